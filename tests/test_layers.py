@@ -13,7 +13,7 @@ from support import ROOT
 LAYERS = """
 _core
 errors _format _html _interval _processors _slices _types
-_quantity _scenario _table allocation models plots prices statistics user_code
+_lab _quantity _scenario _table allocation models plots prices statistics user_code
 _completions _delivery_trace _optimum _pictures _run_plot _store _summary _topologies
 _capture _run
 _runs

@@ -1,17 +1,20 @@
-// Makes the one script that a report has in it and a site beside it, uPlot and its licence included: node build.mjs [FILE].
+// Makes what a browser runs:
+//
+//     node build.mjs [FILE]                 the one script that a report has in it and a site beside it
+//     node build.mjs --lab CORE.wasm DIR    the lab: a folder of static files
+//
+// uPlot and its licence are in both.
 
-import { readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const uplot = JSON.parse(readFileSync(here("node_modules/uplot/package.json"), "utf8"));
 const licence = readFileSync(here("node_modules/uplot/LICENSE"), "utf8").trim();
-
-await build({
+const common = {
   absWorkingDir: here("."),
-  entryPoints: ["src/main.ts"],
-  outfile: process.argv[2] ?? here("../python/tailback/_web/plots.js"),
   bundle: true,
   minify: true,
   format: "iife",
@@ -19,7 +22,39 @@ await build({
   charset: "ascii",
   legalComments: "none",
   loader: { ".css": "text" },
-  // A report carries a copy of uPlot, and so its terms.
+  // Each carries a copy of uPlot, and so its terms.
   banner: { js: `/* With uPlot ${uplot.version}:\n${licence}\n*/` },
   logLevel: "warning",
-});
+};
+
+const [first, core, folder] = process.argv.slice(2);
+if (first === "--lab") {
+  await lab(core, resolve(folder));
+} else {
+  await build({ ...common, entryPoints: ["src/main.ts"], outfile: first ?? here("../python/tailback/_web/plots.js") });
+}
+
+async function lab(core, folder) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const version = /^version = "(.*)"$/m.exec(readFileSync(here("../Cargo.toml"), "utf8"))[1];
+  const define = { TAILBACK_VERSION: JSON.stringify(version) };
+  await build({ ...common, define, entryPoints: ["lab/main.ts"], outfile: `${folder}/lab.js` });
+  await build({ ...common, banner: {}, entryPoints: ["lab/worker.ts"], outfile: `${folder}/worker.js` });
+  for (const name of ["index.html", "lab.css", "icon.svg"]) {
+    copyFileSync(here(`lab/${name}`), `${folder}/${name}`);
+  }
+  copyFileSync(core, `${folder}/core.wasm`);
+  writeFileSync(`${folder}/examples.json`, JSON.stringify(examples()));
+}
+
+// Each example with the question that its comment begins with, and what it says to look for.
+function examples() {
+  const names = readdirSync(here("../examples")).filter((name) => name.endsWith(".toml")).sort();
+  return names.map((name) => {
+    const toml = readFileSync(here(`../examples/${name}`), "utf8");
+    const comment = toml.slice(0, toml.search(/^[^#]/m)).split(/^#\s*$/m);
+    const prose = (lines = "") => lines.replace(/^#\s?/gm, "").replace(/\s+/g, " ").trim();
+    return { name: name.replace(".toml", ""), question: prose(comment[0]), see: prose(comment[1]), toml };
+  });
+}

@@ -36,8 +36,8 @@ pub mod traffic;
 pub mod user_code;
 
 pub use simulation::{
-    Became, Code, ConservationError, Engine, Fate, Indivisible, MemoryEstimate, ParallelEngine, Results, memory_estimate,
-    trace_rows,
+    Became, Code, ConservationError, Engine, Fate, Indivisible, MemoryEstimate, ParallelEngine, Place, PortState, Results, Seen,
+    SenderState, memory_estimate, trace_rows,
 };
 
 /// A fingerprint of the sources that this core was built from. Two cores with one fingerprint give the same results.

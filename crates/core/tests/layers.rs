@@ -32,6 +32,7 @@ const SIMULATION: Layers = &[
     &["engine"],
     &["conservation", "memory", "parallel"],
     &["results"],
+    &["watching"],
 ];
 
 const CRATES: Layers = &[&["core", "models"], &["capture", "scenario"], &["python", "wasm"]];

@@ -148,6 +148,16 @@ impl Scenario {
         if report.is_empty() { Ok(ends) } else { Err(report.finish()) }
     }
 
+    /// The nodes where each port begins and ends, in the order of the network's ports.
+    ///
+    /// # Errors
+    /// What [`Scenario::build`] finds in nodes and links.
+    pub fn port_ends(&self) -> Result<Vec<(Name, Name)>, Errors> {
+        let mut report = Report::new(&self.source);
+        let ends = network::ports(&self.description, &mut report);
+        if report.is_empty() { Ok(ends) } else { Err(report.finish()) }
+    }
+
     /// What runs as it is meant, and whose results are easily misread; nothing where there is no network.
     pub fn remarks(&self) -> Warnings {
         let (mut report, mut aside) = (Report::new(&self.source), Report::new(&self.source));

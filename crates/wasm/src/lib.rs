@@ -1,10 +1,12 @@
-//! The core as WebAssembly: a scenario in, the hashes of its results out.
+//! The core as WebAssembly: for the lab, a page in which runs are watched, and for the hashes of results.
 //!
-//! [`hashes`] is the whole task in plain Rust; `boundary` is what another language sees of it. `tests/golden.rs` runs the first and
+//! [`lab`] answers what the page asks. [`hashes`] takes a scenario and gives the hashes of its results; `boundary` is what another language sees of
+//! both. `tests/golden.rs` runs the first and
 //! `tests/golden/golden.mjs` the second over all examples, and both compare with `tests/golden/hashes.json`: the same bytes on every
 //! platform.
 
 mod boundary;
+pub mod lab;
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -8,6 +8,7 @@ from tailback._cli.analyse import analyse
 from tailback._cli.check import check
 from tailback._cli.demo import demo
 from tailback._cli.emulate import emulate
+from tailback._cli.lab import lab
 from tailback._cli.output import Commands, stdout_watched
 from tailback._cli.predict import predict
 from tailback._cli.reproduce import reproduce
@@ -25,7 +26,7 @@ __all__ = ["app", "main"]
 @click.group(
     "tailback",
     cls=Commands,
-    commands=[run, emulate, validate, sweep, predict, size_buffer, analyse, check, schema, reproduce, demo, study],
+    commands=[run, lab, emulate, validate, sweep, predict, size_buffer, analyse, check, schema, reproduce, demo, study],
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")

@@ -143,6 +143,21 @@ impl FlowTraces {
         *self = FlowTraces { places, flows, quantities, bin: self.bin, ..FlowTraces::default() };
     }
 
+    /// Keep no row of moments before `end`. Bins of throughput are few, and stay.
+    pub(super) fn forget_before(&mut self, end: Time) {
+        let gone = self.times.partition_point(|&time| time < end);
+        self.times.drain(..gone);
+        self.senders.drain(..gone);
+        self.cwnd.drain(..gone.min(self.cwnd.len()));
+        self.rtt.drain(..gone.min(self.rtt.len()));
+        self.in_flight.drain(..gone.min(self.in_flight.len()));
+        self.acks.drain(..gone.min(self.acks.len()));
+        forget_series(&mut self.ssthresh, gone);
+        forget_series(&mut self.segments, gone);
+        forget_series(&mut self.states, gone);
+        forget_series(&mut self.law, gone);
+    }
+
     /// Add the rows of others. `sends`: the flows whose senders they have followed.
     pub(super) fn add(&mut self, other: &FlowTraces, sends: impl Fn(u32) -> bool) {
         let before = self.times.len();
@@ -275,6 +290,12 @@ fn append_series<T: Copy>(series: &mut Series<T>, before: usize, other: &[(u32, 
     series.extend(other.iter().map(|&(moment, value)| (moment + before as u32, value)));
 }
 
+/// The first moments are gone.
+fn forget_series<T>(series: &mut Series<T>, gone: usize) {
+    series.retain(|row| row.0 as usize >= gone);
+    series.iter_mut().for_each(|row| row.0 -= gone as u32);
+}
+
 /// What the control law of a flow goes by.
 fn quantities_of(flow: u32, network: &Network) -> &'static [&'static str] {
     match &network.groups[network.flows[flow as usize].group as usize].transport {
@@ -319,16 +340,18 @@ pub(super) struct Tables<'a> {
     names: &'a FlowNames,
     /// The moments before the end, by time and of one instant by flow.
     order: Vec<u32>,
+    /// What lies before was told of earlier.
+    since: Time,
     end: Time,
 }
 
 impl<'a> Tables<'a> {
     /// What lies at `end` or beyond it is left out: a sender that runs ahead has noted it.
-    pub(super) fn new(traces: &'a FlowTraces, names: &'a FlowNames, end: Time) -> Tables<'a> {
+    pub(super) fn new(traces: &'a FlowTraces, names: &'a FlowNames, Range { start: since, end }: Range<Time>) -> Tables<'a> {
         let moments = (0..).zip(&traces.times).filter(|&(_, &time)| time < end);
         let mut order: Vec<u32> = moments.map(|(moment, _)| moment).collect();
         order.sort_by_key(|&moment| traces.key(moment));
-        Tables { traces, names, order, end }
+        Tables { traces, names, order, since, end }
     }
 
     /// The table of a kind; `None` of packets and of what follows ports.
@@ -429,7 +452,8 @@ impl<'a> Tables<'a> {
         let (mut groups, mut flows) = (Vec::new(), Vec::new());
         let whole = self.end.0.div_ceil(width.0) as usize;
         let bins = |of: &Followed| if of.bins.is_empty() { 0 } else { whole.max(of.bins.len()) };
-        for bin in 0..self.traces.flows.iter().map(bins).max().unwrap_or(0) {
+        let first = (self.since.0 / width.0) as usize;
+        for bin in first..self.traces.flows.iter().map(bins).max().unwrap_or(0) {
             let start = Time(bin as u64 * width.0);
             let seconds = (start + width).min(self.end).since(start).seconds();
             for of in self.traces.flows.iter().filter(|of| bin < bins(of)) {

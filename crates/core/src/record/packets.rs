@@ -121,6 +121,17 @@ impl Packets {
         self.discards.clear();
     }
 
+    /// Keep no row of what was before `end`.
+    pub(super) fn forget_before(&mut self, end: Time) {
+        self.rows.retain(|row| row.time >= end);
+        self.discards.retain(|_, discard| discard.time >= end);
+        let blocks = std::mem::take(&mut self.blocks);
+        for row in self.rows.iter_mut().filter(|row| row.blocks != NO_BLOCKS) {
+            self.blocks.push(blocks[row.blocks as usize]);
+            row.blocks = (self.blocks.len() - 1) as u32;
+        }
+    }
+
     /// Add the rows of others. What a flow's sender has sent and heard is all with one of them.
     pub(super) fn add(&mut self, other: &Packets) {
         let before = self.blocks.len() as u32;

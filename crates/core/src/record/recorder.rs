@@ -19,6 +19,8 @@ pub(crate) struct Recorder {
     drops: Vec<Drop>,
     packets: Option<Box<Packets>>,
     kinds: Vec<TraceKind>,
+    /// Rows of what was before have been taken.
+    taken: Time,
 }
 
 /// An acknowledgement as its sender has heard it.
@@ -71,6 +73,16 @@ impl Recorder {
         self.drops.clear();
         if let Some(packets) = &mut self.packets {
             packets.forget();
+        }
+    }
+
+    /// Rows of what was before `end` have been taken: they are kept no longer, and not told again.
+    pub(crate) fn forget_before(&mut self, end: Time) {
+        self.taken = end;
+        self.flows.forget_before(end);
+        self.drops.retain(|drop| drop.time >= end);
+        if let Some(packets) = &mut self.packets {
+            packets.forget_before(end);
         }
     }
 
@@ -154,11 +166,11 @@ impl Recorder {
 
     /// The traces as tables, in the order in which the scenario asks for them; nothing beyond `end`.
     pub(crate) fn tables(&self, flows: &FlowNames, queues: &QueueRows<'_>, end: Time) -> Vec<Table> {
-        let of_flows = Tables::new(&self.flows, flows, end);
+        let of_flows = Tables::new(&self.flows, flows, self.taken..end);
         let table = |kind: TraceKind| match kind {
-            TraceKind::Queue => Some(queues.table(end)),
+            TraceKind::Queue => Some(queues.table(self.taken..end)),
             TraceKind::Drops => Some(self.drops_table(flows, queues, end)),
-            TraceKind::Departures => Some(queues.departures_table(flows, end)),
+            TraceKind::Departures => Some(queues.departures_table(flows, self.taken..end)),
             TraceKind::Packets => Some(self.packets.as_ref()?.table(flows, &queues.names, end)),
             kind => of_flows.of(kind),
         };
@@ -253,18 +265,20 @@ pub(crate) struct OccupancyRows<'a> {
 }
 
 impl OccupancyRows<'_> {
-    fn before(&self, end: Time) -> impl Iterator<Item = (Time, u32)> {
-        let within = |rows: &[(Time, u32)]| rows.partition_point(|row| row.0 < end);
-        self.noted[..within(self.noted)].iter().chain(&self.to_come[..within(&self.to_come)]).copied()
+    fn within(&self, span: &Range<Time>) -> impl Iterator<Item = (Time, u32)> {
+        let until = |rows: &[(Time, u32)], end| rows.partition_point(|row| row.0 < end);
+        let noted = until(self.noted, span.start)..until(self.noted, span.end);
+        let to_come = until(&self.to_come, span.start)..until(&self.to_come, span.end);
+        self.noted[noted].iter().chain(&self.to_come[to_come]).copied()
     }
 }
 
 impl QueueRows<'_> {
     /// Transmitters of one port may finish in another order than they began.
-    fn departures_table(&self, flows: &FlowNames, end: Time) -> Table {
+    fn departures_table(&self, flows: &FlowNames, span: Range<Time>) -> Table {
         let of_port = |(port, all): (u32, &&[Departure])| all.iter().map(move |&one| (one, port)).collect::<Vec<_>>();
         let mut rows: Vec<(Departure, u32)> = (0..).zip(&self.departures).flat_map(of_port).collect();
-        rows.retain(|(departure, _)| departure.time < end);
+        rows.retain(|(departure, _)| span.contains(&departure.time));
         rows.sort_by_key(|&(departure, port)| (departure.time, port));
         let (groups, indices) = flows.columns(&rows.iter().map(|row| row.0.flow).collect::<Vec<u32>>());
         let columns = vec![
@@ -277,17 +291,17 @@ impl QueueRows<'_> {
         named("departures", columns)
     }
 
-    fn table(&self, end: Time) -> Table {
-        let mut traced = (0..).zip(&self.of_ports).filter(|(_, rows)| rows.before(end).next().is_some());
+    fn table(&self, span: Range<Time>) -> Table {
+        let mut traced = (0..).zip(&self.of_ports).filter(|(_, rows)| rows.within(&span).next().is_some());
         let (times, ports, units) = match (traced.next(), traced.next()) {
             (Some((port, only)), None) => {
-                let times: Vec<f64> = only.before(end).map(|row| row.0.seconds()).collect();
+                let times: Vec<f64> = only.within(&span).map(|row| row.0.seconds()).collect();
                 let ports = vec![port; times.len()];
-                (times, ports, only.before(end).map(|row| row.1.into()).collect())
+                (times, ports, only.within(&span).map(|row| row.1.into()).collect())
             }
             _ => {
                 let of_port =
-                    |(port, rows): (u32, &OccupancyRows<'_>)| rows.before(end).map(|row| (row, port)).collect::<Vec<_>>();
+                    |(port, rows): (u32, &OccupancyRows<'_>)| rows.within(&span).map(|row| (row, port)).collect::<Vec<_>>();
                 let mut rows: Vec<((Time, u32), u32)> = (0..).zip(&self.of_ports).flat_map(of_port).collect();
                 rows.sort_by_key(|&((time, _), port)| (time, port));
                 let times = rows.iter().map(|row| row.0.0.seconds()).collect();

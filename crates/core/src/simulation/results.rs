@@ -3,6 +3,7 @@
 use super::conservation::{ConservationError, InLines};
 use super::engine::Engine;
 use super::event_order::FlowKind;
+use super::fabric::Fabric;
 use super::port::{ClassCounts, Passed, PortCounts, Stepped};
 use super::routes::END;
 use super::senders::{End, Senders};
@@ -65,17 +66,29 @@ impl Engine {
             groups: self.group_table(until, &slowdowns),
             classes: self.class_table(until),
             queue_flows: self.senders.network.record.flows_of_queues.then(|| self.queue_flow_table(until)),
-            traces: self
-                .senders
-                .fabric
-                .common
-                .recorder
-                .as_ref()
-                .map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(), until)),
+            traces: self.traces(until),
             complete: until >= self.senders.fabric.common.window.end,
             simulated_s: until.seconds(),
             events: self.events(),
         })
+    }
+
+    /// The rows of traces of what has happened since they were last taken: they are told once, and kept no longer, so that what is watched for
+    /// long needs no more memory. A bin of throughput that is not over is told again.
+    pub fn take_traces(&mut self) -> Vec<Table> {
+        let until = self.now();
+        let tables = self.traces(until);
+        let Fabric { common, ports, .. } = &mut self.senders.fabric;
+        if let Some(recorder) = &mut common.recorder {
+            recorder.forget_before(until);
+            ports.iter_mut().for_each(|port| port.forget_trace_rows(until));
+        }
+        tables
+    }
+
+    fn traces(&self, until: Time) -> Vec<Table> {
+        let recorder = self.senders.fabric.common.recorder.as_ref();
+        recorder.map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(), until))
     }
 
     /// Data packets that a flow has sent in the whole run, injected ones included.

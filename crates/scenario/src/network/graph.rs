@@ -179,6 +179,11 @@ impl Graph {
         at.strip_suffix(".queue").unwrap_or(at)
     }
 
+    /// By port: the nodes where it begins and ends; `None` if one is unknown.
+    pub fn ends_of_ports(&self) -> impl Iterator<Item = Option<(usize, usize)>> {
+        self.ends.iter().copied()
+    }
+
     /// Ports that are no way back.
     pub fn forward_ports(&self) -> impl Iterator<Item = PortId> {
         let forward = |(_, port): &(PortId, &Port)| !port.name.ends_with(".reverse");

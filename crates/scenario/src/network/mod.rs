@@ -108,6 +108,16 @@ pub(crate) fn connected(description: &Description, report: &mut Report) -> Vec<(
     reached.map(|(journey, _)| (names[journey.from].clone(), names[journey.to].clone())).collect()
 }
 
+/// The nodes where each port begins and ends, in the order of the network's ports.
+pub(crate) fn ports(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
+    let sites = Sites::new(description, report);
+    let Some(groups) = Groups::new(description, &sites, report) else { return Vec::new() };
+    let graph = Graph::new(description, sites, &groups, report);
+    let names: Vec<&Name> = graph.sites.names().collect();
+    let ends = graph.ends_of_ports().filter_map(|ends| ends.map(|(from, to)| (names[from].clone(), names[to].clone())));
+    ends.collect()
+}
+
 /// Where each flow begins and ends, in the order of the flows.
 pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
     let sites = Sites::new(description, report);

@@ -208,6 +208,14 @@ impl Port {
         };
         OccupancyRows { noted, to_come }
     }
+
+    /// Rows of what was before `end` are kept no longer, but for the last, which says what stands.
+    pub(crate) fn forget_trace_rows(&mut self, end: Time) {
+        if let Some(noted) = &mut self.equipment.rest.trace {
+            let gone = noted.partition_point(|row| row.0 < end).saturating_sub(1);
+            noted.drain(..gone);
+        }
+    }
 }
 
 impl Entry {

@@ -1,0 +1,153 @@
+//! What can be seen of a run from outside while it runs: where each packet is, and what senders go by.
+//!
+//! Hops are computed ahead, so at a given time a packet may be further on than it is shown anywhere else. Where that matters the network is to be
+//! `stepped`: then everything is where it is now.
+
+use super::engine::Engine;
+use super::port::Entry;
+use super::routes::END;
+use super::senders::End;
+use crate::congestion::Controller;
+use crate::network::{FlowId, PortId};
+use crate::primitives::packet::Packet;
+use crate::primitives::units::{Bytes, Segments, Span, Time, Units};
+use crate::queue::Reason;
+
+/// A packet under way, or a cell of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub flow: FlowId,
+    /// Of data its segment or datagram; of an acknowledgement that of the segment that caused it.
+    pub segment: u32,
+    pub is_ack: bool,
+    pub is_retransmission: bool,
+    /// A queue has marked it; or an acknowledgement tells of that.
+    pub is_marked: bool,
+    pub place: Place,
+    /// When it reaches the end of a link that it is on; of what waits, since when.
+    pub time: Time,
+    /// Delay of that link; nothing in a buffer.
+    pub delay: Span,
+}
+
+/// Where a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the private link of the end that sends it, or waiting for that.
+    FromItsEnd,
+    /// In the buffer of a port, so many places from the head of its queue.
+    Waiting(PortId, u32),
+    /// A transmitter of the port sends it.
+    Sending(PortId),
+    /// On the wire behind a port.
+    Behind(PortId),
+    /// On the private link of the end that it goes to.
+    ToItsEnd,
+}
+
+/// What a TCP sender goes by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SenderState {
+    /// In segments.
+    pub cwnd: f64,
+    pub ssthresh: f64,
+    pub in_flight: Segments,
+    /// The oldest segment that is not acknowledged.
+    pub oldest: u32,
+    /// The first segment that has never been sent.
+    pub next: u32,
+    /// When the retransmission timer expires, if it runs.
+    pub timer: Option<Time>,
+}
+
+/// What a port has counted since the beginning of the run, the warm-up included. Hops that were computed ahead are in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortState {
+    pub departed: Units,
+    pub departed_bytes: Bytes,
+    pub marked: Units,
+    /// By reason, as [`Reason`] orders them.
+    pub discarded: [Units; Reason::ALL.len()],
+}
+
+impl Engine {
+    /// What a port has counted; `None` if there is no such port.
+    pub fn port_state(&self, port: PortId) -> Option<PortState> {
+        let counts = self.senders.fabric.ports.get(port as usize)?.equipment.counts();
+        Some(PortState {
+            departed: Units(counts.departed.all()),
+            departed_bytes: Bytes(counts.departed_bytes.all()),
+            marked: Units(counts.marked.all()),
+            discarded: counts.discarded.map(|parts| Units(parts.all())),
+        })
+    }
+
+    /// The state of a flow's sender; `None` of datagrams.
+    pub fn sender_state(&self, flow: FlowId) -> Option<SenderState> {
+        let Some(End::Tcp(sender)) = self.senders.ends.get(flow as usize) else { return None };
+        Some(SenderState {
+            cwnd: sender.controller.window(),
+            ssthresh: sender.controller.ssthresh(),
+            in_flight: sender.in_flight(),
+            oldest: sender.una,
+            next: sender.high,
+            timer: Some(sender.deadline).filter(|&deadline| deadline != Time::NEVER),
+        })
+    }
+
+    /// Data packets that a flow has sent so far, resent ones included.
+    pub fn sent_so_far(&self, flow: FlowId) -> u32 {
+        if (flow as usize) < self.senders.ends.len() { self.sent_in_all(flow as usize) } else { 0 }
+    }
+
+    /// Shows every packet that is under way.
+    pub fn each_seen(&self, mut see: impl FnMut(Seen)) {
+        let fabric = &self.senders.fabric;
+        let common = &fabric.common;
+        let mut show = |packet: &Packet, place: Place, delay: Span| {
+            see(Seen {
+                flow: packet.flow,
+                segment: if packet.is_ack() { packet.segment } else { packet.number(&common.prices) },
+                is_ack: packet.is_ack(),
+                is_retransmission: packet.is_retransmission(),
+                is_marked: packet.is_marked(),
+                place,
+                time: packet.time,
+                delay,
+            });
+        };
+        for path in &fabric.paths {
+            let sender = path.wire.sender_access(&common.rates).delay;
+            let receiver = path.wire.receiver_access(&common.rates).delay;
+            common.pool.iter(&path.send).for_each(|packet| show(packet, Place::FromItsEnd, sender));
+            common.pool.iter(&path.back).for_each(|packet| show(packet, Place::FromItsEnd, receiver));
+            for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.home, path.wire.backward, sender)] {
+                let route = fabric.routes[way as usize..].iter().take_while(|&&port| port != END);
+                let last = route.last().copied().filter(|&port| (port as usize) < fabric.ports.len());
+                for packet in common.pool.iter(line) {
+                    // It goes from the last port to its end without being looked at in between.
+                    let at_access = packet.time.before(delay);
+                    match last.filter(|_| at_access > self.now()) {
+                        Some(port) => {
+                            let mut packet = *packet;
+                            packet.time = at_access;
+                            show(&packet, Place::Behind(port), fabric.ports[port as usize].equipment.delay());
+                        }
+                        None => show(packet, Place::ToItsEnd, delay),
+                    }
+                }
+            }
+        }
+        for (id, port) in (0..).zip(&fabric.ports) {
+            let delay = port.equipment.delay();
+            common.pool.iter(&port.line).for_each(|packet| show(packet, Place::Behind(id), delay));
+            if let Entry::Gathered(gather) = &port.entry {
+                gather.iter().for_each(|packet| show(packet, Place::FromItsEnd, Span::ZERO));
+            }
+            let Some(stepped) = port.stepped() else { continue };
+            stepped.transmitters.iter().for_each(|sending| show(&sending.packet, Place::Sending(id), Span::ZERO));
+            let waiting = stepped.queues.iter().flat_map(|queue| common.pool.iter(&queue.line));
+            (0..).zip(waiting).for_each(|(behind, packet)| show(packet, Place::Waiting(id, behind), Span::ZERO));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What a scenario is about, for a page to draw: nodes, links, flows, and what is hardly meant.
+
+use super::Of;
+use super::fault::Fault;
+use super::session::refuse_user_code;
+use super::watched::{Followed, Read, read};
+use serde_json::{Value, json};
+use tailback_core::Engine;
+use tailback_core::network::{Buffer, Flow, Group, Network, Port, Transport};
+use tailback_core::primitives::units::Time;
+use tailback_scenario::{Problem, Warnings};
+
+/// Flows that are told one by one.
+const MOST_FLOWS: usize = 200;
+
+pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
+    let Read { scenario, network } = read(of)?;
+    let warnings = scenario.build_with_warnings()?.1;
+    refuse_user_code(&Engine::new(network.clone()))?;
+    let port_ends = scenario.port_ends()?;
+    let flow_ends = scenario.ends()?;
+    let followed = Followed::of(&network);
+    let ports = network.ports.iter().zip(&port_ends).map(|(port, (from, to))| described_port(port, from.as_str(), to.as_str()));
+    // Those that are followed are among them.
+    let told = |index: usize| index < MOST_FLOWS || followed.flows.contains(&(index as u32));
+    let flows = network.flows.iter().zip(&flow_ends).enumerate().filter(|&(index, _)| told(index));
+    let flows = flows.map(|(index, (flow, (from, to)))| described_flow(&network, index, flow, [from.as_str(), to.as_str()]));
+    Ok(json!({
+        "name": scenario.description.name,
+        "duration_s": network.duration.seconds(),
+        "warmup_s": network.warmup.seconds(),
+        "random": scenario.is_random(),
+        "ports": ports.collect::<Vec<_>>(),
+        "groups": network.groups.iter().enumerate().map(|(index, group)| described_group(&network, index, group)).collect::<Vec<_>>(),
+        "flows": flows.collect::<Vec<_>>(),
+        "flow_count": network.flows.len(),
+        "followed": {"flows": followed.flows, "ports": followed.ports, "bin_s": followed.bin.seconds()},
+        "changes_s": network.changes.iter().map(|change| change.at.seconds()).collect::<Vec<f64>>(),
+        "warnings": texts(&warnings),
+        "remarks": texts(&scenario.remarks()),
+        "scenario": scenario.content_hash(""),
+    }))
+}
+
+fn described_port(port: &Port, from: &str, to: &str) -> Value {
+    let (buffer, unit) = match port.buffer {
+        Buffer::Units(units) => (Some(units), "packets"),
+        Buffer::Bytes(bytes) => (Some(bytes), "bytes"),
+        Buffer::Unlimited => (None, "packets"),
+    };
+    json!({
+        "name": port.name,
+        "from": from,
+        "to": to,
+        "rate_bps": port.rate.0,
+        "transmitters": port.transmitters,
+        "delay_s": port.delay.seconds(),
+        "buffer": buffer,
+        "buffer_unit": unit,
+        "policy": port.policy.name(),
+    })
+}
+
+fn described_flow(network: &Network, index: usize, flow: &Flow, [from, to]: [&str; 2]) -> Value {
+    let first = network.flows.partition_point(|other| other.group < flow.group);
+    json!({
+        "flow": index,
+        "group": network.groups[flow.group as usize].name,
+        "index": index - first,
+        "from": from,
+        "to": to,
+        "forward": network.paths[flow.forward as usize],
+        "backward": network.paths[flow.backward as usize],
+        "base_rtt_s": network.base_rtt(flow).seconds(),
+        "start_s": flow.start.seconds(),
+        "stop_s": Some(flow.stop).filter(|&stop| stop != Time::NEVER).map(Time::seconds),
+        "size_bytes": flow.size.map(|size| size.0),
+    })
+}
+
+fn described_group(network: &Network, index: usize, group: &Group) -> Value {
+    let law = match &group.transport {
+        Transport::Tcp(_, law) => law.name(),
+        Transport::Datagram(_) => None,
+    };
+    json!({
+        "name": group.name,
+        "count": network.flows.iter().filter(|flow| flow.group as usize == index).count(),
+        "law": law,
+        "cells": group.framing.is_some(),
+    })
+}
+
+fn texts(warnings: &Warnings) -> Vec<Problem> {
+    warnings.list.clone()
+}

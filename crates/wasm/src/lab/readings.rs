@@ -1,0 +1,216 @@
+//! What the page has not read yet: curves, changes of state, losses.
+
+use super::rows::{count, floats, integers, word, words};
+use super::series::Series;
+use super::watched::{BINS, Followed};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, HashMap};
+use tailback_core::network::Network;
+use tailback_core::queue::Reason;
+use tailback_core::record::Table;
+
+/// Losses and changes of state that are told one by one between two readings; of more, the last ones.
+const TOLD: usize = 400;
+
+#[derive(Clone, Debug)]
+pub(super) struct Readings {
+    duration_s: f64,
+    /// The first flow of each group.
+    first_flows: Vec<u32>,
+    /// By quantity, and by the place of the flow or port among those that are followed.
+    series: [Vec<Series>; QUANTITIES.len()],
+    followed: Followed,
+    /// Of each flow and port its place there.
+    flow_places: Vec<u32>,
+    port_places: Vec<u32>,
+    states: Vec<Value>,
+    drops: Vec<Value>,
+    /// By bin of time and reason; and which bins have changed.
+    lost: BTreeMap<u64, [u64; Reason::ALL.len()]>,
+    changed: Vec<u64>,
+    /// By flow, while the run lasts.
+    pub(super) lost_of_flows: HashMap<u32, u64>,
+    /// By place: the last bin of goodput that was taken in.
+    goodput_until: Vec<f64>,
+}
+
+/// What becomes curves, as the page calls it.
+const QUANTITIES: [&str; 6] = ["cwnd", "ssthresh", "rtt", "in_flight", "goodput", "queue"];
+/// The traces of the first ones have these columns, and their names.
+const COLUMNS: [&str; 4] = ["cwnd_packets", "ssthresh_packets", "rtt_s", "in_flight_packets"];
+const GOODPUT: usize = 4;
+const QUEUE: usize = 5;
+/// It is not followed.
+const NOWHERE: u32 = u32::MAX;
+
+impl Readings {
+    pub(super) fn new(network: &Network, followed: &Followed) -> Readings {
+        let duration_s = network.duration.seconds();
+        let places = |of: &[u32], all: usize| {
+            let mut places = vec![NOWHERE; all];
+            (0..).zip(of).for_each(|(place, &index)| places[index as usize] = place);
+            places
+        };
+        let series = |of: &[u32]| vec![Series::new(duration_s); of.len()];
+        Readings {
+            duration_s,
+            first_flows: (0..network.groups.len() as u32)
+                .map(|group| network.flows.partition_point(|flow| flow.group < group) as u32)
+                .collect(),
+            series: std::array::from_fn(|quantity| series(if quantity == QUEUE { &followed.ports } else { &followed.flows })),
+            flow_places: places(&followed.flows, network.flows.len()),
+            port_places: places(&followed.ports, network.ports.len()),
+            states: Vec::new(),
+            drops: Vec::new(),
+            lost: BTreeMap::new(),
+            changed: Vec::new(),
+            lost_of_flows: HashMap::new(),
+            goodput_until: vec![-1.0; followed.flows.len()],
+            followed: followed.clone(),
+        }
+    }
+
+    /// Take in what has been traced.
+    pub(super) fn note(&mut self, tables: &[Table], now_s: f64) {
+        for table in tables {
+            match table.name.as_str() {
+                "queue" => self.note_queues(table),
+                "drops" => self.note_drops(table),
+                "state" => self.note_states(table),
+                "throughput" => self.note_goodput(table, now_s),
+                name => {
+                    if let Some(quantity) = QUANTITIES[..COLUMNS.len()].iter().position(|known| *known == name) {
+                        self.note_curve(table, quantity);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The flow of a row: words of groups are in the order of the groups.
+    fn flow(&self, table: &Table, row: usize) -> Option<u32> {
+        let group = *words(table, "group").0.get(row)?;
+        Some(self.first_flows.get(group as usize)? + *integers(table, "flow").get(row)? as u32)
+    }
+
+    /// Its series of a quantity.
+    fn curve(&mut self, quantity: usize, flow: u32) -> Option<&mut Series> {
+        let place = *self.flow_places.get(flow as usize)?;
+        self.series[quantity].get_mut(place as usize)
+    }
+
+    fn note_curve(&mut self, table: &Table, quantity: usize) {
+        let (times, values, whole) =
+            (floats(table, "time_s"), floats(table, COLUMNS[quantity]), integers(table, COLUMNS[quantity]));
+        let (groups, flows) = (words(table, "group").0, integers(table, "flow"));
+        for row in 0..times.len() {
+            let Some(first) = self.first_flows.get(groups[row] as usize) else { continue };
+            let flow = first + flows[row] as u32;
+            let value = values.get(row).copied().unwrap_or_else(|| whole[row] as f64);
+            // A threshold that nothing has set yet is infinite, which is no place on an axis.
+            if value.is_finite()
+                && let Some(curve) = self.curve(quantity, flow)
+            {
+                curve.note(times[row], value);
+            }
+        }
+    }
+
+    fn note_queues(&mut self, table: &Table) {
+        let (times, units) = (floats(table, "time_s"), integers(table, "queue_units"));
+        // The words are all ports, in their order.
+        let ports = words(table, "queue").0;
+        for row in 0..times.len() {
+            let place = self.port_places.get(ports[row] as usize).copied().unwrap_or(NOWHERE);
+            if let Some(curve) = self.series[QUEUE].get_mut(place as usize) {
+                curve.note(times[row], units[row] as f64);
+            }
+        }
+    }
+
+    fn note_drops(&mut self, table: &Table) {
+        let (times, segments) = (floats(table, "time_s"), integers(table, "segment"));
+        let transmissions = integers(table, "transmission");
+        for row in 0..count(table) {
+            let (reason, queue) = (word(words(table, "reason"), row), word(words(table, "queue"), row));
+            let bin = (times[row] / self.duration_s * BINS as f64) as u64;
+            let number = Reason::ALL.iter().position(|known| known.name() == reason).unwrap_or_default();
+            self.lost.entry(bin).or_default()[number] += 1;
+            self.changed.push(bin);
+            let flow = self.flow(table, row);
+            if let Some(flow) = flow {
+                *self.lost_of_flows.entry(flow).or_default() += 1;
+            }
+            let port = words(table, "queue").0[row];
+            self.drops.push(json!({
+                "time_s": times[row], "queue": queue, "port": port, "flow": flow, "reason": reason,
+                "group": word(words(table, "group"), row), "index": integers(table, "flow").get(row),
+                "segment": segments[row], "transmission": transmissions[row],
+            }));
+        }
+        self.changed.dedup();
+        cut(&mut self.drops);
+    }
+
+    fn note_states(&mut self, table: &Table) {
+        for row in 0..count(table) {
+            let state = word(words(table, "state"), row);
+            self.states.push(json!({"time_s": floats(table, "time_s")[row], "flow": self.flow(table, row), "state": state}));
+        }
+        cut(&mut self.states);
+    }
+
+    /// Bins that are over.
+    fn note_goodput(&mut self, table: &Table, now_s: f64) {
+        let (times, rates) = (floats(table, "time_s"), floats(table, "throughput_bps"));
+        let width = self.followed.bin.seconds();
+        for row in 0..times.len() {
+            let Some(flow) = self.flow(table, row) else { continue };
+            let place = self.flow_places.get(flow as usize).copied().unwrap_or(NOWHERE) as usize;
+            let Some(until) = self.goodput_until.get_mut(place) else { continue };
+            let end = times[row] + width;
+            if times[row] > *until && (end <= now_s || now_s >= self.duration_s) {
+                *until = times[row];
+                // It is the mean over the bin, so it stands in its middle.
+                self.series[GOODPUT][place].note(times[row] + width / 2.0, rates[row]);
+            }
+        }
+    }
+
+    /// The last value of a flow, or of a port.
+    pub(super) fn last(&self, quantity: &str, of: u32) -> Option<f64> {
+        let quantity = QUANTITIES.iter().position(|known| *known == quantity)?;
+        let places = if quantity == QUEUE { &self.port_places } else { &self.flow_places };
+        self.series[quantity].get(*places.get(of as usize)? as usize)?.last
+    }
+
+    /// What is new since the last reading.
+    pub(super) fn read(&mut self) -> Map<String, Value> {
+        let mut series = Map::new();
+        for (quantity, curves) in self.series.iter_mut().enumerate() {
+            let of = if quantity == QUEUE { &self.followed.ports } else { &self.followed.flows };
+            for (curve, of) in curves.iter_mut().zip(of) {
+                if let Some(read) = curve.read() {
+                    series.insert(format!("{}:{of}", QUANTITIES[quantity]), read);
+                }
+            }
+        }
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.sort_unstable();
+        changed.dedup();
+        let lost: Vec<Value> = changed.iter().map(|bin| json!([bin, self.lost.get(bin)])).collect();
+        Map::from_iter([
+            ("series".into(), Value::Object(series)),
+            ("states".into(), Value::Array(std::mem::take(&mut self.states))),
+            ("drops".into(), Value::Array(std::mem::take(&mut self.drops))),
+            ("lost".into(), Value::Array(lost)),
+        ])
+    }
+}
+
+/// Keep the last ones.
+fn cut(told: &mut Vec<Value>) {
+    if told.len() > TOLD {
+        told.drain(..told.len() - TOLD);
+    }
+}

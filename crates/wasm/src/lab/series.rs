@@ -1,0 +1,107 @@
+//! A curve that does not grow with what it shows: of each of some thousand bins of time the first, the least, the largest and the last value.
+
+use serde_json::{Value, json};
+
+/// Bins of a whole run.
+const BINS: f64 = 4096.0;
+
+/// A quantity over time, of which the page has all but the last bin.
+#[derive(Clone, Debug)]
+pub(super) struct Series {
+    /// Bins a second.
+    per_s: f64,
+    /// Points of bins that are over, which the page has not.
+    points: Vec<(f64, f64)>,
+    open: Option<Bin>,
+    /// Points of the open bin that the page has.
+    shown: usize,
+    pub(super) last: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bin {
+    number: u64,
+    first: (f64, f64),
+    least: (f64, f64),
+    largest: (f64, f64),
+    last: (f64, f64),
+}
+
+impl Series {
+    pub(super) fn new(duration_s: f64) -> Series {
+        Series { per_s: BINS / duration_s, points: Vec::new(), open: None, shown: 0, last: None }
+    }
+
+    /// The value from then on; times never decrease.
+    #[inline]
+    pub(super) fn note(&mut self, time_s: f64, value: f64) {
+        let number = (time_s * self.per_s) as u64;
+        let point = (time_s, value);
+        self.last = Some(value);
+        match &mut self.open {
+            Some(bin) if bin.number == number => {
+                if value < bin.least.1 {
+                    bin.least = point;
+                }
+                if value > bin.largest.1 {
+                    bin.largest = point;
+                }
+                bin.last = point;
+            }
+            open => {
+                if let Some(bin) = open.take() {
+                    bin.points().for_each(|point| self.points.push(point));
+                }
+                *open = Some(Bin { number, first: point, least: point, largest: point, last: point });
+            }
+        }
+    }
+
+    /// What is new: how many points at the end are replaced, and what comes instead.
+    pub(super) fn read(&mut self) -> Option<Value> {
+        let open: Vec<(f64, f64)> = self.open.iter().flat_map(|bin| bin.points()).collect();
+        let new = self.points.len() + open.len();
+        if new == 0 {
+            return None;
+        }
+        let points = || self.points.iter().chain(&open);
+        let answer = json!({
+            "replace": self.shown,
+            "x": points().map(|point| point.0).collect::<Vec<f64>>(),
+            "y": points().map(|point| point.1).collect::<Vec<f64>>(),
+        });
+        self.points.clear();
+        self.shown = open.len();
+        Some(answer)
+    }
+}
+
+impl Bin {
+    /// Each once, in the order of time.
+    fn points(&self) -> impl Iterator<Item = (f64, f64)> + use<> {
+        let mut points = vec![self.first, self.least, self.largest, self.last];
+        points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        points.dedup();
+        points.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bin_keeps_its_extremes_however_many_values_it_has() {
+        let mut series = Series::new(4096.0);
+        for (time, value) in [(0.0, 5.0), (0.1, 9.0), (0.2, 6.0), (0.3, 1.0), (0.4, 4.0), (1.0, 7.0)] {
+            series.note(time, value);
+        }
+        let read = series.read().unwrap_or_default();
+        // The first bin is over; of the second the page has one point, which may be replaced.
+        assert_eq!(read["x"], json!([0.0, 0.1, 0.3, 0.4, 1.0]));
+        assert_eq!(read["y"], json!([5.0, 9.0, 1.0, 4.0, 7.0]));
+        series.note(1.5, 8.0);
+        let read = series.read().unwrap_or_default();
+        assert_eq!((&read["replace"], &read["x"]), (&json!(1), &json!([1.0, 1.5])));
+    }
+}

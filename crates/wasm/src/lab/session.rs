@@ -1,0 +1,300 @@
+//! A run that is watched: it goes on as far as it is told, and says what has happened since.
+
+use super::Of;
+use super::fault::Fault;
+use super::readings::Readings;
+use super::rows::{count, floats, integers, word, words};
+use super::tables;
+use super::watched::{Followed, Look, Read, instant, read};
+use crate::digest;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tailback_core::network::{FlowId, Network};
+use tailback_core::primitives::units::{Span, Time};
+use tailback_core::queue::Reason;
+use tailback_core::record::Table;
+use tailback_core::{Engine, Place, Results, Seen};
+
+/// When to stop by itself: the instant after the first that fits.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Breaks {
+    timeout: bool,
+    loss: bool,
+    /// A queue holds more than so many units.
+    queue_above: Option<u64>,
+}
+
+impl Breaks {
+    fn are_set(&self) -> bool {
+        self.timeout || self.loss || self.queue_above.is_some()
+    }
+
+    /// The first row that fits, and what it is.
+    fn first_hit(&self, tables: &[Table], was_above: bool) -> Option<(f64, String)> {
+        let of_table = |table: &Table| match table.name.as_str() {
+            "state" if self.timeout => {
+                let row = (0..count(table)).find(|&row| word(words(table, "state"), row) == "timeout")?;
+                let (group, flow) = (word(words(table, "group"), row), integers(table, "flow")[row]);
+                Some((floats(table, "time_s")[row], format!("a timeout of {group} {flow}")))
+            }
+            "drops" if self.loss => {
+                let time = *floats(table, "time_s").first()?;
+                let (queue, reason) = (word(words(table, "queue"), 0), word(words(table, "reason"), 0));
+                Some((time, format!("a loss at {queue} ({reason})")))
+            }
+            "queue" => {
+                let most = self.queue_above?;
+                let units = integers(table, "queue_units");
+                // It is crossed from below.
+                let above = |row: usize| if row == 0 { was_above } else { units[row - 1] > most };
+                let row = (0..units.len()).find(|&row| units[row] > most && !above(row))?;
+                Some((floats(table, "time_s")[row], format!("{} holds {}", word(words(table, "queue"), row), units[row])))
+            }
+            _ => None,
+        };
+        tables.iter().filter_map(of_table).min_by(|one, other| one.0.total_cmp(&other.0))
+    }
+}
+
+/// How far a step goes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Step {
+    Event,
+    /// Until a packet is sent.
+    Packet,
+    /// Of the first flow.
+    RoundTrip,
+}
+
+pub(super) struct Session {
+    engine: Engine,
+    /// Of a scenario that traces something itself: the same run as it asks for it, for its results.
+    measured: Option<Engine>,
+    look: Look,
+    followed: Followed,
+    readings: Readings,
+    network: Network,
+    content_hash: String,
+    seed: u64,
+    end: Time,
+}
+
+impl Session {
+    pub(super) fn new(of: &Of, look: Look) -> Result<Session, Fault> {
+        let Read { scenario, mut network } = read(of)?;
+        let measured = (!network.record.traces.is_empty()).then(|| Engine::new(network.clone()));
+        network.stepped = look == Look::Close;
+        let followed = Followed::of(&network);
+        network.record.traces = followed.traces(&network, look);
+        let engine = Engine::new(network.clone());
+        refuse_user_code(&engine)?;
+        let end = Time::ZERO + network.duration;
+        Ok(Session {
+            engine,
+            measured,
+            look,
+            readings: Readings::new(&network, &followed),
+            followed,
+            network,
+            content_hash: scenario.content_hash(""),
+            seed: of.seed,
+            end,
+        })
+    }
+
+    pub(super) fn opened(&self) -> Value {
+        json!({
+            "duration_s": self.end.seconds(),
+            "flows": self.followed.flows,
+            "ports": self.followed.ports,
+            "bin_s": self.followed.bin.seconds(),
+            "close": self.look == Look::Close,
+        })
+    }
+
+    /// Run on. What is looked for ends it at once.
+    pub(super) fn advance(&mut self, until_s: f64, events: u64, breaks: &Breaks) -> Result<Value, Fault> {
+        let until = instant(until_s)?;
+        let before = breaks.are_set().then(|| self.engine.clone());
+        let was_above = breaks.queue_above.is_some_and(|most| self.fullest() > most as f64);
+        self.engine.run_for(until, events);
+        let mut tables = self.engine.take_traces();
+        let mut hit = None;
+        if let Some(before) = before
+            && let Some((time_s, what)) = breaks.first_hit(&tables, was_above)
+        {
+            self.engine = before;
+            // What happens at that instant has happened.
+            self.engine.run_until(instant(time_s)? + Span(1));
+            tables = self.engine.take_traces();
+            hit = Some(what);
+        }
+        self.take_in(&tables);
+        Ok(json!({"now_s": self.engine.now().seconds(), "done": self.is_done(), "hit": hit}))
+    }
+
+    pub(super) fn step(&mut self, step: Step) -> Result<Value, Fault> {
+        match step {
+            Step::Event => {
+                self.engine.run_for(self.end, 1);
+            }
+            Step::Packet => {
+                let sent = self.sent();
+                // A flow may rest for long: then so far, and no further.
+                for _ in 0..100_000 {
+                    if self.engine.run_for(self.end, 1) || self.sent() != sent {
+                        break;
+                    }
+                }
+            }
+            Step::RoundTrip => {
+                let first = self.followed.flows.first().and_then(|&flow| self.network.flows.get(flow as usize));
+                let rtt = first.map_or(Span(1), |flow| self.network.base_rtt(flow));
+                self.engine.run_until(self.engine.now() + Span(rtt.0.max(1)));
+            }
+        }
+        let tables = self.engine.take_traces();
+        self.take_in(&tables);
+        Ok(json!({"now_s": self.engine.now().seconds(), "done": self.is_done(), "hit": null}))
+    }
+
+    fn sent(&self) -> u64 {
+        self.followed.flows.iter().map(|&flow| u64::from(self.engine.sent_so_far(flow))).sum()
+    }
+
+    fn take_in(&mut self, tables: &[Table]) {
+        self.readings.note(tables, self.engine.now().seconds());
+        if let Some(measured) = &mut self.measured {
+            measured.run_until(self.engine.now());
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.engine.now() >= self.end
+    }
+
+    /// The most that a queue that is followed holds.
+    fn fullest(&self) -> f64 {
+        let held = self.followed.ports.iter().filter_map(|&port| self.readings.last("queue", port));
+        held.fold(0.0, f64::max)
+    }
+
+    /// What is new, and how everything stands. `packets`: of those under way at most so many are told.
+    pub(super) fn read(&mut self, packets: usize) -> Value {
+        let mut answer = self.readings.read();
+        answer.insert("now_s".into(), json!(self.engine.now().seconds()));
+        answer.insert("events".into(), json!(self.engine.events()));
+        answer.insert("done".into(), json!(self.is_done()));
+        answer.insert("flows".into(), self.followed.flows.iter().map(|&flow| self.flow(flow)).collect());
+        answer.insert("ports".into(), self.followed.ports.iter().map(|&port| self.port(port)).collect());
+        if self.look == Look::Close && packets > 0 {
+            answer.insert("packets".into(), self.packets(packets));
+        }
+        Value::Object(answer)
+    }
+
+    fn flow(&self, flow: FlowId) -> Value {
+        let state = self.engine.sender_state(flow);
+        // A sender may have run ahead of what is shown; what was traced has not.
+        let now_or_traced = |now: Option<f64>, quantity| match self.look {
+            Look::Close => now,
+            Look::Far => self.readings.last(quantity, flow),
+        };
+        json!({
+            "flow": flow,
+            "cwnd": now_or_traced(state.map(|state| state.cwnd), "cwnd"),
+            "ssthresh": now_or_traced(state.map(|state| state.ssthresh), "ssthresh").filter(|value| *value < 1e9),
+            "in_flight": now_or_traced(state.map(|state| f64::from(state.in_flight.0)), "in_flight"),
+            "rtt_s": self.readings.last("rtt", flow),
+            "goodput_bps": self.readings.last("goodput", flow),
+            "sent": self.engine.sent_so_far(flow),
+            "lost": self.readings.lost_of_flows.get(&flow).copied().unwrap_or(0),
+            "timer_s": state.and_then(|state| state.timer).map(Time::seconds),
+        })
+    }
+
+    fn port(&self, port: u32) -> Value {
+        let counts = self.engine.port_state(port);
+        let described = self.network.ports.get(port as usize);
+        let capacity = described.map_or(0, |port| port.rate.0.saturating_mul(port.transmitters.into())) as f64;
+        let sent = counts.map_or(0.0, |counts| counts.departed_bytes.0 as f64 * 8.0);
+        let discarded: Map<String, Value> = counts.map_or_else(Map::new, |counts| {
+            let of = Reason::ALL.into_iter().zip(counts.discarded).filter(|(_, units)| units.0 > 0);
+            of.map(|(reason, units)| (reason.name().into(), json!(units.0))).collect()
+        });
+        let queue = self.readings.last("queue", port).unwrap_or(0.0);
+        json!({
+            "port": port,
+            "queue": queue,
+            "departed": counts.map(|counts| counts.departed.0),
+            "departed_bits": sent,
+            "marked": counts.map(|counts| counts.marked.0),
+            "discarded": discarded,
+            "utilisation": (sent / (capacity * self.engine.now().seconds()).max(1.0)).min(1.0),
+        })
+    }
+
+    /// Six numbers a packet: flow, what it is (1 acknowledgement, 2 sent again, 4 marked), where (0 from its end, 1 waiting, 2 being sent, 3
+    /// behind a port, 4 to its end), port, how far (a share of the way, or places from the head of the queue), segment.
+    fn packets(&self, most: usize) -> Value {
+        let mut count = 0;
+        self.engine.each_seen(|_| count += 1);
+        // Of more than can be drawn every so manieth.
+        let every = count / most.max(1) + 1;
+        let (mut place, mut numbers) = (0, Vec::new());
+        let now = self.engine.now();
+        self.engine.each_seen(|seen| {
+            if place % every == 0 {
+                let (at, port, far) = position(&seen, now);
+                let kind = u8::from(seen.is_ack) + 2 * u8::from(seen.is_retransmission) + 4 * u8::from(seen.is_marked);
+                numbers.extend([json!(seen.flow), json!(kind), json!(at), json!(port), json!(far), json!(seen.segment)]);
+            }
+            place += 1;
+        });
+        json!({"of": count, "numbers": numbers})
+    }
+
+    /// All tables so far, as the command line shows them, and what makes them comparable.
+    pub(super) fn results(&mut self) -> Result<Value, Fault> {
+        let mut results = match &self.measured {
+            Some(measured) => self.sound(measured)?,
+            None => Results { traces: Vec::new(), ..self.sound(&self.engine)? },
+        };
+        results.events = self.engine.events();
+        Ok(json!({
+            "tables": results.tables().map(tables::table).collect::<Vec<_>>(),
+            "hash": digest(&results.bytes()),
+            "scenario": self.content_hash,
+            "complete": results.complete,
+            "simulated_s": results.simulated_s,
+            "events": results.events,
+        }))
+    }
+
+    fn sound(&self, engine: &Engine) -> Result<Results, Fault> {
+        engine.results().map_err(|error| {
+            let (scenario, seed) = (&self.content_hash, self.seed);
+            Fault { is_bug: true, ..Fault::whole(&format!("{error}, scenario {scenario}, seed {seed}"), None, None) }
+        })
+    }
+}
+
+/// What a page has is the core: code of a user is not in it.
+pub(super) fn refuse_user_code(engine: &Engine) -> Result<(), Fault> {
+    engine.failure().map_or(Ok(()), |failure| Err(Fault::whole(&failure.to_string(), None, None)))
+}
+
+fn position(seen: &Seen, now: Time) -> (u8, u32, f64) {
+    let far = || if seen.delay.0 == 0 { 1.0 } else { (1.0 - seen.time.since(now).seconds() / seen.delay.seconds()).max(0.0) };
+    // A thousandth of a link is less than a pixel.
+    let far = || (far() * 1000.0).round() / 1000.0;
+    match seen.place {
+        Place::FromItsEnd => (0, 0, far()),
+        Place::Waiting(port, behind) => (1, port, behind.into()),
+        Place::Sending(port) => (2, port, 0.0),
+        Place::Behind(port) => (3, port, far()),
+        Place::ToItsEnd => (4, 0, far()),
+    }
+}

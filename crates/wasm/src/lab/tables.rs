@@ -1,0 +1,20 @@
+//! Tables as JSON: a name, columns, and null where nothing is known.
+
+use serde_json::{Value, json};
+use tailback_core::record::{Column, Table};
+
+/// Rows of a trace that are written: more than a page can show.
+const MOST: usize = 200_000;
+
+pub(super) fn table(table: &Table) -> Value {
+    let column = |values: &Column| match values {
+        Column::Float(values) => json!(values.iter().take(MOST).collect::<Vec<_>>()),
+        Column::Integer(values) => json!(values.iter().take(MOST).collect::<Vec<_>>()),
+        Column::Word(values, words) => {
+            json!(values.iter().take(MOST).map(|&value| words.get(value as usize)).collect::<Vec<_>>())
+        }
+    };
+    // A list: an object would not keep their order.
+    let columns: Vec<(&str, Value)> = table.columns.iter().map(|(name, values)| (name.as_str(), column(values))).collect();
+    json!({"name": table.name, "columns": columns})
+}

@@ -1,0 +1,222 @@
+//! Why was that packet lost, and what did its sender do? A run of its own, up to the loss and some round trips beyond, with everything traced that
+//! says so.
+
+use super::Of;
+use super::fault::Fault;
+use super::rows::{count, floats, integers, word, words};
+use super::session::refuse_user_code;
+use super::watched::{Read, instant, read};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use tailback_core::Engine;
+use tailback_core::network::{Buffer, Network, Trace, TraceKind};
+use tailback_core::primitives::units::{Span, Time};
+use tailback_core::record::Table;
+
+/// The loss that is asked about, as the trace of drops names it.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Loss {
+    time_s: f64,
+    port: u32,
+    flow: u32,
+    segment: u64,
+    transmission: u64,
+}
+
+/// Rows that are remembered of what was before the loss.
+const REMEMBERED: usize = 20_000;
+/// Steps of the sender that are told.
+const TOLD: usize = 60;
+
+pub(super) struct Why {
+    engine: Engine,
+    loss: Loss,
+    at: Time,
+    until: Time,
+    port: PortFacts,
+    /// Congestion windows before the loss.
+    windows: VecDeque<(f64, f64)>,
+    /// When the lost transmission, if it was seen, was sent.
+    sent_s: Option<f64>,
+    /// What the queue held: the last before the loss.
+    held: Option<u64>,
+    reason: Option<String>,
+    told: Vec<Value>,
+    duplicates: u64,
+    resent: bool,
+    repaired: bool,
+}
+
+struct PortFacts {
+    name: String,
+    policy: Option<String>,
+    buffer: Option<u64>,
+    unit: &'static str,
+}
+
+impl Why {
+    pub(super) fn new(of: &Of, loss: Loss) -> Result<Why, Fault> {
+        let Read { mut network, .. } = read(of)?;
+        let at = instant(loss.time_s)?;
+        let (Some(flow), Some(port)) = (network.flows.get(loss.flow as usize), network.ports.get(loss.port as usize)) else {
+            return Err(Fault::of_page("no such flow or queue"));
+        };
+        let (buffer, unit) = match port.buffer {
+            Buffer::Units(units) => (Some(units), "units"),
+            Buffer::Bytes(bytes) => (Some(bytes), "bytes"),
+            Buffer::Unlimited => (None, "units"),
+        };
+        let port = PortFacts { name: port.name.clone(), policy: port.policy.name().map(str::to_string), buffer, unit };
+        // A timeout may take long, and comes again later.
+        let beyond = Span((network.base_rtt(flow).0.saturating_mul(30)).max(4_000_000_000_000));
+        let until = (at + beyond).min(Time::ZERO + network.duration);
+        network.record.traces = traces(&loss, &network);
+        let engine = Engine::new(network);
+        refuse_user_code(&engine)?;
+        Ok(Why {
+            engine,
+            loss,
+            at,
+            until,
+            port,
+            windows: VecDeque::new(),
+            sent_s: None,
+            held: None,
+            reason: None,
+            told: Vec::new(),
+            duplicates: 0,
+            resent: false,
+            repaired: false,
+        })
+    }
+
+    /// So many events further; the answer once it is known.
+    pub(super) fn advance(&mut self, events: u64) -> Value {
+        let end = self.engine.run_for(self.until, events);
+        let tables = self.engine.take_traces();
+        let mut rows: Vec<Row> = tables.iter().flat_map(|table| self.rows(table)).collect();
+        rows.sort_by(|one, other| one.0.total_cmp(&other.0));
+        for (time_s, what) in rows {
+            self.note(time_s, what);
+        }
+        if end || self.repaired || self.told.len() >= TOLD {
+            return self.answer();
+        }
+        json!({"done": false, "share": self.engine.now().seconds() / self.until.seconds().max(1e-12)})
+    }
+
+    fn answer(&self) -> Value {
+        let before = self.sent_s.and_then(|sent| self.windows.iter().rev().find(|window| window.0 <= sent));
+        json!({
+            "done": true,
+            "queue": self.port.name,
+            "policy": self.port.policy,
+            "buffer": self.port.buffer,
+            "unit": self.port.unit,
+            "reason": self.reason,
+            "held": self.held,
+            "time_s": self.loss.time_s,
+            "segment": self.loss.segment,
+            "transmission": self.loss.transmission,
+            "sent_s": self.sent_s,
+            "window_when_sent": before.map(|window| window.1),
+            "window_when_lost": self.windows.iter().rev().find(|window| window.0 <= self.loss.time_s).map(|window| window.1),
+            "after": self.told,
+            "repaired": self.repaired,
+        })
+    }
+
+    fn rows(&self, table: &Table) -> Vec<Row> {
+        let times = floats(table, "time_s");
+        let row = |row: usize| -> Option<Row> {
+            let what = match table.name.as_str() {
+                "cwnd" => What::Window(floats(table, "cwnd_packets")[row]),
+                "ssthresh" => What::Threshold(floats(table, "ssthresh_packets")[row]),
+                "state" => What::State(word(words(table, "state"), row).to_string()),
+                "segments" => What::Sends(integers(table, "segment")[row], integers(table, "transmission")[row]),
+                "acks" => What::Hears(integers(table, "ack")[row], integers(table, "duplicate")[row] == 1),
+                "queue" => What::Holds(integers(table, "queue_units")[row]),
+                "drops" => {
+                    let is_it = integers(table, "segment")[row] == self.loss.segment
+                        && integers(table, "transmission")[row] == self.loss.transmission
+                        && times[row] == self.loss.time_s;
+                    is_it.then(|| What::Lost(word(words(table, "reason"), row).to_string()))?
+                }
+                _ => return None,
+            };
+            Some((times[row], what))
+        };
+        (0..count(table)).filter_map(row).collect()
+    }
+
+    fn note(&mut self, time_s: f64, what: What) {
+        let is_before = time_s < self.loss.time_s;
+        match what {
+            What::Window(window) => {
+                if !is_before && self.windows.back().is_some_and(|before| window < before.1) {
+                    self.tell(time_s, json!({"window": window, "before": self.windows.back().map(|before| before.1)}));
+                }
+                self.windows.push_back((time_s, window));
+                if self.windows.len() > REMEMBERED {
+                    self.windows.pop_front();
+                }
+            }
+            What::Threshold(threshold) if !is_before => self.tell(time_s, json!({"ssthresh": threshold})),
+            What::State(state) if !is_before => self.tell(time_s, json!({"state": state})),
+            What::Sends(segment, transmission) if segment == self.loss.segment => {
+                if transmission == self.loss.transmission {
+                    self.sent_s = Some(time_s);
+                } else if transmission > self.loss.transmission && !self.resent {
+                    self.resent = true;
+                    self.tell(time_s, json!({"resent": transmission}));
+                }
+            }
+            What::Hears(ack, is_duplicate) if !is_before => {
+                if is_duplicate && !self.resent {
+                    self.duplicates += 1;
+                    if self.duplicates <= 3 {
+                        self.tell(time_s, json!({"duplicate": self.duplicates, "ack": ack}));
+                    }
+                }
+                if ack > self.loss.segment && !self.repaired {
+                    self.repaired = true;
+                    self.tell(time_s, json!({"acked": ack}));
+                }
+            }
+            // Of one instant, departures come first and then what is taken in, as far as there is room.
+            What::Holds(units) if time_s <= self.loss.time_s => self.held = Some(units),
+            What::Lost(reason) => self.reason = Some(reason),
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, time_s: f64, what: Value) {
+        if !self.repaired || what.get("acked").is_some() {
+            self.told.push(json!({"time_s": time_s, "after_s": time_s - self.at.seconds(), "what": what}));
+        }
+    }
+}
+
+type Row = (f64, What);
+
+enum What {
+    Window(f64),
+    Threshold(f64),
+    State(String),
+    /// Segment and transmission.
+    Sends(u64, u64),
+    /// The next that is expected, and whether that is a duplicate.
+    Hears(u64, bool),
+    Holds(u64),
+    Lost(String),
+}
+
+fn traces(loss: &Loss, network: &Network) -> Vec<Trace> {
+    let kinds = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::State, TraceKind::Segments, TraceKind::Acks];
+    let mut traces: Vec<Trace> = kinds.into_iter().map(|kind| Trace { kind, of: vec![loss.flow] }).collect();
+    let port = loss.port.min(network.ports.len() as u32 - 1);
+    traces.extend([TraceKind::Queue, TraceKind::Drops].map(|kind| Trace { kind, of: vec![port] }));
+    traces
+}

@@ -1,0 +1,49 @@
+"""`tailback lab`: the core in a page of the browser."""
+
+from __future__ import annotations
+
+import webbrowser
+from pathlib import Path
+
+import click
+
+from tailback._cli import options
+from tailback._cli.output import Exit, command, data, note
+
+__all__ = ["lab"]
+
+
+@click.command
+@click.option(
+    "--port", type=options.WholeNumber(0, 65535), default=0, metavar="N", help="Port of 127.0.0.1; 0 for any that is free."
+)
+@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--out", type=options.PATH, metavar="DIR", help="Write the page as files to this new folder, and serve nothing.")
+@command
+def lab(port: int, no_open: bool, out: Path | None) -> Exit:
+    """Watch scenarios run, in a page of the browser.
+
+    Everything is computed in the page; this command hands it its files, to this machine alone, until Ctrl-C. What `--out` writes
+    can be put on any web space.
+    """
+    from tailback._lab import Server, write
+    from tailback.errors import OutputError
+
+    try:
+        if out is not None:
+            write(out)
+            note(f"the page is in {out}; any web server can serve it")
+            return Exit.DONE
+        server = Server(port)
+    except OutputError as error:
+        note(f"error: {error}")
+        return Exit.INPUT
+    data(server.address)
+    note("Ctrl-C ends it")
+    if not no_open:
+        webbrowser.open(server.address)
+    try:
+        server.serve()
+    except KeyboardInterrupt:
+        note("")
+    return Exit.DONE

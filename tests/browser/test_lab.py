@@ -1,0 +1,348 @@
+"""The lab in a real browser, served by its own command."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import tailback as tb
+from browsing import PHONE, Windows, widths
+from support import ROOT
+
+GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
+table_bytes = runpy.run_path(str(ROOT / "tests/golden/golden.py"))["table_bytes"]
+FASTEST = "as fast as it goes"
+# Of Debian's chromium on a machine that has other things to do as well.
+PATIENCE = 30_000
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where `tailback lab` serves the page, until it is interrupted; then it ends by itself, and in order."""
+    command = [sys.executable, "-m", "tailback", "lab", "--no-open"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    yield server.stdout.readline().strip()
+    server.send_signal(2)
+    assert (server.wait(10), server.communicate()[1]) == (0, "Ctrl-C ends it\n\n")
+
+
+@pytest.fixture
+def opened(windows: Windows, address: str) -> Iterator[Open]:
+    """Opens the lab, and afterwards holds it to have asked nobody else for anything."""
+
+    def shown(place: str = "", **options: object) -> Page:
+        page = windows.open(address + place, **options)
+        page.set_default_timeout(PATIENCE)
+        page.wait_for_selector("body[data-ready]")
+        return page
+
+    yield shown
+    assert {asked for asked in windows.asked if not asked.startswith((address, "blob:"))} == set()
+
+
+def run(page: Page, speed: str = FASTEST) -> str:
+    """Runs what is open to its end, and gives the hash of its results."""
+    page.select_option("#speed", label=speed)
+    page.click("#play")
+    page.wait_for_selector("#hash-A")
+    return page.inner_text("#hash-A")
+
+
+def until(page: Page, condition: str, argument: object = None) -> None:
+    """Waits; what waits inside the page would have to evaluate text there, which its policy forbids."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(condition, argument):
+        assert time.monotonic() < end, condition
+        page.wait_for_timeout(20)
+
+
+def of_wheel(toml: str, seed: int) -> str:
+    """The hash of the same run by the package."""
+    tables = tb.simulate(tb.Scenario.from_toml(toml), seed=seed).tables.values()
+    return sha256(b"".join(table_bytes(table) for table in tables)).hexdigest()
+
+
+def write(page: Page, toml: str) -> None:
+    """Puts another text in the place of the scenario's."""
+    page.click("#as-text")
+    page.fill("#toml", toml)
+    page.click("#apply")
+
+
+def dropped(page: Page, name: str, content: str) -> None:
+    page.set_input_files("#file", {"name": name, "mimeType": "application/toml", "buffer": content.encode()})
+
+
+def test_a_run_gives_the_bytes_of_the_wheel(opened: Open) -> None:
+    page = opened("#example=two_rtts")
+    began = time.monotonic()
+    assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
+    assert time.monotonic() - began < 20
+    # The numbers, too, are those of the command line.
+    goodput = tb.simulate(tb.load(ROOT / "examples/two_rtts.toml"), seed=1).flows["goodput_bps"]
+    shown = page.locator("#results td[title]").evaluate_all("cells => cells.map((cell) => cell.title)")
+    assert {str(float(value)).removesuffix(".0") for value in goodput} <= set(shown)
+
+
+def test_packets_are_seen_and_the_bytes_stay_the_same(opened: Open) -> None:
+    page = opened("#example=fast_retransmit")
+    page.select_option("#speed", label="1/10")
+    page.click("#play")
+    until(page, "parseFloat(document.getElementById('clock').textContent) > 0.05")
+    page.click("#play")
+    for step in ("event", "packet", "round_trip"):
+        before = page.inner_text("#clock")
+        page.click(f"[data-step={step}]")
+        until(page, "before => document.getElementById('clock').textContent !== before", before)
+    # From here on from afar: the run is made up to here once more.
+    assert run(page) == GOLDEN["fast_retransmit.toml"]["1"]["results"]
+
+
+def test_another_seed_is_another_run(opened: Open) -> None:
+    page = opened("#example=random_loss")
+    page.fill("#seed", "2")
+    page.press("#seed", "Enter")
+    expect(page.locator("#status")).to_contain_text("Press Run")
+    assert run(page) == GOLDEN["random_loss.toml"]["2"]["results"]
+
+
+def test_a_turned_knob_changes_the_text_and_the_run(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    knob = page.locator("[id='knob-topology.dumbbell.queue.buffer']")
+    knob.fill("7 packets")
+    knob.press("Enter")
+    expect(page.locator("#toml")).to_have_value(re.compile('buffer = "7 packets"'))
+    toml = page.input_value("#toml")
+    # Comments included, nothing else has changed.
+    assert toml == re.sub('buffer = "[^"]*"', 'buffer = "7 packets"', (ROOT / "examples/one_flow.toml").read_text())
+    assert run(page) == of_wheel(toml, 1)
+
+
+def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(opened: Open) -> None:
+    page = opened("#example=two_rtts")
+    page.click("#compare")
+    expect(page.locator("#status")).to_contain_text("A and B are the same")
+    knob = page.locator("[id='knob-topology.dumbbell.queue.buffer']")
+    knob.fill("10 packets")
+    knob.press("Enter")
+    expect(page.locator("#status")).to_contain_text("First difference at", timeout=PATIENCE)
+    assert "bottleneck" in page.inner_text("#status")
+    assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
+    assert page.inner_text("#hash-B") == of_wheel(page.input_value("#toml"), 1)
+    page.click("#compare")
+    expect(page.locator(".pane")).to_have_count(1)
+
+
+def test_a_fork_goes_on_with_one_thing_changed(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    run(page)
+    over = page.locator(".panel .u-over").first
+    box = over.bounding_box()
+    assert box
+    over.click(position={"x": box["width"] / 2, "y": box["height"] - 20})
+    expect(page.locator("#fork")).to_contain_text(re.compile("Fork at (29.9|30)"))
+    page.fill("#fork input", "3 Mbps")
+    page.click("#fork-go")
+    page.wait_for_selector("#hash-B")
+    toml = page.input_value("#toml")
+    assert 'rate = "3 Mbps"' in toml[toml.index("[[timeline]]") :]
+    assert page.inner_text("#hash-B") == of_wheel(toml, 1)
+    assert page.inner_text("#hash-A") == GOLDEN["one_flow.toml"]["1"]["results"]
+
+
+def test_a_loss_says_why(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    run(page)
+    page.click("summary:has-text('last losses')")
+    page.click("button:has-text('Why?') >> nth=0")
+    page.wait_for_selector("#why ol")
+    told = page.inner_text("#why")
+    for part in ("there was no room", "It held", "duplicate acknowledgement", "sent the segment again"):
+        assert part in told
+
+
+def test_a_run_stops_at_the_first_loss(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    page.click("#break-summary")
+    page.check("#break-loss")
+    page.select_option("#speed", label=FASTEST)
+    page.click("#play")
+    expect(page.locator("#status")).to_contain_text("a loss at bottleneck (full)", timeout=PATIENCE)
+    toml = (ROOT / "examples/one_flow.toml").read_text().partition("[record]")[0] + '[record]\ntraces = ["drops"]\n'
+    drops = tb.simulate(tb.Scenario.from_toml(toml)).trace("drops")
+    assert float(page.inner_text("#clock").split("\u202f")[0]) == pytest.approx(float(drops["time_s"][0]), abs=2e-3)
+
+
+def test_a_link_holds_both_variants_and_the_seed(opened: Open) -> None:
+    page = opened("#example=md1")
+    page.fill("#seed", "5")
+    page.press("#seed", "Enter")
+    page.click("#compare")
+    page.wait_for_selector("#variants button >> nth=1")
+    page.click("#share")
+    until(page, "location.hash.startsWith('#1.')")
+    place = page.evaluate("location.hash")
+    other = opened(place)
+    assert other.input_value("#seed") == "5"
+    expect(other.locator(".pane")).to_have_count(2)
+    assert run(other) == of_wheel((ROOT / "examples/md1.toml").read_text(), 5)
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("cut", "cut or altered"),
+        ("altered", "cut or altered"),
+        ("#2.AAAA", "another version"),
+        ("#1.", "cut or altered"),
+        ("#<img src=x onerror=alert(1)>", "no link of the lab"),
+    ],
+)
+def test_a_link_that_is_none_says_so_and_nothing_is_lost(opened: Open, place: str, told: str) -> None:
+    page = opened("#example=one_flow")
+    if not place.startswith("#"):
+        page.click("#share")
+        until(page, "location.hash.startsWith('#1.')")
+        whole = page.evaluate("location.hash")
+        place = whole[:-9] if place == "cut" else whole[:60] + ("A" if whole[60] != "A" else "B") + whole[61:]
+    page.evaluate("place => { location.hash = place; }", place)
+    expect(page.locator("#notice")).to_contain_text(told)
+    assert page.locator("#toml").input_value() == (ROOT / "examples/one_flow.toml").read_text()
+
+
+def test_a_link_is_data_and_nothing_of_it_is_executed(opened: Open, windows: Windows) -> None:
+    hostile = (ROOT / "examples/one_flow.toml").read_text().replace('name = "', 'name = "<img src=x onerror=alert(1)>', 1)
+    page = opened("#example=one_flow")
+    write(page, "# <script>alert(1)</script>\n" + hostile)
+    expect(page.locator("#title")).to_contain_text("<img src=x")
+    page.click("#share")
+    until(page, "location.hash.startsWith('#1.')")
+    other = opened(page.evaluate("location.hash"))
+    expect(other.locator("#title")).to_contain_text("<img src=x")
+    expect(other.locator("#question")).to_contain_text("<script>alert(1)</script>")
+    assert other.locator("main img").count() == 0
+
+
+def test_what_is_wrong_is_said_at_its_place(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    sound = page.input_value("#toml")
+    write(page, sound.replace("Mbps", "Mbits", 1))
+    problem = page.locator("#problems li").first
+    expect(problem).to_contain_text("unknown unit `Mbits`")
+    for part in ("topology.dumbbell.rate", "given", "expected", "did you mean"):
+        expect(problem).to_contain_text(part)
+    assert page.locator("#numbers b").count() == 1
+    # What was sound still runs.
+    assert run(page) == GOLDEN["one_flow.toml"]["1"]["results"]
+    write(page, sound)
+    expect(page.locator("#problems li")).to_have_count(0)
+
+
+def test_a_dropped_file_is_opened_and_what_is_no_scenario_is_refused(opened: Open) -> None:
+    page = opened()
+    dropped(page, "noise.toml", "\x01 = [[[")
+    expect(page.locator("#problems")).to_contain_text("cannot be read")
+    dropped(page, "md1.toml", (ROOT / "examples/md1.toml").read_text())
+    expect(page.locator("#problems li")).to_have_count(0)
+    assert run(page) == GOLDEN["md1.toml"]["1"]["results"]
+    huge = 'duration = "1 s"\n[topology]\ndumbbell = {rate = "1 Gbps", delay = "1 ms", queue = {buffer = "9 packets"}}\n'
+    dropped(
+        page,
+        "huge.toml",
+        huge + '[flows.web]\ncount = 4000000\nfrom = "left"\nto = "right"\nrtt = "9 ms"\ntcp = {preset = "reno"}\n',
+    )
+    expect(page.locator("#problems")).to_contain_text("needs more memory than the lab gives a run", timeout=PATIENCE)
+
+
+def test_a_lesson_judges_a_prediction_by_what_is_measured(opened: Open) -> None:
+    page = opened("#lessons")
+    assert page.locator("[data-lesson]").count() == 6
+    page.click("[data-lesson=sawtooth]")
+    page.wait_for_selector(".lesson-step")
+    page.click(".lesson-step >> nth=0 >> button")
+    expect(page.locator("#verdict-0")).to_contain_text("Predict first")
+    # Three quarters of the link, without a buffer.
+    page.check("input[name=task-0][value='1']")
+    page.click(".lesson-step >> nth=0 >> button")
+    expect(page.locator("#verdict-0")).to_contain_text("As predicted", timeout=PATIENCE)
+    expect(page.locator(".pane")).to_have_count(2)
+
+
+def test_the_calculator_has_the_numbers_of_the_models(opened: Open) -> None:
+    page = opened("#sizing")
+    page.fill("#size-flows", "10000")
+    page.press("#size-flows", "Enter")
+    link = {"rate_bps": 1e9, "packet_bytes": 1500, "flows": 10_000, "mean_rtt_s": 0.1, "utilisation": 0.98}
+    buffer = tb.models.appenzeller_buffer(**link).buffer
+    expect(page.locator("#view-sizing tr:has(th:text-is('appenzeller'))")).to_contain_text(f"{buffer:,}")
+    page.fill("#size-rate", "1 Gbits")
+    page.press("#size-rate", "Enter")
+    expect(page.locator("#view-sizing .problem")).to_contain_text("unknown unit")
+
+
+def test_what_can_be_taken_away_can_be_read(opened: Open, tmp_path: Path) -> None:
+    page = opened("#example=md1")
+    run(page)
+
+    def taken(label: str) -> bytes:
+        page.click("summary:has-text('Export')")
+        with page.expect_download() as download:
+            page.click(f"#exports button:has-text('{label}')")
+        return download.value.path().read_bytes()
+
+    assert taken("Scenario (TOML)") == (ROOT / "examples/md1.toml").read_bytes()
+    header, *rows = taken("Table queues (CSV)").decode().splitlines()
+    queues = tb.simulate(tb.load(ROOT / "examples/md1.toml"), seed=1).queues
+    assert header.split(",") == list(queues.columns)
+    assert float(rows[0].split(",")[header.split(",").index("mean_wait_s")]) == queues["mean_wait_s"][0]
+    assert taken("Curves (CSV)").startswith(b"variant,quantity,of,time_s,value\nA,")
+    assert taken("Curves (SVG)").startswith(b"<svg")
+    assert taken("Picture (PNG)").startswith(b"\x89PNG")
+
+
+def test_it_is_used_by_keyboard_and_every_control_has_a_name(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    page.keyboard.press("r")
+    until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
+    page.keyboard.press("Space")
+    expect(page.locator("#play")).to_have_text("Pause")
+    page.keyboard.press("Space")
+    expect(page.locator("#play")).to_have_text("Run")
+    nameless = """() => [...document.querySelectorAll("button, input, select, textarea, summary")]
+        .filter((one) => one.checkVisibility() && !(one.textContent.trim() || one.ariaLabel || one.labels?.length))
+        .map((one) => one.outerHTML)"""
+    assert page.evaluate(nameless) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone(opened: Open, scheme: str) -> None:
+    for place in ("#example=red", "#gallery", "#lessons", "#sizing"):
+        page = opened(place, viewport=PHONE, color_scheme=scheme)
+        whole, seen = widths(page.locator("html"))
+        assert whole <= seen, place
+
+
+def test_every_experiment_opens_and_has_curves(opened: Open) -> None:
+    page = opened()
+    names = page.locator("[data-example]").evaluate_all("cards => cards.map((card) => card.dataset.example)")
+    assert len(names) == len(list((ROOT / "examples").glob("*.toml")))
+    for name in names:
+        page.evaluate("name => { location.hash = `example=${name}`; }", name)
+        until(page, "name => location.hash.endsWith(name) && !document.getElementById('view-lab').hidden", name)
+        page.click("[data-step=round_trip]")
+        until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
+        assert page.locator("#problems li").count() == 0, name
+        assert page.locator("#notice").is_hidden(), name

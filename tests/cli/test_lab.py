@@ -1,0 +1,72 @@
+"""`tailback lab`: what it writes and whom it answers. The page itself is tried in tests/browser."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support import Command
+from tailback._lab import Server, page
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Where the page is served meanwhile."""
+    server = Server(0)
+    threading.Thread(target=server.serve, daemon=True).start()
+    yield int(server.address.rsplit(":", 1)[1].strip("/"))
+    server.close()
+
+
+def answer(port: int, path: str, host: str | None = None) -> tuple[int, str | None]:
+    """The status and the type of what is answered."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.putrequest("GET", path, skip_host=True)
+    connection.putheader("Host", host or f"127.0.0.1:{port}")
+    connection.putheader("Connection", "close")
+    connection.endheaders()
+    response = connection.getresponse()
+    response.read()
+    connection.close()
+    return response.status, response.headers["Content-Type"]
+
+
+def test_lab_writes_the_page_to_a_new_folder(command: Command, tmp_path: Path) -> None:
+    done = command("lab", "--out", "page")
+    assert (done.returncode, done.stdout) == (0, "")
+    again = command("lab", "--out", "page")
+    assert (again.returncode, again.stderr) == (2, "error: page: is already there; choose another folder, or remove it\n")
+
+
+def test_the_page_is_files_that_fit_on_any_web_space() -> None:
+    names = sorted(file.name for file in page().iterdir())
+    assert names == ["core.wasm", "examples.json", "icon.svg", "index.html", "lab.css", "lab.js", "worker.js"]
+    html = (page() / "index.html").read_text()
+    # Nothing from elsewhere, and no text that becomes code.
+    assert "default-src 'none'" in html
+    assert "unsafe-eval'" not in html.replace("'wasm-unsafe-eval'", "")
+    assert "unsafe-inline" not in html
+    assert "http://" not in html
+    assert "https://" not in html
+
+
+def test_the_server_answers_to_this_machine_by_its_own_name_only(port: int) -> None:
+    assert answer(port, "/core.wasm") == (200, "application/wasm")
+    assert answer(port, "/", f"localhost:{port}")[0] == 200
+    assert answer(port, "/", "attacker.example")[0] == 421
+    assert answer(port, "/../../../../etc/passwd")[0] == 404
+
+
+def test_a_port_that_is_taken_is_refused(command: Command) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        number = taken.getsockname()[1]
+        refused = command("lab", "--no-open", "--port", str(number))
+    assert refused.returncode == 2
+    assert refused.stderr == f"error: port {number} of this machine: Address already in use; choose another with `--port`\n"

@@ -1,0 +1,201 @@
+// What the core answers, as crates/wasm/src/lab writes it.
+
+export interface Problem {
+  at: string;
+  line: number | null;
+  message: string;
+  given: string | null;
+  expected: string | null;
+  hint: string | null;
+}
+
+export interface FaultAnswer {
+  problems: Problem[];
+  more: number;
+  is_bug: boolean;
+}
+
+// What is wrong, in the core's own words.
+export class Fault extends Error {
+  constructor(readonly answer: FaultAnswer) {
+    super(answer.problems.map((problem) => problem.message).join("; "));
+  }
+}
+
+export interface Of {
+  toml: string;
+  seed: number;
+}
+
+export interface Port {
+  name: string;
+  from: string;
+  to: string;
+  rate_bps: number;
+  transmitters: number;
+  delay_s: number;
+  buffer: number | null;
+  buffer_unit: string;
+  policy: string | null;
+}
+
+export interface Flow {
+  flow: number;
+  group: string;
+  index: number;
+  from: string;
+  to: string;
+  forward: number[];
+  backward: number[];
+  base_rtt_s: number;
+  start_s: number;
+}
+
+export interface Description {
+  name: string;
+  duration_s: number;
+  warmup_s: number;
+  random: boolean;
+  ports: Port[];
+  groups: { name: string; count: number; law: string | null; cells: boolean }[];
+  flows: Flow[];
+  flow_count: number;
+  followed: { flows: number[]; ports: number[]; bin_s: number };
+  changes_s: number[];
+  warnings: Problem[];
+  remarks: Problem[];
+  scenario: string;
+}
+
+export interface Knob {
+  at: string;
+  value: string | number | boolean;
+  from: number;
+  to: number;
+}
+
+export interface FlowState {
+  flow: number;
+  cwnd: number | null;
+  ssthresh: number | null;
+  in_flight: number | null;
+  rtt_s: number | null;
+  goodput_bps: number | null;
+  sent: number;
+  lost: number;
+  timer_s: number | null;
+}
+
+export interface PortState {
+  port: number;
+  queue: number;
+  departed: number | null;
+  departed_bits: number;
+  marked: number | null;
+  discarded: Record<string, number>;
+  utilisation: number;
+}
+
+export interface Drop {
+  time_s: number;
+  queue: string;
+  port: number;
+  flow: number | null;
+  group: string;
+  index: number;
+  reason: string;
+  segment: number;
+  transmission: number;
+}
+
+export interface StateChange {
+  time_s: number;
+  flow: number | null;
+  state: string;
+}
+
+export interface Reading {
+  now_s: number;
+  events: number;
+  done: boolean;
+  flows: FlowState[];
+  ports: PortState[];
+  series: Record<string, { replace: number; x: number[]; y: number[] }>;
+  states: StateChange[];
+  drops: Drop[];
+  // Bin of time, and losses in it by reason.
+  lost: [number, number[]][];
+  // Six numbers a packet: see crates/wasm/src/lab/session.rs.
+  packets?: { of: number; numbers: number[] };
+}
+
+export interface Table {
+  name: string;
+  columns: [string, (number | string | null)[]][];
+}
+
+export function columnOf(table: Table | undefined, name: string): (number | string | null)[] | undefined {
+  return table?.columns.find(([known]) => known === name)?.[1];
+}
+
+export interface Results {
+  tables: Table[];
+  hash: string;
+  scenario: string;
+  complete: boolean;
+  simulated_s: number;
+  events: number;
+}
+
+export interface Breaks {
+  timeout?: boolean;
+  loss?: boolean;
+  queue_above?: number;
+}
+
+export interface WhyAnswer {
+  queue: string;
+  policy: string | null;
+  buffer: number | null;
+  unit: string;
+  reason: string | null;
+  held: number | null;
+  time_s: number;
+  segment: number;
+  transmission: number;
+  sent_s: number | null;
+  window_when_sent: number | null;
+  window_when_lost: number | null;
+  after: { time_s: number; after_s: number; what: Record<string, number | string> }[];
+  repaired: boolean;
+}
+
+export interface DifferenceAnswer {
+  same: boolean;
+  time_s: number;
+  left: { time_s: number; what: string } | null;
+  right: { time_s: number; what: string } | null;
+}
+
+export interface RuleAnswer {
+  rule: string;
+  idea: string;
+  equation: string;
+  source: string;
+  assumes: string[];
+  packets: number | null;
+  delay_s: number | null;
+  refused: string | null;
+}
+
+// As `Reason::ALL` of the core orders them.
+export const REASONS = ["full", "early", "late", "partial", "single", "random", "listed"] as const;
+export const REASON_WORDS: Record<string, string> = {
+  full: "there was no room",
+  early: "the policy refused it although there was room",
+  late: "the policy let it in and discarded it later",
+  partial: "it belongs to a frame of which a cell is lost",
+  single: "it is the one packet that SPD takes",
+  random: "the wire lost it",
+  listed: "the scenario lists it",
+};

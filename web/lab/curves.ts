@@ -1,0 +1,307 @@
+// Curves over time, moving while a run does: uPlot has axes, cursor and zoom, the lines are drawn from what the run keeps.
+
+import uPlot from "uplot";
+import { touch } from "../src/touch";
+import { ink } from "./colours";
+import { after, type Curve } from "./run";
+import { digits } from "./words";
+
+export interface Line {
+  name: string;
+  colour(): string;
+  dash: number[];
+  width: number;
+  curve(): Curve | undefined;
+  // Values that hold until the next; else they are joined.
+  steps: boolean;
+  // It may leave the panel at the top.
+  isGuide?: boolean;
+}
+
+// A mark at the upper edge.
+export interface Mark {
+  time: number;
+  colour: string;
+}
+
+// Counts of one bin of time, by colour.
+export interface Bar {
+  from: number;
+  to: number;
+  parts: { colour: string; count: number }[];
+}
+
+export interface PanelOptions {
+  title: string;
+  unit: string;
+  // What a value is multiplied by.
+  scale: number;
+  lines: Line[];
+  level?: () => { value: number; label: string } | null;
+  marks?: () => Mark[];
+  bars?: () => Bar[];
+}
+
+export interface Watcher {
+  hover(time: number | null): void;
+  // A click at a time; `mark`: the mark that it hit.
+  choose(time: number, mark: Mark | null): void;
+  zoom(from: number, to: number): void;
+  all(): void;
+}
+
+const HEIGHT = 190;
+const FONT = "11px system-ui, sans-serif";
+// Pixels.
+const NEAR = 7;
+
+export class Panel {
+  readonly plot: uPlot;
+  readonly place: HTMLElement;
+  private window: [number, number];
+  private top = 1;
+  cursor: number | null = null;
+  now: number | null = null;
+
+  constructor(readonly options: PanelOptions, duration: number, private readonly watcher: Watcher) {
+    this.window = [0, duration];
+    this.place = document.createElement("figure");
+    this.place.className = "panel";
+    const caption = this.place.appendChild(document.createElement("figcaption"));
+    caption.textContent = `${options.title}, ${options.unit}`;
+    const axis = (size: number): uPlot.Axis => ({
+      font: FONT,
+      size,
+      stroke: () => ink("--soft"),
+      grid: { stroke: () => ink("--hair"), width: 1 },
+      ticks: { stroke: () => ink("--rule"), width: 1, size: 4 },
+      values: (_u, splits) => splits.map((value) => (value === null ? "" : digits(value, 5))),
+    });
+    this.plot = new uPlot(
+      {
+        width: 400,
+        height: HEIGHT,
+        legend: { show: false },
+        scales: { x: { time: false, range: () => this.window }, y: { range: () => [0, this.top] } },
+        axes: [{ ...axis(26), space: 60 }, { ...axis(50), space: 34 }],
+        series: [{}, { show: true, paths: () => null, points: { show: false } }],
+        cursor: {
+          y: false,
+          points: { show: false },
+          drag: { x: true, y: false, setScale: false, dist: 5 },
+          bind: { dblclick: () => () => (watcher.all(), null) },
+        },
+        hooks: {
+          draw: [() => this.draw()],
+          setCursor: [(u) => watcher.hover(u.cursor.left === undefined || u.cursor.left < 0 ? null : u.posToVal(u.cursor.left, "x"))],
+          setSelect: [
+            (u) => {
+              if (u.select.width > 5) {
+                watcher.zoom(u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x"));
+                u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              }
+            },
+          ],
+        },
+        plugins: [touch(() => watcher.all())],
+      },
+      [[0, duration], [null, null]],
+      this.place,
+    );
+    this.plot.over.addEventListener("click", (event) => this.clicked(event));
+    new ResizeObserver(() => {
+      const width = Math.max(this.place.clientWidth, 120);
+      if (Math.abs(width - this.plot.width) > 1) {
+        this.plot.setSize({ width, height: HEIGHT });
+      }
+    }).observe(this.place);
+  }
+
+  private clicked(event: MouseEvent): void {
+    const left = event.clientX - this.plot.over.getBoundingClientRect().left;
+    const near = this.options.marks?.().map((mark) => ({ mark, off: Math.abs(this.plot.valToPos(mark.time, "x") - left) })) ?? [];
+    const nearest = near.reduce<{ mark: Mark; off: number } | null>((best, one) => (best && best.off <= one.off ? best : one), null);
+    this.watcher.choose(Math.max(0, this.plot.posToVal(left, "x")), nearest && nearest.off <= NEAR ? nearest.mark : null);
+  }
+
+  show(window: [number, number]): void {
+    this.window = window;
+  }
+
+  // Draws it as it is now.
+  update(): void {
+    const { level, bars, scale } = this.options;
+    let top = 0;
+    for (const line of this.options.lines.filter((one) => !one.isGuide)) {
+      top = Math.max(top, largest(line.curve(), this.window) * scale);
+    }
+    for (const bar of bars?.() ?? []) {
+      if (bar.to >= this.window[0] && bar.from <= this.window[1]) {
+        top = Math.max(top, bar.parts.reduce((sum, part) => sum + part.count, 0));
+      }
+    }
+    const said = level?.();
+    if (said && said.value * scale < 4 * top) {
+      top = Math.max(top, said.value * scale);
+    }
+    this.top = top > 0 ? top * 1.08 : 1;
+    this.plot.setData(this.plot.data, true);
+  }
+
+  hover(time: number | null): void {
+    const left = time === null ? -10 : this.plot.valToPos(time, "x");
+    this.plot.setCursor({ left, top: time === null ? -10 : 0 }, false);
+  }
+
+  private draw(): void {
+    const u = this.plot;
+    const { ctx, bbox } = u;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    const x = (time: number) => u.valToPos(time, "x", true);
+    const y = (value: number) => u.valToPos(value * this.options.scale, "y", true);
+    this.drawBars(x);
+    for (const line of this.options.lines) {
+      const curve = line.curve();
+      if (curve) {
+        ctx.strokeStyle = line.colour();
+        ctx.lineWidth = line.width * devicePixelRatio;
+        ctx.setLineDash(line.dash.map((length) => length * devicePixelRatio));
+        trace(ctx, curve, this.window, this.plot.scales.x?.max ?? this.window[1], this.now, line.steps, x, y);
+      }
+    }
+    ctx.setLineDash([]);
+    const said = this.options.level?.();
+    if (said && said.value * this.options.scale <= this.top) {
+      upright(ctx, [bbox.left, y(said.value), bbox.left + bbox.width, y(said.value)], ink("--faint"), [4, 4]);
+      ctx.fillStyle = ink("--faint");
+      ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
+      ctx.textAlign = "right";
+      ctx.fillText(said.label, bbox.left + bbox.width - 4, y(said.value) + 11 * devicePixelRatio);
+    }
+    this.drawMarks(x);
+    if (this.cursor !== null) {
+      upright(ctx, [x(this.cursor), bbox.top, x(this.cursor), bbox.top + bbox.height], ink("--accent"), [6, 3]);
+    }
+    ctx.restore();
+  }
+
+  private drawBars(x: (time: number) => number): void {
+    const { ctx, bbox } = this.plot;
+    for (const bar of this.options.bars?.() ?? []) {
+      const [left, right] = [x(bar.from), x(bar.to)];
+      if (right < bbox.left || left > bbox.left + bbox.width) {
+        continue;
+      }
+      let sum = 0;
+      for (const part of bar.parts) {
+        const [low, high] = [this.plot.valToPos(sum, "y", true), this.plot.valToPos(sum + part.count, "y", true)];
+        ctx.fillStyle = part.colour;
+        ctx.fillRect(left, high, Math.max(right - left, 2 * devicePixelRatio), low - high);
+        sum += part.count;
+      }
+    }
+  }
+
+  // Of those in one column of pixels one.
+  private drawMarks(x: (time: number) => number): void {
+    const { ctx, bbox } = this.plot;
+    const size = 3.5 * devicePixelRatio;
+    let before = -Infinity;
+    for (const mark of this.options.marks?.() ?? []) {
+      const at = x(mark.time);
+      if (at - before < 2 * devicePixelRatio || at < bbox.left || at > bbox.left + bbox.width) {
+        continue;
+      }
+      before = at;
+      const middle = bbox.top + size + 2;
+      ctx.strokeStyle = mark.colour;
+      ctx.lineWidth = 1.6 * devicePixelRatio;
+      ctx.beginPath();
+      ctx.moveTo(at - size, middle - size);
+      ctx.lineTo(at + size, middle + size);
+      ctx.moveTo(at + size, middle - size);
+      ctx.lineTo(at - size, middle + size);
+      ctx.stroke();
+    }
+  }
+}
+
+function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, number, number, number], colour: string, dash: number[]): void {
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash(dash.map((length) => length * devicePixelRatio));
+  ctx.beginPath();
+  ctx.moveTo(x1, y1);
+  ctx.lineTo(x2, y2);
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+// Of the part of a curve that is seen, and of what holds at its beginning.
+function largest(curve: Curve | undefined, [from, to]: [number, number]): number {
+  let most = 0;
+  if (curve) {
+    const end = after(curve.x, to);
+    for (let at = Math.max(0, after(curve.x, from) - 1); at < end; at++) {
+      const value = curve.y[at] as number;
+      if (value > most && value < 1e9) {
+        most = value;
+      }
+    }
+  }
+  return most;
+}
+
+// A line through what is seen; of the points in one column of pixels the first, the extremes and the last.
+function trace(
+  ctx: CanvasRenderingContext2D,
+  curve: Curve,
+  [from, to]: [number, number],
+  edge: number,
+  now: number | null,
+  steps: boolean,
+  x: (time: number) => number,
+  y: (value: number) => number,
+): void {
+  const begin = Math.max(0, after(curve.x, from) - 1);
+  const end = Math.min(curve.x.length, after(curve.x, to) + 1);
+  if (begin >= end) {
+    return;
+  }
+  ctx.beginPath();
+  let [column, least, most, last] = [-Infinity, 0, 0, 0];
+  let begun = false;
+  const finish = () => {
+    if (least !== most) {
+      ctx.lineTo(column, least);
+      ctx.lineTo(column, most);
+    }
+    ctx.lineTo(column, last);
+  };
+  for (let at = begin; at < end; at++) {
+    const place = Math.round(x(curve.x[at] as number));
+    const height = y(Math.min(curve.y[at] as number, 1e9));
+    if (place !== column) {
+      if (begun) {
+        finish();
+        if (steps) {
+          ctx.lineTo(place, last);
+        }
+        ctx.lineTo(place, height);
+      } else {
+        ctx.moveTo(place, height);
+        begun = true;
+      }
+      [column, least, most] = [place, height, height];
+    }
+    [least, most, last] = [Math.min(least, height), Math.max(most, height), height];
+  }
+  finish();
+  if (steps && now !== null && end === curve.x.length) {
+    ctx.lineTo(x(Math.min(now, edge)), last);
+  }
+  ctx.stroke();
+}

@@ -1,0 +1,89 @@
+// The page's side of the worker: a question is a promise.
+
+import { Fault, type FaultAnswer } from "./answers";
+import type { Frame, FromWorker, Play, ToWorker } from "./worker";
+
+interface Waiting {
+  answered(answer: unknown): void;
+  refused(error: Error): void;
+  progress?: ((share: number) => void) | undefined;
+}
+
+export class Engine {
+  onframe: (frame: Frame) => void = () => {};
+  onbroken: (why: string) => void = () => {};
+  readonly ready: Promise<void>;
+  private readonly worker = new Worker("worker.js");
+  private readonly waiting = new Map<number, Waiting>();
+  private next = 1;
+
+  constructor() {
+    this.ready = new Promise((begun) => {
+      this.worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+        switch (data.kind) {
+          case "ready":
+            begun();
+            break;
+          case "broken":
+            this.onbroken(data.why);
+            break;
+          case "frame":
+            // The worker goes on as soon as the frame is on the screen.
+            requestAnimationFrame(() => {
+              this.onframe(data.frame);
+              this.tell({ kind: "drawn" });
+            });
+            break;
+          case "progress":
+            this.waiting.get(data.id)?.progress?.(data.share);
+            break;
+          case "answer":
+            this.take(data.id)?.answered(data.answer);
+            break;
+          case "fault":
+            this.take(data.id)?.refused(new Fault(data.fault as FaultAnswer));
+            break;
+        }
+      };
+    });
+    this.worker.onerror = (event) => this.onbroken(event.message);
+  }
+
+  ask<Answer>(request: Record<string, unknown>): Promise<Answer> {
+    return this.send((id) => ({ kind: "ask", id, request }));
+  }
+
+  question<Answer>(request: { ask: string; name: string; [key: string]: unknown }, progress?: (share: number) => void): Promise<Answer> {
+    return this.send((id) => ({ kind: "question", id, request }), progress);
+  }
+
+  runTo(names: string[], until_s: number): Promise<void> {
+    return this.send((id) => ({ kind: "run_to", id, names, until_s }));
+  }
+
+  play(play: Play): void {
+    this.tell({ kind: "play", play });
+  }
+
+  pause(): void {
+    this.tell({ kind: "pause" });
+  }
+
+  private send<Answer>(message: (id: number) => ToWorker, progress?: (share: number) => void): Promise<Answer> {
+    const id = this.next++;
+    return new Promise<Answer>((answered, refused) => {
+      this.waiting.set(id, { answered: (answer) => answered(answer as Answer), refused, progress });
+      this.tell(message(id));
+    });
+  }
+
+  private take(id: number): Waiting | undefined {
+    const waiting = this.waiting.get(id);
+    this.waiting.delete(id);
+    return waiting;
+  }
+
+  private tell(message: ToWorker): void {
+    this.worker.postMessage(message);
+  }
+}

@@ -1,0 +1,82 @@
+// A link that holds everything: the scenarios as they are written and the seed, compressed, behind the `#`, which no server gets to see.
+
+export interface Linked {
+  // Of the format.
+  v: 1;
+  // Of Tailback: another one may give other bytes.
+  version: string;
+  seed: number;
+  toml: string;
+  // The second variant, if there is one.
+  other?: string;
+}
+
+const MARK = "#1.";
+// A link that unfolds to more than this is none of ours.
+const MOST = 2_000_000;
+const SEEDS = 2 ** 53;
+
+export class LinkError extends Error {}
+
+export async function fragment(linked: Linked): Promise<string> {
+  const packed = new Blob([JSON.stringify(linked)]).stream().pipeThrough(new CompressionStream("gzip"));
+  const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
+  let text = "";
+  bytes.forEach((byte) => {
+    text += String.fromCharCode(byte);
+  });
+  return MARK + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+// What a link holds. It is data, and read as that: what does not fit is refused.
+export async function unfolded(hash: string): Promise<Linked> {
+  if (!hash.startsWith(MARK)) {
+    throw new LinkError(/^#\d+\./.test(hash) ? "this link was made by another version of the lab, which wrote links differently" : "this is no link of the lab");
+  }
+  let text: string;
+  try {
+    const packed = atob(hash.slice(MARK.length).replaceAll("-", "+").replaceAll("_", "/"));
+    // gzip has a checksum: what was cut or altered does not pass.
+    const stream = new Blob([Uint8Array.from(packed, (letter) => letter.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"));
+    text = await limited(stream);
+  } catch {
+    throw new LinkError("this link was cut or altered: copy the whole of it");
+  }
+  const found = parsed(text);
+  if (!found) {
+    throw new LinkError("this link was made by another version of the lab, which wrote links differently");
+  }
+  return found;
+}
+
+async function limited(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const reader = stream.getReader();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let [text, size] = ["", 0];
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) {
+      return text + decoder.decode();
+    }
+    size += value.length;
+    if (size > MOST) {
+      throw new Error("too large");
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function parsed(text: string): Linked | null {
+  let found: Partial<Linked>;
+  try {
+    found = JSON.parse(text) as Partial<Linked>;
+  } catch {
+    return null;
+  }
+  const { v, version, seed, toml, other } = found ?? {};
+  const fits = v === 1 && typeof version === "string" && Number.isSafeInteger(seed) && (seed as number) >= 0 && (seed as number) < SEEDS && typeof toml === "string";
+  if (!fits || (other !== undefined && typeof other !== "string")) {
+    return null;
+  }
+  return { v: 1, version: version as string, seed: seed as number, toml: toml as string, ...(other === undefined ? {} : { other }) };
+}

@@ -1,0 +1,414 @@
+// The network as a drawing: nodes, links, queues, and each packet where it is.
+
+import type { Description, Drop, Flow, Port, Reading } from "./answers";
+import { flowColour, ink, reasonColour } from "./colours";
+import { count, rate, seconds } from "./words";
+
+interface Point {
+  x: number;
+  y: number;
+}
+
+// Where things are, in shares of the drawing.
+interface Layout {
+  nodes: Map<string, Point>;
+  senders: Map<number, Point>;
+  receivers: Map<number, Point>;
+  ports: number[];
+}
+
+interface Falling {
+  at: Point;
+  colour: string;
+  since: number;
+}
+
+const HEIGHT = 250;
+// Milliseconds that a discarded packet falls.
+const FALL = 700;
+// Places of a queue that are drawn one by one.
+const PLACES = 30;
+
+export class Drawing {
+  readonly canvas = document.createElement("canvas");
+  private readonly layout: Layout;
+  private readonly flows: Map<number, Flow>;
+  private readonly order: Map<number, number>;
+  private falling: Falling[] = [];
+  private readonly still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  private readonly most = new Map<number, number>();
+  private readonly chosen: (port: number) => void;
+
+  constructor(readonly description: Description, chosen: (port: number) => void) {
+    this.chosen = chosen;
+    const followed = description.followed.flows;
+    this.flows = new Map(description.flows.filter((flow) => followed.includes(flow.flow)).map((flow) => [flow.flow, flow]));
+    this.order = new Map(followed.map((flow, place) => [flow, place]));
+    this.layout = laidOut(description, [...this.flows.values()]);
+    this.canvas.className = "network";
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", this.words());
+    this.canvas.addEventListener("click", (event) => this.clicked(event));
+  }
+
+  // For who does not see the drawing.
+  private words(): string {
+    const { ports } = this.description;
+    const links = this.layout.ports.slice(0, 8).map((id) => ports[id]).filter((port): port is Port => Boolean(port));
+    const told = links.map((port) => `${port.name} from ${port.from} to ${port.to}, ${rate(port.rate_bps)}, ${buffer(port)}`);
+    return `The network: ${this.description.flow_count} flows; ${told.join("; ")}`;
+  }
+
+  // Discarded packets fall from their queue.
+  drop(drops: Drop[]): void {
+    if (this.still) {
+      return;
+    }
+    const now = performance.now();
+    for (const drop of drops.slice(-12)) {
+      const port = this.description.ports[drop.port];
+      if (port && this.layout.nodes.has(port.from)) {
+        this.falling.push({ at: this.queueAt(port), colour: reasonColour(drop.reason), since: now + Math.random() * 120 });
+      }
+    }
+    this.falling = this.falling.slice(-60);
+  }
+
+  draw(reading: Reading | null): void {
+    const width = this.canvas.clientWidth || 600;
+    const ratio = devicePixelRatio || 1;
+    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== HEIGHT * ratio) {
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = HEIGHT * ratio;
+    }
+    const ctx = this.canvas.getContext("2d");
+    if (!ctx) {
+      return;
+    }
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.clearRect(0, 0, width, HEIGHT);
+    ctx.font = "12px system-ui, sans-serif";
+    this.drawLinks(ctx, reading);
+    this.drawEnds(ctx);
+    this.drawNodes(ctx);
+    this.drawQueues(ctx, reading);
+    this.drawPackets(ctx, reading);
+    this.drawFalling(ctx);
+  }
+
+  private get isCrowded(): boolean {
+    return this.layout.nodes.size > 14;
+  }
+
+  private get width(): number {
+    return this.canvas.clientWidth || 600;
+  }
+
+  private place({ x, y }: Point): Point {
+    return { x: 20 + x * (this.width - 40), y: 30 + y * (HEIGHT - 62) };
+  }
+
+  private node(name: string): Point {
+    return this.place(this.layout.nodes.get(name) ?? { x: 0.5, y: 0.5 });
+  }
+
+  private end(of: Map<number, Point>, flow: number): Point {
+    return this.place(of.get(flow) ?? { x: 0, y: 0.5 });
+  }
+
+  private drawLinks(ctx: CanvasRenderingContext2D, reading: Reading | null): void {
+    for (const flow of this.flows.values()) {
+      for (const [from, to] of [
+        [this.end(this.layout.senders, flow.flow), this.node(flow.from)],
+        [this.node(flow.to), this.end(this.layout.receivers, flow.flow)],
+      ] as [Point, Point][]) {
+        line(ctx, from, to, ink("--hair"), 2);
+      }
+    }
+    for (const id of this.layout.ports) {
+      const port = this.description.ports[id];
+      if (!port || port.name.endsWith(".reverse")) {
+        continue;
+      }
+      const [from, to] = [this.node(port.from), this.node(port.to)];
+      const used = reading?.ports.find((state) => state.port === id)?.utilisation ?? 0;
+      line(ctx, from, to, ink("--rule"), 3 + 3 * used);
+      const middle = { x: from.x + (to.x - from.x) * 0.62, y: from.y + (to.y - from.y) * 0.62 };
+      ctx.fillStyle = ink("--soft");
+      ctx.textAlign = "center";
+      if (Math.abs(to.x - from.x) > 190 && this.layout.ports.length <= 12) {
+        ctx.fillText(`${rate(port.rate_bps)} · ${seconds(port.delay_s)}`, middle.x, middle.y + 26);
+      }
+    }
+  }
+
+  private drawEnds(ctx: CanvasRenderingContext2D): void {
+    for (const flow of this.flows.values()) {
+      const place = this.order.get(flow.flow) ?? 0;
+      for (const [of, name] of [[this.layout.senders, true], [this.layout.receivers, false]] as [Map<number, Point>, boolean][]) {
+        const { x, y } = this.end(of, flow.flow);
+        ctx.fillStyle = flowColour(place);
+        ctx.beginPath();
+        ctx.arc(x, y, 5, 0, 2 * Math.PI);
+        ctx.fill();
+        if (name && this.flows.size <= 8) {
+          ctx.fillStyle = ink("--soft");
+          ctx.textAlign = "left";
+          const alone = this.description.groups.find((group) => group.name === flow.group)?.count === 1;
+          ctx.font = "10px system-ui, sans-serif";
+          ctx.fillText(alone ? flow.group : `${flow.group} ${flow.index}`, Math.max(2, x - 10), y - 8);
+          ctx.font = "12px system-ui, sans-serif";
+        }
+      }
+    }
+  }
+
+  private drawNodes(ctx: CanvasRenderingContext2D): void {
+    const half = this.isCrowded ? 6 : 11;
+    for (const name of this.layout.nodes.keys()) {
+      const { x, y } = this.node(name);
+      ctx.fillStyle = ink("--ground");
+      ctx.strokeStyle = ink("--ink");
+      ctx.lineWidth = 1.5;
+      ctx.beginPath();
+      ctx.roundRect(x - half, y - half, 2 * half, 2 * half, half / 2);
+      ctx.fill();
+      ctx.stroke();
+      if (!this.isCrowded) {
+        ctx.fillStyle = ink("--ink");
+        ctx.textAlign = "center";
+        ctx.fillText(name, x, y + 26);
+      }
+    }
+  }
+
+  // The middle of a port's queue.
+  private queueAt(port: Port): Point {
+    const [from, to] = [this.node(port.from), this.node(port.to)];
+    const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+    const off = Math.min(62, length * 0.3);
+    return { x: from.x + ((to.x - from.x) / length) * off, y: from.y + ((to.y - from.y) / length) * off - 22 };
+  }
+
+  private box(port: Port): { left: number; top: number; width: number; height: number } {
+    const { x, y } = this.queueAt(port);
+    // Of many queues each is small, and lies on its link.
+    if (this.isCrowded) {
+      return { left: x - 18, top: y + 18, width: 36, height: 8 };
+    }
+    const width = Math.min(96, Math.max(40, Math.abs(this.node(port.to).x - this.node(port.from).x) * 0.42));
+    return { left: x - width / 2, top: y - 11, width, height: 18 };
+  }
+
+  private drawQueues(ctx: CanvasRenderingContext2D, reading: Reading | null): void {
+    for (const id of this.description.followed.ports) {
+      const port = this.description.ports[id];
+      if (!port || !this.layout.ports.includes(id)) {
+        continue;
+      }
+      const state = reading?.ports.find((one) => one.port === id);
+      const held = state?.queue ?? 0;
+      this.most.set(id, Math.max(this.most.get(id) ?? 10, held));
+      const places = port.buffer !== null && port.buffer_unit === "packets" ? Math.max(port.buffer, 1) : (this.most.get(id) ?? 10) * 1.2;
+      const { left, top, width, height } = this.box(port);
+      ctx.fillStyle = ink("--ground");
+      ctx.strokeStyle = ink("--ink");
+      ctx.lineWidth = 1.2;
+      ctx.beginPath();
+      ctx.rect(left, top, width, height);
+      ctx.fill();
+      ctx.stroke();
+      const waiting = this.waiting(reading, id);
+      // The head is at the right, where packets leave.
+      if (waiting.length) {
+        const each = (width - 2) / Math.max(places, waiting.length);
+        waiting.forEach((flow, place) => {
+          ctx.fillStyle = flow === null ? ink("--faint") : flowColour(flow);
+          const gap = places <= PLACES ? 1 : 0;
+          ctx.fillRect(left + width - 1 - (place + 1) * each, top + 1, Math.max(each - gap, 0.5), height - 2);
+        });
+      } else {
+        ctx.fillStyle = ink("--accent");
+        const filled = Math.min(1, held / places) * (width - 2);
+        ctx.fillRect(left + width - 1 - filled, top + 1, filled, height - 2);
+      }
+      if (!this.isCrowded) {
+        ctx.fillStyle = ink("--ink");
+        ctx.textAlign = "center";
+        ctx.fillText(`${count(held)}${port.buffer !== null && port.buffer_unit === "packets" ? ` of ${count(port.buffer)}` : ""}`, left + width / 2, top - 5);
+      }
+    }
+  }
+
+  // Flows of what waits, from the head of the queue.
+  private waiting(reading: Reading | null, port: number): (number | null)[] {
+    const numbers = reading?.packets?.numbers;
+    const found: (number | null)[] = [];
+    if (numbers) {
+      for (let at = 0; at < numbers.length; at += 6) {
+        if (numbers[at + 2] === 1 && numbers[at + 3] === port) {
+          found.push(this.order.get(numbers[at] as number) ?? null);
+        }
+      }
+    }
+    return found;
+  }
+
+  private drawPackets(ctx: CanvasRenderingContext2D, reading: Reading | null): void {
+    const numbers = reading?.packets?.numbers;
+    if (!numbers) {
+      return;
+    }
+    for (let at = 0; at < numbers.length; at += 6) {
+      const [flow, kind, where, id, far] = numbers.slice(at, at + 5) as [number, number, number, number, number];
+      const known = this.flows.get(flow);
+      const isAck = (kind & 1) !== 0;
+      const ends = this.ends(known, where, id, isAck);
+      if (!ends) {
+        continue;
+      }
+      const [from, to] = ends;
+      const place = { x: from.x + (to.x - from.x) * far, y: from.y + (to.y - from.y) * far };
+      const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+      // Data on one side of the link, acknowledgements on the other.
+      const lane = isAck ? 6 : -5;
+      const back = to.x < from.x ? -1 : 1;
+      const [x, y] = [place.x - ((to.y - from.y) / length) * lane * back, place.y + ((to.x - from.x) / length) * lane * back];
+      const colour = flowColour(this.order.get(flow) ?? 7);
+      ctx.fillStyle = colour;
+      if (isAck) {
+        ctx.beginPath();
+        ctx.arc(x, y, 2.2, 0, 2 * Math.PI);
+        ctx.fill();
+      } else {
+        ctx.fillRect(x - 3, y - 3, 6, 6);
+        if (kind & 2) {
+          ctx.strokeStyle = ink("--ink");
+          ctx.lineWidth = 1.5;
+          ctx.strokeRect(x - 4.5, y - 4.5, 9, 9);
+        }
+      }
+      if (kind & 4) {
+        ctx.fillStyle = ink("--ground");
+        ctx.fillRect(x - 1, y - 1, 2, 2);
+      }
+    }
+  }
+
+  // Where a packet comes from and goes to, if that is drawn.
+  private ends(flow: Flow | undefined, where: number, id: number, isAck: boolean): [Point, Point] | null {
+    const port = this.description.ports[id];
+    switch (where) {
+      case 0:
+        return flow ? (isAck ? [this.end(this.layout.receivers, flow.flow), this.node(flow.to)] : [this.end(this.layout.senders, flow.flow), this.node(flow.from)]) : null;
+      case 4:
+        return flow ? (isAck ? [this.node(flow.from), this.end(this.layout.senders, flow.flow)] : [this.node(flow.to), this.end(this.layout.receivers, flow.flow)]) : null;
+      case 3:
+        return port && this.layout.nodes.has(port.from) && this.layout.nodes.has(port.to) ? [this.node(port.from), this.node(port.to)] : null;
+      default:
+        return null;
+    }
+  }
+
+  private drawFalling(ctx: CanvasRenderingContext2D): void {
+    const now = performance.now();
+    this.falling = this.falling.filter((one) => now - one.since < FALL);
+    for (const { at, colour, since } of this.falling) {
+      const part = Math.max(0, (now - since) / FALL);
+      ctx.globalAlpha = 1 - part;
+      ctx.strokeStyle = colour;
+      ctx.lineWidth = 2.2;
+      const [x, y] = [at.x - 40, at.y + 10 + 46 * part * part];
+      ctx.beginPath();
+      ctx.moveTo(x - 4, y - 4);
+      ctx.lineTo(x + 4, y + 4);
+      ctx.moveTo(x + 4, y - 4);
+      ctx.lineTo(x - 4, y + 4);
+      ctx.stroke();
+      ctx.globalAlpha = 1;
+    }
+  }
+
+  private clicked(event: MouseEvent): void {
+    const box = this.canvas.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    for (const id of this.description.followed.ports) {
+      const port = this.description.ports[id];
+      if (port) {
+        const { left, top, width, height } = this.box(port);
+        if (x >= left - 6 && x <= left + width + 6 && y >= top - 16 && y <= top + height + 6) {
+          this.chosen(id);
+          return;
+        }
+      }
+    }
+  }
+}
+
+export function buffer(port: Port): string {
+  return port.buffer === null ? "unlimited buffer" : `buffer of ${count(port.buffer)} ${port.buffer_unit}`;
+}
+
+function line(ctx: CanvasRenderingContext2D, from: Point, to: Point, colour: string, width: number): void {
+  ctx.strokeStyle = colour;
+  ctx.lineWidth = width;
+  ctx.beginPath();
+  ctx.moveTo(from.x, from.y);
+  ctx.lineTo(to.x, to.y);
+  ctx.stroke();
+}
+
+// Nodes in columns, by how far along the ways of flows they lie; ends of flows beside theirs.
+function laidOut(description: Description, flows: Flow[]): Layout {
+  const ways = flows.map((flow) => {
+    const ports = flow.forward.map((id) => description.ports[id]).filter((port): port is Port => Boolean(port));
+    return [flow.from, ...ports.map((port) => port.to)];
+  });
+  const column = new Map<string, number>();
+  ways.flat().forEach((name) => column.set(name, 0));
+  // Flows in both directions have no common order: then it is as good as so many rounds make it.
+  for (let round = 0; round < Math.min(column.size, 40); round++) {
+    let changed = false;
+    for (const way of ways) {
+      for (let at = 1; at < way.length; at++) {
+        const wanted = (column.get(way[at - 1] as string) ?? 0) + 1;
+        if (wanted > (column.get(way[at] as string) ?? 0) && wanted < column.size) {
+          column.set(way[at] as string, wanted);
+          changed = true;
+        }
+      }
+    }
+    if (!changed) {
+      break;
+    }
+  }
+  const columns = [...new Set(column.values())].sort((one, other) => one - other);
+  const nodes = new Map<string, Point>();
+  // At both sides there is room for the ends of flows, whose links have most of the delay where there are few others.
+  const outside = columns.length <= 3 ? 0.26 : 0.15;
+  columns.forEach((value, place) => {
+    const names = [...column].filter(([, at]) => at === value).map(([name]) => name);
+    names.forEach((name, row) => {
+      const x = columns.length === 1 ? 0.5 : outside + ((1 - 2 * outside) * place) / (columns.length - 1);
+      nodes.set(name, { x, y: (row + 1) / (names.length + 1) });
+    });
+  });
+  const ends = (node: (flow: Flow) => string, side: -1 | 1): Map<number, Point> => {
+    const placed = new Map<number, Point>();
+    const order = [...flows].sort((one, other) => (nodes.get(node(one))?.y ?? 0) - (nodes.get(node(other))?.y ?? 0));
+    const perNode = new Map<string, Flow[]>();
+    order.forEach((flow) => perNode.set(node(flow), [...(perNode.get(node(flow)) ?? []), flow]));
+    for (const [name, own] of perNode) {
+      const at = nodes.get(name) ?? { x: 0.5, y: 0.5 };
+      const outer = at.x === Math.min(...[...nodes.values()].map((point) => point.x)) || at.x === Math.max(...[...nodes.values()].map((point) => point.x));
+      own.forEach((flow, row) => {
+        const spread = outer ? Math.min(0.34, 0.96 / Math.max(own.length, 1)) : 0.1;
+        const y = outer && perNode.size > 1 ? at.y + (row - (own.length - 1) / 2) * 0.12 : at.y + (row - (own.length - 1) / 2) * spread;
+        placed.set(flow.flow, { x: at.x + side * (outer ? outside : 0.09), y: outer ? y : at.y + 0.34 + row * 0.12 });
+      });
+    }
+    return placed;
+  };
+  const drawn = new Set(flows.flatMap((flow) => [...flow.forward, ...flow.backward]));
+  return { nodes, senders: ends((flow) => flow.from, -1), receivers: ends((flow) => flow.to, 1), ports: [...drawn] };
+}

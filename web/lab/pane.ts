@@ -1,0 +1,146 @@
+// One variant on the screen: its network, its curves, its legend.
+
+import { REASONS, type Description, type FlowState } from "./answers";
+import { flowColour, flowDash, ink, reasonColour } from "./colours";
+import { Panel, type Bar, type Line, type Mark, type Watcher } from "./curves";
+import { fill, make } from "./dom";
+import { Drawing } from "./network";
+import { Run } from "./run";
+import { count, digits, rate, seconds } from "./words";
+
+const BINS = 400;
+const PORT_COLOURS = ["--line", "--accent", "--bad", "--good", "--ink", "--faint"];
+
+export class Pane {
+  readonly root = make("section", { class: "pane" });
+  readonly run: Run;
+  readonly drawing: Drawing;
+  readonly panels: Panel[];
+  private readonly legend = make("ul", { class: "legend" });
+  private readonly cells: HTMLElement[];
+  private stale = true;
+
+  constructor(readonly name: string, readonly description: Description, watcher: Watcher, chosen: (port: number) => void) {
+    this.run = new Run(description);
+    this.drawing = new Drawing(description, chosen);
+    this.panels = this.made(watcher);
+    this.cells = description.followed.flows.map((flow, place) => this.entry(flow, place));
+    const panels = make("div", { class: "panels" }, ...this.panels.map((panel) => panel.place));
+    this.root.append(make("h3", {}, description.name || "Without a name"), this.drawing.canvas, this.legend, panels);
+    this.root.setAttribute("aria-label", `Variant ${name}`);
+  }
+
+  private entry(flow: number, place: number): HTMLElement {
+    const colour = flowColour(place);
+    const sample = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    const stroke = document.createElementNS("http://www.w3.org/2000/svg", "line");
+    for (const [name, value] of Object.entries({ x1: 0, y1: 5, x2: 22, y2: 5, stroke: colour, "stroke-width": 3, "stroke-dasharray": flowDash(place).join(" ") })) {
+      stroke.setAttribute(name, String(value));
+    }
+    sample.append(stroke);
+    const cell = make("span");
+    const of = this.description.flows.find((one) => one.flow === flow);
+    const alone = this.description.groups.find((group) => group.name === of?.group)?.count === 1;
+    this.legend.append(make("li", {}, sample, make("b", {}, alone ? (of?.group ?? "") : `${of?.group} ${of?.index}`), " ", cell));
+    return cell;
+  }
+
+  private made(watcher: Watcher): Panel[] {
+    const { followed, ports, duration_s, flows, groups } = this.description;
+    const isTcp = (flow: number) => groups.find((group) => group.name === flows.find((one) => one.flow === flow)?.group)?.law !== null;
+    const ofFlows = (quantity: string, steps: boolean, width = 1.6): Line[] =>
+      followed.flows.map((flow, place) => ({ name: String(flow), colour: () => flowColour(place), dash: flowDash(place), width, steps, curve: () => this.run.curves.get(`${quantity}:${flow}`) }));
+    const thresholds = ofFlows("ssthresh", true, 1).map((line) => ({ ...line, dash: [2, 3], isGuide: true }));
+    const queues: Line[] = followed.ports.map((port, place) => ({
+      name: ports[port]?.name ?? "",
+      colour: () => ink(PORT_COLOURS[place % PORT_COLOURS.length] ?? "--ink"),
+      dash: [],
+      width: 1,
+      steps: true,
+      curve: () => this.run.curves.get(`queue:${port}`),
+    }));
+    const one = followed.ports.length === 1 ? ports[followed.ports[0] ?? 0] : undefined;
+    const level = () => (one?.buffer != null && one.buffer_unit === "packets" ? { value: one.buffer, label: "buffer" } : null);
+    const cells = groups.some((group) => group.cells);
+    const panel = (options: ConstructorParameters<typeof Panel>[0]) => new Panel(options, duration_s, watcher);
+    const made: Panel[] = [];
+    if (followed.flows.some(isTcp)) {
+      made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds] }));
+    }
+    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, level, marks: () => this.marks() }));
+    made.push(panel({ title: "Goodput", unit: "Mbit/s", scale: 1e-6, lines: ofFlows("goodput", false) }));
+    if (followed.flows.some(isTcp)) {
+      made.push(panel({ title: "Round trip", unit: "ms", scale: 1e3, lines: ofFlows("rtt", true, 1.2) }));
+    }
+    made.push(panel({ title: "Losses", unit: `in a ${BINS}th of the run, by reason`, scale: 1, lines: [], bars: () => this.bars() }));
+    return made;
+  }
+
+  private marks(): Mark[] {
+    return this.run.drops.map((drop) => ({ time: drop.time_s, colour: reasonColour(drop.reason) }));
+  }
+
+  private bars(): Bar[] {
+    const width = this.description.duration_s / BINS;
+    return [...this.run.lost].map(([bin, counts]) => ({
+      from: bin * width,
+      to: (bin + 1) * width,
+      parts: counts.map((count, reason) => ({ colour: reasonColour(REASONS[reason] ?? ""), count })).filter((part) => part.count > 0),
+    }));
+  }
+
+  // Something has changed that is not drawn yet.
+  touch(): void {
+    this.stale = true;
+  }
+
+  draw(): void {
+    this.drawing.draw(this.run.reading);
+  }
+
+  drawCurves(): void {
+    if (!this.stale) {
+      return;
+    }
+    this.stale = false;
+    for (const panel of this.panels) {
+      panel.now = this.run.now;
+      panel.update();
+    }
+  }
+
+  // Values now, or at a time that is pointed at.
+  tell(time: number | null): void {
+    this.description.followed.flows.forEach((flow, place) => {
+      const cell = this.cells[place];
+      if (cell) {
+        const state = this.run.reading?.flows.find((one) => one.flow === flow);
+        fill(cell, time === null ? (state ? told(state, this.lost(flow)) : "") : this.toldAt(flow, time));
+      }
+    });
+  }
+
+  // What is lost of a flow: a cell takes its packet with it.
+  private lost(flow: number): string {
+    const group = this.description.flows.find((one) => one.flow === flow)?.group;
+    return this.description.groups.find((one) => one.name === group)?.cells ? "cells lost" : "lost";
+  }
+
+  private toldAt(flow: number, time: number): string {
+    const value = (quantity: string) => this.run.at(`${quantity}:${flow}`, time);
+    const parts = [value("cwnd") === null ? "" : `window ${digits(value("cwnd") ?? 0)}`, rate(value("goodput")), seconds(value("rtt"))];
+    return `at ${seconds(time, 5)}: ${parts.filter((part) => part && part !== "\u2013").join(" · ")}`;
+  }
+}
+
+function told(state: FlowState, lost: string): string {
+  const parts = [
+    state.cwnd === null ? "" : `window ${digits(state.cwnd)}`,
+    state.in_flight === null ? "" : `${count(state.in_flight)} under way`,
+    state.goodput_bps === null ? "" : rate(state.goodput_bps),
+    state.rtt_s === null ? "" : seconds(state.rtt_s),
+    `${count(state.sent)} sent`,
+    `${count(state.lost)} ${lost}`,
+  ];
+  return parts.filter(Boolean).join(" · ");
+}

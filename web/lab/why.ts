@@ -1,0 +1,59 @@
+// Why a packet was lost, in sentences.
+
+import { REASON_WORDS, type DifferenceAnswer, type Drop, type WhyAnswer } from "./answers";
+import { make } from "./dom";
+import { count, digits, seconds } from "./words";
+
+export function lossNamed(drop: Drop): string {
+  return `segment ${count(drop.segment)} of ${drop.group} ${drop.index} at ${drop.queue}`;
+}
+
+export function explained(drop: Drop, why: WhyAnswer, units: string): HTMLElement[] {
+  const size = why.buffer === null ? "an unlimited buffer" : `a buffer of ${count(why.buffer)} ${why.unit === "bytes" ? "bytes" : units}`;
+  const held = why.held === null ? "" : ` It held ${count(why.held)}.`;
+  const sent =
+    why.sent_s === null
+      ? "When it was sent lies before what was looked at."
+      : `It was sent ${seconds(drop.time_s - why.sent_s)} before${why.window_when_sent === null ? "" : `, from a window of ${digits(why.window_when_sent)} segments`}${why.transmission > 1 ? `, for the ${ordinal(why.transmission)} time` : ""}.`;
+  const steps = why.after.map(({ after_s, what }) => make("li", {}, make("span", {}, `+${seconds(after_s)}`), step(what)));
+  return [
+    make("p", {}, `At ${seconds(drop.time_s, 6)}, ${drop.queue} (${why.policy ?? "user code"}, ${size}) discarded ${lossNamed(drop)}: ${REASON_WORDS[why.reason ?? drop.reason] ?? drop.reason}.${held}`),
+    make("p", {}, sent),
+    make("h3", {}, "What the sender did afterwards"),
+    why.after.length ? make("ol", {}, ...steps) : make("p", {}, "Nothing that a sender does was seen: it is a source of datagrams, or the run ended."),
+    make("p", { class: "aside" }, why.repaired ? "With that the loss is repaired." : why.after.length ? "The loss was not repaired in the time that was looked at." : ""),
+  ];
+}
+
+function step(what: Record<string, number | string>): string {
+  const number = (name: string) => Number(what[name]);
+  if ("duplicate" in what) {
+    return `heard the ${ordinal(number("duplicate"))} duplicate acknowledgement: the receiver still expects segment ${count(number("ack"))}`;
+  }
+  if ("resent" in what) {
+    return "sent the segment again";
+  }
+  if ("window" in what) {
+    return `reduced its window from ${digits(number("before"))} to ${digits(number("window"))} segments`;
+  }
+  if ("ssthresh" in what) {
+    return `set its slow-start threshold to ${digits(number("ssthresh"))} segments`;
+  }
+  if ("acked" in what) {
+    return `heard that everything before segment ${count(number("acked"))} has arrived`;
+  }
+  const states: Record<string, string> = { slow_start: "entered slow start", congestion_avoidance: "went on in congestion avoidance", recovery: "entered fast recovery", timeout: "ran into a timeout: its timer expired", done: "had everything acknowledged" };
+  return states[String(what["state"])] ?? String(what["state"]);
+}
+
+function ordinal(number: number): string {
+  return ["", "first", "second", "third"][number] ?? `${number}th`;
+}
+
+export function difference(answer: DifferenceAnswer): string {
+  if (answer.same) {
+    return "A and B do the same to the end of the shorter one: what differs has no effect.";
+  }
+  const side = (name: string, row: { time_s: number; what: string } | null) => (row ? `in ${name}, ${row.what} at ${seconds(row.time_s, 9)}` : `in ${name} nothing`);
+  return `First difference at ${seconds(answer.time_s, 9)}: ${side("A", answer.left)}; ${side("B", answer.right)}.`;
+}
