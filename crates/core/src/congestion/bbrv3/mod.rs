@@ -413,8 +413,8 @@ impl Controller for Bbr3 {
                 State::ProbeBw(phase) => 2.0 + f64::from(phase as u8),
                 State::ProbeRtt { .. } => 6.0,
             },
-            5 => memory.inflight_longterm,
-            6 => memory.inflight_shortterm,
+            5 if memory.inflight_longterm.is_finite() => memory.inflight_longterm,
+            6 if memory.inflight_shortterm.is_finite() => memory.inflight_shortterm,
             7 => memory.extra_acked(),
             _ => f64::NAN,
         }
