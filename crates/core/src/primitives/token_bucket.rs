@@ -36,8 +36,8 @@ impl TokenBucket {
     }
 
     fn fill(&mut self, now: Time) {
-        let more = i128::from(now.since(self.at).0) * i128::from(self.spec.rate.0);
-        self.tokens = (self.tokens + more).min(tokens_of(self.spec.burst));
+        let more = i128::from(now.since(self.at).0).saturating_mul(self.spec.rate.0.into());
+        self.tokens = self.tokens.saturating_add(more).min(tokens_of(self.spec.burst));
         self.at = self.at.max(now);
     }
 
