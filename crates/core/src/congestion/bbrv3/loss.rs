@@ -54,8 +54,9 @@ impl Bbr3 {
         self.memory.is_loss_in_round = true;
     }
 
-    /// SaveStateUponLoss of 5.5.11.1, but for the window.
+    /// SaveStateUponLoss of 5.5.11.1.
     pub(super) fn save_state_upon_loss(&mut self) {
+        self.save_cwnd();
         let Bbr3Memory { bw_shortterm, inflight_shortterm, inflight_longterm, .. } = *self.memory;
         self.memory.undo = Undo { state: None, bw_shortterm, inflight_shortterm, inflight_longterm };
     }

@@ -437,7 +437,6 @@ impl Controller for Bbr3 {
     fn on_congestion(&mut self, seen: &Congestion) {
         self.note_loss();
         if seen.cause == Cause::Loss {
-            self.save_cwnd();
             self.save_state_upon_loss();
             self.memory.repair = Repair::Fast { start_round: self.memory.round_count };
         }
@@ -445,7 +444,6 @@ impl Controller for Bbr3 {
 
     /// OnEnterRTO of 5.6.4.4: all that is in flight is taken for lost.
     fn on_timeout(&mut self, seen: &Congestion) {
-        self.save_cwnd();
         self.save_state_upon_loss();
         self.window = 1.0;
         self.memory.repair = Repair::Restarted { outstanding: seen.in_flight.0 };
