@@ -1,4 +1,5 @@
-//! What links do to packets beside carrying them, held to closed forms: losses in bursts and before the queue, jitter, copies, rates by traces.
+//! What links do to packets beside carrying them, held to closed forms: losses in bursts and before the queue, jitter, copies,
+//! rates by traces.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -69,7 +70,8 @@ fn a_chain_loses_the_share_that_its_states_say() {
     }
 }
 
-/// Where the bad state loses all and the good one none, a burst lasts as long as a stay in the bad state: n packets with probability r (1 - r)^(n - 1).
+/// Where the bad state loses all and the good one none, a burst lasts as long as a stay in the bad state: n packets with
+/// probability r (1 - r)^(n - 1).
 #[test]
 fn lengths_of_bursts_are_geometric() {
     let chain = GilbertElliott { p: 0.02, r: 0.3, loss_in_good: 0.0, loss_in_bad: 1.0 };
@@ -89,8 +91,8 @@ fn lengths_of_bursts_are_geometric() {
     }
 }
 
-/// What is lost before the queue leaves a thinner Poisson stream: M/D/1, whose mean wait is load / (2 (1 - load)) services. What is lost
-/// behind it has waited too.
+/// What is lost before the queue leaves a thinner Poisson stream: M/D/1, whose mean wait is load / (2 (1 - load)) services. What
+/// is lost behind it has waited too.
 #[test]
 fn losses_before_the_queue_make_room_in_it_and_those_behind_it_do_not() {
     let wait = |loss_at: LossAt, seed: u64| {
@@ -132,8 +134,8 @@ fn packets_overtake_as_often_as_their_delays_say() {
     Interval::of(&shares).assert_holds("overtaken", (-2.0_f64 / 3.0).exp() / 2.0, 0.03);
 }
 
-/// In order, a packet is held up by those before it: its addition is the largest of J(n - k) - k T, which exceeds x with probability
-/// 1 - (1 - exp(-x / J)) (1 - exp(-(x + T) / J)) (1 - exp(-(x + 2 T) / J)) ...
+/// In order, a packet is held up by those before it: its addition is the largest of J(n - k) - k T, which exceeds x with
+/// probability 1 - (1 - exp(-x / J)) (1 - exp(-(x + T) / J)) (1 - exp(-(x + 2 T) / J)) ...
 #[test]
 fn without_reordering_a_packet_waits_behind_those_before_it() {
     let jitter = Jitter { delay: Delay::Exponential(millis(3.0)), reordering: false };
@@ -205,9 +207,9 @@ fn by_trace(trace: DeliveryTrace) -> Port {
 #[test]
 fn packets_leave_at_the_opportunities_of_the_trace() {
     let link = by_trace(trace(&[(4, 3), (10, 1)]));
-    // 1000 bytes each millisecond from 0 on. By 4 ms four have come (one at that instant is late): 4000 of 4500 bytes, and what is left is
-    // lost. By 10 ms six more: 1500 bytes bring one, and 500 of the next, which goes at 14 ms with four others of 4500 bytes. By
-    // 20 ms two are left: 1500 bytes for one and half of the other.
+    // 1000 bytes each millisecond from 0 on. By 4 ms four have come (one at that instant is late): 4000 of 4500 bytes, and what
+    // is left is lost. By 10 ms six more: 1500 bytes bring one, and 500 of the next, which goes at 14 ms with four others of 4500
+    // bytes. By 20 ms two are left: 1500 bytes for one and half of the other.
     let arrivals: Vec<f64> =
         fates_of(12, Span::from_millis(1), link, 1).iter().map(|fate| fate.time.seconds() * 1000.0).collect();
     assert_eq!(arrivals, [24.0, 24.0, 24.0, 24.0, 30.0, 34.0, 34.0, 34.0, 34.0, 34.0, 40.0, 44.0]);

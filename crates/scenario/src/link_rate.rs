@@ -1,8 +1,8 @@
 //! The rate of a link: a number, or a trace of when it can send, from a file of Mahimahi's: `rate = {trace = "cell.trace"}`.
 //!
-//! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Each of its lines has the millisecond
-//! of one opportunity to send 1500 bytes. What is read stands in the scenario from then on, as `rate = {opportunities = [[1, 2], [4, 1]]}`:
-//! two in the first millisecond, and one in the fourth.
+//! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Each of its lines has the
+//! millisecond of one opportunity to send 1500 bytes. What is read stands in the scenario from then on, as
+//! `rate = {opportunities = [[1, 2], [4, 1]]}`: two in the first millisecond, and one in the fourth.
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::csv_column::{SHOWN, bytes_up_to};
@@ -98,7 +98,10 @@ impl JsonSchema for LinkRate {
         let rate = generator.subschema_for::<Rate>();
         let whole = |least: u32| json!({"type": "integer", "minimum": least, "maximum": u32::MAX});
         let pair = json!({"type": "array", "prefixItems": [whole(0), whole(1)], "minItems": 2, "maxItems": 2});
-        let table = |word: &str, value| json!({"type": "object", "properties": {word: value}, "required": [word], "additionalProperties": false});
+        let table = |word: &str, value| {
+            let properties = json!({word: value});
+            json!({"type": "object", "properties": properties, "required": [word], "additionalProperties": false})
+        };
         schemars::json_schema!({
             "description": "A bit rate, or when the link can send: `trace` names a file of Mahimahi's beside the scenario's, with the millisecond \
                 of an opportunity for 1500 bytes in each line, and `opportunities` lists milliseconds with how many each has. After the last \

@@ -66,7 +66,8 @@ mod tests {
         let uniform = seconds(Delay::Uniform(Span::from_millis(1000), Span::from_millis(3000)));
         assert!((mean(&uniform) - 2.0).abs() < error(2.0 / 12_f64.sqrt()));
         assert!((mean(&seconds(Delay::Exponential(Span::from_millis(1000)))) - 1.0).abs() < error(1.0));
-        // Five deviations above zero nothing is cut off; at zero half of it is, and the mean is that of a half-normal: sqrt(2 / pi).
+        // Five deviations above zero nothing is cut off; at zero half of it is, and the mean is that of a half-normal,
+        // sqrt(2 / pi).
         assert!((mean(&seconds(Delay::Normal(Span::from_millis(5000), Span::from_millis(1000)))) - 5.0).abs() < error(1.0));
         let half = seconds(Delay::Normal(Span::ZERO, Span::from_millis(1000)));
         assert!((mean(&half) - (2.0 / std::f64::consts::PI).sqrt()).abs() < error(0.603));

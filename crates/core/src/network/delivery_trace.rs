@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 /// When a link can send: at each opportunity 1500 bytes, and nothing between.
 ///
-/// Source: Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015, section 4, and the manual page of its
-/// `mm-link`: an opportunity serves several packets whose sizes sum to 1500 bytes, a larger packet takes several, what nobody waits for
-/// is lost, and after its last opportunity the trace begins anew.
+/// Source: Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015, section 4, and the manual page of
+/// its `mm-link`: an opportunity serves several packets whose sizes sum to 1500 bytes, a larger packet takes several, what nobody
+/// waits for is lost, and after its last opportunity the trace begins anew.
 ///
 /// The copies of a trace share its data.
 #[derive(Clone, PartialEq)]

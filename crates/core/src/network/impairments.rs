@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// What a link does to packets beside carrying them; nothing, by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Impairments {
-    /// Where the packets are lost that chance takes: those of [`Port::random_loss`](super::Port::random_loss) and those of `bursts`.
+    /// Where the packets are lost that chance takes: those of [`Port::random_loss`](super::Port::random_loss) and those of
+    /// `bursts`.
     pub loss_at: LossAt,
     pub bursts: Option<GilbertElliott>,
     pub jitter: Option<Jitter>,
@@ -33,9 +34,10 @@ impl Default for LossAt {
 
 /// Losses in bursts: a Markov chain of two states that moves once a packet, each with a probability of loss of its own.
 ///
-/// Source: E. N. Gilbert, "Capacity of a burst-noise channel", BSTJ 39(5), 1960, with no loss in the good state; E. O. Elliott, "Estimates of
-/// error rates for codes on burst-noise channels", BSTJ 42(5), 1963, with some. `p` and `r` are theirs; their `k` and `h`, the
-/// probabilities that nothing is lost in the good state and in the bad one, are `1 - loss_in_good` and `1 - loss_in_bad`.
+/// Source: E. N. Gilbert, "Capacity of a burst-noise channel", BSTJ 39(5), 1960, with no loss in the good state; E. O. Elliott,
+/// "Estimates of error rates for codes on burst-noise channels", BSTJ 42(5), 1963, with some. `p` and `r` are theirs; their `k`
+/// and `h`, the probabilities that nothing is lost in the good state and in the bad one, are `1 - loss_in_good` and
+/// `1 - loss_in_bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GilbertElliott {
     /// From the good state to the bad one.

@@ -105,8 +105,8 @@ pub struct Port {
     pub random_loss: f64,
     /// Packets to discard on arrival, in any order.
     pub listed_drops: Vec<ListedDrop>,
-    /// Where cells pass, packets are neither duplicated nor put in another order. What feeds a port that cuts through has no jitter and
-    /// duplicates nothing.
+    /// Where cells pass, packets are neither duplicated nor put in another order. What feeds a port that cuts through has no
+    /// jitter and duplicates nothing.
     pub impairments: Impairments,
 }
 

@@ -1,4 +1,5 @@
-//! Conservation: everything sent, and every copy that a link has made, is delivered, discarded or in flight, per flow and per port. A violation is a bug of ours.
+//! Conservation: everything sent, and every copy that a link has made, is delivered, discarded or in flight, per flow and per
+//! port. A violation is a bug of ours.
 
 use super::engine::Engine;
 use super::path::Path;

@@ -432,7 +432,8 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
     }
 }
 
-/// In some networks, let links do more than carry packets, and count what passes of each flow. Its dice are its own, as those of prices are.
+/// In some networks, let links do more than carry packets, and count what passes of each flow. Its dice are its own, as those of
+/// prices are.
 fn impair(seed: u64, ports: &mut [Port], paths: &[Vec<PortId>], changes: &mut Vec<Change>, in_cells: bool) -> bool {
     let mut dice = Dice::new(seed + (1 << 45));
     let is_impaired = dice.chance(2);

@@ -27,8 +27,8 @@ impl Delivery {
 
     /// A unit is the next to be sent: when its last byte is.
     ///
-    /// What has waited takes what the unit before it has left of the opportunity at this instant, then what others there are at it. Who finds
-    /// the port idle is too late for an opportunity of the same instant: departures go before arrivals.
+    /// What has waited takes what the unit before it has left of the opportunity at this instant, then what others there are at
+    /// it. Who finds the port idle is too late for an opportunity of the same instant: departures go before arrivals.
     pub(super) fn send(&mut self, bytes: Bytes, now: Time, begins: Begins) -> Time {
         if begins == Begins::AtOnce {
             self.next = self.trace.count_before(Time(now.0.saturating_add(1)));

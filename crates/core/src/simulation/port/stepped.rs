@@ -1,5 +1,5 @@
-//! A port of which each departure is an event: it has several transmitters, changes to come, a policy that acts on departures or from time to
-//! time, a trace of when it can send, jitter, or what duplicates packets.
+//! A port of which each departure is an event: it has several transmitters, changes to come, a policy that acts on departures or
+//! from time to time, a trace of when it can send, jitter, or what duplicates packets.
 
 use super::care::Observes;
 use super::delivery::{Begins, Delivery};
@@ -385,8 +385,8 @@ impl Stepped {
         (packet, survives)
     }
 
-    /// The copy that the wire makes of a packet on its way that left now, if it makes one: as soon there, or with a jitter of its own where
-    /// packets overtake. What the packet carries beside is not copied yet.
+    /// The copy that the wire makes of a packet on its way that left now, if it makes one: as soon there, or with a jitter of its
+    /// own where packets overtake. What the packet carries beside is not copied yet.
     pub(crate) fn copy_of(&self, equipment: &mut Equipment, packet: &Packet, now: Time, window: &Window) -> Option<Packet> {
         if !equipment.duplicates(now, window) {
             return None;

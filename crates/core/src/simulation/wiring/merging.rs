@@ -109,8 +109,8 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
 /// Why it holds: data packets (or cells) leave that port one service time apart. All have one size and meet an access link at least as
 /// fast, so none waits there; each packet is acknowledged at once; acknowledgements are no larger than data (and take one cell), so
 /// none waits on the way up either.
-/// So every one of them arrives the same span after the departure of its data. On links with jitter, or that duplicate packets, data may arrive
-/// closer together; and where the port sends by a trace, too.
+/// So every one of them arrives the same span after the departure of its data. On links with jitter, or that duplicate packets,
+/// data may arrive closer together; and where the port sends by a trace, too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderlyReturn {
     last_port: u32,
