@@ -267,6 +267,18 @@ def test_a_dropped_file_is_opened_and_what_is_no_scenario_is_refused(opened: Ope
     expect(page.locator("#problems")).to_contain_text("needs more memory than the lab gives a run", timeout=PATIENCE)
 
 
+@pytest.mark.parametrize("lesson", range(6))
+def test_every_task_of_a_lesson_has_a_choice_that_is_right(opened: Open, lesson: int) -> None:
+    page = opened("#lessons")
+    page.click(f"[data-lesson] >> nth={lesson}")
+    page.wait_for_selector(".lesson-step >> nth=2")
+    for task in range(3):
+        page.check(f"input[name=task-{task}][value='0']")
+        page.click(f".lesson-step >> nth={task} >> button")
+        expect(page.locator(f"#verdict-{task}")).to_contain_text("It is", timeout=PATIENCE)
+        assert "none of these" not in page.inner_text(f"#verdict-{task}")
+
+
 def test_a_lesson_judges_a_prediction_by_what_is_measured(opened: Open) -> None:
     page = opened("#lessons")
     assert page.locator("[data-lesson]").count() == 6

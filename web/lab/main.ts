@@ -89,7 +89,9 @@ class Lab {
 
   private async arrive(): Promise<void> {
     const { hash } = location;
-    if (hash === "" || hash === "#gallery") {
+    if (hash === "#lab" && this.variants.length) {
+      this.view("lab");
+    } else if (["", "#gallery", "#lab"].includes(hash)) {
       this.view("gallery");
     } else if (hash === "#lessons" || hash === "#sizing") {
       this.view(hash.slice(1));
@@ -894,7 +896,7 @@ class Lab {
       history.pushState(null, "", "#lab");
       this.view("lab");
     });
-    addEventListener("popstate", () => void (location.hash === "#lab" && this.variants.length ? this.view("lab") : this.arrive()));
+    addEventListener("popstate", () => void this.arrive());
     fill(byId("speed"), ...SPEEDS.map(([label]) => make("option", {}, label)));
     fill(byId("span"), ...SPANS.map(([label]) => make("option", {}, label)));
     on("play", () => void (this.playing ? this.stop() : this.play()));
@@ -939,7 +941,7 @@ class Lab {
       }
     });
     addEventListener("keydown", (event) => this.key(event));
-    onGroundChange(() => this.variants.length && this.recoloured());
+    onGroundChange(() => this.variants.forEach(({ pane }) => pane.recolour()));
     addEventListener("click", (event) => document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target as Node)) { menu.removeAttribute("open"); } }));
   }
 
@@ -948,10 +950,6 @@ class Lab {
       await this.change(this.variant().toml);
       this.shown();
     }
-  }
-
-  private recoloured(): void {
-    this.redraw();
   }
 
   private key(event: KeyboardEvent): void {

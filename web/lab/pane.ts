@@ -45,6 +45,12 @@ export class Pane {
     return cell;
   }
 
+  // The ground has changed.
+  recolour(): void {
+    this.legend.querySelectorAll("line").forEach((stroke, place) => stroke.setAttribute("stroke", flowColour(place)));
+    this.touch();
+  }
+
   private made(watcher: Watcher): Panel[] {
     const { followed, ports, duration_s, flows, groups } = this.description;
     const isTcp = (flow: number) => groups.find((group) => group.name === flows.find((one) => one.flow === flow)?.group)?.law !== null;
