@@ -258,7 +258,9 @@ class Lab {
       all: () => {
         this.zoomed = null;
         this.choose("span", "the whole run");
-        this.redraw();
+        // Two clicks were one.
+        this.place(null);
+        byId("fork").hidden = true;
       },
     };
     return new Pane(name, description, watcher, (port) => this.describePort(description, port));
@@ -625,10 +627,14 @@ class Lab {
       void this.why(name, drop);
       return;
     }
-    this.cursor = Math.min(time, this.duration);
-    this.variants.forEach((one) => one.pane.panels.forEach((panel) => { panel.cursor = this.cursor; }));
-    this.redraw();
+    this.place(Math.min(time, this.duration));
     this.forkForm(name);
+  }
+
+  private place(cursor: number | null): void {
+    this.cursor = cursor;
+    this.variants.forEach(({ pane }) => pane.panels.forEach((panel) => { panel.cursor = cursor; }));
+    this.redraw();
   }
 
   private describePort(description: Description, id: number): void {
@@ -644,7 +650,7 @@ class Lab {
     const place = byId("why");
     place.hidden = false;
     const close = make("button", { class: "close", "aria-label": "Close", click: () => { place.hidden = true; } }, "\u2715");
-    const heading = make("h3", {}, `Why was ${lossNamed(drop)} lost?`);
+    const heading = make("h3", {}, `Why was a packet lost at ${drop.queue}?`);
     fill(place, close, heading, make("p", {}, "Looking\u2026"));
     place.scrollIntoView({ block: "nearest" });
     if (drop.flow === null) {
@@ -742,8 +748,7 @@ class Lab {
       this.variants = [{ ...variant, name: "A" }];
       await this.addVariant(toml);
       if (this.variants.length > 1) {
-        this.cursor = kept;
-        this.variants.forEach((one) => one.pane.panels.forEach((panel) => { panel.cursor = kept; }));
+        this.place(kept);
         this.choose("speed", "as fast as it goes");
         await this.play();
       }

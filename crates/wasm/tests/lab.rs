@@ -207,6 +207,8 @@ fn a_loss_is_explained_by_what_the_queue_held_and_what_the_sender_did() {
     let steps: Vec<&Value> = answer["after"].as_array().unwrap().iter().map(|step| &step["what"]).collect();
     let place = |key: &str| steps.iter().position(|step| step.get(key).is_some());
     assert!(place("resent").is_some() && place("resent") < place("acked"), "{answer}");
+    // Three duplicates let it send again (RFC 5681 section 3.2).
+    assert_eq!(steps.iter().filter(|step| step.get("duplicate").is_some()).count(), 3, "{answer}");
     assert_eq!(answer["repaired"], json!(true));
 }
 
