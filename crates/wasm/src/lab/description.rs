@@ -87,6 +87,7 @@ fn described_group(network: &Network, index: usize, group: &Group) -> Value {
         "name": group.name,
         "count": network.flows.iter().filter(|flow| flow.group as usize == index).count(),
         "law": law,
+        "packet_bytes": group.transport.full_packet().map(|bytes| bytes.0),
         "cells": group.framing.is_some(),
     })
 }
