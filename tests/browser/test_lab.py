@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import tailback as tb
-from browsing import PHONE, Windows, widths
+from browsing import PHONE, Windows, finger, widths
 from support import ROOT
 
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
@@ -337,6 +337,27 @@ def test_it_is_used_by_keyboard_and_every_control_has_a_name(opened: Open) -> No
         .filter((one) => one.checkVisibility() && !(one.textContent.trim() || one.ariaLabel || one.labels?.length))
         .map((one) => one.outerHTML)"""
     assert page.evaluate(nameless) == []
+
+
+def test_a_finger_takes_a_part_and_two_taps_show_all_again(opened: Open) -> None:
+    page = opened("#example=one_flow", viewport=PHONE, has_touch=True)
+    run(page)
+    over = page.locator(".panel .u-over").first
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box
+    whole = over.screenshot()
+    middle = box["y"] + box["height"] / 2
+    finger(page, (box["x"] + 60, middle), (box["x"] + 100, middle + 1), (box["x"] + 140, middle + 1))
+    page.wait_for_timeout(200)
+    assert over.screenshot() != whole
+    for _ in range(2):
+        finger(page, (box["x"] + 100, middle))
+    page.wait_for_timeout(200)
+    # But for the cursor, where the taps were.
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(200)
+    assert over.screenshot() == whole
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
