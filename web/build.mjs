@@ -54,7 +54,7 @@ function examples() {
   return names.map((name) => {
     const toml = readFileSync(here(`../examples/${name}`), "utf8");
     const comment = toml.slice(0, toml.search(/^[^#]/m)).split(/^#\s*$/m);
-    const prose = (lines = "") => lines.replace(/^#\s?/gm, "").replace(/\s+/g, " ").trim();
+    const prose = (lines = "") => lines.replace(/^#\s?/gm, "").replaceAll("`", "").replace(/\s+/g, " ").trim();
     return { name: name.replace(".toml", ""), question: prose(comment[0]), see: prose(comment[1]), toml };
   });
 }

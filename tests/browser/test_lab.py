@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import tailback as tb
-from browsing import PHONE, Windows, widths
+from browsing import PHONE, Windows, finger, widths
 from support import ROOT
 
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
@@ -267,6 +267,18 @@ def test_a_dropped_file_is_opened_and_what_is_no_scenario_is_refused(opened: Ope
     expect(page.locator("#problems")).to_contain_text("needs more memory than the lab gives a run", timeout=PATIENCE)
 
 
+@pytest.mark.parametrize("lesson", range(6))
+def test_every_task_of_a_lesson_has_a_choice_that_is_right(opened: Open, lesson: int) -> None:
+    page = opened("#lessons")
+    page.click(f"[data-lesson] >> nth={lesson}")
+    page.wait_for_selector(".lesson-step >> nth=2")
+    for task in range(3):
+        page.check(f"input[name=task-{task}][value='0']")
+        page.click(f".lesson-step >> nth={task} >> button")
+        expect(page.locator(f"#verdict-{task}")).to_contain_text("It is", timeout=PATIENCE)
+        assert "none of these" not in page.inner_text(f"#verdict-{task}")
+
+
 def test_a_lesson_judges_a_prediction_by_what_is_measured(opened: Open) -> None:
     page = opened("#lessons")
     assert page.locator("[data-lesson]").count() == 6
@@ -325,6 +337,27 @@ def test_it_is_used_by_keyboard_and_every_control_has_a_name(opened: Open) -> No
         .filter((one) => one.checkVisibility() && !(one.textContent.trim() || one.ariaLabel || one.labels?.length))
         .map((one) => one.outerHTML)"""
     assert page.evaluate(nameless) == []
+
+
+def test_a_finger_takes_a_part_and_two_taps_show_all_again(opened: Open) -> None:
+    page = opened("#example=one_flow", viewport=PHONE, has_touch=True)
+    run(page)
+    over = page.locator(".panel .u-over").first
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box
+    whole = over.screenshot()
+    middle = box["y"] + box["height"] / 2
+    finger(page, (box["x"] + 60, middle), (box["x"] + 100, middle + 1), (box["x"] + 140, middle + 1))
+    page.wait_for_timeout(200)
+    assert over.screenshot() != whole
+    for _ in range(2):
+        finger(page, (box["x"] + 100, middle))
+    page.wait_for_timeout(200)
+    # But for the cursor, where the taps were.
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(200)
+    assert over.screenshot() == whole
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -57,7 +57,7 @@ export interface Description {
   warmup_s: number;
   random: boolean;
   ports: Port[];
-  groups: { name: string; count: number; law: string | null; cells: boolean }[];
+  groups: { name: string; count: number; law: string | null; packet_bytes: number | null; cells: boolean }[];
   flows: Flow[];
   flow_count: number;
   followed: { flows: number[]; ports: number[]; bin_s: number };

@@ -103,7 +103,7 @@ export class Panel {
             },
           ],
         },
-        plugins: [touch(() => watcher.all())],
+        plugins: [touch(() => watcher.all(), (_u, from, to) => watcher.zoom(from, to))],
       },
       [[0, duration], [null, null]],
       this.place,

@@ -241,8 +241,8 @@ tcp = {preset = "sack"}
     look: "the windows, and how often the queue runs empty",
     toml: `# ATM: why does the link idle although its buffer keeps filling up?
 name = "TCP behind ATM"
-duration = "20 s"
-warmup = "2 s"
+duration = "10 s"
+warmup = "1 s"
 
 [nodes]
 switch = {}

@@ -89,7 +89,9 @@ class Lab {
 
   private async arrive(): Promise<void> {
     const { hash } = location;
-    if (hash === "" || hash === "#gallery") {
+    if (hash === "#lab" && this.variants.length) {
+      this.view("lab");
+    } else if (["", "#gallery", "#lab"].includes(hash)) {
       this.view("gallery");
     } else if (hash === "#lessons" || hash === "#sizing") {
       this.view(hash.slice(1));
@@ -256,7 +258,9 @@ class Lab {
       all: () => {
         this.zoomed = null;
         this.choose("span", "the whole run");
-        this.redraw();
+        // Two clicks were one.
+        this.place(null);
+        byId("fork").hidden = true;
       },
     };
     return new Pane(name, description, watcher, (port) => this.describePort(description, port));
@@ -623,10 +627,14 @@ class Lab {
       void this.why(name, drop);
       return;
     }
-    this.cursor = Math.min(time, this.duration);
-    this.variants.forEach((one) => one.pane.panels.forEach((panel) => { panel.cursor = this.cursor; }));
-    this.redraw();
+    this.place(Math.min(time, this.duration));
     this.forkForm(name);
+  }
+
+  private place(cursor: number | null): void {
+    this.cursor = cursor;
+    this.variants.forEach(({ pane }) => pane.panels.forEach((panel) => { panel.cursor = cursor; }));
+    this.redraw();
   }
 
   private describePort(description: Description, id: number): void {
@@ -642,7 +650,7 @@ class Lab {
     const place = byId("why");
     place.hidden = false;
     const close = make("button", { class: "close", "aria-label": "Close", click: () => { place.hidden = true; } }, "\u2715");
-    const heading = make("h3", {}, `Why was ${lossNamed(drop)} lost?`);
+    const heading = make("h3", {}, `Why was a packet lost at ${drop.queue}?`);
     fill(place, close, heading, make("p", {}, "Looking\u2026"));
     place.scrollIntoView({ block: "nearest" });
     if (drop.flow === null) {
@@ -740,8 +748,7 @@ class Lab {
       this.variants = [{ ...variant, name: "A" }];
       await this.addVariant(toml);
       if (this.variants.length > 1) {
-        this.cursor = kept;
-        this.variants.forEach((one) => one.pane.panels.forEach((panel) => { panel.cursor = kept; }));
+        this.place(kept);
         this.choose("speed", "as fast as it goes");
         await this.play();
       }
@@ -894,7 +901,7 @@ class Lab {
       history.pushState(null, "", "#lab");
       this.view("lab");
     });
-    addEventListener("popstate", () => void (location.hash === "#lab" && this.variants.length ? this.view("lab") : this.arrive()));
+    addEventListener("popstate", () => void this.arrive());
     fill(byId("speed"), ...SPEEDS.map(([label]) => make("option", {}, label)));
     fill(byId("span"), ...SPANS.map(([label]) => make("option", {}, label)));
     on("play", () => void (this.playing ? this.stop() : this.play()));
@@ -939,7 +946,7 @@ class Lab {
       }
     });
     addEventListener("keydown", (event) => this.key(event));
-    onGroundChange(() => this.variants.length && this.recoloured());
+    onGroundChange(() => this.variants.forEach(({ pane }) => pane.recolour()));
     addEventListener("click", (event) => document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target as Node)) { menu.removeAttribute("open"); } }));
   }
 
@@ -948,10 +955,6 @@ class Lab {
       await this.change(this.variant().toml);
       this.shown();
     }
-  }
-
-  private recoloured(): void {
-    this.redraw();
   }
 
   private key(event: KeyboardEvent): void {

@@ -45,6 +45,12 @@ export class Pane {
     return cell;
   }
 
+  // The ground has changed.
+  recolour(): void {
+    this.legend.querySelectorAll("line").forEach((stroke, place) => stroke.setAttribute("stroke", flowColour(place)));
+    this.touch();
+  }
+
   private made(watcher: Watcher): Panel[] {
     const { followed, ports, duration_s, flows, groups } = this.description;
     const isTcp = (flow: number) => groups.find((group) => group.name === flows.find((one) => one.flow === flow)?.group)?.law !== null;
@@ -65,7 +71,7 @@ export class Pane {
     const panel = (options: ConstructorParameters<typeof Panel>[0]) => new Panel(options, duration_s, watcher);
     const made: Panel[] = [];
     if (followed.flows.some(isTcp)) {
-      made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds] }));
+      made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds], level: () => this.product() }));
     }
     made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, level, marks: () => this.marks() }));
     made.push(panel({ title: "Goodput", unit: "Mbit/s", scale: 1e-6, lines: ofFlows("goodput", false) }));
@@ -74,6 +80,18 @@ export class Pane {
     }
     made.push(panel({ title: "Losses", unit: `in a ${BINS}th of the run, by reason`, scale: 1, lines: [], bars: () => this.bars() }));
     return made;
+  }
+
+  // What one flow needs to fill its one bottleneck: rate times empty round trip.
+  private product(): { value: number; label: string } | null {
+    const { followed, ports, flows, groups, flow_count, changes_s } = this.description;
+    const flow = flows.find((one) => one.flow === followed.flows[0]);
+    const bytes = groups.find((group) => group.name === flow?.group)?.packet_bytes;
+    const slowest = followed.ports.map((id) => ports[id]).reduce((least, port) => (port && (!least || port.rate_bps < least.rate_bps) ? port : least), undefined);
+    if (flow_count !== 1 || changes_s.length > 0 || !flow || !bytes || !slowest) {
+      return null;
+    }
+    return { value: (slowest.rate_bps * slowest.transmitters * flow.base_rtt_s) / (8 * bytes), label: "bandwidth-delay product" };
   }
 
   private marks(): Mark[] {

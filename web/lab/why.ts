@@ -5,7 +5,11 @@ import { make } from "./dom";
 import { count, digits, seconds } from "./words";
 
 export function lossNamed(drop: Drop): string {
-  return `segment ${count(drop.segment)} of ${drop.group} ${drop.index} at ${drop.queue}`;
+  return `${segmentNamed(drop)} at ${drop.queue}`;
+}
+
+function segmentNamed(drop: Drop): string {
+  return `segment ${count(drop.segment)} of ${drop.group} ${drop.index}`;
 }
 
 export function explained(drop: Drop, why: WhyAnswer, units: string): HTMLElement[] {
@@ -17,7 +21,7 @@ export function explained(drop: Drop, why: WhyAnswer, units: string): HTMLElemen
       : `It was sent ${seconds(drop.time_s - why.sent_s)} before${why.window_when_sent === null ? "" : `, from a window of ${digits(why.window_when_sent)} segments`}${why.transmission > 1 ? `, for the ${ordinal(why.transmission)} time` : ""}.`;
   const steps = why.after.map(({ after_s, what }) => make("li", {}, make("span", {}, `+${seconds(after_s)}`), step(what)));
   return [
-    make("p", {}, `At ${seconds(drop.time_s, 6)}, ${drop.queue} (${why.policy ?? "user code"}, ${size}) discarded ${lossNamed(drop)}: ${REASON_WORDS[why.reason ?? drop.reason] ?? drop.reason}.${held}`),
+    make("p", {}, `At ${seconds(drop.time_s, 6)}, ${drop.queue} (${why.policy ?? "user code"}, ${size}) discarded ${segmentNamed(drop)}: ${REASON_WORDS[why.reason ?? drop.reason] ?? drop.reason}.${held}`),
     make("p", {}, sent),
     make("h3", {}, "What the sender did afterwards"),
     why.after.length ? make("ol", {}, ...steps) : make("p", {}, "Nothing that a sender does was seen: it is a source of datagrams, or the run ended."),

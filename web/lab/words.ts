@@ -35,8 +35,11 @@ export function seconds(value: number | null | undefined, most = 3): string {
   return size >= 1e-3 ? `${digits(value * 1e3, most)}${NARROW}ms` : `${digits(value * 1e6, most)}${NARROW}µs`;
 }
 
-// The place in a run, to the microsecond that matters.
+// The place in a run.
 export function clock(value: number): string {
+  if (value > 0 && value < 0.01) {
+    return seconds(value, 5);
+  }
   return `${value.toFixed(value < 10 ? 4 : value < 1000 ? 3 : 1)}${NARROW}s`;
 }
 

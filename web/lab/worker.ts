@@ -268,6 +268,17 @@ function stopped(error: unknown): void {
   host.postMessage({ kind: "broken", why: fault.problems[0]?.message ?? "" });
 }
 
+function begun(given: Play): void {
+  [now_s, done] = [{}, {}];
+  for (const name of given.names) {
+    // Where it stands.
+    now_s[name] = ask<Advanced>({ ask: "advance", name, until_s: 0, events: 0, breaks: {} }).now_s;
+  }
+  target = Math.min(...Object.values(now_s));
+  last = performance.now();
+  [measured, awaited, play] = [0, false, given];
+}
+
 host.onmessage = ({ data }) => {
   switch (data.kind) {
     case "ask":
@@ -284,18 +295,13 @@ host.onmessage = ({ data }) => {
     case "run_to":
       journeys.push(data);
       break;
-    case "play": {
-      play = data.play;
-      [now_s, done] = [{}, {}];
-      for (const name of play.names) {
-        // Where it stands.
-        now_s[name] = ask<Advanced>({ ask: "advance", name, until_s: 0, events: 0, breaks: {} }).now_s;
+    case "play":
+      try {
+        begun(data.play);
+      } catch (error) {
+        stopped(error);
       }
-      target = Math.min(...Object.values(now_s));
-      last = performance.now();
-      [measured, awaited] = [0, false];
       break;
-    }
     case "pause":
       if (play) {
         const paused = play;

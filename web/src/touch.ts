@@ -7,11 +7,14 @@ const DRAG = 10;
 // Between the taps of a double one, in ms.
 const PAUSE = 400;
 
-export function touch(all: (u: uPlot) => void): uPlot.Plugin {
-  return { hooks: { ready: [(u) => listen(u, all)] } };
+type Zoom = (u: uPlot, from: number, to: number) => void;
+
+// `zoom`: what shows a part, for plots that do not keep their own scale.
+export function touch(all: (u: uPlot) => void, zoom: Zoom = (u, min, max) => u.setScale("x", { min, max })): uPlot.Plugin {
+  return { hooks: { ready: [(u) => listen(u, all, zoom)] } };
 }
 
-function listen(u: uPlot, all: (u: uPlot) => void): void {
+function listen(u: uPlot, all: (u: uPlot) => void, zoom: Zoom): void {
   const over = u.over;
   let from: number | null = null;
   let tapped = -PAUSE;
@@ -37,7 +40,7 @@ function listen(u: uPlot, all: (u: uPlot) => void): void {
   });
   on("up", (event, at) => {
     if (from !== null && Math.abs(at - from) > DRAG) {
-      u.setScale("x", { min: u.posToVal(Math.min(from, at), "x"), max: u.posToVal(Math.max(from, at), "x") });
+      zoom(u, u.posToVal(Math.min(from, at), "x"), u.posToVal(Math.max(from, at), "x"));
     } else if (event.timeStamp - tapped < PAUSE) {
       all(u);
     } else {

@@ -183,6 +183,43 @@ fn a_queue_that_grows_beyond_its_mark_stops_the_run_each_time_that_it_crosses_it
 }
 
 #[test]
+fn of_two_queues_each_crosses_the_mark_by_itself() {
+    // Both are fed above their rates, and do nothing but grow.
+    let toml = r#"
+        duration = "1 s"
+        [topology]
+        chain = {rates = ["4 Mbps", "1 Mbps"], delays = ["1 ms", "1 ms"], queue = {buffer = "unlimited"}}
+        [flows.load]
+        from = "n0"
+        to = "n2"
+        source = {kind = "constant", rate = "6 Mbps", packet = "1000 B"}
+    "#;
+    let mut lab = Lab::default();
+    opened(&mut lab, toml, false);
+    let mut hits = Vec::new();
+    loop {
+        let at =
+            ask(&mut lab, &json!({"ask": "advance", "name": "A", "until_s": 1e6, "events": 7, "breaks": {"queue_above": 20}}));
+        hits.extend(at["hit"].as_str().map(String::from));
+        if at["done"] == json!(true) {
+            break;
+        }
+    }
+    hits.sort();
+    let mut engine = Engine::new(network(&format!("{toml}\n[record]\ntraces = [\"queue\"]\n")));
+    engine.run_until(Time::ZERO + Span::from_millis(1000));
+    let trace = &engine.results().unwrap().traces[0];
+    let crossings = |name: &str| {
+        let rows = trace.words("queue").unwrap().into_iter().zip(trace.floats("queue_units").unwrap());
+        let units: Vec<f64> = rows.filter(|(queue, _)| *queue == name).map(|(_, units)| units).collect();
+        units.windows(2).filter(|pair| pair[0] <= 20.0 && pair[1] > 20.0).count()
+    };
+    let expected = |name: &str| vec![format!("{name} holds 21"); crossings(name)];
+    assert!(crossings("link1") > 0 && crossings("link2") > 0);
+    assert_eq!(hits, [expected("link1"), expected("link2")].concat());
+}
+
+#[test]
 fn a_loss_is_explained_by_what_the_queue_held_and_what_the_sender_did() {
     let mut lab = Lab::default();
     opened(&mut lab, TWO, false);
@@ -207,6 +244,8 @@ fn a_loss_is_explained_by_what_the_queue_held_and_what_the_sender_did() {
     let steps: Vec<&Value> = answer["after"].as_array().unwrap().iter().map(|step| &step["what"]).collect();
     let place = |key: &str| steps.iter().position(|step| step.get(key).is_some());
     assert!(place("resent").is_some() && place("resent") < place("acked"), "{answer}");
+    // Three duplicates let it send again (RFC 5681 section 3.2).
+    assert_eq!(steps.iter().filter(|step| step.get("duplicate").is_some()).count(), 3, "{answer}");
     assert_eq!(answer["repaired"], json!(true));
 }
 

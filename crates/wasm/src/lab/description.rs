@@ -16,7 +16,9 @@ const MOST_FLOWS: usize = 200;
 pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
     let Read { scenario, network } = read(of)?;
     let warnings = scenario.build_with_warnings()?.1;
-    refuse_user_code(&Engine::new(network.clone()))?;
+    if !scenario.user_code().is_empty() {
+        refuse_user_code(&Engine::new(network.clone()))?;
+    }
     let port_ends = scenario.port_ends()?;
     let flow_ends = scenario.ends()?;
     let followed = Followed::of(&network);
@@ -87,6 +89,7 @@ fn described_group(network: &Network, index: usize, group: &Group) -> Value {
         "name": group.name,
         "count": network.flows.iter().filter(|flow| flow.group as usize == index).count(),
         "law": law,
+        "packet_bytes": group.transport.full_packet().map(|bytes| bytes.0),
         "cells": group.framing.is_some(),
     })
 }

@@ -9,6 +9,7 @@ use super::watched::{Followed, Look, Read, instant, read};
 use crate::digest;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use tailback_core::network::{FlowId, Network};
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::queue::Reason;
@@ -30,8 +31,8 @@ impl Breaks {
         self.timeout || self.loss || self.queue_above.is_some()
     }
 
-    /// The first row that fits, and what it is.
-    fn first_hit(&self, tables: &[Table], was_above: bool) -> Option<(f64, String)> {
+    /// The first row that fits, and what it is. `held`: what each port held before.
+    fn first_hit(&self, tables: &[Table], held: impl Fn(u32) -> f64) -> Option<(f64, String)> {
         let of_table = |table: &Table| match table.name.as_str() {
             "state" if self.timeout => {
                 let row = (0..count(table)).find(|&row| word(words(table, "state"), row) == "timeout")?;
@@ -45,10 +46,14 @@ impl Breaks {
             }
             "queue" => {
                 let most = self.queue_above?;
-                let units = integers(table, "queue_units");
-                // It is crossed from below.
-                let above = |row: usize| if row == 0 { was_above } else { units[row - 1] > most };
-                let row = (0..units.len()).find(|&row| units[row] > most && !above(row))?;
+                let (units, queues) = (integers(table, "queue_units"), words(table, "queue"));
+                // Each is crossed from below. The words are all ports, in their order.
+                let mut before: HashMap<u32, f64> = HashMap::new();
+                let row = (0..units.len()).find(|&row| {
+                    let (port, now) = (queues.0[row], units[row] as f64);
+                    let last = before.insert(port, now).unwrap_or_else(|| held(port));
+                    now > most as f64 && last <= most as f64
+                })?;
                 Some((floats(table, "time_s")[row], format!("{} holds {}", word(words(table, "queue"), row), units[row])))
             }
             _ => None,
@@ -118,12 +123,11 @@ impl Session {
     pub(super) fn advance(&mut self, until_s: f64, events: u64, breaks: &Breaks) -> Result<Value, Fault> {
         let until = instant(until_s)?;
         let before = breaks.are_set().then(|| self.engine.clone());
-        let was_above = breaks.queue_above.is_some_and(|most| self.fullest() > most as f64);
         self.engine.run_for(until, events);
         let mut tables = self.engine.take_traces();
         let mut hit = None;
         if let Some(before) = before
-            && let Some((time_s, what)) = breaks.first_hit(&tables, was_above)
+            && let Some((time_s, what)) = breaks.first_hit(&tables, |port| self.readings.last("queue", port).unwrap_or(0.0))
         {
             self.engine = before;
             // What happens at that instant has happened.
@@ -173,12 +177,6 @@ impl Session {
 
     fn is_done(&self) -> bool {
         self.engine.now() >= self.end
-    }
-
-    /// The most that a queue that is followed holds.
-    fn fullest(&self) -> f64 {
-        let held = self.followed.ports.iter().filter_map(|&port| self.readings.last("queue", port));
-        held.fold(0.0, f64::max)
     }
 
     /// What is new, and how everything stands. `packets`: of those under way at most so many are told.

@@ -2,6 +2,7 @@
 
 use super::Of;
 use super::fault::Fault;
+use std::cmp::Reverse;
 use tailback_core::network::{Network, Trace, TraceKind};
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::{MemoryEstimate, memory_estimate};
@@ -75,21 +76,22 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    /// Of each group its first flows, in turn; and the slowest links that their data cross.
+    /// Of each group its first flows, in turn; and of the links that their data cross the slowest, of these those that most flows share.
     pub(super) fn of(network: &Network) -> Followed {
         let mut flows: Vec<u32> = (0..network.flows.len() as u32).collect();
         let of_group = |flow: u32| network.flows[flow as usize].group;
         let place = |flow: u32| flow - network.flows.partition_point(|other| other.group < of_group(flow)) as u32;
-        flows.sort_by_key(|&flow| (place(flow), of_group(flow)));
+        flows.sort_by_cached_key(|&flow| (place(flow), of_group(flow)));
         flows.truncate(FLOWS);
         flows.sort_unstable();
-        let crossed = |port: &u32| {
-            let crosses = |flow: &tailback_core::network::Flow| network.paths[flow.forward as usize].contains(port);
-            flows.iter().any(|&flow| crosses(&network.flows[flow as usize]))
-        };
-        let all = 0..network.ports.len() as u32;
-        let mut ports: Vec<u32> = all.filter(|port| crossed(port)).collect();
-        ports.sort_by_key(|&port| network.ports[port as usize].rate);
+        let mut sharing = vec![0u64; network.ports.len()];
+        for flow in &network.flows {
+            network.paths[flow.forward as usize].iter().for_each(|&port| sharing[port as usize] += 1);
+        }
+        let of_flow = |&flow: &u32| &network.paths[network.flows[flow as usize].forward as usize];
+        let mut ports: Vec<u32> = flows.iter().flat_map(of_flow).copied().collect();
+        ports.sort_by_key(|&port| (network.ports[port as usize].rate, Reverse(sharing[port as usize]), port));
+        ports.dedup();
         ports.truncate(QUEUES);
         ports.sort_unstable();
         let longest = flows.iter().map(|&flow| network.base_rtt(&network.flows[flow as usize])).max().unwrap_or(Span::ZERO);

@@ -97,7 +97,8 @@ impl Why {
         let end = self.engine.run_for(self.until, events);
         let tables = self.engine.take_traces();
         let mut rows: Vec<Row> = tables.iter().flat_map(|table| self.rows(table)).collect();
-        rows.sort_by(|one, other| one.0.total_cmp(&other.0));
+        // Of one instant: first what a sender hears, then what it makes of it.
+        rows.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.rank().cmp(&other.1.rank())));
         for (time_s, what) in rows {
             self.note(time_s, what);
         }
@@ -211,6 +212,16 @@ enum What {
     Hears(u64, bool),
     Holds(u64),
     Lost(String),
+}
+
+impl What {
+    fn rank(&self) -> u8 {
+        match self {
+            What::Hears(..) => 0,
+            What::Sends(..) => 2,
+            _ => 1,
+        }
+    }
 }
 
 fn traces(loss: &Loss, network: &Network) -> Vec<Trace> {
