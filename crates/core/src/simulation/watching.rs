@@ -4,7 +4,7 @@
 //! `stepped`: then everything is where it is now.
 
 use super::engine::Engine;
-use super::port::Entry;
+use super::port::{Entry, Overtaking};
 use super::routes::END;
 use super::senders::End;
 use crate::congestion::Controller;
@@ -141,6 +141,7 @@ impl Engine {
         for (id, port) in (0..).zip(&fabric.ports) {
             let delay = port.equipment.delay();
             common.pool.iter(&port.line).for_each(|packet| show(packet, Place::Behind(id), delay));
+            port.overtaking().into_iter().flat_map(Overtaking::iter).for_each(|packet| show(packet, Place::Behind(id), delay));
             if let Entry::Gathered(gather) = &port.entry {
                 gather.iter().for_each(|packet| show(packet, Place::FromItsEnd, Span::ZERO));
             }
