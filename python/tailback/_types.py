@@ -28,6 +28,7 @@ __all__ = [
     "Dragonfly",
     "Drop",
     "DroppingThreshold",
+    "DualService",
     "Dumbbell",
     "Duration",
     "DurationDistribution",
@@ -35,6 +36,7 @@ __all__ = [
     "EcnBits",
     "Edge",
     "Event",
+    "Excess",
     "FastRetransmit",
     "FatTree",
     "FirstEstimate",
@@ -42,14 +44,18 @@ __all__ = [
     "FlowArrivals",
     "FlowTable",
     "Framing",
+    "GilbertElliott",
     "Graph",
     "Halves",
     "Identification",
     "InRecovery",
     "Incast",
+    "Jitter",
     "LeafSpine",
     "Link",
+    "LinkRate",
     "Loss",
+    "LossAt",
     "MappingKind",
     "Node",
     "NodeKind",
@@ -73,6 +79,7 @@ __all__ = [
     "Scheduler",
     "SchedulerTable",
     "Segments",
+    "Shaper",
     "Shift",
     "Size",
     "SizeDistribution",
@@ -215,6 +222,8 @@ class Class(TypedDict, total=False):
         average queue. What cannot be marked is discarded.
         * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
         are not ECN-capable.
+        * ``"cobalt"``: CoDel, and BLUE where senders do not answer it: overflows make discards likelier, an empty
+        queue rarer.
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
         packets that are not ECN-capable.
         * ``"pi2"``: The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay.
@@ -223,6 +232,9 @@ class Class(TypedDict, total=False):
         Discards what is not ECN-capable.
         * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
         are not ECN-capable.
+        * ``"ramp"``: Marks at random, the likelier the longer the queue is at the moment, the switch of DCQCN.
+        Discards packets that are not ECN-capable.
+        * ``"policer"``: A token bucket: discards or marks what comes faster than a rate, but for bursts.
         * ``"clamp"``: CLAMP: the price is a multiple of the time that the queue takes to be sent, and is told to
         senders that keep a window by it.
         * ``"maxnet"``: MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders
@@ -292,6 +304,19 @@ class Class(TypedDict, total=False):
     target
         Acceptable wait.
 
+    With policy = "cobalt"
+    ----------------------
+    decrement
+        By so much an empty queue lowers it (d2).
+    freeze
+        From one change of it to the next at least (freeze_time).
+    increment
+        By so much an overflow raises the probability of a discard (d1 of BLUE).
+    interval
+        How long waits must exceed the target: about the longest usual round-trip time (of CoDel).
+    target
+        Acceptable wait (of CoDel).
+
     With policy = "pie"
     -------------------
     burst
@@ -337,6 +362,24 @@ class Class(TypedDict, total=False):
     -------------------------
     threshold
         Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
+
+    With policy = "ramp"
+    --------------------
+    lower
+        Queue up to which nothing is marked (K_min).
+    max_probability
+        Probability of a mark at `upper` (P_max).
+    upper
+        Queue at which the probability is `max_probability` (K_max); above it everything is marked.
+
+    With policy = "policer"
+    -----------------------
+    burst
+        Tokens that are kept, which pass at once (CBS). A larger packet never conforms.
+    excess
+        What becomes of what comes faster.
+    rate
+        At which tokens come (CIR); headers count.
 
     With policy = "clamp"
     ---------------------
@@ -403,10 +446,13 @@ class Class(TypedDict, total=False):
             "spd",
             "red",
             "codel",
+            "cobalt",
             "pie",
             "pi2",
             "rem",
             "threshold",
+            "ramp",
+            "policer",
             "clamp",
             "maxnet",
             "rcp",
@@ -432,13 +478,18 @@ class Class(TypedDict, total=False):
     signals: RedSignals
     interval: Duration
     target: Duration | QueueLength | Probability
-    burst: Duration
+    decrement: Probability
+    freeze: Duration
+    increment: Probability
+    burst: Duration | Size
     max_marked: Probability
     period: Duration
     alpha: float
     beta: float
     gamma: float | Probability
     phi: float
+    excess: Excess
+    rate: Rate
     offset: Size
     slope: float
     gain: float
@@ -476,9 +527,11 @@ class Columns(TypedDict, total=False):
 
 
 # one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `clamp`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `dctcp`,
-# `fixed`, `user:NAME` for a law in Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
+# `stcp`, `htcp`, `bic`, `westwood`, `westwood_plus`, `hybla`, `illinois`, `veno`, `yeah`, `aimd`, `binomial`,
+# `ledbat`, `compound`, `prague`, `copa`, `swift`, `timely`, `bbrv3` and 1 more, `user:NAME` for a law in
+# Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
 Controller: TypeAlias = (
-    "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'dctcp', 'fixed'] | "
+    "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'dctcp', 'stcp', 'htcp', 'bic', 'westwood', 'westwood_plus', 'hybla', 'illinois', 'veno', 'yeah', 'aimd', 'binomial', 'ledbat', 'compound', 'prague', 'copa', 'swift', 'timely', 'bbrv3', 'fixed'] | "
     "str | "
     "ControllerTable"
 )
@@ -507,6 +560,34 @@ class ControllerTable(TypedDict, total=False):
         * ``"hstcp"``: The larger the window, the faster it grows and the less it backs off.
         * ``"dctcp"``: Reduces in proportion to the share of marked segments. Needs `ecn`, and queues that mark, such
         as `threshold`.
+        * ``"stcp"``: Opens by a share of the window and closes by a share of it.
+        * ``"htcp"``: The increase grows with the time since the last loss; a loss takes what the queue holds.
+        * ``"bic"``: A binary search for the window, in bounded steps.
+        * ``"westwood"``: A loss leaves what the measured bandwidth, a filter of every acknowledgement, brings in the
+        shortest round trip.
+        * ``"westwood_plus"``: A loss leaves what the measured bandwidth, a sample a round trip, brings in the
+        shortest round trip.
+        * ``"hybla"``: Opens the window as fast in time as a flow with a short round trip. Its paper asks for `pacing`
+        and `timestamps`.
+        * ``"illinois"``: The average queueing delay says by how much the window grows, and what a loss takes.
+        * ``"veno"``: Reno, but a loss without a queue takes a fifth, and with a queue the window opens half as fast.
+        * ``"yeah"``: Grows like Scalable TCP while its queue is short, and empties it while it is not.
+        * ``"aimd"``: So many segments more in a round trip, such a share less at a loss. It keeps pace with Reno
+        where `a` is 3 b / (2 - b).
+        * ``"binomial"``: The increase falls, and the reduction grows, with a power of the window; it competes fairly
+        with Reno where the powers add up to 1.
+        * ``"ledbat"``: Keeps a given delay in queues and gives way to others.
+        * ``"compound"``: Reno and a window that goes by delay, together.
+        * ``"prague"``: For queues of L4S: reduces in proportion to the share of marked segments, and paces. Needs
+        `ecn`, and a queue that marks, such as `dualpi2`'s.
+        * ``"copa"``: Keeps about 1/delta packets in the queues, and empties them every few round trips. Best with
+        timestamps.
+        * ``"swift"``: Holds the round trip at a target, which grows with hops and with the number of flows. Best with
+        timestamps.
+        * ``"timely"``: Sends at a rate that follows the gradient of the round trip. Best with timestamps, and for
+        networks without loss.
+        * ``"bbrv3"``: Sends at the rate of delivery, probes for more in cycles and heeds losses above 2 % (BBR
+        version 3).
         * ``"fixed"``: The initial window, unchanged for the whole run.
         * ``user:NAME``: `user:NAME`: a law in Python registered under that name.
 
@@ -634,6 +715,240 @@ class ControllerTable(TypedDict, total=False):
     initial_alpha
         That estimate at the start (DCTCP.Alpha).
 
+    With kind = "stcp"
+    ------------------
+    a
+        By how much an acknowledged segment opens the window.
+    b
+        Share of the window that a loss takes.
+    lwnd
+        Window up to which it is Reno.
+
+    With kind = "htcp"
+    ------------------
+    adaptive_backoff
+        A loss leaves the shortest round trip over the longest of the window, 0.5 to 0.8; off: half.
+    delta_l
+        For so long after a loss it is Reno (Delta_L).
+    rtt_scaling
+        The increase is in proportion to the round trip, 0.1 to 2 times that of 100 ms.
+
+    With kind = "bic"
+    -----------------
+    beta
+        Share of the window that a loss takes.
+    fast_convergence
+        A flow that loses again before it has regained its window gives way to others.
+    low_window
+        Window below which it is Reno.
+    s_max
+        The largest step of a round trip (S_max).
+    s_min
+        The smallest one (S_min).
+
+    With kind = "westwood"
+    ----------------------
+    tau
+        Time constant of the filter of bandwidth samples.
+
+    With kind = "westwood_plus"
+    ---------------------------
+    alpha
+        Weight of the past in the filter of bandwidth samples.
+
+    With kind = "hybla"
+    -------------------
+    rtt_0
+        The round trip that it keeps pace with (RTT_0). Flows with a shorter one are Reno.
+    start_limit
+        By so many segments at most an acknowledged one opens the window in slow start. What the paper has, 2^rho - 1,
+        are 15 with four times `rtt_0`, and a million with twenty times as much.
+
+    With kind = "illinois"
+    ----------------------
+    alpha_max
+        The same without delay.
+    alpha_min
+        Segments that a round trip adds at the largest delay.
+    beta_max
+        The same at much delay.
+    beta_min
+        Share of the window that a loss takes at little delay.
+    eta_1
+        Up to this share of the largest delay the increase is `alpha_max`.
+    eta_2
+        Up to this share a loss takes `beta_min`.
+    eta_3
+        From this share on it takes `beta_max`.
+    theta
+        Round trips with little delay before the increase is `alpha_max` again.
+    w_thresh
+        Window below which it is Reno.
+
+    With kind = "veno"
+    ------------------
+    beta
+        With so many segments in queues the path is congested.
+
+    With kind = "yeah"
+    ------------------
+    a
+        By how much an acknowledged segment opens the window in the fast mode.
+    delta
+        Share of the window that a loss takes at least.
+    epsilon
+        Share of the window that an early decongestion takes at most.
+    phi
+        It is slow, too, where the queueing delay is above the shortest round trip over this.
+    q_max
+        With so many of its segments in queues it is slow, and takes them out (Q_max).
+    rho
+        After so many slow round trips in a row, others keep the queue full, and a loss takes half.
+    zeta
+        After so many fast round trips there are no such others.
+
+    With kind = "aimd"
+    ------------------
+    a
+        Segments that a round trip adds.
+    b
+        Share of the window that a loss takes.
+
+    With kind = "binomial"
+    ----------------------
+    alpha
+        Factor of the increase.
+    beta
+        Factor of the reduction.
+    k
+        Power of the window by which the increase is divided.
+    l
+        Power of the window in the reduction.
+
+    With kind = "ledbat"
+    --------------------
+    allowed_increase
+        The window is at most so many segments above what is in flight (ALLOWED_INCREASE).
+    base_history
+        Minutes of which the least delay is the path's own (BASE_HISTORY).
+    current_filter
+        Of so many round trips the least is the present one (CURRENT_FILTER).
+    gain
+        Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue
+        (GAIN); the RFC allows 1 at most.
+    min_cwnd
+        The least window, but after a timeout (MIN_CWND).
+    target
+        Delay that it keeps in queues (TARGET); the RFC allows 100 ms at most.
+
+    With kind = "compound"
+    ----------------------
+    alpha
+        Factor of the increase of both windows.
+    beta
+        Share of both that a loss takes.
+    gamma
+        With so many segments in queues the second window closes.
+    k
+        Power of both in their increase.
+    zeta
+        By how many times of what is queued it closes.
+
+    With kind = "prague"
+    --------------------
+    gain
+        Weight of the newest round in the estimate of the marked share (g).
+    initial_alpha
+        That estimate at the start (alpha).
+    own_rounds
+        Round trips from which on it does (D).
+    virtual_rtt
+        Shortest round trip as which it behaves, whatever its own is (RTT_virt); 0 is its own.
+
+    With kind = "copa"
+    ------------------
+    competes
+        Whether delta is lowered beside flows that fill the queues, by additive increase and multiplicative decrease
+        of one over it.
+    delta
+        How much delay weighs against throughput: about one over it packets are kept in the queues.
+    min_rtt_lifetime
+        How long a shortest round trip counts (RTTmin).
+
+    With kind = "swift"
+    -------------------
+    additive_increase
+        By how much the window grows in a round trip (ai).
+    base_target
+        The target of a path without hops and of a large window (base_target).
+    decrease
+        What is taken of a window for an excess as large as the delay (beta).
+    flow_least_window
+        A window up to which all of that is added (fs_min_cwnd).
+    flow_most_window
+        A window from which on nothing of it is (fs_max_cwnd).
+    flow_range
+        What the smallest windows add to it (fs_range); zero for one target for all.
+    hop_delay
+        What each link of the path adds to it.
+    least_window
+        The window is no smaller (min_cwnd). Below one, a segment leaves only every few round trips.
+    most_decrease
+        At most this share is taken of a window, and for a loss (max_mdf).
+    most_window
+        The window is no larger (max_cwnd).
+    timeouts_to_reset
+        So many timeouts in a row leave the least window (RETX_RESET_THRESHOLD).
+
+    With kind = "timely"
+    --------------------
+    additive_step
+        By this much the rate grows at a time (delta).
+    calm_completions
+        Completions in a row without a growing round trip after which steps are larger (HAI).
+    calm_steps
+        How much larger (N).
+    decrease
+        How much a gradient, or an excess, takes of the rate (beta).
+    fastest
+        The most that it sends: the line rate of the host.
+    initial_rate
+        What it starts with: C/(N+1) in the paper, where N other flows of the host share its line rate; without,
+        `fastest`.
+    min_rtt
+        What a gradient is a share of: the round trip of an empty network (minRTT).
+    outstanding
+        At most so much is outstanding.
+    segment
+        Data whose acknowledgement is a completion, after which the rate changes.
+    slowest
+        The least that it sends.
+    t_high
+        Round trips above this lower it (T_high).
+    t_low
+        Round trips below this only raise the rate (T_low).
+    weight
+        Weight of the newest difference of round trips in their average (alpha).
+
+    With kind = "bbrv3"
+    -------------------
+    beta
+        What a round trip with losses leaves of the short-term bounds at least (Beta).
+    headroom
+        Share of the long-term bound that is left to others (Headroom).
+    loss_threshold
+        Share of a round trip's segments that may be lost while bandwidth is probed (LossThresh).
+    min_rtt_lifetime
+        How long a shortest round trip counts (MinRTTFilterLen).
+    pacing_margin
+        Share of the rate of delivery that pacing stays below it (PacingMarginPercent).
+    probe_rtt
+        For how long (ProbeRTTDuration).
+    probe_rtt_interval
+        Without a shorter round trip for so long, half a product is in flight for a while (ProbeRTTInterval).
+    window_gain
+        Bandwidth-delay products in flight at most, but while bandwidth is probed and in ProbeRTT (DefaultCwndGain).
+
     With kind = "fixed"
     -------------------
     rate
@@ -646,7 +961,39 @@ class ControllerTable(TypedDict, total=False):
     """
 
     kind: (
-        Literal["reno", "cubic", "bbrv1", "vegas", "fast", "clamp", "maxnet", "rcp", "xcp", "rem", "hstcp", "dctcp", "fixed"]
+        Literal[
+            "reno",
+            "cubic",
+            "bbrv1",
+            "vegas",
+            "fast",
+            "clamp",
+            "maxnet",
+            "rcp",
+            "xcp",
+            "rem",
+            "hstcp",
+            "dctcp",
+            "stcp",
+            "htcp",
+            "bic",
+            "westwood",
+            "westwood_plus",
+            "hybla",
+            "illinois",
+            "veno",
+            "yeah",
+            "aimd",
+            "binomial",
+            "ledbat",
+            "compound",
+            "prague",
+            "copa",
+            "swift",
+            "timely",
+            "bbrv3",
+            "fixed",
+        ]
         | str
     )
     fast_convergence: bool
@@ -656,9 +1003,9 @@ class ControllerTable(TypedDict, total=False):
     probe_rtt: Duration
     rtprop_lifetime: Duration
     window_gain: float
-    alpha: float
+    alpha: float | Probability
     alpha_rate: float
-    beta: float
+    beta: float | Probability
     beta_rate: float
     gamma: float | Probability
     slow_start: bool
@@ -673,15 +1020,76 @@ class ControllerTable(TypedDict, total=False):
     update: UpdateForm
     update_period: Duration
     backlog: float
-    weight: float | Rate
+    weight: float | Rate | Probability
     fastest: Rate
     high_decrease: Probability
     high_p: Probability
     high_window: float
     low_p: Probability
     low_window: float
-    gain: Probability
+    gain: Probability | float
     initial_alpha: Probability
+    a: Probability | float
+    b: Probability
+    lwnd: float
+    adaptive_backoff: bool
+    delta_l: Duration
+    rtt_scaling: bool
+    s_max: float
+    s_min: float
+    tau: Duration
+    rtt_0: Duration
+    start_limit: float
+    alpha_max: float
+    alpha_min: float
+    beta_max: Probability
+    beta_min: Probability
+    eta_1: Probability
+    eta_2: Probability
+    eta_3: Probability
+    theta: int
+    w_thresh: float
+    delta: Probability | float
+    epsilon: Probability
+    phi: float
+    q_max: float
+    rho: int
+    zeta: int | float
+    k: float | Probability
+    l: float
+    allowed_increase: float
+    base_history: int
+    current_filter: int
+    min_cwnd: float
+    target: Duration
+    own_rounds: int
+    virtual_rtt: Duration
+    competes: bool
+    min_rtt_lifetime: Duration
+    additive_increase: float
+    base_target: Duration
+    decrease: Probability
+    flow_least_window: float
+    flow_most_window: float
+    flow_range: Duration
+    hop_delay: Duration
+    least_window: float
+    most_decrease: Probability
+    most_window: float
+    timeouts_to_reset: int
+    additive_step: Rate
+    calm_completions: int
+    calm_steps: int
+    initial_rate: Rate
+    min_rtt: Duration
+    outstanding: Size
+    segment: Size
+    slowest: Rate
+    t_high: Duration
+    t_low: Duration
+    headroom: Probability
+    loss_threshold: Probability
+    probe_rtt_interval: Duration
     rate: Rate
     parameters: Parameters
 
@@ -837,6 +1245,9 @@ class Drop(TypedDict, total=False):
 # `20 cells`, `2 %` (of the buffer) or `none`
 DroppingThreshold: TypeAlias = "Threshold | Literal['none']"
 
+# Which of the two queues of DualPI2 is served.
+DualService: TypeAlias = Literal["weighted_round_robin", "time_shifted_fifo"]
+
 
 class Dumbbell(TypedDict, total=False):
     """Two routers and a bottleneck.
@@ -845,20 +1256,26 @@ class Dumbbell(TypedDict, total=False):
     ----------
     delay
         Its propagation delay, one way.
+    duplication
+        Probability that a packet which it does not lose arrives twice.
+    jitter
+        A random addition to its delay.
     loss
         Packets that it loses.
     queue
         The queue in front of it.
     rate
-        Bit rate of the bottleneck.
+        Bit rate of the bottleneck, or when it can send.
     reverse
         What differs on the way back, which has an unlimited queue otherwise.
     """
 
     delay: Duration
+    duplication: Probability
+    jitter: Jitter
     loss: Loss
     queue: Queue
-    rate: Rate
+    rate: LinkRate
     reverse: Reverse
 
 
@@ -982,6 +1399,9 @@ class Event(TypedDict, total=False):
     stop: bool
 
 
+# What becomes of a packet that comes too fast.
+Excess: TypeAlias = Literal["discarded", "marked"]
+
 # a whole number from 1 to 1000, or false
 FastRetransmit: TypeAlias = "int | Literal[False]"
 
@@ -1030,6 +1450,7 @@ Flow = TypedDict(
         "framing": "Framing",
         "from": "str | list[str]",
         "jitter": "Duration",
+        "l4s": "bool",
         "receive_processing": "Processing",
         "receiver_access": "Access",
         "return_route": "list[str]",
@@ -1067,6 +1488,9 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
         many.
     jitter
         Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
+    l4s
+        Whether its packets say that they are L4S, ECT(1), which decides about their queue at a `dualpi2`. By default
+        they do if the controller is made for that (`prague`) and `ecn` is on.
     receive_processing
         Processing of each packet at the receiver, if not the node's.
     receiver_access
@@ -1146,6 +1570,28 @@ class Framing(TypedDict, total=False):
     trailer: Size
 
 
+class GilbertElliott(TypedDict, total=False):
+    """Losses in bursts (Gilbert 1960, Elliott 1963): a link is in a good or in a bad state, and may change it with
+    each packet.
+
+    Attributes
+    ----------
+    loss_in_bad
+        Probability of loss in the bad state (Gilbert's 1 - h).
+    loss_in_good
+        Probability of loss in the good state (Elliott's 1 - k).
+    p
+        Probability of going from the good state to the bad one.
+    r
+        Probability of going back.
+    """
+
+    loss_in_bad: Probability
+    loss_in_good: Probability
+    p: Probability
+    r: Probability
+
+
 class Graph(TypedDict, total=False):
     """A network by its links.
 
@@ -1214,6 +1660,21 @@ class Incast(TypedDict, total=False):
     to: str | list[str]
 
 
+class Jitter(TypedDict, total=False):
+    """A random addition to a link's delay, drawn for each packet.
+
+    Attributes
+    ----------
+    delay
+        What is added.
+    reordering
+        Whether packets overtake one another. If not, a packet waits behind those before it.
+    """
+
+    delay: Processing
+    reordering: bool
+
+
 class LeafSpine(TypedDict, total=False):
     """Leaves with hosts, and spines between them.
 
@@ -1255,10 +1716,12 @@ Link = TypedDict(
     {
         "delay": "Duration",
         "duplex": "bool",
+        "duplication": "Probability",
         "from": "str",
+        "jitter": "Jitter",
         "loss": "Loss",
         "queue": "Queue",
-        "rate": "Rate",
+        "rate": "LinkRate",
         "reverse": "Reverse",
         "switching": "Switching",
         "to": "str",
@@ -1274,14 +1737,18 @@ Link.__doc__ = """A link from one node to another, with a queue where packets wa
         Propagation delay, one way.
     duplex
         Whether there is also a link back, called NAME.reverse, with the same rate and delay and an unlimited queue.
+    duplication
+        Probability that a packet which is not lost arrives twice.
     from
         Node where the link begins.
+    jitter
+        A random addition to the delay.
     loss
-        Packets lost on the wire.
+        Packets that the link loses.
     queue
         The queue in front of the link.
     rate
-        Bit rate of each transmitter.
+        Bit rate of each transmitter, or when the link can send.
     reverse
         What differs on the way back.
     switching
@@ -1293,20 +1760,35 @@ Link.__doc__ = """A link from one node to another, with a queue where packets wa
 """
 
 
+# A bit rate, or when the link can send: `trace` names a file of Mahimahi's beside the scenario's, with the
+# millisecond of an opportunity for 1500 bytes in each line, and `opportunities` lists milliseconds with how
+# many each has. After the last one, all begins anew.
+LinkRate: TypeAlias = "Rate | dict[str, Any]"
+
+
 class Loss(TypedDict, total=False):
     """Packets lost regardless of the queue.
 
     Attributes
     ----------
+    at
+        Where chance takes packets: on the wire behind the queue, or before they get to it.
     drops
         Packets to discard on arrival at the queue.
+    gilbert_elliott
+        Losses in bursts, beside those.
     probability
-        Probability of loss for each packet on the wire, independently.
+        Probability of loss for each packet, independently.
     """
 
+    at: LossAt
     drops: list[Drop]
+    gilbert_elliott: GilbertElliott
     probability: Probability
 
+
+# Where a link loses packets.
+LossAt: TypeAlias = Literal["wire", "before_queue"]
 
 # How a price is mapped to 0 to 1.
 MappingKind: TypeAlias = Literal["linear", "logarithmic", "signed"]
@@ -1500,6 +1982,9 @@ class Queue(TypedDict, total=False):
         Whether the packet or cell being sent holds a waiting place. By default it does if the buffer is in cells.
     scheduler
         What chooses between several queues that share the buffer: of flows, each with the policy, or of `classes`.
+    shaper
+        A token bucket that holds back what is to be sent: in the long run the link sends at its rate, and at its own
+        for a burst.
 
     policy
         What the rest of the table means:
@@ -1518,6 +2003,8 @@ class Queue(TypedDict, total=False):
         average queue. What cannot be marked is discarded.
         * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
         are not ECN-capable.
+        * ``"cobalt"``: CoDel, and BLUE where senders do not answer it: overflows make discards likelier, an empty
+        queue rarer.
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
         packets that are not ECN-capable.
         * ``"pi2"``: The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay.
@@ -1526,6 +2013,9 @@ class Queue(TypedDict, total=False):
         Discards what is not ECN-capable.
         * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
         are not ECN-capable.
+        * ``"ramp"``: Marks at random, the likelier the longer the queue is at the moment, the switch of DCQCN.
+        Discards packets that are not ECN-capable.
+        * ``"policer"``: A token bucket: discards or marks what comes faster than a rate, but for bursts.
         * ``"clamp"``: CLAMP: the price is a multiple of the time that the queue takes to be sent, and is told to
         senders that keep a window by it.
         * ``"maxnet"``: MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders
@@ -1597,6 +2087,19 @@ class Queue(TypedDict, total=False):
     target
         Acceptable wait.
 
+    With policy = "cobalt"
+    ----------------------
+    decrement
+        By so much an empty queue lowers it (d2).
+    freeze
+        From one change of it to the next at least (freeze_time).
+    increment
+        By so much an overflow raises the probability of a discard (d1 of BLUE).
+    interval
+        How long waits must exceed the target: about the longest usual round-trip time (of CoDel).
+    target
+        Acceptable wait (of CoDel).
+
     With policy = "pie"
     -------------------
     burst
@@ -1642,6 +2145,24 @@ class Queue(TypedDict, total=False):
     -------------------------
     threshold
         Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
+
+    With policy = "ramp"
+    --------------------
+    lower
+        Queue up to which nothing is marked (K_min).
+    max_probability
+        Probability of a mark at `upper` (P_max).
+    upper
+        Queue at which the probability is `max_probability` (K_max); above it everything is marked.
+
+    With policy = "policer"
+    -----------------------
+    burst
+        Tokens that are kept, which pass at once (CBS). A larger packet never conforms.
+    excess
+        What becomes of what comes faster.
+    rate
+        At which tokens come (CIR); headers count.
 
     With policy = "clamp"
     ---------------------
@@ -1711,10 +2232,13 @@ class Queue(TypedDict, total=False):
             "spd",
             "red",
             "codel",
+            "cobalt",
             "pie",
             "pi2",
             "rem",
             "threshold",
+            "ramp",
+            "policer",
             "clamp",
             "maxnet",
             "rcp",
@@ -1723,6 +2247,7 @@ class Queue(TypedDict, total=False):
         | str
     )
     scheduler: Scheduler
+    shaper: Shaper
     threshold: Threshold | QueueLength
     active: ActiveVcs
     gap: int
@@ -1740,13 +2265,18 @@ class Queue(TypedDict, total=False):
     weight: Probability
     interval: Duration
     target: Duration | QueueLength | Probability
-    burst: Duration
+    decrement: Probability
+    freeze: Duration
+    increment: Probability
+    burst: Duration | Size
     max_marked: Probability
     period: Duration
     alpha: float
     beta: float
     gamma: float | Probability
     phi: float
+    excess: Excess
+    rate: Rate
     offset: Size
     slope: float
     gain: float
@@ -1770,11 +2300,14 @@ class Record(TypedDict, total=False):
     ----------
     delay_percentiles
         Keep percentiles of the delay per queue and per flow group.
+    flows_of_queues
+        Count what of each flow passes each queue: table `queue_flows`.
     traces
         Traces: a list of kinds, each for everything, or a table of what to follow for each kind.
     """
 
     delay_percentiles: bool
+    flows_of_queues: bool
     traces: Traces
 
 
@@ -1795,29 +2328,37 @@ class Reverse(TypedDict, total=False):
     ----------
     delay
         Propagation delay, if not the link's.
+    duplication
+        Probability that a packet which is not lost arrives twice.
+    jitter
+        A random addition to its delay.
     loss
-        Packets lost on the wire.
+        Packets that it loses.
     queue
         The queue in front of it, if not an unlimited one.
     rate
-        Bit rate, if not the link's.
+        Bit rate, or when it can send, if not as the link.
     switching
         When that queue decides on a packet, if not as the link's does.
     """
 
     delay: Duration
+    duplication: Probability
+    jitter: Jitter
     loss: Loss
     queue: Queue
-    rate: Rate
+    rate: LinkRate
     switching: Switching
 
 
 # Which way packets take.
 Routing: TypeAlias = Literal["shortest", "ecmp"]
 
-# one of `fifo`, `strict_priority`, `drr`, `wfq`, `start_time_fair`, `sfq`, `flow_queue`, or a table such as
-# {kind = "flow_queue", queues = 1024}
-Scheduler: TypeAlias = "Literal['fifo', 'strict_priority', 'drr', 'wfq', 'start_time_fair', 'sfq', 'flow_queue'] | SchedulerTable"
+# one of `fifo`, `strict_priority`, `drr`, `wfq`, `start_time_fair`, `sfq`, `flow_queue`, `dualpi2`, or a table
+# such as {kind = "flow_queue", queues = 1024}
+Scheduler: TypeAlias = (
+    "Literal['fifo', 'strict_priority', 'drr', 'wfq', 'start_time_fair', 'sfq', 'flow_queue', 'dualpi2'] | SchedulerTable"
+)
 
 
 class SchedulerTable(TypedDict, total=False):
@@ -1839,6 +2380,8 @@ class SchedulerTable(TypedDict, total=False):
         * ``"start_time_fair"``: By the virtual time at which a unit would begin, by weights.
         * ``"sfq"``: A unit of each queue in turn; the longest queue makes room.
         * ``"flow_queue"``: Bytes by turns, new queues first; the queue with the most bytes makes room.
+        * ``"dualpi2"``: Two queues with coupled marks: for L4S packets (`l4s`), and for all others. It has their
+        policies in itself.
 
     With kind = "drr"
     -----------------
@@ -1849,15 +2392,64 @@ class SchedulerTable(TypedDict, total=False):
     ------------------------
     quantum
         Bytes a turn of the queue with the least weight.
+
+    With kind = "dualpi2"
+    ---------------------
+    alpha
+        Weight of the delay's distance from the target, per second (alpha).
+    beta
+        Weight of its change, per second (beta).
+    classic_share
+        Share of the link that the Classic queue has at least while both have something; of weighted round robin.
+    coupling
+        Coupling factor: the base probability times this is marked in the L4S queue at least (k).
+    period
+        Time between updates of the base probability (Tupdate), at least 1 us.
+    ramp
+        So much further it marks everything; 0 is a step (range).
+    ramp_from
+        Delay above which the L4S queue marks by itself (minTh).
+    service
+        Which queue is served.
+    shift
+        By so much L4S packets seem to have waited longer; of the time-shifted FIFO (tshift).
+    target
+        Target delay of the queue of the others, the Classic one (target).
     """
 
-    kind: Literal["fifo", "strict_priority", "drr", "wfq", "start_time_fair", "sfq", "flow_queue"]
+    kind: Literal["fifo", "strict_priority", "drr", "wfq", "start_time_fair", "sfq", "flow_queue", "dualpi2"]
     queues: int
     quantum: Size
+    alpha: float
+    beta: float
+    classic_share: Probability
+    coupling: float
+    period: Duration
+    ramp: Duration
+    ramp_from: Duration
+    service: DualService
+    shift: Duration
+    target: Duration
 
 
 # a number of segments from 1 to 1000000000, or `unlimited`
 Segments: TypeAlias = "float | Literal['unlimited']"
+
+
+class Shaper(TypedDict, total=False):
+    """A token bucket at the end of a queue. The packet that waits for its tokens holds no place.
+
+    Attributes
+    ----------
+    burst
+        Tokens that are kept, 1 B to 1 GB. A larger packet goes when all are there, and those after it wait for what
+        it took too much.
+    rate
+        At which tokens come; headers count.
+    """
+
+    burst: Size
+    rate: Rate
 
 
 class Shift(TypedDict, total=False):
@@ -2207,6 +2799,8 @@ class TraceTable(TypedDict, total=False):
         Acknowledgements as they reach the sender.
     cwnd
         Congestion window at each change, in packets.
+    departures
+        Packets that leave a queue, with their sizes: what a trace of Mahimahi's is written from.
     drops
         Packets discarded at a queue.
     in_flight
@@ -2232,6 +2826,7 @@ class TraceTable(TypedDict, total=False):
 
     acks: list[str]
     cwnd: list[str]
+    departures: list[str]
     drops: list[str]
     in_flight: list[str]
     law: list[str]
@@ -2246,7 +2841,19 @@ class TraceTable(TypedDict, total=False):
 
 # Kinds of traces.
 TraceWord: TypeAlias = Literal[
-    "cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "state", "law", "throughput", "queue", "drops", "packets"
+    "cwnd",
+    "ssthresh",
+    "rtt",
+    "in_flight",
+    "segments",
+    "acks",
+    "state",
+    "law",
+    "throughput",
+    "queue",
+    "drops",
+    "departures",
+    "packets",
 ]
 
 # What to trace.
