@@ -38,7 +38,8 @@ GIVEN: dict[str, Any] = {
 # Settings of the queue beside a controller, where its default is for other senders: REM's is for marks that Reno hears.
 BESIDE: dict[str, dict[str, Any]] = {"rem": {"gamma": 1.5e-5}}
 
-# Controllers whose defaults are for a data center: what they have to know of a path of 40 ms.
+# Controllers whose defaults are for a data center: what they have to know of a path of 40 ms. They would take the delay of an
+# acknowledgement for that of a queue.
 FOR_THIS_PATH: dict[str, dict[str, Any]] = {
     "swift": {"base_target": "45 ms", "flow_range": "10 ms", "flow_most_window": 1000},
     "timely": {
@@ -71,7 +72,7 @@ queue = {queue}
 from = "left"
 to = "right"
 rtt = "40 ms"
-tcp = {{preset = "sack", controller = {controller}, timestamps = true{ecn}}}
+tcp = {{preset = "sack", controller = {controller}, timestamps = true{rest}}}
 """
 
 PACKETS = """\
@@ -154,8 +155,9 @@ def of_controller(name: str) -> Experiment:
     """One flow, and two of which the second comes later, through the first policy that suits."""
     law = inline({"kind": name, **given(controllers()[name], "kind"), **FOR_THIS_PATH.get(name, {})})
     queues = {policy: inline({**queue(policy, "417 packets"), **BESIDE.get(name, {})}) for policy in policies()}
-    plain = {policy: CONTROLLER.format(controller=law, queue=one, ecn="") for policy, one in queues.items()}
-    marked = {MARKING: CONTROLLER.format(controller=law, queue=queues[MARKING], ecn=", ecn = true")}
+    at_once = ", delayed_ack = false" if name in FOR_THIS_PATH else ""
+    plain = {policy: CONTROLLER.format(controller=law, queue=one, rest=at_once) for policy, one in queues.items()}
+    marked = {MARKING: CONTROLLER.format(controller=law, queue=queues[MARKING], rest=", ecn = true")}
     try:
         toml, partner = suiting(plain, SECOND)
     except (ScenarioError, tb.ScenarioWarning):

@@ -2,7 +2,8 @@
 //! the target grows with the hops of the path and as the window shrinks (Kumar and others, Swift: Delay is Simple and Effective for Congestion
 //! Control in the Datacenter, SIGCOMM 2020, whose names are used here; Algorithm 1 and section 3.5).
 //!
-//! Differs: the delay is the whole round trip, because hosts here have no stack in which packets could wait: there is one window, for the fabric. Hops are
+//! Differs: the delay is the whole round trip, because hosts here have no stack in which packets could wait: there is one window, for the fabric. The
+//! delay of a delayed acknowledgement counts, so that receivers should not delay them. Hops are
 //! the links of the path instead of what is left of the TTL. The paper does not say how large most of its parameters are; those here are a data
 //! center's of 100 Gbit/s. A mark, which Swift does not ask for, is answered as a loss.
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tailback._topologies import dumbbell
-from tailback.papers import Claim, Experiment, Grid, Inequality, LeftOpen, Line, Measured, Ranking, vary
-from tailback.papers.standards.members import controllers, sender
+from tailback.papers import Claim, Contrast, Experiment, Grid, Inequality, LeftOpen, Line, Measured, Ranking, vary
+from tailback.papers.standards.members import PACKET, controllers, sender
 
 if TYPE_CHECKING:
     from tailback._run import Run
@@ -143,6 +143,17 @@ ROUND_TRIPS = Experiment(
             Inequality("<", 0),
             note="the difference of the two ratios of goodputs",
         ),
+        *(
+            Claim(
+                f"RTT-{law}",
+                "R",
+                f"so does {law}, whose growth is scaled by the round trip ({source})",
+                lambda seen, law=law: seen.values("ratio", law=law) - seen.values("ratio", law="reno"),  # type: ignore[misc]
+                Inequality("<", 0),
+                note="the difference of the two ratios of goodputs",
+            )
+            for law, source in (("hybla", "Caini and Firrincieli, 2004"), ("htcp", "draft-leith-tcp-htcp, RTT scaling"))
+        ),
     ),
     panels=(
         (
@@ -157,4 +168,43 @@ ROUND_TRIPS = Experiment(
     times=3,
 )
 
-EXPERIMENTS = (COMPETITION, ROUND_TRIPS)
+# What its target of 100 ms fits into, and what it does not.
+DEEP, SHALLOW = "300 ms", "40 ms"
+
+
+def beside_reno(buffer: str) -> Scenario:
+    """LEDBAT and Reno, and a buffer that takes so long to be sent."""
+    packets = round(float(buffer.removesuffix(" ms")) * 60e3 / 8 / PACKET)
+    return shared("ledbat", "reno").with_({"topology.dumbbell.queue.buffer": f"{packets} packets"})
+
+
+YIELDING = Experiment(
+    id="standards/ledbat",
+    title="LEDBAT beside Reno",
+    question="Does LEDBAT yield?",
+    source="RFC 6817, sections 1 and 2.2",
+    variants=tuple(variant for buffer in (SHALLOW, DEEP) for variant in vary(beside_reno(buffer), buffer=buffer)),
+    measures={"share": share, "utilisation": utilisation},
+    claims=(
+        Claim(
+            "L-yields",
+            "S",
+            "LEDBAT yields to TCP: it has less than a tenth",
+            lambda seen: seen.values("share", buffer=DEEP),
+            Inequality("<", 0.1),
+            setting=f"a buffer of {DEEP}, which its target of 100 ms fits into",
+            contrast=Contrast(f"a buffer of {SHALLOW}", lambda seen: seen.values("share", buffer=SHALLOW)),
+            note="the tenth is ours; in a buffer below its target it is Reno",
+        ),
+    ),
+    panels=(
+        (
+            Ranking(
+                "share", tuple(Line(buffer, {"buffer": buffer}) for buffer in (SHALLOW, DEEP)), "share of LEDBAT, by the buffer"
+            ),
+        ),
+    ),
+    left_open=(LeftOpen("the link", f"three flows of each, {SHORT_MS} ms, 20 Mbit/s for each pair"),),
+)
+
+EXPERIMENTS = (COMPETITION, ROUND_TRIPS, YIELDING)
