@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,9 @@ def through_losses(law: str, period: int) -> Scenario:
 
 
 def mean_window(run: Run) -> float:
-    """Segments of a round trip, over the second half of the losses."""
+    """Segments of a round trip, over the second half of the losses; NaN of a law that does not come so far."""
+    if len(run.trace("drops")["time_s"]) <= LOSSES:
+        return math.nan
     times = np.asarray(run.trace("drops")["time_s"])[-(LOSSES // 2 + 1) :]
     segments = np.asarray(run.trace("drops")["segment"])[-(LOSSES // 2 + 1) :]
     return float((segments[-1] - segments[0]) * RTT_S / (times[-1] - times[0]))
