@@ -328,6 +328,11 @@ macro_rules! controllers {
                 Controllers::new(self, Start::default()).may_pace()
             }
 
+            /// Segments that it lets go at first, told to begin with so many.
+            pub(crate) fn first_window(&self, initial_window: f64, packet: Bytes) -> f64 {
+                Controllers::new(self, Start { window: initial_window, packet, ..Start::default() }).window().max(initial_window)
+            }
+
             /// By how many segments at most one that is acknowledged opens the window.
             pub(crate) fn opens(&self) -> f64 {
                 Controllers::new(self, Start::default()).opens()

@@ -206,8 +206,8 @@ impl<'a> Ways<'a> {
                 let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size.0 as f64 / spec.mss.0 as f64).ceil() + 16.0);
                 let received = sum.received.entry(narrowest).or_insert((0.0, f64::INFINITY));
                 *received = (received.0 + carried.min(segments), received.1.min(bytes));
-                let opens = law.opens();
-                sum.under_way += f64::from(spec.receiver_window.0).min(spec.initial_window + opens * carried.min(segments));
+                let (opens, first_window) = (law.opens(), law.first_window(spec.initial_window, spec.mss + spec.header));
+                sum.under_way += f64::from(spec.receiver_window.0).min(first_window + opens * carried.min(segments));
                 // Beyond one for each that is acknowledged.
                 sum.attempts += (opens - 1.0) * carried.min(segments);
                 let rounds = seconds / self.propagation(flow).seconds() + 1.0;
@@ -216,10 +216,10 @@ impl<'a> Ways<'a> {
                 sum.restarts += if group.application.is_some() && may_shrink { rounds } else { 0.0 };
                 sum.attempts += if let Some(price) = self.least_price(law, rate) {
                     // What it may send at all, received or not.
-                    law.rate_at(price) * seconds / 8.0 / bytes + spec.initial_window + rounds
+                    law.rate_at(price) * seconds / 8.0 / bytes + first_window + rounds
                 } else if law.ignores_losses() {
                     // Each repair and each timeout may send the whole of it again.
-                    spec.initial_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
+                    first_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
                 } else {
                     attempts(spec, seconds).min(segments)
                 };

@@ -307,9 +307,9 @@ impl Stepped {
         let start = equipment.goes_at(now, bytes);
         let departure = match &mut self.delivery {
             None => start + equipment.service(bytes),
-            // What has waited came before the departure that makes it its turn.
+            // What has waited came before the departure that makes it its turn; opportunities that pass while it waits for tokens are lost.
             Some(delivery) => {
-                let begins = if packet.time < start { Begins::InTurn } else { Begins::AtOnce };
+                let begins = if packet.time < now && start == now { Begins::InTurn } else { Begins::AtOnce };
                 delivery.send(bytes, start, begins)
             }
         };
