@@ -41,9 +41,9 @@ BESIDE: dict[str, dict[str, Any]] = {"rem": {"gamma": 1.5e-5}}
 # Controllers whose defaults are for a data center: what they have to know of a path of 40 ms. They would take the delay of an
 # acknowledgement for that of a queue.
 FOR_THIS_PATH: dict[str, dict[str, Any]] = {
-    "swift": {"base_target": "45 ms", "flow_range": "10 ms", "flow_most_window": 1000},
+    "swift": {"base_target": "55 ms", "flow_range": "10 ms", "flow_most_window": 1000},
     "timely": {
-        "t_low": "45 ms",
+        "t_low": "50 ms",
         "t_high": "150 ms",
         "min_rtt": "40 ms",
         "additive_step": "100 kbps",

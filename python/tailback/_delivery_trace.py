@@ -15,7 +15,7 @@ __all__ = ["write_mahimahi"]
 
 OPPORTUNITY_BYTES = 1500
 # A file that `rate = {trace = "FILE"}` reads has no more than this.
-_MOST_BYTES = 64 << 20
+_MOST_BYTES = 32 << 20
 _TOO_MUCH = f"more opportunities than a file of {_MOST_BYTES >> 20} MiB has room for; expected lower rates or a shorter time"
 
 

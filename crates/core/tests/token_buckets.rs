@@ -36,7 +36,8 @@ fn a_policer_lets_a_burst_pass_and_its_rate_to_the_byte() {
     // A packet each half of a millisecond, tokens for one each millisecond: of a burst of ten the 20th is the first that does not
     // conform, at 9.5 ms, for of 10,000 + 9500 bytes 19,000 are used.
     let mut network = network(Port { policy: policer(10_000, Excess::Discarded), ..link() }, Span::from_millis(10_000));
-    network.record = Record { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false, flows_of_queues: false };
+    network.record =
+        Record { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false, flows_of_queues: false };
     let results = run(network);
     let drops = floats(trace(&results, "drops"), "time_s");
     assert!((drops[0] - 0.0095).abs() < 1e-12, "{}", drops[0]);
@@ -75,7 +76,8 @@ fn shaped(burst: u64, sends: Span) -> Results {
     let shaper = Some(BucketSpec { rate: Rate(8_000_000), burst: Bytes(burst) });
     let mut network = network(Port { shaper, ..link() }, Span::from_millis(10_000));
     network.flows[0].stop = Time(sends.0);
-    network.record = Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false, flows_of_queues: false };
+    network.record =
+        Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false, flows_of_queues: false };
     run(network)
 }
 

@@ -91,6 +91,8 @@ fn port(port: &Port) -> Value {
 fn unmodelled(port: &Port) -> Option<&'static str> {
     let Impairments { loss_at, bursts, jitter, duplication } = port.impairments;
     match () {
+        () if port.scheduling.is_some() => Some("has several queues"),
+        () if port.shaper.is_some() => Some("has a shaper"),
         () if port.trace.is_some() => Some("sends by a trace"),
         () if bursts.is_some() => Some("loses packets in bursts"),
         () if port.random_loss > 0.0 && loss_at == LossAt::BeforeQueue => Some("loses packets before the queue"),

@@ -115,8 +115,8 @@ impl JsonSchema for LinkRate {
     }
 }
 
-/// A minute of 10 Gbit/s takes about 300 MB; of 1 Gbit/s, 30 MB.
-const MOST_BYTES: u64 = 64 << 20;
+/// A minute of 1 Gbit/s takes about 30 MB. As part of a scenario its instants are written at twice the length at most.
+const MOST_BYTES: u64 = 32 << 20;
 
 /// Instants of a trace: as many as the lines of a file can have.
 const MOST_INSTANTS: usize = MOST_BYTES as usize / 2;

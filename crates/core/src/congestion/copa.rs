@@ -206,9 +206,11 @@ impl CopaMemory {
         self.rtt_max.take_for(Span(self.srtt.0.saturating_mul(SWING_ROUNDS)), now, rtt);
     }
 
-    /// RTTstanding and RTTmin.
+    /// RTTstanding and RTTmin. Where none was measured lately, as while losses are repaired without timestamps, the smoothed one stands for the
+    /// first.
     fn round_trips(&self) -> Option<(Span, Span)> {
-        let (Reverse(standing), Reverse(least)) = self.rtt_standing.greatest().zip(self.rtt_min.greatest())?;
+        let Reverse(least) = self.rtt_min.greatest()?;
+        let Reverse(standing) = self.rtt_standing.greatest().unwrap_or(Reverse(self.srtt));
         Some((standing, least.min(standing)))
     }
 

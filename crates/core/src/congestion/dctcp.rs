@@ -176,7 +176,12 @@ mod tests {
     fn acks(sender: &mut ModelSender<Dctcp>, count: u32, marked: u32, in_flight: u32) {
         for number in 0..count {
             let signal = Signal { marks: u32::from(number < marked), ..Signal::default() };
-            sender.law.on_ack(&Ack { signal, in_flight: Segments(in_flight), window_validated: false, ..Ack::of_one(sender.now) });
+            sender.law.on_ack(&Ack {
+                signal,
+                in_flight: Segments(in_flight),
+                window_validated: false,
+                ..Ack::of_one(sender.now)
+            });
         }
     }
 

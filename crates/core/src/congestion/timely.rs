@@ -56,6 +56,9 @@ impl Settings for TimelySpec {
         if self.slowest > self.fastest {
             misfits.push(Misfit::error(&["slowest"], "`slowest` is above `fastest`", "at most `fastest`"));
         }
+        if self.initial_rate.is_some_and(|rate| rate < self.slowest || rate > self.fastest) {
+            misfits.push(Misfit::error(&["initial_rate"], "a rate out of range", "from `slowest` to `fastest`"));
+        }
         if self.weight == 0.0 {
             misfits.push(Misfit::error(&["weight"], "a gradient that is never seen", "above 0"));
         }

@@ -103,7 +103,12 @@ mod tests {
 
     /// p' after an update that finds so many packets of 1 ms each.
     fn updated(mut pi2: Pi2, packets: u64) -> f64 {
-        pi2.on_period(&PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000), first_waited: None });
+        pi2.on_period(&PeriodEnd {
+            units: Units(packets),
+            bytes: Bytes(1000 * packets),
+            rate: Rate(8_000_000),
+            first_waited: None,
+        });
         pi2.base
     }
 

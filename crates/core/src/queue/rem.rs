@@ -122,7 +122,12 @@ mod tests {
         (0..arrived).for_each(|_| {
             rem.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(waiting), Bytes(1000 * waiting)), Time::ZERO);
         });
-        rem.on_period(&PeriodEnd { units: Units(waiting), bytes: Bytes(1000 * waiting), rate: Rate(8_000_000), first_waited: None });
+        rem.on_period(&PeriodEnd {
+            units: Units(waiting),
+            bytes: Bytes(1000 * waiting),
+            rate: Rate(8_000_000),
+            first_waited: None,
+        });
         rem
     }
 

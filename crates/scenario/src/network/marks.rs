@@ -28,7 +28,7 @@ pub(super) fn check(description: &Description, network: &Network, report: &mut R
         let manages = |port: &Port| port.scheduling.as_ref().is_some_and(|scheduling| scheduling.scheduler.manages());
         if !ports.any(|port| manages(port) || port.policies().any(|policy| policy.may_mark())) {
             let problem = report.warn(format!("flows.{name}.tcp.controller"), "it goes by marks, and no queue on its way marks");
-            problem.given(law).expected("a queue that does, such as `policy = \"threshold\"`");
+            problem.given(law).expected("a queue that does, such as `policy = \"threshold\"`, or `scheduler = \"dualpi2\"`");
         }
     }
 }

@@ -16,7 +16,7 @@ __all__ = ["MSS", "PACKET", "controllers", "queues", "sender"]
 MSS = 1000
 PACKET = 1040
 
-# Not laws that compete: one never changes its window, and one is bounded by what queues tell.
+# It never changes its window.
 NO_COMPETITORS = ("fixed",)
 
 # Of policies whose settings have to be given: those of the papers that brought them, for 500 waiting places.
