@@ -45,7 +45,16 @@ def everything() -> list[tb.Run]:
     policed = {"name": "bulk", "policy": "policer", "rate": "1 Mbps", "burst": "9 kB"}
     queues = {"buffer": "9 packets", "scheduler": "drr", "classes": [policed]}
     classes = tcp.with_({"record.traces": [], "topology.dumbbell.queue": queues, "flows.web.class": "bulk"})
-    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes)]
+    policer = {"policy": "policer", "rate": "5 Mbps", "burst": "20 kB", "buffer": "9 packets"}
+    links = tcp.with_(
+        {
+            "record.traces": ["departures"],
+            "record.flows_of_queues": True,
+            "topology.dumbbell.duplication": 0.01,
+            "topology.dumbbell.queue": policer,
+        }
+    )
+    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes, links)]
 
 
 @pytest.mark.filterwarnings("ignore::tailback.ScenarioWarning")

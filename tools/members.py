@@ -30,8 +30,8 @@ CONTROLLERS = """\
 What each congestion controller does with the same link: 50 Mbit/s, a round trip of 40 ms, and 417 waiting places, which is two
 and a half bandwidth-delay products. First with one flow; then with a second one that starts at 10 s and has 44 ms. Settings have
 their defaults, of which FAST's 200 packets a flow are large for this link; a controller that begins at a rate begins with the
-link's. Those made for data centres, Swift and TIMELY, are set for this path, and their receivers delay no acknowledgement. One that goes by a price has the queue that tells it, the others have drop-tail. Numbers are of the second half of a
-minute.
+link's. Those made for data centres, Swift and TIMELY, are set for this path, and their receivers delay no acknowledgement. One
+that goes by a price has the queue that tells it, the others have drop-tail. Numbers are of the second half of a minute.
 
 Each page has the scenario, all settings and a picture, on the same axes for all, above which slow start may peak.
 [Settings](../settings.md) has all settings on one page.

@@ -28,7 +28,7 @@ def test_help(command: Command, arguments: list[str]) -> None:
 def test_commands_stand_in_the_order_in_which_they_are_met(command: Command) -> None:
     _, listed = command("--help").stdout.split("Commands:\n")
     names = [line.split()[0] for line in listed.splitlines()]
-    assert names[:2] == ["run", "emulate"]
+    assert names[:2] == ["run", "lab"]
     assert sorted(names) != names
 
 

@@ -20,8 +20,8 @@ DOCUMENT = Document(
         LeftOpen("senders", "SACK with timestamps, an initial window of 10, no delayed acknowledgements, packets of 1040 bytes"),
         LeftOpen(
             "who takes part",
-            "every controller that needs neither prices nor marks, and every queue policy over packets that needs no setting, and RED; "
-            "with the settings that they have unless given",
+            "every controller that needs neither prices nor marks, and every queue policy over packets that needs no setting, "
+            "and RED; with the settings that they have unless given",
         ),
     ),
     experiments=(*response.EXPERIMENTS, *pairs.EXPERIMENTS, *queues.EXPERIMENTS, *incast.EXPERIMENTS),

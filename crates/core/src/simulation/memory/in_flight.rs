@@ -179,7 +179,7 @@ mod tests {
         let flow = Flow { sender_access: Access { rate: None, delay: Span::from_millis(90) }, ..network.flows[0].clone() };
         (network.flows, network.paths) = (Vec::new(), vec![vec![1]]);
         for index in 0..4 {
-            network.ports.push(Port { name: format!("edge {index}").into(), ..edge.clone() });
+            network.ports.push(Port { name: format!("edge {index}"), ..edge.clone() });
             network.paths.push(vec![2 + index, 0]);
             let start = Time::ZERO + Span::from_millis(u64::from(index));
             network.flows.push(Flow { forward: 1 + index, backward: 0, start, ..flow.clone() });
