@@ -65,7 +65,7 @@ def test_a_gigabyte_is_refused_by_its_size(tmp_path: Path) -> None:
     with (tmp_path / "link.trace").open("wb") as file:
         # Without a block on the disk.
         file.truncate(1 << 30)
-    with pytest.raises(tb.ScenarioError, match="1073741824 bytes, more than 67108864"):
+    with pytest.raises(tb.ScenarioError, match="1073741824 bytes, more than 33554432"):
         tb.load(tmp_path / "scenario.toml")
 
 
