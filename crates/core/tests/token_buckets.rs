@@ -4,7 +4,10 @@ mod common;
 
 use common::{first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::Results;
-use tailback_core::network::{Buffer, ClassQueue, Group, Network, Port, Queues, Record, Scheduling, Trace, TraceKind, Transport};
+use tailback_core::network::{
+    Buffer, ClassQueue, DeliveryTrace, Group, Network, Opportunities, Port, Queues, Record, Scheduling, Trace, TraceKind,
+    Transport,
+};
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::queue::{Excess, PolicerSpec, PolicySpec};
@@ -46,6 +49,17 @@ fn a_policer_lets_a_burst_pass_and_its_rate_to_the_byte() {
     assert_eq!(first(&results.queues, "discarded_policed"), 20_000.0 - 10_009.0);
     assert_eq!(first(&results.queues, "discarded_units"), first(&results.queues, "discarded_policed"));
     assert_eq!(first(&results.queues, "mean_wait_s"), 0.0);
+}
+
+#[test]
+fn opportunities_of_a_trace_that_pass_while_a_packet_waits_for_tokens_are_lost() {
+    // An opportunity each millisecond, tokens for a packet each two. The first goes with the one at 1 ms. From then on a packet has its
+    // tokens at 2, 4, 6 ms, just too late for the opportunity of that instant, and goes with the next: at 3, 5, 7 ms.
+    let trace = DeliveryTrace::new(vec![Opportunities { millisecond: 1, count: 1 }]).expect("a trace");
+    let shaper = Some(BucketSpec { rate: Rate(4_000_000), burst: Bytes(1000) });
+    let link = Port { rate: trace.mean_rate(), trace: Some(trace), shaper, ..link() };
+    let results = run(network(link, Span::from_millis(10_000)));
+    assert_eq!(first(&results.queues, "departed_units"), 5000.0);
 }
 
 #[test]

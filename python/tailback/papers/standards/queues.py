@@ -173,7 +173,7 @@ SCENARIOS = Experiment(
             lambda seen: seen.values("tcp_share", queue="fq_codel", traffic=UNRESPONSIVE),
             Value(0.8, 0.02),
             published=0.8,
-            note="Reno behind CoDel leaves a tenth of its share unused, and the datagrams take it; the tolerance is ours",
+            note="the rest goes to the datagrams; the tolerance is ours",
         ),
         Claim(
             "A-codel-unresponsive",

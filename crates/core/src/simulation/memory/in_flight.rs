@@ -56,9 +56,9 @@ fn windows(network: &Network) -> f64 {
     network.flows.iter().map(window).sum()
 }
 
-/// What senders that follow their acknowledgements have under way: what comes back within a round trip and by how much that opens windows, twice
-/// as much in slow start, what waits, and first windows. No more comes back than the narrowest ports let through, one of each way. Infinite where a rate of its own sends, where a
-/// narrowest port has room for everything, or where something changes, also by a trace, jitter or copies.
+/// What senders that follow their acknowledgements have under way: what comes back within a round trip and by how much that opens
+/// windows, what waits, and first windows. No more comes back than the narrowest ports let through, one of each way. Infinite where a
+/// rate of its own sends, where a narrowest port has room for everything, or where something changes, also by a trace, jitter or copies.
 fn clocked(network: &Network) -> f64 {
     let is_clocked = |group: &Group| match &group.transport {
         Transport::Tcp(_, ControllerSpec::User(_)) | Transport::Datagram(_) => false,
