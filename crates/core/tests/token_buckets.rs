@@ -55,7 +55,7 @@ fn a_policer_lets_a_burst_pass_and_its_rate_to_the_byte() {
 fn opportunities_of_a_trace_that_pass_while_a_packet_waits_for_tokens_are_lost() {
     // An opportunity each millisecond, tokens for a packet each two. The first goes with the one at 1 ms. From then on a packet has its
     // tokens at 2, 4, 6 ms, just too late for the opportunity of that instant, and goes with the next: at 3, 5, 7 ms.
-    let trace = DeliveryTrace::new(vec![Opportunities { millisecond: 1, count: 1 }]).expect("a trace");
+    let Ok(trace) = DeliveryTrace::new(vec![Opportunities { millisecond: 1, count: 1 }]) else { panic!("no trace") };
     let shaper = Some(BucketSpec { rate: Rate(4_000_000), burst: Bytes(1000) });
     let link = Port { rate: trace.mean_rate(), trace: Some(trace), shaper, ..link() };
     let results = run(network(link, Span::from_millis(10_000)));
