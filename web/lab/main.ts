@@ -461,6 +461,9 @@ class Lab {
       this.variants.forEach(({ pane }) => pane.run.clear());
       this.opened = { close: wanted };
       await this.read();
+      if (generation !== this.generation) {
+        return false;
+      }
       this.status("");
       return true;
     } catch (error) {
@@ -469,12 +472,17 @@ class Lab {
     }
   }
 
+  // What has been read of runs that are no longer shown is not for these curves.
   private async read(): Promise<void> {
+    const epoch = this.epoch;
     const readings: Frame["readings"] = {};
     for (const name of this.names) {
       readings[name] = await this.engine.ask({ ask: "read", name, packets: PACKETS });
+      if (epoch !== this.epoch) {
+        return;
+      }
     }
-    this.take({ epoch: this.epoch, readings, hit: null, playing: false, pace: 0, memory: 0 });
+    this.take({ epoch, readings, hit: null, playing: false, pace: 0, memory: 0 });
   }
 
   private breaks(): Breaks {
@@ -523,10 +531,13 @@ class Lab {
     }
     this.stop();
     if (await this.ensure(true)) {
+      const epoch = this.epoch;
       for (const name of this.names) {
         await this.engine.ask({ ask: "step", name, step });
       }
-      await this.read();
+      if (epoch === this.epoch) {
+        await this.read();
+      }
     }
   }
 
