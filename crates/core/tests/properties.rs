@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Dice, long_parking_lot, random_network, random_parking_lot, with_access_as_ports};
+use common::{Dice, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
 use std::num::NonZeroUsize;
 use tailback_core::network::{Network, Record, Trace};
 use tailback_core::primitives::units::Time;
@@ -102,6 +102,17 @@ fn what_is_computed_ahead_equals_what_is_stepped() {
         let network = random_network(seed);
         let stepped = Network { stepped: true, ..network.clone() };
         same(seed, "stepped", &run(&network), &run(&stepped));
+    }
+}
+
+#[test]
+fn so_it_does_on_trunks_of_several_channels() {
+    for seed in 0..250 {
+        let network = random_trunk(seed);
+        let (whole, stepped) = (run(&network), run(&Network { stepped: true, ..network.clone() }));
+        same(seed, "stepped", &whole, &stepped);
+        assert!(stepped.events > whole.events, "seed {seed}: nothing was ahead");
+        shared_runs_equal_one(seed, &network);
     }
 }
 

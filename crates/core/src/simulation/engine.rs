@@ -183,7 +183,7 @@ impl Engine {
             Event::DelayedAck(flow) => senders.fabric.on_delayed_ack(now, flow),
             Event::Timer(flow) => return senders.on_timer(flow),
             Event::Offer(flow) => senders.on_offer(flow),
-            Event::Wake(flow) => senders.on_wake(flow),
+            Event::Wake(flow) => return senders.on_wake(flow),
             Event::Change => {
                 self.on_change();
                 // It is the same event in all domains.

@@ -166,18 +166,24 @@ impl Senders {
         self.hear(flow, now, if runs_ahead { Next::IsKnown } else { Next::IsEvent });
     }
 
-    /// Let a sender hear of the next acknowledgement, which has become known, ahead of its time, if nothing else can happen to it before; else
-    /// the acknowledgement becomes an event. True if it was heard.
+    /// The next acknowledgement of a flow has become known. Let its sender do ahead of its time what it does next: hear of that, or send
+    /// before, if it is paced. If it may time out before, the acknowledgement becomes an event. True if the sender has done something.
     #[inline]
     pub(crate) fn hear_ahead(&mut self, flow: u32) -> bool {
         let (Some(time), End::Tcp(sender)) = (self.fabric.next_home(flow), &self.ends[flow as usize]) else { return false };
-        let is_next = time <= sender.deadline && !sender.is_paced() && time < self.fabric.common.horizon();
-        if is_next {
-            self.hear(flow, time, Next::IsKnown)
-        } else {
-            self.fabric.await_home(flow, time)
+        let horizon = self.fabric.common.horizon();
+        if let Some(wake) = sender.wakes_at().filter(|&wake| wake < time) {
+            if wake < sender.deadline && wake < horizon {
+                self.fabric.common.known_at_home.push(flow);
+                self.act_in_time(flow, wake);
+                return true;
+            }
+        } else if time <= sender.deadline && time < horizon {
+            self.hear(flow, time, Next::IsKnown);
+            return true;
         }
-        is_next
+        self.fabric.await_home(flow, time);
+        false
     }
 
     /// A sender hears the acknowledgement that reaches it at this time.
@@ -220,7 +226,7 @@ impl Senders {
             self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Timer, flow), deadline);
             return false;
         }
-        self.act_in_time(flow);
+        self.act_in_time(flow, now);
         true
     }
 
@@ -239,9 +245,8 @@ impl Senders {
         brought
     }
 
-    /// Time has brought something to a sender: a timeout, a start, the pacer's turn.
-    fn act_in_time(&mut self, flow: u32) {
-        let now = self.fabric.common.now;
+    /// Time has brought something to a sender, now or ahead of it: a timeout, a start, the pacer's turn.
+    fn act_in_time(&mut self, flow: u32, now: Time) {
         let looks_closer = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].looks_closer;
         if looks_closer || self.fabric.signalled(flow).is_some() {
             self.act::<true, true>(flow, now, None, &Brought::default());
@@ -408,15 +413,35 @@ impl Senders {
         }
         validation::before_offer(sender, self.usages.get_mut(flow as usize), now, spec);
         sender.limit = state.handed_over(application).0 + spec.before_data().0;
-        self.act_in_time(flow);
+        self.act_in_time(flow, now);
     }
 
-    /// A flow starts, may send again, or its source has a datagram.
-    pub(crate) fn on_wake(&mut self, flow: u32) {
+    /// A flow starts, may send again, or its source has a datagram. False if a sender has done meanwhile, ahead of its time, what it was to do.
+    pub(crate) fn on_wake(&mut self, flow: u32) -> bool {
         let now = self.fabric.common.now;
+        let sender = match &self.ends[flow as usize] {
+            End::Datagram(_) => {
+                self.on_wake_of_source(flow, now);
+                return true;
+            }
+            End::Tcp(sender) => sender,
+        };
+        let wakes_at = if sender.has_sent() { sender.wakes_at() } else { Some(now) };
+        if wakes_at == Some(now) {
+            self.act_in_time(flow, now);
+            return true;
+        }
+        self.fabric
+            .common
+            .calendar
+            .schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), wakes_at.unwrap_or(Time::NEVER));
+        false
+    }
+
+    fn on_wake_of_source(&mut self, flow: u32, now: Time) {
         let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
-            return self.act_in_time(flow);
+            return;
         };
         if self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
             return;
@@ -452,9 +477,9 @@ impl Senders {
     }
 }
 
-/// Keep the pending timer event at or before the deadline. It is looked at when it comes, not moved with every acknowledgement.
+/// Keep the pending events of timer and pacer at or before their times. They are looked at when they come, not moved with every acknowledgement.
 #[inline(always)]
-fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
+fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender) {
     let slot = fabric.common.order.flow(FlowKind::Timer, flow);
     let pending = fabric.common.calendar.time_of(slot);
     if sender.deadline < pending {
@@ -463,10 +488,10 @@ fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &Sender) {
         }
         fabric.common.calendar.schedule(slot, sender.deadline);
     }
-    if sender.paced_until > now {
+    if let Some(wake) = sender.wakes_after(now) {
         let slot = fabric.common.order.flow(FlowKind::Wake, flow);
         if fabric.common.calendar.time_of(slot) == Time::NEVER {
-            fabric.common.calendar.schedule(slot, sender.paced_until);
+            fabric.common.calendar.schedule(slot, wake);
         }
     }
 }

@@ -82,8 +82,8 @@ pub(crate) struct Sender {
     pub(crate) deadline: Time,
     /// When it last sent or timed out.
     pub(crate) last_active: Time,
-    /// Earliest next departure of a paced sender.
-    pub(crate) paced_until: Time,
+    /// Earliest next departure of a paced sender, while that is to come; else [`Time::ZERO`].
+    paced_until: Time,
     estimator: Estimator,
     pub(crate) controller: Controllers,
     pub(crate) counts: SenderCounts,
@@ -163,10 +163,23 @@ impl Sender {
         }
     }
 
-    /// Departures may be spread.
+    /// When its pacer lets it send again, if that is to come.
     #[inline(always)]
-    pub(crate) fn is_paced(&self) -> bool {
-        self.is_paced
+    pub(crate) fn wakes_at(&self) -> Option<Time> {
+        (self.paced_until > Time::ZERO).then_some(self.paced_until)
+    }
+
+    /// The same, of what it has done by now.
+    #[inline(always)]
+    pub(crate) fn wakes_after(&mut self, now: Time) -> Option<Time> {
+        if self.paced_until <= now {
+            self.paced_until = Time::ZERO;
+        }
+        self.wakes_at()
+    }
+
+    pub(crate) fn has_sent(&self) -> bool {
+        self.high > 0
     }
 
     /// Segments sent in order and not acknowledged.

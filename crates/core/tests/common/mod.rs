@@ -293,6 +293,58 @@ pub fn random_parking_lot(seed: u64) -> Network {
     Network { ports: ports.collect(), paths, ..one }
 }
 
+/// Edge routers in front of a trunk of several channels, and greedy flows of any law whose packets all have one size; paced or not.
+pub fn random_trunk(seed: u64) -> Network {
+    let mut dice = Dice::new(seed + (1 << 43));
+    let edges = dice.pick(1, 6) as u32;
+    // In some, much happens at one instant.
+    let is_coarse = dice.chance(2);
+    let delay = |dice: &mut Dice| if is_coarse { Span::from_millis(dice.pick(0, 3)) } else { Span(dice.pick(0, 9_000_000_000)) };
+    let rate = Rate(8_320_000);
+    let trunk = |name: &str, buffer: Buffer, dice: &mut Dice| Port {
+        transmitters: dice.pick(2, 5) as u32,
+        buffer,
+        counts_in_service: !matches!(buffer, Buffer::Units(0)) && dice.chance(3),
+        switching: dice.one_of(&[Switching::StoreAndForward, Switching::StoreAndForward, Switching::CutThrough]),
+        ..port(name, rate, delay(dice) + Span::from_micros(250))
+    };
+    let places = [Buffer::Units(0), Buffer::Units(1), Buffer::Units(12), Buffer::Bytes(5000), Buffer::Unlimited];
+    let places = dice.one_of(&places);
+    let mut ports = vec![trunk("trunk", places, &mut dice), trunk("back", Buffer::Unlimited, &mut dice)];
+    for edge in 0..edges {
+        let link = delay(&mut dice) + Span::from_micros(250);
+        ports.extend([port(&format!("input{edge}"), rate, link), port(&format!("output{edge}"), rate, link)]);
+    }
+    let paths = (0..edges).flat_map(|edge| [vec![2 + 2 * edge, 0], vec![1, 3 + 2 * edge]]).collect();
+    let groups: Vec<Group> = (0..dice.pick(1, 3))
+        .map(|index| {
+            let transport = match random_tcp(&mut dice) {
+                Transport::Tcp(spec, law) => Transport::Tcp(TcpSpec { handshake: false, pacing: dice.chance(2), ..spec }, law),
+                other => other,
+            };
+            group(&format!("group{index}"), transport)
+        })
+        .collect();
+    let rates = [None, Some(rate), Some(Rate(4 * rate.0))];
+    let receivers = Access { rate: dice.one_of(&rates), delay: if dice.chance(2) { Span::ZERO } else { delay(&mut dice) } };
+    let mut flows = Vec::new();
+    for (index, _) in groups.iter().enumerate() {
+        for _ in 0..dice.pick(1, 6) {
+            let path = 2 * dice.pick(0, u64::from(edges) - 1) as u32;
+            flows.push(Flow {
+                sender_access: Access { rate: dice.one_of(&rates), delay: delay(&mut dice) },
+                receiver_access: receivers,
+                start: Time(Span::from_millis(dice.pick(0, 20)).0),
+                stop: if dice.chance(6) { Time(Span::from_millis(dice.pick(300, 600)).0) } else { Time::NEVER },
+                ..flow(index as u32, path, path + 1)
+            });
+        }
+    }
+    let one =
+        one_link([port("", rate, Span::ZERO), port("", rate, Span::ZERO)], groups[0].clone(), flows, Span::from_millis(800));
+    Network { ports, paths, groups, ..one }
+}
+
 /// A chain of one to three hops each way, flows over parts of it, everything else by the dice.
 pub fn random_network(seed: u64) -> Network {
     let mut dice = Dice::new(seed);

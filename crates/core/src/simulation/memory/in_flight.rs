@@ -157,7 +157,8 @@ mod tests {
         // 50 Mbit/s for 100 ms in packets of 1000 bytes, there and back, and 100 places.
         assert_eq!(packets_in_flight(&network), 2 * 625 + 2 * 100);
         let most = most_in_flight(&network);
-        assert!((500..=2 * packets_in_flight(&network)).contains(&most), "{most}");
+        // At least half of a pipe was in use: what one transmitter's holds is a fiftieth.
+        assert!((312..=2 * packets_in_flight(&network)).contains(&most), "{most}");
     }
 
     #[test]

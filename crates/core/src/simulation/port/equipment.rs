@@ -33,7 +33,7 @@ pub(crate) struct Equipment {
 struct Through {
     units: u64,
     bytes: u64,
-    /// Of one transmitter, so at most the measured part.
+    /// Of one transmitter, so at most the measured part; of several, see [`Equipment::fold_busy`].
     busy: Span,
     waited: u128,
     most: u64,
@@ -413,6 +413,16 @@ impl Equipment {
         }
         if C::OBSERVES {
             self.count_wait(arrival, start, window);
+        }
+    }
+
+    /// Of many transmitters the time in use may be more than the narrow sum holds.
+    #[inline]
+    pub(super) fn fold_busy(&mut self) {
+        if self.through.busy.0 > u64::MAX / 2 {
+            let busy = u128::from(std::mem::take(&mut self.through.busy.0));
+            self.rest.counts.busy += busy;
+            self.rest.counts.held += if self.counts_in_service { busy } else { 0 };
         }
     }
 

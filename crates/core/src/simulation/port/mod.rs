@@ -2,6 +2,7 @@
 
 mod ahead;
 mod care;
+mod channels;
 mod delivery;
 mod equipment;
 mod gather;
@@ -28,6 +29,7 @@ use crate::record::recorder::OccupancyRows;
 use crate::user_code::Failure;
 use ahead::Ahead;
 use care::{Decides, Observes, Plain, Traces};
+use channels::Channels;
 use serde::{Deserialize, Serialize};
 
 /// In cache lines: how it is fed and serves; what a packet is measured by; what is counted of it and where it goes.
@@ -55,6 +57,14 @@ pub(crate) enum Entry {
     Heads { by_event: bool },
 }
 
+/// Whether the departures of a port have to be events.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stepping {
+    Needed,
+    /// Unless the port has several transmitters and does more than take whatever fits.
+    IfNeeded,
+}
+
 /// How a port serves: in one of two ways with the same result. *Ahead*: on arrival the departure is computed at once, and what has left by
 /// then is struck off; no event is needed. *Stepped*: each departure is an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -68,27 +78,34 @@ pub(crate) enum Serves {
     Traces(Ahead),
     /// Ahead, with listed drops, random loss or percentiles, or with a policy and a trace.
     Observes(Ahead),
+    /// Ahead on several transmitters, and whatever fits is taken.
+    Channels(Box<Channels>),
     Stepped(Box<Stepped>),
 }
 
 impl Port {
-    /// `policies`: of each queue. `sharing`: what the port has if they are several. `first_transmitter`: its number among those of all ports,
-    /// if the port is stepped.
+    /// `policies`: of each queue. `sharing`: what the port has if they are several. `first_transmitter`: its number among those of all
+    /// stepped ports, if the port is one.
     pub(crate) fn new(
         spec: &network::Port,
         of: &network::Network,
         (policies, sharing): (Vec<Policies>, Option<Sharing>),
         kept: Kept,
-        first_transmitter: Option<u32>,
+        (stepping, first_transmitter): (Stepping, u32),
     ) -> Port {
         let (queues, takes_all) = (policies.len(), policies.iter().all(Policies::takes_all));
         let equipment = Equipment::new(spec, of, policies, kept);
-        let serves = match first_transmitter {
-            Some(first) => Serves::Stepped(Box::new(Stepped::new(spec, first..first + spec.transmitters, queues, sharing))),
-            None if equipment.observes() || (equipment.is_traced() && !takes_all) => Serves::Observes(Ahead::default()),
-            None if equipment.is_traced() => Serves::Traces(Ahead::default()),
-            None if takes_all => Serves::Plain(Ahead::default()),
-            None => Serves::Decides(Ahead::default()),
+        let (is_observed, is_traced) = (equipment.observes(), equipment.is_traced());
+        let takes_no_care = takes_all && !is_observed && !is_traced;
+        let numbers = first_transmitter..first_transmitter + spec.transmitters;
+        let serves = match stepping {
+            Stepping::Needed => Serves::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing))),
+            _ if spec.transmitters > 1 && takes_no_care => Serves::Channels(Box::new(Channels::new(spec.transmitters))),
+            _ if spec.transmitters > 1 => Serves::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing))),
+            _ if is_observed || (is_traced && !takes_all) => Serves::Observes(Ahead::default()),
+            _ if is_traced => Serves::Traces(Ahead::default()),
+            _ if takes_all => Serves::Plain(Ahead::default()),
+            _ => Serves::Decides(Ahead::default()),
         };
         Port { entry: Entry::ByEvent, serves, equipment, line: Line::default() }
     }
@@ -144,6 +161,7 @@ impl Port {
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
         match &mut self.serves {
+            Serves::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, window, prices)),
             Serves::Traces(ahead) => Some(ahead.pass::<Traces>(&mut self.equipment, packet, bytes, window, prices, buffers)),
             Serves::Observes(ahead) => Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices, buffers)),
             _ => None,
@@ -174,7 +192,7 @@ impl Port {
             Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
                 Some(ahead.waiting())
             }
-            Serves::Stepped(_) => None,
+            Serves::Channels(_) | Serves::Stepped(_) => None,
         }
     }
 
@@ -184,7 +202,7 @@ impl Port {
             Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
                 ahead.set_waiting(waiting);
             }
-            Serves::Stepped(_) => {}
+            Serves::Channels(_) | Serves::Stepped(_) => {}
         }
     }
 
@@ -204,7 +222,7 @@ impl Port {
             Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
                 ahead.changes_to_come(&self.equipment, noted, buffers)
             }
-            Serves::Stepped(_) => Vec::new(),
+            Serves::Channels(_) | Serves::Stepped(_) => Vec::new(),
         };
         OccupancyRows { noted, to_come }
     }

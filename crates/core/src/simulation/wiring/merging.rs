@@ -43,10 +43,12 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
     }
     for (index, found) in returns.into_iter().enumerate() {
         let Return::Behind { last_port, ahead, least_data } = found else { continue };
-        // The next packet leaves that port at least its service later.
-        let ahead = network.ports[last_port as usize].rate.time_to_send(least_data) + ahead;
+        let port = &network.ports[last_port as usize];
+        // The next packet leaves that port at least its service later, or at the same time on another transmitter.
+        let service = if port.transmitters == 1 { port.rate.time_to_send(least_data) } else { Span::ZERO };
+        let ahead = service + ahead;
         let ordered = ports[last_port as usize].stepped().is_none() && ports[index].stepped().is_none();
-        if ordered && matches!(ports[index].entry, Entry::ByEvent) && ahead > Span::ZERO {
+        if ordered && matches!(ports[index].entry, Entry::ByEvent) {
             ports[index].entry = Entry::Gathered(Box::new(Gather::new(ahead)));
         }
     }

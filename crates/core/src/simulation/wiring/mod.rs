@@ -6,13 +6,14 @@ mod plan;
 pub(crate) use plan::Plan;
 
 use super::path::{Path, PathCounts};
-use super::port::{Entry, Kept, Port, QueuesOfFlows, Sharing};
+use super::port::{Entry, Kept, Port, QueuesOfFlows, Sharing, Stepping};
 use super::wire::{AccessRates, Wire};
 use super::workshop::Workshop;
 use crate::network;
 use crate::network::{ChangeKind, Network, Record, Switching, TraceKind, Transport};
 use crate::primitives::line::Line;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Segments, Span};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
@@ -31,19 +32,18 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
     };
     let mut transmitters = Vec::new();
     let crossing = flows_crossing(network);
+    let are_alike = units_alike(network);
     let mut make = |(index, spec): (u32, &network::Port)| {
+        let has_mixed_channels = spec.transmitters > 1 && !(rerouted.is_empty() && are_alike[index as usize]);
         let stepped = network.stepped
-            || spec.transmitters > 1
+            || has_mixed_channels
             || changing.contains(&index)
             || spec.policy.is_stepped()
             || spec.scheduling.is_some()
             || spec.shaper.is_some()
             || spec.trace.is_some()
             || spec.impairments.disturbs_arrivals();
-        let first = stepped.then_some(transmitters.len() as u32);
-        if stepped {
-            transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
-        }
+        let stepping = (if stepped { Stepping::Needed } else { Stepping::IfNeeded }, transmitters.len() as u32);
         let flows = &crossing[index as usize];
         let policy = |(index, policy, flows): (u64, &PolicySpec, &[u32])| {
             let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index }, Purpose::Policy);
@@ -70,7 +70,11 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             flows,
             departures: is_traced(TraceKind::Departures, index),
         };
-        let mut port = Port::new(spec, network, queues, kept, first);
+        let mut port = Port::new(spec, network, queues, kept, stepping);
+        let stepped = port.stepped().is_some();
+        if stepped {
+            transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
+        }
         // A flow that changes its route may feed a port by lines of its own and by others in turn.
         let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
         port.entry = match spec.switching {
@@ -108,6 +112,54 @@ fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
         flows.dedup();
     }
     crossing
+}
+
+/// Of each port, whether all units that cross it have one size.
+fn units_alike(network: &Network) -> Vec<bool> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Crossing {
+        Nothing,
+        Of(Bytes),
+        Mixed,
+    }
+    let mut crossing = vec![Crossing::Nothing; network.ports.len()];
+    if network.ports.iter().any(|port| port.transmitters > 1) {
+        for flow in &network.flows {
+            let group = &network.groups[flow.group as usize];
+            let ways = [(flow.forward, data_unit(flow, group)), (flow.backward, ack_unit(group))];
+            for (path, unit) in ways {
+                for &port in &network.paths[path as usize] {
+                    let crossing = &mut crossing[port as usize];
+                    *crossing = match (*crossing, unit) {
+                        (Crossing::Nothing, Some(bytes)) => Crossing::Of(bytes),
+                        (Crossing::Of(before), Some(bytes)) if before == bytes => Crossing::Of(bytes),
+                        _ => Crossing::Mixed,
+                    };
+                }
+            }
+        }
+    }
+    crossing.into_iter().map(|crossing| crossing != Crossing::Mixed).collect()
+}
+
+/// Size of all units of a flow's data, if they have one.
+fn data_unit(flow: &network::Flow, group: &network::Group) -> Option<Bytes> {
+    match &group.transport {
+        Transport::Tcp(_, _) if group.framing.is_some() => Some(CELL_BYTES),
+        Transport::Tcp(spec, _) if flow.size.is_none() && group.application.is_none() && !spec.handshake => {
+            Some(spec.mss + spec.header)
+        }
+        _ => None,
+    }
+}
+
+/// Size of all units of the acknowledgements of a group's flows, if they have any.
+fn ack_unit(group: &network::Group) -> Option<Bytes> {
+    match &group.transport {
+        Transport::Tcp(_, _) if group.framing.is_some() => Some(CELL_BYTES),
+        Transport::Tcp(spec, _) => Some(spec.ack_size),
+        Transport::Datagram(_) => None,
+    }
 }
 
 pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {

@@ -1,0 +1,98 @@
+//! The trunk of the benchmark (cui-thesis, section 3.2): edge routers with unlimited buffers, an optical switch without any, channels onto which
+//! any packet may go, and paced NewReno flows, each with a share of 10 Mbit/s. Prints what was carried and what it cost as one line of JSON.
+//!
+//!     cargo run --release --example trunk -- inputs=40 channels=10 rate=400 flows=400 t=2
+//!
+//! | name     | meaning                                                  | default |
+//! |----------|----------------------------------------------------------|---------|
+//! | inputs   | edge routers, over which flows are spread in turn        | 40      |
+//! | channels | of the trunk                                             | 10      |
+//! | rate     | of each channel and each input, Mbit/s                   | 400     |
+//! | flows    | in all                                                   | 400     |
+//! | places   | of the buffer that the channels share, packets           | 0       |
+//! | ss       | initial slow-start threshold, packets                    | 100     |
+//! | t        | simulated seconds                                        | 2       |
+//! | threads  | that share the run                                       | 1       |
+//!
+//! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
+
+#![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
+
+#[path = "hops/mod.rs"]
+mod hops;
+#[path = "measured/mod.rs"]
+mod measured;
+
+use hops::{drop_tail, greedy, tcp};
+use measured::Settings;
+use tailback_core::network::{Access, Buffer, Flow, Network, Port, Record};
+use tailback_core::price::PriceSpec;
+use tailback_core::primitives::random::{Entity, Purpose, Stream};
+use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::tcp::{TcpSpec, TimerSpec};
+
+const DEFAULTS: [(&str, f64); 8] = [
+    ("inputs", 40.0),
+    ("channels", 10.0),
+    ("rate", 400.0),
+    ("flows", 400.0),
+    ("places", 0.0),
+    ("ss", 100.0),
+    ("t", 2.0),
+    ("threads", 1.0),
+];
+const SEED: u64 = 1;
+/// The document's access links.
+const ACCESS: Rate = Rate(100_000_000);
+
+fn main() -> Result<(), String> {
+    let settings = Settings::read(&DEFAULTS, std::env::args().skip(1))?;
+    println!("{}", hops::run(network(&settings), &settings)?);
+    Ok(())
+}
+
+fn network(of: &Settings) -> Network {
+    let (inputs, flows) = (of.get("inputs") as u32, of.get("flows") as u32);
+    let rate = Rate((of.get("rate") * 1e6) as u64);
+    let trunk =
+        |name: &str, buffer| Port { transmitters: of.get("channels") as u32, ..drop_tail(name.into(), rate, Span::ZERO, buffer) };
+    let trunks = [trunk("trunk", Buffer::Units(of.get("places") as u64)), trunk("trunk back", Buffer::Unlimited)];
+    // Port 2 + 2i leads from edge router i to the switch, port 3 + 2i back.
+    let input = |index: u32| drop_tail(format!("input{index}"), rate, Span::ZERO, Buffer::Unlimited);
+    let paths = (0..inputs).flat_map(|input| [vec![2 + 2 * input, 0], vec![1, 3 + 2 * input]]);
+    let tcp = TcpSpec {
+        mss: Bytes(1000),
+        initial_window: 2.0,
+        pacing: true,
+        timer: TimerSpec { min_rto: Span::from_millis(1000), ..TimerSpec::rfc6298() },
+        ..tcp(of)
+    };
+    let flow = |index: u32| {
+        let draws = Stream::new(Entity { seed: SEED, name: "tcp", index: u64::from(index) }, Purpose::Start);
+        // Round trips from 60 to 180 ms.
+        let delay = Span::from_seconds(0.03 + 0.06 * draws.uniform(0));
+        Flow {
+            group: 0,
+            forward: 2 * (index % inputs),
+            backward: 2 * (index % inputs) + 1,
+            sender_access: Access { rate: Some(ACCESS), delay },
+            receiver_access: Access { rate: None, delay: Span::ZERO },
+            start: Time::ZERO + Span::from_seconds(0.2 * draws.uniform(1)),
+            stop: Time::NEVER,
+            size: None,
+        }
+    };
+    Network {
+        ports: trunks.into_iter().chain((0..2 * inputs).map(input)).collect(),
+        paths: paths.collect(),
+        groups: vec![greedy("tcp", tcp)],
+        flows: (0..flows).map(flow).collect(),
+        changes: Vec::new(),
+        duration: Span::from_seconds(of.get("t")),
+        warmup: Span::ZERO,
+        seed: SEED,
+        record: Record::default(),
+        stepped: false,
+        prices: PriceSpec::default(),
+    }
+}

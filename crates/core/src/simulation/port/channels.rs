@@ -1,0 +1,95 @@
+//! A port with several transmitters whose departures are known on arrival: all its units take the same time.
+
+use super::care::Plain;
+use super::equipment::{Equipment, Held};
+use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::units::{Bytes, Span, Time, Units};
+use crate::queue::Reason;
+use crate::simulation::window::Window;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Units of one size leave K transmitters in the order in which they came: `departure(n) = max(arrival(n), departure(n - K)) + service`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Channels {
+    transmitters: usize,
+    /// When those leave that are there: what is being sent, then what waits.
+    departures: VecDeque<Time>,
+}
+
+impl Channels {
+    pub(super) fn new(transmitters: u32) -> Channels {
+        Channels { transmitters: transmitters as usize, departures: VecDeque::new() }
+    }
+
+    /// As [`Ahead::pass`](super::ahead::Ahead::pass), of units of one size, whatever fits of them.
+    #[inline(never)]
+    pub(super) fn pass(
+        &mut self,
+        equipment: &mut Equipment,
+        packet: &mut Packet,
+        bytes: Bytes,
+        window: &Window,
+        prices: &Prices,
+    ) -> Result<(), Reason> {
+        let now = packet.time;
+        self.let_go(now);
+        let waiting = self.waiting();
+        let there = if equipment.counts_in_service { self.departures.len() } else { waiting.unwrap_or(0) } as u64;
+        let held = Held {
+            busy: waiting.is_some(),
+            units: Units(there),
+            bytes: Bytes(there * bytes.0),
+            // Only policies ask.
+            idle: Span::ZERO,
+            transmitters: self.transmitters as u64,
+        };
+        if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), window, prices) {
+            equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
+            return Err(reason);
+        }
+        let [start, departure] = self.take(now, equipment.service(bytes));
+        equipment.count_through::<Plain>([now, start, departure], bytes, &held, window);
+        equipment.fold_busy();
+        packet.time = departure + equipment.delay;
+        packet.next_hop();
+        Ok(())
+    }
+
+    /// What has left by now is there no longer.
+    fn let_go(&mut self, now: Time) {
+        while self.departures.pop_front_if(|departure| *departure <= now).is_some() {}
+    }
+
+    /// How many wait, if all transmitters are busy.
+    fn waiting(&self) -> Option<usize> {
+        self.departures.len().checked_sub(self.transmitters)
+    }
+
+    /// A unit more: when it begins to be sent, and when it has been.
+    fn take(&mut self, now: Time, service: Span) -> [Time; 2] {
+        let start = self.waiting().map_or(now, |next_free| self.departures[next_free]);
+        self.departures.push_back(start + service);
+        [start, start + service]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_take_the_transmitter_that_is_free_first() {
+        let mut channels = Channels::new(2);
+        let mut arrive = |at: u64| {
+            channels.let_go(Time(at));
+            let waiting = channels.waiting();
+            (waiting, channels.take(Time(at), Span(10)).map(|time| time.0))
+        };
+        // Two are sent at once, two wait for these.
+        assert_eq!([0, 3, 4, 5].map(&mut arrive), [(None, [0, 10]), (None, [3, 13]), (Some(0), [10, 20]), (Some(1), [13, 23])]);
+        // One that leaves as another comes has left.
+        assert_eq!([13, 13].map(&mut arrive), [(Some(0), [20, 30]), (Some(1), [23, 33])]);
+        assert_eq!([100, 100, 100].map(&mut arrive), [(None, [100, 110]), (None, [100, 110]), (Some(0), [110, 120])]);
+    }
+}
