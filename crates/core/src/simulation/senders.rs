@@ -156,6 +156,11 @@ impl Senders {
         }
         if let Some(packet) = next.and_then(|slot| fabric.head_of(slot)) {
             fabric.prefetch_next_place(packet);
+            if fabric.is_at_last_port(packet) {
+                // From there it walks on through both ends.
+                fabric.paths[packet.flow as usize].prefetch();
+                prefetch(&ends[packet.flow as usize]);
+            }
         }
     }
 

@@ -172,10 +172,12 @@ impl Sender {
     /// The same, of what it has done by now.
     #[inline(always)]
     pub(crate) fn wakes_after(&mut self, now: Time) -> Option<Time> {
-        if self.paced_until <= now {
+        let wake = self.wakes_at()?;
+        if wake <= now {
             self.paced_until = Time::ZERO;
+            return None;
         }
-        self.wakes_at()
+        Some(wake)
     }
 
     pub(crate) fn has_sent(&self) -> bool {

@@ -280,6 +280,13 @@ impl Fabric {
         }
     }
 
+    /// The packet goes to a port behind which its route ends.
+    #[inline]
+    pub(crate) fn is_at_last_port(&self, packet: &Packet) -> bool {
+        let place = packet.place();
+        self.routes[place] < ELSEWHERE && self.routes[place + 1] >= ELSEWHERE
+    }
+
     /// The next acknowledgement to reach its sender is an event.
     #[inline]
     pub(crate) fn await_home(&mut self, flow: u32, next: Time) {
