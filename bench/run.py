@@ -138,6 +138,8 @@ FAST_LINK: Settings = LONG_PIPE | {
 """One flow at 10 Gbit/s, whose window is near 50,000 packets all the time."""
 TEN_FLOWS = WORKLOADS[2].settings | {"t": 1000}
 """W3-10, long enough for a time that can be compared."""
+THOUSAND_FLOWS: Settings = W2 | {"n": 1000, "buf": 10240, "t": 4}
+"""At 1 Gbit/s, with FQ-CoDel's usual room."""
 BY_NUMBERS = TEN_FLOWS | {"law": 4, "buf": 1000}
 COMPARED = {
     "window of 10000 over 100": (SMALL_WINDOW, LARGE_WINDOW),
@@ -149,6 +151,12 @@ COMPARED = {
     "drops traced over not": (TEN_FLOWS, TEN_FLOWS | {"trace": 1}),
     "queue traced over not": (TEN_FLOWS, TEN_FLOWS | {"trace": 2}),
     "five traces of each flow over none": (TEN_FLOWS, TEN_FLOWS | {"trace": 3}),
+    "CoDel over drop-tail, 1000 flows": (THOUSAND_FLOWS, THOUSAND_FLOWS | {"codel": 1}),
+    "FQ-CoDel over CoDel, 1000 flows": (THOUSAND_FLOWS | {"codel": 1}, THOUSAND_FLOWS | {"codel": 2}),
+    "the same, in a fifth of the room": (
+        THOUSAND_FLOWS | {"codel": 1, "buf": 2000},
+        THOUSAND_FLOWS | {"codel": 2, "buf": 2000},
+    ),
 }
 """Pairs of runs whose packets are compared in what they cost."""
 

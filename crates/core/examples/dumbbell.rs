@@ -20,6 +20,7 @@
 //! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
 //! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
 //! | spd        | 1: SPD at 20 cells, above 20 %, EPD from 80 % on    | 0       |
+//! | codel      | 1: CoDel; 2: FQ-CoDel, a hash of 1024 queues        | 0       |
 //! | threads    | that share the run                                  | 1       |
 //! | trace      | of the bottleneck 1: drops, 2: queue; of every flow | 0       |
 //! |            | 3: cwnd, ssthresh, rtt, in_flight and state, 4: cwnd,|         |
@@ -36,11 +37,13 @@ use measured::{Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FastSpec, MaxNetSourceSpec, UpdateForm, VegasSpec};
 use tailback_core::network::{
-    Aal5, Access, Buffer, Flow, Group, Impairments, Network, Port, Record, Switching, Trace, TraceKind, Transport,
+    Aal5, Access, Buffer, Flow, Group, Impairments, Network, Port, Queues, Record, Scheduling, Switching, Trace, TraceKind,
+    Transport,
 };
 use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
-use tailback_core::queue::{BpdSpec, MaxNetSpec, PolicySpec, SpdReading, SpdSpec};
+use tailback_core::queue::{BpdSpec, CodelSpec, MaxNetSpec, PolicySpec, SpdReading, SpdSpec};
+use tailback_core::schedule::{FlowQueueSpec, SchedulerSpec};
 use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
 
 const MSS: Bytes = Bytes(1000);
@@ -78,7 +81,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-const DEFAULTS: [(&str, f64); 17] = [
+const DEFAULTS: [(&str, f64); 18] = [
     ("n", 100.0),
     ("c", 1000.0),
     ("acc", 100.0),
@@ -94,6 +97,7 @@ const DEFAULTS: [(&str, f64); 17] = [
     ("cells", 0.0),
     ("bpd", 0.0),
     ("spd", 0.0),
+    ("codel", 0.0),
     ("trace", 0.0),
     ("threads", 1.0),
 ];
@@ -140,11 +144,14 @@ impl Dumbbell {
         };
         let policy = match (of.get("bpd"), of.get("spd")) {
             _ if of.get("law") >= 4.0 => PolicySpec::MaxNet(MaxNetSpec::default()),
+            _ if of.get("codel") != 0.0 => PolicySpec::Codel(CodelSpec::default()),
             (0.0, 0.0) => PolicySpec::DropTail(()),
             (0.0, _) => PolicySpec::Spd(spd),
             _ => PolicySpec::Bpd(bpd),
         };
-        let forth = Port { policy, ..port("bottleneck", Buffer::Units(places)) };
+        let scheduling = (of.get("codel") == 2.0)
+            .then(|| Scheduling { scheduler: SchedulerSpec::FlowQueue(FlowQueueSpec::default()), queues: Queues::Hashed(1024) });
+        let forth = Port { policy, scheduling, ..port("bottleneck", Buffer::Units(places)) };
         Network {
             ports: vec![forth, port("bottleneck.reverse", Buffer::Unlimited)],
             paths: vec![vec![0], vec![1]],
