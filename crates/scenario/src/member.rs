@@ -458,12 +458,44 @@ pub(crate) fn markdown(member: &Member) -> String {
         return page;
     }
     page += "\n| setting | what it is | what fits | unless given |\n|---|---|---|---|\n";
-    for setting in member.settings {
+    for (index, setting) in member.settings.iter().enumerate() {
         let usual = setting.usual().map_or("must be given".into(), |usual| match usual {
             Written::Absent => "none".into(),
             usual => usual.to_string(),
         });
-        page += &format!("| `{}` | {} | {} | {usual} |\n", setting.key, setting.help, setting.kind.expected());
+        let but = match &excluded(member, index)[..] {
+            [] => String::new(),
+            [end] => format!(", but not {end}"),
+            ends => format!(", but neither {}", ends.join(" nor ")),
+        };
+        page += &format!("| `{}` | {} | {}{but} | {usual} |\n", setting.key, setting.help, setting.kind.expected());
     }
     page
+}
+
+/// Ends of a setting's range that the member itself refuses, where it takes what lies next to them.
+fn excluded(member: &Member, index: usize) -> Vec<String> {
+    let setting = &member.settings[index];
+    let refuses = |value: Value| {
+        let refused = |mut values: Vec<Value>| {
+            values[index] = value;
+            let misfits = (member.misfits)(&values);
+            misfits.iter().any(|misfit| misfit.severity == Severity::Error && misfit.keys.first() == Some(&setting.key))
+        };
+        (member.samples)().into_iter().all(refused)
+    };
+    let ends = match setting.kind {
+        Kind::Whole { least, most } => vec![[least, least + 1].map(Value::Whole), [most, most - 1].map(Value::Whole)],
+        Kind::Segments { least, most } | Kind::Number { least, most } => of_numbers(least, most),
+        Kind::Probability => of_numbers(0.0, 1.0),
+        _ => Vec::new(),
+    };
+    let of_itself = ends.into_iter().filter(|[end, inside]| refuses(*end) && !refuses(*inside));
+    of_itself.map(|[end, _]| setting.kind.written(end).to_string()).collect()
+}
+
+/// Both ends, and what lies next to them.
+fn of_numbers(least: f64, most: f64) -> Vec<[Value; 2]> {
+    let step = 1e-9 * (most - least);
+    vec![[least, least + step].map(Value::Number), [most, most - step].map(Value::Number)]
 }
