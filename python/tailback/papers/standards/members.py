@@ -10,7 +10,7 @@ from tailback._scenario import Scenario, schema
 from tailback._topologies import dumbbell
 from tailback.errors import ScenarioError, ScenarioWarning
 
-__all__ = ["MSS", "PACKET", "controllers", "given", "queues", "sender"]
+__all__ = ["MSS", "PACKET", "controllers", "forms", "given", "queues", "sender"]
 
 # Bytes of payload, and on the wire.
 MSS = 1000
@@ -58,10 +58,11 @@ def is_accepted(scenario: Scenario) -> bool:
     return True
 
 
-def of_family(definition: str, tag: str) -> list[str]:
-    """Names of the members of a family, in its order."""
-    forms = schema()["$defs"][definition]["oneOf"]
-    return [form["properties"][tag]["const"] for form in forms if "const" in form["properties"][tag]]
+@cache
+def forms(definition: str, tag: str) -> dict[str, dict[str, Any]]:
+    """The members of a family by name, in its order, as the schema has them."""
+    every = [form for form in schema()["$defs"][definition]["oneOf"] if "const" in form["properties"][tag]]
+    return {form["properties"][tag]["const"]: form for form in every}
 
 
 @cache
@@ -72,7 +73,7 @@ def controllers() -> tuple[str, ...]:
         flows: Any = {"tcp": {"rtt": "40 ms", "tcp": sender(name)}}
         return dumbbell(rate="20 Mbps", delay="5 ms", buffer="100 packets", flows=flows, duration="10 s")
 
-    return tuple(name for name in of_family("ControllerTable", "kind") if name not in NO_COMPETITORS and is_accepted(tried(name)))
+    return tuple(name for name in forms("ControllerTable", "kind") if name not in NO_COMPETITORS and is_accepted(tried(name)))
 
 
 @cache
@@ -86,7 +87,7 @@ def queues() -> dict[str, dict[str, Any]]:
         flows: Any = {"tcp": {"rtt": "100 ms", "tcp": sender("reno")}}
         return is_accepted(dumbbell(rate="10 Mbps", delay="5 ms", queue=queue, flows=flows, duration="10 s"))
 
-    alone = {name: tried(name) for name in of_family("Queue", "policy") if accepts_reno(tried(name))}
+    alone = {name: tried(name) for name in forms("Queue", "policy") if accepts_reno(tried(name))}
     fair = {
         f"fq_{policy}": {"policy": policy, "buffer": "500 packets", "scheduler": {"kind": "flow_queue", "queues": 1024}}
         for policy in ("codel", "pie")
