@@ -123,7 +123,7 @@ LINKS = Experiment(
     id="standards/dualpi2",
     title="Prague beside CUBIC over many links",
     question="Do one Prague and one CUBIC flow share a link of DualPI2 evenly, and does L stay short?",
-    source='RFC 9332, sections 1.2, 2.1 and appendix A; De Schepper and others, "PI2", CoNEXT 2016, section 6',
+    source='RFC 9332, sections 1.4 and 2.1, appendix A; De Schepper and others, "PI2", CoNEXT 2016, section 6',
     variants=tuple(
         variant
         for rate in RATES_MBPS
@@ -226,7 +226,7 @@ MIXES = Experiment(
     id="standards/coexistence",
     title="Numbers of flows behind DualPI2",
     question="Does a flow have as much as another, however many there are of either kind?",
-    source='RFC 9332, sections 1.2 and 2.1, equation (1); De Schepper and others, "PI2", CoNEXT 2016, section 6',
+    source='RFC 9332, sections 1.4 and 2.1, equation (1); De Schepper and others, "PI2", CoNEXT 2016, section 6',
     variants=(
         *(
             variant
