@@ -499,3 +499,24 @@ fn of_numbers(least: f64, most: f64) -> Vec<[Value; 2]> {
     let step = 1e-9 * (most - least);
     vec![[least, least + step].map(Value::Number), [most, most - step].map(Value::Number)]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::markdown;
+    use tailback_core::congestion::ControllerSpec;
+
+    #[test]
+    fn what_fits_leaves_out_the_ends_that_a_member_refuses_and_no_others() {
+        let page = |name: &str| {
+            let member = ControllerSpec::MEMBERS.iter().find(|member| member.name == name).unwrap();
+            markdown(member)
+        };
+        let row = |page: &str, key: &str| page.lines().find(|line| line.starts_with(&format!("| `{key}`"))).unwrap().to_string();
+        let swift = page("swift");
+        assert!(row(&swift, "decrease").contains(", but not 0 |"));
+        assert!(row(&swift, "most_decrease").contains(", but neither 0 nor 1 |"));
+        // What depends on another setting is no end of its own range.
+        assert!(!row(&swift, "most_window").contains("but"));
+        assert!(!row(&page("ledbat"), "min_cwnd").contains("but"));
+    }
+}
