@@ -160,6 +160,10 @@ COMPARED = {
 }
 """Pairs of runs whose packets are compared in what they cost."""
 
+OF_LAWS: Settings = WORKLOADS[0].settings | {"t": 10}
+"""W1, in which each controller is compared with Reno in what a packet costs."""
+FIRST_LAW = 100
+
 MANY_SIZES: list[Settings] = [
     {"n": 1, "c": 50, "acc": 500, "rmin": 80, "rmax": 80, "buf": 400, "t": 20, "ss": 900, "start": 0},
     *({"n": n, "c": 10 * n, "acc": 100, "rmin": 40, "rmax": 150, "buf": 20, "t": 1 + 300 // n} for n in (3, 30, 300)),
@@ -208,6 +212,7 @@ def main() -> int:
         "cells": measure_cells(tools, arguments.repetitions),
         "hops": measure_hops(programs, arguments.repetitions),
         "memory": measure_memory(tools),
+        "laws": measure_laws(tools),
         "scaling": measure_scaling(tools, speed, instructions, arguments.repetitions),
         "runs": speed,
         "machine": machine(),
@@ -511,6 +516,13 @@ def measure_scaling(
     return grows
 
 
+def measure_laws(tools: Tools) -> dict[str, float]:
+    """Instructions of a packet with each controller over those with Reno; what pacing takes is in them."""
+    names: list[str] = json.loads(output([tools.tailback_program, "laws"]))
+    cost = {name: instructions_per_packet(tools, OF_LAWS | {"law": FIRST_LAW + index}) for index, name in enumerate(names)}
+    return {name: spent / cost["reno"] for name, spent in cost.items()}
+
+
 def machine() -> dict[str, Any]:
     model = [
         line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
@@ -594,6 +606,9 @@ def show(report: dict[str, Any]) -> None:
     rows = [["cost of a packet", "time", "instructions"]]
     rows += [[name, f"{of['time']:.2f}", f"{of['instructions']:.2f}"] for name, of in report["scaling"].items()]
     table("How Tailback's cost grows (1.00: not at all)", rows)
+
+    rows = [["", "instructions"], *([name, f"{ratio:.2f}"] for name, ratio in report["laws"].items())]
+    table("A packet of each controller over one of Reno", rows)
 
     rows = [["", "run", "tool", "utilisation", "loss", "drops"]]
     for result in report["results"]:
