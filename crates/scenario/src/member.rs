@@ -496,8 +496,7 @@ fn excluded(member: &Member, index: usize) -> Vec<String> {
 
 /// Both ends, and what lies next to them.
 fn of_numbers(least: f64, most: f64) -> Vec<[Value; 2]> {
-    let step = 1e-9 * (most - least);
-    vec![[least, least + step].map(Value::Number), [most, most - step].map(Value::Number)]
+    vec![[least, least.next_up()].map(Value::Number), [most, most.next_down()].map(Value::Number)]
 }
 
 #[cfg(test)]
