@@ -138,6 +138,8 @@ FAST_LINK: Settings = LONG_PIPE | {
 """One flow at 10 Gbit/s, whose window is near 50,000 packets all the time."""
 TEN_FLOWS = WORKLOADS[2].settings | {"t": 1000}
 """W3-10, long enough for a time that can be compared."""
+THOUSAND_FLOWS: Settings = W2 | {"n": 1000, "buf": 10240, "t": 4}
+"""At 1 Gbit/s, with FQ-CoDel's usual room."""
 BY_NUMBERS = TEN_FLOWS | {"law": 4, "buf": 1000}
 COMPARED = {
     "window of 10000 over 100": (SMALL_WINDOW, LARGE_WINDOW),
@@ -149,8 +151,18 @@ COMPARED = {
     "drops traced over not": (TEN_FLOWS, TEN_FLOWS | {"trace": 1}),
     "queue traced over not": (TEN_FLOWS, TEN_FLOWS | {"trace": 2}),
     "five traces of each flow over none": (TEN_FLOWS, TEN_FLOWS | {"trace": 3}),
+    "CoDel over drop-tail, 1000 flows": (THOUSAND_FLOWS, THOUSAND_FLOWS | {"codel": 1}),
+    "FQ-CoDel over CoDel, 1000 flows": (THOUSAND_FLOWS | {"codel": 1}, THOUSAND_FLOWS | {"codel": 2}),
+    "the same, in a fifth of the room": (
+        THOUSAND_FLOWS | {"codel": 1, "buf": 2000},
+        THOUSAND_FLOWS | {"codel": 2, "buf": 2000},
+    ),
 }
 """Pairs of runs whose packets are compared in what they cost."""
+
+OF_LAWS: Settings = WORKLOADS[0].settings | {"t": 10}
+"""W1, in which each controller is compared with Reno in what a packet costs."""
+FIRST_LAW = 100
 
 MANY_SIZES: list[Settings] = [
     {"n": 1, "c": 50, "acc": 500, "rmin": 80, "rmax": 80, "buf": 400, "t": 20, "ss": 900, "start": 0},
@@ -200,6 +212,7 @@ def main() -> int:
         "cells": measure_cells(tools, arguments.repetitions),
         "hops": measure_hops(programs, arguments.repetitions),
         "memory": measure_memory(tools),
+        "laws": measure_laws(tools),
         "scaling": measure_scaling(tools, speed, instructions, arguments.repetitions),
         "runs": speed,
         "machine": machine(),
@@ -503,6 +516,13 @@ def measure_scaling(
     return grows
 
 
+def measure_laws(tools: Tools) -> dict[str, float]:
+    """Instructions of a packet with each controller over those with Reno; what pacing takes is in them."""
+    names: list[str] = json.loads(output([tools.tailback_program, "laws"]))
+    cost = {name: instructions_per_packet(tools, OF_LAWS | {"law": FIRST_LAW + index}) for index, name in enumerate(names)}
+    return {name: spent / cost["reno"] for name, spent in cost.items()}
+
+
 def machine() -> dict[str, Any]:
     model = [
         line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
@@ -586,6 +606,9 @@ def show(report: dict[str, Any]) -> None:
     rows = [["cost of a packet", "time", "instructions"]]
     rows += [[name, f"{of['time']:.2f}", f"{of['instructions']:.2f}"] for name, of in report["scaling"].items()]
     table("How Tailback's cost grows (1.00: not at all)", rows)
+
+    rows = [["", "instructions"], *([name, f"{ratio:.2f}"] for name, ratio in report["laws"].items())]
+    table("A packet of each controller over one of Reno", rows)
 
     rows = [["", "run", "tool", "utilisation", "loss", "drops"]]
     for result in report["results"]:

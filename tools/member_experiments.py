@@ -15,6 +15,7 @@ from typing import Any
 import tailback as tb
 from tailback import _core
 from tailback.errors import ScenarioError
+from tailback.papers.standards.members import forms
 
 # A setting without a default, by type and, where there are several of a type, by name as well.
 GIVEN: dict[str, Any] = {
@@ -31,6 +32,7 @@ GIVEN: dict[str, Any] = {
     "Duration": "20 ms",
     "Probability": 0.1,
     "Rate": "50 Mbps",
+    "Rate rate": "45 Mbps",
     "Size": "1500 B",
     "Size burst": "100 kB",
 }
@@ -133,13 +135,6 @@ class Experiment:
     toml: str
     runs: dict[str, tb.Run]
     partner: str = ""
-
-
-@cache
-def forms(definition: str, tag: str) -> dict[str, dict[str, Any]]:
-    """The members of a family as the schema has them."""
-    every = [form for form in tb.schema()["$defs"][definition]["oneOf"] if "const" in form["properties"][tag]]
-    return {form["properties"][tag]["const"]: form for form in every}
 
 
 def controllers() -> dict[str, dict[str, Any]]:

@@ -69,23 +69,28 @@ def dumbbell(
     'right'
     """
     shape: dict[str, Any] = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
-    given = {"reverse": reverse, "loss": loss, "jitter": jitter, "duplication": duplication}
-    shape |= {name: value for name, value in given.items() if value is not None}
+    shape |= _given(loss, jitter, duplication)
+    if reverse is not None:
+        shape["reverse"] = reverse
     return _scenario({"dumbbell": shape}, flows, ("left", "right"), duration, rest)
 
 
 def parking_lot(
     *,
     hops: int,
-    rate: str,
+    rate: str | Mapping[str, Any],
     delay: str,
     buffer: str | None = None,
     queue: Queue | None = None,
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
     flows: int | Mapping[str, Flow] = 1,
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Equal links in a row: nodes ``n0`` to ``n{hops}``, links ``hop1`` to ``hop{hops}``. Parameters as in `dumbbell`.
+    """Equal links in a row: nodes ``n0`` to ``n{hops}``, links ``hop1`` to ``hop{hops}``. Parameters as in `dumbbell`,
+    of which `loss`, `jitter` and `duplication` are those of each link on the way there, without listed drops.
 
     Flows run from ``n0`` to the last node unless they say otherwise.
 
@@ -99,21 +104,25 @@ def parking_lot(
     >>> tb.simulate(scenario).groups.to_dict()["group"]
     ['long', 'short']
     """
-    shape = {"hops": hops, "rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape = {"hops": hops, "rate": rate, "delay": delay, "queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
     return _scenario({"parking_lot": shape}, flows, ("n0", f"n{hops}"), duration, rest)
 
 
 def chain(
     *,
-    rates: Sequence[str],
+    rates: Sequence[str | Mapping[str, Any]],
     delays: Sequence[str],
     buffer: str | None = None,
     queue: Queue | None = None,
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
     flows: int | Mapping[str, Flow] = 1,
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Different links in a row: nodes ``n0``, ``n1``, ..., links ``link1``, ``link2``, ... Parameters as in `dumbbell`.
+    """Different links in a row: nodes ``n0``, ``n1``, ..., links ``link1``, ``link2``, ... Parameters as in
+    `parking_lot`.
 
     Examples
     --------
@@ -122,7 +131,7 @@ def chain(
     >>> tb.simulate(scenario).queues.to_dict()["queue"][:2]
     ['link1', 'link1.reverse']
     """
-    shape = {"rates": rates, "delays": delays, "queue": _queue(buffer, queue)}
+    shape = {"rates": rates, "delays": delays, "queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
     return _scenario({"chain": shape}, flows, ("n0", f"n{len(rates)}"), duration, rest)
 
 
@@ -184,11 +193,14 @@ def dwdm(
 def fat_tree(
     *,
     k: int,
-    rate: str,
+    rate: str | Mapping[str, Any],
     delay: str,
     buffer: str | None = None,
     queue: Queue | None = None,
     routing: str = "ecmp",
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
     flows: int | Mapping[str, Flow] = 1,
     duration: str,
     **rest: Any,
@@ -203,6 +215,8 @@ def fat_tree(
         Of each link.
     buffer, queue
         Waiting places of each port of each switch, as in `dumbbell`; hosts have unlimited queues.
+    loss, jitter, duplication
+        Of each link, both ways, as in `parking_lot`.
     routing : str
         ``"ecmp"``, or ``"shortest"``.
     flows : int or mapping
@@ -221,7 +235,7 @@ def fat_tree(
     >>> tb.simulate(scenario).groups.to_dict()["completed"]
     [16]
     """
-    shape = {"k": k, "rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape = {"k": k, "rate": rate, "delay": delay, "queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
     return _fabric({"fat_tree": shape}, "host*", flows, duration, {"routing": routing, **rest})
 
 
@@ -230,12 +244,15 @@ def leaf_spine(
     leaves: int,
     spines: int,
     hosts: int,
-    rate: str,
+    rate: str | Mapping[str, Any],
     delay: str,
-    host_rate: str | None = None,
+    host_rate: str | Mapping[str, Any] | None = None,
     buffer: str | None = None,
     queue: Queue | None = None,
     routing: str = "ecmp",
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
     flows: int | Mapping[str, Flow] = 1,
     duration: str,
     **rest: Any,
@@ -256,7 +273,7 @@ def leaf_spine(
     shape: dict[str, Any] = {"leaves": leaves, "spines": spines, "hosts": hosts, "rate": rate, "delay": delay}
     if host_rate is not None:
         shape["host_rate"] = host_rate
-    shape["queue"] = _queue(buffer, queue)
+    shape |= {"queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
     return _fabric({"leaf_spine": shape}, "host*", flows, duration, {"routing": routing, **rest})
 
 
@@ -267,6 +284,9 @@ def from_networkx(
     delay: str | None = None,
     buffer: str | None = None,
     queue: Queue | None = None,
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
     flows: int | Mapping[str, Flow] = 1,
     duration: str,
     **rest: Any,
@@ -283,6 +303,8 @@ def from_networkx(
         Of edges that have none.
     buffer, queue
         Waiting places of each link, there and back, as in `dumbbell`.
+    loss, jitter, duplication
+        Of each link, there and back, as in `parking_lot`.
     flows : int or mapping
         As in `fat_tree`, between all nodes.
     duration, **rest
@@ -312,10 +334,16 @@ def from_networkx(
         link = {"from": names[one], "to": names[other], "duplex": not graph.is_directed()}
         link.update({key: given[key] for key in ("rate", "delay") if key in given})
         links.append(link)
-    shape: dict[str, Any] = {"links": links, "queue": _queue(buffer, queue)}
+    shape: dict[str, Any] = {"links": links, "queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
     shape["hosts"] = [names[node] for node, given in graph.nodes(data=True) if given.get("kind") == "host"]
     shape.update({key: value for key, value in (("rate", rate), ("delay", delay)) if value is not None})
     return _fabric({"graph": shape}, [names[node] for node in graph if graph.degree(node)], flows, duration, rest)
+
+
+def _given(loss: Mapping[str, Any] | None, jitter: Mapping[str, Any] | None, duplication: float | str | None) -> dict[str, Any]:
+    """What of it is there."""
+    given = {"loss": loss, "jitter": jitter, "duplication": duplication}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _fabric(

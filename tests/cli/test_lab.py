@@ -43,6 +43,13 @@ def test_lab_writes_the_page_to_a_new_folder(command: Command, tmp_path: Path) -
     assert (again.returncode, again.stderr) == (2, "error: page: is already there; choose another folder, or remove it\n")
 
 
+def test_what_is_for_a_server_does_not_go_with_files(command: Command, tmp_path: Path) -> None:
+    done = command("lab", "--out", "page", "--port", "8000", "--no-open")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--port and --no-open beside --out" in done.stderr
+    assert not (tmp_path / "page").exists()
+
+
 def test_the_page_is_files_that_fit_on_any_web_space() -> None:
     names = sorted(file.name for file in page().iterdir())
     assert names == ["core.wasm", "examples.json", "icon.svg", "index.html", "lab.css", "lab.js", "worker.js"]

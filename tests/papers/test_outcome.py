@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import tailback as tb
@@ -14,7 +16,7 @@ from tailback.papers import (
     Value,
 )
 from tailback.papers._requirement import decided_by
-from tailback.papers._wording import guard, word
+from tailback.papers._wording import decided, guard, word
 from toy_experiment import more_with_fifty, outcome, replaced
 
 
@@ -127,6 +129,12 @@ def test_what_is_not_known_is_null_and_holds_nothing(toys: list[Experiment]) -> 
     toys[:] = [replaced(claim)]
     (judged,) = tb.reproduce("toy", seeds=2).to_dict()["experiments"][0]["claims"]
     assert (judged["measured"], judged["low"], judged["high"], judged["finding"]) == (None, None, None, "cannot tell")
+
+
+def test_of_what_is_not_random_there_is_a_run_and_no_seed(toys: list[Experiment]) -> None:
+    toys[:] = [replace(toys[0], exact=True)]
+    (verdict, *_) = tb.reproduce("toy", seeds=2).claims
+    assert decided(verdict) == "1 run, in which nothing is random"
 
 
 def test_what_is_ours_is_counted_apart(toys: list[Experiment]) -> None:

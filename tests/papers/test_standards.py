@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
+import pytest
+
 import tailback as tb
 from tailback import papers
+from tailback.papers.standards.coexistence import ONE_QUEUE, beside, c_wait_ms, l_wait_ms, ratio
 from tailback.papers.standards.members import controllers, queues
+from tailback.papers.standards.queues import SCENARIOS, mean_wait_ms, tcp_share, under
 from tailback.papers.standards.response import mean_window, through_losses
 
 
@@ -13,7 +19,7 @@ def test_who_needs_nothing_of_the_network_takes_part_and_nobody_else() -> None:
     assert {"reno", "cubic", "vegas", "bbrv1", "hstcp"} <= set(laws)
     # They go by prices or by marks, or do not compete.
     assert not {"maxnet", "rcp", "xcp", "rem", "clamp", "dctcp", "fixed"} & set(laws)
-    assert {"drop_tail", "red", "codel", "pie", "fq_codel"} <= set(queues())
+    assert {"drop_tail", "red", "codel", "pie", "rem", "threshold", "ramp", "policer", "fq_codel", "fq_pie"} <= set(queues())
     assert not {"epd", "spd", "bpd", "maxnet", "xcp"} & set(queues())
 
 
@@ -33,3 +39,34 @@ def test_incast_is_as_the_document_says() -> None:
     by_id = {verdict.claim.id: verdict for verdict in tb.reproduce("standards/incast", seeds=3).claims}
     assert by_id["I-dctcp"].interval.mean == 0
     assert by_id["I-tcp"].interval.mean > 5
+
+
+def test_every_policy_runs_every_scenario_of_rfc_7928_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", tb.ScenarioWarning)
+        for variant in SCENARIOS.variants:
+            assert isinstance(variant.scenario, tb.Scenario)
+            variant.scenario.check()
+    sections = {str(variant.labels["traffic"]).split()[0] for variant in SCENARIOS.variants}
+    assert {"5.1.1", "5.1.2", "5.2", "5.3", "5.4", "6.2", "7.2", "8.2.2", "8.2.6", "9.1", "9.2", "10.2", "4.4", "4.5"} <= sections
+
+
+def test_of_two_queues_in_a_row_the_second_is_measured() -> None:
+    run = tb.simulate(under(queues()["codel"], "10.2 two queues in a row").with_({"duration": "25 s"}))
+    assert list(run.queues["queue"])[:3:2] == ["hop1", "hop2"]
+    assert mean_wait_ms(run) == 1e3 * run.queues.where(queue="hop2")["mean_wait_s"][0] > 0
+    # What the first link alone carries is not counted.
+    of = {name: run.groups.where(group=name)["goodput_bps"][0] for name in ("through", "second")}
+    assert tcp_share(run) == pytest.approx(sum(of.values()) / (1e7 / 1.04))
+
+
+def test_prague_and_cubic_share_a_link_of_dualpi2_and_wait_each_their_time() -> None:
+    run = tb.simulate(beside("prague", "cubic").with_({"duration": "40 s", "warmup": "10 s"}))
+    assert 0.5 < ratio(run) < 2
+    assert l_wait_ms(run) < 1
+    assert abs(c_wait_ms(run) - 15) < 1.5
+
+
+def test_one_queue_has_one_wait() -> None:
+    run = tb.simulate(beside("dctcp", "reno", queue=ONE_QUEUE).with_({"duration": "10 s", "warmup": "5 s"}))
+    assert l_wait_ms(run) == c_wait_ms(run) > 0

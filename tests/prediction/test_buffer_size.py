@@ -195,3 +195,20 @@ def test_flows_that_come_and_go_are_not_counted_as_flows_that_last() -> None:
     beside = tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers, "bulk": lasting}), target=0.9)
     assert beside.question.flows == 3
     assert any("come and go" in doubt for doubt in beside.question.doubts)
+
+
+def test_what_a_link_does_beside_sending_is_a_doubt() -> None:
+    link: Any = {
+        "rate": "10 Mbps",
+        "delay": "10 ms",
+        "duration": "10 s",
+        "flows": {"bulk": {"count": 3, "tcp": {"preset": "sack"}}},
+    }
+    shaped: Any = {"buffer": "50 packets", "shaper": {"rate": "5 Mbps", "burst": "15 kB"}}
+
+    def doubts(**rest: Any) -> str:
+        return "; ".join(tb.size_buffer(tb.dumbbell(**link, **rest), target=0.9).question.doubts)
+
+    assert "has a shaper" in doubts(queue=shaped)
+    assert "loses packets by itself" in doubts(buffer="50 packets", loss={"probability": 0.01})
+    assert doubts(buffer="50 packets") == ""

@@ -162,6 +162,23 @@ def test_a_prediction_is_as_near_to_the_simulation_as_is_said(case: str) -> None
         assert abs(row.distance) <= distances[row.quantity], row
 
 
+@pytest.mark.parametrize(
+    ("reverse", "why"),
+    [
+        ({"loss": {"probability": 0.01}}, "it loses acknowledgements"),
+        # 40 of 1040 bytes for each packet of 10 Mbit/s: 385 kbit/s, of 400.
+        ({"rate": "400 kbps"}, "acknowledgements of all that flows can send are 96.2 % of it"),
+        ({"rate": "500 kbps"}, ""),
+    ],
+)
+def test_a_way_back_that_loses_or_holds_acknowledgements_is_in_no_model(reverse: Any, why: str) -> None:
+    tcp = {"preset": "newreno", "delayed_ack": False, "mss": "1000 B"}
+    prediction = tb.predict(dumbbell({"tcp": tcp}, buffer="50 packets", reverse=reverse))
+    assert [(part.at, why in part.why) for part in prediction.not_modelled] == (
+        [("links.bottleneck.reverse", True)] if why else []
+    )
+
+
 LEFT_OUT = {
     "atm": "packets travel in cells",
     "background": "datagrams (flows.video) share its links",

@@ -16,14 +16,18 @@
 //! | start      | flows start evenly over this many seconds           | 1       |
 //! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
 //! | law        | 0: Reno, 1: FAST, 2: FAST as its module, 3: Vegas,   |         |
-//! |            | 4: MaxNet by numbers, 5: MaxNet by marks of ADPM     | 0       |
+//! |            | 4: MaxNet by numbers, 5: MaxNet by marks of ADPM;    |         |
+//! |            | 100, 101, ...: that controller of `laws`            | 0       |
 //! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
 //! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
 //! | spd        | 1: SPD at 20 cells, above 20 %, EPD from 80 % on    | 0       |
+//! | codel      | 1: CoDel; 2: FQ-CoDel, a hash of 1024 queues        | 0       |
 //! | threads    | that share the run                                  | 1       |
 //! | trace      | of the bottleneck 1: drops, 2: queue; of every flow | 0       |
 //! |            | 3: cwnd, ssthresh, rtt, in_flight and state, 4: cwnd,|         |
 //! |            | rtt, in_flight, segments and acks; 5: 3 of one flow  |         |
+//!
+//! `dumbbell laws` prints the names of all controllers that need no prices, as a list in JSON.
 //!
 //! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
 
@@ -36,11 +40,13 @@ use measured::{Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FastSpec, MaxNetSourceSpec, UpdateForm, VegasSpec};
 use tailback_core::network::{
-    Aal5, Access, Buffer, Flow, Group, Impairments, Network, Port, Record, Switching, Trace, TraceKind, Transport,
+    Aal5, Access, Buffer, Flow, Group, Impairments, Network, Port, Queues, Record, Scheduling, Switching, Trace, TraceKind,
+    Transport,
 };
 use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
-use tailback_core::queue::{BpdSpec, MaxNetSpec, PolicySpec, SpdReading, SpdSpec};
+use tailback_core::queue::{BpdSpec, CodelSpec, MaxNetSpec, PolicySpec, SpdReading, SpdSpec};
+use tailback_core::schedule::{FlowQueueSpec, SchedulerSpec};
 use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
 
 const MSS: Bytes = Bytes(1000);
@@ -49,10 +55,18 @@ const RECEIVER_DELAY: Span = Span::from_millis(1);
 /// Traces of what a sender goes by, and of what it sends and hears.
 const STATE: [TraceKind; 5] = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::InFlight, TraceKind::State];
 const TRAFFIC: [TraceKind; 5] = [TraceKind::Cwnd, TraceKind::Rtt, TraceKind::InFlight, TraceKind::Segments, TraceKind::Acks];
+/// `law` of the first of `laws`.
+const FIRST_LAW: f64 = 100.0;
 const BOTTLENECK_DELAY: Span = Span::from_millis(10);
 
 fn main() -> Result<(), String> {
-    let settings = read(std::env::args().skip(1))?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments == ["laws"] {
+        let names: Vec<String> = laws().iter().filter_map(ControllerSpec::name).map(|name| format!("\"{name}\"")).collect();
+        println!("[{}]", names.join(", "));
+        return Ok(());
+    }
+    let settings = read(arguments.into_iter())?;
     let network = settings.network();
     let end = Time::ZERO + network.duration;
     let engine = Engine::new(network);
@@ -78,7 +92,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-const DEFAULTS: [(&str, f64); 17] = [
+const DEFAULTS: [(&str, f64); 18] = [
     ("n", 100.0),
     ("c", 1000.0),
     ("acc", 100.0),
@@ -94,6 +108,7 @@ const DEFAULTS: [(&str, f64); 17] = [
     ("cells", 0.0),
     ("bpd", 0.0),
     ("spd", 0.0),
+    ("codel", 0.0),
     ("trace", 0.0),
     ("threads", 1.0),
 ];
@@ -104,6 +119,14 @@ fn read(arguments: impl Iterator<Item = String>) -> Result<Dumbbell, String> {
         shortest if shortest >= 22.0 => Ok(Dumbbell(settings)),
         shortest => Err(format!("rmin={shortest}: bottleneck and receiver links alone take 22 ms there and back")),
     }
+}
+
+/// Of each controller that needs no prices, its usual settings.
+fn laws() -> Vec<ControllerSpec> {
+    let mut laws = ControllerSpec::samples();
+    laws.dedup_by_key(|law| law.name());
+    laws.retain(|law| law.name().is_some() && law.goes_by().is_none());
+    laws
 }
 
 /// The network that the settings say.
@@ -139,12 +162,15 @@ impl Dumbbell {
             reading: SpdReading::Corrected,
         };
         let policy = match (of.get("bpd"), of.get("spd")) {
-            _ if of.get("law") >= 4.0 => PolicySpec::MaxNet(MaxNetSpec::default()),
+            _ if [4.0, 5.0].contains(&of.get("law")) => PolicySpec::MaxNet(MaxNetSpec::default()),
+            _ if of.get("codel") != 0.0 => PolicySpec::Codel(CodelSpec::default()),
             (0.0, 0.0) => PolicySpec::DropTail(()),
             (0.0, _) => PolicySpec::Spd(spd),
             _ => PolicySpec::Bpd(bpd),
         };
-        let forth = Port { policy, ..port("bottleneck", Buffer::Units(places)) };
+        let scheduling = (of.get("codel") == 2.0)
+            .then(|| Scheduling { scheduler: SchedulerSpec::FlowQueue(FlowQueueSpec::default()), queues: Queues::Hashed(1024) });
+        let forth = Port { policy, scheduling, ..port("bottleneck", Buffer::Units(places)) };
         Network {
             ports: vec![forth, port("bottleneck.reverse", Buffer::Unlimited)],
             paths: vec![vec![0], vec![1]],
@@ -219,7 +245,9 @@ impl Dumbbell {
             4.0 | 5.0 => {
                 ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: mbps(self.0.get("acc") / 5.0), ..MaxNetSourceSpec::default() })
             }
-            _ => ControllerSpec::Reno(()),
+            law => {
+                laws().get((law - FIRST_LAW) as usize).filter(|_| law >= FIRST_LAW).cloned().unwrap_or(ControllerSpec::Reno(()))
+            }
         }
     }
 

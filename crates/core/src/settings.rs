@@ -31,6 +31,10 @@ pub struct Member {
     /// What it follows: an RFC, a paper, a section of a document.
     pub source: &'static str,
     pub settings: &'static [Setting],
+    /// What does not go together of these values, in the order of the settings.
+    pub misfits: fn(&[Value]) -> Vec<Misfit>,
+    /// A few that are legal.
+    pub samples: fn() -> Vec<Vec<Value>>,
 }
 
 /// One setting of a member.
@@ -296,6 +300,8 @@ macro_rules! named {
                 summary: $crate::settings::line!($($summary),+),
                 source: $source,
                 settings: <$spec as $crate::settings::Keys>::SETTINGS,
+                misfits: $crate::settings::misfits_of::<$member>,
+                samples: $crate::settings::values_of_samples::<$member>,
             };
             type Spec = $spec;
         }
@@ -374,6 +380,16 @@ macro_rules! family {
             }
         }
     };
+}
+
+/// Of one member; none of values of other types.
+pub(crate) fn misfits_of<M: Named>(values: &[Value]) -> Vec<Misfit> {
+    M::Spec::read(values).map(|spec| spec.check()).unwrap_or_default()
+}
+
+/// Of one member.
+pub(crate) fn values_of_samples<M: Named>() -> Vec<Vec<Value>> {
+    M::Spec::samples().iter().map(Keys::values).collect()
 }
 
 /// Of one member.
@@ -470,7 +486,7 @@ mod tests {
 
     #[test]
     fn a_member_is_declared_once() {
-        let Member { name, summary, source, settings } = Kettle::MEMBER;
+        let Member { name, summary, source, settings, .. } = Kettle::MEMBER;
         assert_eq!((name, summary, source), ("kettle", "Boils water.", "RFC 2324"));
         let helped: Vec<_> = settings.iter().map(|setting| (setting.key, setting.help)).collect();
         assert_eq!(helped, [("cups", "How much, in cups."), ("whistles", "Whether it whistles."), ("fuel", "What with.")]);

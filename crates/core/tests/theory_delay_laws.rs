@@ -16,9 +16,15 @@ fn sender(recovery: Recovery) -> TcpSpec {
 
 /// One flow of each law over 20 Mbit/s and 40 ms, where 97 packets are a product; all begin within a round trip, so that each sees the empty path.
 fn copa(laws: &[CopaSpec], recovery: Recovery) -> Results {
+    copa_behind(1000, laws, recovery)
+}
+
+/// The same with so many places.
+fn copa_behind(places: u64, laws: &[CopaSpec], recovery: Recovery) -> Results {
     let groups = laws.iter().map(|&law| group("copa", Transport::Tcp(sender(recovery), ControllerSpec::Copa(law))));
     let starting = |index: u32| Flow { start: Time(Span::from_micros(4000 * u64::from(index)).0), ..flow(index, 0, 1) };
-    let ways = ["link", "reverse"].map(|name| link(name, 20, Span::from_millis(20), Buffer::Units(1000)));
+    let ways =
+        [("link", places), ("reverse", 1000)].map(|(name, places)| link(name, 20, Span::from_millis(20), Buffer::Units(places)));
     let mut network = one_link(
         ways,
         group("none", Transport::Tcp(sender(recovery), ControllerSpec::Reno(()))),
@@ -50,6 +56,17 @@ fn copa_flows_keep_one_and_a_quarter_over_delta_packets_each_in_the_queue_and_tw
         assert!((mean / (1.25 * inverse) - 1.0).abs() < 0.2, "{deltas:?}: {mean} packets, and not {}", 1.25 * inverse);
         assert!(most <= 2.5 * inverse + 1.0, "{deltas:?}: {most} packets");
         assert!(first(&results.queues, "utilisation") > 0.99 && first(&results.queues, "discarded_units") == 0.0);
+    }
+}
+
+#[test]
+fn in_five_places_a_copa_flow_fills_the_link_whose_lost_retransmissions_are_found_without_a_timeout() {
+    // Its queue is of five packets at most, but slow start loses tens of a window, and some of them twice.
+    for competes in [true, false] {
+        let law = [CopaSpec { competes, ..CopaSpec::default() }];
+        let [by_time, by_sack] = [Recovery::RackTlp, Recovery::Sack].map(|recovery| copa_behind(5, &law, recovery));
+        assert!(first(&by_time.queues, "utilisation") > 0.99 && first(&by_time.queues, "loss_share") < 0.002);
+        assert!(first(&by_sack.queues, "utilisation") < 0.6 && first(&by_sack.flows, "timeouts") > 0.0);
     }
 }
 

@@ -104,6 +104,7 @@ fn unmodelled(port: &Port) -> Option<&'static str> {
 
 fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {
     let paths: BTreeSet<u32> = flows.iter().map(|flow| flow.forward).collect();
+    let ways_back: BTreeSet<u32> = flows.iter().map(|flow| flow.backward).collect();
     let access = |rate: fn(&Flow) -> Option<Rate>| flows.iter().filter_map(rate).min();
     let (tcp, source) = match &group.transport {
         Transport::Tcp(spec, law) => (Some(of_tcp(spec, law)), None),
@@ -113,6 +114,7 @@ fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {
         "name": group.name,
         "count": flows.len(),
         "paths": paths,
+        "ways_back": ways_back,
         "tcp": tcp,
         "source": source,
         "in_cells": group.framing.is_some(),
@@ -133,6 +135,7 @@ fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
         "recovery": spec.recovery.word(),
         "mss": spec.mss,
         "header": spec.header,
+        "ack_bytes": spec.ack_size,
         "initial_window": spec.initial_window,
         "receiver_window": spec.receiver_window,
         "counts_bytes": spec.counting == Counting::Bytes,

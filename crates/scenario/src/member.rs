@@ -458,12 +458,64 @@ pub(crate) fn markdown(member: &Member) -> String {
         return page;
     }
     page += "\n| setting | what it is | what fits | unless given |\n|---|---|---|---|\n";
-    for setting in member.settings {
+    for (index, setting) in member.settings.iter().enumerate() {
         let usual = setting.usual().map_or("must be given".into(), |usual| match usual {
             Written::Absent => "none".into(),
             usual => usual.to_string(),
         });
-        page += &format!("| `{}` | {} | {} | {usual} |\n", setting.key, setting.help, setting.kind.expected());
+        let but = match &excluded(member, index)[..] {
+            [] => String::new(),
+            [end] => format!(", but not {end}"),
+            ends => format!(", but neither {}", ends.join(" nor ")),
+        };
+        page += &format!("| `{}` | {} | {}{but} | {usual} |\n", setting.key, setting.help, setting.kind.expected());
     }
     page
+}
+
+/// Ends of a setting's range that the member itself refuses, where it takes what lies next to them.
+fn excluded(member: &Member, index: usize) -> Vec<String> {
+    let setting = &member.settings[index];
+    let refuses = |value: Value| {
+        let refused = |mut values: Vec<Value>| {
+            values[index] = value;
+            let misfits = (member.misfits)(&values);
+            misfits.iter().any(|misfit| misfit.severity == Severity::Error && misfit.keys.first() == Some(&setting.key))
+        };
+        (member.samples)().into_iter().all(refused)
+    };
+    let ends = match setting.kind {
+        Kind::Whole { least, most } => vec![[least, least + 1].map(Value::Whole), [most, most - 1].map(Value::Whole)],
+        Kind::Segments { least, most } | Kind::Number { least, most } => of_numbers(least, most),
+        Kind::Probability => of_numbers(0.0, 1.0),
+        _ => Vec::new(),
+    };
+    let of_itself = ends.into_iter().filter(|[end, inside]| refuses(*end) && !refuses(*inside));
+    of_itself.map(|[end, _]| setting.kind.written(end).to_string()).collect()
+}
+
+/// Both ends, and what lies next to them.
+fn of_numbers(least: f64, most: f64) -> Vec<[Value; 2]> {
+    vec![[least, least.next_up()].map(Value::Number), [most, most.next_down()].map(Value::Number)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::markdown;
+    use tailback_core::congestion::ControllerSpec;
+
+    #[test]
+    fn what_fits_leaves_out_the_ends_that_a_member_refuses_and_no_others() {
+        let page = |name: &str| {
+            let member = ControllerSpec::MEMBERS.iter().find(|member| member.name == name).unwrap();
+            markdown(member)
+        };
+        let row = |page: &str, key: &str| page.lines().find(|line| line.starts_with(&format!("| `{key}`"))).unwrap().to_string();
+        let swift = page("swift");
+        assert!(row(&swift, "decrease").contains(", but not 0 |"));
+        assert!(row(&swift, "most_decrease").contains(", but neither 0 nor 1 |"));
+        // What depends on another setting is no end of its own range.
+        assert!(!row(&swift, "most_window").contains(", but n"));
+        assert!(!row(&page("ledbat"), "min_cwnd").contains(", but n"));
+    }
 }

@@ -1,7 +1,7 @@
 //! What is wrong with a scenario, and where: the one text that every face shows.
 
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// One fault of a scenario.
@@ -263,6 +263,9 @@ impl<'a> Report<'a> {
     /// What was warned of, in the order of the lines.
     pub fn warnings(mut self) -> Warnings {
         self.warnings.sort_by_key(|problem| problem.line.unwrap_or(0));
+        // One key may describe several links.
+        let mut told = BTreeSet::new();
+        self.warnings.retain(|problem| told.insert((problem.at.clone(), problem.message.clone())));
         Warnings { file: self.source.file.clone(), list: self.warnings }
     }
 

@@ -15,26 +15,28 @@ __all__ = ["lab"]
 
 @click.command
 @click.option(
-    "--port", type=options.WholeNumber(0, 65535), default=0, metavar="N", help="Port of 127.0.0.1; 0 for any that is free."
+    "--port", type=options.WholeNumber(0, 65535), metavar="N", help="Port of 127.0.0.1; any that is free if not given, or 0."
 )
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
 @click.option("--out", type=options.PATH, metavar="DIR", help="Write the page as files to this new folder, and serve nothing.")
 @command
-def lab(port: int, no_open: bool, out: Path | None) -> Exit:
+def lab(port: int | None, no_open: bool, out: Path | None) -> Exit:
     """Watch scenarios run, in a page of the browser.
 
     Everything is computed in the page; this command hands it its files, to this machine alone, until Ctrl-C. What `--out` writes
     can be put on any web space.
     """
     from tailback._lab import Server, write
-    from tailback.errors import OutputError
+    from tailback.errors import OutputError, ParameterError
 
+    if out is not None and (unused := [flag for flag, given in (("--port", port is not None), ("--no-open", no_open)) if given]):
+        raise ParameterError(f"{' and '.join(unused)} beside --out, with which nothing is served or opened; drop one of them")
     try:
         if out is not None:
             write(out)
             note(f"the page is in {out}; any web server can serve it")
             return Exit.DONE
-        server = Server(port)
+        server = Server(port or 0)
     except OutputError as error:
         note(f"error: {error}")
         return Exit.INPUT

@@ -102,7 +102,7 @@ def _listed(seeds: int, *, as_json: bool) -> str:
 
 def _lines(done: Reproduction) -> Iterator[str]:
     """Each experiment with its claims, then the verdict."""
-    from tailback.papers._wording import guard, needed, number, word
+    from tailback.papers._wording import decided, guard, number, word
 
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
@@ -117,7 +117,7 @@ def _lines(done: Reproduction) -> Iterator[str]:
             claim = verdict.claim
             published = "" if claim.published is None else f", published {claim.published:g}"
             yield f"  {claim.id:<{width}}{claim.kind}  {word(verdict)}: {number(verdict)}{published}; must be {claim.must}"
-            yield f"{margin}by {verdict.seeds} seeds; decided by {needed(verdict)}"
+            yield f"{margin}by {decided(verdict)}"
             yield textwrap.fill(verdict.text, 100, initial_indent=margin, subsequent_indent=margin)
             if verdict.contrast:
                 beside = verdict.contrast

@@ -31,6 +31,11 @@ def needed(verdict: Verdict) -> str:
     return f"> {MOST_SEEDS}" if verdict.decided_by is None else str(verdict.decided_by)
 
 
+def decided(verdict: Verdict) -> str:
+    """``10 seeds; decided by 4``. What is not random has one run and no seeds."""
+    return "1 run, in which nothing is random" if verdict.seeds == 1 else f"{verdict.seeds} seeds; decided by {needed(verdict)}"
+
+
 def word(verdict: Verdict) -> str:
     """What became of a claim; in capitals if it should hold."""
     if verdict.contrast and verdict.holds:
@@ -74,7 +79,5 @@ def guard(claims: list[Verdict]) -> str:
     failed = [verdict for verdict in claims if verdict.claim.kind == "R" and not verdict.holds]
     if not failed:
         return ""
-    listed = ", ".join(
-        f"{verdict.claim.id} ({verdict.finding} by {verdict.seeds} seeds, decided by {needed(verdict)})" for verdict in failed
-    )
+    listed = ", ".join(f"{verdict.claim.id} ({verdict.finding} by {decided(verdict).replace(';', ',')})" for verdict in failed)
     return f"{len(failed)} of kind R {'do' if len(failed) > 1 else 'does'} not hold: {listed}"

@@ -80,6 +80,7 @@ class Tcp:
     recovery: str
     mss: int
     header: int
+    ack_bytes: int
     initial_window: float
     receiver_window: int
     counts_bytes: bool
@@ -155,9 +156,10 @@ class Group:
 
 @dataclass(frozen=True)
 class TcpGroup(Group):
-    """Flows of TCP."""
+    """Flows of TCP. `ways_back` are those of their acknowledgements, as ports by name."""
 
     tcp: Tcp
+    ways_back: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,9 @@ class Network:
 
 
 def _group(group: dict[str, Any], paths: list[tuple[str, ...]], base_rtts_s: tuple[float, ...]) -> Group:
-    crossed, tcp, source = group.pop("paths"), group.pop("tcp"), group.pop("source")
+    crossed, back, tcp, source = (group.pop(key) for key in ("paths", "ways_back", "tcp", "source"))
     path = paths[crossed[0]] if len(crossed) == 1 else None
     common: dict[str, Any] = {**group, "path": path, "base_rtts_s": base_rtts_s}
-    return TcpGroup(**common, tcp=Tcp(**tcp)) if tcp else DatagramGroup(**common, source=Source(**source))
+    if not tcp:
+        return DatagramGroup(**common, source=Source(**source))
+    return TcpGroup(**common, tcp=Tcp(**tcp), ways_back=tuple(paths[way] for way in back))

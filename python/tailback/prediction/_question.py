@@ -196,6 +196,10 @@ def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
     doubts = []
     if port.policy != "drop_tail":
         doubts.append(f"`{link}` has the policy {port.policy}; the rules are for drop-tail queues")
+    if port.unmodelled:
+        doubts.append(f"`{link}` {port.unmodelled}; the rules are for a link that sends whenever something waits, at its rate")
+    if port.random_loss or port.listed_drops:
+        doubts.append(f"`{link}` loses packets by itself; in the rules only a full buffer does")
     for group in groups:
         if not group.tcp.halves:
             doubts.append(f"flows.{group.name}: the controller is {group.tcp.controller}; the rules are for windows that halve")

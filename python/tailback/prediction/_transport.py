@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from tailback import models
 from tailback.prediction._limits import QUIET_LOAD
-from tailback.prediction._network import Network, Port, TcpGroup
+from tailback.prediction._network import Group, Network, Port, TcpGroup
 from tailback.prediction._outcome import Outcome
 from tailback.prediction._saturated import predict_saturated
 
@@ -69,7 +69,35 @@ def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
             return f"links.{name}.loss.drops", "listed packets are discarded"
         if port.buffer is not None and port.unit != "packets":
             return f"links.{name}.queue.buffer", "the buffer is counted in bytes, models count packets"
+    return _misfit_of_ways_back(network, group)
+
+
+def _misfit_of_ways_back(network: Network, group: TcpGroup) -> tuple[str, str] | None:
+    """Models have acknowledgements come back, all of them and without a queue."""
+    for name in dict.fromkeys(name for way in group.ways_back for name in way):
+        port = network.ports[name]
+        if port.random_loss:
+            return f"links.{name}", "it loses acknowledgements, and in models all of them come back"
+        brought = sum(_acknowledgements_bps(network, other) for other in network.groups if _comes_back_by(other, name))
+        if brought > QUIET_LOAD * port.capacity_bps:
+            share = f"{100 * brought / port.capacity_bps:.3g} %"
+            return (
+                f"links.{name}",
+                f"acknowledgements of all that flows can send are {share} of it, and in models none of them wait",
+            )
     return None
+
+
+def _comes_back_by(group: Group, name: str) -> TypeGuard[TcpGroup]:
+    return isinstance(group, TcpGroup) and any(name in way for way in group.ways_back)
+
+
+def _acknowledgements_bps(network: Network, group: TcpGroup) -> float:
+    """At most: of what the narrowest link of the way there brings, or the largest windows in empty round trips."""
+    packet = group.tcp.packet_bytes
+    windows = sum(8 * group.tcp.receiver_window * packet / rtt for rtt in group.base_rtts_s if rtt > 0)
+    narrowest = min((network.ports[name].capacity_bps for name in group.path or ()), default=math.inf)
+    return min(windows, narrowest) * group.tcp.ack_bytes / (packet * group.tcp.segments_per_ack)
 
 
 def _bundles(network: Network, groups: list[TcpGroup]) -> list[_Bundle]:

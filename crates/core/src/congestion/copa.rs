@@ -8,6 +8,10 @@
 //! loss makes the window smaller; but in a buffer so short that the delay hardly changes, the target is infinite whatever is lost, and flows once
 //! sent thirteen packets for each that arrived: a round trip that loses more than a tenth leaves as large a window as arrived in it. The paper leaves
 //! timeouts open: after one the flow starts again from two segments, slowly up to half of what it had. A mark is taken for a loss.
+//!
+//! Where its queue, 2.5/delta packets of all flows, hardly fits into the buffer, it loses much by bursts, be it competing or not, and recovery by SACK
+//! alone (RFC 6675) waits for a timeout wherever a retransmission is lost: a flow with five places (20 Mbit/s, 40 ms) used 0.23 of the link, with
+//! RACK-TLP 1.00. What does not fit is lost all the same: three flows used 0.81 of 60 Mbit/s and lost 9 %.
 
 use super::support::beside::Beside;
 use super::support::lately::Lately;
@@ -18,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 member! {
-    /// Keeps about 1/delta packets in the queues, and empties them every few round trips. Best with timestamps.
+    /// Keeps about 1/delta packets in the queues, and empties them every few round trips. Best with timestamps and, in short buffers, RACK-TLP.
     Copa = "copa", "Arun and Balakrishnan, NSDI 2018";
 
     pub struct CopaSpec {

@@ -3,7 +3,9 @@
 //!
 //! Differs: the sender hears an accurate count of marked packets, as RFC 9768 has it, instead of working it out from the echoes of a receiver by section
 //! 3.2; and it counts segments where the RFC counts bytes. The reduction itself comes once per window, with the echo, as section 3.3 has it,
-//! and leaves two segments, as in Linux: a single one would wait for the delayed acknowledgement.
+//! and leaves two segments, as in Linux: a single one would wait for the delayed acknowledgement. Acknowledgements that carry the echo, which lasts until
+//! the receiver hears of the reduction, do not open the window (RFC 3168 section 6.1.2); models have it grow in every round trip, and where most of them
+//! bring a mark its windows are about half as large as theirs.
 
 use super::support::beside::Beside;
 use super::{Ack, AskedFor, Cause, Congestion, Controller, Start};

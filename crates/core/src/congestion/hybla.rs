@@ -11,7 +11,7 @@ use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Span};
-use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -27,7 +27,19 @@ member! {
     }
 }
 
+/// Of a path of 25 ms rho is 25 then, and a round trip adds 625 segments.
+const LEAST_RTT_0: Span = Span::from_millis(1);
+
 impl Settings for HyblaSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let tiny = || {
+            let message =
+                "the shorter `rtt_0`, the more a round trip adds: over paths of some milliseconds windows double until a loss";
+            Misfit::warning(&["rtt_0"], message, "1 ms or more; the paper has 25 ms")
+        };
+        (self.rtt_0 < LEAST_RTT_0).then(tiny).into_iter().collect()
+    }
+
     fn samples() -> Vec<HyblaSpec> {
         vec![HyblaSpec::default(), HyblaSpec { rtt_0: Span::from_micros(100), start_limit: 40.0 }]
     }
@@ -94,6 +106,14 @@ mod tests {
         let mut sender = ModelSender::new(law).with_round_trip(milliseconds);
         sender.in_flight = window as u32;
         sender
+    }
+
+    #[test]
+    fn a_round_trip_to_keep_pace_with_that_no_path_has_is_warned_of() {
+        let keys =
+            |rtt_0| HyblaSpec { rtt_0, ..HyblaSpec::default() }.check().into_iter().map(|misfit| misfit.keys).collect::<Vec<_>>();
+        assert_eq!(keys(Span::from_millis(1)), Vec::<&[&str]>::new());
+        assert_eq!(keys(Span::from_micros(999)), [&["rtt_0"]]);
     }
 
     #[test]

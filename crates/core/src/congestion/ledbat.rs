@@ -34,6 +34,8 @@ member! {
 
 const MOST_MINUTES: usize = 20;
 const MOST_DELAYS: usize = 16;
+/// What may be sent of a path of which nothing is known (RFC 6928): more, kept whatever the delay, is no background.
+const MOST_MIN_CWND: f64 = 10.0;
 const MINUTE: Span = Span::from_millis(60_000);
 
 impl Settings for LedbatSpec {
@@ -41,9 +43,15 @@ impl Settings for LedbatSpec {
         let still = || Misfit::error(&["gain"], "a window that never changes", "above 0");
         let rfc = || Misfit::warning(&["target"], "a delay above what RFC 6817 allows", "at most 100 ms");
         let gain = || Misfit::warning(&["gain"], "a gain above what RFC 6817 allows", "at most 1");
+        let stays = || {
+            let message =
+                format!("a flow that keeps {} segments under way whatever the delay gives way to nobody", self.min_cwnd);
+            Misfit::warning(&["min_cwnd"], message, format!("at most {MOST_MIN_CWND}; the RFC has 2"))
+        };
         let still = (self.gain <= 0.0).then(still);
+        let stays = (self.min_cwnd > MOST_MIN_CWND).then(stays);
         let target = (self.target > Span::from_millis(100)).then(rfc);
-        still.into_iter().chain(target).chain((self.gain > 1.0).then(gain)).collect()
+        still.into_iter().chain(target).chain((self.gain > 1.0).then(gain)).chain(stays).collect()
     }
 
     fn samples() -> Vec<LedbatSpec> {
@@ -195,6 +203,15 @@ mod tests {
 
     fn at_once() -> LedbatSpec {
         LedbatSpec { current_filter: 1, ..LedbatSpec::default() }
+    }
+
+    #[test]
+    fn a_least_window_that_gives_way_to_nobody_is_warned_of() {
+        let keys = |min_cwnd| {
+            LedbatSpec { min_cwnd, ..LedbatSpec::default() }.check().into_iter().map(|misfit| misfit.keys).collect::<Vec<_>>()
+        };
+        assert_eq!(keys(10.0), Vec::<&[&str]>::new());
+        assert_eq!(keys(10.5), [&["min_cwnd"]]);
     }
 
     #[test]

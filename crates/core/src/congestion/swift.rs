@@ -56,6 +56,11 @@ impl Settings for SwiftSpec {
             let expected = format!("at least {}", self.least_window.max(1.0));
             misfits.push(Misfit::error(&["most_window"], "no window would be large enough to send", expected));
         }
+        for (key, share) in [(&["decrease"], self.decrease), (&["most_decrease"], self.most_decrease)] {
+            if share == 0.0 {
+                misfits.push(Misfit::error(key, "no excess would ever take anything of a window", "above 0"));
+            }
+        }
         if self.most_decrease == 1.0 {
             misfits.push(Misfit::error(&["most_decrease"], "nothing would be left of a window", "less than 1"));
         }

@@ -60,8 +60,17 @@ impl Settings for DualPi2Spec {
         let alpha = || Misfit::error(&["alpha"], "with this the delay has no target", "above 0");
         let share = || Misfit::error(&["classic_share"], "a queue that never gets a turn", "above 0, below 1");
         let is_share = self.classic_share > 0.0 && self.classic_share < 1.0;
-        let alpha = (self.alpha == 0.0).then(alpha);
-        alpha.into_iter().chain((!is_share).then(share)).collect()
+        let usual = DualPi2Spec::default();
+        let ignored = |keys, expected| Misfit::warning(keys, "ignored: it is of the other `service`", expected);
+        let of_service = match self.service {
+            DualService::WeightedRoundRobin if !is_share => Some(share()),
+            DualService::WeightedRoundRobin => {
+                (self.shift != usual.shift).then(|| ignored(&["shift"], "no `shift`, or `service = \"time_shifted_fifo\"`"))
+            }
+            DualService::TimeShiftedFifo => (self.classic_share != usual.classic_share)
+                .then(|| ignored(&["classic_share"], "no `classic_share`, or `service = \"weighted_round_robin\"`")),
+        };
+        (self.alpha == 0.0).then(alpha).into_iter().chain(of_service).collect()
     }
 
     fn samples() -> Vec<DualPi2Spec> {
@@ -206,6 +215,7 @@ mod tests {
     use crate::primitives::units::Rate;
     use crate::schedule::SchedulerSpec;
     use crate::schedule::model_port::ModelPort;
+    use crate::settings::Severity;
 
     fn dual(base: f64) -> DualPi2 {
         DualPi2 { base, ..DualPi2::new(&DualPi2Spec::default(), &[1.0; 2]) }
@@ -229,6 +239,22 @@ mod tests {
 
     fn near(found: f64, by_hand: f64) {
         assert!((found - by_hand).abs() < 1e-12, "{found}, not {by_hand}");
+    }
+
+    #[test]
+    fn a_setting_of_the_other_service_is_warned_of() {
+        let keys = |spec: DualPi2Spec| spec.check().into_iter().map(|misfit| (misfit.keys, misfit.severity)).collect::<Vec<_>>();
+        let usual = DualPi2Spec::default();
+        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, shift: Span::from_millis(20), ..usual };
+        assert_eq!((keys(usual), keys(shifted)), (vec![], vec![]));
+        let both = [
+            DualPi2Spec { shift: Span::from_millis(20), ..usual },
+            // A share of which nothing comes is none that never gets a turn.
+            DualPi2Spec { classic_share: 0.0, ..shifted },
+        ];
+        let found = both.map(keys);
+        assert_eq!(found, [vec![(&["shift"][..], Severity::Warning)], vec![(&["classic_share"][..], Severity::Warning)]]);
+        assert_eq!(keys(DualPi2Spec { classic_share: 0.0, ..usual }), [(&["classic_share"][..], Severity::Error)]);
     }
 
     #[test]

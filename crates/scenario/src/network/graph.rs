@@ -5,15 +5,15 @@ use super::groups::Groups;
 use super::sites::{Made, Sites, taken};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
-use crate::quantity::{Duration, Probability, Size};
+use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::scenario::Description;
 use crate::schema::{self, Buffer, Jitter, Link, Loss, PortName, Queue, Style, policy_spec};
 use crate::values::{Name, Word};
 use std::rc::Rc;
-use tailback_core::network::{self, Impairments, ListedDrop, LossAt, Port, PortId, Switching};
+use tailback_core::network::{self, Impairments, ListedDrop, LossAt, Port, PortId, Queues, Scheduling, Switching};
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::Bytes;
-use tailback_core::queue::PolicySpec;
+use tailback_core::queue::{PolicerSpec, PolicySpec};
 use tailback_core::settings::PlainWords;
 
 pub(super) struct Graph {
@@ -98,7 +98,7 @@ impl Graph {
             report.add(format!("{at}.to"), "a link from a node to itself").given(link.to.as_str()).expected("another node");
         }
         let places = [format!("{at}.queue"), format!("{at}.reverse.queue")];
-        let pair = pair(link, &at, places, groups, report);
+        let pair = pair(link, [&at, &format!("{at}.reverse")], places, groups, report);
         if !link.duplex && link.reverse.is_some() {
             let problem = report.add(format!("{at}.reverse"), "this link has no way back");
             problem.given("duplex = false").expected("duplex = true, or no `reverse`");
@@ -253,13 +253,14 @@ impl Graph {
 fn pairs(made: &Made, groups: &Groups, report: &mut Report) -> Vec<Pair> {
     let one = |style: &Style| {
         let places = style.queues.map(|key| format!("{}.{key}", made.at));
-        pair(&style.link, made.at, places, groups, report)
+        let back = if style.is_alike { made.at.to_string() } else { format!("{}.reverse", made.at) };
+        pair(&style.link, [made.at, &back], places, groups, report)
     };
     made.plan.styles.iter().map(one).collect()
 }
 
-/// Both directions of a link, without names. `places`: of its queues.
-fn pair(link: &Link, at: &str, places: [String; 2], groups: &Groups, report: &mut Report) -> Pair {
+/// Both directions of a link, without names. `at`: where each is described. `places`: of its queues.
+fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], groups: &Groups, report: &mut Report) -> Pair {
     let transmitters = link.transmitters.0 as u32;
     let [there, back] = places;
     let direction = Direction {
@@ -289,9 +290,9 @@ fn pair(link: &Link, at: &str, places: [String; 2], groups: &Groups, report: &mu
         duplication: reverse.duplication,
     };
     if reverse.rate.is_some() || reverse.switching.is_some() {
-        direction.check_trace(transmitters, &format!("{at}.reverse"), report);
+        direction.check_trace(transmitters, back_at, report);
     }
-    let port = direction.port(transmitters, &format!("{at}.reverse"), &back, groups, report);
+    let port = direction.port(transmitters, back_at, &back, groups, report);
     Pair { there, back: Some((port, direction.queue.buffer, back.into())) }
 }
 
@@ -315,6 +316,8 @@ impl Direction<'_> {
         let buffer = self.queue.resolved(rate, queue_at, report);
         let policy = policy_spec(&self.queue.policy, self.queue.buffer, buffer, queue_at, report);
         let scheduling = classes::scheduling(self.queue, buffer, policy.as_ref(), queue_at, groups, report);
+        self.check_policers(policy.as_ref(), scheduling.as_ref(), rate, queue_at, report);
+        self.check_loss(at, report);
         Port {
             name: String::new(),
             rate: self.rate.mean(),
@@ -353,6 +356,44 @@ impl Direction<'_> {
         Some(BucketSpec { rate: shaper.rate.rate(), burst: Bytes(burst) })
     }
 
+    /// Of the queue, or of each class. `rate`: bit/s of all transmitters.
+    fn check_policers(
+        &self,
+        policy: Option<&PolicySpec>,
+        scheduling: Option<&Scheduling>,
+        rate: f64,
+        queue_at: &str,
+        report: &mut Report,
+    ) {
+        let of_queue = policy.map(|policy| (queue_at.to_string(), policy));
+        let of_classes = scheduling.map_or(&[][..], |scheduling| match &scheduling.queues {
+            Queues::OfClasses(classes, _) => classes,
+            _ => &[],
+        });
+        let of_classes = of_classes.iter().enumerate();
+        let of_classes = of_classes.map(|(index, class)| (format!("{queue_at}.classes[{index}]"), &class.policy));
+        for (at, policy) in of_queue.into_iter().chain(of_classes) {
+            let at = format!("{at}.rate");
+            match policy {
+                PolicySpec::Policer(PolicerSpec { rate: policed, .. }) if policed.0 as f64 >= rate && report.sound(&at) => {
+                    let message = "the link sends no more than its policer lets in: the buffer decides what is lost";
+                    let problem = report.warn(at, message);
+                    problem.given(Rate::new(policed.0).to_string()).expected(format!("less than {}", self.rate));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn check_loss(&self, at: &str, report: &mut Report) {
+        let at = format!("{at}.loss");
+        let loses_nothing = |loss: &Loss| loss.probability.0 == 0.0 && loss.gilbert_elliott.is_none() && loss.drops.is_empty();
+        if self.loss.is_some_and(loses_nothing) && report.sound(&at) {
+            let problem = report.warn(at, "a `loss` that loses nothing");
+            problem.expected("a `probability` above 0, `gilbert_elliott` or `drops` in it, or no `loss`");
+        }
+    }
+
     /// Opportunities are those of one transmitter, for whole packets.
     fn check_trace(&self, transmitters: u32, at: &str, report: &mut Report) {
         if self.rate.trace().is_none() {
@@ -376,6 +417,9 @@ impl Direction<'_> {
         if given.r.0 == 0.0 && given.p.0 > 0.0 && report.sound(&at) {
             let problem = report.add(at, "a link that never leaves its bad state");
             problem.given("0").expected("a probability above 0, or `probability` alone for losses without bursts");
+        } else if given.r.0 == 0.0 && given.p.0 == 0.0 && report.sound(&at) {
+            let problem = report.add(at, "a link that never leaves its good state, for it has no other");
+            problem.given("p = 0, r = 0").expected("both above 0, or `probability` alone for losses without bursts");
         }
         let [p, r, loss_in_good, loss_in_bad] = [given.p, given.r, given.loss_in_good, given.loss_in_bad].map(|given| given.0);
         Some(network::GilbertElliott { p, r, loss_in_good, loss_in_bad })
@@ -461,6 +505,37 @@ mod tests {
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
         assert_eq!((again.content_hash(""), again.build().unwrap()), (scenario.content_hash(""), network));
         assert!(scenario.is_random());
+    }
+
+    #[test]
+    fn what_does_nothing_to_a_link_is_warned_of() {
+        let warned = |link: &str| {
+            let scenario = Scenario::from_toml(&format!("{WIRE}{link}"), "").unwrap_or_else(|errors| panic!("{errors}"));
+            let (_, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}"));
+            let first = |text: String| text.lines().next().unwrap_or_default().to_string();
+            warnings.list.iter().map(|warning| warning.at.clone()).zip(warnings.texts().map(first)).collect::<Vec<_>>()
+        };
+        let of = |at: &str, message: &str| vec![(at.to_string(), message.to_string())];
+        let nothing = "a `loss` that loses nothing";
+        assert_eq!(warned("rate = \"1 Mbps\"\nloss = {}\n"), of("links.wire.loss", nothing));
+        let back = "rate = \"1 Mbps\"\nreverse = {loss = {at = \"before_queue\"}}\n";
+        assert_eq!(warned(back), of("links.wire.reverse.loss", nothing));
+        assert_eq!(warned("rate = \"1 Mbps\"\nloss = {probability = 0.1}\n"), []);
+        // The same as the link, and less.
+        let policed = |rate: &str, at: &str| {
+            let policer = format!("policy = \"policer\", rate = \"{rate}\", burst = \"15 kB\"");
+            let queue = format!("{{buffer = \"9 packets\", {policer}}}");
+            let of_class = format!(
+                "{{buffer = \"9 packets\", scheduler = \"drr\", classes = [{{name = \"a\", takes_others = true, {policer}}}]}}"
+            );
+            let queue = if at.contains("classes") { of_class } else { queue };
+            warned(&format!("rate = \"2 Mbps\"\nreverse = {{queue = {queue}}}\n"))
+        };
+        let message = "the link sends no more than its policer lets in: the buffer decides what is lost";
+        for at in ["links.wire.reverse.queue.rate", "links.wire.reverse.queue.classes[0].rate"] {
+            assert_eq!(policed("2 Mbps", at), of(at, message));
+            assert_eq!(policed("1999 kbps", at), []);
+        }
     }
 
     #[test]

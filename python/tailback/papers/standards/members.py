@@ -10,7 +10,7 @@ from tailback._scenario import Scenario, schema
 from tailback._topologies import dumbbell
 from tailback.errors import ScenarioError, ScenarioWarning
 
-__all__ = ["MSS", "PACKET", "controllers", "queues", "sender"]
+__all__ = ["MSS", "PACKET", "controllers", "forms", "given", "queues", "sender"]
 
 # Bytes of payload, and on the wire.
 MSS = 1000
@@ -19,8 +19,19 @@ PACKET = 1040
 # It never changes its window.
 NO_COMPETITORS = ("fixed",)
 
-# Of policies whose settings have to be given: those of the papers that brought them, for 500 waiting places.
-GIVEN: dict[str, dict[str, Any]] = {"red": {"lower": "5 packets", "upper": "15 packets"}}
+# Settings that have to be given, with their source, for 10 Mbit/s, 100 ms and 500 waiting places.
+GIVEN: dict[str, dict[str, Any]] = {
+    # Floyd and Jacobson, 1993, section 5.
+    "red": {"lower": "5 packets", "upper": "15 packets"},
+    # About where CoDel and PIE have theirs: 16 ms. The document (Athuraliya and others, 2001) leaves it to whoever runs the link.
+    "rem": {"target": "20 packets"},
+    # A seventh of what the link and the round trip hold (Alizadeh and others, SIGCOMM 2010, equation (13)).
+    "threshold": {"threshold": "17 packets"},
+    # K_min and K_max of Zhu and others, SIGCOMM 2015, section 5: 5 and 200 kB.
+    "ramp": {"lower": "5 packets", "upper": "200 packets"},
+    # Ours: a twentieth below the link, and half of what it holds.
+    "policer": {"rate": "9.5 Mbps", "burst": "60 kB"},
+}
 
 
 def sender(controller: str, **rest: Any) -> dict[str, Any]:
@@ -47,10 +58,11 @@ def is_accepted(scenario: Scenario) -> bool:
     return True
 
 
-def of_family(definition: str, tag: str) -> list[str]:
-    """Names of the members of a family, in its order."""
-    forms = schema()["$defs"][definition]["oneOf"]
-    return [form["properties"][tag]["const"] for form in forms if "const" in form["properties"][tag]]
+@cache
+def forms(definition: str, tag: str) -> dict[str, dict[str, Any]]:
+    """The members of a family by name, in its order, as the schema has them."""
+    every = [form for form in schema()["$defs"][definition]["oneOf"] if "const" in form["properties"][tag]]
+    return {form["properties"][tag]["const"]: form for form in every}
 
 
 @cache
@@ -61,12 +73,12 @@ def controllers() -> tuple[str, ...]:
         flows: Any = {"tcp": {"rtt": "40 ms", "tcp": sender(name)}}
         return dumbbell(rate="20 Mbps", delay="5 ms", buffer="100 packets", flows=flows, duration="10 s")
 
-    return tuple(name for name in of_family("ControllerTable", "kind") if name not in NO_COMPETITORS and is_accepted(tried(name)))
+    return tuple(name for name in forms("ControllerTable", "kind") if name not in NO_COMPETITORS and is_accepted(tried(name)))
 
 
 @cache
 def queues() -> dict[str, dict[str, Any]]:
-    """Policies over packets, by name, and CoDel with a queue for each flow."""
+    """Policies over packets, by name, and CoDel and PIE with a queue for each flow."""
 
     def tried(name: str) -> dict[str, Any]:
         return {"policy": name, "buffer": "500 packets", **GIVEN.get(name, {})}
@@ -75,6 +87,15 @@ def queues() -> dict[str, dict[str, Any]]:
         flows: Any = {"tcp": {"rtt": "100 ms", "tcp": sender("reno")}}
         return is_accepted(dumbbell(rate="10 Mbps", delay="5 ms", queue=queue, flows=flows, duration="10 s"))
 
-    alone = {name: tried(name) for name in of_family("Queue", "policy") if accepts_reno(tried(name))}
-    fair = {"policy": "codel", "buffer": "500 packets", "scheduler": {"kind": "flow_queue", "queues": 1024}}
-    return {**alone, "fq_codel": fair}
+    alone = {name: tried(name) for name in forms("Queue", "policy") if accepts_reno(tried(name))}
+    fair = {
+        f"fq_{policy}": {"policy": policy, "buffer": "500 packets", "scheduler": {"kind": "flow_queue", "queues": 1024}}
+        for policy in ("codel", "pie")
+    }
+    return {**alone, **fair}
+
+
+def given() -> str:
+    """The settings that some of them are given, in a line."""
+    told = [f"{name}: " + ", ".join(f"{key} {value}" for key, value in settings.items()) for name, settings in GIVEN.items()]
+    return "; ".join(told)

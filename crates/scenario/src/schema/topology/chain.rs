@@ -1,21 +1,25 @@
 //! Routers in a row, each link with its own settings.
 
-use super::{Extent, Generator, Plan, Style};
+use super::{Disturbances, Extent, Generator, Plan, Style};
+use crate::link_rate::LinkRate;
 use crate::problem::Report;
-use crate::quantity::{Duration, Rate};
+use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::Queue;
 
 record! {
     /// Routers in a row, each link with its own settings.
     pub struct Chain {
-        /// Bit rates, link by link.
-        rates: Vec<Rate>,
+        /// Bit rates, link by link, or when they can send.
+        rates: Vec<LinkRate>,
         /// Propagation delays, link by link; as many as there are rates.
         delays: Vec<Duration>,
         /// The queue in front of each link.
         queue: Queue,
     }
+    with
+    /// What every link does to packets.
+    disturbances: Disturbances
 }
 
 impl Generator for Chain {
@@ -37,9 +41,9 @@ impl Generator for Chain {
 
     fn make(&self, _: u64, plan: &mut Plan) {
         let mut before = plan.router("n0");
-        for (hop, (&rate, &delay)) in (1..).zip(self.rates.iter().zip(&self.delays)) {
+        for (hop, (rate, &delay)) in (1..).zip(self.rates.iter().zip(&self.delays)) {
             let here = plan.router(format!("n{hop}"));
-            let style = plan.style(Style::new(rate, delay, &self.queue));
+            let style = plan.style(self.disturbances.of(Style::new(rate.clone(), delay, &self.queue)));
             plan.link(format!("link{hop}"), (before, here), style);
             before = here;
         }

@@ -3,8 +3,9 @@
 //! group has the link to which other group the paper leaves open: here they are in order, the first `h` others at the first switch and so on
 //! (the absolute arrangement of Camarero, Vallejo and Beivide, ACM Transactions on Architecture and Code Optimization 11(4), 2014).
 
-use super::{Extent, Fabric, Generator, Plan, Style};
-use crate::quantity::{Duration, Rate};
+use super::{Extent, Fabric, Generator, Plan};
+use crate::link_rate::LinkRate;
+use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::Queue;
 use crate::values::Whole;
@@ -19,7 +20,7 @@ record! {
         /// Links of each switch to other groups, h of the paper, which advises half as many as there are `switches` in a group.
         global_links: Whole<1, 1000000>,
         /// Bit rate of the links between groups, if not that of the others.
-        global_rate: Option<Rate>,
+        global_rate: Option<LinkRate>,
         /// Propagation delay of the links between groups, one way, if not that of the others.
         global_delay: Option<Duration>,
     }
@@ -44,9 +45,9 @@ impl Generator for Dragonfly {
         let [p, a, h] = [self.hosts.0, self.switches.0, self.global_links.0].map(|number| number as usize);
         let groups = a * h + 1;
         let (local, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
-        let (rate, delay) = (self.global_rate.unwrap_or(self.links.rate), self.global_delay.unwrap_or(self.links.delay));
-        let global = Style::new(rate, delay, &self.links.queue).back("queue", &self.links.queue);
-        let global = plan.style(global);
+        let rate = self.global_rate.as_ref().unwrap_or(&self.links.rate).clone();
+        let delay = self.global_delay.unwrap_or(self.links.delay);
+        let global = plan.style(self.links.with_queues(rate, delay));
         for group in 0..groups {
             (0..a).for_each(|switch| _ = plan.router(format!("switch{group}_{switch}")));
         }

@@ -1,26 +1,30 @@
 //! Settings that the networks of data centres have in common.
 
-use super::{Plan, Style};
-use crate::quantity::{Duration, Rate};
+use super::{Disturbances, Plan, Style};
+use crate::link_rate::LinkRate;
+use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::Queue;
 
 record! {
     /// Links of switches and hosts.
     pub struct Fabric {
-        /// Bit rate of each link.
-        rate: Rate,
+        /// Bit rate of each link, or when it can send.
+        rate: LinkRate,
         /// Propagation delay of each link, one way.
         delay: Duration,
         /// The queue of each port of each switch.
         queue: Queue,
         /// Bit rate of the links of hosts, if not that of the others.
-        host_rate: Option<Rate>,
+        host_rate: Option<LinkRate>,
         /// Propagation delay of the links of hosts, one way, if not that of the others.
         host_delay: Option<Duration>,
         /// The queue of each host, in front of its link; unlimited if not given.
         host_queue: Option<Queue>,
     }
+    with
+    /// What every link does to packets.
+    disturbances: Disturbances
 }
 
 impl Fabric {
@@ -29,15 +33,21 @@ impl Fabric {
         [("queue", &self.queue)].into_iter().chain(hosts).collect()
     }
 
+    /// Of that rate and delay, between switches.
+    pub(super) fn with_queues(&self, rate: LinkRate, delay: Duration) -> Style {
+        self.disturbances.of(Style::new(rate, delay, &self.queue).back("queue", &self.queue))
+    }
+
     /// Links between switches.
     pub(super) fn between_switches(&self, plan: &mut Plan) -> usize {
-        plan.style(Style::new(self.rate, self.delay, &self.queue).back("queue", &self.queue))
+        plan.style(self.with_queues(self.rate.clone(), self.delay))
     }
 
     /// Links from switches to hosts.
     pub(super) fn to_hosts(&self, plan: &mut Plan) -> usize {
-        let (rate, delay) = (self.host_rate.unwrap_or(self.rate), self.host_delay.unwrap_or(self.delay));
+        let rate = self.host_rate.as_ref().unwrap_or(&self.rate).clone();
+        let delay = self.host_delay.unwrap_or(self.delay);
         let host_queue = self.host_queue.clone().unwrap_or_default();
-        plan.style(Style::new(rate, delay, &self.queue).back("host_queue", &host_queue))
+        plan.style(self.disturbances.of(Style::new(rate, delay, &self.queue).back("host_queue", &host_queue)))
     }
 }

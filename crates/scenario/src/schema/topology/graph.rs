@@ -1,6 +1,6 @@
 //! Any network as a list of its links, which a GraphML file may have.
 
-use super::{Extent, Generator, Plan, Style, graphml};
+use super::{Disturbances, Extent, Generator, Plan, Style, graphml};
 use crate::decode::{Decode, Decoder};
 use crate::distribution::csv_column::SHOWN;
 use crate::problem::Report;
@@ -43,6 +43,9 @@ record! {
         /// The queue in front of each link, there and back.
         queue: Queue,
     }
+    with
+    /// What every link does to packets.
+    disturbances: Disturbances
 }
 
 record! {
@@ -170,7 +173,7 @@ impl Generator for Graph {
                     style = style.back("queue", &listed.queue);
                 }
                 style.link.duplex = edge.duplex;
-                plan.style(style)
+                plan.style(listed.disturbances.of(style))
             });
             plan.link(name.to_string(), (places[&edge.from], places[&edge.to]), style);
         }

@@ -3,6 +3,7 @@
 //! A generator is a file with its settings, which implements [`Generator`], and a line in the list below.
 
 mod chain;
+mod disturbances;
 mod dragonfly;
 mod dumbbell;
 mod dwdm;
@@ -20,6 +21,7 @@ use super::Queue;
 use crate::problem::Report;
 use crate::record::record;
 pub use chain::Chain;
+pub use disturbances::Disturbances;
 pub use dragonfly::Dragonfly;
 pub use dumbbell::Dumbbell;
 pub use dwdm::Dwdm;

@@ -1,7 +1,8 @@
 //! Routers in a row, with equal links.
 
-use super::{Extent, Generator, Plan, Style};
-use crate::quantity::{Duration, Rate};
+use super::{Disturbances, Extent, Generator, Plan, Style};
+use crate::link_rate::LinkRate;
+use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::Queue;
 use crate::values::Whole;
@@ -11,13 +12,16 @@ record! {
     pub struct ParkingLot {
         /// Links in the row.
         hops: Whole<1, 10000>,
-        /// Bit rate of each link.
-        rate: Rate,
+        /// Bit rate of each link, or when it can send.
+        rate: LinkRate,
         /// Propagation delay of each link, one way.
         delay: Duration,
         /// The queue in front of each link.
         queue: Queue,
     }
+    with
+    /// What every link does to packets.
+    disturbances: Disturbances
 }
 
 impl Generator for ParkingLot {
@@ -30,7 +34,7 @@ impl Generator for ParkingLot {
     }
 
     fn make(&self, _: u64, plan: &mut Plan) {
-        let style = plan.style(Style::new(self.rate, self.delay, &self.queue));
+        let style = plan.style(self.disturbances.of(Style::new(self.rate.clone(), self.delay, &self.queue)));
         let mut before = plan.router("n0");
         for hop in 1..=self.hops.0 {
             let here = plan.router(format!("n{hop}"));
@@ -43,11 +47,12 @@ impl Generator for ParkingLot {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantity::Rate;
 
     #[test]
     fn a_parking_lot_has_one_node_more_than_hops() {
-        let (rate, delay) = (Rate::new(10_000_000), Duration::new(0));
-        let lot = ParkingLot { hops: Whole(3), rate, delay, queue: Queue::default() };
+        let (rate, delay) = (Rate::new(10_000_000).into(), Duration::new(0));
+        let lot = ParkingLot { hops: Whole(3), rate, delay, queue: Queue::default(), disturbances: Disturbances::default() };
         let mut plan = Plan::default();
         lot.make(1, &mut plan);
         let nodes: Vec<_> = plan.nodes.iter().map(|(name, _)| name.as_str()).collect();

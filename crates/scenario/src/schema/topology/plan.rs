@@ -20,6 +20,8 @@ pub(crate) struct Style {
     pub link: Link,
     /// The keys of the generator that describe the queues, there and back.
     pub queues: [&'static str; 2],
+    /// What the link does to packets on its way back is described by the keys for the way there.
+    pub is_alike: bool,
 }
 
 /// A link between two nodes of the same plan, which are given by their positions.
@@ -84,7 +86,7 @@ impl Style {
             duplex: true,
             ..Link::default()
         };
-        Style { link, queues: ["queue", "queue"] }
+        Style { link, queues: ["queue", "queue"], is_alike: false }
     }
 
     /// With a queue of its own on the way back, described by this key.

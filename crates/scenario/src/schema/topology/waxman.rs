@@ -3,9 +3,10 @@
 //!
 //! Differs: parts that would have no link to one another get the shortest ones that join them, so that every node reaches every other.
 
-use super::{Extent, Generator, Plan, Style};
+use super::{Disturbances, Extent, Generator, Plan, Style};
+use crate::link_rate::LinkRate;
 use crate::problem::Report;
-use crate::quantity::{Duration, Probability, Quantity, Rate};
+use crate::quantity::{Duration, Probability, Quantity};
 use crate::record::record;
 use crate::schema::Queue;
 use crate::values::Whole;
@@ -21,13 +22,16 @@ record! {
         alpha: Probability = Probability(0.15),
         /// How many links there are: the probability of a link between two routers at one place, above 0 to 1.
         beta: Probability = Probability(0.4),
-        /// Bit rate of each link.
-        rate: Rate,
+        /// Bit rate of each link, or when it can send.
+        rate: LinkRate,
         /// Propagation delay of a link from corner to opposite corner, one way; each link has as much of it as it is long.
         delay: Duration,
         /// The queue of each port of each router.
         queue: Queue,
     }
+    with
+    /// What every link does to packets.
+    disturbances: Disturbances
 }
 
 /// Draws of a router: its two coordinates, then one for each router before it.
@@ -82,7 +86,8 @@ impl Generator for Waxman {
             others.sort_unstable();
             for &other in others.iter() {
                 let delay = Duration::new((self.delay.base() as f64 * length(one, other)) as u64);
-                let style = plan.style(Style::new(self.rate, delay, &self.queue).back("queue", &self.queue));
+                let style = Style::new(self.rate.clone(), delay, &self.queue).back("queue", &self.queue);
+                let style = plan.style(self.disturbances.of(style));
                 plan.between((one, other), style);
             }
         }
