@@ -41,7 +41,7 @@ async function lab(core, folder) {
   const define = { TAILBACK_VERSION: JSON.stringify(version) };
   await build({ ...common, define, entryPoints: ["lab/main.ts"], outfile: `${folder}/lab.js` });
   await build({ ...common, banner: {}, entryPoints: ["lab/worker.ts"], outfile: `${folder}/worker.js` });
-  for (const name of ["index.html", "lab.css", "icon.svg"]) {
+  for (const name of ["index.html", "lab.css", "icon.svg", "experiments.json"]) {
     copyFileSync(here(`lab/${name}`), `${folder}/${name}`);
   }
   copyFileSync(core, `${folder}/core.wasm`);

@@ -241,7 +241,7 @@ function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, numbe
 }
 
 // Of the part of a curve that is seen, and of what holds at its beginning.
-function largest(curve: Curve | undefined, [from, to]: [number, number]): number {
+export function largest(curve: Curve | undefined, [from, to]: [number, number]): number {
   let most = 0;
   if (curve) {
     const end = after(curve.x, to);
@@ -256,7 +256,7 @@ function largest(curve: Curve | undefined, [from, to]: [number, number]): number
 }
 
 // A line through what is seen; of the points in one column of pixels the first, the extremes and the last.
-function trace(
+export function trace(
   ctx: CanvasRenderingContext2D,
   curve: Curve,
   [from, to]: [number, number],

@@ -1,6 +1,6 @@
 // One variant on the screen: its network, its curves, its legend.
 
-import { REASONS, type Description, type FlowState } from "./answers";
+import { REASONS, type Description, type FlowState, type Reading } from "./answers";
 import { flowColour, flowDash, ink, reasonColour } from "./colours";
 import { Panel, type Bar, type Line, type Mark, type Watcher } from "./curves";
 import { fill, make } from "./dom";
@@ -18,7 +18,9 @@ export class Pane {
   readonly panels: Panel[];
   private readonly legend = make("ul", { class: "legend" });
   private readonly cells: HTMLElement[];
+  private readonly title = make("h3");
   private stale = true;
+  private pointedAt: number | null = null;
 
   constructor(readonly name: string, readonly description: Description, watcher: Watcher, chosen: (port: number) => void) {
     this.run = new Run(description);
@@ -26,7 +28,7 @@ export class Pane {
     this.panels = this.made(watcher);
     this.cells = description.followed.flows.map((flow, place) => this.entry(flow, place));
     const panels = make("div", { class: "panels" }, ...this.panels.map((panel) => panel.place));
-    this.root.append(make("h3", {}, description.name || "Without a name"), this.drawing.canvas, this.legend, panels);
+    this.root.append(this.title, this.drawing.canvas, this.legend, panels);
     this.root.setAttribute("aria-label", `Variant ${name}`);
   }
 
@@ -107,6 +109,21 @@ export class Pane {
     }));
   }
 
+  // `variant`: its letter, where there are two.
+  entitle(variant: string | null): void {
+    this.title.className = variant === null ? "alone" : "";
+    this.title.textContent = `${variant === null ? "" : `${variant}: `}${this.description.name || "without a name"}`;
+  }
+
+  take(reading: Reading): void {
+    this.run.take(reading);
+    this.drawing.drop(reading.drops);
+    this.touch();
+    if (this.pointedAt === null) {
+      this.tell(null);
+    }
+  }
+
   // Something has changed that is not drawn yet.
   touch(): void {
     this.stale = true;
@@ -129,6 +146,7 @@ export class Pane {
 
   // Values now, or at a time that is pointed at.
   tell(time: number | null): void {
+    this.pointedAt = time;
     this.description.followed.flows.forEach((flow, place) => {
       const cell = this.cells[place];
       if (cell) {
