@@ -8,6 +8,7 @@ Of the scenarios of an experiment it is the one of which a curve over time is dr
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -37,9 +38,8 @@ def _described(experiment: Experiment, title: str) -> dict[str, Any]:
     if not runs:
         return {**said, "point": None, "toml": None}
     chosen = _shown(experiment, runs)
-    place = f"{runs.index(chosen) + 1} of {len(runs)}" if len(runs) > 1 else "the only one"
-    point = f"{place}: {chosen}"
-    comment = f"# {experiment.question}\n#\n# {title}: {experiment.source}; scenario {point}.\n"
+    point = f"{runs.index(chosen) + 1} of {len(runs)}: {chosen}"
+    comment = f"# {experiment.question}\n# {title}: {experiment.source}; scenario {point}.\n"
     assert isinstance(chosen.scenario, Scenario)
     return {**said, "point": point, "toml": comment + toml(chosen.scenario.to_dict())}
 
@@ -84,4 +84,4 @@ def _key(key: str) -> str:
 
 if __name__ == "__main__":
     # A line for each, so that a change of one is a change of a line.
-    print("[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in experiments()) + "\n]")
+    sys.stdout.write("[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in experiments()) + "\n]\n")

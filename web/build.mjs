@@ -5,6 +5,7 @@
 //
 // uPlot and its licence are in both.
 
+import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -46,6 +47,11 @@ async function lab(core, folder) {
   }
   copyFileSync(core, `${folder}/core.wasm`);
   writeFileSync(`${folder}/examples.json`, JSON.stringify(examples()));
+  const files = readdirSync(folder).sort();
+  const digest = createHash("sha256");
+  files.forEach((name) => digest.update(name).update(readFileSync(`${folder}/${name}`)));
+  const kept = { LAB_FILES: JSON.stringify(files), LAB_BUILD: JSON.stringify(`${version}-${digest.digest("hex").slice(0, 16)}`) };
+  await build({ ...common, banner: {}, define: kept, entryPoints: ["lab/offline.ts"], outfile: `${folder}/offline.js` });
 }
 
 // Each example with the question that its comment begins with, and what it says to look for.

@@ -7,17 +7,22 @@ import re
 import runpy
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import tailback as tb
 from browsing import PHONE, Windows, finger, widths
 from support import ROOT
+from tailback._lab import write as write_page
+from tailback.papers import document, experiments
 
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
 table_bytes = runpy.run_path(str(ROOT / "tests/golden/golden.py"))["table_bytes"]
@@ -378,6 +383,79 @@ def test_a_step_of_what_was_open_is_not_for_what_is_opened_meanwhile(opened: Ope
     expect(page.locator("#toml")).to_have_value((ROOT / "examples/fat_tree.toml").read_text())
     page.click("[data-step=round_trip]")
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
+
+
+def test_it_works_without_a_network_and_shows_what_a_server_has_when_there_is_one(browser: Browser, tmp_path: Path) -> None:
+    folder = tmp_path / "page"
+    write_page(folder)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_address[1]}/"
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(address)
+    expect(page.locator("#offline")).to_contain_text("works without a network", timeout=PATIENCE)
+    # What another build has kept goes; this one was the first.
+    kept = page.evaluate("caches.keys()")
+    assert len(kept) == 1
+    # An upgrade shows at once.
+    for name in ("index.html", "offline.js"):
+        file = folder / name
+        file.write_text(
+            file.read_text().replace("Tailback lab", "Tailback lab, new").replace(kept[0].removeprefix("tailback-lab-"), "new")
+        )
+    page.goto(address)
+    expect(page).to_have_title("Tailback lab, new")
+    until(page, "caches.keys().then((names) => names.join() === 'tailback-lab-new')")
+    server.shutdown()
+    server.server_close()
+    page.goto(address + "#example=one_flow")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    expect(page).to_have_title("Tailback lab, new")
+    assert run(page) == GOLDEN["one_flow.toml"]["1"]["results"]
+    context.close()
+
+
+def test_every_experiment_of_the_documents_has_a_card_and_what_has_a_scenario_opens(opened: Open) -> None:
+    page = opened()
+    listed = page.locator("[data-experiment]").evaluate_all(
+        "cards => cards.map((card) => [card.dataset.experiment, card.tagName])"
+    )
+    assert [name for name, _ in listed] == [experiment.id for experiment in experiments()]
+    assert {tag for _, tag in listed} == {"BUTTON", "DIV"}
+    page.click("[data-experiment='spd-1998/fig5.12']")
+    expect(page.locator("#question")).to_contain_text(document("spd-1998").title)
+    assert page.evaluate("location.hash") == "#experiment=spd-1998/fig5.12"
+    assert run(page) == of_wheel(page.input_value("#toml"), 1)
+
+
+def test_cards_in_sight_move_once_and_others_cost_nothing(opened: Open) -> None:
+    page = opened()
+    first, last = page.locator(".thumb").first, page.locator(".thumb").last
+    facts = page.locator("button:has(.thumb) > small")
+    expect(facts.first).to_contain_text("flows")
+    before = first.evaluate("canvas => canvas.toDataURL()")
+    until(page, "before => document.querySelector('.thumb').toDataURL() !== before", before)
+    # The last one has not been looked at by anybody, and so is not even read.
+    assert facts.last.inner_text() == ""
+    last.scroll_into_view_if_needed()
+    expect(facts.last).not_to_be_empty(timeout=PATIENCE)
+
+
+def test_who_wants_nothing_to_move_sees_a_picture_of_the_whole_run(opened: Open) -> None:
+    page = opened(reduced_motion="reduce")
+    page.fill(".find", "two_rtts")
+    canvas = page.locator("[data-example=two_rtts] .thumb")
+    blank = canvas.evaluate("canvas => canvas.toDataURL()")
+    pictures = set()
+    end = time.monotonic() + PATIENCE / 1000
+    while len(pictures) < 1 and time.monotonic() < end:
+        pictures |= {canvas.evaluate("canvas => canvas.toDataURL()")} - {blank}
+    page.wait_for_timeout(500)
+    pictures.add(canvas.evaluate("canvas => canvas.toDataURL()"))
+    assert len(pictures) == 1
 
 
 def test_every_experiment_opens_and_has_curves(opened: Open) -> None:

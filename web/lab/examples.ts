@@ -36,10 +36,10 @@ async function read<Row>(file: string): Promise<Row[]> {
 }
 
 function ofDocument(experiment: Experiment): Example {
-  const { name, document, title, question, scenarios, computations, point, toml } = experiment;
-  const models = computations > 0 ? ` ${computations} more points are computed by models, without packets.` : "";
-  const see = point === null ? `${title}. ${computations} points, all computed by models: there is no scenario to watch. tailback reproduce ${name} computes them.` : `${title}. Here is scenario ${point}.${models}`;
-  return { place: `#experiment=${name}`, name, document, question, see: scenarios > 1 ? `${see} tailback reproduce ${name} runs all.` : see, toml };
+  const { name, document, title, question, computations, point, toml } = experiment;
+  const models = `${computations} ${computations === 1 ? "point that models compute" : "points that models compute"}`;
+  const see = point === null ? `${title}. ${models}; there is no scenario to watch.` : `${title}. Scenario ${point}${computations ? `; and ${models}` : ""}.`;
+  return { place: `#experiment=${name}`, name, document, question, see, toml };
 }
 
 // The comment that a scenario begins with.

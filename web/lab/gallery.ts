@@ -36,7 +36,8 @@ interface Section {
 function section(document: string, examples: Example[], thumbnails: Thumbnails, go: (hash: string) => void): Section {
   const cards = examples.map((example) => ({ example, card: card(example, thumbnails, go) }));
   const title = document || "Examples";
-  const root = make("section", { "aria-label": title }, make("h3", {}, title), make("ul", { class: "cards" }, ...cards.map((each) => each.card)));
+  const all = document ? make("p", {}, "Each experiment with one of its scenarios. tailback reproduce, with the ID at the end of a card, runs all of them and judges what the document says.") : null;
+  const root = make("section", { "aria-label": title }, make("h3", {}, title), all, make("ul", { class: "cards" }, ...cards.map((each) => each.card)));
   const narrow = (words: string) => {
     for (const { example, card } of cards) {
       card.hidden = !`${example.name} ${example.question} ${example.see} ${example.toml}`.toLowerCase().includes(words);
@@ -47,7 +48,7 @@ function section(document: string, examples: Example[], thumbnails: Thumbnails, 
 }
 
 function card(example: Example, thumbnails: Thumbnails, go: (hash: string) => void): HTMLElement {
-  const words = [make("b", {}, example.question), make("span", {}, example.see)];
+  const words = [make("b", {}, example.question), make("span", {}, example.see), example.document ? make("code", {}, example.name) : null];
   const kind = example.document ? "experiment" : "example";
   if (example.toml === null) {
     return make("li", {}, make("div", { class: "still", [`data-${kind}`]: example.name }, ...words));

@@ -64,6 +64,16 @@ class Lab {
     sizing(byId("view-sizing"), this.engine);
     await this.arrive();
     document.body.dataset["ready"] = "";
+    await this.keep();
+  }
+
+  // For when there is no server; browsers allow it to pages of https and of this machine.
+  private async keep(): Promise<void> {
+    if (location.protocol.startsWith("http") && "serviceWorker" in navigator) {
+      await navigator.serviceWorker.register("offline.js");
+      await navigator.serviceWorker.ready;
+      byId("offline").textContent = "It is kept in this browser, and works without a network.";
+    }
   }
 
   // Views ---------------------------------------------------------------------------------------------------------------------------------
