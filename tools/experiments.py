@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from typing import Any
 
 from tailback import Scenario
+from tailback._toml import toml
 from tailback.papers import DOCUMENTS, Experiment, Variant, document
-
-# Sections of a scenario that hold tables by name: each of these is a section of its own.
-_OF_NAMES = ("flows", "links", "nodes")
 
 
 def experiments() -> list[dict[str, Any]]:
@@ -51,35 +48,6 @@ def _shown(experiment: Experiment, runs: list[Variant]) -> Variant:
             if all(variant.labels.get(name) == label for name, label in trace.where.items()):
                 return variant
     return runs[len(runs) // 2]
-
-
-def toml(description: Mapping[str, Any]) -> str:
-    """A scenario as TOML, laid out as examples are: a section for the network, for each group of flows, for each link."""
-    plain = [f"{_key(name)} = {_value(value)}" for name, value in description.items() if not isinstance(value, Mapping)]
-    sections = []
-    for name, value in description.items():
-        if isinstance(value, Mapping) and name in _OF_NAMES:
-            sections += [_section(f"{name}.{_key(key)}", table) for key, table in value.items()]
-        elif isinstance(value, Mapping):
-            sections.append(_section(name, value))
-    return "\n".join(["\n".join(plain) + "\n", *sections])
-
-
-def _section(name: str, table: Mapping[str, Any]) -> str:
-    return f"[{name}]\n" + "".join(f"{_key(key)} = {_value(value)}\n" for key, value in table.items())
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
-    # Text, numbers and truth are written alike in JSON and TOML.
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _key(key: str) -> str:
-    return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else json.dumps(key)
 
 
 if __name__ == "__main__":

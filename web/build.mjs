@@ -1,7 +1,7 @@
 // Makes what a browser runs:
 //
 //     node build.mjs [FILE]                 the one script that a report has in it and a site beside it
-//     node build.mjs --lab CORE.wasm DIR    the lab: a folder of static files
+//     node build.mjs --lab CORE.wasm DIR    the lab: a folder of static files, and beside it widget.js, which shows it in a notebook
 //
 // uPlot and its licence are in both.
 
@@ -45,6 +45,7 @@ async function lab(core, folder) {
   for (const name of ["index.html", "lab.css", "icon.svg", "experiments.json"]) {
     copyFileSync(here(`lab/${name}`), `${folder}/${name}`);
   }
+  await build({ ...common, banner: {}, format: "esm", entryPoints: ["lab/widget.ts"], outfile: `${folder}/../widget.js` });
   copyFileSync(core, `${folder}/core.wasm`);
   writeFileSync(`${folder}/examples.json`, JSON.stringify(examples()));
   const files = readdirSync(folder).sort();

@@ -1,5 +1,7 @@
 // Scenarios that the page brings along, as web/build.mjs has put them beside it: the examples, and experiments of documents.
 
+import { address } from "./files";
+
 export interface Example {
   // Behind the `#` of its address.
   place: string;
@@ -32,7 +34,7 @@ export async function examples(): Promise<Example[]> {
 }
 
 async function read<Row>(file: string): Promise<Row[]> {
-  return (await (await fetch(file)).json()) as Row[];
+  return (await (await fetch(address(file))).json()) as Row[];
 }
 
 function ofDocument(experiment: Experiment): Example {

@@ -199,6 +199,8 @@ class Lab {
     const first = panes[0]?.description;
     const more = first && first.flow_count > first.followed.flows.length ? `${count(first.flow_count)} flows, of which ${first.followed.flows.length} are followed. ` : "";
     this.status(`${more}Press Run, or step through it.`);
+    byId("follow").hidden = more === "";
+    byId<HTMLInputElement>("follow-from").value = String(this.variants.follow ?? "");
     this.side.show();
     exportMenu(this.variants, this.player.results);
     this.looking.reset();
@@ -236,6 +238,23 @@ class Lab {
     if (this.variants.all.length) {
       await this.change(this.variants.get().toml);
       this.shown();
+    }
+  }
+
+  private async refollow(): Promise<void> {
+    const text = byId<HTMLInputElement>("follow-from").value.trim();
+    const first = Number(text);
+    if (text !== "" && !(Number.isSafeInteger(first) && first >= 0 && first < 2 ** 32)) {
+      this.notice(`There is no flow no. ${text}: a whole number, from 0.`);
+      return;
+    }
+    try {
+      if (await this.variants.refollow(text === "" ? null : first)) {
+        this.notice(null);
+        this.shown();
+      }
+    } catch (error) {
+      this.told(error);
     }
   }
 
@@ -411,6 +430,7 @@ class Lab {
     document.querySelectorAll<HTMLElement>("[data-step]").forEach((button) => button.addEventListener("click", () => void this.player.step(button.dataset["step"] ?? "event")));
     on("compare", () => void this.toggleCompare());
     on("seed", () => void this.reseed(), "change");
+    on("follow-from", () => void this.refollow(), "change");
     on("share", () => void share(this.variants, TAILBACK_VERSION).then((told) => this.status(told)));
     const file = byId<HTMLInputElement>("file");
     on("file-open", () => file.click());

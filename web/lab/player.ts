@@ -97,7 +97,7 @@ export class Player {
     const { now } = this.variants;
     try {
       for (const { name, sound } of this.variants.all) {
-        await this.engine.ask({ ask: "open", name, scenario: { toml: sound, seed: this.variants.seed() }, close: wanted });
+        await this.engine.ask({ ask: "open", name, scenario: this.variants.scenario(sound), close: wanted });
       }
       if (now > 0) {
         this.listener.status("Catching up\u2026");

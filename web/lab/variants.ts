@@ -1,6 +1,6 @@
 // What is open: a scenario, or two side by side with one seed.
 
-import { Fault, type Description, type Knob, type Problem } from "./answers";
+import { Fault, type Description, type Knob, type Of, type Problem } from "./answers";
 import { byId } from "./dom";
 import type { Engine } from "./engine";
 import type { Pane } from "./pane";
@@ -27,6 +27,7 @@ const NOTHING: Description = {
   flows: [],
   flow_count: 0,
   followed: { flows: [], ports: [], bin_s: 1 },
+  predictions: { lines: [], none: null },
   changes_s: [],
   warnings: [],
   remarks: [],
@@ -36,6 +37,8 @@ const NOTHING: Description = {
 export class Variants {
   all: Variant[] = [];
   edited: Variant["name"] = "A";
+  // The first of the flows that are followed; null: some of each group.
+  follow: number | null = null;
   // What is waited for is of this opening, not of one before.
   generation = 0;
 
@@ -77,9 +80,15 @@ export class Variants {
     return sound ? seed : 1;
   }
 
+  // What the core is to run.
+  scenario(toml: string): Of & { follow: number | null } {
+    return { toml, seed: this.seed(), follow: this.follow };
+  }
+
   // A scenario in place of what is open. False: another one has been opened meanwhile.
   async open(toml: string): Promise<boolean> {
     const generation = ++this.generation;
+    this.follow = null;
     const variant = await this.described("A", toml);
     if (generation !== this.generation) {
       return false;
@@ -126,6 +135,23 @@ export class Variants {
     return true;
   }
 
+  // The same, with other flows followed.
+  async refollow(first: number | null): Promise<boolean> {
+    const generation = ++this.generation;
+    const before = this.follow;
+    this.follow = first;
+    try {
+      const all = await Promise.all(this.all.map(({ name, sound }) => this.described(name, sound)));
+      if (generation === this.generation) {
+        this.all = all;
+      }
+      return generation === this.generation;
+    } catch (error) {
+      this.follow = before;
+      throw error;
+    }
+  }
+
   closeSecond(): void {
     this.all = this.all.slice(0, 1);
     this.edited = "A";
@@ -133,7 +159,7 @@ export class Variants {
   }
 
   private async described(name: Variant["name"], toml: string): Promise<Variant> {
-    const description = await this.engine.ask<Description>({ ask: "describe", scenario: { toml, seed: this.seed() } });
+    const description = await this.engine.ask<Description>({ ask: "describe", scenario: this.scenario(toml) });
     const { knobs } = await this.engine.ask<{ knobs: Knob[] }>({ ask: "knobs", toml });
     return { name, toml, knobs, problems: [], sound: toml, pane: this.pane(name, description) };
   }
