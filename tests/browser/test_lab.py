@@ -449,13 +449,71 @@ def test_who_wants_nothing_to_move_sees_a_picture_of_the_whole_run(opened: Open)
     page.fill(".find", "two_rtts")
     canvas = page.locator("[data-example=two_rtts] .thumb")
     blank = canvas.evaluate("canvas => canvas.toDataURL()")
-    pictures = set()
+    pictures: set[str] = set()
     end = time.monotonic() + PATIENCE / 1000
     while len(pictures) < 1 and time.monotonic() < end:
         pictures |= {canvas.evaluate("canvas => canvas.toDataURL()")} - {blank}
     page.wait_for_timeout(500)
     pictures.add(canvas.evaluate("canvas => canvas.toDataURL()"))
     assert len(pictures) == 1
+
+
+def test_what_theory_says_is_what_the_package_predicts(opened: Open) -> None:
+    page = opened()
+    drawn = set()
+    for file in sorted((ROOT / "examples").glob("*.toml")):
+        page.evaluate("name => { location.hash = `example=${name}`; }", file.stem)
+        expect(page.locator("#toml")).to_have_value(file.read_text())
+        said = page.locator(".theory dt").evaluate_all(
+            "terms => terms.map(({ dataset }) => [dataset.panel, dataset.label, JSON.parse(dataset.values)])"
+        )
+        prediction = tb.predict(tb.load(file), seed=int(page.input_value("#seed")))
+        known = {"goodput": prediction.flows["goodput_bps"], "queue": prediction.queues["mean_queue_units"]}
+        for panel, label, values in said:
+            # Windows are in no table of a prediction, and a fair share is no prediction.
+            if panel in known and label != "fair share":
+                drawn.add((file.stem, label))
+                for of, value in values:
+                    assert value == pytest.approx(float(known[panel][of]), rel=1e-6), (file.stem, label, of)
+    # Reno's sawtooth, flows that halve together, FAST, datagrams.
+    assert len({name for name, _ in drawn}) >= 4, drawn
+    assert {"mean goodput", "mean queue"} <= {label for _, label in drawn}
+
+
+def test_a_model_that_is_not_meant_for_a_run_is_not_drawn_and_says_why(opened: Open) -> None:
+    page = opened("#example=codel")
+    page.click(".theory summary")
+    expect(page.locator(".theory")).to_contain_text("the policy is codel, models are for drop_tail")
+    assert page.locator(".theory dt:not([data-label='fair share'])").count() == 0
+
+
+def test_a_fork_can_stop_a_group(opened: Open) -> None:
+    page = opened("#example=two_rtts")
+    run(page)
+    over = page.locator(".panel .u-over").first
+    box = over.bounding_box()
+    assert box
+    over.click(position={"x": box["width"] / 2, "y": box["height"] - 20})
+    page.select_option("#fork select >> nth=0", label="far")
+    page.click("#fork-go")
+    page.wait_for_selector("#hash-B")
+    toml = page.input_value("#toml")
+    assert toml.rstrip().endswith('group = "far"\nstop = true')
+    assert page.inner_text("#hash-B") == of_wheel(toml, 1)
+
+
+def test_other_flows_can_be_followed(opened: Open) -> None:
+    page = opened("#example=red")
+    count = tb.simulate(tb.load(ROOT / "examples/red.toml")).flows["flow"].size
+    page.fill("#follow-from", "11")
+    page.press("#follow-from", "Enter")
+    expect(page.locator(".legend b").first).to_contain_text("11")
+    expect(page.locator(".legend li")).to_have_count(8)
+    page.fill("#follow-from", str(count))
+    page.press("#follow-from", "Enter")
+    expect(page.locator("#notice")).to_contain_text(f"expected 0 to {count - 1}")
+    # What was followed still is.
+    expect(page.locator(".legend b").first).to_contain_text("11")
 
 
 def test_every_experiment_opens_and_has_curves(opened: Open) -> None:

@@ -26,18 +26,21 @@ export function levelsOf(description: Description, panel: PredictedLine["panel"]
 export function theory(description: Description): HTMLElement {
   const { lines, none } = description.predictions;
   const why = none === null ? null : make("p", {}, `No model is drawn for this run: ${none}.`);
-  const kinds = [...new Map(lines.map((line) => [`${line.model} ${line.label}`, line])).values()];
+  const kinds = [...new Map(lines.map((line) => [`${line.panel} ${line.model} ${line.label}`, line])).values()];
   const told = kinds.flatMap((kind) => {
-    const values = lines.filter((line) => line.label === kind.label && line.model === kind.model).map((line) => valueOf(line));
-    const distinct = [...new Set(values)];
+    const distinct = [...new Set(named(lines, kind).map(valueOf))];
     return [
-      make("dt", { "data-model": kind.model }, make("b", {}, `${kind.label}: ${distinct.slice(0, 8).join(", ")}`), ` (${kind.model})`),
+      make("dt", { "data-panel": kind.panel, "data-label": kind.label, "data-values": JSON.stringify(named(lines, kind).map(({ of, value }) => [of, value])) }, make("b", {}, `${kind.label}: ${distinct.slice(0, 8).join(", ")}`), ` (${kind.model})`),
       make("dd", {}, `${kind.equation}. ${kind.source}.`),
       kind.assumes.length ? make("dd", {}, `Assumes: ${kind.assumes.join("; ")}.`) : null,
     ];
   });
   const more = make("p", {}, "tailback predict says the same, and more where this says that it does.");
   return make("details", { class: "theory" }, make("summary", {}, "What theory says"), why, lines.length ? make("dl", {}, ...told) : null, more);
+}
+
+function named(lines: PredictedLine[], { model, label, panel }: PredictedLine): PredictedLine[] {
+  return lines.filter((line) => line.label === label && line.model === model && line.panel === panel);
 }
 
 function valueOf({ panel, value }: PredictedLine): string {

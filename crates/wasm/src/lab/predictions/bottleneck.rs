@@ -151,6 +151,12 @@ impl<'a> Saturated<'a> {
         utilisation * capacity_bps(self.described) * self.flows[0].payload()
     }
 
+    /// What the queue's curve shows if so many wait: those that are sent, too, where they hold places.
+    pub(super) fn held(&self, waiting: f64, utilisation: f64) -> f64 {
+        let sent = if self.described.counts_in_service { utilisation * f64::from(self.described.transmitters) } else { 0.0 };
+        waiting + sent
+    }
+
     pub(super) fn mean_rtt_s(&self) -> f64 {
         self.flows.iter().map(|greedy| greedy.rtt_s).sum::<f64>() / self.flows.len() as f64
     }

@@ -37,7 +37,7 @@ pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Li
         }
     }
     if is_fast {
-        found.push(line(Panel::Queue, saturated.port, queue, "queue at rest"));
+        found.push(line(Panel::Queue, saturated.port, saturated.held(queue, 1.0), "queue at rest"));
     }
     Ok(found)
 }

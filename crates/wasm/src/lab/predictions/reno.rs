@@ -38,14 +38,16 @@ fn one_flow(saturated: &Saturated, one: &Greedy, buffer: f64, followed: &Followe
     let flow = *followed.flows.first().ok_or("no flow is followed")?;
     if limit < peak {
         let theory = window_over_round_trip();
+        let utilisation = (limit / product).min(1.0);
         let line = |panel, of, value, label| Line { panel, of, value, label, theory: theory.clone() };
         return Ok(vec![
             line(Panel::Cwnd, flow, limit, "receiver's window"),
-            line(Panel::Queue, saturated.port, (limit - product).max(0.0), "queue of that window"),
-            line(Panel::Goodput, flow, saturated.goodput_bps((limit / product).min(1.0)), "window over round trip"),
+            line(Panel::Queue, saturated.port, saturated.held((limit - product).max(0.0), utilisation), "queue of that window"),
+            line(Panel::Goodput, flow, saturated.goodput_bps(utilisation), "window over round trip"),
         ]);
     }
     let over = [("buffer_over_bdp", buffer / product)];
+    let utilisation = number("single_flow_utilisation", 0, &over)?;
     let of = |model| Theory::of(model, &["recovery lets the network drain to half a window"]).ok_or("a model is missing");
     let line = |panel, of, value, label, theory| Line { panel, of, value, label, theory };
     let teeth = Theory {
@@ -59,17 +61,11 @@ fn one_flow(saturated: &Saturated, one: &Greedy, buffer: f64, followed: &Followe
         line(
             Panel::Queue,
             saturated.port,
-            product * number("single_flow_mean_queue", 0, &over)?,
+            saturated.held(product * number("single_flow_mean_queue", 0, &over)?, utilisation),
             "mean queue",
             of("single_flow_mean_queue")?,
         ),
-        line(
-            Panel::Goodput,
-            flow,
-            saturated.goodput_bps(number("single_flow_utilisation", 0, &over)?),
-            "mean goodput",
-            of("single_flow_utilisation")?,
-        ),
+        line(Panel::Goodput, flow, saturated.goodput_bps(utilisation), "mean goodput", of("single_flow_utilisation")?),
     ])
 }
 
@@ -126,7 +122,13 @@ fn many_flows(saturated: &Saturated, buffer: f64, followed: &Followed) -> Result
     let mut found: Vec<Line> = followed.flows.iter().map(goodput).collect();
     if few {
         let theory = Theory::of("single_flow_mean_queue", &also[..1]).ok_or("a model is missing")?;
-        found.push(Line { panel: Panel::Queue, of: saturated.port, value: queue, label: "mean queue", theory });
+        found.push(Line {
+            panel: Panel::Queue,
+            of: saturated.port,
+            value: saturated.held(queue, utilisation),
+            label: "mean queue",
+            theory,
+        });
     }
     Ok(found)
 }
