@@ -202,6 +202,10 @@ export class Panel {
       const beside = named.filter((other) => Math.abs(other.at - at) < 1.1 * size).map((other) => other.left);
       const right = Math.min(bbox.left + bbox.width - 4, ...beside.map((left) => left - size));
       const below = at + 1.1 * size < bbox.top + bbox.height ? 1.1 * size : -0.4 * size;
+      // Readable on whatever lies below.
+      ctx.strokeStyle = ink("--ground");
+      ctx.lineWidth = 3 * devicePixelRatio;
+      ctx.strokeText(label, right, at + below);
       ctx.fillStyle = colour();
       ctx.fillText(label, right, at + below);
       named.push({ at, left: right - ctx.measureText(label).width });
