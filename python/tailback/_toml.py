@@ -44,9 +44,9 @@ def _value(value: Any) -> str:
         return "{" + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
-    # Text, numbers and truth are written alike in JSON and TOML.
-    return json.dumps(value, ensure_ascii=False)
+    # Text, numbers and truth are written alike in JSON and TOML, but for one character that TOML wants escaped.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _key(key: str) -> str:
-    return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else json.dumps(key)
+    return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else _value(key)

@@ -198,7 +198,12 @@ export class Panel {
         continue;
       }
       const at = y(value);
-      upright(ctx, [bbox.left, at, bbox.left + bbox.width, at], colour(), [4, 4]);
+      const across: [number, number, number, number] = [bbox.left, at, bbox.left + bbox.width, at];
+      // To be seen on whatever lies below.
+      ctx.globalAlpha = 0.7;
+      upright(ctx, across, ink("--ground"), [], 3);
+      ctx.globalAlpha = 1;
+      upright(ctx, across, colour(), [4, 4], 1.4);
       const beside = named.filter((other) => Math.abs(other.at - at) < 1.1 * size).map((other) => other.left);
       const right = Math.min(bbox.left + bbox.width - 4, ...beside.map((left) => left - size));
       const below = at + 1.1 * size < bbox.top + bbox.height ? 1.1 * size : -0.4 * size;
@@ -253,9 +258,9 @@ export class Panel {
   }
 }
 
-function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, number, number, number], colour: string, dash: number[]): void {
+function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, number, number, number], colour: string, dash: number[], width = 1): void {
   ctx.strokeStyle = colour;
-  ctx.lineWidth = devicePixelRatio;
+  ctx.lineWidth = width * devicePixelRatio;
   ctx.setLineDash(dash.map((length) => length * devicePixelRatio));
   ctx.beginPath();
   ctx.moveTo(x1, y1);

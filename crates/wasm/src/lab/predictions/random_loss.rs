@@ -7,6 +7,8 @@ use tailback_core::network::Network;
 
 /// Up to this loss the square-root law leaves timeouts out with reason (`mathis_rate`).
 const LIGHT_LOSS: f64 = 0.01;
+/// Of a loss that is what is not kept.
+const ROUNDING: f64 = 1e-9;
 
 pub(super) fn lines(network: &Network, followed: &Followed, flows: &[Greedy]) -> Result<Vec<Line>, String> {
     let mut loads = vec![0.0; network.ports.len()];
@@ -47,7 +49,7 @@ pub(super) fn lines(network: &Network, followed: &Followed, flows: &[Greedy]) ->
         found.push(Line { panel: Panel::Goodput, of: flow, value, label: "mean goodput", theory });
         let [(_, mss), (_, rtt_s), (_, loss), ..] = *known;
         let window = number("mathis_rate", 0, known)? * rtt_s / (8.0 * mss);
-        if loss <= LIGHT_LOSS && window < known[4].1 {
+        if loss <= LIGHT_LOSS * (1.0 + ROUNDING) && window < known[4].1 {
             let theory = Theory {
                 name: "mathis_rate",
                 equation: "sqrt(3 / (2 b p)) segments".into(),
