@@ -30,7 +30,8 @@ host.addEventListener("fetch", (event) => {
   const { scope } = host.registration;
   const name = request.url.startsWith(scope) ? request.url.slice(scope.length).replace(/[?#].*/, "") : null;
   if (request.method === "GET" && name !== null && (name === "" || LAB_FILES.includes(name))) {
-    event.respondWith(fetch(request).catch(() => kept(name === "" ? "index.html" : name)));
+    // What the browser has of it itself may be old as well: the server is asked.
+    event.respondWith(fetch(request.url, { cache: "no-cache" }).catch(() => kept(name === "" ? "index.html" : name)));
   }
 });
 
