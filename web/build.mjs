@@ -1,10 +1,11 @@
 // Makes what a browser runs:
 //
 //     node build.mjs [FILE]                 the one script that a report has in it and a site beside it
-//     node build.mjs --lab CORE.wasm DIR    the lab: a folder of static files
+//     node build.mjs --lab CORE.wasm DIR    the lab: a folder of static files, and beside it widget.js, which shows it in a notebook
 //
 // uPlot and its licence are in both.
 
+import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -41,11 +42,17 @@ async function lab(core, folder) {
   const define = { TAILBACK_VERSION: JSON.stringify(version) };
   await build({ ...common, define, entryPoints: ["lab/main.ts"], outfile: `${folder}/lab.js` });
   await build({ ...common, banner: {}, entryPoints: ["lab/worker.ts"], outfile: `${folder}/worker.js` });
-  for (const name of ["index.html", "lab.css", "icon.svg"]) {
+  for (const name of ["index.html", "lab.css", "icon.svg", "experiments.json"]) {
     copyFileSync(here(`lab/${name}`), `${folder}/${name}`);
   }
+  await build({ ...common, banner: {}, format: "esm", entryPoints: ["lab/widget.ts"], outfile: `${folder}/../widget.js` });
   copyFileSync(core, `${folder}/core.wasm`);
   writeFileSync(`${folder}/examples.json`, JSON.stringify(examples()));
+  const files = readdirSync(folder).sort();
+  const digest = createHash("sha256");
+  files.forEach((name) => digest.update(name).update(readFileSync(`${folder}/${name}`)));
+  const kept = { LAB_FILES: JSON.stringify(files), LAB_BUILD: JSON.stringify(`${version}-${digest.digest("hex").slice(0, 16)}`) };
+  await build({ ...common, banner: {}, define: kept, entryPoints: ["lab/offline.ts"], outfile: `${folder}/offline.js` });
 }
 
 // Each example with the question that its comment begins with, and what it says to look for.

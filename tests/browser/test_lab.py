@@ -7,17 +7,22 @@ import re
 import runpy
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import tailback as tb
 from browsing import PHONE, Windows, finger, widths
 from support import ROOT
+from tailback._lab import write as write_page
+from tailback.papers import document, experiments
 
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
 table_bytes = runpy.run_path(str(ROOT / "tests/golden/golden.py"))["table_bytes"]
@@ -378,6 +383,137 @@ def test_a_step_of_what_was_open_is_not_for_what_is_opened_meanwhile(opened: Ope
     expect(page.locator("#toml")).to_have_value((ROOT / "examples/fat_tree.toml").read_text())
     page.click("[data-step=round_trip]")
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
+
+
+def test_it_works_without_a_network_and_shows_what_a_server_has_when_there_is_one(browser: Browser, tmp_path: Path) -> None:
+    folder = tmp_path / "page"
+    write_page(folder)
+    handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_address[1]}/"
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(address)
+    expect(page.locator("#offline")).to_contain_text("works without a network", timeout=PATIENCE)
+    # What another build has kept goes; this one was the first.
+    kept = page.evaluate("caches.keys()")
+    assert len(kept) == 1
+    # An upgrade shows at once.
+    for name in ("index.html", "offline.js"):
+        file = folder / name
+        file.write_text(
+            file.read_text().replace("Tailback lab", "Tailback lab, new").replace(kept[0].removeprefix("tailback-lab-"), "new")
+        )
+    page.goto(address)
+    expect(page).to_have_title("Tailback lab, new")
+    until(page, "caches.keys().then((names) => names.join() === 'tailback-lab-new')")
+    server.shutdown()
+    server.server_close()
+    page.goto(address + "#example=one_flow")
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    expect(page).to_have_title("Tailback lab, new")
+    assert run(page) == GOLDEN["one_flow.toml"]["1"]["results"]
+    context.close()
+
+
+def test_every_experiment_of_the_documents_has_a_card_and_what_has_a_scenario_opens(opened: Open) -> None:
+    page = opened()
+    listed = page.locator("[data-experiment]").evaluate_all(
+        "cards => cards.map((card) => [card.dataset.experiment, card.tagName])"
+    )
+    assert [name for name, _ in listed] == [experiment.id for experiment in experiments()]
+    assert {tag for _, tag in listed} == {"BUTTON", "DIV"}
+    page.click("[data-experiment='spd-1998/fig5.12']")
+    expect(page.locator("#question")).to_contain_text(document("spd-1998").title)
+    assert page.evaluate("location.hash") == "#experiment=spd-1998/fig5.12"
+    assert run(page) == of_wheel(page.input_value("#toml"), 1)
+
+
+def test_cards_in_sight_move_once_and_others_cost_nothing(opened: Open) -> None:
+    page = opened()
+    first, last = page.locator(".thumb").first, page.locator(".thumb").last
+    facts = page.locator("button:has(.thumb) > small")
+    expect(facts.first).to_contain_text("flows")
+    before = first.evaluate("canvas => canvas.toDataURL()")
+    until(page, "before => document.querySelector('.thumb').toDataURL() !== before", before)
+    # The last one has not been looked at by anybody, and so is not even read.
+    assert facts.last.inner_text() == ""
+    last.scroll_into_view_if_needed()
+    expect(facts.last).not_to_be_empty(timeout=PATIENCE)
+
+
+def test_who_wants_nothing_to_move_sees_a_picture_of_the_whole_run(opened: Open) -> None:
+    page = opened(reduced_motion="reduce")
+    page.fill(".find", "two_rtts")
+    canvas = page.locator("[data-example=two_rtts] .thumb")
+    blank = canvas.evaluate("canvas => canvas.toDataURL()")
+    pictures: set[str] = set()
+    end = time.monotonic() + PATIENCE / 1000
+    while len(pictures) < 1 and time.monotonic() < end:
+        pictures |= {canvas.evaluate("canvas => canvas.toDataURL()")} - {blank}
+    page.wait_for_timeout(500)
+    pictures.add(canvas.evaluate("canvas => canvas.toDataURL()"))
+    assert len(pictures) == 1
+
+
+def test_what_theory_says_is_what_the_package_predicts(opened: Open) -> None:
+    page = opened()
+    drawn = set()
+    for file in sorted((ROOT / "examples").glob("*.toml")):
+        page.evaluate("name => { location.hash = `example=${name}`; }", file.stem)
+        expect(page.locator("#toml")).to_have_value(file.read_text())
+        said = page.locator(".theory dt").evaluate_all(
+            "terms => terms.map(({ dataset }) => [dataset.panel, dataset.label, JSON.parse(dataset.values)])"
+        )
+        prediction = tb.predict(tb.load(file), seed=int(page.input_value("#seed")))
+        known = {"goodput": prediction.flows["goodput_bps"], "queue": prediction.queues["mean_queue_units"]}
+        for panel, label, values in said:
+            # Windows are in no table of a prediction, and a fair share is no prediction.
+            if panel in known and label != "fair share":
+                drawn.add((file.stem, label))
+                for of, value in values:
+                    assert value == pytest.approx(float(known[panel][of]), rel=1e-6), (file.stem, label, of)
+    # Reno's sawtooth, flows that halve together, FAST, datagrams.
+    assert len({name for name, _ in drawn}) >= 4, drawn
+    assert {"mean goodput", "mean queue"} <= {label for _, label in drawn}
+
+
+def test_a_model_that_is_not_meant_for_a_run_is_not_drawn_and_says_why(opened: Open) -> None:
+    page = opened("#example=codel")
+    page.click(".theory summary")
+    expect(page.locator(".theory")).to_contain_text("the policy is codel, models are for drop_tail")
+    assert page.locator(".theory dt:not([data-label='fair share'])").count() == 0
+
+
+def test_a_fork_can_stop_a_group(opened: Open) -> None:
+    page = opened("#example=two_rtts")
+    run(page)
+    over = page.locator(".panel .u-over").first
+    box = over.bounding_box()
+    assert box
+    over.click(position={"x": box["width"] / 2, "y": box["height"] - 20})
+    page.select_option("#fork select >> nth=0", label="far")
+    page.click("#fork-go")
+    page.wait_for_selector("#hash-B")
+    toml = page.input_value("#toml")
+    assert toml.rstrip().endswith('group = "far"\nstop = true')
+    assert page.inner_text("#hash-B") == of_wheel(toml, 1)
+
+
+def test_other_flows_can_be_followed(opened: Open) -> None:
+    page = opened("#example=red")
+    count = tb.simulate(tb.load(ROOT / "examples/red.toml")).flows["flow"].size
+    page.fill("#follow-from", "11")
+    page.press("#follow-from", "Enter")
+    expect(page.locator(".legend b").first).to_contain_text("11")
+    expect(page.locator(".legend li")).to_have_count(8)
+    page.fill("#follow-from", str(count))
+    page.press("#follow-from", "Enter")
+    expect(page.locator("#notice")).to_contain_text(f"expected 0 to {count - 1}")
+    # What was followed still is.
+    expect(page.locator(".legend b").first).to_contain_text("11")
 
 
 def test_every_experiment_opens_and_has_curves(opened: Open) -> None:

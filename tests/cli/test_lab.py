@@ -52,7 +52,17 @@ def test_what_is_for_a_server_does_not_go_with_files(command: Command, tmp_path:
 
 def test_the_page_is_files_that_fit_on_any_web_space() -> None:
     names = sorted(file.name for file in page().iterdir())
-    assert names == ["core.wasm", "examples.json", "icon.svg", "index.html", "lab.css", "lab.js", "worker.js"]
+    assert names == [
+        "core.wasm",
+        "examples.json",
+        "experiments.json",
+        "icon.svg",
+        "index.html",
+        "lab.css",
+        "lab.js",
+        "offline.js",
+        "worker.js",
+    ]
     html = (page() / "index.html").read_text()
     # Nothing from elsewhere, and no text that becomes code.
     assert "default-src 'none'" in html

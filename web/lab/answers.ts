@@ -51,6 +51,19 @@ export interface Flow {
   start_s: number;
 }
 
+// A number of a closed form, in the unit of the curves that it is compared with.
+export interface PredictedLine {
+  panel: "cwnd" | "queue" | "goodput";
+  // The flow, or the port.
+  of: number;
+  value: number;
+  label: string;
+  model: string;
+  equation: string;
+  source: string;
+  assumes: string[];
+}
+
 export interface Description {
   name: string;
   duration_s: number;
@@ -61,6 +74,8 @@ export interface Description {
   flows: Flow[];
   flow_count: number;
   followed: { flows: number[]; ports: number[]; bin_s: number };
+  // `none`: why no model is meant for the run.
+  predictions: { lines: PredictedLine[]; none: string | null };
   changes_s: number[];
   warnings: Problem[];
   remarks: Problem[];

@@ -18,6 +18,13 @@ export interface Line {
   isGuide?: boolean;
 }
 
+// A number across the panel.
+export interface Level {
+  value: number;
+  label: string;
+  colour(): string;
+}
+
 // A mark at the upper edge.
 export interface Mark {
   time: number;
@@ -37,7 +44,7 @@ export interface PanelOptions {
   // What a value is multiplied by.
   scale: number;
   lines: Line[];
-  level?: () => { value: number; label: string } | null;
+  levels?: Level[];
   marks?: () => Mark[];
   bars?: () => Bar[];
 }
@@ -130,7 +137,7 @@ export class Panel {
 
   // Draws it as it is now.
   update(): void {
-    const { level, bars, scale } = this.options;
+    const { levels, bars, scale } = this.options;
     let top = 0;
     for (const line of this.options.lines.filter((one) => !one.isGuide)) {
       top = Math.max(top, largest(line.curve(), this.window) * scale);
@@ -140,10 +147,8 @@ export class Panel {
         top = Math.max(top, bar.parts.reduce((sum, part) => sum + part.count, 0));
       }
     }
-    const said = level?.();
-    if (said && said.value * scale < 4 * top) {
-      top = Math.max(top, said.value * scale);
-    }
+    const reachable = (levels ?? []).map((level) => level.value * scale).filter((value) => value < 4 * top);
+    top = Math.max(top, ...reachable);
     this.top = top > 0 ? top * 1.08 : 1;
     this.plot.setData(this.plot.data, true);
   }
@@ -173,19 +178,43 @@ export class Panel {
       }
     }
     ctx.setLineDash([]);
-    const said = this.options.level?.();
-    if (said && said.value * this.options.scale <= this.top) {
-      upright(ctx, [bbox.left, y(said.value), bbox.left + bbox.width, y(said.value)], ink("--faint"), [4, 4]);
-      ctx.fillStyle = ink("--faint");
-      ctx.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
-      ctx.textAlign = "right";
-      ctx.fillText(said.label, bbox.left + bbox.width - 4, y(said.value) + 11 * devicePixelRatio);
-    }
+    this.drawLevels(y);
     this.drawMarks(x);
     if (this.cursor !== null) {
       upright(ctx, [x(this.cursor), bbox.top, x(this.cursor), bbox.top + bbox.height], ink("--accent"), [6, 3]);
     }
     ctx.restore();
+  }
+
+  // Names go below their lines, and beside one another where these are near.
+  private drawLevels(y: (value: number) => number): void {
+    const { ctx, bbox } = this.plot;
+    const size = 10 * devicePixelRatio;
+    ctx.font = `${size}px system-ui, sans-serif`;
+    ctx.textAlign = "right";
+    const named: { at: number; left: number }[] = [];
+    for (const { value, label, colour } of this.options.levels ?? []) {
+      if (value * this.options.scale > this.top) {
+        continue;
+      }
+      const at = y(value);
+      const across: [number, number, number, number] = [bbox.left, at, bbox.left + bbox.width, at];
+      // To be seen on whatever lies below.
+      ctx.globalAlpha = 0.7;
+      upright(ctx, across, ink("--ground"), [], 3);
+      ctx.globalAlpha = 1;
+      upright(ctx, across, colour(), [4, 4], 1.4);
+      const beside = named.filter((other) => Math.abs(other.at - at) < 1.1 * size).map((other) => other.left);
+      const right = Math.min(bbox.left + bbox.width - 4, ...beside.map((left) => left - size));
+      const below = at + 1.1 * size < bbox.top + bbox.height ? 1.1 * size : -0.4 * size;
+      // Readable on whatever lies below.
+      ctx.strokeStyle = ink("--ground");
+      ctx.lineWidth = 3 * devicePixelRatio;
+      ctx.strokeText(label, right, at + below);
+      ctx.fillStyle = colour();
+      ctx.fillText(label, right, at + below);
+      named.push({ at, left: right - ctx.measureText(label).width });
+    }
   }
 
   private drawBars(x: (time: number) => number): void {
@@ -229,9 +258,9 @@ export class Panel {
   }
 }
 
-function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, number, number, number], colour: string, dash: number[]): void {
+function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, number, number, number], colour: string, dash: number[], width = 1): void {
   ctx.strokeStyle = colour;
-  ctx.lineWidth = devicePixelRatio;
+  ctx.lineWidth = width * devicePixelRatio;
   ctx.setLineDash(dash.map((length) => length * devicePixelRatio));
   ctx.beginPath();
   ctx.moveTo(x1, y1);
@@ -241,7 +270,7 @@ function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, numbe
 }
 
 // Of the part of a curve that is seen, and of what holds at its beginning.
-function largest(curve: Curve | undefined, [from, to]: [number, number]): number {
+export function largest(curve: Curve | undefined, [from, to]: [number, number]): number {
   let most = 0;
   if (curve) {
     const end = after(curve.x, to);
@@ -256,7 +285,7 @@ function largest(curve: Curve | undefined, [from, to]: [number, number]): number
 }
 
 // A line through what is seen; of the points in one column of pixels the first, the extremes and the last.
-function trace(
+export function trace(
   ctx: CanvasRenderingContext2D,
   curve: Curve,
   [from, to]: [number, number],

@@ -1,6 +1,7 @@
 // The page's side of the worker: a question is a promise.
 
 import { Fault, type FaultAnswer } from "./answers";
+import { address } from "./files";
 import type { Frame, FromWorker, Play, ToWorker } from "./worker";
 
 interface Waiting {
@@ -13,7 +14,8 @@ export class Engine {
   onframe: (frame: Frame) => void = () => {};
   onbroken: (why: string) => void = () => {};
   readonly ready: Promise<void>;
-  private readonly worker = new Worker("worker.js");
+  // Its name says where the core is.
+  private readonly worker = new Worker(address("worker.js"), { name: address("core.wasm") });
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
 

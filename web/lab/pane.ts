@@ -1,11 +1,12 @@
 // One variant on the screen: its network, its curves, its legend.
 
-import { REASONS, type Description, type FlowState } from "./answers";
+import { REASONS, type Description, type FlowState, type PredictedLine, type Reading } from "./answers";
 import { flowColour, flowDash, ink, reasonColour } from "./colours";
-import { Panel, type Bar, type Line, type Mark, type Watcher } from "./curves";
+import { Panel, type Bar, type Level, type Line, type Mark, type Watcher } from "./curves";
 import { fill, make } from "./dom";
 import { Drawing } from "./network";
 import { Run } from "./run";
+import { levelsOf, theory } from "./theory";
 import { count, digits, rate, seconds } from "./words";
 
 const BINS = 400;
@@ -18,7 +19,9 @@ export class Pane {
   readonly panels: Panel[];
   private readonly legend = make("ul", { class: "legend" });
   private readonly cells: HTMLElement[];
+  private readonly title = make("h3");
   private stale = true;
+  private pointedAt: number | null = null;
 
   constructor(readonly name: string, readonly description: Description, watcher: Watcher, chosen: (port: number) => void) {
     this.run = new Run(description);
@@ -26,7 +29,7 @@ export class Pane {
     this.panels = this.made(watcher);
     this.cells = description.followed.flows.map((flow, place) => this.entry(flow, place));
     const panels = make("div", { class: "panels" }, ...this.panels.map((panel) => panel.place));
-    this.root.append(make("h3", {}, description.name || "Without a name"), this.drawing.canvas, this.legend, panels);
+    this.root.append(this.title, this.drawing.canvas, this.legend, panels, theory(description));
     this.root.setAttribute("aria-label", `Variant ${name}`);
   }
 
@@ -66,15 +69,17 @@ export class Pane {
       curve: () => this.run.curves.get(`queue:${port}`),
     }));
     const one = followed.ports.length === 1 ? ports[followed.ports[0] ?? 0] : undefined;
-    const level = () => (one?.buffer != null && one.buffer_unit === "packets" ? { value: one.buffer, label: "buffer" } : null);
+    const predicted = (panel: PredictedLine["panel"]) => levelsOf(this.description, panel);
+    const plain = (level: { value: number; label: string } | null): Level[] => (level ? [{ ...level, colour: () => ink("--faint") }] : []);
+    const buffer = plain(one?.buffer != null && one.buffer_unit === "packets" ? { value: one.buffer, label: "buffer" } : null);
     const cells = groups.some((group) => group.cells);
     const panel = (options: ConstructorParameters<typeof Panel>[0]) => new Panel(options, duration_s, watcher);
     const made: Panel[] = [];
     if (followed.flows.some(isTcp)) {
-      made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds], level: () => this.product() }));
+      made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds], levels: [...plain(this.product()), ...predicted("cwnd")] }));
     }
-    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, level, marks: () => this.marks() }));
-    made.push(panel({ title: "Goodput", unit: "Mbit/s", scale: 1e-6, lines: ofFlows("goodput", false) }));
+    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, levels: [...buffer, ...predicted("queue")], marks: () => this.marks() }));
+    made.push(panel({ title: "Goodput", unit: "Mbit/s", scale: 1e-6, lines: ofFlows("goodput", false), levels: predicted("goodput") }));
     if (followed.flows.some(isTcp)) {
       made.push(panel({ title: "Round trip", unit: "ms", scale: 1e3, lines: ofFlows("rtt", true, 1.2) }));
     }
@@ -107,6 +112,21 @@ export class Pane {
     }));
   }
 
+  // `variant`: its letter, where there are two.
+  entitle(variant: string | null): void {
+    this.title.className = variant === null ? "alone" : "";
+    this.title.textContent = `${variant === null ? "" : `${variant}: `}${this.description.name || "without a name"}`;
+  }
+
+  take(reading: Reading): void {
+    this.run.take(reading);
+    this.drawing.drop(reading.drops);
+    this.touch();
+    if (this.pointedAt === null) {
+      this.tell(null);
+    }
+  }
+
   // Something has changed that is not drawn yet.
   touch(): void {
     this.stale = true;
@@ -129,6 +149,7 @@ export class Pane {
 
   // Values now, or at a time that is pointed at.
   tell(time: number | null): void {
+    this.pointedAt = time;
     this.description.followed.flows.forEach((flow, place) => {
       const cell = this.cells[place];
       if (cell) {

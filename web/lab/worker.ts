@@ -4,6 +4,8 @@ import type { Breaks, FaultAnswer, Reading } from "./answers";
 
 // What a worker has of the browser; the types of pages do not know it.
 interface Host {
+  // Where the core is.
+  readonly name: string;
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
   postMessage(message: FromWorker): void;
 }
@@ -317,9 +319,9 @@ host.onmessage = ({ data }) => {
 };
 
 async function begin(): Promise<void> {
-  const answer = await fetch("core.wasm");
+  const answer = await fetch(host.name);
   if (!answer.ok) {
-    throw new Error(`core.wasm: ${answer.status}`);
+    throw new Error(`${host.name}: ${answer.status}`);
   }
   const { instance } = await WebAssembly.instantiate(await answer.arrayBuffer());
   core = instance.exports as unknown as Core;

@@ -8,10 +8,12 @@
 
 mod max_min;
 mod network;
+#[cfg(feature = "proportional")]
 mod proportional;
 
 pub use max_min::{MaxMin, max_min};
 pub use network::{CAPACITIES, Error, Network, WEIGHTS};
+#[cfg(feature = "proportional")]
 pub use proportional::{OVERLOAD, Proportional, proportional};
 
 /// A fingerprint of the sources that this was built from.

@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::network::{Buffer, Flow, Group, Impairments, LossAt, Network, Port, Switching, Transport};
+use tailback_core::network::{Buffer, Flow, Group, Network, Port, Switching, Transport};
 use tailback_core::primitives::units::{Rate, Time};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{Counting, TcpSpec};
@@ -83,23 +83,8 @@ fn port(port: &Port) -> Value {
         "policy": port.policy.name().unwrap_or(USER),
         "random_loss": port.random_loss,
         "listed_drops": port.listed_drops.len(),
-        "unmodelled": unmodelled(port),
+        "unmodelled": port.unmodelled(),
     })
-}
-
-/// What the link does that is in no closed form.
-fn unmodelled(port: &Port) -> Option<&'static str> {
-    let Impairments { loss_at, bursts, jitter, duplication } = port.impairments;
-    match () {
-        () if port.scheduling.is_some() => Some("has several queues"),
-        () if port.shaper.is_some() => Some("has a shaper"),
-        () if port.trace.is_some() => Some("sends by a trace"),
-        () if bursts.is_some() => Some("loses packets in bursts"),
-        () if port.random_loss > 0.0 && loss_at == LossAt::BeforeQueue => Some("loses packets before the queue"),
-        () if jitter.is_some() => Some("has jitter"),
-        () if duplication > 0.0 => Some("duplicates packets"),
-        () => None,
-    }
 }
 
 fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {

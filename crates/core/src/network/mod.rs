@@ -110,6 +110,23 @@ pub struct Port {
     pub impairments: Impairments,
 }
 
+impl Port {
+    /// What the link does that is in no closed form, as the end of a sentence that begins with it.
+    pub fn unmodelled(&self) -> Option<&'static str> {
+        let Impairments { loss_at, bursts, jitter, duplication } = self.impairments;
+        match () {
+            () if self.scheduling.is_some() => Some("has several queues"),
+            () if self.shaper.is_some() => Some("has a shaper"),
+            () if self.trace.is_some() => Some("sends by a trace"),
+            () if bursts.is_some() => Some("loses packets in bursts"),
+            () if self.random_loss > 0.0 && loss_at == LossAt::BeforeQueue => Some("loses packets before the queue"),
+            () if jitter.is_some() => Some("has jitter"),
+            () if duplication > 0.0 => Some("duplicates packets"),
+            () => None,
+        }
+    }
+}
+
 /// Several queues of one port, and what serves them in turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scheduling {

@@ -2,6 +2,7 @@
 
 use super::Of;
 use super::fault::Fault;
+use super::predictions;
 use super::session::refuse_user_code;
 use super::watched::{Followed, Read, read};
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
     }
     let port_ends = scenario.port_ends()?;
     let flow_ends = scenario.ends()?;
-    let followed = Followed::of(&network);
+    let followed = Followed::of(&network, of.follow);
     let ports = network.ports.iter().zip(&port_ends).map(|(port, (from, to))| described_port(port, from.as_str(), to.as_str()));
     // Those that are followed are among them.
     let told = |index: usize| index < MOST_FLOWS || followed.flows.contains(&(index as u32));
@@ -37,6 +38,7 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
         "flows": flows.collect::<Vec<_>>(),
         "flow_count": network.flows.len(),
         "followed": {"flows": followed.flows, "ports": followed.ports, "bin_s": followed.bin.seconds()},
+        "predictions": predictions::all(&network, &followed),
         "changes_s": network.changes.iter().map(|change| change.at.seconds()).collect::<Vec<f64>>(),
         "warnings": texts(&warnings),
         "remarks": texts(&scenario.remarks()),

@@ -5,19 +5,22 @@
 //! far to run, a slice at a time, and how a run is sliced changes no byte of it.
 //!
 //! Where to look: `session.rs` is a run, `watched.rs` what of it is followed, `readings.rs` and `series.rs` what is kept of that;
-//! `description.rs` what the page draws, `knobs.rs` what it lets turn, `sizing.rs` its calculator; `why.rs` and `difference.rs` are questions that
+//! `description.rs` what the page draws, `knobs.rs` what it lets turn, `predictions/` what models
+//! say of it, `sizing.rs` its calculator; `why.rs` and `difference.rs` are questions that
 //! need a run of their own.
 
 mod description;
 mod difference;
 mod fault;
 mod knobs;
+mod predictions;
 mod readings;
 mod rows;
 mod series;
 mod session;
 mod sizing;
 mod tables;
+mod theory;
 mod watched;
 mod why;
 
@@ -114,6 +117,9 @@ enum Request {
 pub(super) struct Of {
     pub(super) toml: String,
     pub(super) seed: u64,
+    /// The first flow that is followed, in the order of the groups; `None`: some of each group.
+    #[serde(default)]
+    pub(super) follow: Option<u32>,
 }
 
 /// What is under way, by name.

@@ -91,7 +91,7 @@ impl Session {
         let Read { scenario, mut network } = read(of)?;
         let measured = (!network.record.traces.is_empty()).then(|| Engine::new(network.clone()));
         network.stepped = look == Look::Close;
-        let followed = Followed::of(&network);
+        let followed = Followed::of(&network, of.follow);
         network.record.traces = followed.traces(&network, look);
         let engine = Engine::new(network.clone());
         refuse_user_code(&engine)?;

@@ -3,8 +3,9 @@
 //! Differs from `tailback size-buffer`: all round trips are one, and no rule is recommended; what a rule assumes is told instead.
 
 use super::fault::Fault;
+use super::theory::evaluate;
 use serde_json::{Value, json};
-use tailback_models::model::{Given, Model, Patience, Stopped};
+use tailback_models::Model;
 use tailback_scenario::{BufferQuestion, Distribution};
 
 /// What the rules go by, under the names of their parameters.
@@ -49,20 +50,13 @@ fn applies(model: &Model, transmitters: u64, inputs: Option<f64>) -> bool {
 }
 
 fn answered(model: &Model, known: &Known, service_s: f64) -> Value {
-    let number = |name: &str, default: Option<&str>| {
-        let given = known.iter().find(|(known, _)| *known == name).and_then(|(_, value)| *value);
-        given.or_else(|| default?.parse().ok())
-    };
-    let numbers: Vec<Option<f64>> =
-        (model.parameters)().iter().map(|parameter| number(parameter.name, parameter.default)).collect();
-    let mut answer = Vec::new();
-    let refused = match (model.evaluate)(&mut Given::new(&numbers, &[], Patience(|| true)), &mut answer) {
-        Ok(()) => None,
-        Err(Stopped::Parameter(error)) => Some(error.to_string()),
-        Err(Stopped::Interrupted) => Some("interrupted".to_string()),
+    let given = |name: &str| known.iter().find(|(known, _)| *known == name).and_then(|(_, value)| *value);
+    let (answer, refused) = match evaluate(model, given) {
+        Ok(answer) => (answer, None),
+        Err(why) => (Vec::new(), Some(why)),
     };
     // The answer of every rule begins with its packets.
-    let packets = answer.first().copied().filter(|_| refused.is_none());
+    let packets = answer.first().copied();
     json!({
         "rule": model.name.trim_end_matches("_buffer"),
         "idea": model.idea,

@@ -36,6 +36,10 @@ pub(super) fn read(of: &Of) -> Result<Read, Fault> {
     if needed > MOST_BYTES {
         return Err(too_large(needed));
     }
+    if let Some(first) = of.follow.filter(|&first| first as usize >= network.flows.len()) {
+        let last = network.flows.len().saturating_sub(1);
+        return Err(Fault::whole("there is no such flow to follow", Some(first.to_string()), Some(format!("0 to {last}"))));
+    }
     Ok(Read { scenario, network })
 }
 
@@ -76,13 +80,14 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    /// Of each group its first flows, in turn; and of the links that their data cross the slowest, of these those that most flows share.
-    pub(super) fn of(network: &Network) -> Followed {
-        let mut flows: Vec<u32> = (0..network.flows.len() as u32).collect();
-        let of_group = |flow: u32| network.flows[flow as usize].group;
-        let place = |flow: u32| flow - network.flows.partition_point(|other| other.group < of_group(flow)) as u32;
-        flows.sort_by_cached_key(|&flow| (place(flow), of_group(flow)));
-        flows.truncate(FLOWS);
+    /// The flows from one on; without one, of each group its first flows, in turn. And of the links that their data cross the slowest, of
+    /// these those that most flows share.
+    pub(super) fn of(network: &Network, from: Option<u32>) -> Followed {
+        let all = 0..network.flows.len() as u32;
+        let mut flows: Vec<u32> = match from {
+            Some(first) => all.skip(first as usize).take(FLOWS).collect(),
+            None => first_of_groups(network, all.collect()),
+        };
         flows.sort_unstable();
         let mut sharing = vec![0u64; network.ports.len()];
         for flow in &network.flows {
@@ -111,6 +116,14 @@ impl Followed {
         traces.push(Trace { kind: TraceKind::Drops, of: (0..network.ports.len() as u32).collect() });
         traces
     }
+}
+
+fn first_of_groups(network: &Network, mut flows: Vec<u32>) -> Vec<u32> {
+    let of_group = |flow: u32| network.flows[flow as usize].group;
+    let place = |flow: u32| flow - network.flows.partition_point(|other| other.group < of_group(flow)) as u32;
+    flows.sort_by_cached_key(|&flow| (place(flow), of_group(flow)));
+    flows.truncate(FLOWS);
+    flows
 }
 
 /// Seconds as an instant: a number from the page may be anything.

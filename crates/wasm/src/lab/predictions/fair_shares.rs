@@ -1,0 +1,38 @@
+//! What each flow would get if all links were shared fairly: no prediction, but what fairness is measured by.
+
+use super::bottleneck::{capacity_bps, greedy_tcp};
+use super::{Followed, Line, Panel, Theory};
+use tailback_allocation::{Network as Shared, max_min};
+use tailback_core::network::Network;
+
+/// More flows than this are not drawn one by one, and sharing among them takes time.
+const MOST: usize = 2000;
+
+/// Where several flows of TCP always have data to send; the links may do what they like, but have to keep their rates.
+pub(super) fn lines(network: &Network, followed: &Followed) -> Vec<Line> {
+    if network.flows.len() < 2 || network.flows.len() > MOST || !network.changes.is_empty() {
+        return Vec::new();
+    }
+    shares(network, followed).unwrap_or_default()
+}
+
+fn shares(network: &Network, followed: &Followed) -> Option<Vec<Line>> {
+    let flows = greedy_tcp(network).ok()?;
+    let routes: Vec<Vec<usize>> = flows
+        .iter()
+        .map(|greedy| network.paths[greedy.flow.forward as usize].iter().map(|&port| port as usize).collect())
+        .collect();
+    let capacities = network.ports.iter().map(capacity_bps).collect();
+    let rates = max_min(&Shared::new(&routes, capacities, vec![1.0; flows.len()]).ok()?).rates;
+    let theory = Theory {
+        name: "max-min fair share",
+        equation: "the rates of which none can rise without lowering one that is no higher".into(),
+        source: "Bertsekas and Gallager, Data Networks, second edition, section 6.5.2",
+        assumes: vec!["an ideal allocation: not what TCP does, but what it is measured by".into(), "links are full".into()],
+    };
+    let line = |&flow: &u32| {
+        let value = rates[flow as usize] * flows[flow as usize].payload();
+        Line { panel: Panel::Goodput, of: flow, value, label: "fair share", theory: theory.clone() }
+    };
+    Some(followed.flows.iter().map(line).collect())
+}

@@ -1,0 +1,92 @@
+"""The lab in a notebook: the widget's module as a notebook's page would drive it (anywidget's contract), in a real browser."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, FrameLocator, expect
+
+import tailback as tb
+from support import ROOT
+from tailback._widget import files
+
+GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
+PATIENCE = 30_000
+
+# What a notebook does with a widget: it has the state that Python sends, bytes as views, and a place to render into.
+HOST = """<!doctype html><meta charset="utf-8"><title>notebook</title><div id="cell"></div><script type="module">
+import widget from "./widget.js";
+const state = await (await fetch("state.json")).json();
+const files = {};
+for (const name of state.files) {
+  files[name] = new DataView(await (await fetch("files/" + name)).arrayBuffer());
+}
+const model = { get: (name) => ({ ...state, files })[name] };
+globalThis.close_widget = await widget.render({ model, el: document.getElementById("cell") });
+</script>"""
+
+
+@pytest.fixture
+def notebook(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder that is served, and its address."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield tmp_path, f"http://127.0.0.1:{server.server_address[1]}/"
+    server.shutdown()
+    server.server_close()
+
+
+def shown(browser: Browser, notebook: tuple[Path, str], widget: object) -> tuple[FrameLocator, set[str]]:
+    """The page in the cell, and what it asked for once the widget had everything."""
+    folder, address = notebook
+    (folder / "widget.js").write_text(widget._esm if isinstance(widget._esm, str) else widget._esm.read_text())  # type: ignore[attr-defined]
+    (folder / "files").mkdir()
+    for name, packed in widget.files.items():  # type: ignore[attr-defined]
+        (folder / "files" / name).write_bytes(packed)
+    state = {"files": list(widget.files), "fragment": widget.fragment, "height": widget.height}  # type: ignore[attr-defined]
+    (folder / "state.json").write_text(json.dumps(state))
+    (folder / "host.html").write_text(HOST)
+    page = browser.new_page()
+    asked: set[str] = set()
+    page.on("request", lambda request: asked.add(request.url))
+    page.on("pageerror", lambda error: pytest.fail(str(error)))
+    page.goto(address + "host.html")
+    frame = page.frame_locator("#cell iframe")
+    frame.locator("body[data-ready]").wait_for(timeout=PATIENCE)
+    return frame, {url.removeprefix(address) for url in asked if not url.startswith("blob:")}
+
+
+def test_a_scenario_runs_in_a_cell_and_gives_the_bytes_of_the_wheel(browser: Browser, notebook: tuple[Path, str]) -> None:
+    scenario = tb.load(ROOT / "examples/two_rtts.toml")
+    frame, asked = shown(browser, notebook, tb.lab(scenario, seed=2, height=700))
+    assert asked <= {"host.html", "widget.js", "state.json", "favicon.ico", *(f"files/{name}" for name in files())}
+    # The text as it was written, comments included.
+    assert frame.locator("#toml").input_value() == (ROOT / "examples/two_rtts.toml").read_text()
+    frame.locator("#speed").select_option(label="as fast as it goes")
+    frame.locator("#play").click()
+    expect(frame.locator("#hash-A")).to_have_text(GOLDEN["two_rtts.toml"]["2"]["results"], timeout=PATIENCE)
+
+
+def test_what_was_made_in_python_becomes_a_text_that_is_the_same_scenario(browser: Browser, notebook: tuple[Path, str]) -> None:
+    made = tb.dumbbell(rate="5 Mbps", delay="5 ms", buffer="20 packets", flows=2, duration="5 s")
+    frame, _ = shown(browser, notebook, tb.lab(made))
+    assert tb.Scenario.from_toml(frame.locator("#toml").input_value()) == made
+    # Without a scenario there would be the gallery, which is there as well.
+    frame.locator("#tab-gallery").click()
+    expect(frame.locator("[data-example]").first).to_be_visible()
+
+
+def test_the_widget_holds_the_whole_page_and_says_what_does_not_fit() -> None:
+    assert sum(map(len, files().values())) < 1_500_000
+    assert {"index.html", "lab.js", "core.wasm"} <= files().keys()
+    with pytest.raises(ValueError, match="expected a whole number of pixels"):
+        tb.lab(height=3)
+    with pytest.raises(tb.errors.ScenarioError):
+        tb.lab({"duration": "1"})

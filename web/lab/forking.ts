@@ -1,0 +1,52 @@
+// From a time on with one thing changed: a change in the timeline, so that the wheel runs the same.
+
+import type { Port } from "./answers";
+import { fill, make } from "./dom";
+import type { Variant } from "./variants";
+import { seconds } from "./words";
+
+// A change of a link or of a group, as the timeline has it.
+export type Change = Record<string, string | boolean>;
+
+export function forkForm(place: HTMLElement, variant: Variant, time: number, fork: (change: Change) => void): void {
+  const { ports, followed, groups } = variant.pane.description;
+  const links = followed.ports.map((id) => ports[id]?.name ?? "");
+  const whom = make(
+    "select",
+    { "aria-label": "Whom it changes", change: () => choose() },
+    make("optgroup", { label: "Links" }, ...links.map((name) => make("option", { value: `link ${name}` }, name))),
+    make("optgroup", { label: "Groups of flows" }, ...groups.map(({ name }) => make("option", { value: `group ${name}` }, name))),
+  );
+  const what = make("select", { "aria-label": "What changes", change: () => suggest() });
+  const value = make("input", { size: 10, "aria-label": "New value", autocomplete: "off" });
+  const ofLink = () => whom.value.startsWith("link ");
+  const name = () => whom.value.slice(whom.value.indexOf(" ") + 1);
+  const choose = () => {
+    const options = ofLink() ? [["rate", "rate"], ["delay", "delay"], ["loss", "random loss"]] : [["stop", "sends no new data"]];
+    fill(what, ...options.map(([word, label]) => make("option", { value: word }, label)));
+    suggest();
+  };
+  const suggest = () => {
+    value.hidden = !ofLink();
+    value.value = suggested(what.value, ports.find((one) => one.name === name()));
+  };
+  choose();
+  const at = `${Number((time * 1e3).toFixed(6))} ms`;
+  const change = (): Change => (ofLink() ? { at, link: name(), [what.value]: value.value } : { at, group: name(), stop: true });
+  const go = make("button", { class: "main", id: "fork-go", click: () => fork(change()) }, "Fork");
+  const close = make("button", { class: "close", "aria-label": "Close", click: () => { place.hidden = true; } }, "\u2715");
+  fill(place, close, make("h3", {}, `Fork at ${seconds(time, 5)}`), make("p", {}, "B is the same run up to here, and goes on with one thing changed. Everything else can be changed from the start: Compare."), make("div", { class: "row" }, whom, what, value, go));
+  place.hidden = false;
+}
+
+// Half the rate, twice the delay: something to see.
+function suggested(what: string, port: Port | undefined): string {
+  switch (what) {
+    case "rate":
+      return `${Number((((port?.rate_bps ?? 2e6) / 2) / 1e6).toPrecision(3))} Mbps`;
+    case "delay":
+      return `${Number(((port?.delay_s ?? 0.01) * 2000).toPrecision(3))} ms`;
+    default:
+      return "1 %";
+  }
+}

@@ -1,0 +1,146 @@
+// Looking closer at what has run: a time that is pointed at, a cursor, a loss and its why.
+
+import type { Description, Drop, WhyAnswer } from "./answers";
+import type { Mark, Watcher } from "./curves";
+import { byId, fill, make } from "./dom";
+import type { Engine } from "./engine";
+import { buffer } from "./network";
+import type { Variant, Variants } from "./variants";
+import { explained } from "./why";
+import { count, percent } from "./words";
+
+// How much of time is shown, in seconds before now.
+export const SPANS: [string, number | null][] = [["the whole run", null], ["the last 20 s", 20], ["the last 5 s", 5], ["the last 1 s", 1], ["the last 0.2 s", 0.2]];
+
+// What follows from a look.
+export interface Onlooker {
+  // A time has been chosen.
+  chosen(variant: Variant, time: number): void;
+  told(error: unknown): void;
+}
+
+export class Looking {
+  cursor: number | null = null;
+  private zoomed: [number, number] | null = null;
+  private drawnCurves = 0;
+
+  constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly onlooker: Onlooker) {}
+
+  watcher(name: string): Watcher {
+    return {
+      hover: (time) => this.hover(time),
+      choose: (time, mark) => this.point(name as Variant["name"], time, mark),
+      zoom: (from, to) => {
+        this.zoomed = [from, to];
+        this.redraw();
+      },
+      all: () => {
+        this.span("the whole run");
+        // Two clicks were one.
+        this.place(null);
+        byId("fork").hidden = true;
+      },
+    };
+  }
+
+  // Nothing is looked at yet.
+  reset(): void {
+    [this.cursor, this.zoomed] = [null, null];
+    byId("why").hidden = true;
+    byId("fork").hidden = true;
+    this.redraw();
+  }
+
+  span(label: string): void {
+    byId<HTMLSelectElement>("span").selectedIndex = SPANS.findIndex(([known]) => known === label);
+    this.zoomed = null;
+    this.redraw();
+  }
+
+  place(cursor: number | null): void {
+    this.cursor = cursor;
+    this.variants.panes.forEach((pane) => pane.panels.forEach((panel) => { panel.cursor = cursor; }));
+    this.redraw();
+  }
+
+  redraw(): void {
+    this.variants.panes.forEach((pane) => pane.touch());
+  }
+
+  // Draws what has changed.
+  draw(): void {
+    this.variants.panes.forEach((pane) => pane.draw());
+    const now = performance.now();
+    if (now - this.drawnCurves > 30 && this.variants.all.length) {
+      this.drawnCurves = now;
+      const window = this.seen();
+      this.variants.panes.forEach((pane) => {
+        pane.panels.forEach((panel) => panel.show(window));
+        pane.drawCurves();
+      });
+    }
+  }
+
+  async why(name: Variant["name"], drop: Drop): Promise<void> {
+    const place = byId("why");
+    place.hidden = false;
+    const close = make("button", { class: "close", "aria-label": "Close", click: () => { place.hidden = true; } }, "\u2715");
+    const heading = make("h3", {}, `Why was a packet lost at ${drop.queue}?`);
+    fill(place, close, heading, make("p", {}, "Looking\u2026"));
+    place.scrollIntoView({ block: "nearest" });
+    if (drop.flow === null) {
+      return;
+    }
+    const variant = this.variants.get(name);
+    const loss = { time_s: drop.time_s, port: drop.port, flow: drop.flow, segment: drop.segment, transmission: drop.transmission };
+    try {
+      const answer = await this.engine.question<WhyAnswer>({ ask: "why", name: "why", scenario: { toml: variant.sound, seed: this.variants.seed() }, loss });
+      const cells = variant.pane.description.groups.some((group) => group.cells);
+      fill(place, close, heading, ...explained(drop, answer, cells ? "cells" : "packets"));
+      place.scrollIntoView({ block: "nearest" });
+    } catch (error) {
+      this.onlooker.told(error);
+    }
+  }
+
+  // A queue, in words.
+  port(description: Description, id: number): string {
+    const port = description.ports[id];
+    if (!port) {
+      return "";
+    }
+    const state = this.variants.panes[0]?.run.reading?.ports.find((one) => one.port === id);
+    const lost = Object.entries(state?.discarded ?? {}).map(([reason, units]) => `${count(units)} ${reason}`).join(", ");
+    const told = state ? `${count(state.queue)} in it, ${count(state.departed)} sent, used to ${percent(state.utilisation)}; discarded ${lost || "nothing"}` : "nothing has run yet";
+    return `${port.name}: ${port.policy ?? "user code"}, ${buffer(port)}; ${told}.`;
+  }
+
+  // What is seen of time.
+  private seen(): [number, number] {
+    const span = SPANS[byId<HTMLSelectElement>("span").selectedIndex]?.[1] ?? null;
+    const { now, duration } = this.variants;
+    return this.zoomed ?? (span === null || span >= duration ? [0, duration] : [Math.max(0, now - span), Math.max(span, now)]);
+  }
+
+  private hover(time: number | null): void {
+    this.variants.panes.forEach((pane) => {
+      pane.tell(time);
+      pane.panels.forEach((panel) => panel.hover(time));
+    });
+  }
+
+  private point(name: Variant["name"], time: number, mark: Mark | null): void {
+    const variant = this.variants.get(name);
+    const drop = mark ? nearest(variant.pane.run.drops, mark.time) : null;
+    if (drop) {
+      void this.why(name, drop);
+      return;
+    }
+    this.place(Math.min(time, this.variants.duration));
+    this.onlooker.chosen(variant, this.cursor ?? 0);
+  }
+}
+
+function nearest(drops: Drop[], time: number): Drop | null {
+  return drops.reduce<Drop | null>((best, drop) => (best && Math.abs(best.time_s - time) <= Math.abs(drop.time_s - time) ? best : drop), null);
+}

@@ -1,0 +1,53 @@
+// The service worker: it keeps the files of one build of the page, for when there is no server. While there is one, what it serves is shown, so
+// that nobody sees an old page after an upgrade.
+
+declare const LAB_FILES: string[];
+declare const LAB_BUILD: string;
+
+// What a service worker has of the browser; the types of pages do not know it.
+interface Lifetime extends Event {
+  waitUntil(done: Promise<unknown>): void;
+}
+interface Asked extends Event {
+  readonly request: Request;
+  respondWith(answer: Promise<Response>): void;
+}
+interface Host {
+  readonly registration: { readonly scope: string };
+  skipWaiting(): Promise<void>;
+  addEventListener(kind: "install" | "activate", act: (event: Lifetime) => void): void;
+  addEventListener(kind: "fetch", act: (event: Asked) => void): void;
+}
+
+const OURS = "tailback-lab-";
+const KEPT = `${OURS}${LAB_BUILD}`;
+const host = globalThis as unknown as Host;
+
+host.addEventListener("install", (event) => event.waitUntil(keep()));
+host.addEventListener("activate", (event) => event.waitUntil(forgetOthers()));
+host.addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { scope } = host.registration;
+  const name = request.url.startsWith(scope) ? request.url.slice(scope.length).replace(/[?#].*/, "") : null;
+  if (request.method === "GET" && name !== null && (name === "" || LAB_FILES.includes(name))) {
+    // What the browser has of it itself may be old as well: the server is asked.
+    event.respondWith(fetch(request.url, { cache: "no-cache" }).catch(() => kept(name === "" ? "index.html" : name)));
+  }
+});
+
+// All files of this build, or none.
+async function keep(): Promise<void> {
+  const cache = await caches.open(KEPT);
+  await cache.addAll(LAB_FILES.map((name) => new Request(name, { cache: "reload" })));
+  await host.skipWaiting();
+}
+
+async function forgetOthers(): Promise<void> {
+  const names = await caches.keys();
+  await Promise.all(names.filter((name) => name.startsWith(OURS) && name !== KEPT).map((name) => caches.delete(name)));
+}
+
+async function kept(name: string): Promise<Response> {
+  const cache = await caches.open(KEPT);
+  return (await cache.match(name)) ?? Response.error();
+}

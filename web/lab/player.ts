@@ -1,0 +1,172 @@
+// Runs of what is open: begun, gone on with, held and read.
+
+import type { Breaks, Results } from "./answers";
+import type { Engine } from "./engine";
+import type { Variants } from "./variants";
+import type { Frame } from "./worker";
+
+// Slower than this every packet is shown; in simulated seconds a second.
+const CLOSE_SPEED = 1;
+// More flows than this are looked at from afar.
+const CLOSE_FLOWS = 2000;
+// Packets that are drawn.
+const PACKETS = 3000;
+
+// Who wants to hear of runs.
+export interface Listener {
+  status(text: string): void;
+  told(error: unknown): void;
+  // Something new has been read.
+  frame(frame: Frame): void;
+  // It goes on, or has halted.
+  changed(): void;
+  // It has halted before the end.
+  halted(): void;
+  finished(): void;
+}
+
+export class Player {
+  results: Record<string, Results> = {};
+  isPlaying = false;
+  private opened: { close: boolean } | null = null;
+  // Frames of runs that are no longer there are not for these curves.
+  private epoch = 0;
+
+  constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly listener: Listener) {
+    engine.onframe = (frame) => frame.epoch === this.epoch && this.take(frame);
+  }
+
+  get isDone(): boolean {
+    return this.variants.all.length > 0 && this.variants.panes.every(({ run }) => run.reading?.done);
+  }
+
+  // Back to the start.
+  reset(): void {
+    this.stop();
+    this.epoch++;
+    this.opened = null;
+    this.results = {};
+    this.variants.panes.forEach((pane) => {
+      pane.run.clear();
+      pane.tell(null);
+      pane.touch();
+    });
+  }
+
+  async play(speed: number | null, breaks: Breaks): Promise<void> {
+    if (await this.ensure(speed !== null && speed <= CLOSE_SPEED)) {
+      this.isPlaying = true;
+      this.listener.status("");
+      this.engine.play({ epoch: this.epoch, names: this.variants.names, speed, until_s: this.variants.duration, breaks, packets: PACKETS });
+      this.listener.changed();
+    }
+  }
+
+  stop(): void {
+    if (this.isPlaying) {
+      this.isPlaying = false;
+      this.engine.pause();
+    }
+    this.listener.changed();
+  }
+
+  async step(step: string): Promise<void> {
+    if (!this.variants.isRunnable || this.isDone) {
+      return;
+    }
+    this.stop();
+    if (await this.ensure(true)) {
+      const epoch = this.epoch;
+      for (const name of this.variants.names) {
+        await this.engine.ask({ ask: "step", name, step });
+      }
+      if (epoch === this.epoch) {
+        await this.read();
+      }
+    }
+  }
+
+  // Runs are there, and looked at as closely as is wanted; they keep their place.
+  private async ensure(close: boolean): Promise<boolean> {
+    const few = this.variants.panes.every(({ description }) => description.flow_count <= CLOSE_FLOWS);
+    const wanted = close && few;
+    if (this.opened?.close === wanted) {
+      return true;
+    }
+    const { generation } = this.variants;
+    const { now } = this.variants;
+    try {
+      for (const { name, sound } of this.variants.all) {
+        await this.engine.ask({ ask: "open", name, scenario: this.variants.scenario(sound), close: wanted });
+      }
+      if (now > 0) {
+        this.listener.status("Catching up\u2026");
+        await this.engine.runTo(this.variants.names, now);
+      }
+      if (generation !== this.variants.generation) {
+        return false;
+      }
+      this.epoch++;
+      this.variants.panes.forEach(({ run }) => run.clear());
+      this.opened = { close: wanted };
+      await this.read();
+      if (generation !== this.variants.generation) {
+        return false;
+      }
+      this.listener.status("");
+      return true;
+    } catch (error) {
+      this.listener.told(error);
+      return false;
+    }
+  }
+
+  // What has been read of runs that are no longer shown is not for these curves.
+  private async read(): Promise<void> {
+    const { epoch } = this;
+    const readings: Frame["readings"] = {};
+    for (const name of this.variants.names) {
+      readings[name] = await this.engine.ask({ ask: "read", name, packets: PACKETS });
+      if (epoch !== this.epoch) {
+        return;
+      }
+    }
+    this.take({ epoch, readings, hit: null, playing: false, pace: 0, memory: 0 });
+  }
+
+  private take(frame: Frame): void {
+    for (const { name, pane } of this.variants.all) {
+      const reading = frame.readings[name];
+      if (reading) {
+        pane.take(reading);
+      }
+    }
+    this.listener.frame(frame);
+    if (frame.playing || !Object.keys(frame.readings).length) {
+      return;
+    }
+    this.isPlaying = false;
+    this.listener.changed();
+    void this.finish();
+  }
+
+  // At the end of a run its tables.
+  private async finish(): Promise<void> {
+    const { generation } = this.variants;
+    if (!this.isDone) {
+      this.listener.halted();
+      return;
+    }
+    try {
+      for (const name of this.variants.names) {
+        this.results[name] = await this.engine.ask<Results>({ ask: "results", name });
+      }
+    } catch (error) {
+      this.listener.told(error);
+      return;
+    }
+    if (generation === this.variants.generation) {
+      this.listener.finished();
+    }
+  }
+}

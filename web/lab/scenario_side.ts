@@ -1,0 +1,96 @@
+// The side of the page that has the scenario: knobs, or its text, and what is wrong with it.
+
+import type { Knob, Problem } from "./answers";
+import { byId, fill, make } from "./dom";
+import { questionOf } from "./examples";
+import { knobs, type Places } from "./knobs";
+import type { Variant, Variants } from "./variants";
+
+// Pixels.
+const LINE = 19;
+
+export class ScenarioSide {
+  // The schema says what knobs are.
+  places: Places | null = null;
+
+  constructor(
+    private readonly variants: Variants,
+    private readonly turn: (at: string, value: string | number | boolean) => void,
+    change: (toml: string) => void,
+  ) {
+    const on = (id: string, act: () => void) => byId(id).addEventListener("click", act);
+    on("as-knobs", () => this.tab("knobs"));
+    on("as-text", () => this.tab("text"));
+    const text = byId<HTMLTextAreaElement>("toml");
+    on("apply", () => change(text.value));
+    text.addEventListener("input", () => this.gutter());
+    text.addEventListener("scroll", () => { byId("numbers").scrollTop = text.scrollTop; });
+    text.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        change(text.value);
+      }
+    });
+  }
+
+  show(): void {
+    const variant = this.variants.get();
+    byId("title").textContent = variant.pane.description.name || "Without a name";
+    byId("question").textContent = questionOf(variant.toml);
+    const choice = ({ name }: Variant) => make("button", { "aria-pressed": String(name === variant.name), click: () => { this.variants.edited = name; this.show(); } }, name);
+    fill(byId("variants"), ...this.variants.all.map(choice));
+    byId("variants").hidden = this.variants.all.length < 2;
+    byId("compare").textContent = this.variants.all.length < 2 ? "Compare\u2026" : "Close B";
+    const text = byId<HTMLTextAreaElement>("toml");
+    if (text.value !== variant.toml) {
+      text.value = variant.toml;
+    }
+    this.gutter();
+    if (this.places) {
+      const other: Knob[] = variant.name === "B" ? this.variants.get("A").knobs : [];
+      knobs(byId("knobs"), variant.knobs, other, this.places, variant.problems, this.turn);
+    }
+    this.problems(variant);
+  }
+
+  tab(name: "knobs" | "text"): void {
+    for (const one of ["knobs", "text"]) {
+      byId(one).hidden = one !== name;
+      byId(`as-${one}`).setAttribute("aria-selected", String(one === name));
+    }
+  }
+
+  private problems(variant: Variant): void {
+    const told = (problem: Problem) => {
+      const facts = [["given", problem.given], ["expected", problem.expected], ["hint", problem.hint]].filter(([, text]) => text);
+      const place = problem.line === null ? null : make("button", { click: () => this.jump(problem.line ?? 1) }, `line ${problem.line}`);
+      return make("li", {}, make("b", {}, problem.message), problem.at ? ` at ${problem.at} ` : " ", place, make("dl", {}, ...facts.flatMap(([name, text]) => [make("dt", {}, name ?? ""), make("dd", {}, text ?? "")])));
+    };
+    const { problems } = variant;
+    const { warnings, remarks } = variant.pane.description;
+    const notes = problems.length ? [] : [...warnings, ...remarks];
+    fill(
+      byId("problems"),
+      problems.length ? make("ul", {}, ...problems.map(told)) : null,
+      problems.length && variant.sound ? make("p", { class: "note" }, "What runs is the last text that was sound.") : null,
+      ...notes.map((note) => make("p", { class: "note" }, `${note.message}${note.at ? ` (${note.at})` : ""}${note.hint ? ` \u2013 ${note.hint}` : ""}`)),
+    );
+  }
+
+  private gutter(): void {
+    const text = byId<HTMLTextAreaElement>("toml");
+    const wrong = new Set(this.variants.all.length ? this.variants.get().problems.map((problem) => problem.line) : []);
+    const lines = text.value.split("\n").map((_, at) => (wrong.has(at + 1) ? make("b", {}, String(at + 1)) : document.createTextNode(String(at + 1))));
+    fill(byId("numbers"), ...lines.flatMap((line) => [line, "\n"]));
+    byId("numbers").scrollTop = text.scrollTop;
+  }
+
+  private jump(line: number): void {
+    this.tab("text");
+    const text = byId<HTMLTextAreaElement>("toml");
+    const starts = text.value.split("\n");
+    const from = starts.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+    text.focus();
+    text.setSelectionRange(from, from + (starts[line - 1]?.length ?? 0));
+    text.scrollTop = Math.max(0, (line - 6) * LINE);
+  }
+}
