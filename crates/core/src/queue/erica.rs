@@ -5,7 +5,8 @@
 //! Over each averaging interval it counts what arrives. What the link may carry of ABR at its target utilisation, less what others sent, is the
 //! ABR capacity; the load factor z is what ABR sent, over that. A channel may send its share of the capacity, or its present rate over z, if that
 //! is more; while the load is no more than delta above the target, also as much as any channel was allowed in the interval before, which makes
-//! the rates of all that are limited here the same.
+//! the rates of all that are limited here the same. So the load settles anywhere from the target to (1 + delta) times as much: within that, what was
+//! allowed once stays allowed.
 //!
 //! Differs: the explicit rate is written on forward RM cells as they leave, and comes back by the destination, where the algorithm writes it on
 //! backward ones that pass; so the two directions of a link need not be one switch. A channel is active in an interval if a cell of
@@ -34,8 +35,12 @@ member! {
 
 impl Settings for EricaSpec {
     fn check(&self) -> Vec<Misfit> {
+        let too_much =
+            "the load may settle above the rate of the link, where the queue grows: at up to (1 + delta) times the target";
+        let grows = self.target * (1.0 + self.delta) > 1.0;
+        let grows = grows.then(|| Misfit::warning(&["target", "delta"], too_much, "at most 1 in all"));
         let nothing = || Misfit::error(&["target"], "with this nobody may send anything", "above 0, at most 1");
-        (self.target == 0.0).then(nothing).into_iter().collect()
+        (self.target == 0.0).then(nothing).into_iter().chain(grows).collect()
     }
 
     fn samples() -> Vec<EricaSpec> {
