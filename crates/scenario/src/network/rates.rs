@@ -127,3 +127,66 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+    use tailback_core::abr::SourceSpec;
+    use tailback_core::network::{Abr, Buffer};
+    use tailback_core::primitives::units::{Rate, Span, Units};
+
+    /// A flow through an ATM switch: with this queue, and this `abr`.
+    fn built(queue: &str, abr: &str) -> (Option<Abr>, Vec<String>) {
+        let text = format!(
+            "duration = \"1 s\"\n[nodes]\na = {{}}\nb = {{kind = \"host\"}}\n[links.link]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbps\"\n\
+             delay = \"1 ms\"\nqueue = {{buffer = \"100 cells\", {queue}}}\n[flows.vc]\nfrom = \"a\"\nto = \"b\"\nframing = {{}}\n\
+             sender_access = {{rate = \"5 Mbps\"}}\ntcp = {{preset = \"reno\"}}\n{abr}\n"
+        );
+        let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
+        let (network, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}"));
+        let warnings = warnings.list.iter().map(|warning| format!("{}: {}", warning.at, warning.message)).collect();
+        (network.groups[0].abr, warnings)
+    }
+
+    #[test]
+    fn what_is_not_given_is_as_the_specification_has_it() {
+        let (abr, warnings) = built("policy = \"erica\"", "abr = {buffer = \"9 packets\"}");
+        let source = SourceSpec::with_peak(Rate(5_000_000));
+        assert_eq!(abr, Some(Abr { source, buffer: Buffer::Units(9), holds_acks_from: None }));
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+
+    #[test]
+    fn all_settings_reach_the_core() {
+        let given = "abr = {buffer = \"9 kB\", pcr = \"4 Mbps\", icr = \"2 Mbps\", mcr = \"1 Mbps\", nrm = 16, trm = \"50 ms\", rif = 0.5, \
+                     rdf = 0.25, cdf = 0.125, tbe = 64, adtf = \"1 s\", ack_threshold = 2}";
+        let source = SourceSpec {
+            minimum: Some(Rate(1_000_000)),
+            initial: Rate(2_000_000),
+            nrm: 16,
+            trm: Span::from_millis(50),
+            rif: 0.5,
+            rdf: 0.25,
+            cdf: 0.125,
+            tbe: 64,
+            adtf: Span::from_millis(1000),
+            ..SourceSpec::with_peak(Rate(4_000_000))
+        };
+        let expected = Abr { source, buffer: Buffer::Bytes(9000), holds_acks_from: Some(Units(2)) };
+        assert_eq!(built("policy = \"erica\"", given).0, Some(expected));
+    }
+
+    #[test]
+    fn sources_that_hear_nothing_and_switches_that_nobody_hears_are_warned_of() {
+        let abr = "abr = {buffer = \"9 packets\"}";
+        let silent = "flows.vc.abr: no queue on the way marks cells or tells rates: each flow sends at its peak cell rate";
+        assert_eq!(built("policy = \"drop_tail\"", abr).1, [silent]);
+        assert!(built("policy = \"threshold\", threshold = \"20 cells\"", abr).1.is_empty());
+        let unheard = "links.link.queue.policy: nobody hears the rates that this queue tells: it takes whatever fits";
+        assert_eq!(built("policy = \"erica\"", "").1, [unheard]);
+        let grows =
+            "the load may settle above the rate of the link, where the queue grows: at up to (1 + delta) times the target";
+        let warned = built("policy = \"erica\", target = 0.95", abr).1;
+        assert!(warned.len() == 1 && warned[0].contains(grows), "{warned:?}");
+    }
+}
