@@ -27,6 +27,11 @@ def loss(run: Run) -> float:
     return float((run.flows["loss_share"] * sent).sum() / sent.sum())
 
 
+def switch_loss(run: Run) -> float:
+    """Of the cells that came to the narrow link, the share that was discarded."""
+    return float(run.queues.where(queue=_narrow(run))["loss_share"][0])
+
+
 def switch_queue(run: Run) -> float:
     """Cells that wait at the narrow link, on average over time."""
     return float(run.queues.where(queue=_narrow(run))["mean_queue_units"][0])
@@ -55,6 +60,7 @@ MEASURES = {
     "goodput": goodput,
     "fairness": fairness,
     "loss": loss,
+    "switch_loss": switch_loss,
     "switch_queue": switch_queue,
     "edge_queue": edge_queue,
     "total_queue": total_queue,
