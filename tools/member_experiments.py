@@ -54,6 +54,9 @@ FOR_THIS_PATH: dict[str, dict[str, Any]] = {
     },
 }
 
+# Beside flows in cells, where a policy is for flows that hear of it.
+SERVICE = {"erica": 'abr = {buffer = "20 packets", icr = "1.5 Mbps", rif = 1.0}\n'}
+
 # The queue of a controller that goes by marks.
 MARKING = "threshold"
 
@@ -178,7 +181,7 @@ def over_cells(name: str) -> Experiment | None:
     """Five flows whose packets are cut; none for a policy over packets, but for the one that a queue has if none is named."""
     if over_packets(name) is not None and "policy" in policies()[name]["required"]:
         return None
-    toml = CELLS.format(queue=inline(queue(name, "1200 cells")))
+    toml = CELLS.format(queue=inline(queue(name, "1200 cells"))) + SERVICE.get(name, "")
     return Experiment(toml, {name: measured(toml)})
 
 

@@ -108,6 +108,19 @@ class Run:
         return self._tables["classes"]
 
     @property
+    def edges(self) -> Table:
+        """One row per flow with the available bit rate service: its rate, RM cells, and what waits and is discarded at its edge.
+
+        Raises
+        ------
+        UnknownName
+            No flow of the scenario has `abr`.
+        """
+        if "edges" not in self._tables:
+            raise UnknownName("table", "edges", list(self._tables), note="; flows with `abr` have edges")
+        return self._tables["edges"]
+
+    @property
     def queue_flows(self) -> Table:
         """One row per queue and flow of which something passed it: units, bytes and throughput, headers included.
 

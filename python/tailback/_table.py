@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["COUNTERS", "Table"]
 
 # The tables that are no traces; the last two only of runs in which some queue tells classes apart, or that ask for them.
-COUNTERS = ("flows", "queues", "groups", "classes", "queue_flows")
+COUNTERS = ("flows", "queues", "groups", "classes", "edges", "queue_flows")
 
 _SHOWN_ROWS = 10
 _DTYPES = {"float": "f8", "integer": "i8", "word": "u4"}

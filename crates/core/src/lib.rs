@@ -4,6 +4,7 @@
 //!
 //! * `simulation`: who gets which event, what is computed ahead, conservation, results, estimates
 //! * `tcp`: sender, receiver, retransmission timer, loss recovery
+//! * `abr`: at which rate the source of an available bit rate service sends
 //! * `congestion`: control laws, one file each
 //! * `queue`: queue policies, one file each
 //! * `price`: price schemes, one file each
@@ -22,6 +23,7 @@
 #[cfg(test)]
 extern crate self as tailback_core;
 
+pub mod abr;
 pub mod congestion;
 pub mod network;
 pub mod price;

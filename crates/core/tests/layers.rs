@@ -11,7 +11,7 @@ const CORE: Layers = &[
     &["primitives"],
     &["settings"],
     &["price", "user_code"],
-    &["congestion", "queue", "schedule", "traffic"],
+    &["abr", "congestion", "queue", "schedule", "traffic"],
     &["tcp"],
     &["network"],
     &["record"],
@@ -21,7 +21,7 @@ const CORE: Layers = &[
 /// The modules of `simulation`.
 const SIMULATION: Layers = &[
     &["event_order", "hosts", "routes", "window", "workshop"],
-    &["adaptation", "wire"],
+    &["adaptation", "edge", "wire"],
     &["facts", "path", "port"],
     &["border", "wiring"],
     &["common"],
@@ -85,8 +85,8 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     assert_eq!(
         violations("primitives/packet.rs", "\nuse crate::network::MAX_PACKET;\n", "", CORE),
         [
-            "primitives/packet.rs, line 2: `primitives` imports `network`; expected itself or a layer below: primitives < settings < price, user_code < congestion, \
-          queue, schedule, traffic < tcp < network < record < simulation"
+            "primitives/packet.rs, line 2: `primitives` imports `network`; expected itself or a layer below: primitives < settings < price, user_code < abr, \
+          congestion, queue, schedule, traffic < tcp < network < record < simulation"
         ]
     );
 }

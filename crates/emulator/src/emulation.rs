@@ -381,6 +381,7 @@ mod tests {
             transport: Transport::Datagram(spec.clone()),
             application: None,
             framing: None,
+            abr: None,
             send_processing: None,
             receive_processing: None,
             jitter: Span::ZERO,

@@ -181,6 +181,7 @@ impl Origin {
         let tables = [results.flows, results.queues, results.groups]
             .into_iter()
             .chain(results.classes)
+            .chain(results.edges)
             .chain(results.queue_flows)
             .chain(results.traces);
         Ok(Results {

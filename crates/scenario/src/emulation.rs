@@ -237,6 +237,7 @@ impl Build {
                 transport: external(),
                 application: None,
                 framing: None,
+                abr: None,
                 send_processing: None,
                 receive_processing: None,
                 jitter: Default::default(),

@@ -16,6 +16,7 @@ DOCUMENTS = {
     "spd-1998": "tailback.papers.spd_1998",
     "cui-thesis": "tailback.papers.cui_thesis",
     "standards": "tailback.papers.standards",
+    "abr": "tailback.papers.abr",
 }
 
 

@@ -57,6 +57,7 @@ pub fn greedy(name: &str, tcp: TcpSpec) -> Group {
         transport: Transport::Tcp(tcp, ControllerSpec::Reno(())),
         application: None,
         framing: None,
+        abr: None,
         send_processing: None,
         receive_processing: None,
         jitter: Span::ZERO,

@@ -14,6 +14,7 @@ pub use delivery_trace::{DeliveryTrace, Opportunities, TraceFault};
 pub use impairments::{GilbertElliott, Impairments, Jitter, LossAt};
 pub(crate) use least_completion::{Hop, Transfer};
 
+use crate::abr::SourceSpec;
 use crate::congestion::ControllerSpec;
 use crate::price::PriceSpec;
 use crate::primitives::token_bucket::BucketSpec;
@@ -64,6 +65,11 @@ pub enum CodeKind {
 }
 
 impl Network {
+    /// Whether any flow has the available bit rate service.
+    pub(crate) fn has_edges(&self) -> bool {
+        self.groups.iter().any(|group| group.abr.is_some())
+    }
+
     /// The user code that the network names, place by place.
     pub fn user_code(&self) -> impl Iterator<Item = (CodeKind, &UserCode)> {
         let policies = self.ports.iter().flat_map(Port::policies).filter_map(|policy| match policy {
@@ -238,12 +244,24 @@ pub struct Group {
     pub application: Option<ApplicationSpec>,
     /// `Some`: each flow is a virtual channel (VC) and its packets travel in cells.
     pub framing: Option<Aal5>,
+    /// Of flows with `framing`: each VC has the available bit rate service, with an edge at its sender.
+    pub abr: Option<Abr>,
     /// Serial, order-preserving server at the sender before the access link.
     pub send_processing: Option<Delay>,
     /// The same at the receiver, before the acknowledgement.
     pub receive_processing: Option<Delay>,
     /// Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
     pub jitter: Span,
+}
+
+/// The available bit rate service of a VC: at its edge packets wait, and leave in cells at the rate that the network allows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Abr {
+    pub source: SourceSpec,
+    /// Waiting places of the edge, in packets or bytes; a packet holds its place until its last cell has left.
+    pub buffer: Buffer,
+    /// Acknowledgements wait at the edge while it holds as many packets as this or more; at least 1.
+    pub holds_acks_from: Option<Units>,
 }
 
 /// How packets become cells: AAL5 (ITU-T I.363.5).

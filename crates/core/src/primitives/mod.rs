@@ -7,6 +7,7 @@ pub mod math;
 pub mod packet;
 pub mod prefetch;
 pub mod random;
+pub mod rm_cell;
 pub mod signal;
 pub mod sizes;
 pub mod token_bucket;

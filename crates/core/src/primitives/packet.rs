@@ -1,8 +1,9 @@
 //! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
 
+use super::rm_cell::RmCell;
 use super::signal::{PriceBit, PriceHeader, Signal};
 use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
-use super::units::{Bytes, Time, Units};
+use super::units::{Bytes, Rate, Time, Units};
 use serde::{Deserialize, Serialize};
 
 /// A data packet or an acknowledgement on its way, or a cell of one.
@@ -36,6 +37,11 @@ const MARKED: u32 = 1 << 25;
 const REDUCED: u32 = 1 << 24;
 /// In an acknowledgement: its report has a signal for the controller.
 const SIGNALS: u32 = REDUCED;
+/// An RM cell of an available bit rate service, forth or back; nothing else has all of these.
+const RM: u32 = CELL | CAPABLE | REDUCED;
+/// In the word of an RM cell: CI, NI.
+const CI: u32 = 1 << 31;
+const NI: u32 = 1 << 30;
 const PLACE: u32 = (1 << 24) - 1;
 const SIZE: u32 = (1 << 24) - 1;
 
@@ -190,6 +196,50 @@ impl Packet {
     #[inline]
     pub fn become_cell(&mut self, following: Units) {
         self.place = (self.place & !LAST) | CELL | if following == Units(0) { LAST } else { 0 };
+    }
+
+    /// A forward RM cell, which says ER where other cells say when they were sent, and CCR in their number and size. That has 62 bits.
+    pub fn forward_rm(time: Time, flow: u32, says: &RmCell, place: u32) -> Packet {
+        let mut packet = Packet { time, sent: Time(0), flow, segment: 0, word: 0, place: place | RM | LAST };
+        packet.write_rm(says);
+        packet
+    }
+
+    /// The cell is one of resource management, forth (a data cell) or back (an acknowledgement's).
+    #[inline]
+    pub fn is_rm(&self) -> bool {
+        self.place & RM == RM
+    }
+
+    /// What an RM cell says.
+    pub fn rm(&self) -> RmCell {
+        let ccr = u64::from(self.segment) | u64::from(self.word & !(CI | NI)) << 32;
+        RmCell { ccr: Rate(ccr), er: Rate(self.sent.0), ci: self.word & CI != 0, ni: self.word & NI != 0 }
+    }
+
+    /// An RM cell says this from now on.
+    pub fn write_rm(&mut self, says: &RmCell) {
+        self.sent = Time(says.er.0);
+        self.segment = says.ccr.0 as u32;
+        let bits = if says.ci { CI } else { 0 } | if says.ni { NI } else { 0 };
+        self.word = ((says.ccr.0 >> 32) as u32 & !(CI | NI)) | bits;
+    }
+
+    /// A forward RM cell becomes a backward one, to start at `place`.
+    pub fn turn_around(&mut self, place: u32) {
+        self.place = place | ACK | RM | LAST;
+    }
+
+    /// A data cell can be told of congestion (explicit forward congestion indication, EFCI).
+    #[inline]
+    pub fn make_room_for_efci(&mut self) {
+        self.place |= CAPABLE;
+    }
+
+    /// What a cell was told of congestion is not for the packet that it ends.
+    #[inline]
+    pub fn forget_efci(&mut self) {
+        self.place &= !(CAPABLE | MARKED);
     }
 
     /// Size of a data packet with its headers: on the wire, if it is not cut into cells.
@@ -351,6 +401,30 @@ mod tests {
     #[test]
     fn a_packet_takes_32_bytes() {
         assert_eq!(std::mem::size_of::<Packet>(), 32);
+    }
+
+    #[test]
+    fn an_rm_cell_says_the_same_forth_and_back_and_is_no_other_cell() {
+        let says = RmCell { ccr: Rate((1 << 53) + 12_345_678_901), er: Rate(u64::MAX), ci: false, ni: true };
+        let mut rm = Packet::forward_rm(Time(9), 3, &says, 41);
+        assert!(rm.is_rm() && rm.is_cell() && !rm.is_ack() && !rm.has_price());
+        rm.next_hop();
+        assert_eq!((rm.rm(), rm.place()), (says, 42));
+        rm.write_rm(&RmCell { er: Rate(7), ci: true, ..says });
+        rm.mark();
+        rm.turn_around(11);
+        assert!(rm.is_rm() && rm.is_ack() && !rm.has_report() && !rm.is_marked());
+        assert_eq!((rm.rm(), rm.place(), rm.flow), (RmCell { er: Rate(7), ci: true, ..says }, 11, 3));
+        let mut cell = Packet::data(Time(9), Time(5), &SENT, 41);
+        cell.become_cell(Units(0));
+        cell.make_room_for_efci();
+        cell.mark();
+        assert!(!cell.is_rm() && cell.is_capable() && cell.is_marked());
+        cell.forget_efci();
+        cell.become_ack(Time(11), AckNumber::Here(78), 7);
+        cell.set_signals();
+        cell.mark();
+        assert!(!cell.is_rm());
     }
 
     #[test]

@@ -7,7 +7,9 @@ pub(crate) use support::probe;
 pub use support::user_policy::UserPolicy;
 
 use crate::price::Meaning;
+use crate::primitives::packet::Packet;
 use crate::primitives::random::Stream;
+use crate::primitives::rm_cell::RmCell;
 use crate::primitives::signal::{PriceHeader, Signal};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::settings::{Named, family};
@@ -159,6 +161,9 @@ pub trait Policy {
     /// Whether it may draw. Where nothing does, seeds make no difference.
     const DRAWS: bool = true;
 
+    /// Whether it hears of RM cells, so that it needs VCs with a rate to tell.
+    const HEARS_RM: bool = false;
+
     /// Whether [`Policy::on_departure`], [`Policy::on_signal`] or [`Policy::on_period`] does anything. The port is stepped then: none of them
     /// is known ahead.
     const IS_STEPPED: bool = false;
@@ -194,6 +199,16 @@ pub trait Policy {
     /// The turn of such a packet has come: what is to be told is no price, and is written here. Only of policies that tell prices.
     fn write_price_header(&mut self, _unit: &Unit, _header: &mut PriceHeader) {}
 
+    /// A forward RM cell of the flow (VC) has arrived; it is counted as any unit by [`Policy::on_arrival`] as well, whose verdict then says
+    /// nothing.
+    fn on_forward_rm(&mut self, _flow: &mut Self::PerFlow, _rm: &RmCell) {}
+
+    /// The turn of a forward RM cell of the flow (VC) has come: the most that it may ask for from here on, if there is a bound. Only of
+    /// policies that hear of RM cells.
+    fn explicit_rate(&mut self, _flow: &mut Self::PerFlow) -> Option<Rate> {
+        None
+    }
+
     /// How often [`Policy::on_period`] is wanted.
     fn period(&self) -> Option<Span> {
         None
@@ -228,9 +243,14 @@ macro_rules! policies {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::JUDGES_FRAMES),+ }
             }
 
-            /// Whether the policy may mark what can be marked: those that take whatever fits, or discard whole frames, do not.
+            /// Whether the policy may mark what can be marked: those that take whatever fits, discard whole frames, or tell rates do not.
             pub fn may_mark(&self) -> bool {
-                match self { $($(#[$when])? PolicySpec::$variant(_) => !<$state>::TAKES_ALL && !<$state>::JUDGES_FRAMES),+ }
+                match self { $($(#[$when])? PolicySpec::$variant(_) => !<$state>::TAKES_ALL && !<$state>::JUDGES_FRAMES && !<$state>::HEARS_RM),+ }
+            }
+
+            /// Whether the policy tells sources of an available bit rate service their rate.
+            pub fn tells_rates(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::HEARS_RM),+ }
             }
 
             /// Whether the policy may draw.
@@ -278,6 +298,24 @@ macro_rules! policies {
                     }
                     let record = records.describe(flow, &mut buffer);
                     policy.on_arrival(unit, record, &buffer, now)
+                }),+ }
+            }
+
+            /// An RM cell has arrived, forth or back. Only those that hear of RM cells are asked about it at all.
+            pub(crate) fn on_rm(&mut self, unit: &Unit, cell: &Packet, mut buffer: Occupancy) {
+                match self { $($(#[$when])? Policies::$variant(policy, records) => if <$state>::HEARS_RM {
+                    let record = records.describe(cell.flow, &mut buffer);
+                    if !cell.is_ack() {
+                        policy.on_forward_rm(record, &cell.rm());
+                    }
+                    policy.on_arrival(unit, record, &buffer, cell.time);
+                }),+ }
+            }
+
+            /// The most that a forward RM cell may ask for, as its turn has come.
+            pub(crate) fn explicit_rate(&mut self, flow: u32) -> Option<Rate> {
+                match self { $($(#[$when])? Policies::$variant(policy, records) => {
+                    if <$state>::HEARS_RM { policy.explicit_rate(records.state(flow)) } else { None }
                 }),+ }
             }
 
@@ -335,6 +373,7 @@ policies! {
     epd_per_vc::EpdPerVc,
     bpd::Bpd,
     spd::Spd,
+    erica::Erica,
     red::Red,
     codel::Codel,
     cobalt::Cobalt,

@@ -126,6 +126,27 @@ pub const TABLES: &[Described] = &[
         ],
     },
     Described {
+        table: "edges",
+        row: "The edge of a flow with the available bit rate service (`abr`). Only of runs in which some flow has one.",
+        columns: &[
+            ("group", "The flow's group."),
+            ("flow", "Its place in the group, from 0."),
+            ("arrived_packets", "Packets that came to the edge, discarded ones included."),
+            ("discarded_packets", "Packets for which its buffer had no room."),
+            ("loss_share", "Discarded over arrived; 0 if none arrived."),
+            ("data_cells", "Cells of packets that it sent."),
+            ("forward_rm_cells", "RM cells that it sent among them."),
+            ("backward_rm_cells", "RM cells that came back."),
+            ("congested_rm_cells", "... with CI, which lowers the rate."),
+            ("mean_acr_bps", "Allowed cell rate (ACR), of whole cells, mean over time."),
+            ("acr_bps", "ACR when the run ended."),
+            ("mean_queue_cells", "Cells that wait in its buffer, on average over time."),
+            ("max_queue_cells", "The most that waited at once."),
+            ("held_acks", "Acknowledgements that had to wait at the edge."),
+            ("mean_hold_s", "How long they waited, mean. Missing without any."),
+        ],
+    },
+    Described {
         table: "classes",
         row: "A class at a queue that tells classes apart (`queue.classes`). Only of runs in which one does.",
         columns: &[

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Channel {
     pub(crate) data: Adaptation,
     pub(crate) acks: Adaptation,
+    /// The last data cell that arrived had met congestion (EFCI), and no RM cell has told of it yet.
+    pub(crate) efci: bool,
     /// Data cells that closed whole packets, and those of packets that were thrown away; within the measured part, by the time at
     /// which the last cell of the packet arrived.
     pub(crate) frame_goodput: u64,
@@ -41,7 +43,7 @@ impl Channel {
     pub(crate) fn take_receiver(&mut self, from: &Channel) {
         self.data.take_collecting(&from.data);
         self.acks.take_cutting(&from.acks);
-        (self.frame_goodput, self.badput) = (from.frame_goodput, from.badput);
+        (self.frame_goodput, self.badput, self.efci) = (from.frame_goodput, from.badput, from.efci);
     }
 
     /// Begin to count discarded cells anew.
@@ -122,6 +124,12 @@ impl Adaptation {
         let is_whole = u64::from(self.own) == cells.0 && collected == cells;
         self.own = 0;
         if is_whole { Collected::Whole } else { Collected::Remains(collected) }
+    }
+
+    /// An RM cell, which is of no packet, has reached the end.
+    pub(crate) fn note_received(&mut self, time: Time) {
+        self.received_in_all += 1;
+        self.received_until = time;
     }
 
     /// Cells that still have to leave of the packet at the head of the line.

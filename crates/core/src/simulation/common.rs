@@ -2,14 +2,15 @@
 
 use super::adaptation::Channel;
 use super::border::Border;
-use super::event_order::{EventOrder, FlowKind};
+use super::edge::Edge;
+use super::event_order::{EdgeKind, EventOrder, FlowKind};
 use super::hosts::Hosts;
 use super::path::{Feeder, Path};
 use super::port::{Port, Waiting};
 use super::window::Window;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
-use crate::network::{Network, PortId};
+use crate::network::{Flow, Network, PortId};
 use crate::price::{Estimators, PriceSpec};
 use crate::primitives::calendar::{Calendar, Expected, Slot};
 use crate::primitives::histogram::Histogram;
@@ -56,6 +57,8 @@ pub(crate) struct Common {
     pub(crate) estimators: Vec<Estimators>,
     /// By flow; empty if no packet travels in cells.
     pub(crate) channels: Vec<Channel>,
+    /// By flow, of those with the available bit rate service; empty if none has it.
+    pub(crate) edges: Vec<Option<Box<Edge>>>,
     pub(crate) recorder: Option<Box<Recorder>>,
     /// One-way delays per group, if asked for.
     pub(crate) delays: Vec<Histogram>,
@@ -126,6 +129,7 @@ impl Common {
             price_spec: network.prices,
             estimators: if network.prices.is_marked() { vec![network.prices.scheme.estimator(); signalled] } else { Vec::new() },
             channels: if has_channels(network) { vec![Channel::default(); network.flows.len()] } else { Vec::new() },
+            edges: if network.has_edges() { edges_of(network) } else { Vec::new() },
             recorder: Recorder::new(network).map(Box::new),
             delays: vec![Histogram::default(); groups],
             fates: Vec::new(),
@@ -133,6 +137,19 @@ impl Common {
             to_be_discarded: VecDeque::new(),
             border: None,
         }
+    }
+
+    /// A backward RM cell is on its last stretch, to the edge of its flow.
+    #[cold]
+    pub(crate) fn return_rm(&mut self, cell: Packet) {
+        let slot = self.order.edge(EdgeKind::Rm, cell.flow);
+        let side = &mut self.channels[cell.flow as usize].acks;
+        side.note_received(cell.time);
+        let Some(edge) = self.edges.get_mut(cell.flow as usize).and_then(Option::as_deref_mut) else { return };
+        if edge.returning.is_empty() {
+            self.calendar.schedule(slot, cell.time);
+        }
+        self.pool.push(&mut edge.returning, cell);
     }
 
     /// Until when a sender may act before its time has come.
@@ -209,4 +226,9 @@ impl Common {
         }
         self.pool.push(line, packet);
     }
+}
+
+fn edges_of(network: &Network) -> Vec<Option<Box<Edge>>> {
+    let of_flow = |flow: &Flow| network.groups[flow.group as usize].abr.map(|abr| Box::new(Edge::new(abr)));
+    network.flows.iter().map(of_flow).collect()
 }

@@ -44,6 +44,7 @@ impl Engine {
                 Err(ConservationError { of: format!("flow {index} of {name}"), sent, accounted_for: accounted, what })
             };
             let sent = self.sent_in_all(index);
+            self.check_edge(index)?;
             self.check_application(index)?;
             self.check_known_by_time(index)?;
             if let Some(channel) = self.senders.fabric.common.channels.get(index).filter(|_| self.travels_in_cells(path)) {
@@ -87,6 +88,20 @@ impl Engine {
 
     fn travels_in_cells(&self, path: &Path) -> bool {
         self.senders.network.groups[path.wire.group as usize].framing.is_some()
+    }
+
+    /// What has been sent waits at the edge or comes there, was discarded there, or has left it in cells.
+    fn check_edge(&self, index: usize) -> Result<(), ConservationError> {
+        let Some(edge) = self.senders.fabric.edge(index as u32) else { return Ok(()) };
+        let (counts, coming, waiting) = (&edge.counts, u64::from(edge.coming.len()), u64::from(edge.queue.len()));
+        let sent = u64::from(self.sent_in_all(index));
+        let accounted_for = coming + waiting + counts.discarded_in_all + counts.left_in_all;
+        if sent == accounted_for && sent == coming + counts.arrived_in_all {
+            return Ok(());
+        }
+        let group = self.senders.fabric.paths[index].wire.group as usize;
+        let of = format!("the edge of flow {index} of {}", self.senders.network.groups[group].name);
+        Err(ConservationError { of, sent, accounted_for, what: "packets" })
     }
 
     /// Nothing is sent that no application has handed over, and nothing that it has handed over is forgotten before the flow is stopped.
@@ -141,6 +156,7 @@ impl Engine {
             let path = &self.senders.fabric.paths[packet.flow as usize];
             let units = match place {
                 Place::Network => 1,
+                Place::Edge => 0,
                 Place::Ends if packet.is_cell() => 0,
                 Place::Ends => 1,
                 Place::Access => self.senders.fabric.facts[path.wire.group as usize].cells(packet).0,
@@ -172,10 +188,19 @@ impl Engine {
     fn each_packet(&self, mut see: impl FnMut(&Packet, Place)) {
         let pool = &self.senders.fabric.common.pool;
         let lines_of = |path: &Path| -> [(Line, Place); 4] {
-            [(path.send, Place::Access), (path.back, Place::Access), (path.home, Place::Ends), (path.deliver, Place::Ends)]
+            let facts = &self.senders.fabric.facts[path.wire.group as usize];
+            let cut = if facts.has_edge { Place::Network } else { Place::Access };
+            [(path.send, cut), (path.back, Place::Access), (path.home, Place::Ends), (path.deliver, Place::Ends)]
         };
         for (line, place) in self.senders.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             pool.iter(&line).for_each(|packet| see(packet, place));
+        }
+        for edge in self.senders.fabric.common.edges.iter().flatten() {
+            for (line, place) in
+                [(edge.coming, Place::Edge), (edge.queue, Place::Edge), (edge.held, Place::Ends), (edge.returning, Place::Ends)]
+            {
+                pool.iter(&line).for_each(|packet| see(packet, place));
+            }
         }
         let mut in_network = |packet: &Packet| see(packet, Place::Network);
         for port in &self.senders.fabric.ports {
@@ -204,6 +229,8 @@ pub(crate) struct InLines {
 /// Where a packet is. What travels in cells is cut at the end of the access line and put together before the ends.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
+    /// Still whole, at an edge: of its cells none has been sent yet, or those have been counted that have.
+    Edge,
     Access,
     Network,
     Ends,

@@ -183,6 +183,9 @@ impl Engine {
             Event::DelayedAck(flow) => senders.fabric.on_delayed_ack(now, flow),
             Event::Timer(flow) => return senders.on_timer(flow),
             Event::Offer(flow) => senders.on_offer(flow),
+            Event::Rm(flow) => senders.fabric.on_rm(now, flow),
+            Event::AtEdge(flow) => senders.on_edge(now, flow),
+            Event::Cell(flow) => senders.on_cell(now, flow),
             Event::Wake(flow) => return senders.on_wake(flow),
             Event::Change => {
                 self.on_change();

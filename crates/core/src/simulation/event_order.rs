@@ -33,15 +33,24 @@ pub(crate) enum Event {
     Send(u32),
     /// The head of a receiver's access line reaches the first port of the way back.
     Back(u32),
+    /// A backward RM cell has reached the edge of its flow.
+    Rm(u32),
+    /// A packet has reached the edge of its flow.
+    AtEdge(u32),
+    /// The edge of a flow may send its next cell.
+    Cell(u32),
 }
 
-/// Which slots are whose: first the timeline's, then transmitters, then policies with a period, then flows (all kinds of one flow side by side), then ports, twice.
+/// Which slots are whose: first the timeline's, then transmitters, then policies with a period, then flows (all kinds of one flow side by side), then ports, twice,
+/// then edges (all kinds of one flow side by side).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct EventOrder {
     first_period: u32,
     first_flow: u32,
     first_port: u32,
     ports: u32,
+    first_edge: u32,
+    edges: u32,
 }
 
 /// How many there are of what has slots.
@@ -51,6 +60,8 @@ pub(crate) struct Entities {
     pub(crate) periodic: u32,
     pub(crate) flows: u32,
     pub(crate) ports: u32,
+    /// As many as flows, or none.
+    pub(crate) edges: u32,
 }
 
 /// Kinds with one slot per flow, in order.
@@ -66,20 +77,32 @@ pub(crate) enum FlowKind {
     Back,
 }
 
+/// Kinds with one slot per edge, in order.
+#[derive(Clone, Copy)]
+pub(crate) enum EdgeKind {
+    Rm,
+    AtEdge,
+    Cell,
+}
+
+/// Slots per edge: a power of two as well.
+const PER_EDGE: u32 = 4;
+
 /// EventOrder per flow: a power of two, so that a slot is taken apart by shifts.
 const PER_FLOW: u32 = 8;
 
 impl EventOrder {
     pub(crate) fn new(of: &Entities) -> EventOrder {
-        let &Entities { transmitters, periodic, flows, ports } = of;
+        let &Entities { transmitters, periodic, flows, ports, edges } = of;
         let first_period = 1 + transmitters;
         let first_flow = first_period + periodic;
         let first_port = first_flow + PER_FLOW * flows;
-        EventOrder { first_period, first_flow, first_port, ports }
+        let first_edge = first_port + 2 * ports;
+        EventOrder { first_period, first_flow, first_port, ports, first_edge, edges }
     }
 
     pub(crate) fn total(&self) -> usize {
-        (self.first_port + 2 * self.ports) as usize
+        (self.first_edge + PER_EDGE * self.edges) as usize
     }
 
     pub(crate) const CHANGE: Slot = 0;
@@ -108,10 +131,26 @@ impl EventOrder {
         self.first_port + self.ports + port
     }
 
+    pub(crate) fn edge(&self, kind: EdgeKind, flow: u32) -> Slot {
+        self.first_edge + PER_EDGE * flow + kind as u32
+    }
+
+    fn event_of_edge(&self, slot: Slot) -> Event {
+        let place = slot - self.first_edge;
+        match place % PER_EDGE {
+            0 => Event::Rm(place / PER_EDGE),
+            1 => Event::AtEdge(place / PER_EDGE),
+            _ => Event::Cell(place / PER_EDGE),
+        }
+    }
+
     #[inline]
     pub(crate) fn event(&self, slot: Slot) -> Event {
         if slot >= self.first_port {
             let port = slot - self.first_port;
+            if slot >= self.first_edge {
+                return self.event_of_edge(slot);
+            }
             return if port < self.ports { Event::Port(port) } else { Event::Gathered(port - self.ports) };
         }
         if slot < self.first_flow {
@@ -138,10 +177,12 @@ impl EventOrder {
 
 impl Ranks for EventOrder {
     /// By kind, then by entity. A policy is heard after the departures and before the arrivals of its instant. What reaches the end of a route may be at a flow's end at the same instant, and what a flow's end
-    /// does may reach a port at the same instant; a port takes time.
+    /// does may reach a port, or the flow's edge, at the same instant; a port takes time.
     fn rank(&self, slot: Slot) -> u64 {
         let kind = if slot < self.first_flow {
             0
+        } else if slot >= self.first_edge {
+            2 + PER_FLOW + (slot - self.first_edge) % PER_EDGE
         } else if slot >= self.first_port {
             1
         } else {
@@ -157,20 +198,22 @@ mod tests {
 
     #[test]
     fn every_slot_is_the_slot_of_its_event() {
-        let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2 });
+        let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
         let seen: Vec<Event> = (0..order.total() as u32).map(|slot| order.event(slot)).collect();
-        assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2);
+        assert_eq!(seen.len(), 1 + 4 + 2 + 24 + 2 + 2 + 12);
         assert_eq!(order.event(order.gathered(1)), Event::Gathered(1));
         assert_eq!(order.event(order.flow(FlowKind::Timer, 2)), Event::Timer(2));
         assert_eq!(order.event(order.departure(3)), Event::Departure(3));
         assert_eq!(order.event(order.period(1)), Event::Period(1));
         assert_eq!(order.event(order.port(1)), Event::Port(1));
+        assert_eq!(order.event(order.edge(EdgeKind::Rm, 0)), Event::Rm(0));
+        assert_eq!(order.event(order.edge(EdgeKind::Cell, 2)), Event::Cell(2));
         assert_eq!(seen[0], Event::Change);
     }
 
     #[test]
     fn at_one_instant_kinds_go_before_entities() {
-        let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2 });
+        let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
         let sorted = [
             EventOrder::CHANGE,
             order.departure(1),
@@ -184,6 +227,9 @@ mod tests {
             order.flow(FlowKind::Wake, 0),
             order.flow(FlowKind::Send, 0),
             order.flow(FlowKind::Back, 0),
+            order.edge(EdgeKind::Rm, 2),
+            order.edge(EdgeKind::AtEdge, 1),
+            order.edge(EdgeKind::Cell, 0),
         ];
         assert!(sorted.is_sorted_by_key(|&slot| order.rank(slot)));
     }

@@ -28,6 +28,8 @@ pub(crate) struct Facts {
     /// Size of an acknowledgement, or of a cell of it.
     pub(crate) ack_unit: Bytes,
     pub(crate) framing: Option<Aal5>,
+    /// Packets wait at an edge, which cuts them into cells.
+    pub(crate) has_edge: bool,
     /// Cells of a full data packet, 0 without framing or if there is no such packet.
     pub(crate) full_cells: Units,
     /// Cells of an acknowledgement; 1 if it is not cut into cells.
@@ -97,13 +99,14 @@ impl Facts {
             plain,
             unsignalled_before: unsignalled_before.unwrap_or(UNSIGNALLED),
             is_tcp: tcp.is_some(),
-            runs_ahead: tcp.is_some() && group.application.is_none() && !run.in_order,
+            runs_ahead: tcp.is_some() && group.application.is_none() && group.abr.is_none() && !run.in_order,
             ecn,
             is_external,
             delivers_as_event: run.stepped || delayed_ack.is_some(),
             header: tcp.map(|spec| spec.header).or(datagram.map(|spec| spec.header)).unwrap_or_default(),
             ack_unit: if group.framing.is_some() { CELL_BYTES } else { tcp.map_or(Bytes(0), |spec| spec.ack_size) },
             framing: group.framing,
+            has_edge: group.abr.is_some(),
             full_cells: group
                 .framing
                 .zip(group.transport.full_packet())
@@ -134,6 +137,10 @@ impl Facts {
         }
     }
 
+    pub(crate) fn segmentation(&self) -> Span {
+        self.framing.map_or(Span::ZERO, |framing| framing.segmentation)
+    }
+
     pub(crate) fn reassembly(&self) -> Span {
         self.framing.map_or(Span::ZERO, |framing| framing.reassembly)
     }
@@ -142,6 +149,7 @@ impl Facts {
     #[inline]
     pub(crate) fn cells(&self, packet: &Packet) -> Units {
         match self.framing {
+            Some(_) if packet.is_rm() => Units(1),
             Some(_) if packet.is_ack() => self.ack_cells,
             Some(framing) => framing.cells(packet.bytes()),
             None => Units(1),

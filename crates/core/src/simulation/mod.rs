@@ -4,6 +4,7 @@ mod adaptation;
 mod border;
 mod common;
 mod conservation;
+mod edge;
 mod engine;
 mod event_order;
 mod fabric;

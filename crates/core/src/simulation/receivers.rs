@@ -8,6 +8,7 @@ use super::facts::Facts;
 use super::path::Path;
 use crate::price::WayBack;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
+use crate::primitives::rm_cell::RmCell;
 use crate::primitives::signal::PriceBit;
 use crate::primitives::units::Units;
 use crate::tcp::handshake::SYN;
@@ -34,6 +35,10 @@ impl Path {
         if packet.is_ack() {
             packet.time = self.wire.sender_down(packet.time, facts.ack_unit, &mut common.rates);
             if CELLS && packet.is_cell() {
+                if packet.is_rm() {
+                    common.return_rm(*packet);
+                    return false;
+                }
                 if common.channels[flow as usize].acks.collect(packet, || facts.ack_cells) != Collected::Whole {
                     if packet.has_report() && packet.is_last() {
                         common.reports.release(packet.ack_word());
@@ -55,6 +60,15 @@ impl Path {
         packet.time = self.wire.receiver_down(packet.time, facts.unit_bytes::<CELLS>(packet), &mut common.rates);
         if CELLS && packet.is_cell() {
             let channel = &mut common.channels[flow as usize];
+            if packet.is_rm() {
+                let rm = packet.rm();
+                channel.data.note_received(packet.time);
+                packet.write_rm(&RmCell { ci: rm.ci | std::mem::take(&mut channel.efci), ..rm });
+                // It stays behind the packet before it.
+                packet.time += facts.reassembly();
+                return self.deliver_unit(packet, facts, common, route);
+            }
+            channel.efci = packet.is_marked();
             let collected = channel.data.collect(packet, || facts.cells(packet));
             if packet.is_last() && common.window.measures(packet.time) {
                 channel.count(collected, facts.cells(packet));
@@ -64,7 +78,15 @@ impl Path {
                 return false;
             }
             packet.time += facts.reassembly();
+            packet.forget_efci();
         }
+        self.deliver_unit(packet, facts, common, route)
+    }
+
+    /// A whole packet, or an RM cell, is handed up, now or in its time. True if it is answered at once, by what it then becomes.
+    #[inline(always)]
+    fn deliver_unit(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common, route: Route) -> bool {
+        let flow = packet.flow;
         if facts.delivers_as_event || route == Route::Changing {
             if self.deliver.is_empty() {
                 common.calendar.schedule(common.order.flow(FlowKind::Deliver, flow), packet.time);
@@ -72,12 +94,22 @@ impl Path {
             common.pool.push(&mut self.deliver, *packet);
             return false;
         }
-        if facts.plain { self.receive_as::<true>(packet, facts, common) } else { self.receive(packet, facts, common) }
+        if facts.plain { self.receive_as::<true>(packet, facts, common) } else { self.receive_unit(packet, facts, common) }
+    }
+
+    /// The same of one that is at its receiver, at `packet.time`. A forward RM cell is turned around (ATM Forum TM 4.0, section 5.10.5).
+    #[inline(never)]
+    pub(crate) fn receive_unit(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
+        if packet.is_rm() {
+            packet.turn_around(self.wire.backward);
+            return true;
+        }
+        self.receive(packet, facts, common)
     }
 
     /// A data packet is at its receiver, at `packet.time`. True if it causes an acknowledgement at once, which it then becomes.
-    #[inline(never)]
-    pub(crate) fn receive(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
+    #[inline]
+    fn receive(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
         self.receive_as::<false>(packet, facts, common)
     }
 

@@ -1,6 +1,7 @@
 //! From counters to the columns that every face shows.
 
 use super::conservation::{ConservationError, InLines};
+use super::edge::Edge;
 use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
@@ -27,6 +28,8 @@ pub struct Results {
     pub groups: Table,
     /// One row per class at each queue that tells classes apart, if any does.
     pub classes: Option<Table>,
+    /// One row per flow with the available bit rate service, if any has it.
+    pub edges: Option<Table>,
     /// One row per queue and flow of which something passed it, if asked for.
     pub queue_flows: Option<Table>,
     pub traces: Vec<Table>,
@@ -40,7 +43,12 @@ pub struct Results {
 impl Results {
     /// All tables, in a fixed order.
     pub fn tables(&self) -> impl Iterator<Item = &Table> {
-        [&self.flows, &self.queues, &self.groups].into_iter().chain(&self.classes).chain(&self.queue_flows).chain(&self.traces)
+        [&self.flows, &self.queues, &self.groups]
+            .into_iter()
+            .chain(&self.classes)
+            .chain(&self.edges)
+            .chain(&self.queue_flows)
+            .chain(&self.traces)
     }
 
     /// The bytes that a golden hash is taken of.
@@ -65,6 +73,7 @@ impl Engine {
             queues: self.queue_table(until),
             groups: self.group_table(until, &slowdowns),
             classes: self.class_table(until),
+            edges: self.edge_table(until),
             queue_flows: self.senders.network.record.flows_of_queues.then(|| self.queue_flow_table(until)),
             traces: self.traces(until),
             complete: until >= self.senders.fabric.common.window.end,
@@ -339,6 +348,37 @@ impl Engine {
             ("mean_wait_s", float(&|counts| seconds_of(counts.waited) / counts.served as f64)),
         ];
         Some(named("classes", columns))
+    }
+
+    fn edge_table(&self, until: Time) -> Option<Table> {
+        let common = &self.senders.fabric.common;
+        let (flows, edges): (Vec<u32>, Vec<&Edge>) =
+            (0..).zip(&common.edges).filter_map(|(flow, edge)| Some((flow, edge.as_deref()?))).unzip();
+        if edges.is_empty() {
+            return None;
+        }
+        let (groups, indices) = self.flow_names().columns(&flows);
+        let means: Vec<(f64, f64)> = edges.iter().map(|edge| edge.means(until, &common.window)).collect();
+        let integer = |value: &dyn Fn(&Edge) -> u64| Column::Integer(edges.iter().map(|edge| value(edge)).collect());
+        let float = |value: &dyn Fn(&Edge) -> f64| Column::Float(edges.iter().map(|edge| value(edge)).collect());
+        let columns = vec![
+            ("group", groups),
+            ("flow", indices),
+            ("arrived_packets", integer(&|edge| edge.counts.arrived)),
+            ("discarded_packets", integer(&|edge| edge.counts.discarded)),
+            ("loss_share", float(&|edge| Share { part: edge.counts.discarded, whole: edge.counts.arrived }.value())),
+            ("data_cells", integer(&|edge| edge.counts.data_cells)),
+            ("forward_rm_cells", integer(&|edge| edge.counts.forward_rm)),
+            ("backward_rm_cells", integer(&|edge| edge.counts.backward_rm)),
+            ("congested_rm_cells", integer(&|edge| edge.counts.congested_rm)),
+            ("mean_acr_bps", Column::Float(means.iter().map(|means| means.1).collect())),
+            ("acr_bps", float(&|edge| edge.rate().0 as f64)),
+            ("mean_queue_cells", Column::Float(means.iter().map(|means| means.0).collect())),
+            ("max_queue_cells", integer(&|edge| edge.counts.most_cells)),
+            ("held_acks", integer(&|edge| edge.counts.held_acks)),
+            ("mean_hold_s", float(&|edge| seconds_of(edge.counts.held_for) / edge.counts.held_acks as f64)),
+        ];
+        Some(named("edges", columns))
     }
 
     /// Which ports carry cells.

@@ -168,6 +168,9 @@ impl Senders {
     #[inline]
     pub(crate) fn on_home(&mut self, flow: u32, now: Time) {
         let runs_ahead = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].runs_ahead;
+        if !runs_ahead && self.fabric.holds_acks(flow) {
+            return self.hold_ack(flow, now);
+        }
         self.hear(flow, now, if runs_ahead { Next::IsKnown } else { Next::IsEvent });
     }
 
@@ -191,15 +194,57 @@ impl Senders {
         false
     }
 
+    /// An acknowledgement is at the edge of its flow, which may hold it.
+    #[cold]
+    fn hold_ack(&mut self, flow: u32, now: Time) {
+        if let Some(ack) = self.take_home(flow, Next::IsEvent) {
+            self.fabric.hold(ack, now);
+        }
+        self.let_acks_go(flow, now);
+    }
+
+    /// A packet is at the edge of its flow.
+    pub(crate) fn on_edge(&mut self, now: Time, flow: u32) {
+        self.fabric.on_edge(now, flow);
+        self.let_acks_go(flow, now);
+    }
+
+    /// The edge of a flow sends a cell.
+    pub(crate) fn on_cell(&mut self, now: Time, flow: u32) {
+        self.fabric.on_cell(now, flow);
+        self.let_acks_go(flow, now);
+    }
+
+    /// A sender hears the acknowledgements that the edge of its flow holds, as long as it lets them go.
+    fn let_acks_go(&mut self, flow: u32, now: Time) {
+        while let Some(ack) = self.fabric.let_go(flow, now) {
+            self.hear_of(&ack, now);
+        }
+    }
+
     /// A sender hears the acknowledgement that reaches it at this time.
     #[inline]
     fn hear(&mut self, flow: u32, now: Time, next: Next) {
-        let Some(packet) = self.fabric.take_home(flow) else { return };
+        if let Some(packet) = self.take_home(flow, next) {
+            self.hear_of(&packet, now);
+        }
+    }
+
+    /// Take the acknowledgement that has reached its sender.
+    #[inline]
+    fn take_home(&mut self, flow: u32, next: Next) -> Option<Packet> {
+        let packet = self.fabric.take_home(flow)?;
         match (self.fabric.next_home(flow), next) {
             (Some(_), Next::IsKnown) => self.fabric.common.known_at_home.push(flow),
             (Some(time), Next::IsEvent) => self.fabric.await_home(flow, time),
             (None, _) => {}
         }
+        Some(packet)
+    }
+
+    #[inline]
+    fn hear_of(&mut self, packet: &Packet, now: Time) {
+        let flow = packet.flow;
         let reports = &mut self.fabric.common.reports;
         let report = packet.has_report().then(|| {
             reports.release(packet.ack_word());
@@ -213,7 +258,7 @@ impl Senders {
         if packet.signals() {
             let reports = &self.fabric.common.reports;
             let report = if packet.has_report() { *reports.at(packet.ack_word()) } else { Report::default() };
-            let brought = self.read_signal(now, &packet, &arrived, &report);
+            let brought = self.read_signal(now, packet, &arrived, &report);
             self.act::<true, true>(flow, now, Some(arrived), &brought);
         } else if self.fabric.is_traced(flow) {
             self.act::<false, true>(flow, now, Some(arrived), &Brought::default());

@@ -5,12 +5,13 @@
 
 pub mod statistics;
 
+use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::price::{Identification, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::token_bucket::BucketSpec;
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time, Units};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::schedule::SchedulerSpec;
@@ -151,6 +152,7 @@ pub fn group(name: &str, transport: Transport) -> Group {
         transport,
         application: None,
         framing: None,
+        abr: None,
         send_processing: None,
         receive_processing: None,
         jitter: Span::ZERO,
@@ -410,6 +412,7 @@ pub fn random_network(seed: u64) -> Network {
         traces.push(Trace { kind: TraceKind::Departures, of: (0..ports.len() as u32).collect() });
     }
     let prices = random_prices(seed, &mut ports, &mut groups);
+    give_rates(seed, &mut groups);
     let flows_of_queues = impair(seed, &mut ports, &paths, &mut changes, in_cells);
     Network {
         ports,
@@ -423,6 +426,35 @@ pub fn random_network(seed: u64) -> Network {
         record: Record { traces, delay_percentiles: dice.chance(2), flows_of_queues },
         stepped: false,
         prices,
+    }
+}
+
+/// In some networks, let some groups whose packets travel in cells have the available bit rate service. Its dice are its own.
+fn give_rates(seed: u64, groups: &mut [Group]) {
+    let mut dice = Dice::new(seed + (1 << 47));
+    for group in groups.iter_mut().filter(|group| group.framing.is_some()) {
+        if dice.chance(2) {
+            continue;
+        }
+        let peak = Rate(dice.one_of(&[1_000_000, 4_240_000, 10_000_000]));
+        let share = |dice: &mut Dice| dice.one_of(&[1.0, 0.25, 1.0 / 16.0, 1.0 / 512.0]);
+        let source = SourceSpec {
+            minimum: dice.chance(2).then(|| Rate(dice.pick(1000, 1_000_000))),
+            initial: dice.one_of(&[peak, Rate(peak.0 / 10)]),
+            nrm: dice.one_of(&[2, 8, 32]),
+            mrm: dice.pick(0, 4) as u32,
+            trm: Span::from_millis(dice.one_of(&[1, 20, 100])),
+            rif: share(&mut dice),
+            rdf: share(&mut dice),
+            cdf: dice.one_of(&[0.0, 0.25, 1.0]),
+            adtf: Span::from_millis(dice.one_of(&[10, 500])),
+            tbe: dice.one_of(&[1, 64, 16_777_215]),
+            ..SourceSpec::with_peak(peak)
+        };
+        let source = SourceSpec { initial: source.initial.max(source.least()), ..source };
+        let buffer = dice.one_of(&[Buffer::Units(1), Buffer::Units(20), Buffer::Bytes(30_000), Buffer::Unlimited]);
+        let holds_acks_from = dice.chance(2).then(|| Units(dice.pick(1, 5)));
+        group.abr = Some(Abr { source, buffer, holds_acks_from });
     }
 }
 

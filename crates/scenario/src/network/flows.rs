@@ -7,7 +7,7 @@ use super::groups::Groups;
 use super::offered::{self, FirstLink};
 use super::routing::{Journey, Ways};
 use super::traffic::{self, Ends};
-use super::{Paths, arrivals, transport};
+use super::{Paths, arrivals, rates, transport};
 use crate::distribution::{Distribution, Nth};
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
@@ -99,6 +99,7 @@ pub(super) fn flows(
     }
     check_drops(&crossed, graph, report);
     cells::check(&crossings, description.flows.len(), graph, report);
+    rates::check(&crossings, graph, report);
     (core_groups, flows)
 }
 
@@ -270,6 +271,7 @@ fn group(
         send_processing: send.map(Processing::delay),
         receive_processing: receive.map(Processing::delay),
         framing,
+        abr: rates::abr(flow, at, report),
         jitter: flow.jitter.span(),
     })
 }

@@ -16,6 +16,7 @@ mod marks;
 mod offered;
 mod phases;
 mod prices;
+mod rates;
 mod routing;
 mod settling;
 mod sites;

@@ -1,6 +1,6 @@
 //! `[flows.NAME]`
 
-use super::{Application, Processing, Source, Tcp, Traffic};
+use super::{Abr, Application, Processing, Source, Tcp, Traffic};
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
 use crate::quantity::{Duration, Probability, Rate, Size};
@@ -50,6 +50,8 @@ record! {
         receive_processing: Option<Processing>,
         /// Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
         framing: Option<Framing>,
+        /// Flows with `framing` may have the available bit rate service.
+        abr: Option<Abr>,
         /// Which queue its packets and acknowledgements have at links that tell classes apart (`queue.classes`).
         class: Option<Name>,
         /// Whether its packets say that they are L4S, ECT(1), which decides about their queue at a `dualpi2`. By default they do if the

@@ -1,5 +1,6 @@
 //! The tables of a scenario, one file for each: what may stand in them, with defaults and bounds.
 
+mod abr;
 mod application;
 mod controller;
 mod flow;
@@ -15,6 +16,7 @@ mod timeline;
 mod topology;
 mod traffic;
 
+pub use abr::Abr;
 pub use application::{Application, Applications, HandOver};
 pub use controller::{Controller, ControllerTable, Controllers, Law, UserLaw};
 pub use flow::{Access, Flow, FlowArrivals, Framing, Nodes, PortName};

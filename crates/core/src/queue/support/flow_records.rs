@@ -39,6 +39,11 @@ impl<S: Clone + Default> FlowRecords<S> {
         &mut record.state
     }
 
+    /// The policy's part of a flow's record.
+    pub(crate) fn state(&mut self, flow: u32) -> &mut S {
+        &mut self.records[(flow - self.first) as usize].state
+    }
+
     #[inline]
     pub(crate) fn add(&mut self, flow: u32) {
         let units = &mut self.records[(flow - self.first) as usize].units;

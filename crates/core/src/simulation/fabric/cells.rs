@@ -2,7 +2,7 @@
 
 use super::Fabric;
 use crate::primitives::packet::Packet;
-use crate::primitives::units::{Span, Units};
+use crate::primitives::units::Units;
 use crate::simulation::event_order::FlowKind;
 use crate::simulation::path::Feeder;
 use crate::simulation::wire::Direction;
@@ -14,7 +14,7 @@ impl Fabric {
         let path = &mut self.paths[packet.flow as usize];
         let facts = &self.facts[path.wire.group as usize];
         let cells = facts.cells(&packet);
-        let cut = packet.time + facts.framing.map_or(Span::ZERO, |framing| framing.segmentation);
+        let cut = packet.time + facts.segmentation();
         packet.time = path.wire.up_in_cells(direction, cut, cells, &mut self.common.rates);
         packet.become_cell(Units(cells.0 - 1));
         let channel = &mut self.common.channels[packet.flow as usize];

@@ -6,6 +6,7 @@
 //! it can be, see `Gather`), of a single flow one. With `stepped` every hop is an event; tests hold both to the same bytes.
 
 mod cells;
+mod edges;
 mod stepped_ports;
 
 use super::border::{Arrival, Arrivals, Mail};
@@ -86,6 +87,7 @@ impl Fabric {
             periodic: periodic.len() as u32,
             flows: network.flows.len() as u32,
             ports: ports.len() as u32,
+            edges: if network.has_edges() { network.flows.len() as u32 } else { 0 },
         });
         let common = Common::new(network, order, signalled);
         let in_order = network.stepped || network.user_code().next().is_some();
@@ -163,6 +165,9 @@ impl Fabric {
             time = hosts.send(time, &self.facts[path.wire.group as usize].group);
         }
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
+        if self.facts[path.wire.group as usize].has_edge {
+            return self.send_to_edge(packet);
+        }
         if self.facts[path.wire.group as usize].framing.is_some() {
             return self.walk_in_cells(Direction::Forth, packet);
         }
@@ -178,7 +183,8 @@ impl Fabric {
     #[inline]
     pub(crate) fn on_send(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
-        let packet = if self.facts[path.wire.group as usize].framing.is_some() {
+        let facts = &self.facts[path.wire.group as usize];
+        let packet = if facts.framing.is_some() && !facts.has_edge {
             self.next_cell(flow, Direction::Forth)
         } else {
             self.common.take_head(&mut path.send, self.common.order.flow(FlowKind::Send, flow))
@@ -219,7 +225,7 @@ impl Fabric {
         let slot = self.common.order.flow(FlowKind::Deliver, flow);
         let Some(mut packet) = self.common.take_head(&mut path.deliver, slot) else { return };
         let facts = &self.facts[path.wire.group as usize];
-        if path.receive(&mut packet, facts, &mut self.common) {
+        if path.receive_unit(&mut packet, facts, &mut self.common) {
             self.walk_back(packet);
         }
     }
@@ -486,13 +492,13 @@ impl Fabric {
                 packet.take_price(&mut self.common.prices);
             }
             counts.discarded_in_all += u32::from(!packet.is_cell());
-            counts.discarded += u32::from(packet.is_last() && self.common.window.measures(time));
+            counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && self.common.window.measures(time));
             if self.facts[self.paths[packet.flow as usize].wire.group as usize].is_external && !packet.is_cell() {
                 let became = Became::Discarded { port, reason };
                 self.common.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment, became });
             }
         }
-        if let Some(recorder) = &mut self.common.recorder {
+        if let Some(recorder) = self.common.recorder.as_mut().filter(|_| !packet.is_rm()) {
             recorder.on_discard(port, &packet, time, reason);
         }
     }

@@ -4,6 +4,7 @@ mod in_flight;
 mod trace_rows;
 
 use super::adaptation::Channel;
+use super::edge::Edge;
 use super::facts::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
@@ -103,13 +104,15 @@ fn flows_of_queues(network: &Network) -> u64 {
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
     let channel = if has_channels(network) { size_of::<Channel>() } else { 0 };
+    // Beside the packets that wait, and the slots in the calendar.
+    let edge = if network.has_edges() { size_of::<Edge>() + size_of::<Option<Box<Edge>>>() + 4 * 16 } else { 0 };
     let has_applications = network.groups.iter().any(|group| group.application.is_some());
     let application = if has_applications { size_of::<Application>() } else { 0 };
     let has_watches = network.groups.iter().any(|group| group.transport.slow_start() != SlowStart::Standard);
     let watch = if has_watches { size_of::<Watch>() } else { 0 };
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
-    let flow = IDLE_FLOW + hosts + channel + application + watch + usage;
+    let flow = IDLE_FLOW + hosts + channel + edge + application + watch + usage;
     let port = size_of::<Port>() + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {

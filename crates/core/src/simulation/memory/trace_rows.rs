@@ -414,6 +414,7 @@ pub(super) mod tests {
             groups: vec![Group {
                 application: None,
                 framing: None,
+                abr: None,
                 name: "flow".into(),
                 class: 0,
                 l4s: false,

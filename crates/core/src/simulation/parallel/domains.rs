@@ -108,6 +108,7 @@ impl Senders {
         if let (Some(own), Some(other)) = (own.common.hosts.get_mut(flow), other.common.hosts.get(flow)) {
             own.take_sender(other);
         }
+        take(&mut own.common.edges, &other.common.edges, flow);
         if let (Some(own), Some(other)) = (own.common.channels.get_mut(flow), other.common.channels.get(flow)) {
             own.take_sender(other);
         }

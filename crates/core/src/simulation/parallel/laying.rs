@@ -6,6 +6,7 @@ use crate::primitives::packet::{Packet, Prices, Report, Side};
 use crate::primitives::units::{Span, Time};
 use crate::simulation::border::{Domain, Owners};
 use crate::simulation::common::Common;
+use crate::simulation::edge::Edge;
 use crate::simulation::event_order::{Event, EventOrder};
 use crate::simulation::fabric::Fabric;
 use crate::simulation::path::Path;
@@ -42,6 +43,16 @@ const LINES: [(LineOf, Cut); 4] = [
     ((|path| &path.back, |path| &mut path.back), Cut::Later),
     ((|path| &path.home, |path| &mut path.home), Cut::Already),
     ((|path| &path.deliver, |path| &mut path.deliver), Cut::Already),
+];
+
+type LineOfEdge = (fn(&Edge) -> &Line, fn(&mut Edge) -> &mut Line);
+
+/// The lines of an edge. Of packets there, nothing lies beside; what acknowledgements bring does.
+const LINES_OF_EDGES: [LineOfEdge; 4] = [
+    (|edge| &edge.coming, |edge| &mut edge.coming),
+    (|edge| &edge.queue, |edge| &mut edge.queue),
+    (|edge| &edge.held, |edge| &mut edge.held),
+    (|edge| &edge.returning, |edge| &mut edge.returning),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -114,6 +125,14 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
         for ((of, of_mut), cut) in LINES {
             let lines = sources.all.iter().map(|from| (&from.fabric.common, of(&from.fabric.paths[flow])));
             *of_mut(path) = pools.lay(lines, cut, keeps);
+        }
+    }
+    for (flow, edge) in common.edges.iter_mut().enumerate().filter_map(|(flow, edge)| Some((flow, edge.as_deref_mut()?))) {
+        let from = &sources.of_sender(flow).fabric.common;
+        let kept = from.edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
+        for (of, of_mut) in LINES_OF_EDGES {
+            let lines = kept.iter().map(|kept| (from, of(kept)));
+            *of_mut(edge) = pools.lay(lines, Cut::Already, |_| true);
         }
     }
     common.waiting = Pool::default();
@@ -226,6 +245,7 @@ fn laid_calendar(
             Event::Gathered(port) => of_port(port),
             Event::Deliver(flow) | Event::DelayedAck(flow) => of_receiver(flow),
             Event::Home(flow) | Event::Timer(flow) | Event::Offer(flow) | Event::Wake(flow) => of_sender(flow),
+            Event::Rm(flow) | Event::AtEdge(flow) | Event::Cell(flow) => of_sender(flow),
             Event::Send(flow) => of_entry(paths[flow as usize].wire.forward),
             Event::Back(flow) => of_entry(paths[flow as usize].wire.backward),
         };

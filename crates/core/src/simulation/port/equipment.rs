@@ -8,6 +8,7 @@ use crate::price::{Combination, Meaning, PriceSpec, Told};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::rm_cell::RmCell;
 use crate::primitives::token_bucket::TokenBucket;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
@@ -307,6 +308,11 @@ impl Equipment {
             idle: held.idle,
             rate: if C::OBSERVES { self.drain_rate(held.transmitters) } else { Rate(self.rest.rate.0 * held.transmitters) },
         };
+        if packet.is_rm() {
+            // It is of no frame, and no data that could be discarded for others.
+            self.policy(number).on_rm(&unit, packet, occupancy);
+            return if full { Err(Reason::Full) } else { Ok(()) };
+        }
         match self.policy(number).on_arrival(&unit, packet.flow, occupancy, packet.time) {
             Verdict::Discard(reason) => Err(reason),
             _ if full => Err(Reason::Full),
@@ -372,6 +378,15 @@ impl Equipment {
         }
         if turn.is_capable && signal.marks > 0 && before.marks == 0 {
             self.rest.counts.marked.add(window.part(turn.now), 1);
+        }
+    }
+
+    /// The turn of a forward RM cell has come: the policy may lower the rate that it asks for.
+    #[cold]
+    pub(super) fn write_rate(&mut self, cell: &mut Packet, queue: usize) {
+        if let Some(most) = self.policy(queue).explicit_rate(cell.flow) {
+            let rm = cell.rm();
+            cell.write_rm(&RmCell { er: rm.er.min(most), ..rm });
         }
     }
 
@@ -529,7 +544,7 @@ impl Equipment {
 
 impl Listed {
     fn hold(&mut self, packet: &Packet, prices: &Prices) -> bool {
-        if packet.is_ack() || self.drops.is_empty() {
+        if packet.is_ack() || self.drops.is_empty() || packet.is_rm() {
             return false;
         }
         let segment = packet.number(prices);

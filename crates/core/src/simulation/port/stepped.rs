@@ -257,6 +257,9 @@ impl Stepped {
             self.count_late(equipment, packet, (queue, now), window);
         } else {
             equipment.signal(packet, &unit, (queue, &turn), window, prices);
+            if packet.is_rm() && !packet.is_ack() {
+                equipment.write_rate(packet, queue);
+            }
         }
         goes
     }

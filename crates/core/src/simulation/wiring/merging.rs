@@ -19,8 +19,9 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
     for flow in &network.flows {
         returns[network.paths[flow.forward as usize][0] as usize] = Return::Mixed;
         let group = &network.groups[flow.group as usize];
-        let prompt =
-            group.ack_cells() == Units(1) && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
+        let prompt = group.ack_cells() == Units(1)
+            && group.abr.is_none()
+            && matches!(&group.transport, Transport::Tcp(spec, _) if spec.delayed_ack.is_none());
         let (first, last) = (network.paths[flow.backward as usize][0], network.paths[flow.forward as usize].last());
         let back = &mut returns[first as usize];
         *back = match (*back, last, &group.transport) {
@@ -111,6 +112,7 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
 /// Why it holds: data packets (or cells) leave that port one service time apart. All have one size and meet an access link at least as
 /// fast, so none waits there; each packet is acknowledged at once; acknowledgements are no larger than data (and take one cell), so
 /// none waits on the way up either.
+/// And nothing but acknowledgements comes back: of flows with the available bit rate service RM cells do, too.
 /// So every one of them arrives the same span after the departure of its data. On links with jitter, or that duplicate packets,
 /// data may arrive closer together; and where the port sends by a trace, too.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,6 +136,7 @@ impl OrderlyReturn {
         let holds = flow.size.is_none()
             && spec.delayed_ack.is_none()
             && group.receive_processing.is_none()
+            && group.abr.is_none()
             && spec.ack_size <= data_size
             && group.ack_cells() == Units(1)
             && port.transmitters == 1

@@ -1,0 +1,271 @@
+//! ERICA, a switch that tells the sources of an available bit rate service (ABR) at which rate to send: explicit rate indication for congestion
+//! avoidance (Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, "The ERICA switch algorithm for ABR traffic management in ATM networks",
+//! IEEE/ACM ToN 8(1), 2000; Jain and others, ATM Forum 96-1172, appendix A).
+//!
+//! Over each averaging interval it counts what arrives. What the link may carry of ABR at its target utilisation, less what others sent, is the
+//! ABR capacity; the load factor z is what ABR sent, over that. A channel may send its share of the capacity, or its present rate over z, if that
+//! is more; while the load is no more than delta above the target, also as much as any channel was allowed in the interval before, which makes
+//! the rates of all that are limited here the same. So the load settles anywhere from the target to (1 + delta) times as much: within that, what was
+//! allowed once stays allowed.
+//!
+//! Differs: the explicit rate is written on forward RM cells as they leave, and comes back by the destination, where the algorithm writes it on
+//! backward ones that pass; so the two directions of a link need not be one switch. A channel is active in an interval if a cell of
+//! it came. Intervals are of time, not of cells, rates of channels are those that they tell (CCR), and neither load nor the number of channels is
+//! averaged over intervals. Until the first interval ends nothing is known, and nothing is written. The switch neither marks nor discards.
+
+use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
+use crate::primitives::rm_cell::RmCell;
+use crate::primitives::units::{Bytes, Rate, Span, Time};
+use crate::settings::{Kind, Misfit, Settings, member};
+use serde::{Deserialize, Serialize};
+
+member! {
+    /// Tells the sources of an available bit rate service (`abr`) the rate that fills the link and is fair (ERICA).
+    Erica = "erica", "Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, IEEE/ACM ToN 8(1), 2000";
+
+    pub struct EricaSpec {
+        /// Share of the link's rate that is handed out (target utilisation).
+        target: f64 = 0.9 => Kind::Probability,
+        /// Time over which load and channels are counted, at least 1 us.
+        averaging_interval: Span = Span::from_millis(5) => Kind::Duration { least: Span::from_micros(1) },
+        /// As long as the load factor is no more than this above 1, rates are made equal (delta).
+        delta: f64 = 0.1 => Kind::Number { least: 0.0, most: 10.0 },
+    }
+}
+
+impl Settings for EricaSpec {
+    fn check(&self) -> Vec<Misfit> {
+        let too_much =
+            "the load may settle above the rate of the link, where the queue grows: at up to (1 + delta) times the target";
+        let grows = self.target * (1.0 + self.delta) > 1.0;
+        let grows = grows.then(|| Misfit::warning(&["target", "delta"], too_much, "at most 1 in all"));
+        let nothing = || Misfit::error(&["target"], "with this nobody may send anything", "above 0, at most 1");
+        (self.target == 0.0).then(nothing).into_iter().chain(grows).collect()
+    }
+
+    fn samples() -> Vec<EricaSpec> {
+        let usual = EricaSpec::default();
+        vec![usual, EricaSpec { target: 0.95, averaging_interval: Span::from_millis(1), delta: 0.0 }]
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Erica {
+    spec: EricaSpec,
+    /// Number of the interval, from 1 on.
+    interval: u64,
+    /// What has arrived in this one, of ABR and of others.
+    abr: Bytes,
+    others: Bytes,
+    /// Channels of ABR of which something has.
+    active: u32,
+    known: Option<Known>,
+    /// The largest rate that a channel has been allowed in this interval, in bit/s.
+    largest: f64,
+}
+
+/// What the last interval has shown, in bit/s.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Known {
+    /// ABR capacity.
+    capacity: f64,
+    /// Load factor, z.
+    load: f64,
+    fair_share: f64,
+    /// The largest rate that a channel was allowed in it.
+    largest_before: f64,
+}
+
+/// What the switch knows of a virtual channel.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Channel {
+    /// Its current cell rate in bit/s, once an RM cell has told: it is of ABR.
+    ccr: Option<f64>,
+    /// The last interval in which something of it came.
+    seen: u64,
+    /// What it was told last, in bit/s, and in which interval: it is told the same for all of one.
+    told: f64,
+    told_in: u64,
+}
+
+impl Erica {
+    pub(super) fn new(spec: &EricaSpec) -> Erica {
+        Erica { spec: *spec, interval: 1, abr: Bytes(0), others: Bytes(0), active: 0, known: None, largest: 0.0 }
+    }
+
+    /// What a channel at this rate is allowed, in bit/s.
+    fn allowed(&self, known: &Known, ccr: f64) -> f64 {
+        // With no load, the rate over it is without bound.
+        let own = if known.load > 0.0 { ccr / known.load } else { known.capacity };
+        let others = if known.load > 1.0 + self.spec.delta { known.fair_share } else { known.largest_before };
+        let allowed = own.max(others).max(known.fair_share);
+        // A channel below its share gets to it first, so that others have time to make room for more.
+        if allowed > known.fair_share && ccr < known.fair_share { known.fair_share } else { allowed }.min(known.capacity)
+    }
+}
+
+impl Policy for Erica {
+    type PerFlow = Channel;
+    const DRAWS: bool = false;
+    const IS_STEPPED: bool = true;
+    const HEARS_RM: bool = true;
+
+    fn on_arrival(&mut self, unit: &Unit, channel: &mut Channel, _buffer: &Occupancy, _now: Time) -> Verdict {
+        if channel.ccr.is_none() {
+            self.others += unit.bytes;
+            return Verdict::Accept;
+        }
+        self.abr += unit.bytes;
+        if channel.seen != self.interval {
+            channel.seen = self.interval;
+            self.active += 1;
+        }
+        Verdict::Accept
+    }
+
+    fn on_forward_rm(&mut self, channel: &mut Channel, rm: &RmCell) {
+        channel.ccr = Some(rm.ccr.0 as f64);
+    }
+
+    fn explicit_rate(&mut self, channel: &mut Channel) -> Option<Rate> {
+        let (known, ccr) = (self.known?, channel.ccr?);
+        if channel.told_in != self.interval {
+            (channel.told, channel.told_in) = (self.allowed(&known, ccr), self.interval);
+            self.largest = self.largest.max(channel.told);
+        }
+        Some(Rate(channel.told as u64))
+    }
+
+    fn period(&self) -> Option<Span> {
+        Some(self.spec.averaging_interval)
+    }
+
+    fn on_period(&mut self, end: &PeriodEnd) {
+        let rate_of = |bytes: Bytes| bytes.0 as f64 * 8.0 / self.spec.averaging_interval.seconds();
+        let capacity = (self.spec.target * end.rate.0 as f64 - rate_of(self.others)).max(0.0);
+        let load = if capacity > 0.0 { rate_of(self.abr) / capacity } else { f64::INFINITY };
+        let fair_share = capacity / f64::from(self.active.max(1));
+        self.known = Some(Known { capacity, load, fair_share, largest_before: self.largest });
+        self.largest = fair_share;
+        (self.abr, self.others, self.active) = (Bytes(0), Bytes(0), 0);
+        self.interval += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::units::Units;
+
+    const CELL: Unit = Unit { bytes: Bytes(53), is_last: false };
+
+    /// A switch of 100 Mbit/s that hands out 90, and its channels.
+    struct Switch {
+        erica: Erica,
+        channels: Vec<Channel>,
+    }
+
+    impl Switch {
+        fn of(channels: usize) -> Switch {
+            let spec = EricaSpec { averaging_interval: Span::from_millis(53), ..EricaSpec::default() };
+            Switch { erica: Erica::new(&spec), channels: vec![Channel::default(); channels] }
+        }
+
+        /// An interval in which channels say and send these rates in Mbit/s: 125 cells are 1 Mbit/s.
+        fn interval(&mut self, rates: &[u64], others: u64) {
+            let buffer = Occupancy::of(Units(0), Bytes(0));
+            for (channel, &rate) in self.channels.iter_mut().zip(rates).filter(|of| *of.1 > 0) {
+                self.erica.on_forward_rm(channel, &RmCell { ccr: Rate(rate * 1_000_000), er: Rate(1), ci: false, ni: false });
+                for _ in 0..125 * rate {
+                    self.erica.on_arrival(&CELL, channel, &buffer, Time::ZERO);
+                }
+            }
+            for _ in 0..125 * others {
+                self.erica.on_arrival(&CELL, &mut Channel::default(), &buffer, Time::ZERO);
+            }
+            self.erica.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(0), rate: Rate(100_000_000), first_waited: None });
+        }
+
+        /// What they are told, in Mbit/s.
+        fn told(&mut self) -> Vec<f64> {
+            let rate = |channel| self.erica.explicit_rate(channel).map_or(f64::NAN, |rate| rate.0 as f64 / 1e6);
+            self.channels.iter_mut().map(rate).collect()
+        }
+    }
+
+    fn near(told: &[f64], expected: &[f64]) {
+        assert!(told.len() == expected.len() && told.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{told:?}");
+    }
+
+    #[test]
+    fn before_the_first_interval_ends_it_writes_nothing() {
+        assert!(Switch::of(1).told()[0].is_nan());
+    }
+
+    #[test]
+    fn one_channel_gets_the_target() {
+        let mut switch = Switch::of(1);
+        switch.interval(&[10], 0);
+        near(&switch.told(), &[90.0]);
+    }
+
+    #[test]
+    fn in_overload_each_gets_its_share_or_its_rate_over_the_load() {
+        // z = 180/90 = 2. Shares are 30; half of 120 is 60, of 40 and 20 less than their share, and who is below it goes no further.
+        let mut switch = Switch::of(3);
+        switch.interval(&[120, 40, 20], 0);
+        near(&switch.told(), &[60.0, 30.0, 30.0]);
+    }
+
+    #[test]
+    fn at_the_target_all_get_what_the_largest_got() {
+        // z = 1. The first is told 60, so that in the next interval those that have reached their share, 45, are told 60, too.
+        let mut switch = Switch::of(2);
+        switch.interval(&[60, 30], 0);
+        near(&switch.told(), &[60.0, 45.0]);
+        switch.interval(&[45, 45], 0);
+        near(&switch.told(), &[60.0, 60.0]);
+        // And then z = 120/90, so that each is told 45, and no more than that from then on.
+        switch.interval(&[60, 60], 0);
+        near(&switch.told(), &[45.0, 45.0]);
+        switch.interval(&[45, 45], 0);
+        near(&switch.told(), &[45.0, 45.0]);
+    }
+
+    #[test]
+    fn what_a_channel_limited_elsewhere_leaves_the_others_get() {
+        // 10 and 50 of 90: z = 2/3. The first may have 45, and 50 / z = 75 is for the second.
+        let mut switch = Switch::of(2);
+        switch.interval(&[10, 50], 0);
+        near(&switch.told(), &[45.0, 75.0]);
+        switch.interval(&[10, 80], 0);
+        near(&switch.told(), &[45.0, 80.0]);
+    }
+
+    #[test]
+    fn others_come_first() {
+        let mut switch = Switch::of(2);
+        switch.interval(&[30, 30], 50);
+        // 90 - 50 = 40 are left: z = 1.5.
+        near(&switch.told(), &[20.0, 20.0]);
+        switch.interval(&[20, 20], 95);
+        near(&switch.told(), &[0.0, 0.0]);
+    }
+
+    #[test]
+    fn only_channels_that_sent_have_a_share() {
+        let mut switch = Switch::of(2);
+        switch.interval(&[30, 30], 0);
+        switch.interval(&[30, 0], 0);
+        assert_eq!(switch.erica.known.map(|known| known.fair_share), Some(90e6));
+    }
+
+    #[test]
+    fn within_an_interval_a_channel_is_told_the_same() {
+        let mut switch = Switch::of(1);
+        switch.interval(&[180], 0);
+        let before = switch.told();
+        switch.channels[0].ccr = Some(1e6);
+        assert_eq!(switch.told(), before);
+    }
+}

@@ -1,0 +1,132 @@
+//! Edges of virtual channels with the available bit rate service: packets come, cells leave one after another, RM cells come back.
+
+use super::Fabric;
+use crate::primitives::packet::Packet;
+use crate::primitives::units::{Time, Units};
+use crate::simulation::edge::Edge;
+use crate::simulation::event_order::EdgeKind;
+use crate::simulation::path::Feeder;
+use crate::simulation::wire::Direction;
+
+impl Fabric {
+    pub(crate) fn edge(&self, flow: u32) -> Option<&Edge> {
+        self.common.edges.get(flow as usize)?.as_deref()
+    }
+
+    /// A packet leaves its sender for the edge, where it is at `packet.time`.
+    pub(super) fn send_to_edge(&mut self, mut packet: Packet) {
+        let facts = &self.facts[self.paths[packet.flow as usize].wire.group as usize];
+        packet.time += facts.segmentation();
+        let slot = self.common.order.edge(EdgeKind::AtEdge, packet.flow);
+        let Some(edge) = self.common.edges.get_mut(packet.flow as usize).and_then(Option::as_deref_mut) else { return };
+        if edge.coming.is_empty() {
+            self.common.calendar.schedule(slot, packet.time);
+        }
+        self.common.pool.push(&mut edge.coming, packet);
+    }
+
+    /// A packet is at its edge.
+    pub(crate) fn on_edge(&mut self, now: Time, flow: u32) {
+        let path = &mut self.paths[flow as usize];
+        let facts = &self.facts[path.wire.group as usize];
+        let slot = self.common.order.edge(EdgeKind::AtEdge, flow);
+        let common = &mut self.common;
+        let Some(edge) = common.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(packet) = common.pool.pop(&mut edge.coming) else { return };
+        if let Some(next) = common.pool.front(&edge.coming) {
+            common.calendar.schedule(slot, next.time);
+        }
+        if edge.arrive(now, packet.bytes(), facts.cells(&packet), &common.window) {
+            common.pool.push(&mut edge.queue, packet);
+        } else {
+            path.counts.discarded += u32::from(common.window.measures(now));
+        }
+        self.await_cell(now, flow);
+    }
+
+    /// The next cell of an edge, if it has any, is an event in its time. The rate may have changed.
+    fn await_cell(&mut self, now: Time, flow: u32) {
+        let slot = self.common.order.edge(EdgeKind::Cell, flow);
+        let Some(edge) = self.edge(flow).filter(|edge| !edge.queue.is_empty()) else { return };
+        let (due, pending) = (edge.due(now), self.common.calendar.time_of(slot));
+        if due == pending {
+            return;
+        }
+        if pending != Time::NEVER {
+            self.common.calendar.cancel(slot);
+        }
+        self.common.calendar.schedule(slot, due);
+    }
+
+    /// An edge sends its next cell.
+    pub(crate) fn on_cell(&mut self, now: Time, flow: u32) {
+        let path = &mut self.paths[flow as usize];
+        let facts = &self.facts[path.wire.group as usize];
+        let common = &mut self.common;
+        let Some(edge) = common.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(&packet) = common.pool.front(&edge.queue) else { return };
+        let source = edge.spec.source;
+        let mut cell = if edge.source.owes_rm(&source, now) {
+            edge.keep_time(now, &common.window);
+            let says = edge.source.on_forward_rm(&source, now);
+            edge.send_rm(now, &common.window);
+            Packet::forward_rm(now, flow, &says, path.wire.forward)
+        } else {
+            let following = edge.send_cell(now, packet.bytes(), facts.cells(&packet), &common.window);
+            let mut cell = packet;
+            cell.become_cell(following);
+            cell.make_room_for_efci();
+            if following == Units(0) {
+                common.pool.pop(&mut edge.queue);
+            }
+            cell
+        };
+        cell.time = path.wire.up_in_cells(Direction::Forth, now, Units(1), &mut common.rates);
+        common.channels[flow as usize].data.sent_in_all += 1;
+        self.await_cell(now, flow);
+        self.walk(Some(Feeder::Send), cell);
+    }
+
+    /// A backward RM cell is at its edge.
+    pub(crate) fn on_rm(&mut self, now: Time, flow: u32) {
+        let slot = self.common.order.edge(EdgeKind::Rm, flow);
+        let common = &mut self.common;
+        let Some(edge) = common.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(cell) = common.pool.pop(&mut edge.returning) else { return };
+        if let Some(next) = common.pool.front(&edge.returning) {
+            common.calendar.schedule(slot, next.time);
+        }
+        let rm = cell.rm();
+        let measured = u64::from(common.window.measures(now));
+        edge.keep_time(now, &common.window);
+        edge.counts.backward_rm += measured;
+        edge.counts.congested_rm += if rm.ci { measured } else { 0 };
+        let source = edge.spec.source;
+        edge.source.on_backward_rm(&source, &rm);
+        self.await_cell(now, flow);
+    }
+
+    /// Whether the edge of a flow holds acknowledgements at times.
+    pub(crate) fn holds_acks(&self, flow: u32) -> bool {
+        self.edge(flow).is_some_and(|edge| edge.spec.holds_acks_from.is_some())
+    }
+
+    /// An acknowledgement waits at the edge until its turn to go on.
+    pub(crate) fn hold(&mut self, mut ack: Packet, now: Time) {
+        ack.time = now;
+        let Some(edge) = self.common.edges.get_mut(ack.flow as usize).and_then(Option::as_deref_mut) else { return };
+        self.common.pool.push(&mut edge.held, ack);
+    }
+
+    /// The first acknowledgement that is held at the edge of a flow, if it may go on now.
+    pub(crate) fn let_go(&mut self, flow: u32, now: Time) -> Option<Packet> {
+        let common = &mut self.common;
+        let edge = common.edges.get_mut(flow as usize)?.as_deref_mut().filter(|edge| edge.lets_go())?;
+        let ack = common.pool.pop(&mut edge.held)?;
+        if ack.time < now {
+            edge.counts.held_acks += u64::from(common.window.measures(now));
+            edge.counts.held_for += u128::from(common.window.overlap(ack.time, now).0);
+        }
+        Some(ack)
+    }
+}

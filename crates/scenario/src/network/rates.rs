@@ -1,0 +1,192 @@
+//! Flows with the available bit rate service (`abr`), and the queues that tell them at which rate to send.
+
+use super::cells::Crossing;
+use super::graph::Graph;
+use crate::problem::Report;
+use crate::quantity::Rate;
+use crate::schema::{self, Buffer};
+use std::collections::BTreeSet;
+use tailback_core::abr::{SourceSpec, TCR};
+use tailback_core::network::{self, Abr, PortId};
+use tailback_core::primitives::units;
+use tailback_core::primitives::units::Units;
+
+/// As the core takes it. `at`: the place of the flow group.
+pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<Abr> {
+    let given = flow.abr.as_ref()?;
+    let at_abr = format!("{at}.abr");
+    if flow.framing.is_none() {
+        report.add(&at_abr, "the available bit rate service is one of cells").expected("also `framing`, or no `abr`");
+        return None;
+    }
+    let access = flow.sender_access.as_ref().and_then(|access| access.rate);
+    let Some(pcr) = given.pcr.or(access) else {
+        let problem = report.add(format!("{at_abr}.pcr"), "no peak cell rate");
+        problem.expected("a rate such as `155 Mbps`, or a `rate` of `sender_access`");
+        return None;
+    };
+    if access.is_some_and(|access| pcr.rate() > access.rate()) {
+        let problem = report.add(format!("{at_abr}.pcr"), "a peak cell rate above the rate of the sender's own link");
+        problem.given(pcr.to_string()).expected(format!("at most the rate of `{at}.sender_access`"));
+    }
+    let icr = given.icr.unwrap_or(pcr);
+    let mut bounded = |key: &str, rate: Option<Rate>, most: Rate, what: &str| {
+        if let Some(rate) = rate.filter(|rate| rate.rate() > most.rate()) {
+            let problem = report.add(format!("{at_abr}.{key}"), format!("a rate above {what}"));
+            problem.given(rate.to_string()).expected(format!("at most {most}"));
+        }
+    };
+    bounded("icr", given.icr, pcr, "the peak cell rate");
+    bounded("mcr", given.mcr, icr, "the initial cell rate");
+    for (key, rate) in [("pcr", Some(pcr)), ("icr", given.icr)] {
+        if let Some(rate) = rate.filter(|rate| rate.rate() < TCR) {
+            let problem = report.add(format!("{at_abr}.{key}"), "less than 10 cells per second, which every source may send");
+            problem.given(rate.to_string()).expected(format!("at least {} bps", TCR.0));
+        }
+    }
+    for (key, share) in [("rif", given.rif), ("rdf", given.rdf)] {
+        if share.0 == 0.0 {
+            let problem = report.add(format!("{at_abr}.{key}"), "with this the rate cannot follow what the network says");
+            problem.given("0").expected("above 0, at most 1, such as 0.0625");
+        }
+    }
+    if given.ack_threshold.is_some() && flow.tcp.is_none() {
+        report.add(format!("{at_abr}.ack_threshold"), "datagrams are not acknowledged").expected("`tcp`, or no `ack_threshold`");
+    }
+    let source = SourceSpec {
+        minimum: given.mcr.map(Rate::rate),
+        initial: icr.rate(),
+        nrm: given.nrm.0 as u32,
+        trm: given.trm.span(),
+        rif: given.rif.0,
+        rdf: given.rdf.0,
+        cdf: given.cdf.0,
+        adtf: given.adtf.span(),
+        tbe: given.tbe.0 as u32,
+        ..SourceSpec::with_peak(pcr.rate())
+    };
+    let holds_acks_from = given.ack_threshold.map(|count| Units(count.0));
+    Some(Abr { source, buffer: buffer(given.buffer, &at_abr, report)?, holds_acks_from })
+}
+
+/// Of an edge.
+fn buffer(buffer: Buffer, at: &str, report: &mut Report) -> Option<network::Buffer> {
+    let at = format!("{at}.buffer");
+    match buffer {
+        Buffer::Unlimited => Some(network::Buffer::Unlimited),
+        Buffer::Packets(count) if count > 0 => Some(network::Buffer::Units(count)),
+        Buffer::Bytes(size) if size.bytes() > 0 => Some(network::Buffer::Bytes(size.bytes())),
+        Buffer::Packets(_) | Buffer::Bytes(_) => {
+            report.add(at, "an edge that no packet could pass").given(buffer.to_string()).expected("at least a packet");
+            None
+        }
+        Buffer::Cells(_) | Buffer::Share(_) => {
+            let problem = report.add(at, "at the edge whole packets wait");
+            problem.given(buffer.to_string()).expected("a buffer such as `100 packets`, `50 kB` or `unlimited`");
+            None
+        }
+    }
+}
+
+/// Reports what flows with the service and the queues on their way do not agree on.
+pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
+    let mut told: BTreeSet<PortId> = BTreeSet::new();
+    for crossing in crossings {
+        let Some(abr) = crossing.group.abr else { continue };
+        let forward: BTreeSet<PortId> = crossing.ways.iter().flat_map(|(forward, _)| forward).copied().collect();
+        told.extend(&forward);
+        let at = format!("flows.{}.abr", crossing.name);
+        if let (network::Buffer::Bytes(bytes), Some(packet)) = (abr.buffer, crossing.group.transport.full_packet())
+            && units::Bytes(bytes) < packet
+            && report.sound(&at)
+        {
+            let problem = report.add(format!("{at}.buffer"), "an edge that no full packet could pass");
+            problem.given(format!("{bytes} B")).expected(format!("at least {} B", packet.0));
+        }
+        let says = |port: &&PortId| {
+            let mut policies = graph.ports[**port as usize].policies();
+            policies.any(|policy| policy.tells_rates() || policy.may_mark())
+        };
+        if !forward.iter().any(|port| says(&port)) && report.sound(&at) {
+            let problem =
+                report.warn(&at, "no queue on the way marks cells or tells rates: each flow sends at its peak cell rate");
+            problem.expected("a queue policy such as `threshold` (EFCI) or `erica`");
+        }
+    }
+    for (id, port) in (0..).zip(&graph.ports).filter(|(_, port)| port.policies().any(|policy| policy.tells_rates())) {
+        let (_, queue) = graph.buffer_as_written(id);
+        if port.scheduling.is_some() && report.sound(queue) {
+            let problem = report.add(format!("{queue}.policy"), "each of several queues would hand out the whole link");
+            problem.given("erica").expected("no `scheduler`, or another policy");
+        }
+        let is_crossed = crossings.iter().any(|crossing| crossing.ways.iter().any(|(forward, _)| forward.contains(&id)));
+        if is_crossed && !told.contains(&id) && report.sound(queue) {
+            let problem =
+                report.warn(format!("{queue}.policy"), "nobody hears the rates that this queue tells: it takes whatever fits");
+            problem.given("erica").expected("flows with `abr` whose data crosses it");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+    use tailback_core::abr::SourceSpec;
+    use tailback_core::network::{Abr, Buffer};
+    use tailback_core::primitives::units::{Rate, Span, Units};
+
+    /// A flow through an ATM switch: with this queue, and this `abr`.
+    fn built(queue: &str, abr: &str) -> (Option<Abr>, Vec<String>) {
+        let text = format!(
+            "duration = \"1 s\"\n[nodes]\na = {{}}\nb = {{kind = \"host\"}}\n[links.link]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbps\"\n\
+             delay = \"1 ms\"\nqueue = {{buffer = \"100 cells\", {queue}}}\n[flows.vc]\nfrom = \"a\"\nto = \"b\"\nframing = {{}}\n\
+             sender_access = {{rate = \"5 Mbps\"}}\ntcp = {{preset = \"reno\"}}\n{abr}\n"
+        );
+        let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
+        let (network, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}"));
+        let warnings = warnings.list.iter().map(|warning| format!("{}: {}", warning.at, warning.message)).collect();
+        (network.groups[0].abr, warnings)
+    }
+
+    #[test]
+    fn what_is_not_given_is_as_the_specification_has_it() {
+        let (abr, warnings) = built("policy = \"erica\"", "abr = {buffer = \"9 packets\"}");
+        let source = SourceSpec::with_peak(Rate(5_000_000));
+        assert_eq!(abr, Some(Abr { source, buffer: Buffer::Units(9), holds_acks_from: None }));
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+
+    #[test]
+    fn all_settings_reach_the_core() {
+        let given = "abr = {buffer = \"9 kB\", pcr = \"4 Mbps\", icr = \"2 Mbps\", mcr = \"1 Mbps\", nrm = 16, trm = \"50 ms\", rif = 0.5, \
+                     rdf = 0.25, cdf = 0.125, tbe = 64, adtf = \"1 s\", ack_threshold = 2}";
+        let source = SourceSpec {
+            minimum: Some(Rate(1_000_000)),
+            initial: Rate(2_000_000),
+            nrm: 16,
+            trm: Span::from_millis(50),
+            rif: 0.5,
+            rdf: 0.25,
+            cdf: 0.125,
+            tbe: 64,
+            adtf: Span::from_millis(1000),
+            ..SourceSpec::with_peak(Rate(4_000_000))
+        };
+        let expected = Abr { source, buffer: Buffer::Bytes(9000), holds_acks_from: Some(Units(2)) };
+        assert_eq!(built("policy = \"erica\"", given).0, Some(expected));
+    }
+
+    #[test]
+    fn sources_that_hear_nothing_and_switches_that_nobody_hears_are_warned_of() {
+        let abr = "abr = {buffer = \"9 packets\"}";
+        let silent = "flows.vc.abr: no queue on the way marks cells or tells rates: each flow sends at its peak cell rate";
+        assert_eq!(built("policy = \"drop_tail\"", abr).1, [silent]);
+        assert!(built("policy = \"threshold\", threshold = \"20 cells\"", abr).1.is_empty());
+        let unheard = "links.link.queue.policy: nobody hears the rates that this queue tells: it takes whatever fits";
+        assert_eq!(built("policy = \"erica\"", "").1, [unheard]);
+        let grows =
+            "the load may settle above the rate of the link, where the queue grows: at up to (1 + delta) times the target";
+        let warned = built("policy = \"erica\", target = 0.95", abr).1;
+        assert!(warned.len() == 1 && warned[0].contains(grows), "{warned:?}");
+    }
+}

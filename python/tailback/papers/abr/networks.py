@@ -1,0 +1,82 @@
+"""Two networks, two senders, and the schemes that are tried on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tailback._scenario import Scenario
+from tailback.papers import Choice, Variant, vary
+from tailback.papers.bpd_2001.networks import topology_b
+from tailback.papers.spd_1998.networks import LONG, chain
+
+__all__ = ["ABR", "EDGES", "NETWORKS", "SENDERS", "UBR", "variants"]
+
+NETWORKS = ("three switches", "one switch")
+SENDERS = ("Tahoe", "Reno")
+UBR = ("drop-tail", "EPD", "SPD", "BPD")
+ABR = ("EFCI", "ERICA", "ERICA, ACKs held")
+EDGES = ("as the switch", "a window")
+
+# Of each network: where its switches' queues are, the buffer of one in cells, the packets at an edge if all edges have the room of that
+# buffer together, the packets of a window, the rates of the service.
+_QUEUES = {"three switches": "links.*.queue", "one switch": "links.bottleneck.queue"}
+_CELLS = {"three switches": 1000, "one switch": 1200}
+_SHARES = {"three switches": 3, "one switch": 20}
+_WINDOWS = {"three switches": 64, "one switch": 122}
+_PCR = {"three switches": "10 Mbps", "one switch": "30 Mbps"}
+_ICR = {"three switches": "0.5 Mbps", "one switch": "1.5 Mbps"}
+
+
+def base(network: str, sender: str) -> Scenario:
+    """A network with drop-tail switches: fifteen connections of spd-1998, or five of bpd-2001 (topology B), for 10 s."""
+    scenario = chain(15).with_(dict(LONG.changes)) if network == "three switches" else topology_b()
+    changes: dict[str, Any] = {"name": f"abr, {network}, {sender}", "flows.*.tcp.recovery": sender.lower()}
+    if network == "one switch":
+        changes["flows.*.tcp.timer.tick"] = "0.3 s"
+    return scenario.with_(changes)
+
+
+def _policies(network: str) -> list[Choice]:
+    queue, cells = _QUEUES[network], _CELLS[network]
+    threshold = f"{cells * 4 // 5} cells"
+    settings: dict[str, dict[str, Any]] = {
+        "drop-tail": {"policy": "drop_tail"},
+        "EPD": {"policy": "epd", "threshold": threshold},
+        "SPD": {
+            "policy": "spd",
+            "dropping_threshold": "20 cells",
+            "congestion_threshold": f"{cells // 5} cells",
+            "epd_threshold": threshold,
+        },
+        "BPD": {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25},
+    }
+    return [
+        Choice({"scheme": name, "edge": "none"}, {f"{queue}.{key}": value for key, value in of.items()})
+        for name, of in settings.items()
+    ]
+
+
+def _services(network: str, edge: str) -> list[Choice]:
+    queue, cells = _QUEUES[network], _CELLS[network]
+    packets = _SHARES[network] if edge == "as the switch" else _WINDOWS[network]
+    abr: dict[str, Any] = {"buffer": f"{packets} packets", "pcr": _PCR[network], "icr": _ICR[network]}
+    efci = {f"{queue}.policy": "threshold", f"{queue}.threshold": f"{cells // 5} cells"}
+    erica = {f"{queue}.policy": "erica"}
+    # Section 5.10.2 has 1/16 for both; explicit rates bound the increase by themselves.
+    told = {**abr, "rif": 1.0}
+    return [
+        Choice({"scheme": "EFCI", "edge": edge}, {"flows.*.abr": abr, **efci}),
+        Choice({"scheme": "ERICA", "edge": edge}, {"flows.*.abr": told, **erica}),
+        Choice({"scheme": "ERICA, ACKs held", "edge": edge}, {"flows.*.abr": {**told, "ack_threshold": 2}, **erica}),
+    ]
+
+
+def variants() -> tuple[Variant, ...]:
+    """Every scheme on both networks, with both senders; those of ABR with little and with much room at the edges."""
+    return tuple(
+        variant
+        for network in NETWORKS
+        for sender in SENDERS
+        for choices in (_policies(network), *(_services(network, edge) for edge in EDGES))
+        for variant in vary(base(network, sender), choices, network=network, sender=sender)
+    )

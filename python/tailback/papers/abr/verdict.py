@@ -1,0 +1,217 @@
+"""Is discard or rate control better for TCP over ATM? Every scheme on both networks, with both senders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+
+from tailback.papers import Claim, Experiment, Inequality, LeftOpen, Line, Measured, Ranking, Value, Values, highest, lowest
+from tailback.papers.abr.measures import MEASURES
+from tailback.papers.abr.networks import ABR, EDGES, NETWORKS, SENDERS, UBR, variants
+
+__all__ = ["EXPERIMENTS", "LEFT_OPEN"]
+
+PLACES = tuple(product(NETWORKS, SENDERS))
+LITTLE, MUCH = EDGES
+HELD = "ERICA, ACKs held"
+
+LEFT_OPEN = (
+    LeftOpen(
+        "networks",
+        "three switches and fifteen connections of spd-1998 (figure 4.1, setting LONG); one switch and five connections of bpd-2001 "
+        "(topology B, tick 0.3 s); 10 s each, the start included. Tahoe has fast retransmit on both",
+    ),
+    LeftOpen(
+        "settings of discard",
+        "EPD's threshold is four fifths of the buffer, also behind SPD, whose others are 20 cells and a fifth of the buffer; BPD has "
+        "40 %, 90 % and a gap of 25, as bpd-2001",
+    ),
+    LeftOpen(
+        "settings of ABR",
+        "those of TM 4.0 but for PCR (10 Mbit/s, the narrow link, on three switches; 30 Mbit/s, the source's own, on one) and ICR, a "
+        "twentieth of it, and with ERICA RIF, which is 1. EFCI marks from a fifth of the buffer on. ERICA hands out 0.9 of the link, "
+        "counted over 5 ms",
+    ),
+    LeftOpen(
+        "room at the edges",
+        "twice: all edges together as much as one switch's buffer (3 packets each on three switches, 20 on one), and a window each "
+        "(64 and 122 packets), which cannot overflow",
+    ),
+    LeftOpen("held acknowledgements", "an edge holds them while two packets or more wait in it"),
+    LeftOpen("goodput", "cells of packets delivered once, over what the narrow link can carry: RM cells count as nothing delivered"),
+)
+
+
+def at(seen: Measured, measure: str, scheme: str, edge: str, place: tuple[str, str]) -> Values:
+    """A measure at one place; `edge` is of ABR alone."""
+    network, sender = place
+    edge = edge if scheme in ABR else "none"
+    return seen.values(measure, scheme=scheme, edge=edge, network=network, sender=sender)
+
+
+def difference(measure: str, one: str, edge: str, other: str, other_edge: str) -> Callable[[Measured], list[Values]]:
+    """Of two schemes, at each place."""
+    return lambda seen: [
+        at(seen, measure, one, edge, place) - at(seen, measure, other, other_edge, place) for place in PLACES
+    ]
+
+
+def least(of: Callable[[Measured], list[Values]]) -> Callable[[Measured], Values]:
+    """Where it is least."""
+    return lambda seen: lowest(*of(seen))
+
+
+def most(of: Callable[[Measured], list[Values]]) -> Callable[[Measured], Values]:
+    """Where it is most."""
+    return lambda seen: highest(*of(seen))
+
+
+def each(measure: str, schemes: tuple[str, ...], edges: tuple[str, ...] = EDGES) -> Callable[[Measured], list[Values]]:
+    """Of each of these schemes, at each place."""
+    return lambda seen: [
+        at(seen, measure, scheme, edge, place)
+        for scheme in schemes
+        for edge in (edges if scheme in ABR else ("none",))
+        for place in PLACES
+    ]
+
+
+def answer(seen: Measured) -> str:
+    """The answer in a sentence, and what stands behind it, with what was measured."""
+
+    def mean(measure: str, scheme: str, edge: str, place: tuple[str, str]) -> float:
+        return float(np.mean(at(seen, measure, scheme, edge, place)))
+
+    def over(measure: str, scheme: str, edge: str = MUCH) -> float:
+        return float(np.mean([mean(measure, scheme, edge, place) for place in PLACES]))
+
+    def best(schemes: tuple[str, ...], edge: str) -> str:
+        return max(schemes, key=lambda scheme: over("goodput", scheme, edge))
+
+    def both(measure: str, one: tuple[str, str], other: tuple[str, str], form: str) -> str:
+        return f"{over(measure, *one):{form}} and {over(measure, *other):{form}}"
+
+    discard, rate, little = best(UBR, MUCH), best(ABR, MUCH), best(ABR, LITTLE)
+    gain = over("goodput", rate) - over("goodput", discard)
+    gain_of_little = over("goodput", little, LITTLE) - over("goodput", discard)
+    word = "rate control" if gain > 0 else "discard"
+    same = "the same" if (gain > 0) == (gain_of_little > 0) else "the other way round"
+    rows = "; ".join(
+        f"{network}, {sender}: "
+        + ", ".join(f"{scheme} {mean('goodput', scheme, MUCH, (network, sender)):.3f}" for scheme in (*UBR, *ABR))
+        for network, sender in PLACES
+    )
+    return (
+        f"Is discard or rate control better for TCP? By goodput {word} is: over both networks and both senders the best of "
+        f"rate control ({rate}, a window's room at each edge) carries {over('goodput', rate):.3f} of the narrow link and the best "
+        f"of discard ({discard}) {over('goodput', discard):.3f}; it moves the queue to the edges, where with the room of one "
+        f"switch's buffer it is {same} ({little}: {over('goodput', little, LITTLE):.3f}).\n\n"
+        f"Goodput, with a window's room at the edges. {rows}.\n\n"
+        f"Where do packets wait? Under drop-tail {over('switch_queue', 'drop-tail'):.0f} cells at the switch. Under ERICA "
+        f"{over('switch_queue', 'ERICA'):.0f} there and {over('edge_queue', 'ERICA'):.0f} at the edges; if these hold "
+        f"acknowledgements, {both('edge_queue', (HELD, MUCH), (HELD, LITTLE), '.0f')} with much and with little room. A binary "
+        f"switch has {over('switch_queue', 'EFCI'):.0f} and its edges {over('edge_queue', 'EFCI'):.0f}.\n\n"
+        f"What is lost? {100 * over('loss', 'drop-tail'):.1f} % of packets under drop-tail, {100 * over('loss', 'EPD'):.1f} % under "
+        f"EPD, {100 * over('loss', 'BPD'):.1f} % under BPD; under ERICA with little room at the edges "
+        f"{100 * over('loss', 'ERICA', LITTLE):.1f} %, all of it there, and {100 * over('loss', HELD, LITTLE):.1f} % if these hold "
+        "acknowledgements."
+    )
+
+
+def rows(network: str, sender: str) -> tuple[Line, ...]:
+    """Every scheme at one place."""
+    place = {"network": network, "sender": sender}
+    return (
+        *(Line(scheme, {**place, "scheme": scheme, "edge": "none"}) for scheme in UBR),
+        *(Line(f"{scheme}, room {edge}", {**place, "scheme": scheme, "edge": edge}) for edge in EDGES for scheme in ABR),
+    )
+
+
+CLAIMS = (
+    Claim(
+        "A1",
+        "R",
+        "switches that tell rates lose no cell (largest share)",
+        most(each("switch_loss", ("ERICA", HELD))),
+        Value(0, 0),
+        ours=True,
+    ),
+    Claim(
+        "A2",
+        "R",
+        "rate control pushes the queue to the edge (section 2.3.1): with a window's room there, more waits in all than under drop-tail "
+        "(ERICA, least difference, cells)",
+        least(difference("total_queue", "ERICA", MUCH, "drop-tail", MUCH)),
+        Inequality(">", 0),
+    ),
+    Claim(
+        "A3",
+        "R",
+        "with a window's room at the edges ERICA carries more than drop-tail (least difference)",
+        least(difference("goodput", "ERICA", MUCH, "drop-tail", MUCH)),
+        Inequality(">", 0),
+        ours=True,
+    ),
+    Claim(
+        "A4",
+        "R",
+        "... and more than EPD (least difference)",
+        least(difference("goodput", "ERICA", MUCH, "EPD", MUCH)),
+        Inequality(">", 0),
+        ours=True,
+    ),
+    Claim(
+        "A5",
+        "R",
+        "held acknowledgements give with little room the goodput of a window's room (Narvaez and Siu, abstract; largest difference)",
+        most(lambda seen: [abs(value) for value in difference("goodput", HELD, LITTLE, "ERICA", MUCH)(seen)]),
+        Inequality("<", 0.02),
+        note="the bound is ours",
+    ),
+    Claim(
+        "A6",
+        "R",
+        "... and lose no packet (largest share)",
+        most(each("loss", (HELD,))),
+        Value(0, 0),
+        ours=True,
+    ),
+    Claim(
+        "A7",
+        "R",
+        "shares under ERICA with held acknowledgements are equal: fairness (least)",
+        least(each("fairness", (HELD,))),
+        Inequality(">", 0.99),
+        ours=True,
+    ),
+    Claim(
+        "A8",
+        "R",
+        "UBR with EPD carries as much as ABR with the same room at its edges (section 2.3.1: equally effective; ERICA, greatest lead)",
+        most(difference("goodput", "ERICA", LITTLE, "EPD", LITTLE)),
+        Inequality("<=", 0),
+    ),
+)
+
+verdict = Experiment(
+    id="abr/verdict",
+    title="Is discard or rate control better for TCP over ATM?",
+    question="What do TCP connections carry over UBR with discard policies and over ABR with switches that mark or tell rates, what is "
+    "lost, and where does it wait?",
+    source="spd-1998, section 2.3; the comparison is ours",
+    variants=variants(),
+    measures=MEASURES,
+    answer=answer,
+    claims=CLAIMS,
+    panels=(
+        *((Ranking("goodput", rows(*place), f"goodput, as a fraction of the narrow link: {', '.join(place)}"),) for place in PLACES),
+        *((Ranking("total_queue", rows(*place), f"cells at switch and edges, on average: {', '.join(place)}"),) for place in PLACES),
+        *((Ranking("loss", rows(*place), f"share of packets that are lost: {', '.join(place)}"),) for place in PLACES),
+    ),
+    left_open=LEFT_OPEN,
+    most_seeds=10,
+)
+
+EXPERIMENTS = (verdict,)
