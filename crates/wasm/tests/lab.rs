@@ -308,3 +308,30 @@ fn a_request_that_makes_no_sense_is_a_bug_of_the_page() {
         assert!(lab.answer(request.as_bytes()).unwrap_err().is_bug, "{request}");
     }
 }
+
+#[test]
+fn every_experiment_that_has_a_scenario_can_be_opened() {
+    let kept = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/lab/experiments.json")).unwrap();
+    let experiments: Vec<Value> = serde_json::from_str(&kept).unwrap();
+    let mut opened = 0;
+    for toml in experiments.iter().filter_map(|experiment| experiment["toml"].as_str()) {
+        let mut lab = Lab::default();
+        let described = ask(&mut lab, &json!({"ask": "describe", "scenario": {"toml": toml, "seed": 1}}));
+        ask(&mut lab, &json!({"ask": "open", "name": "A", "scenario": {"toml": toml, "seed": 1}, "close": false}));
+        let at = ask(&mut lab, &json!({"ask": "advance", "name": "A", "until_s": 1e6, "events": 20000, "breaks": {}}));
+        assert!(at["now_s"].as_f64() > Some(0.0), "{}", described["name"]);
+        opened += 1;
+    }
+    assert!(opened > 50, "{opened}");
+}
+
+#[test]
+fn flows_are_followed_from_the_one_that_is_asked_for() {
+    let toml = TWO.replace("[flows.near]", "[flows.near]\ncount = 20");
+    let mut lab = Lab::default();
+    let of = |follow: u32| json!({"ask": "describe", "scenario": {"toml": toml, "seed": 1, "follow": follow}});
+    assert_eq!(ask(&mut lab, &of(11))["followed"]["flows"], json!([11, 12, 13, 14, 15, 16, 17, 18]));
+    assert_eq!(ask(&mut lab, &of(20))["followed"]["flows"], json!([20]));
+    let beyond = lab.answer(of(21).to_string().as_bytes()).unwrap_err();
+    assert_eq!(serde_json::to_value(&beyond).unwrap()["problems"][0]["expected"], json!("0 to 20"));
+}
