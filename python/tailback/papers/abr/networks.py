@@ -9,13 +9,15 @@ from tailback.papers import Choice, Variant, vary
 from tailback.papers.bpd_2001.networks import topology_b
 from tailback.papers.spd_1998.networks import LONG, chain
 
-__all__ = ["ABR", "EDGES", "NETWORKS", "SENDERS", "UBR", "variants"]
+__all__ = ["ABR", "EDGES", "NETWORKS", "SENDERS", "TARGETS", "UBR", "targets", "variants"]
 
 NETWORKS = ("three switches", "one switch")
 SENDERS = ("Tahoe", "Reno")
 UBR = ("drop-tail", "EPD", "SPD", "BPD")
 ABR = ("EFCI", "ERICA", "ERICA, ACKs held")
 EDGES = ("as the switch", "a window")
+# Shares of the link that ERICA hands out; with delta off, it hands out no more.
+TARGETS = (0.8, 0.9, 0.95, 0.99)
 
 # Of each network: where its switches' queues are, the buffer of one in cells, the packets at an edge if all edges have the room of that
 # buffer together, the packets of a window, the rates of the service.
@@ -25,6 +27,8 @@ _SHARES = {"three switches": 3, "one switch": 20}
 _WINDOWS = {"three switches": 64, "one switch": 122}
 _PCR = {"three switches": "10 Mbps", "one switch": "30 Mbps"}
 _ICR = {"three switches": "0.5 Mbps", "one switch": "1.5 Mbps"}
+# Longer than the round trip, so that a connection that sends a window at a time counts as one that sends.
+_INTERVALS = {"three switches": "20 ms", "one switch": "5 ms"}
 
 
 def base(network: str, sender: str) -> Scenario:
@@ -61,7 +65,7 @@ def _services(network: str, edge: str) -> list[Choice]:
     packets = _SHARES[network] if edge == "as the switch" else _WINDOWS[network]
     abr: dict[str, Any] = {"buffer": f"{packets} packets", "pcr": _PCR[network], "icr": _ICR[network]}
     efci = {f"{queue}.policy": "threshold", f"{queue}.threshold": f"{cells // 5} cells"}
-    erica = {f"{queue}.policy": "erica"}
+    erica = {f"{queue}.policy": "erica", f"{queue}.averaging_interval": _INTERVALS[network]}
     # Section 5.10.2 has 1/16 for both; explicit rates bound the increase by themselves.
     told = {**abr, "rif": 1.0}
     return [
@@ -80,3 +84,17 @@ def variants() -> tuple[Variant, ...]:
         for choices in (_policies(network), *(_services(network, edge) for edge in EDGES))
         for variant in vary(base(network, sender), choices, network=network, sender=sender)
     )
+
+
+def targets() -> tuple[Variant, ...]:
+    """ERICA with held acknowledgements and little room at the edges, for each target; and BPD beside it."""
+    found: list[Variant] = []
+    for network in NETWORKS:
+        queue = _QUEUES[network]
+        handed = [Choice({"target": target}, {f"{queue}.target": target, f"{queue}.delta": 0}) for target in TARGETS]
+        held = [choice for choice in _services(network, EDGES[0]) if choice.labels["scheme"] == ABR[-1]]
+        discard = [choice for choice in _policies(network) if choice.labels["scheme"] == "BPD"]
+        for sender in SENDERS:
+            found += vary(base(network, sender), held, handed, network=network, sender=sender)
+            found += vary(base(network, sender), discard, network=network, sender=sender)
+    return tuple(found)
