@@ -64,8 +64,15 @@ KINDS: dict[str, tuple[Any, Any, Any]] = {
     "3.46": ("R", "N", "R"),
     "3.47": ("N", "N", "R"),
 }
-# Of the claims on other loss models.
-OTHERS: dict[str, tuple[Any, Any]] = dict.fromkeys(CASES, ("N", "N"))
+# Of the claims on other loss models: EB and EBD, and M/M/K/(K+B).
+OTHERS: dict[str, tuple[Any, Any]] = {
+    "3.42": ("N", "R"),
+    "3.43": ("N", "R"),
+    "3.44": ("R", "R"),
+    "3.45": ("N", "N"),
+    "3.46": ("N", "N"),
+    "3.47": ("N", "N"),
+}
 
 
 def simulated(number: str, inputs_per_link: int, buffer: int, links: tuple[int, ...], rate_gbps: float) -> Experiment:
