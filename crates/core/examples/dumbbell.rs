@@ -155,6 +155,7 @@ impl Dumbbell {
                 transport: Transport::Tcp(self.tcp(), self.controller()),
                 application: None,
                 framing: (of.get("cells") != 0.0).then_some(Aal5 {
+                abr: None,
                     overhead: Bytes(8),
                     segmentation: Span::ZERO,
                     reassembly: Span::ZERO,
