@@ -154,8 +154,8 @@ impl Dumbbell {
                 l4s: false,
                 transport: Transport::Tcp(self.tcp(), self.controller()),
                 application: None,
-                framing: (of.get("cells") != 0.0).then_some(Aal5 {
                 abr: None,
+                framing: (of.get("cells") != 0.0).then_some(Aal5 {
                     overhead: Bytes(8),
                     segmentation: Span::ZERO,
                     reassembly: Span::ZERO,
