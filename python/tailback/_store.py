@@ -111,7 +111,9 @@ def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str,
             if _digest(file) != digest:
                 raise ValueError("it is not what was written: its SHA-256 is another")
             tables[name] = Table(_core.Table.read_parquet(name, file))
-        missing = next((name for name in COUNTERS if name not in tables and name not in ("classes", "edges", "queue_flows")), None)
+        missing = next(
+            (name for name in COUNTERS if name not in tables and name not in ("classes", "edges", "queue_flows")), None
+        )
         if missing is not None:
             file = folder / "provenance.json"
             raise ValueError(f"it says nothing of a table `{missing}`")

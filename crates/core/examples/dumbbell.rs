@@ -180,6 +180,7 @@ impl Dumbbell {
                 l4s: false,
                 transport: Transport::Tcp(self.tcp(), self.controller()),
                 application: None,
+                abr: None,
                 framing: (of.get("cells") != 0.0).then_some(Aal5 {
                     overhead: Bytes(8),
                     segmentation: Span::ZERO,

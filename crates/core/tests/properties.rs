@@ -65,6 +65,18 @@ fn conserves_and_repeats() {
 }
 
 #[test]
+fn among_them_are_virtual_channels_with_rates_that_change_and_acknowledgements_that_are_held() {
+    let (mut told, mut held) = (0, 0);
+    for seed in seeds().take(300) {
+        let Some(edges) = run(&random_network(seed)).edges else { continue };
+        let some = |column: &str| edges.floats(column).expect("a column of numbers").iter().any(|&count| count > 0.0);
+        told += u32::from(some("congested_rm_cells"));
+        held += u32::from(some("held_acks"));
+    }
+    assert!(told > 5 && held > 10, "{told} with CI, {held} that held acknowledgements");
+}
+
+#[test]
 fn slices_and_snapshots_change_no_byte() {
     for seed in seeds() {
         let network = random_network(seed);

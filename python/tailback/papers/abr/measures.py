@@ -12,7 +12,7 @@ NARROW = {"link23": 10e6, "bottleneck": 75e6}
 
 
 def _narrow(run: Run) -> str:
-    return next(name for name in run.queues["queue"] if name in NARROW)
+    return next(str(name) for name in run.queues["queue"] if name in NARROW)
 
 
 def goodput(run: Run) -> float:

@@ -19,7 +19,8 @@ EDGES = ("as the switch", "a window")
 # Shares of the link that ERICA hands out; with delta off, it hands out no more.
 TARGETS = (0.8, 0.9, 0.95, 0.99)
 
-# Of each network: where its switches' queues are, the buffer of one in cells, the packets at an edge if all edges have the room of that
+# Of each network: where its switches' queues are, the buffer of one in cells, the packets at an edge if all edges have the
+# room of that
 # buffer together, the packets of a window, the rates of the service.
 _QUEUES = {"three switches": "links.*.queue", "one switch": "links.bottleneck.queue"}
 _CELLS = {"three switches": 1000, "one switch": 1200}

@@ -1,0 +1,47 @@
+"""Discard or rate control: what the pack's networks and measures are, and what a single run of each kind must show."""
+
+from __future__ import annotations
+
+import tailback as tb
+from tailback import papers
+from tailback.papers.abr.measures import MEASURES
+from tailback.papers.abr.networks import ABR, EDGES, UBR, variants
+
+
+def run_of(**labels: str) -> tb.Run:
+    """The run of the variant with these labels."""
+    found = [each.scenario for each in variants() if {**each.labels, **labels} == each.labels]
+    assert len(found) == 1
+    return tb.simulate(found[0])
+
+
+def test_every_scheme_is_tried_at_every_place_and_no_scenario_is_warned_of() -> None:
+    found = variants()
+    assert len(found) == 2 * 2 * (len(UBR) + len(EDGES) * len(ABR))
+    assert len({str(each) for each in found}) == len(found)
+    # Warnings are errors in tests.
+    for each in found:
+        each.scenario.check()
+
+
+def test_claims_stand_there_once() -> None:
+    ids = [claim.id for experiment in papers.experiments("abr") for claim in experiment.claims]
+    assert len(ids) == len(set(ids)) == 11
+
+
+def test_what_waits_and_is_lost_is_counted_at_switch_and_edges() -> None:
+    held = run_of(network="one switch", sender="Reno", scheme="ERICA, ACKs held", edge="as the switch")
+    seen = {name: measure(held) for name, measure in MEASURES.items()}
+    assert seen["loss"] == seen["switch_loss"] == 0
+    assert seen["total_queue"] == seen["switch_queue"] + seen["edge_queue"]
+    # Two packets of 12 cells at each of five edges, and what an acknowledgement calls for beyond.
+    assert 5 * 12 < seen["edge_queue"] < 5 * 3 * 12
+    # Nine tenths of the link, by delta up to a tenth more, of which one cell in 32 is an RM cell.
+    assert 0.85 < seen["goodput"] < 0.9 * 1.1 * 31 / 32
+
+
+def test_without_edges_nothing_waits_there() -> None:
+    plain = run_of(network="one switch", sender="Reno", scheme="drop-tail", edge="none")
+    assert MEASURES["edge_queue"](plain) == 0
+    lost = float((plain.flows["loss_share"] * plain.flows["sent_packets"]).sum() / plain.flows["sent_packets"].sum())
+    assert MEASURES["loss"](plain) == lost > 0
