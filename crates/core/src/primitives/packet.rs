@@ -198,9 +198,10 @@ impl Packet {
         self.place = (self.place & !LAST) | CELL | if following == Units(0) { LAST } else { 0 };
     }
 
-    /// A forward RM cell, which says ER where other cells say when they were sent, and CCR in their number and size. That has 62 bits.
-    pub fn forward_rm(time: Time, flow: u32, says: &RmCell, place: u32) -> Packet {
-        let mut packet = Packet { time, sent: Time(0), flow, segment: 0, word: 0, place: place | RM | LAST };
+    /// A forward RM cell that goes the way of this packet, and says ER where others say when they were sent, CCR in their number and size. That has 62 bits.
+    pub fn forward_rm(&self, time: Time, says: &RmCell) -> Packet {
+        let place = (self.place & PLACE) | RM | LAST;
+        let mut packet = Packet { time, sent: Time(0), flow: self.flow, segment: 0, word: 0, place };
         packet.write_rm(says);
         packet
     }
@@ -406,7 +407,7 @@ mod tests {
     #[test]
     fn an_rm_cell_says_the_same_forth_and_back_and_is_no_other_cell() {
         let says = RmCell { ccr: Rate((1 << 53) + 12_345_678_901), er: Rate(u64::MAX), ci: false, ni: true };
-        let mut rm = Packet::forward_rm(Time(9), 3, &says, 41);
+        let mut rm = Packet::data(Time(9), Time(5), &SENT, 41).forward_rm(Time(9), &says);
         assert!(rm.is_rm() && rm.is_cell() && !rm.is_ack() && !rm.has_price());
         rm.next_hop();
         assert_eq!((rm.rm(), rm.place()), (says, 42));

@@ -70,7 +70,7 @@ impl Fabric {
             edge.keep_time(now, &common.window);
             let says = edge.source.on_forward_rm(&source, now);
             edge.send_rm(now, &common.window);
-            Packet::forward_rm(now, flow, &says, path.wire.forward)
+            packet.forward_rm(now, &says)
         } else {
             let following = edge.send_cell(now, packet.bytes(), facts.cells(&packet), &common.window);
             let mut cell = packet;
