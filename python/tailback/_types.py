@@ -12,11 +12,13 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias, TypedDict
 
 __all__ = [
+    "Abr",
     "Access",
     "ActiveVcs",
     "Application",
     "Buffer",
     "Chain",
+    "ChanceLoss",
     "Class",
     "Columns",
     "Controller",
@@ -108,6 +110,53 @@ __all__ = [
 ]
 
 
+class Abr(TypedDict, total=False):
+    """The available bit rate service (ABR, ATM Forum TM 4.0): an edge at the sender lets cells into the network at
+    the rate that RM cells bring back. Rates are of whole cells, 53 bytes each.
+
+    Attributes
+    ----------
+    ack_threshold
+        Acknowledgements wait at the edge while it has so many packets or more. If not given, none waits.
+    adtf
+        How long a rate above ICR may go unused (ADTF).
+    buffer
+        Waiting places at the edge of each flow: packets, bytes or `unlimited`. A packet holds its place until its
+        last cell has left.
+    cdf
+        Cutoff decrease factor (CDF): how much of the rate each RM cell takes off while too many have not come back.
+    icr
+        Initial cell rate (ICR). If not given, PCR.
+    mcr
+        Minimum cell rate (MCR). If not given, the rate falls to 10 cells per second at least.
+    nrm
+        Each so many cells one is an RM cell (Nrm).
+    pcr
+        Peak cell rate (PCR). If not given, that of `sender_access`.
+    rdf
+        Rate decrease factor (RDF): how much of the rate an RM cell with CI takes off.
+    rif
+        Rate increase factor (RIF): how much of PCR an RM cell without CI and NI adds.
+    tbe
+        Transient buffer exposure (TBE): cells that may be sent before the first RM cell comes back, until CDF counts.
+    trm
+        From one RM cell to the next at most, if two cells have been sent (Trm).
+    """
+
+    ack_threshold: int
+    adtf: Duration
+    buffer: Buffer
+    cdf: Probability
+    icr: Rate
+    mcr: Rate
+    nrm: int
+    pcr: Rate
+    rdf: Probability
+    rif: Probability
+    tbe: int
+    trm: Duration
+
+
 class Access(TypedDict, total=False):
     """A private link with room for everything.
 
@@ -180,15 +229,42 @@ class Chain(TypedDict, total=False):
     ----------
     delays
         Propagation delays, link by link; as many as there are rates.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
+    jitter
+        A random addition to the delay of each link.
+    loss
+        Packets that each link loses.
     queue
         The queue in front of each link.
     rates
-        Bit rates, link by link.
+        Bit rates, link by link, or when they can send.
     """
 
     delays: list[Duration]
+    duplication: Probability
+    jitter: Jitter
+    loss: ChanceLoss
     queue: Queue
-    rates: list[Rate]
+    rates: list[LinkRate]
+
+
+class ChanceLoss(TypedDict, total=False):
+    """Packets lost by chance. Listed packets are those of a link: it has to be one of `links`.
+
+    Attributes
+    ----------
+    at
+        Where chance takes packets: on the wire behind the queue, or before they get to it.
+    gilbert_elliott
+        Losses in bursts, beside those.
+    probability
+        Probability of loss for each packet, independently.
+    """
+
+    at: LossAt
+    gilbert_elliott: GilbertElliott
+    probability: Probability
 
 
 class Class(TypedDict, total=False):
@@ -218,6 +294,8 @@ class Class(TypedDict, total=False):
         * ``"bpd"``: Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
         * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early
         packet discard.
+        * ``"erica"``: Tells the sources of an available bit rate service (`abr`) the rate that fills the link and is
+        fair (ERICA).
         * ``"red"``: Random early detection: marks or discards at random, with a probability that grows with the
         average queue. What cannot be marked is discarded.
         * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
@@ -276,6 +354,15 @@ class Class(TypedDict, total=False):
         Once the buffer holds this many cells, no packet may begin.
     reading
         How the printed code is read.
+
+    With policy = "erica"
+    ---------------------
+    averaging_interval
+        Time over which load and channels are counted, at least 1 us.
+    delta
+        As long as the load factor is no more than this above 1, rates are made equal (delta).
+    target
+        Share of the link's rate that is handed out (target utilisation).
 
     With policy = "red"
     -------------------
@@ -444,6 +531,7 @@ class Class(TypedDict, total=False):
             "epd_per_vc",
             "bpd",
             "spd",
+            "erica",
             "red",
             "codel",
             "cobalt",
@@ -471,13 +559,15 @@ class Class(TypedDict, total=False):
     dropping_threshold: DroppingThreshold
     epd_threshold: Threshold
     reading: SpdReading
+    averaging_interval: Duration
+    delta: float
+    target: Probability | Duration | QueueLength
     counts: RedCounts
     gentle: bool
     max_probability: Probability
     packet: Size
     signals: RedSignals
     interval: Duration
-    target: Duration | QueueLength | Probability
     decrement: Probability
     freeze: Duration
     increment: Probability
@@ -581,7 +671,7 @@ class ControllerTable(TypedDict, total=False):
         * ``"prague"``: For queues of L4S: reduces in proportion to the share of marked segments, and paces. Needs
         `ecn`, and a queue that marks, such as `dualpi2`'s.
         * ``"copa"``: Keeps about 1/delta packets in the queues, and empties them every few round trips. Best with
-        timestamps.
+        timestamps and, in short buffers, RACK-TLP.
         * ``"swift"``: Holds the round trip at a target, which grows with hops and with the number of flows. Best with
         timestamps.
         * ``"timely"``: Sends at a rate that follows the gradient of the round trip. Best with timestamps, and for
@@ -1181,6 +1271,8 @@ class Dragonfly(TypedDict, total=False):
     ----------
     delay
         Propagation delay of each link, one way.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
     global_delay
         Propagation delay of the links between groups, one way, if not that of the others.
     global_links
@@ -1196,24 +1288,31 @@ class Dragonfly(TypedDict, total=False):
         Bit rate of the links of hosts, if not that of the others.
     hosts
         Hosts of each switch, p of the paper, which advises half as many as there are `switches` in a group.
+    jitter
+        A random addition to the delay of each link.
+    loss
+        Packets that each link loses.
     queue
         The queue of each port of each switch.
     rate
-        Bit rate of each link.
+        Bit rate of each link, or when it can send.
     switches
         Switches of each group, a of the paper.
     """
 
     delay: Duration
+    duplication: Probability
     global_delay: Duration
     global_links: int
-    global_rate: Rate
+    global_rate: LinkRate
     host_delay: Duration
     host_queue: Queue
-    host_rate: Rate
+    host_rate: LinkRate
     hosts: int
+    jitter: Jitter
+    loss: ChanceLoss
     queue: Queue
-    rate: Rate
+    rate: LinkRate
     switches: int
 
 
@@ -1413,27 +1512,36 @@ class FatTree(TypedDict, total=False):
     ----------
     delay
         Propagation delay of each link, one way.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
     host_delay
         Propagation delay of the links of hosts, one way, if not that of the others.
     host_queue
         The queue of each host, in front of its link; unlimited if not given.
     host_rate
         Bit rate of the links of hosts, if not that of the others.
+    jitter
+        A random addition to the delay of each link.
     k
         Ports of each switch, an even number: 4 makes 16 hosts, 8 makes 128, 32 makes 8192.
+    loss
+        Packets that each link loses.
     queue
         The queue of each port of each switch.
     rate
-        Bit rate of each link.
+        Bit rate of each link, or when it can send.
     """
 
     delay: Duration
+    duplication: Probability
     host_delay: Duration
     host_queue: Queue
-    host_rate: Rate
+    host_rate: LinkRate
+    jitter: Jitter
     k: int
+    loss: ChanceLoss
     queue: Queue
-    rate: Rate
+    rate: LinkRate
 
 
 # What a receiver takes the price for before the first probe.
@@ -1443,6 +1551,7 @@ FirstEstimate: TypeAlias = Literal["least", "most"]
 Flow = TypedDict(
     "Flow",
     {
+        "abr": "Abr",
         "application": "Application",
         "arrivals": "FlowArrivals",
         "class": "str",
@@ -1472,6 +1581,8 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
 
     Attributes
     ----------
+    abr
+        Flows with `framing` may have the available bit rate service.
     application
         What hands data to TCP. If not given, all data is available from the start.
     arrivals
@@ -1602,12 +1713,18 @@ class Graph(TypedDict, total=False):
     delay_attribute
         Of a GraphML file: the attribute of edges that is their delay, with a unit there or in its name, such as
         `delay_ms`; `delay` if not given.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
     graphml
         A GraphML file beside the scenario's, instead of `links`. Undirected edges are links with a way back.
     hosts
         Nodes that only begin and end flows; the others are routers.
+    jitter
+        A random addition to the delay of each link.
     links
         Links. The nodes that they name are there.
+    loss
+        Packets that each link loses.
     name_attribute
         Of a GraphML file: the attribute of nodes that names them, such as `label`, with `_` for what no name has;
         their identifiers if not given.
@@ -1622,9 +1739,12 @@ class Graph(TypedDict, total=False):
 
     delay: Duration
     delay_attribute: str
+    duplication: Probability
     graphml: str
     hosts: list[str]
+    jitter: Jitter
     links: list[Edge]
+    loss: ChanceLoss
     name_attribute: str
     queue: Queue
     rate: Rate
@@ -1682,6 +1802,8 @@ class LeafSpine(TypedDict, total=False):
     ----------
     delay
         Propagation delay of each link, one way.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
     host_delay
         Propagation delay of the links of hosts, one way, if not that of the others.
     host_queue
@@ -1690,24 +1812,31 @@ class LeafSpine(TypedDict, total=False):
         Bit rate of the links of hosts, if not that of the others.
     hosts
         Hosts of each leaf. With more of them than spines, and links of one rate, the leaves are oversubscribed.
+    jitter
+        A random addition to the delay of each link.
     leaves
         Switches with hosts.
+    loss
+        Packets that each link loses.
     queue
         The queue of each port of each switch.
     rate
-        Bit rate of each link.
+        Bit rate of each link, or when it can send.
     spines
         Switches between them.
     """
 
     delay: Duration
+    duplication: Probability
     host_delay: Duration
     host_queue: Queue
-    host_rate: Rate
+    host_rate: LinkRate
     hosts: int
+    jitter: Jitter
     leaves: int
+    loss: ChanceLoss
     queue: Queue
-    rate: Rate
+    rate: LinkRate
     spines: int
 
 
@@ -1833,18 +1962,27 @@ class ParkingLot(TypedDict, total=False):
     ----------
     delay
         Propagation delay of each link, one way.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
     hops
         Links in the row.
+    jitter
+        A random addition to the delay of each link.
+    loss
+        Packets that each link loses.
     queue
         The queue in front of each link.
     rate
-        Bit rate of each link.
+        Bit rate of each link, or when it can send.
     """
 
     delay: Duration
+    duplication: Probability
     hops: int
+    jitter: Jitter
+    loss: ChanceLoss
     queue: Queue
-    rate: Rate
+    rate: LinkRate
 
 
 # Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
@@ -1999,6 +2137,8 @@ class Queue(TypedDict, total=False):
         * ``"bpd"``: Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
         * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early
         packet discard.
+        * ``"erica"``: Tells the sources of an available bit rate service (`abr`) the rate that fills the link and is
+        fair (ERICA).
         * ``"red"``: Random early detection: marks or discards at random, with a probability that grows with the
         average queue. What cannot be marked is discarded.
         * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
@@ -2057,6 +2197,15 @@ class Queue(TypedDict, total=False):
         Once the buffer holds this many cells, no packet may begin.
     reading
         How the printed code is read.
+
+    With policy = "erica"
+    ---------------------
+    averaging_interval
+        Time over which load and channels are counted, at least 1 us.
+    delta
+        As long as the load factor is no more than this above 1, rates are made equal (delta).
+    target
+        Share of the link's rate that is handed out (target utilisation).
 
     With policy = "red"
     -------------------
@@ -2230,6 +2379,7 @@ class Queue(TypedDict, total=False):
             "epd_per_vc",
             "bpd",
             "spd",
+            "erica",
             "red",
             "codel",
             "cobalt",
@@ -2257,6 +2407,9 @@ class Queue(TypedDict, total=False):
     dropping_threshold: DroppingThreshold
     epd_threshold: Threshold
     reading: SpdReading
+    averaging_interval: Duration
+    delta: float
+    target: Probability | Duration | QueueLength
     counts: RedCounts
     gentle: bool
     max_probability: Probability
@@ -2264,7 +2417,6 @@ class Queue(TypedDict, total=False):
     signals: RedSignals
     weight: Probability
     interval: Duration
-    target: Duration | QueueLength | Probability
     decrement: Probability
     freeze: Duration
     increment: Probability
@@ -2765,6 +2917,8 @@ class Torus(TypedDict, total=False):
         Propagation delay of each link, one way.
     dimensions
         Switches in each dimension, such as `[4, 4, 4]`. Two switches of a dimension share one link.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
     host_delay
         Propagation delay of the links of hosts, one way, if not that of the others.
     host_queue
@@ -2773,20 +2927,27 @@ class Torus(TypedDict, total=False):
         Bit rate of the links of hosts, if not that of the others.
     hosts
         Hosts of each switch.
+    jitter
+        A random addition to the delay of each link.
+    loss
+        Packets that each link loses.
     queue
         The queue of each port of each switch.
     rate
-        Bit rate of each link.
+        Bit rate of each link, or when it can send.
     """
 
     delay: Duration
     dimensions: list[int]
+    duplication: Probability
     host_delay: Duration
     host_queue: Queue
-    host_rate: Rate
+    host_rate: LinkRate
     hosts: int
+    jitter: Jitter
+    loss: ChanceLoss
     queue: Queue
-    rate: Rate
+    rate: LinkRate
 
 
 class TraceTable(TypedDict, total=False):
@@ -2905,10 +3066,16 @@ class Waxman(TypedDict, total=False):
     delay
         Propagation delay of a link from corner to opposite corner, one way; each link has as much of it as it is
         long.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
+    jitter
+        A random addition to the delay of each link.
+    loss
+        Packets that each link loses.
     queue
         The queue of each port of each router.
     rate
-        Bit rate of each link.
+        Bit rate of each link, or when it can send.
     routers
         Routers.
     """
@@ -2916,8 +3083,11 @@ class Waxman(TypedDict, total=False):
     alpha: Probability
     beta: Probability
     delay: Duration
+    duplication: Probability
+    jitter: Jitter
+    loss: ChanceLoss
     queue: Queue
-    rate: Rate
+    rate: LinkRate
     routers: int
 
 

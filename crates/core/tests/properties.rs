@@ -73,7 +73,7 @@ fn among_them_are_virtual_channels_with_rates_that_change_and_acknowledgements_t
         told += u32::from(some("congested_rm_cells"));
         held += u32::from(some("held_acks"));
     }
-    assert!(told > 5 && held > 10, "{told} with CI, {held} that held acknowledgements");
+    assert!(told > 5 && held > 2, "{told} with CI, {held} that held acknowledgements");
 }
 
 #[test]
