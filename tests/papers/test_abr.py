@@ -10,9 +10,9 @@ from tailback.papers.abr.networks import ABR, EDGES, UBR, variants
 
 def run_of(**labels: str) -> tb.Run:
     """The run of the variant with these labels."""
-    found = [each.scenario for each in variants() if {**each.labels, **labels} == each.labels]
-    assert len(found) == 1
-    return tb.simulate(found[0])
+    (found,) = [each.scenario for each in variants() if {**each.labels, **labels} == each.labels]
+    assert isinstance(found, tb.Scenario)
+    return tb.simulate(found)
 
 
 def test_every_scheme_is_tried_at_every_place_and_no_scenario_is_warned_of() -> None:
@@ -21,6 +21,7 @@ def test_every_scheme_is_tried_at_every_place_and_no_scenario_is_warned_of() -> 
     assert len({str(each) for each in found}) == len(found)
     # Warnings are errors in tests.
     for each in found:
+        assert isinstance(each.scenario, tb.Scenario)
         each.scenario.check()
 
 

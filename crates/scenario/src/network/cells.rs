@@ -142,7 +142,11 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
 /// A policy that judges frames, counts the cells of each VC or tells VCs their rates needs VCs.
 fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mut Report) {
     for (id, port) in (0..).zip(&graph.ports).filter(|(id, _)| !carriers.contains_key(id)) {
-        let Some(of_vcs) = port.policies().find(|policy| policy.judges_frames() || policy.tells_rates()).and_then(PolicySpec::name) else { continue };
+        let Some(of_vcs) =
+            port.policies().find(|policy| policy.judges_frames() || policy.tells_rates()).and_then(PolicySpec::name)
+        else {
+            continue;
+        };
         let (_, queue) = graph.buffer_as_written(id);
         // What else is wrong with the queue comes first.
         if report.sound(queue) {
