@@ -13,6 +13,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use std::fmt;
+use std::ops::RangeInclusive;
 use tailback_core::settings::{Kind, Member, Misfit, Setting, Severity, Value};
 
 /// A family of members.
@@ -486,8 +487,8 @@ fn excluded(member: &Member, index: usize) -> Vec<String> {
     };
     let ends = match setting.kind {
         Kind::Whole { least, most } => vec![[least, least + 1].map(Value::Whole), [most, most - 1].map(Value::Whole)],
-        Kind::Segments { least, most } | Kind::Number { least, most } => of_numbers(least, most),
-        Kind::Probability => of_numbers(0.0, 1.0),
+        Kind::Segments { least, most } | Kind::Number { least, most } => of_numbers(least..=most),
+        Kind::Probability => of_numbers(0.0..=1.0),
         _ => Vec::new(),
     };
     let of_itself = ends.into_iter().filter(|[end, inside]| refuses(*end) && !refuses(*inside));
@@ -495,7 +496,8 @@ fn excluded(member: &Member, index: usize) -> Vec<String> {
 }
 
 /// Both ends, and what lies next to them.
-fn of_numbers(least: f64, most: f64) -> Vec<[Value; 2]> {
+fn of_numbers(range: RangeInclusive<f64>) -> Vec<[Value; 2]> {
+    let (least, most) = range.into_inner();
     vec![[least, least.next_up()].map(Value::Number), [most, most.next_down()].map(Value::Number)]
 }
 
