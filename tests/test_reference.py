@@ -54,7 +54,8 @@ def everything() -> list[tb.Run]:
             "topology.dumbbell.queue": policer,
         }
     )
-    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes, links)]
+    rates = tb.load(ROOT / "examples/abr.toml").with_({"duration": "1 s"})
+    return [tb.simulate(scenario) for scenario in (tcp, law, bins, priced, classes, links, rates)]
 
 
 @pytest.mark.filterwarnings("ignore::tailback.ScenarioWarning")
