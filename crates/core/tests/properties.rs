@@ -49,6 +49,8 @@ fn first_difference(a: &Table, b: &Table) -> String {
 
 #[test]
 fn conserves_and_repeats() {
+    // Of those with edges, how many were told of congestion, and held acknowledgements.
+    let (mut told, mut held) = (0, 0);
     for seed in seeds() {
         let network = random_network(seed);
         let results = run(&network);
@@ -61,19 +63,13 @@ fn conserves_and_repeats() {
             shares.iter().all(|share| share.is_nan() || (0.0..=1.0).contains(share)),
             "seed {seed}: active shares {shares:?}"
         );
+        if let Some(edges) = &results.edges {
+            let some = |column: &str| edges.floats(column).expect("a column of numbers").iter().any(|&count| count > 0.0);
+            told += u32::from(some("congested_rm_cells"));
+            held += u32::from(some("held_acks"));
+        }
     }
-}
-
-#[test]
-fn among_them_are_virtual_channels_with_rates_that_change_and_acknowledgements_that_are_held() {
-    let (mut told, mut held) = (0, 0);
-    for seed in seeds().take(300) {
-        let Some(edges) = run(&random_network(seed)).edges else { continue };
-        let some = |column: &str| edges.floats(column).expect("a column of numbers").iter().any(|&count| count > 0.0);
-        told += u32::from(some("congested_rm_cells"));
-        held += u32::from(some("held_acks"));
-    }
-    assert!(told > 5 && held > 2, "{told} with CI, {held} that held acknowledgements");
+    assert!(told > 5 && held > 10, "{told} with CI, {held} that held acknowledgements");
 }
 
 #[test]

@@ -165,11 +165,9 @@ impl Fabric {
             time = hosts.send(time, &self.facts[path.wire.group as usize].group);
         }
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
-        if self.facts[path.wire.group as usize].has_edge {
-            return self.send_to_edge(packet);
-        }
-        if self.facts[path.wire.group as usize].framing.is_some() {
-            return self.walk_in_cells(Direction::Forth, packet);
+        let facts = &self.facts[path.wire.group as usize];
+        if facts.framing.is_some() {
+            return if facts.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forth, packet) };
         }
         packet.set_ecn(ecn);
         if let Some(header) = header {

@@ -151,14 +151,15 @@ mod tests {
     #[test]
     fn a_trunk_holds_what_all_its_channels_hold() {
         let mut network = traced(1, 5, &[]);
+        // What a flow alone has under way is known ahead, and kept nowhere.
+        network.flows.push(Flow { start: Time::ZERO + Span::from_millis(1), ..network.flows[0].clone() });
         network.ports[0].transmitters = 50;
         network.ports[1].rate = Rate(50_000_000);
         network.ports.iter_mut().for_each(|port| port.delay = Span::from_millis(100));
         // 50 Mbit/s for 100 ms in packets of 1000 bytes, there and back, and 100 places.
         assert_eq!(packets_in_flight(&network), 2 * 625 + 2 * 100);
         let most = most_in_flight(&network);
-        // At least half of a pipe was in use: what one transmitter's holds is a fiftieth.
-        assert!((312..=2 * packets_in_flight(&network)).contains(&most), "{most}");
+        assert!((500..=2 * packets_in_flight(&network)).contains(&most), "{most}");
     }
 
     #[test]

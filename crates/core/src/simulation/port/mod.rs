@@ -96,16 +96,18 @@ impl Port {
         let (queues, takes_all) = (policies.len(), policies.iter().all(Policies::takes_all));
         let equipment = Equipment::new(spec, of, policies, kept);
         let (is_observed, is_traced) = (equipment.observes(), equipment.is_traced());
-        let takes_no_care = takes_all && !is_observed && !is_traced;
-        let numbers = first_transmitter..first_transmitter + spec.transmitters;
-        let serves = match stepping {
-            Stepping::Needed => Serves::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing))),
-            _ if spec.transmitters > 1 && takes_no_care => Serves::Channels(Box::new(Channels::new(spec.transmitters))),
-            _ if spec.transmitters > 1 => Serves::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing))),
-            _ if is_observed || (is_traced && !takes_all) => Serves::Observes(Ahead::default()),
-            _ if is_traced => Serves::Traces(Ahead::default()),
-            _ if takes_all => Serves::Plain(Ahead::default()),
-            _ => Serves::Decides(Ahead::default()),
+        let has_channels = spec.transmitters > 1;
+        let takes_care = !takes_all || is_observed || is_traced;
+        let serves = match () {
+            () if stepping == Stepping::Needed || (has_channels && takes_care) => {
+                let numbers = first_transmitter..first_transmitter + spec.transmitters;
+                Serves::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing)))
+            }
+            () if has_channels => Serves::Channels(Box::new(Channels::new(spec.transmitters))),
+            () if is_observed || (is_traced && !takes_all) => Serves::Observes(Ahead::default()),
+            () if is_traced => Serves::Traces(Ahead::default()),
+            () if takes_all => Serves::Plain(Ahead::default()),
+            () => Serves::Decides(Ahead::default()),
         };
         Port { entry: Entry::ByEvent, serves, equipment, line: Line::default() }
     }

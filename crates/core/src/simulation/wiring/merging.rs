@@ -1,7 +1,7 @@
 //! Where several lines meet, so that an arrival has to wait for its turn, and where acknowledgements come in order all the same.
 
+use super::{ack_unit, data_unit};
 use crate::network::{Aal5, Flow, Group, Network, Transport};
-use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Rate, Span, Units};
 use crate::simulation::port::{Entry, Gather, Port};
 use crate::tcp::TcpSpec;
@@ -57,18 +57,14 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
 
 /// What may be the smallest data packet of a flow, or cell of it.
 fn least_data(flow: &Flow, group: &Group, spec: &TcpSpec) -> Bytes {
-    match () {
-        () if group.framing.is_some() => CELL_BYTES,
-        () if flow.size.is_none() && group.application.is_none() && !spec.handshake => spec.mss + spec.header,
-        () => spec.header.max(Bytes(1)),
-    }
+    data_unit(flow, group).unwrap_or_else(|| spec.header.max(Bytes(1)))
 }
 
 /// The least time from when data leaves the last port's delay line until its acknowledgement is at the first port back: there and back over the
 /// receiver's access link.
 fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, least_data: Bytes) -> Span {
     let access = flow.receiver_access;
-    let ack = if group.framing.is_some() { CELL_BYTES } else { spec.ack_size };
+    let ack = ack_unit(group).unwrap_or(spec.ack_size);
     let service = |bytes| access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes));
     service(least_data) + access.delay + service(ack) + access.delay
 }

@@ -145,7 +145,7 @@ fn units_alike(network: &Network) -> Vec<bool> {
 /// Size of all units of a flow's data, if they have one.
 fn data_unit(flow: &network::Flow, group: &network::Group) -> Option<Bytes> {
     match &group.transport {
-        Transport::Tcp(_, _) if group.framing.is_some() => Some(CELL_BYTES),
+        _ if group.framing.is_some() => Some(CELL_BYTES),
         Transport::Tcp(spec, _) if flow.size.is_none() && group.application.is_none() && !spec.handshake => {
             Some(spec.mss + spec.header)
         }
@@ -156,8 +156,7 @@ fn data_unit(flow: &network::Flow, group: &network::Group) -> Option<Bytes> {
 /// Size of all units of the acknowledgements of a group's flows, if they have any.
 fn ack_unit(group: &network::Group) -> Option<Bytes> {
     match &group.transport {
-        Transport::Tcp(_, _) if group.framing.is_some() => Some(CELL_BYTES),
-        Transport::Tcp(spec, _) => Some(spec.ack_size),
+        Transport::Tcp(spec, _) => Some(if group.framing.is_some() { CELL_BYTES } else { spec.ack_size }),
         Transport::Datagram(_) => None,
     }
 }
