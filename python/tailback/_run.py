@@ -103,9 +103,7 @@ class Run:
         UnknownName
             No queue of the scenario has `classes`.
         """
-        if "classes" not in self._tables:
-            raise UnknownName("table", "classes", list(self._tables), note="; a queue with a scheduler can have `classes`")
-        return self._tables["classes"]
+        return self._table_if_any("classes", "a queue with a scheduler can have `classes`")
 
     @property
     def edges(self) -> Table:
@@ -116,9 +114,7 @@ class Run:
         UnknownName
             No flow of the scenario has `abr`.
         """
-        if "edges" not in self._tables:
-            raise UnknownName("table", "edges", list(self._tables), note="; flows with `abr` have edges")
-        return self._tables["edges"]
+        return self._table_if_any("edges", "flows with `abr` have edges")
 
     @property
     def queue_flows(self) -> Table:
@@ -129,10 +125,13 @@ class Run:
         UnknownName
             The scenario has no ``record = {flows_of_queues = true}``.
         """
-        if "queue_flows" not in self._tables:
-            note = "; it exists with `record.flows_of_queues = true`"
-            raise UnknownName("table", "queue_flows", list(self._tables), note=note)
-        return self._tables["queue_flows"]
+        return self._table_if_any("queue_flows", "it exists with `record.flows_of_queues = true`")
+
+    def _table_if_any(self, name: str, where: str) -> Table:
+        """One that not every run has; `where` says which do."""
+        if name not in self._tables:
+            raise UnknownName("table", name, list(self._tables), note=f"; {where}")
+        return self._tables[name]
 
     def completions(self, classes: Sequence[str] = ("100 kB", "10 MB"), percentiles: Sequence[float] = (50, 95, 99)) -> Table:
         """Completion times and slowdowns of transfers, by the class of their size.
