@@ -216,6 +216,7 @@ impl Senders {
     }
 
     /// A sender hears the acknowledgements that the edge of its flow holds, as long as it lets them go.
+    #[inline(never)]
     fn let_acks_go(&mut self, flow: u32, now: Time) {
         while let Some(ack) = self.fabric.let_go(flow, now) {
             self.hear_of(&ack, now);
@@ -231,7 +232,7 @@ impl Senders {
     }
 
     /// Take the acknowledgement that has reached its sender.
-    #[inline]
+    #[inline(always)]
     fn take_home(&mut self, flow: u32, next: Next) -> Option<Packet> {
         let packet = self.fabric.take_home(flow)?;
         match (self.fabric.next_home(flow), next) {
@@ -242,7 +243,7 @@ impl Senders {
         Some(packet)
     }
 
-    #[inline]
+    #[inline(always)]
     fn hear_of(&mut self, packet: &Packet, now: Time) {
         let flow = packet.flow;
         let reports = &mut self.fabric.common.reports;
