@@ -5,6 +5,7 @@
 //! both are lost.
 
 use crate::primitives::packet::Packet;
+use crate::primitives::rm_cell::RmCell;
 use crate::primitives::units::{Time, Units};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,14 @@ impl Channel {
         self.data.take_collecting(&from.data);
         self.acks.take_cutting(&from.acks);
         (self.frame_goodput, self.badput, self.efci) = (from.frame_goodput, from.badput, from.efci);
+    }
+
+    /// A forward RM cell has reached the end, which tells in it of congestion that data has met.
+    #[cold]
+    pub(crate) fn take_forward_rm(&mut self, cell: &mut Packet) {
+        let rm = cell.rm();
+        self.data.note_received(cell.time);
+        cell.write_rm(&RmCell { ci: rm.ci | std::mem::take(&mut self.efci), ..rm });
     }
 
     /// Begin to count discarded cells anew.

@@ -149,7 +149,8 @@ impl Facts {
     #[inline]
     pub(crate) fn cells(&self, packet: &Packet) -> Units {
         match self.framing {
-            Some(_) if packet.is_rm() => Units(1),
+            // A forward RM cell is made where cells are, and never counted.
+            Some(_) if packet.is_ack() && packet.is_rm() => Units(1),
             Some(_) if packet.is_ack() => self.ack_cells,
             Some(framing) => framing.cells(packet.bytes()),
             None => Units(1),

@@ -8,7 +8,6 @@ use super::facts::Facts;
 use super::path::Path;
 use crate::price::WayBack;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
-use crate::primitives::rm_cell::RmCell;
 use crate::primitives::signal::PriceBit;
 use crate::primitives::units::Units;
 use crate::tcp::handshake::SYN;
@@ -35,7 +34,7 @@ impl Path {
         if packet.is_ack() {
             packet.time = self.wire.sender_down(packet.time, facts.ack_unit, &mut common.rates);
             if CELLS && packet.is_cell() {
-                if packet.is_rm() {
+                if facts.has_edge && packet.is_rm() {
                     common.return_rm(*packet);
                     return false;
                 }
@@ -60,33 +59,25 @@ impl Path {
         packet.time = self.wire.receiver_down(packet.time, facts.unit_bytes::<CELLS>(packet), &mut common.rates);
         if CELLS && packet.is_cell() {
             let channel = &mut common.channels[flow as usize];
-            if packet.is_rm() {
-                let rm = packet.rm();
-                channel.data.note_received(packet.time);
-                packet.write_rm(&RmCell { ci: rm.ci | std::mem::take(&mut channel.efci), ..rm });
-                // It stays behind the packet before it.
-                packet.time += facts.reassembly();
-                return self.deliver_unit(packet, facts, common, route);
+            if facts.has_edge && packet.is_rm() {
+                channel.take_forward_rm(packet);
+            } else {
+                if facts.has_edge {
+                    channel.efci = packet.is_marked();
+                    packet.forget_efci();
+                }
+                let collected = channel.data.collect(packet, || facts.cells(packet));
+                if packet.is_last() && common.window.measures(packet.time) {
+                    channel.count(collected, facts.cells(packet));
+                    self.counts.discarded += u32::from(collected != Collected::Whole);
+                }
+                if collected != Collected::Whole {
+                    return false;
+                }
             }
-            channel.efci = packet.is_marked();
-            let collected = channel.data.collect(packet, || facts.cells(packet));
-            if packet.is_last() && common.window.measures(packet.time) {
-                channel.count(collected, facts.cells(packet));
-                self.counts.discarded += u32::from(collected != Collected::Whole);
-            }
-            if collected != Collected::Whole {
-                return false;
-            }
+            // An RM cell stays behind the packet before it.
             packet.time += facts.reassembly();
-            packet.forget_efci();
         }
-        self.deliver_unit(packet, facts, common, route)
-    }
-
-    /// A whole packet, or an RM cell, is handed up, now or in its time. True if it is answered at once, by what it then becomes.
-    #[inline(always)]
-    fn deliver_unit(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common, route: Route) -> bool {
-        let flow = packet.flow;
         if facts.delivers_as_event || route == Route::Changing {
             if self.deliver.is_empty() {
                 common.calendar.schedule(common.order.flow(FlowKind::Deliver, flow), packet.time);
@@ -97,7 +88,7 @@ impl Path {
         if facts.plain { self.receive_as::<true>(packet, facts, common) } else { self.receive_unit(packet, facts, common) }
     }
 
-    /// The same of one that is at its receiver, at `packet.time`. A forward RM cell is turned around (ATM Forum TM 4.0, section 5.10.5).
+    /// A whole packet, or a forward RM cell, is at its receiver, at `packet.time`. True if it is answered at once, by what it then becomes. An RM cell is turned around (ATM Forum TM 4.0, section 5.10.5).
     #[inline(never)]
     pub(crate) fn receive_unit(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
         if packet.is_rm() {
