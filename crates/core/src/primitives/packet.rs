@@ -1,7 +1,7 @@
 //! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
 
 use super::rm_cell::RmCell;
-use super::signal::{PriceBit, PriceHeader, Signal};
+use super::signal::{PriceHeader, Signal, Told};
 use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use super::units::{Bytes, Rate, Time, Units};
 use serde::{Deserialize, Serialize};
@@ -317,9 +317,7 @@ impl Packet {
 pub struct Report {
     pub received: Received,
     /// For the controller, if it asked for any.
-    pub signal: Signal,
-    /// What the price of the signal has become, where it comes back as one bit.
-    pub price_bit: Option<PriceBit>,
+    pub told: Told,
 }
 
 /// What the receiver has, as an acknowledgement says it.

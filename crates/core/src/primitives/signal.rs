@@ -21,10 +21,22 @@ pub struct Signal {
     /// may change, in bytes per second, by all data packets of the acknowledgement together (Reverse_Feedback). Only data packets that travel
     /// whole carry one, of flows whose controllers ask for prices.
     pub price: Option<f64>,
-    /// Segments thought to be in the network before the acknowledgement (pipe of RFC 6675). Only to a controller.
+    /// Segments thought to be in the network before the acknowledgement (pipe of RFC 6675). Only to a controller that asks for samples of the rate of
+    /// delivery, or for losses.
     pub pipe: Option<Segments>,
     /// Only to a controller, if the acknowledgement gave a sample.
     pub delivered_rate: Option<DeliveredRate>,
+}
+
+/// What a receiver tells of the signals that have reached it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// [`Signal::marks`].
+    pub marks: u32,
+    /// [`Signal::price`].
+    pub price: Option<f64>,
+    /// What the price has become, where it comes back as one bit.
+    pub price_bit: Option<PriceBit>,
 }
 
 /// A data packet as a price scheme sees it.

@@ -11,12 +11,12 @@ use super::window::Window;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Flow, Network, PortId};
-use crate::price::{Estimators, PriceSpec};
+use crate::price::{Estimators, PriceSpec, WayBack};
 use crate::primitives::calendar::{Calendar, Expected, Slot};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices, Report, Side};
-use crate::primitives::signal::Signal;
+use crate::primitives::signal::{PriceBit, Told};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::Recorder;
@@ -48,8 +48,8 @@ pub(crate) struct Common {
     pub(crate) reports: Side<Report>,
     /// On data packets of flows whose controllers ask for them.
     pub(crate) prices: Prices,
-    /// At the receivers of the flows whose controllers ask for signals ([`Facts::unsignalled_before`]).
-    pub(crate) at_receivers: Vec<Signal>,
+    /// At the receivers of the flows whose controllers ask for signals ([`Facts::place_among_signalled`]).
+    pub(crate) at_receivers: Vec<Told>,
     /// What queues of XCP have told these, and no acknowledgement has brought back yet, in bytes per second.
     pub(crate) feedbacks: Vec<f64>,
     pub(crate) price_spec: PriceSpec,
@@ -104,6 +104,22 @@ pub enum Became {
 }
 
 impl Common {
+    /// What the receiver in this place tells because of this segment.
+    pub(crate) fn tell(&mut self, place: usize, segment: u32) -> Told {
+        let mut told = self.at_receivers[place];
+        // What is told once is not told again.
+        let feedback = std::mem::take(&mut self.feedbacks[place]);
+        if feedback != 0.0 {
+            told.price = Some(feedback);
+        }
+        if self.price_spec.way_back == WayBack::OneBit
+            && let Some(price) = told.price.take()
+        {
+            told.price_bit = Some(PriceBit::of(self.price_spec.mapping.mapped(price), segment));
+        }
+        told
+    }
+
     /// `signalled`: flows whose controllers ask for signals.
     pub(crate) fn new(network: &Network, order: EventOrder, signalled: usize) -> Common {
         let pending = 2 * (network.flows.len() + network.ports.len());
@@ -124,7 +140,7 @@ impl Common {
             out_of_order: Side::default(),
             reports: Side::default(),
             prices: Side::default(),
-            at_receivers: vec![Signal::default(); signalled],
+            at_receivers: vec![Told::default(); signalled],
             feedbacks: vec![0.0; signalled],
             price_spec: network.prices,
             estimators: if network.prices.is_marked() { vec![network.prices.scheme.estimator(); signalled] } else { Vec::new() },

@@ -56,9 +56,9 @@ impl Engine {
     pub fn with_code(network: Network, code: &dyn Code) -> Engine {
         let workshop = Workshop { code, alarm: Alarm::default() };
         let watch = network.user_code().next().map(|_| Watch { alarm: workshop.alarm.clone(), heard: 0 });
-        let (readers, unsignalled_before) = make_readers(&network, code);
+        let (readers, signalled) = make_readers(&network, code);
         // Objects of user code are made in this order: of ports, then of ends.
-        let fabric = Fabric::new(&network, readers.len(), &unsignalled_before, &workshop);
+        let fabric = Fabric::new(&network, readers.len(), &signalled, &workshop);
         let senders = Senders::new(network, fabric, readers, &workshop);
         let mut engine = Engine { senders, events: 0, next_change: 0, watch };
         engine.schedule_change();

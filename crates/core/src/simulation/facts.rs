@@ -14,8 +14,14 @@ pub(crate) struct Facts {
     /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way, hosts that take no time,
     /// senders that do not look closer and a controller that asks for no signals.
     pub(crate) plain: bool,
+    /// The same but for a controller that asks for signals which the receiver has no part in.
+    pub(crate) plain_at_receiver: bool,
     /// If controllers ask for signals, the flows before this group whose controllers do not; else [`UNSIGNALLED`].
-    pub(crate) unsignalled_before: u32,
+    unsignalled_before: u32,
+    /// Receivers tell of what they get: marks, prices.
+    pub(crate) receivers_signal: bool,
+    /// Senders have more to do with an acknowledgement than most.
+    pub(crate) acks_signal: bool,
     pub(crate) is_tcp: bool,
     /// Nothing but acknowledgements and its timer moves a sender, so that it can hear of an acknowledgement as soon as it is known.
     pub(crate) runs_ahead: bool,
@@ -47,6 +53,15 @@ pub(crate) struct Facts {
     pub(crate) group: Group,
 }
 
+/// A group whose controllers ask for signals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Signalled {
+    /// Flows before it whose controllers do not.
+    pub(crate) unsignalled_before: u32,
+    /// They ask for what only receivers can tell.
+    pub(crate) by_receivers: bool,
+}
+
 /// How the flows of a group are run.
 #[derive(Clone, Copy)]
 pub(crate) struct OfRun {
@@ -71,8 +86,8 @@ pub(crate) fn uses_are_remembered(group: &Group) -> bool {
 const UNSIGNALLED: u32 = u32::MAX;
 
 impl Facts {
-    /// `unsignalled_before`: if its controllers ask for signals, the flows before it whose controllers do not.
-    pub(crate) fn of(group: &Group, unsignalled_before: Option<u32>, run: OfRun) -> Facts {
+    /// `signalled`: if its controllers ask for signals.
+    pub(crate) fn of(group: &Group, signalled: Option<Signalled>, run: OfRun) -> Facts {
         let (tcp, datagram) = match &group.transport {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),
@@ -88,16 +103,20 @@ impl Facts {
         let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
         let opens = tcp.is_some_and(|spec| spec.handshake);
         let looks_closer = by_time || is_watched || opens || uses_are_remembered(group);
-        let plain = tcp.is_some()
+        let receivers_signal = signalled.is_some_and(|signalled| signalled.by_receivers);
+        let plain_at_receiver = tcp.is_some()
             && !ecn
             && delayed_ack.is_none()
             && group.framing.is_none()
-            && unsignalled_before.is_none()
+            && !receivers_signal
             && !looks_closer
             && !run.observed;
         Facts {
-            plain,
-            unsignalled_before: unsignalled_before.unwrap_or(UNSIGNALLED),
+            plain: plain_at_receiver && signalled.is_none(),
+            plain_at_receiver,
+            unsignalled_before: signalled.map_or(UNSIGNALLED, |signalled| signalled.unsignalled_before),
+            receivers_signal,
+            acks_signal: signalled.is_some() || looks_closer,
             is_tcp: tcp.is_some(),
             runs_ahead: tcp.is_some() && group.application.is_none() && group.abr.is_none() && !run.in_order,
             ecn,

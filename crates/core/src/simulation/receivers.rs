@@ -6,9 +6,8 @@ use super::common::{Became, Common, Fate};
 use super::event_order::FlowKind;
 use super::facts::Facts;
 use super::path::Path;
-use crate::price::WayBack;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
-use crate::primitives::signal::PriceBit;
+use crate::primitives::signal::Told;
 use crate::primitives::units::Units;
 use crate::tcp::handshake::SYN;
 use crate::tcp::receiver::{Cause, Reply, Said};
@@ -95,6 +94,13 @@ impl Path {
             packet.turn_around(self.wire.backward);
             return true;
         }
+        if facts.plain_at_receiver {
+            let answers = self.receive_as::<true>(packet, facts, common);
+            if answers {
+                packet.set_signals();
+            }
+            return answers;
+        }
         self.receive(packet, facts, common)
     }
 
@@ -117,12 +123,15 @@ impl Path {
         {
             delays.add(time.since(packet.sent));
         }
-        if !PLAIN && let Some(place) = facts.place_among_signalled(flow) {
-            let signal = &mut common.at_receivers[place];
-            signal.marks += u32::from(packet.is_marked());
+        if !PLAIN
+            && facts.receivers_signal
+            && let Some(place) = facts.place_among_signalled(flow)
+        {
+            let told = &mut common.at_receivers[place];
+            told.marks += u32::from(packet.is_marked());
             if packet.has_price() {
                 let header = packet.take_price(&mut common.prices);
-                signal.price = match common.estimators.get_mut(place) {
+                told.price = match common.estimators.get_mut(place) {
                     Some(estimator) => common.price_spec.heard(estimator, &header),
                     None => header.price,
                 };
@@ -212,30 +221,19 @@ impl Path {
             }
             most => self.receiver.blocks(most, &common.out_of_order),
         };
-        let mut report = received.map(|received| Report { received, ..Report::default() });
-        let place = if PLAIN { None } else { facts.place_among_signalled(packet.flow) };
-        if let Some(place) = place {
-            let received = Received { ack: self.receiver.expected, ..Received::default() };
-            let report = report.get_or_insert(Report { received, ..Report::default() });
-            report.signal = common.at_receivers[place];
-            // What is told once is not told again.
-            let feedback = std::mem::take(&mut common.feedbacks[place]);
-            if feedback != 0.0 {
-                report.signal.price = Some(feedback);
+        let signalled = if PLAIN || !facts.receivers_signal { None } else { facts.place_among_signalled(packet.flow) };
+        let number = match (received, signalled) {
+            (None, None) => AckNumber::Here(self.receiver.expected),
+            (Some(received), None) => AckNumber::InReport(common.reports.put(Report { received, told: Told::default() })),
+            (received, Some(place)) => {
+                let received = received.unwrap_or(Received { ack: self.receiver.expected, ..Received::default() });
+                let told = common.tell(place, packet.segment);
+                AckNumber::InReport(common.reports.put(Report { received, told }))
             }
-            if common.price_spec.way_back == WayBack::OneBit
-                && let Some(price) = report.signal.price.take()
-            {
-                report.price_bit = Some(PriceBit::of(common.price_spec.mapping.mapped(price), packet.segment));
-            }
-        }
-        let number = match report {
-            Some(report) => AckNumber::InReport(common.reports.put(report)),
-            None => AckNumber::Here(self.receiver.expected),
         };
         self.counts.acks_sent_in_all += 1;
         packet.become_ack(time, number, self.wire.backward);
-        if place.is_some() || (!PLAIN && facts.looks_closer) {
+        if !PLAIN && facts.acks_signal {
             packet.set_signals();
         }
         if !PLAIN && facts.ecn && self.receiver.echoes_mark() {

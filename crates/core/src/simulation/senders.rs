@@ -9,9 +9,10 @@ use super::wiring::{Plan, first_flows, segments_of};
 use super::workshop::Workshop;
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
-use crate::primitives::packet::{Ecn, Outgoing, Packet, Report, Side};
+use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
 use crate::primitives::prefetch::prefetch;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::signal::Told;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Span, Time};
 use crate::record::recorder::Heard;
@@ -258,8 +259,8 @@ impl Senders {
         let arrived = Arrived { ack, blocks, echo: packet.sent };
         if packet.signals() {
             let reports = &self.fabric.common.reports;
-            let report = if packet.has_report() { *reports.at(packet.ack_word()) } else { Report::default() };
-            let brought = self.read_signal(now, packet, &arrived, &report);
+            let told = if packet.has_report() { reports.at(packet.ack_word()).told } else { Told::default() };
+            let brought = self.read_signal(now, packet, &arrived, &told);
             self.act::<true, true>(flow, now, Some(arrived), &brought);
         } else if self.fabric.is_traced(flow) {
             self.act::<false, true>(flow, now, Some(arrived), &Brought::default());
@@ -281,19 +282,18 @@ impl Senders {
         true
     }
 
-    /// What an acknowledgement brings that says more than what has arrived. `report`: with the receiver's signal, if the controller asked for any.
+    /// What an acknowledgement brings that says more than what has arrived. `told`: by the receiver, if the controller asked for that.
     #[cold]
     #[inline(never)]
-    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &Arrived, report: &Report) -> Brought {
-        let mut brought = Brought::default();
-        if let (Some(place), End::Tcp(sender)) = (self.fabric.signalled(packet.flow), &self.ends[packet.flow as usize]) {
-            let facts = &self.fabric.facts[self.fabric.paths[packet.flow as usize].wire.group as usize];
-            let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
-            brought = self.readers[place].read(now, arrived, report, board);
-        }
-        let is_counted = self.fabric.signalled(packet.flow).is_some_and(|place| self.readers[place].answers_marks());
-        brought.echoes_mark = packet.is_marked() && !is_counted;
-        brought
+    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &Arrived, told: &Told) -> Brought {
+        let facts = &self.fabric.facts[self.fabric.paths[packet.flow as usize].wire.group as usize];
+        let (Some(place), End::Tcp(sender)) = (facts.place_among_signalled(packet.flow), &self.ends[packet.flow as usize]) else {
+            return Brought { echoes_mark: packet.is_marked(), ..Brought::default() };
+        };
+        let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
+        let reader = &mut self.readers[place];
+        let echoes_mark = packet.is_marked() && !reader.answers_marks();
+        Brought { echoes_mark, ..reader.read(now, arrived, told, board) }
     }
 
     /// Time has brought something to a sender, now or ahead of it: a timeout, a start, the pacer's turn.
@@ -351,6 +351,7 @@ impl Senders {
         };
         let warmup = self.fabric.common.window.warmup;
         let reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
+        let reader = reader.filter(|reader| reader.minds_what_leaves());
         let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
         let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
         let usage = if SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
@@ -434,8 +435,7 @@ impl Senders {
                 Some(header) => self.fabric.send_priced(now, &packet, ecn, header),
                 None => self.fabric.send::<TRACED>(now, &packet, ecn),
             }
-            // Readers want to be asked once more, which tells them what holds a sender back.
-            if !SIGNALLED && tcp.window_is_used {
+            if tcp.window_is_used && tcp.reader.as_ref().is_none_or(|reader| !reader.bounds_release()) {
                 break;
             }
         }

@@ -1,5 +1,6 @@
 //! Signals of congestion on their way to controllers that ask for them ([`AskedFor`]). Other flows pay nothing.
 
+use super::facts::Signalled;
 use super::wiring::first_flows;
 use super::workshop::Code;
 use crate::congestion::{AskedFor, ControllerSpec};
@@ -8,9 +9,8 @@ use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::tcp::Recovery;
 use crate::tcp::signal_reader::SignalReader;
 
-/// What senders keep for controllers that ask for signals, and for each group of theirs the number of flows before it whose controllers do
-/// not.
-pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<u32>>) {
+/// What senders keep for controllers that ask for signals, and which groups have such.
+pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<Signalled>>) {
     let first_flows = first_flows(network);
     let asked = |group: &Group| match &group.transport {
         Transport::Tcp(spec, law) => {
@@ -21,17 +21,20 @@ pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalRea
     };
     let asked: Vec<Option<(AskedFor, Recovery)>> = network.groups.iter().map(asked).collect();
     let mut readers = Vec::new();
-    let mut unsignalled_before = vec![None; asked.len()];
+    let mut signalled = vec![None; asked.len()];
     for (index, flow) in (0..).zip(&network.flows) {
         let group = flow.group as usize;
         if let Some((asked, recovery)) = asked[group] {
-            unsignalled_before[group].get_or_insert_with(|| first_flows[group] - readers.len() as u32);
+            signalled[group].get_or_insert_with(|| Signalled {
+                unsignalled_before: first_flows[group] - readers.len() as u32,
+                by_receivers: asked.marks || asked.price,
+            });
             let of =
                 Entity { seed: network.seed, name: &network.groups[group].name, index: index - u64::from(first_flows[group]) };
             readers.push(SignalReader::new(asked, recovery, &network.prices, Stream::new(of, Purpose::Price)));
         }
     }
-    (readers, unsignalled_before)
+    (readers, signalled)
 }
 
 #[cfg(test)]

@@ -67,8 +67,6 @@ impl DeliveryRate {
 
     /// A segment is sent. `in_flight`: with it, for a controller that asks for losses.
     pub(crate) fn on_sent(&mut self, segment: u32, now: Time, in_flight: Segments) {
-        let place = segment.saturating_sub(self.oldest) as usize;
-        let known = self.sent.get(place);
         let sent = Sent {
             at: now,
             delivered: self.delivered,
@@ -77,12 +75,12 @@ impl DeliveryRate {
             in_flight: in_flight.0,
             lost: self.lost,
             app_limited: self.app_limited_until > 0,
-            again: known.is_some(),
-            is_delivered: known.is_some_and(|known| known.is_delivered),
+            again: false,
+            is_delivered: false,
             is_lost: false,
         };
-        match self.sent.get_mut(place) {
-            Some(known) => *known = sent,
+        match self.sent.get_mut(segment.saturating_sub(self.oldest) as usize) {
+            Some(known) => *known = Sent { again: true, is_delivered: known.is_delivered, ..sent },
             None => self.sent.push_back(sent),
         }
     }
@@ -107,10 +105,10 @@ impl DeliveryRate {
         if ack == self.oldest && blocks.is_empty() {
             self.guess(now, &mut newest);
         }
-        for segment in self.oldest..ack {
-            self.deliver(segment, now, &mut newest);
-        }
-        while self.oldest < ack && self.sent.pop_front().is_some() {
+        while self.oldest < ack
+            && let Some(sent) = self.sent.pop_front()
+        {
+            self.count(self.oldest, sent, now, &mut newest);
             self.oldest += 1;
         }
         if self.delivered > self.app_limited_until {
@@ -163,8 +161,18 @@ impl DeliveryRate {
     /// `newest`: of what the acknowledgement delivers, the segment that was sent last, and its number.
     fn deliver(&mut self, segment: u32, now: Time, newest: &mut Option<(u32, Sent)>) {
         let place = segment.checked_sub(self.oldest).map(|place| place as usize);
-        let Some(sent) = place.and_then(|place| self.sent.get_mut(place)).filter(|sent| !sent.is_delivered) else { return };
-        sent.is_delivered = true;
+        let Some(known) = place.and_then(|place| self.sent.get_mut(place)) else { return };
+        let sent = *known;
+        known.is_delivered = true;
+        self.count(segment, sent, now, newest);
+    }
+
+    /// The same of a segment that was sent so, unless it had been delivered.
+    #[inline]
+    fn count(&mut self, segment: u32, sent: Sent, now: Time, newest: &mut Option<(u32, Sent)>) {
+        if sent.is_delivered {
+            return;
+        }
         self.delivered += 1;
         self.delivered_at = now;
         if !sent.again {
@@ -173,7 +181,7 @@ impl DeliveryRate {
         }
         if newest.is_none_or(|(number, newest)| (sent.at, segment) > (newest.at, number)) {
             self.first_sent = sent.at;
-            *newest = Some((segment, *sent));
+            *newest = Some((segment, sent));
         }
     }
 

@@ -114,7 +114,7 @@ pub(crate) struct Tcp<'a> {
     pub(crate) watch: Option<&'a mut Watch>,
     /// How much of its window the application uses, of a flow that has one and settings that ask; only with `SIGNALLED`.
     pub(crate) usage: Option<&'a mut Usage>,
-    /// Of a controller that asks for signals; only with `SIGNALLED`.
+    /// If it minds what leaves; only with `SIGNALLED`.
     pub(crate) reader: Option<&'a mut SignalReader>,
     pub(crate) now: Time,
     /// Measurement began at this time.
@@ -294,7 +294,10 @@ impl Tcp<'_> {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
         let signal = match brought.signal {
-            Some(signal) if SIGNALLED => self.with_pipe(signal, acked),
+            Some(signal) if SIGNALLED && self.reader.as_ref().is_some_and(|reader| reader.keeps_rate()) => {
+                self.with_pipe(signal, acked)
+            }
+            Some(signal) if SIGNALLED => signal,
             _ => Signal::default(),
         };
         let has_room = sender.controller.window() < f64::from(self.spec.receiver_window.0);
@@ -308,7 +311,7 @@ impl Tcp<'_> {
         Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_validated, signal }
     }
 
-    /// What a controller that asked for signals hears.
+    /// What a controller hears that asked for samples of the rate of delivery, or for losses.
     #[inline(never)]
     fn with_pipe(&self, signal: Signal, acked: Segments) -> Signal {
         // A recovery by time has taken in already what was delivered.

@@ -7,9 +7,8 @@ use super::sender::{Arrived, NONE, Sender};
 use super::spec::Recovery;
 use crate::congestion::{AskedFor, Controller, Lost};
 use crate::price::{BitReader, Numbering, PriceSpec};
-use crate::primitives::packet::Report;
 use crate::primitives::random::Stream;
-use crate::primitives::signal::{PriceHeader, Probe, Signal};
+use crate::primitives::signal::{PriceHeader, Probe, Signal, Told};
 use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -73,18 +72,17 @@ impl SignalReader {
         self.asked.answers_marks
     }
 
-    /// An acknowledgement arrived that is about to be heard, with this signal of the receiver. `board`: what was reported before it.
-    pub(crate) fn read(&mut self, now: Time, arrived: &Arrived, report: &Report, board: Option<&Scoreboard>) -> Brought {
-        let signal = &report.signal;
-        let marks = if self.asked.marks { signal.marks.saturating_sub(self.marks_heard) } else { 0 };
-        self.marks_heard = self.marks_heard.max(signal.marks);
+    /// An acknowledgement arrived that is about to be heard, with what the receiver tells. `board`: what was reported before it.
+    pub(crate) fn read(&mut self, now: Time, arrived: &Arrived, told: &Told, board: Option<&Scoreboard>) -> Brought {
+        let marks = if self.asked.marks { told.marks.saturating_sub(self.marks_heard) } else { 0 };
+        self.marks_heard = self.marks_heard.max(told.marks);
         let delivered_rate = match self.keeps_rate() {
             true => self.rate.on_ack(now, arrived.ack, arrived.blocks, board),
             false => None,
         };
-        let price = self.priced.as_mut().and_then(|priced| match report.price_bit {
+        let price = self.priced.as_mut().and_then(|priced| match told.price_bit {
             Some(bit) => Some(priced.spec.mapping.price(priced.bits.read(bit))),
-            None => signal.price,
+            None => told.price,
         });
         Brought {
             echoes_mark: false,
@@ -93,8 +91,23 @@ impl SignalReader {
         }
     }
 
-    fn keeps_rate(&self) -> bool {
+    /// Samples of the rate of delivery, and what is in the network, are for the controller.
+    #[inline]
+    pub(crate) fn keeps_rate(&self) -> bool {
         self.asked.delivered_rate || self.asked.losses
+    }
+
+    /// It has to hear of what the sender sends and loses.
+    #[inline]
+    pub(crate) fn minds_what_leaves(&self) -> bool {
+        self.keeps_rate() || self.asked.release || self.asked.price
+    }
+
+    /// The controller bounds what an acknowledgement releases. It is to be asked once more than there is to send: what holds a sender back
+    /// it learns so.
+    #[inline]
+    pub(crate) fn bounds_release(&self) -> bool {
+        self.asked.release
     }
 
     /// Whether the controller asks for losses.

@@ -12,7 +12,7 @@ mod stepped_ports;
 use super::border::{Arrival, Arrivals, Mail};
 use super::common::{Became, Common, Fate};
 use super::event_order::{Entities, Event, EventOrder, FlowKind};
-use super::facts::{Facts, OfRun};
+use super::facts::{Facts, OfRun, Signalled};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
@@ -70,8 +70,8 @@ enum Heard {
 }
 
 impl Fabric {
-    /// `signalled`: flows whose controllers ask for signals; `unsignalled_before`: see [`Facts::unsignalled_before`], of each group.
-    pub(crate) fn new(network: &Network, signalled: usize, unsignalled_before: &[Option<u32>], workshop: &Workshop) -> Fabric {
+    /// `readers`: flows whose controllers ask for signals; `signalled`: which groups they are of.
+    pub(crate) fn new(network: &Network, readers: usize, signalled: &[Option<Signalled>], workshop: &Workshop) -> Fabric {
         let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
         let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
         let (ports, transmitters) = make_ports(network, &rerouted, workshop);
@@ -89,7 +89,7 @@ impl Fabric {
             ports: ports.len() as u32,
             edges: if network.has_edges() { network.flows.len() as u32 } else { 0 },
         });
-        let common = Common::new(network, order, signalled);
+        let common = Common::new(network, order, readers);
         let in_order = network.stepped || network.user_code().next().is_some();
         let observed = !common.delays.is_empty() || !common.hosts.is_empty();
         let run = |group: u32| {
@@ -102,8 +102,8 @@ impl Fabric {
                 in_order: in_order || traced(Recorder::wants_order) || rerouted.range(flows.clone()).next().is_some(),
             }
         };
-        let groups = (0..).zip(&network.groups).zip(unsignalled_before);
-        let facts = groups.map(|((index, group), &before)| Facts::of(group, before, run(index))).collect();
+        let groups = (0..).zip(&network.groups).zip(signalled);
+        let facts = groups.map(|((index, group), &signalled)| Facts::of(group, signalled, run(index))).collect();
         let mut fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
             ports,
