@@ -47,14 +47,13 @@ demo: setup  ## Answer two questions: how much buffer does TCP need, and what sh
 test:  ## Run everything that a change has to pass; may install Debian's chromium
 	$(MAKE) --jobs=$(JOBS) --output-sync=target --no-print-directory test-rust test-python test-wasm lint
 
-# What follows is compiled by one profile, `dev`, into one folder: what one needs the others find there.
+# Of what follows everything but what pages load is compiled by one profile, `dev`, into one folder: what one needs the others find there.
 
 test-rust:
 	$(CARGO) test --locked --workspace
 
-test-wasm: $(VENV)/.tools target/.wasm
-	$(CARGO) build --locked --quiet --package tailback-wasm --target $(WASM)
-	$(NODE) tests/golden/golden.mjs target/$(WASM)/debug/tailback_wasm.wasm
+test-wasm: $(VENV)/.tools $(CORE)
+	$(NODE) tests/golden/golden.mjs $(CORE)
 
 test-python: $(VENV)/.installed-dev target/.browser
 	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadfile tailback tests

@@ -1,7 +1,7 @@
 // Golden hashes as WebAssembly: the compiled core gives the same bytes for every example as it does natively.
 // The native half, which also blesses new hashes, is crates/wasm/tests/golden.rs.
 //
-//     node tests/golden/golden.mjs target/wasm32-unknown-unknown/release/tailback_wasm.wasm
+//     node tests/golden/golden.mjs target/wasm32-unknown-unknown/web/tailback_wasm.wasm
 
 import { readFileSync, readdirSync } from "node:fs";
 

@@ -1,4 +1,5 @@
-//! Properties that every network must have, on random networks with fixed seeds: 1500 here, more with `TAILBACK_SOAK=1000000`.
+//! Properties that every network must have, on random networks with fixed seeds: of each property 600 of its own, or as many as
+//! `TAILBACK_SOAK=1000000` says.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -11,8 +12,12 @@ use tailback_core::primitives::units::Time;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, Indivisible, ParallelEngine, Results, trace_rows};
 
-fn seeds() -> std::ops::Range<u64> {
-    0..std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok()).unwrap_or(1500)
+const SEEDS: u64 = 600;
+
+/// Properties that are held by different networks find more than ones held by the same.
+fn seeds(property: u64) -> std::ops::Range<u64> {
+    let soak = std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok());
+    soak.map_or(SEEDS * property..SEEDS * (property + 1), |count| 0..count)
 }
 
 fn run(network: &Network) -> Results {
@@ -51,7 +56,7 @@ fn first_difference(a: &Table, b: &Table) -> String {
 fn conserves_and_repeats() {
     // Of those with edges, how many were told of congestion, and held acknowledgements.
     let (mut told, mut held) = (0, 0);
-    for seed in seeds() {
+    for seed in seeds(0) {
         let network = random_network(seed);
         let results = run(&network);
         same(seed, "a second run", &results, &run(&network));
@@ -69,12 +74,12 @@ fn conserves_and_repeats() {
             held += u32::from(some("held_acks"));
         }
     }
-    assert!(told > 5 && held > 10, "{told} with CI, {held} that held acknowledgements");
+    assert!(told > 2 && held > 4, "{told} with CI, {held} that held acknowledgements");
 }
 
 #[test]
 fn slices_and_snapshots_change_no_byte() {
-    for seed in seeds() {
+    for seed in seeds(1) {
         let network = random_network(seed);
         let whole = run(&network);
         let mut dice = Dice::new(seed + (1 << 32));
@@ -106,7 +111,7 @@ fn slices_and_snapshots_change_no_byte() {
 
 #[test]
 fn what_is_computed_ahead_equals_what_is_stepped() {
-    for seed in seeds() {
+    for seed in seeds(2) {
         let network = random_network(seed);
         let stepped = Network { stepped: true, ..network.clone() };
         same(seed, "stepped", &run(&network), &run(&stepped));
@@ -115,7 +120,7 @@ fn what_is_computed_ahead_equals_what_is_stepped() {
 
 #[test]
 fn so_it_does_on_trunks_of_several_channels() {
-    for seed in 0..250 {
+    for seed in 0..120 {
         let network = random_trunk(seed);
         let (whole, stepped) = (run(&network), run(&Network { stepped: true, ..network.clone() }));
         same(seed, "stepped", &whole, &stepped);
@@ -126,14 +131,14 @@ fn so_it_does_on_trunks_of_several_channels() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    let shared: u32 = seeds().map(|seed| shared_runs_equal_one(seed, &random_network(seed))).sum();
-    assert!(shared > 1000, "{shared} were shared");
+    let shared: u32 = seeds(3).map(|seed| shared_runs_equal_one(seed, &random_network(seed))).sum();
+    assert!(shared > 400, "{shared} were shared");
 }
 
 #[test]
 fn so_it_does_where_acknowledgements_come_in_order_or_almost() {
-    let shared: u32 = (0..200).map(|seed| shared_runs_equal_one(seed, &random_parking_lot(seed))).sum();
-    assert!(shared > 200, "{shared} were shared");
+    let shared: u32 = (0..100).map(|seed| shared_runs_equal_one(seed, &random_parking_lot(seed))).sum();
+    assert!(shared > 100, "{shared} were shared");
 }
 
 /// The benchmark's: packets of many flows arrive at one instant while others only look whether it is time for them.
@@ -190,7 +195,7 @@ fn shared_runs_equal_one(seed: u64, network: &Network) -> u32 {
 
 #[test]
 fn what_is_traced_changes_nothing_else() {
-    for seed in seeds() {
+    for seed in seeds(4) {
         let network = random_network(seed);
         let all = run(&network);
         let with = |traces: Vec<Trace>| {
@@ -227,7 +232,7 @@ fn place(table: &Table) -> Vec<f64> {
 
 #[test]
 fn traces_so_far_are_those_of_the_whole_run_until_now() {
-    for seed in seeds() {
+    for seed in seeds(5) {
         let network = random_network(seed);
         let mut engine = Engine::new(network.clone());
         engine.run_until(Time(Dice::new(seed + (3 << 32)).pick(0, network.duration.0)));
@@ -245,7 +250,7 @@ fn traces_so_far_are_those_of_the_whole_run_until_now() {
 
 #[test]
 fn private_access_equals_access_links_written_out() {
-    for seed in seeds() {
+    for seed in seeds(6) {
         let network = random_network(seed);
         let expanded = with_access_as_ports(&network);
         let fused = run(&network);

@@ -84,15 +84,15 @@ fn of_a_million_inputs_all_readings_lose_what_a_poisson_stream_loses() -> Result
     Ok(())
 }
 
-/// Of 200 intervals that hold the truth with 95 %, at least 180 do, but for one time in 500.
+/// Of 100 intervals that hold the truth with 95 %, at least 88 do, but for one time in 680.
 #[track_caller]
 fn assert_covers(settings: Settings, exact: f64) -> Result<(), ParameterError> {
     let mut covered = 0;
-    for seed in 1..=200 {
+    for seed in 1..=100 {
         let Estimate { loss, half_width, .. } = estimate(Settings { seed, ..settings })?;
         covered += u32::from((loss - exact).abs() <= half_width);
     }
-    assert!(covered >= 180, "{settings:?}: {covered} of 200");
+    assert!(covered >= 88, "{settings:?}: {covered} of 100");
     Ok(())
 }
 
