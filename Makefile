@@ -50,7 +50,7 @@ test:  ## Run everything that a change has to pass; may install Debian's chromiu
 # Of what follows everything but what pages load is compiled by one profile, `dev`, into one folder: what one needs the others find there.
 
 test-rust:
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --lib --bins --tests
 
 test-wasm: $(VENV)/.tools $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
@@ -86,7 +86,7 @@ bench: setup  ## Compare speed and results with ns-2 and ns-3, and time studies,
 	$(PYTHON) bench/documents.py
 
 soak: setup  ## Run a million random scenarios; takes hours
-	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-core --test properties
+	TAILBACK_SOAK=1000000 $(CARGO) test --locked --release --package tailback-core --test engine properties
 
 clean:  ## Remove everything that was built
 	rm -rf target $(VENV) out web/node_modules $(dir $(SCRIPT))

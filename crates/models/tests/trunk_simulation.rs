@@ -1,4 +1,4 @@
-//! The detailed model of a trunk, simulated, against exact solutions. `theory_trunk.rs` of the core holds it to simulations written in
+//! The detailed model of a trunk, simulated, against exact solutions. `theory/trunk.rs` of the core holds it to simulations written in
 //! other ways.
 
 use tailback_models::ParameterError;

@@ -1,10 +1,8 @@
 //! L4S end to end: Prague and DualPI2 (RFC 9332) in their steady state, against what their rules make of marks and losses, and in
 //! overload.
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use common::{Dice, floats, flow, group, one_link, port, run, tcp};
+use crate::common::statistics::{Interval, SEEDS};
+use crate::common::{Dice, floats, flow, group, one_link, port, run, tcp};
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, DctcpSpec, PragueSpec};
 use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Queues, Scheduling, Transport};

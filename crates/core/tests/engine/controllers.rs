@@ -1,8 +1,6 @@
 //! What CUBIC, Vegas, FAST and slow start do and settle at, beside the arithmetic of the documents that define them.
 
-mod common;
-
-use common::{classic_tcp, dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp, trace};
+use crate::common::{classic_tcp, dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp, trace};
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, Steps, VegasSpec};
 use tailback_core::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};

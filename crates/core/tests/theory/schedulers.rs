@@ -1,9 +1,7 @@
 //! Ports with several queues: priority against Cobham's formula, shares against the fluid ideal, and what it costs a flow that sends little.
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use common::{floats, flow, group, one_link, port, run};
+use crate::common::statistics::{Interval, SEEDS};
+use crate::common::{floats, flow, group, one_link, port, run};
 use tailback_core::Results;
 use tailback_core::network::{Buffer, ClassQueue, Group, MAX_PACKET, Network, Port, Queues, Scheduling, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Span};
@@ -129,7 +127,7 @@ fn the_queue_with_the_most_bytes_makes_room_for_the_others() {
         let lost = of_classes(&results, "loss_share");
         assert_eq!(lost[1] == 0.0, is_fair, "{lost:?}");
         assert!(lost[0] > 0.4, "{lost:?}");
-        let most = common::floats(&results.queues, "max_queue_units")[0];
+        let most = crate::common::floats(&results.queues, "max_queue_units")[0];
         assert_eq!(most, 50.0);
     }
 }

@@ -3,10 +3,8 @@
 //! Mathis and Padhye simplify, so a test cannot ask them to lie inside an interval. It asks that of a Markov chain of the process
 //! that is simulated, and pins how far the two formulas are from what was measured: numbers to be read, not to be met.
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
+use crate::common::statistics::{Interval, SEEDS};
+use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::network::{ListedDrop, Network, Port, Trace, TraceKind};
 use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::record::Table;

@@ -1,8 +1,6 @@
 //! Sources that go by prices reach the allocation that theory says, whatever scheme tells them: on a parking lot it is known by hand.
 
-mod common;
-
-use common::{floats, flow, group, link, run, tcp};
+use crate::common::{floats, flow, group, link, run, tcp};
 use tailback_core::congestion::{ClampClientSpec, ControllerSpec, MaxNetSourceSpec, RcpSourceSpec, RemSourceSpec};
 use tailback_core::network::*;
 use tailback_core::price::{

@@ -1,8 +1,6 @@
 //! DCTCP behind a switch that marks above a threshold: Alizadeh and others, "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3.
 
-mod common;
-
-use common::{dumbbell, first, flow, group, port, run, tcp, trace};
+use crate::common::{dumbbell, first, flow, group, port, run, tcp, trace};
 use tailback_core::congestion::{ControllerSpec, DctcpSpec};
 use tailback_core::network::{Access, Buffer, Flow, Port, Record, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Rate, Span, Time};
@@ -28,8 +26,10 @@ fn queue(flows: u32, threshold: u64) -> (f64, f64) {
     network.record = Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], ..Record::default() };
     let results = run(network);
     assert_eq!(first(&results.queues, "utilisation"), 1.0);
-    let (times, waiting) =
-        (common::floats(trace(&results, "queue"), "time_s"), common::floats(trace(&results, "queue"), "queue_units"));
+    let (times, waiting) = (
+        crate::common::floats(trace(&results, "queue"), "time_s"),
+        crate::common::floats(trace(&results, "queue"), "queue_units"),
+    );
     let measured = times.iter().zip(waiting).filter(|(time, _)| **time > 0.1).map(|(_, waiting)| waiting);
     (first(&results.queues, "max_queue_units"), measured.fold(f64::INFINITY, f64::min))
 }

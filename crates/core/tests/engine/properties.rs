@@ -3,9 +3,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod common;
-
-use common::{Dice, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
+use crate::common::{Dice, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
 use std::num::NonZeroUsize;
 use tailback_core::network::{Network, Record, Trace};
 use tailback_core::primitives::units::Time;

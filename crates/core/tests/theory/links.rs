@@ -3,10 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use common::{dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp};
+use crate::common::statistics::{Interval, SEEDS};
+use crate::common::{dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp};
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
@@ -244,7 +242,7 @@ fn what_passes_a_queue_is_told_flow_by_flow() {
         assert_eq!(floats(&results.queues, column), [of_flows[0] + of_flows[1], of_flows[2] + of_flows[3]]);
         assert!(of_flows[0] > of_flows[1]);
     }
-    let departures = common::trace(&results, "departures");
+    let departures = crate::common::trace(&results, "departures");
     let of_flow = |flow: f64| floats(departures, "flow").iter().filter(|&&of| of == flow).count() as f64;
     assert_eq!([of_flow(0.0), of_flow(1.0)], floats(table, "departed_units")[..2]);
     assert!(floats(departures, "bytes").iter().all(|&bytes| bytes == 1040.0));

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-mod common;
-
-use common::{dumbbell, flow, group, link, tcp};
+use crate::common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;

@@ -2,9 +2,7 @@
 
 #![allow(clippy::expect_used, reason = "a test may")]
 
-mod common;
-
-use common::{dumbbell, flow, group, link, tcp};
+use crate::common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Buffer, Flow, Group, Network, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};

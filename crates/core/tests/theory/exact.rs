@@ -1,8 +1,6 @@
 //! TCP without loss: no chance in it, so the simulator has to hit the formula itself, to the picosecond and to the segment.
 
-mod common;
-
-use common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
+use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::Results;
 use tailback_core::network::{Flow, Network, Record, Trace, TraceKind};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span};

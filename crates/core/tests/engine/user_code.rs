@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
-mod common;
-
-use common::{Dice, dumbbell, flow, group, link, random_network, tcp};
+use crate::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
 use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, Counting, RoundTrip, Start, UserController};
 use tailback_core::network::*;

@@ -1,8 +1,6 @@
 //! What policies make of load that answers nothing.
 
-mod common;
-
-use common::{first, flow, group, one_link, port, run};
+use crate::common::{first, flow, group, one_link, port, run};
 use tailback_core::Results;
 use tailback_core::network::{Buffer, Port, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Span};

@@ -3,10 +3,8 @@
 //! A mean packet takes 1 ms to send. Exponential lengths have a mean of 10,000 bytes, so that whole bytes do not matter: rounding to
 //! them leaves the mean and adds 1/12 of a byte squared to a variance of 10^8.
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use common::{first, flow, group, one_link, port, run};
+use crate::common::statistics::{Interval, SEEDS};
+use crate::common::{first, flow, group, one_link, port, run};
 use tailback_core::network::{Buffer, Flow, MAX_PACKET, Port, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Span};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};

@@ -4,9 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-mod common;
-
-use common::{flow, group, link};
+use crate::common::{flow, group, link};
 use tailback_core::network::*;
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::packet::Ecn;

@@ -2,13 +2,11 @@
 //! exponential time and then receiving a packet of exponential length; K transmitters; B waiting places, each free again as its packet
 //! begins to leave. A packet that waited takes as long to leave as it took to come: the reading `own_length`.
 //!
-//! As in `theory_queues.rs` a mean packet takes 1 ms and has 10,000 bytes, so that whole bytes do not matter; what is expected lies inside
+//! As in `queues.rs` a mean packet takes 1 ms and has 10,000 bytes, so that whole bytes do not matter; what is expected lies inside
 //! the 99.9 % interval of 30 seeds, which is narrower than 2 % either way.
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use common::{first, flow, group, port, run};
+use crate::common::statistics::{Interval, SEEDS};
+use crate::common::{first, flow, group, port, run};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use tailback_core::network::{Access, Buffer, Flow, MAX_PACKET, Network, Port, Record, Switching, Transport};

@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
-mod common;
-
-use common::{flow, group, link, port, reno, run, tcp};
+use crate::common::{flow, group, link, port, reno, run, tcp};
 use tailback_core::Results;
 use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;

@@ -10,9 +10,7 @@
 //! * `cwnd 4`: in whole segments, without the inflation of fast recovery; it, the threshold and the state where they change
 //! * after `--`: why
 
-mod common;
-
-use common::{first, floats, flow, group, one_link, port, reno, run, steady, trace};
+use crate::common::{first, floats, flow, group, one_link, port, reno, run, steady, trace};
 use std::collections::BTreeMap;
 use tailback_core::Results;
 use tailback_core::network::{Change, ChangeKind, Flow, ListedDrop, Network, Record, Trace, TraceKind};

@@ -3,10 +3,8 @@
 //! The forms leave out what a loss costs beside the reduction: the packets that are in flight when it is found, a window W of
 //! them, open nothing, and that takes a round trip. Both are counted here, by hand. CUBIC stands in `controllers.rs`.
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use common::{classic_tcp, first, floats, flow, group, one_link, port, run, trace};
+use crate::common::statistics::{Interval, SEEDS};
+use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::congestion::*;
 use tailback_core::network::{Buffer, Change, ChangeKind, ListedDrop, Network, Port, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Rate, Span, Time};
@@ -250,10 +248,10 @@ fn where_losses_are_random_westwood_fills_a_link_of_which_reno_uses_a_third() {
     // Mascolo and others: what a loss leaves is what the link carries. 96 packets in a round trip, and one in a thousand is lost,
     // which leaves Reno 1.31 / sqrt(p) = 41 of them, less what timeouts take.
     let used = |law| {
-        let base = TcpSpec { timestamps: true, ..common::tcp(Recovery::Sack) };
-        let bottleneck = Port { random_loss: 1e-3, ..common::link("link", 10, Span::from_millis(50), Buffer::Units(125)) };
+        let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
+        let bottleneck = Port { random_loss: 1e-3, ..crate::common::link("link", 10, Span::from_millis(50), Buffer::Units(125)) };
         let sender = group("sender", Transport::Tcp(base, law));
-        let network = common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(120_000));
+        let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(120_000));
         first(&run(Network { warmup: Span::from_millis(20_000), ..network }).queues, "utilisation")
     };
     let reno = used(ControllerSpec::Reno(()));
@@ -268,10 +266,10 @@ fn where_losses_are_random_westwood_fills_a_link_of_which_reno_uses_a_third() {
 fn yeah_fills_a_link_and_takes_its_queue_out_before_it_overflows() {
     // 2404 packets in a round trip, and room for as many again. Above Q_max = 80 the queue is taken out, a round trip late: it
     // grows by a hundredth of the window meanwhile, and that of which it was found too long is acknowledged first.
-    let base = TcpSpec { timestamps: true, ..common::tcp(Recovery::Sack) };
-    let bottleneck = common::link("link", 200, Span::from_millis(50), Buffer::Units(2000));
+    let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
+    let bottleneck = crate::common::link("link", 200, Span::from_millis(50), Buffer::Units(2000));
     let sender = group("yeah", Transport::Tcp(base, ControllerSpec::Yeah(YeahSpec::default())));
-    let network = common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(60_000));
+    let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(60_000));
     let queues = run(Network { warmup: Span::from_millis(30_000), ..network }).queues;
     let most = 80.0 + 3.0 * 0.01 * 2500.0;
     assert_eq!((first(&queues, "utilisation"), first(&queues, "discarded_units")), (1.0, 0.0));
@@ -283,10 +281,10 @@ fn yeah_fills_a_link_and_takes_its_queue_out_before_it_overflows() {
 fn ledbat_keeps_its_target_in_the_queue() {
     for (target, megabits) in [(100, 10), (25, 20)] {
         let spec = LedbatSpec { target: Span::from_millis(target), ..LedbatSpec::default() };
-        let base = TcpSpec { timestamps: true, ..common::tcp(Recovery::Sack) };
-        let bottleneck = common::link("link", megabits, Span::from_millis(20), Buffer::Unlimited);
+        let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
+        let bottleneck = crate::common::link("link", megabits, Span::from_millis(20), Buffer::Unlimited);
         let sender = group("ledbat", Transport::Tcp(base, ControllerSpec::Ledbat(spec)));
-        let network = common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(120_000));
+        let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(120_000));
         let queues = run(Network { warmup: Span::from_millis(80_000), ..network }).queues;
         // 1040 bytes each.
         let expected = target as f64 * 1e-3 * megabits as f64 * 1e6 / 8.0 / 1040.0;
@@ -298,14 +296,14 @@ fn ledbat_keeps_its_target_in_the_queue() {
 
 #[test]
 fn ledbat_gives_way_to_a_queue_that_others_keep() {
-    let base = TcpSpec { timestamps: true, ..common::tcp(Recovery::Sack) };
+    let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
     // 100 ms of buffer, of which Reno's sawtooth leaves more than LEDBAT's 25 ms filled.
-    let bottleneck = common::link("link", 20, Span::from_millis(10), Buffer::Units(240));
+    let bottleneck = crate::common::link("link", 20, Span::from_millis(10), Buffer::Units(240));
     let spec = LedbatSpec { target: Span::from_millis(25), ..LedbatSpec::default() };
     let ledbat = group("ledbat", Transport::Tcp(base.clone(), ControllerSpec::Ledbat(spec)));
     let flows = vec![flow(0, 0, 1), flow(1, 0, 1)];
-    let mut network = common::dumbbell(bottleneck, ledbat, flows, Span::from_millis(120_000));
-    network.groups.push(group("reno", common::reno(base)));
+    let mut network = crate::common::dumbbell(bottleneck, ledbat, flows, Span::from_millis(120_000));
+    network.groups.push(group("reno", crate::common::reno(base)));
     let results = run(Network { warmup: Span::from_millis(20_000), ..network });
     let delivered = floats(&results.flows, "delivered_packets");
     assert!(delivered[0] < 0.02 * delivered[1], "{delivered:?}");

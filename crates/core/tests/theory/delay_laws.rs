@@ -1,8 +1,6 @@
 //! What Copa, Swift and TIMELY settle at, beside the arithmetic of their papers.
 
-mod common;
-
-use common::{dumbbell, first, floats, flow, group, link, one_link, port, run, tcp, trace};
+use crate::common::{dumbbell, first, floats, flow, group, link, one_link, port, run, tcp, trace};
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CopaSpec, SwiftSpec, TimelySpec};
 use tailback_core::network::{Buffer, Flow, Network, Port, Trace, TraceKind, Transport};
@@ -92,7 +90,7 @@ fn beside_a_flow_that_fills_the_queue_copa_competes_or_gives_way() {
             vec![flow(0, 0, 1), flow(1, 0, 1)],
             Span::from_millis(120_000),
         );
-        network.groups.push(group("reno", common::reno(sender(Recovery::RackTlp))));
+        network.groups.push(group("reno", crate::common::reno(sender(Recovery::RackTlp))));
         network.warmup = Span::from_millis(20_000);
         let rates = floats(&run(network).flows, "goodput_bps");
         rates[0] / (rates[0] + rates[1])

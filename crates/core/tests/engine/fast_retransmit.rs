@@ -3,9 +3,7 @@
 //!
 //! `abstract_reno.rs` plays the same patterns without an engine.
 
-mod common;
-
-use common::{first, flow, group, one_link, port, reno, run, steady};
+use crate::common::{first, flow, group, one_link, port, reno, run, steady};
 use tailback_core::network::ListedDrop;
 use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::tcp::{Recovery, TcpSpec, TimerSpec};

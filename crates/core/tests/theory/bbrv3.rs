@@ -1,8 +1,6 @@
 //! BBRv3 beside what draft-ietf-ccwg-bbr-06 says that it does, with cases of its appendix A.
 
-mod common;
-
-use common::{dumbbell, first, floats, flow, group, link, reno, run, tcp, trace};
+use crate::common::{dumbbell, first, floats, flow, group, link, reno, run, tcp, trace};
 use tailback_core::Results;
 use tailback_core::congestion::{Bbr3Spec, ControllerSpec};
 use tailback_core::network::{Buffer, Change, ChangeKind, Flow, Network, Trace, TraceKind, Transport};

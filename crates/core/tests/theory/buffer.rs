@@ -1,10 +1,8 @@
 //! What one flow gets out of a link over its buffer. The closed form is a fluid's; the simulator is held to the same sawtooth in whole
 //! packets, and that to the closed form as the bandwidth-delay product grows.
 
-mod common;
-
-use common::statistics::{Interval, SEEDS};
-use common::{classic_tcp, first, flow, group, one_link, port, reno, run};
+use crate::common::statistics::{Interval, SEEDS};
+use crate::common::{classic_tcp, first, flow, group, one_link, port, reno, run};
 use tailback_core::network::{Buffer, Flow, Group, Network, Port};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Rate, Span, Time};

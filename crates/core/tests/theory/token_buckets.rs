@@ -1,8 +1,6 @@
 //! Policers and shapers in a network: what passes at once, what in the long run, and when.
 
-mod common;
-
-use common::{first, floats, flow, group, one_link, port, run, trace};
+use crate::common::{first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::Results;
 use tailback_core::network::{
     Buffer, ClassQueue, DeliveryTrace, Group, Network, Opportunities, Port, Queues, Record, Scheduling, Trace, TraceKind,

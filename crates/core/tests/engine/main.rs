@@ -1,0 +1,14 @@
+//! The engine from outside: what it does with networks of every kind.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod api;
+mod applications;
+mod controllers;
+mod fast_retransmit;
+mod overload;
+mod properties;
+mod sequences;
+mod switching;
+mod user_code;

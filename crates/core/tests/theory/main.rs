@@ -1,0 +1,20 @@
+//! The simulator held to what is known exactly.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod abr;
+mod bbrv3;
+mod buffer;
+mod dctcp;
+mod delay_laws;
+mod exact;
+mod l4s;
+mod links;
+mod loss;
+mod prices;
+mod queues;
+mod response;
+mod schedulers;
+mod token_buckets;
+mod trunk;
