@@ -16,8 +16,25 @@ from support import SMALL, Command
 from tailback.papers import Document, Experiment, _documents
 from toy_experiment import TOY
 
+LONG = {
+    "test_pages.py",
+    "test_docs.py",
+    "test_survives.py",
+    "test_members.py",
+    "test_gallery.py",
+    "test_lab.py",
+    "test_switch.py",
+    "test_buffer.py",
+}
+"""Files whose tests take more than half a minute together."""
+
 collect_ignore = ["user_laws.py"]
 """Doctests would import it under a second name, and its laws have their names but once."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files come first, so that no process is alone with one of them at the end."""
+    items.sort(key=lambda item: item.path.name not in LONG)
 
 
 @pytest.fixture
