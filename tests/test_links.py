@@ -85,6 +85,8 @@ def test_what_left_a_queue_gives_another_link_the_same_rate(tmp_path: Path) -> N
     lines = [int(line) for line in (tmp_path / "link.trace").read_text().split()]
     assert len(lines) == first.queues["departed_bytes"][0] // 1500
     assert sorted(lines) == lines
+    with pytest.raises(tb.errors.UnknownName, match="bottleneck"):
+        first.write_mahimahi(tmp_path / "link.trace", queue="botleneck")
 
 
 @pytest.mark.parametrize(
@@ -92,6 +94,7 @@ def test_what_left_a_queue_gives_another_link_the_same_rate(tmp_path: Path) -> N
     [
         ([], "no opportunity"),
         ([("0 bps", "1 s")], "no opportunity"),
+        ([("8 Mbps", "4 s"), ("0 bps", "6 s")], "end with an outage"),
         ([("10", "1 s")], "expected a rate"),
         ([("10 Mbps", "1 kB")], "expected a duration"),
         (["10 Mbps"], "expected pairs"),

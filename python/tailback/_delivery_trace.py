@@ -22,7 +22,7 @@ _TOO_MUCH = f"more opportunities than a file of {_MOST_BYTES >> 20} MiB has room
 def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]]) -> None:
     """Write a trace of Mahimahi's for a link with these rates, one after another: `mm-link` reads it, and so does a link here.
 
-    After its last opportunity a trace begins anew, so that an outage at its end is none: begin with it instead.
+    After its last opportunity a trace begins anew, so that it cannot end with an outage: begin with that instead.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]
     Raises
     ------
     ParameterError
-        There are no such rates or durations, nothing can ever be sent, or more than a file is to have.
+        There are no such rates or durations, the last of them is an outage, nothing can ever be sent, or more than a file is to
+        have.
     OutputError
         The file cannot be written.
 
@@ -79,10 +80,12 @@ def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int
 def _of_rates(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
     """As soon as the bits since the beginning are those of one opportunity more, the millisecond that then ends is one."""
     begin, bits, opportunity = Fraction(0), Fraction(0), 8 * OPPORTUNITY_BYTES
+    is_outage = False
     for entry in rates:
         if isinstance(entry, str) or len(entry) != 2:
             raise ParameterError(f'`rates` has {entry!r}; expected pairs such as ("10 Mbps", "5 s")')
         rate, duration = _read(entry[0], "bps", "a rate such as `10 Mbps`"), _read(entry[1], "s", "a duration such as `5 s`")
+        is_outage = rate == 0 < duration
         before, after = bits // opportunity, (bits + rate * duration) // opportunity
         # A line has two bytes at least.
         if 2 * after > _MOST_BYTES:
@@ -94,6 +97,8 @@ def _of_rates(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
             first, each = int(offset * parts), int(step * parts)
             yield from (max(1, -(-(first + each * number) // parts)) for number in range(before + 1, after + 1))
         begin, bits = begin + duration, bits + rate * duration
+    if bits and is_outage:
+        raise ParameterError("`rates` end with an outage, which no trace can: it begins anew; expected the outage first")
 
 
 def _read(text: str, unit: str, expected: str) -> Fraction:

@@ -187,13 +187,16 @@ class Run:
         Raises
         ------
         UnknownName
-            Departures were not recorded.
+            Departures were not recorded, or there is no such queue.
         ParameterError
             Too little has left the queue.
         OutputError
             The file cannot be written.
         """
         departures = self.trace("departures")
+        queues = [str(name) for name in self.queues["queue"]]
+        if queue not in queues:
+            raise UnknownName("queue", queue, queues)
         rows = [row for row, name in enumerate(departures["queue"]) if name == queue]
         times, sizes = departures["time_s"], departures["bytes"]
         write_opportunities(path, of_departures((times[row] for row in rows), (sizes[row] for row in rows)))

@@ -5,7 +5,8 @@
 //! Marks are spread evenly, by `recur` of the appendix, and made as packets leave.
 //!
 //! Differs: the delay is what the queue holds over the rate at which the port sends, where the RFC takes the wait of the packet at its head.
-//! The queue of L4S packets and the scheduler between the two are not here.
+//! The queue of L4S packets and the scheduler between the two are not here. The defaults of period, alpha and beta are those of Linux's sch_dualpi2
+//! (tc-dualpi2(8)), where figure 2 of the RFC gives 15 ms, 0.15 and 3, which `dualpi2` has.
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Turn, Unit, Verdict};
 use crate::primitives::units::{Span, Time};

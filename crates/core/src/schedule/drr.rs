@@ -1,11 +1,11 @@
 //! Deficit round robin: in its turn a queue may send its quantum of bytes and what it has left from the turns before (Shreedhar and Varghese,
-//! 1995).
+//! 1995). When there is no room, the queue with the most bytes makes some (its buffer stealing).
 //!
 //! Differs: the queue with the least weight gets the quantum, the others as many times more as their weights say, where the paper gives each queue a
 //! quantum of its own.
 
 use super::round_robin::Row;
-use super::{Joined, Leaving, Left, Scheduler};
+use super::{Joined, Leaving, Left, Room, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub(super) const QUANTUM: Kind = Kind::Bytes { least: 64, most: 1_000_000 };
 
 member! {
-    /// Bytes by turns: a quantum for each queue, times its weight.
+    /// Bytes by turns: a quantum for each queue, times its share; the queue with the most bytes makes room.
     Drr = "drr", "Shreedhar and Varghese (1995), Efficient Fair Queueing using Deficit Round Robin";
 
     pub struct DrrSpec {
-        /// Bytes a turn of the queue with the least weight.
+        /// Bytes a turn of the queue with the least share.
         quantum: u32 = 1500 => QUANTUM,
     }
 }
@@ -58,6 +58,8 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
+    const ROOM: Room = Room::OfOne;
+
     fn on_joined(&mut self, joined: &Joined) {
         if !std::mem::replace(&mut self.is_in_row[joined.queue], true) {
             self.row.push(joined.queue);

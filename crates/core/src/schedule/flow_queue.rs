@@ -16,7 +16,7 @@ member! {
     FlowQueue = "flow_queue", "RFC 8290";
 
     pub struct FlowQueueSpec {
-        /// Bytes a turn of the queue with the least weight.
+        /// Bytes a turn of the queue with the least share.
         quantum: u32 = 1514 => QUANTUM,
     }
 }

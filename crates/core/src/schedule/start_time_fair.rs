@@ -1,14 +1,16 @@
 //! Start-time fair queueing: units are served in the order of the virtual times at which an ideal server would begin them; the virtual time is
 //! that of the unit in service, so that it costs nothing to know, and that the rate may vary (Goyal, Vin and Cheng, 1996, section 2).
+//!
+//! Differs: when there is no room, the queue with the most bytes makes some, of which the paper says nothing.
 
 use super::tags::Tags;
-use super::{Joined, Leaving, Left, Scheduler};
+use super::{Joined, Leaving, Left, Room, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// By the virtual time at which a unit would begin, by weights.
+    /// By the virtual time at which a unit would begin, by shares; the queue with the most bytes makes room.
     StartTimeFair = "start_time_fair", "Goyal, Vin and Cheng (1996), Start-time Fair Queuing";
 }
 
@@ -33,6 +35,8 @@ impl StartTimeFair {
 }
 
 impl Scheduler for StartTimeFair {
+    const ROOM: Room = Room::OfOne;
+
     fn on_joined(&mut self, joined: &Joined) {
         if joined.begins_busy_period {
             self.virtual_time = self.last_finish;

@@ -1,13 +1,14 @@
-//! Strict priority: a queue is served only while those before it are empty. What is being sent is not interrupted.
+//! Strict priority: a queue is served only while those before it are empty. What is being sent is not interrupted. When there is no
+//! room, the queue with the most bytes makes some.
 
-use super::{Joined, Left, Scheduler};
+use super::{Joined, Left, Room, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 member! {
-    /// The first queue that holds anything: those after it wait for as long as it does.
+    /// The first queue that holds anything: those after it wait for as long as it does; the queue with the most bytes makes room.
     StrictPriority = "strict_priority", "RFC 7806 section 2.2";
 }
 
@@ -23,6 +24,7 @@ impl StrictPriority {
 }
 
 impl Scheduler for StrictPriority {
+    const ROOM: Room = Room::OfOne;
     const RANKS: bool = true;
     const WEIGHS: bool = false;
 

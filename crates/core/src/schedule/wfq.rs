@@ -1,19 +1,19 @@
 //! Weighted fair queueing, or packet-by-packet generalized processor sharing: of what waits, that unit is sent next which the fluid ideal (GPS)
 //! would finish first; so no unit leaves later than there by more than the longest unit takes (Demers, Keshav and Shenker, 1989; Parekh and
-//! Gallager, 1993, theorem 1).
+//! Gallager, 1993, theorem 1). When there is no room, the queue with the most bytes makes some (Demers, Keshav and Shenker, section 2).
 //!
-//! Differs: what a queue's policy discards when its turn comes is to GPS as if it had been sent; and a port with several transmitters follows the ideal of
+//! Differs: room is made at the head of that queue, and not at its end; what is discarded there, or by a queue's policy when its turn comes, is to GPS as if it had been sent; and a port with several transmitters follows the ideal of
 //! one that is as fast as all.
 
 use super::tags::{Tagged, Tags, tagged};
-use super::{Joined, Left, Scheduler};
+use super::{Joined, Left, Room, Scheduler};
 use crate::primitives::units::{Bytes, Time};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 member! {
-    /// By the time at which the fluid ideal, generalized processor sharing, would finish a unit.
+    /// By the time at which the fluid ideal, generalized processor sharing, would finish a unit; the queue with the most bytes makes room.
     Wfq = "wfq", "Parekh and Gallager (1993), A Generalized Processor Sharing Approach to Flow Control";
 }
 
@@ -65,6 +65,8 @@ impl Wfq {
 }
 
 impl Scheduler for Wfq {
+    const ROOM: Room = Room::OfOne;
+
     fn on_joined(&mut self, joined: &Joined) {
         self.advance(joined);
         let queue = joined.queue;

@@ -118,7 +118,11 @@ fn the_queue_with_the_most_bytes_makes_room_for_the_others() {
     };
     for (scheduler, is_fair) in [
         (SchedulerSpec::FlowQueue(FlowQueueSpec { quantum: 1500 }), true),
-        (SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), false),
+        (SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), true),
+        (SchedulerSpec::Wfq(()), true),
+        (SchedulerSpec::StartTimeFair(()), true),
+        (SchedulerSpec::Sfq(()), true),
+        (SchedulerSpec::Fifo(()), false),
     ] {
         let sources = vec![source(2 * LINK.0, 1500), source(LINK.0 / 10, 500)];
         let mut network = classes(scheduler, &[1.0; 2], sources, Span::from_millis(1000));

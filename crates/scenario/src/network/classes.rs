@@ -72,12 +72,15 @@ pub(super) fn scheduling(
         {
             let problem = report.add(format!("{at}.buffer"), "a class and its queue are counted in different units");
             problem.given(format!("{}, of {}", class.buffer, queue.buffer)).expected("packets or cells for both");
+        } else if exceeds(class.buffer, queue.buffer) {
+            let problem = report.warn(format!("{at}.buffer"), "a class cannot have more than the queue's buffer");
+            problem.given(format!("{}, of {}", class.buffer, queue.buffer)).expected(format!("less than {}", queue.buffer));
         }
         let own = (class.buffer != Buffer::Unlimited).then_some(class.buffer);
         let policy = policy_spec(&class.policy, own.unwrap_or(queue.buffer), own.or(resolved), &at, report);
         let policy = policy.unwrap_or(PolicySpec::DropTail(()));
         check_policy(&policy, &at, report);
-        ClassQueue { name: class.name.to_string(), weight: class.weight.0, buffer: places(own), policy }
+        ClassQueue { name: class.name.to_string(), weight: class.share.0, buffer: places(own), policy }
     };
     let made = classes.iter().enumerate().map(of_class).collect();
     let rest = classes.iter().position(|class| class.takes_others);
@@ -105,6 +108,15 @@ fn check_managed(queue: &Queue, scheduler: &SchedulerSpec, hashed: Option<&str>,
     }
 }
 
+/// Both have a size in the same unit, and the first is the larger one.
+fn exceeds(own: Buffer, shared: Buffer) -> bool {
+    match (own, shared) {
+        (Buffer::Packets(own), Buffer::Packets(shared)) | (Buffer::Cells(own), Buffer::Cells(shared)) => own > shared,
+        (Buffer::Bytes(own), Buffer::Bytes(shared)) => own.bytes() > shared.bytes(),
+        _ => false,
+    }
+}
+
 /// Prices are those of links, and not of one of several queues.
 fn check_policy(policy: &PolicySpec, at: &str, report: &mut Report) {
     let at = format!("{at}.policy");
@@ -125,15 +137,18 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
             let problem = report.add(format!("{at}[{index}].name"), "two queues of one class");
             problem.given(class.name.to_string()).expected("a queue for each class");
         }
-        let weight = class.weight.0;
-        if !(1e-3..=1e6).contains(&weight) {
-            let problem = report.add(format!("{at}[{index}].weight"), "a weight out of range");
-            problem.given(weight.to_string()).expected("0.001 to 1000000");
-        } else if weight != 1.0 && !scheduler.weighs() {
-            let problem = report.warn(format!("{at}[{index}].weight"), "ignored: this scheduler knows no weights");
+        let (share, at_share) = (class.share.0, format!("{at}[{index}].share"));
+        if !report.sound(&at_share) {
+            continue;
+        }
+        if !(1e-3..=1e6).contains(&share) {
+            let problem = report.add(at_share, "a share out of range");
+            problem.given(share.to_string()).expected("0.001 to 1000000");
+        } else if share != 1.0 && !scheduler.weighs() {
+            let problem = report.warn(at_share, "ignored: this scheduler knows no shares");
             problem
-                .given(weight.to_string())
-                .expected(format!("no weights, or another scheduler than `{}`", scheduler.name().unwrap_or_default()));
+                .given(share.to_string())
+                .expected(format!("no `share`, or another scheduler than `{}`", scheduler.name().unwrap_or_default()));
         }
     }
     let mut others = (0..).zip(classes).filter(|(_, class)| class.takes_others).skip(1);
@@ -154,9 +169,9 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         problem.expected("a queue with `scheduler = \"dualpi2\"`");
     }
     if !has(|queues| matches!(queues, Queues::OfClasses(..))) {
-        let classed = description.flows.iter().find_map(|(name, flow)| Some((name, flow.class.as_ref()?)));
-        if let Some((name, class)) = classed {
-            let problem = report.warn(format!("flows.{name}.class"), "no queue tells classes apart");
+        for (name, flow) in &description.flows {
+            let Some(class) = &flow.class else { continue };
+            let problem = report.add(format!("flows.{name}.class"), "no queue tells classes apart");
             problem.given(class.to_string()).expected("a queue with `scheduler` and `classes`");
         }
         return;
@@ -252,15 +267,14 @@ mod tests {
 
     #[test]
     fn what_is_written_and_means_nothing_is_warned_of() {
-        let (_, warnings) = dumbbell(r#"buffer = "9 packets""#, &["a"]);
-        assert_eq!(warnings, ["flows.f0.class: no queue tells classes apart"]);
-        let classes = r#"classes = [{name = "a", weight = 2}, {name = "b"}]"#;
+        let classes = r#"classes = [{name = "a", share = 2}, {name = "b", buffer = "10 packets"}]"#;
         let queue = format!(r#"buffer = "9 packets", policy = "codel", scheduler = "sfq", {classes}"#);
         let (_, warnings) = dumbbell(&queue, &["a"]);
         let at = "topology.dumbbell.queue";
         let wanted = [
             format!("{at}.policy: ignored: each of the `classes` has a policy of its own"),
-            format!("{at}.classes[0].weight: ignored: this scheduler knows no weights"),
+            format!("{at}.classes[0].share: ignored: this scheduler knows no shares"),
+            format!("{at}.classes[1].buffer: a class cannot have more than the queue's buffer"),
             format!("{at}.classes[1]: no flow has this queue"),
         ];
         assert_eq!(warnings, wanted);

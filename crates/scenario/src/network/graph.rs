@@ -373,14 +373,12 @@ impl Direction<'_> {
         let of_classes = of_classes.iter().enumerate();
         let of_classes = of_classes.map(|(index, class)| (format!("{queue_at}.classes[{index}]"), &class.policy));
         for (at, policy) in of_queue.into_iter().chain(of_classes) {
+            let PolicySpec::Policer(PolicerSpec { rate: policed, .. }) = policy else { continue };
             let at = format!("{at}.rate");
-            match policy {
-                PolicySpec::Policer(PolicerSpec { rate: policed, .. }) if policed.0 as f64 >= rate && report.sound(&at) => {
-                    let message = "the link sends no more than its policer lets in: the buffer decides what is lost";
-                    let problem = report.warn(at, message);
-                    problem.given(Rate::new(policed.0).to_string()).expected(format!("less than {}", self.rate));
-                }
-                _ => {}
+            if policed.0 as f64 >= rate && report.sound(&at) {
+                let message = "the link sends no more than its policer lets in: the buffer decides what is lost";
+                let problem = report.warn(at, message);
+                problem.given(Rate::new(policed.0).to_string()).expected(format!("less than {}", self.rate));
             }
         }
     }

@@ -15,6 +15,7 @@ mod groups;
 mod marks;
 mod offered;
 mod phases;
+mod policers;
 mod prices;
 mod rates;
 mod routing;
@@ -70,6 +71,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         stepped: false,
     };
     classes::check(description, &network, &queue_places, report);
+    policers::check(description, &network, &queue_places, report);
     marks::check(description, &network, report);
     if report.is_empty() {
         settling::warn_of_swings(&network, &queue_places, report);

@@ -45,13 +45,21 @@ pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<
         }
     }
     for (key, share) in [("rif", given.rif), ("rdf", given.rdf)] {
-        if share.0 == 0.0 {
-            let problem = report.add(format!("{at_abr}.{key}"), "with this the rate cannot follow what the network says");
+        let at = format!("{at_abr}.{key}");
+        if share.0 == 0.0 && report.sound(&at) {
+            let problem = report.add(at, "with this the rate cannot follow what the network says");
             problem.given("0").expected("above 0, at most 1, such as 0.0625");
         }
     }
     if given.ack_threshold.is_some() && flow.tcp.is_none() {
         report.add(format!("{at_abr}.ack_threshold"), "datagrams are not acknowledged").expected("`tcp`, or no `ack_threshold`");
+    }
+    if let (Some(threshold), Buffer::Packets(places)) = (given.ack_threshold, given.buffer)
+        && threshold.0 > places
+    {
+        let problem =
+            report.warn(format!("{at_abr}.ack_threshold"), "the edge never holds so much: no acknowledgement is held back");
+        problem.given(threshold.0.to_string()).expected(format!("at most {places}, the edge's `buffer`"));
     }
     let source = SourceSpec {
         minimum: given.mcr.map(Rate::rate),

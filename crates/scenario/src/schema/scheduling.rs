@@ -57,7 +57,7 @@ record! {
         /// Whether flows whose class no other queue has, or that have none, have this queue as well.
         takes_others: bool = false,
         /// Share of the link in proportion to those of the others; what it says, the scheduler knows.
-        weight: Number = Number(1.0),
+        share: Number = Number(1.0),
         /// Waiting places of its own, within the queue's `buffer`.
         buffer: Buffer = Buffer::Unlimited,
     }

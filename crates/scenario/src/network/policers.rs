@@ -1,0 +1,77 @@
+//! Policers held to the packets that reach them.
+
+use crate::problem::Report;
+use crate::quantity::Size;
+use crate::scenario::Description;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use tailback_core::network::{Network, Port, Queues, Scheduling};
+use tailback_core::queue::{PolicerSpec, PolicySpec};
+
+/// Warns of bursts that are smaller than packets, which then never conform.
+pub(super) fn check(description: &Description, network: &Network, queue_places: &[Rc<str>], report: &mut Report) {
+    let bursts: BTreeMap<u32, Vec<(String, u64)>> =
+        (0..).zip(network.ports.iter().zip(queue_places)).map(|(port, (of, at))| (port, bursts(of, at))).collect();
+    if bursts.values().all(Vec::is_empty) {
+        return;
+    }
+    // Of each port: its largest packet and whose that is.
+    let mut largest: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
+    for flow in &network.flows {
+        let group = &network.groups[flow.group as usize];
+        let Some(packet) = group.transport.full_packet().filter(|_| group.framing.is_none()) else { continue };
+        for &port in &network.paths[flow.forward as usize] {
+            let known = largest.entry(port).or_insert((packet.0, flow.group));
+            if packet.0 > known.0 {
+                *known = (packet.0, flow.group);
+            }
+        }
+    }
+    for (port, (packet, group)) in largest {
+        let Some((name, _)) = description.flows.get_index(group as usize) else { continue };
+        for (at, burst) in &bursts[&port] {
+            if *burst < packet && report.sound(at) {
+                let problem =
+                    report.warn(at.clone(), format!("no full packet of `{name}` ever conforms: it is larger than the burst"));
+                problem.given(Size::new(*burst).to_string()).expected(format!("at least {}", Size::new(packet)));
+            }
+        }
+    }
+}
+
+/// Of the policers of a port, of its queue or of its classes: where they are said, in bytes.
+fn bursts(port: &Port, at: &str) -> Vec<(String, u64)> {
+    let of_classes = match &port.scheduling {
+        Some(Scheduling { queues: Queues::OfClasses(classes, _), .. }) => &classes[..],
+        _ => &[],
+    };
+    let of_classes = (0..).zip(of_classes).map(|(index, class)| (format!("{at}.classes[{index}].burst"), &class.policy));
+    let all = std::iter::once((format!("{at}.burst"), &port.policy)).chain(of_classes);
+    all.filter_map(|(at, policy)| match policy {
+        PolicySpec::Policer(PolicerSpec { burst, .. }) => Some((at, u64::from(*burst))),
+        _ => None,
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Scenario;
+
+    #[test]
+    fn a_burst_that_no_packet_fits_into_is_warned_of() {
+        let warned = |burst: &str, mss: &str| {
+            let text = format!(
+                "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"9 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"9 packets\", \
+                 policy = \"policer\", rate = \"1 Mbps\", burst = \"{burst}\"}}\n[flows.web]\nfrom = \"left\"\nto = \"right\"\n\
+                 tcp = {{preset = \"newreno\", mss = \"{mss}\"}}\n"
+            );
+            let scenario = Scenario::from_toml(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
+            let (_, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}"));
+            warnings.list.iter().map(|warning| format!("{}: {}", warning.at, warning.message)).collect::<Vec<_>>()
+        };
+        let message = "no full packet of `web` ever conforms: it is larger than the burst";
+        assert_eq!(warned("1039 B", "1000 B"), [format!("topology.dumbbell.queue.burst: {message}")]);
+        assert!(warned("1040 B", "1000 B").is_empty());
+    }
+}
