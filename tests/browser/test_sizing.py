@@ -99,7 +99,8 @@ def by_package(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_page_answers_every_question_as_the_command_does(calculator: Page) -> None:
-    asked = questions(1500)
+    beyond = {"rate": "10000 Gbps", "base_rtt": "10000 s", "transmitters": 10**6, "packet": "1 B", "flows": 1}
+    asked = [*questions(1500), {**beyond, "target": 1}, {**beyond, "target": 0.7}]
     of_page = calculator.evaluate(ANSWERS, asked)
     reasons, recommended = set(), set()
     for question, answer in zip(asked, of_page, strict=True):
@@ -148,6 +149,8 @@ def test_a_fault_leaves_the_last_answers_and_marks_them_as_such(calculator: Page
     ask(calculator, rate="2 Gbps")
     expect(calculator.locator("#sizes:not(.stale) caption")).to_contain_text("98 % of 2 Gbps, 2 flows")
     assert calculator.locator("#view-sizing .problem").count() == 0
+    ask(calculator, base_rtt="0 s")
+    expect(calculator.locator("#view-sizing .problem")).to_contain_text("Round trip without queueing; a round trip of no length")
 
 
 def test_answers_fit_a_phone(windows: Windows, address: str) -> None:

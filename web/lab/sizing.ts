@@ -58,7 +58,7 @@ export function sizing(place: HTMLElement, engine: Engine): void {
   // What was answered last stays, for it is what is being changed; but it is not the answer to what the fields say now.
   const complain = (found: Problem[]) => {
     for (const { field, input } of inputs) {
-      input.setAttribute("aria-invalid", String(found.some(({ at }) => at.split(/[.[]/)[0] === field.key)));
+      input.setAttribute("aria-invalid", String(found.some(({ at }) => isAt(field, at))));
     }
     answer.classList.toggle("stale", found.length > 0);
     const still = answer.hasChildNodes() ? make("p", {}, "Below are still the answers to the last question that could be read.") : null;
@@ -93,8 +93,13 @@ function given(field: Field, text: string): string | number | boolean | null {
   return NUMBER.test(text) ? Number(text) : text;
 }
 
+// Whether a fault is in a field, or in a part of it, as `base_rtt.uniform` is.
+function isAt(field: Field, at: string): boolean {
+  return at.split(/[.[]/)[0] === field.key;
+}
+
 function complaint(problem: Problem): HTMLElement {
-  const label = FIELDS.find(({ key }) => key === problem.at)?.label ?? problem.at;
+  const label = FIELDS.find((field) => isAt(field, problem.at))?.label ?? problem.at;
   return make("li", {}, [label, problem.message, problem.given && `given ${problem.given}`, problem.expected && `expected ${problem.expected}`, problem.hint].filter(Boolean).join("; "));
 }
 

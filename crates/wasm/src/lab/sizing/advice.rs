@@ -23,8 +23,9 @@ impl Known<'_> {
         self.packets(rule).unwrap_or(0)
     }
 
+    /// What is asked for is at the least a product of rate and time, which has an answer unless it is beyond all numbers.
     fn said(&self, rule: &str) -> String {
-        packets(self.places(rule))
+        self.packets(rule).map_or_else(|| "2^53 packets or more".into(), packets)
     }
 
     fn is_meant(&self, rule: &str) -> bool {

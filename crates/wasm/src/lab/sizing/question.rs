@@ -45,8 +45,7 @@ impl Question {
             packet_bytes: question.packet.bytes() as f64,
             transmitters: question.transmitters.0,
             flows,
-            base_rtt: RoundTrips::of(&question.base_rtt, flows)
-                .ok_or_else(|| Fault::whole("a round trip of no length", None, Some("times above 0, such as `100 ms`".into())))?,
+            base_rtt: RoundTrips::of(&question.base_rtt, flows).ok_or_else(without_length)?,
             target: question.target.0,
             inputs: question.inputs.map(|inputs| inputs.0),
             access_rate_bps: question.access_rate.map(|rate| rate.rate().0 as f64),
@@ -154,6 +153,14 @@ impl RoundTrips {
         let harmonic_s = if ratio > 0.0 { (high - low) / ratio } else { low };
         RoundTrips { harmonic_s, mean_s: (low + high) / 2.0, max_s: high }
     }
+}
+
+fn without_length() -> Fault {
+    let mut fault = Fault::whole("a round trip of no length", None, Some("times above 0, such as `100 ms`".into()));
+    for problem in &mut fault.problems {
+        problem.at = "base_rtt".into();
+    }
+    fault
 }
 
 /// With what rounding takes away put back (Neumaier 1974): numbers that stand in sentences are those of the package, to the last digit.
