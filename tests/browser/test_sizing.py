@@ -153,8 +153,10 @@ def test_a_fault_leaves_the_last_answers_and_marks_them_as_such(calculator: Page
     expect(calculator.locator("#view-sizing .problem")).to_contain_text("Round trip without queueing; a round trip of no length")
 
 
-def test_answers_fit_a_phone(windows: Windows, address: str) -> None:
+def test_answers_and_faults_fit_a_phone(windows: Windows, address: str) -> None:
     page = opened(windows, address, viewport=PHONE)
+    ask(page, rate="1 Gbits")
+    expect(page.locator("#view-sizing .problem")).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     wide = page.locator("#sizes .wide")
     assert wide.evaluate("element => element.scrollWidth <= element.clientWidth")

@@ -68,7 +68,7 @@ export function sizing(place: HTMLElement, engine: Engine): void {
     place,
     make("h2", {}, "How much buffer?"),
     make("p", {}, "Every rule that the core knows, for the same link. They differ because they answer different questions: what each is for, and whether it is meant for your case, stands beside it."),
-    make("div", { class: "form" }, ...inputs.map(({ field, input }) => make("label", { for: input.id }, field.label, input))),
+    make("div", { class: "form short" }, ...inputs.map(({ field, input }) => make("label", { for: input.id }, field.label, input))),
     problems,
     answer,
   );
