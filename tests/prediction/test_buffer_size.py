@@ -84,6 +84,13 @@ def test_what_the_inputs_cannot_bring_no_buffer_gives() -> None:
     )
 
 
+@pytest.mark.parametrize("target", [0.7, 1])
+def test_a_buffer_beyond_all_numbers_is_told_as_that(target: float) -> None:
+    answers = tb.size_buffer(rate="10000 Gbps", base_rtt="10000 s", transmitters=10**6, packet="1 B", flows=1, target=target)
+    assert answers["bandwidth_delay"].buffer is None
+    assert "2^53 packets or more" in answers.advice
+
+
 def test_of_one_flow_it_is_said_why_not_what_flows_give_up_together() -> None:
     answers = tb.size_buffer(rate="10 Mbps", base_rtt="61.36 ms", flows=1, paced=False, target=0.9)
     assert f"Not the {answers['synchronised'].buffer:,} packets of synchronised" in answers.advice

@@ -198,9 +198,23 @@ export interface RuleAnswer {
   equation: string;
   source: string;
   assumes: string[];
+  // Null where the rule has no answer; `most` is the other end of a range.
   packets: number | null;
+  most: number | null;
+  bytes: number | null;
   delay_s: number | null;
-  refused: string | null;
+  // Whether it is meant for the question, and why, or why not.
+  meant: boolean;
+  why: string;
+}
+
+export interface SizingAnswer {
+  // The question in a sentence.
+  asked: string;
+  rules: RuleAnswer[];
+  // Null where no buffer reaches the target.
+  recommended: string | null;
+  advice: string;
 }
 
 // As `Reason::ALL` of the core orders them.

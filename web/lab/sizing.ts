@@ -1,65 +1,134 @@
-// The calculator: how much buffer does a link need, by every rule?
+// The calculator: how much buffer does a link need, by every rule, and which rule is meant for the case?
 
-import { Fault, type RuleAnswer } from "./answers";
+import { Fault, type Problem, type RuleAnswer, type SizingAnswer } from "./answers";
 import { fill, make } from "./dom";
 import type { Engine } from "./engine";
-import { count, seconds } from "./words";
+import { bytes, count, seconds } from "./words";
 
-const FIELDS: { key: string; label: string; value: string; whole?: boolean; optional?: boolean }[] = [
+interface Field {
+  key: string;
+  label: string;
+  value: string;
+  // Left out of the question while it is empty.
+  optional?: boolean;
+  // What may be chosen, if it is no text: what it is called, and what the question then has.
+  choices?: [string, boolean | null][];
+}
+
+const FIELDS: Field[] = [
   { key: "rate", label: "Rate of the link, or of one channel", value: "1 Gbps" },
   { key: "base_rtt", label: "Round trip without queueing", value: "100 ms" },
-  { key: "flows", label: "Long-lived flows", value: "1000", whole: true },
+  { key: "flows", label: "Long-lived flows", value: "1000" },
   { key: "target", label: "Utilisation that is wanted", value: "98 %" },
   { key: "packet", label: "Packet on the wire", value: "1500 B" },
-  { key: "transmitters", label: "Channels that share the buffer", value: "1", whole: true },
-  { key: "inputs", label: "Inputs (if it is a switch)", value: "", whole: true, optional: true },
-  { key: "window", label: "Largest window, in packets (if it limits)", value: "", whole: true, optional: true },
+  { key: "access_rate", label: "Rate of each sender's own link (if known)", value: "", optional: true },
+  { key: "paced", label: "Do senders spread their packets?", value: "", choices: [["not known", null], ["yes, they pace", true], ["no, they send bursts", false]] },
+  { key: "transmitters", label: "Channels that share the buffer", value: "1" },
+  { key: "inputs", label: "Inputs (if it is a switch)", value: "", optional: true },
+  { key: "window", label: "Largest window, in packets (if it limits)", value: "", optional: true },
 ];
 
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
+
 export function sizing(place: HTMLElement, engine: Engine): void {
-  const answer = make("div", { "aria-live": "polite" });
-  const inputs = FIELDS.map((field) => make("input", { id: `size-${field.key}`, value: field.value, autocomplete: "off", change: () => void ask() }));
+  const problems = make("div", { role: "alert" });
+  const answer = make("div", { id: "sizes", "aria-live": "polite" });
+  const inputs = FIELDS.map((field) => ({ field, input: control(field, () => void ask()) }));
+  let asked = 0;
   const ask = async () => {
-    const question: Record<string, string | number> = {};
-    FIELDS.forEach((field, at) => {
-      const text = inputs[at]?.value.trim() ?? "";
-      if (text !== "" || !field.optional) {
-        question[field.key] = field.whole && /^\d+$/.test(text) ? Number(text) : text;
-      }
-    });
+    asked += 1;
+    const mine = asked;
+    const question = Object.fromEntries(inputs.map(({ field, input }) => [field.key, given(field, input.value.trim())]).filter(([, value]) => value !== null));
     try {
-      const { rules } = await engine.ask<{ rules: RuleAnswer[] }>({ ask: "sizing", question });
-      fill(answer, table(rules));
+      const answers = await engine.ask<SizingAnswer>({ ask: "sizing", question });
+      // A later question may have been answered first.
+      if (mine === asked) {
+        complain([]);
+        fill(answer, ...shown(answers));
+      }
     } catch (error) {
       if (!(error instanceof Fault)) {
         throw error;
       }
-      fill(
-        answer,
-        make("ul", { class: "problem" }, ...error.answer.problems.map((problem) => make("li", {}, [problem.at, problem.message, problem.given ? `given ${problem.given}` : "", problem.expected ? `expected ${problem.expected}` : ""].filter(Boolean).join("; ")))),
-      );
+      if (mine === asked) {
+        complain(error.answer.problems);
+      }
     }
+  };
+  // What was answered last stays, for it is what is being changed; but it is not the answer to what the fields say now.
+  const complain = (found: Problem[]) => {
+    for (const { field, input } of inputs) {
+      input.setAttribute("aria-invalid", String(found.some(({ at }) => isAt(field, at))));
+    }
+    answer.classList.toggle("stale", found.length > 0);
+    const still = answer.hasChildNodes() ? make("p", {}, "Below are still the answers to the last question that could be read.") : null;
+    fill(problems, ...(found.length > 0 ? [make("ul", { class: "problem" }, ...found.map(complaint)), still] : []));
   };
   fill(
     place,
     make("h2", {}, "How much buffer?"),
-    make("p", {}, "Every published rule that the core knows, for the same link. They differ because they answer different questions: what each is for and what it assumes stands beside it."),
-    make("div", { class: "form" }, ...FIELDS.map((field, at) => make("label", { for: `size-${field.key}` }, field.label, inputs[at] ?? null))),
+    make("p", {}, "Every rule that the core knows, for the same link. They differ because they answer different questions: what each is for, and whether it is meant for your case, stands beside it."),
+    make("div", { class: "form short" }, ...inputs.map(({ field, input }) => make("label", { for: input.id }, field.label, input))),
+    problems,
     answer,
   );
   void ask();
 }
 
-function table(rules: RuleAnswer[]): HTMLElement {
-  const row = (rule: RuleAnswer) =>
+function control(field: Field, change: () => void): HTMLInputElement | HTMLSelectElement {
+  const id = `size-${field.key}`;
+  return field.choices
+    ? make("select", { id, change }, ...field.choices.map(([name], at) => make("option", { value: at }, name)))
+    : make("input", { id, value: field.value, autocomplete: "off", change });
+}
+
+// What a field says, as a question has it; null: nothing.
+function given(field: Field, text: string): string | number | boolean | null {
+  if (field.choices) {
+    return field.choices[Number(text)]?.[1] ?? null;
+  }
+  if (text === "" && field.optional) {
+    return null;
+  }
+  return NUMBER.test(text) ? Number(text) : text;
+}
+
+// Whether a fault is in a field, or in a part of it, as `base_rtt.uniform` is.
+function isAt(field: Field, at: string): boolean {
+  return at.split(/[.[]/)[0] === field.key;
+}
+
+function complaint(problem: Problem): HTMLElement {
+  const label = FIELDS.find((field) => isAt(field, problem.at))?.label ?? problem.at;
+  return make("li", {}, [label, problem.message, problem.given && `given ${problem.given}`, problem.expected && `expected ${problem.expected}`, problem.hint].filter(Boolean).join("; "));
+}
+
+function shown({ asked, rules, recommended, advice }: SizingAnswer): HTMLElement[] {
+  const head = ["rule", "packets", "delay", "is it meant for this case?"].map((name) => make("th", { scope: "col" }, name));
+  const rows = rules.map((rule) => row(rule, rule.rule === recommended));
+  return [
+    make("p", { class: "advice" }, advice),
+    make("div", { class: "wide" }, make("table", { class: "rules" }, make("caption", {}, asked), make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows))),
+  ];
+}
+
+function row(rule: RuleAnswer, recommended: boolean): HTMLElement {
+  const refused = rule.packets === null;
+  const verdict = refused ? "no answer" : rule.meant ? "meant" : "not meant";
+  // The reason of a refusal begins with the verdict, and that of a rule that is simply meant says no more than it.
+  const why = rule.why.startsWith(verdict) ? rule.why : `${verdict}: ${rule.why}`;
+  const places = rule.most === null ? count(rule.packets) : `${count(rule.packets)} to ${count(rule.most)}`;
+  return make(
+    "tr",
+    { class: [rule.meant ? "meant" : "", recommended ? "recommended" : ""].join(" ").trim() || undefined, "data-rule": rule.rule },
+    make("th", { scope: "row", title: rule.equation }, rule.rule),
+    make("td", { class: "n" }, places, rule.bytes !== null && make("small", {}, bytes(rule.bytes))),
+    make("td", { class: "n" }, rule.delay_s === null ? "" : seconds(rule.delay_s)),
     make(
-      "tr",
+      "td",
       {},
-      make("th", { scope: "row", title: rule.equation }, rule.rule.replaceAll("_", " ")),
-      make("td", { class: "n" }, rule.packets === null ? "\u2013" : count(rule.packets)),
-      make("td", { class: "n" }, rule.delay_s === null ? "" : seconds(rule.delay_s)),
-      make("td", {}, rule.refused ?? rule.idea, make("br"), make("small", {}, `Assumes: ${rule.assumes.join("; ")}. ${rule.source}.`)),
-    );
-  const head = ["rule", "packets", "delay", "what the buffer is for, and what it assumes"].map((name) => make("th", { scope: "col" }, name));
-  return make("div", { class: "wide" }, make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rules.map(row))));
+      make("span", { class: "why" }, why),
+      make("details", {}, make("summary", {}, rule.idea), make("p", {}, `Assumes: ${rule.assumes.join("; ")}.`), make("p", {}, `${rule.equation}. ${rule.source}.`)),
+    ),
+  );
 }

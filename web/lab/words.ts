@@ -20,6 +20,11 @@ export function rate(bps: number | null | undefined): string {
   return `${digits(bps / unit)}${NARROW}${prefix}bit/s`;
 }
 
+export function bytes(size: number): string {
+  const [unit, prefix] = LARGE.find(([least]) => size >= least) ?? [1, ""];
+  return `${digits(size / unit, 4)}${NARROW}${prefix}B`;
+}
+
 export function count(value: number | null | undefined): string {
   return value === null || value === undefined ? "\u2013" : Math.round(value).toLocaleString("en");
 }

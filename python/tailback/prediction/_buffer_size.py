@@ -387,6 +387,9 @@ def _instead(answer: Answer) -> str:
 
 
 def _packets(answer: Answer) -> str:
+    # What is asked for here is a product of rate and time, which has an answer unless it is beyond all numbers.
+    if answer.buffer is None:
+        return "2^53 packets or more"
     return f"{answer.buffer:,} packets" if answer.buffer != 1 else "1 packet"
 
 

@@ -6,7 +6,7 @@
 //!
 //! Where to look: `session.rs` is a run, `watched.rs` what of it is followed, `readings.rs` and `series.rs` what is kept of that;
 //! `description.rs` what the page draws, `knobs.rs` what it lets turn, `predictions/` what models
-//! say of it, `sizing.rs` its calculator; `why.rs` and `difference.rs` are questions that
+//! say of it, `sizing/` its calculator; `why.rs` and `difference.rs` are questions that
 //! need a run of their own.
 
 mod description;
