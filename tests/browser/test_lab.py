@@ -139,13 +139,16 @@ def test_a_turned_knob_changes_the_text_and_the_run(opened: Open) -> None:
 def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(opened: Open) -> None:
     page = opened("#example=two_rtts")
     page.click("#compare")
-    expect(page.locator("#status")).to_contain_text("A and B are the same")
+    expect(page.locator("#difference")).to_contain_text("A and B are the same")
     knob = page.locator("[id='knob-topology.dumbbell.queue.buffer']")
     knob.fill("10 packets")
     knob.press("Enter")
-    expect(page.locator("#status")).to_contain_text("First difference at", timeout=PATIENCE)
-    assert "bottleneck" in page.inner_text("#status")
+    expect(page.locator("#difference")).to_contain_text("First difference at", timeout=PATIENCE)
+    assert "bottleneck" in page.inner_text("#difference")
     assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
+    # It stays when the run is over.
+    expect(page.locator("#status")).to_have_text("Done.")
+    expect(page.locator("#difference")).to_contain_text("First difference at")
     assert page.inner_text("#hash-B") == of_wheel(page.input_value("#toml"), 1)
     page.click("#compare")
     expect(page.locator(".pane")).to_have_count(1)
@@ -269,7 +272,7 @@ def test_a_dropped_file_is_opened_and_what_is_no_scenario_is_refused(opened: Ope
         "huge.toml",
         huge + '[flows.web]\ncount = 4000000\nfrom = "left"\nto = "right"\nrtt = "9 ms"\ntcp = {preset = "reno"}\n',
     )
-    expect(page.locator("#problems")).to_contain_text("needs more memory than the lab gives a run", timeout=PATIENCE)
+    expect(page.locator("#notice")).to_contain_text("needs more memory than the lab gives a run", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("lesson", range(6))
