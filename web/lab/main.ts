@@ -91,10 +91,12 @@ class Lab {
   private async arrive(): Promise<void> {
     const { hash } = location;
     const kept = this.openings.find(this.openings.shown);
-    if (this.openings.isShown || (hash === "#lab" && this.variants.all.length)) {
+    if (this.openings.isShown) {
       this.view("lab");
     } else if (kept) {
       await this.reopen(kept);
+    } else if (hash === "#lab" && this.variants.all.length) {
+      this.view("lab");
     } else if (["", "#gallery", "#lab"].includes(hash)) {
       this.view("gallery");
     } else if (hash === "#lessons" || hash === "#sizing") {
@@ -602,7 +604,8 @@ class Lab {
       this.variants.panes.forEach((pane) => pane.recolour());
       this.thumbnails.recolour();
     });
-    addEventListener("click", (event) => document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target as Node)) { menu.removeAttribute("open"); } }));
+    // Before whatever the click does, which may open one.
+    addEventListener("click", (event) => document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target as Node)) { menu.removeAttribute("open"); } }), true);
   }
 
   private key(event: KeyboardEvent): void {

@@ -131,8 +131,17 @@ export class ScenarioSide {
   private gutter(): void {
     const text = byId<HTMLTextAreaElement>("toml");
     const wrong = new Set(this.variants.all.length ? this.variants.get().problems.map((problem) => problem.line) : []);
-    const lines = text.value.split("\n").map((_, at) => (wrong.has(at + 1) ? make("b", {}, String(at + 1)) : document.createTextNode(String(at + 1))));
-    fill(byId("numbers"), ...lines.flatMap((line) => [line, "\n"]));
+    // A text between those that are wrong: there may be very many lines.
+    const parts: (string | HTMLElement)[] = [""];
+    const lines = text.value.split("\n").length;
+    for (let line = 1; line <= lines; line++) {
+      if (wrong.has(line)) {
+        parts.push(make("b", {}, String(line)), "\n");
+      } else {
+        parts.push(`${parts.pop()}${line}\n`);
+      }
+    }
+    fill(byId("numbers"), ...parts);
     byId("numbers").scrollTop = text.scrollTop;
   }
 
