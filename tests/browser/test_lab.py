@@ -374,6 +374,10 @@ def test_it_fits_a_phone(opened: Open, scheme: str) -> None:
         page = opened(place, viewport=PHONE, color_scheme=scheme)
         whole, seen = widths(page.locator("html"))
         assert whole <= seen, place
+    # What a rule of the calculator assumes is not cut either.
+    page.wait_for_selector("#view-sizing tbody tr")
+    whole, seen = widths(page.locator("#view-sizing .wide"))
+    assert whole <= seen
 
 
 def test_a_step_of_what_was_open_is_not_for_what_is_opened_meanwhile(opened: Open) -> None:
