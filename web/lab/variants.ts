@@ -99,7 +99,7 @@ export class Variants {
   // What is wrong with a text that is to be opened.
   async fault(toml: string): Promise<Fault | null> {
     try {
-      await this.described("A", toml);
+      await this.engine.ask<Description>({ ask: "describe", scenario: { toml, seed: 1, follow: null } });
       return null;
     } catch (error) {
       if (!(error instanceof Fault)) {
