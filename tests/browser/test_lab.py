@@ -762,10 +762,15 @@ def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open)
     before = page.inner_text("#hash-B")
     assert "The A that is open now is closed: this B takes its place" in forked(1, "2 Mbps")
     assert page.inner_text("#hash-A") == before
-    # Each curve is of its own variant.
+    # Each curve is of its own variant, and a fork that cannot be closes nothing.
     over = page.locator(".pane").first.locator(".panel .u-over").first
     over.click(position={"x": 100, "y": 100})
     expect(page.locator("#fork")).to_contain_text("Fork of A")
+    page.fill("#fork input", "3 Mbits")
+    page.click("#fork-go")
+    expect(page.locator("#notice")).to_contain_text("unknown unit `Mbits`")
+    expect(page.locator(".pane")).to_have_count(2)
+    assert page.inner_text("#hash-A") == before
 
 
 def test_what_cannot_run_does_not_ask_to_be_run(opened: Open) -> None:

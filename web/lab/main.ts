@@ -436,6 +436,11 @@ class Lab {
     const { sound } = this.variants.get(name);
     try {
       const { toml } = await this.engine.ask<{ toml: string }>({ ask: "change", toml: sound, change });
+      const fault = await this.variants.fault(toml);
+      if (fault) {
+        this.told(fault);
+        return;
+      }
       const { cursor } = this.looking;
       this.variants.closeSecond();
       if (name === "B" && !(await this.variants.change(sound))) {
