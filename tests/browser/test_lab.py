@@ -139,13 +139,16 @@ def test_a_turned_knob_changes_the_text_and_the_run(opened: Open) -> None:
 def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(opened: Open) -> None:
     page = opened("#example=two_rtts")
     page.click("#compare")
-    expect(page.locator("#status")).to_contain_text("A and B are the same")
+    expect(page.locator("#difference")).to_contain_text("A and B are the same")
     knob = page.locator("[id='knob-topology.dumbbell.queue.buffer']")
     knob.fill("10 packets")
     knob.press("Enter")
-    expect(page.locator("#status")).to_contain_text("First difference at", timeout=PATIENCE)
-    assert "bottleneck" in page.inner_text("#status")
+    expect(page.locator("#difference")).to_contain_text("First difference at", timeout=PATIENCE)
+    assert "bottleneck" in page.inner_text("#difference")
     assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
+    # It stays when the run is over.
+    expect(page.locator("#status")).to_have_text("Done.")
+    expect(page.locator("#difference")).to_contain_text("First difference at")
     assert page.inner_text("#hash-B") == of_wheel(page.input_value("#toml"), 1)
     page.click("#compare")
     expect(page.locator(".pane")).to_have_count(1)
@@ -269,7 +272,7 @@ def test_a_dropped_file_is_opened_and_what_is_no_scenario_is_refused(opened: Ope
         "huge.toml",
         huge + '[flows.web]\ncount = 4000000\nfrom = "left"\nto = "right"\nrtt = "9 ms"\ntcp = {preset = "reno"}\n',
     )
-    expect(page.locator("#problems")).to_contain_text("needs more memory than the lab gives a run", timeout=PATIENCE)
+    expect(page.locator("#notice")).to_contain_text("needs more memory than the lab gives a run", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("lesson", range(6))
@@ -371,6 +374,10 @@ def test_it_fits_a_phone(opened: Open, scheme: str) -> None:
         page = opened(place, viewport=PHONE, color_scheme=scheme)
         whole, seen = widths(page.locator("html"))
         assert whole <= seen, place
+    # What a rule of the calculator assumes is not cut either.
+    page.wait_for_selector("#view-sizing tbody tr")
+    whole, seen = widths(page.locator("#view-sizing .wide"))
+    assert whole <= seen
 
 
 def test_a_step_of_what_was_open_is_not_for_what_is_opened_meanwhile(opened: Open) -> None:
@@ -527,3 +534,247 @@ def test_every_experiment_opens_and_has_curves(opened: Open) -> None:
         until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
         assert page.locator("#problems li").count() == 0, name
         assert page.locator("#notice").is_hidden(), name
+
+
+def test_the_seed_of_the_text_and_that_of_the_field_are_one(opened: Open) -> None:
+    page = opened("#example=red")
+    knob = page.locator("[id='knob-seed']")
+    knob.fill("7")
+    knob.press("Enter")
+    expect(page.locator("#seed")).to_have_value("7")
+    toml = page.input_value("#toml")
+    # However it is written, and whatever else looks like one.
+    for written, seed in (
+        ("seed = 1_000", "1000"),
+        ('"seed" = 9', "9"),
+        ("seed = 0x10", "16"),
+        ("seed = 3 # not\n# seed = 5", "3"),
+    ):
+        write(page, toml.replace("seed = 7", written))
+        expect(page.locator("#seed")).to_have_value(seed)
+    assert run(page) == of_wheel(page.input_value("#toml"), 3)
+    # And the other way round, also of two variants.
+    page.click("#compare")
+    expect(page.locator("#variants button")).to_have_count(2)
+    page.fill("#seed", "2")
+    page.press("#seed", "Enter")
+    for name in ("B", "A"):
+        page.click(f"#variants button:has-text('{name}')")
+        expect(page.locator("[id='knob-seed']")).to_have_value("2")
+    write(page, toml)
+    expect(page.locator("#seed")).to_have_value("7")
+    page.click("#variants button:has-text('B')")
+    expect(page.locator("[id='knob-seed']")).to_have_value("7")
+    # As it is in a file that is opened.
+    dropped(page, "red.toml", toml.replace("seed = 7", 'name = """\nseed = 4\n"""').replace("\nname", "\n# name", 1))
+    expect(page.locator("#seed")).to_have_value("1")
+
+
+def test_a_text_without_a_seed_names_the_one_that_is_set(opened: Open) -> None:
+    page = opened("#example=random_loss")
+    shipped = (ROOT / "examples/random_loss.toml").read_text()
+    assert "seed" not in shipped
+    # No need to wait: what is typed comes first.
+    page.fill("#seed", "2")
+    assert run(page) == GOLDEN["random_loss.toml"]["2"]["results"]
+    page.click("summary:has-text('Export')")
+    with page.expect_download() as download:
+        page.click("#exports button:has-text('Scenario (TOML)')")
+    taken = download.value.path().read_text()
+    assert taken.replace("seed = 2\n", "", 1) == shipped
+    assert tb.Scenario.from_toml(taken).to_dict()["seed"] == 2
+
+
+@pytest.mark.parametrize("typed", ["abc", "-1", "1.5", "9007199254740992", ""])
+def test_what_is_no_seed_is_said_and_does_not_run(opened: Open, typed: str) -> None:
+    page = opened("#example=md1")
+    page.fill("#seed", typed)
+    page.click("#play")
+    expect(page.locator("#status")).to_contain_text("Nothing runs")
+    expect(page.locator("#seed-problem")).to_contain_text("a whole number from 0 to 9007199254740991")
+    expect(page.locator("#seed")).to_have_attribute("aria-invalid", "true")
+    page.click("[data-step=round_trip]")
+    page.wait_for_timeout(200)
+    assert page.input_value("#seed") == typed
+    assert page.inner_text("#clock").startswith("0")
+    assert page.inner_text("#play") == "Run"
+    page.fill("#seed", "1")
+    page.press("#seed", "Enter")
+    expect(page.locator("#seed-problem")).to_be_empty()
+    assert run(page) == GOLDEN["md1.toml"]["1"]["results"]
+
+
+@pytest.mark.parametrize("typed", ["abc", "-1", "1.5", "20 packets", ""])
+def test_what_is_no_mark_of_a_queue_is_said_and_does_not_run(opened: Open, typed: str) -> None:
+    page = opened("#example=one_flow")
+    page.click("#break-summary")
+    page.check("#break-queue")
+    page.fill("#break-units", typed)
+    page.select_option("#speed", label=FASTEST)
+    page.click("#play")
+    expect(page.locator("#status")).to_contain_text("Nothing runs")
+    expect(page.locator("#break-problem")).to_contain_text("a whole number of units")
+    expect(page.locator("#break-problem")).to_be_visible()
+    expect(page.locator("#break-units")).to_have_attribute("aria-invalid", "true")
+    page.fill("#break-units", "9")
+    page.click("#play")
+    expect(page.locator("#status")).to_contain_text("Stopped at", timeout=PATIENCE)
+
+
+def test_a_text_that_is_typed_is_what_runs(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    shipped = page.input_value("#toml")
+    page.click("#as-text")
+    for buffer, button in (("7", "#compare"), ("8", "[data-step=event]"), ("9", "#variants button:has-text('B')")):
+        page.fill("#toml", re.sub('buffer = "[^"]*"', f'buffer = "{buffer} packets"', page.input_value("#toml")))
+        page.click(button)
+        expect(page.locator("[id='knob-topology.dumbbell.queue.buffer']")).to_have_value(f"{buffer} packets")
+    page.fill("#toml", page.input_value("#toml").replace("9 packets", "10 packets"))
+    page.fill("#seed", "2")
+    page.press("#seed", "Enter")
+    expect(page.locator("#toml")).to_have_value(re.compile('seed = 2\n(.|\n)*"10 packets"'))
+    page.click("#compare")
+    expect(page.locator(".pane")).to_have_count(1)
+    # Back to the start takes nothing that is typed.
+    typed = shipped.replace('duration = "60 s"', 'duration = "61 s"')
+    page.fill("#toml", typed)
+    page.click("#reset")
+    assert page.input_value("#toml") == typed
+    assert run(page) == of_wheel(typed, 1)
+    # Again.
+    typed = re.sub('buffer = "[^"]*"', 'buffer = "11 packets"', typed)
+    page.fill("#toml", typed)
+    assert page.inner_text("#play") == "Again"
+    page.click("#play")
+    expect(page.locator("#hash-A")).to_have_text(of_wheel(typed, 1), timeout=PATIENCE)
+    # What is wrong is said, and nothing runs.
+    page.fill("#toml", typed.replace("Mbps", "Mbits", 1))
+    page.click("#play")
+    expect(page.locator("#problems li").first).to_contain_text("unknown unit `Mbits`")
+    expect(page.locator("#status")).to_contain_text("Nothing runs")
+    assert page.inner_text("#play") == "Again"
+
+
+def test_back_and_forward_keep_what_is_open_with_its_edits(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    edited = re.sub('buffer = "[^"]*"', 'buffer = "7 packets"', page.input_value("#toml"))
+    write(page, edited)
+    expect(page.locator("[id='knob-topology.dumbbell.queue.buffer']")).to_have_value("7 packets")
+    page.click("[data-step=round_trip]")
+    until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
+    clock = page.inner_text("#clock")
+    page.click("#tab-sizing")
+    page.go_back()
+    expect(page.locator("#view-lab")).to_be_visible()
+    assert (page.input_value("#toml"), page.inner_text("#clock")) == (edited, clock)
+    # A file survives, and so does what it took the place of.
+    md1 = (ROOT / "examples/md1.toml").read_text()
+    dropped(page, "md1.toml", md1)
+    expect(page.locator("#toml")).to_have_value(md1)
+    page.fill("#toml", md1 + "# mine\n")
+    page.click("#tab-gallery")
+    page.go_back()
+    expect(page.locator("#toml")).to_have_value(md1 + "# mine\n")
+    page.go_back()
+    expect(page.locator("#toml")).to_have_value(edited)
+    page.go_forward()
+    expect(page.locator("#toml")).to_have_value(md1 + "# mine\n")
+    # Whoever chooses the example anew gets it as it is.
+    page.click("#tab-gallery")
+    page.click("[data-example=one_flow]")
+    expect(page.locator("#toml")).to_have_value((ROOT / "examples/one_flow.toml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"\x01 = [[[", "cannot be read"),
+        (b'duration = "1 s"\n', "broken.toml cannot be opened"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "is no text"),
+        (b"duration = 1\x00", "is no text"),
+        (b"#" * 1_000_001, "has at most a million"),
+    ],
+)
+def test_a_file_that_cannot_be_opened_leaves_what_is_open(opened: Open, content: bytes, told: str) -> None:
+    page = opened("#example=one_flow")
+    edited = re.sub('buffer = "[^"]*"', 'buffer = "7 packets"', page.input_value("#toml"))
+    write(page, edited)
+    expect(page.locator("[id='knob-topology.dumbbell.queue.buffer']")).to_have_value("7 packets")
+    page.set_input_files("#file", {"name": "broken.toml", "mimeType": "application/toml", "buffer": content})
+    expect(page.locator("#notice")).to_contain_text(told)
+    assert page.input_value("#toml") == edited
+    assert page.locator("#problems li").count() == 0
+    assert page.evaluate("location.hash") == "#example=one_flow"
+    assert run(page) == of_wheel(edited, 1)
+
+
+def test_a_link_that_could_not_be_opened_is_not_made(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    long = page.input_value("#toml") + "# \n" * 300_000
+    dropped(page, "long.toml", long)
+    expect(page.locator("#toml")).to_have_value(long)
+    page.click("#compare")
+    expect(page.locator(".pane")).to_have_count(2)
+    page.click("#share")
+    expect(page.locator("#status")).to_contain_text("There is no link to this", timeout=PATIENCE)
+    assert page.evaluate("location.hash") == "#lab"
+
+
+def test_keys_step_also_after_a_button_was_pressed(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    page.click("#reset")
+    for key in ("r", "p", "e"):
+        before = page.inner_text("#clock")
+        end = time.monotonic() + PATIENCE / 1000
+        # Events may be less apart than the clock shows.
+        while page.inner_text("#clock") == before and time.monotonic() < end:
+            page.keyboard.press(key)
+            page.wait_for_timeout(50)
+        assert page.inner_text("#clock") != before, key
+    # But not where they are letters.
+    page.focus("#seed")
+    before = page.inner_text("#clock")
+    page.keyboard.press("r")
+    page.wait_for_timeout(200)
+    assert (page.inner_text("#clock"), page.input_value("#seed")) == (before, "r1")
+
+
+def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    run(page)
+
+    def forked(pane: int, rate: str) -> str:
+        over = page.locator(".pane").nth(pane).locator(".panel .u-over").first
+        over.scroll_into_view_if_needed()
+        box = over.bounding_box()
+        assert box
+        over.click(position={"x": box["width"] / 2, "y": box["height"] - 20})
+        told = page.inner_text("#fork")
+        page.fill("#fork input", rate)
+        page.click("#fork-go")
+        page.wait_for_selector("#hash-B")
+        expect(page.locator("#status")).to_have_text("Done.")
+        expect(page.locator("#difference")).to_contain_text("First difference at", timeout=PATIENCE)
+        return told
+
+    assert "closed" not in forked(0, "3 Mbps")
+    assert "The B that is open now is closed" in forked(0, "4 Mbps")
+    before = page.inner_text("#hash-B")
+    assert "The A that is open now is closed: this B takes its place" in forked(1, "2 Mbps")
+    assert page.inner_text("#hash-A") == before
+    # Each curve is of its own variant, and a fork that cannot be closes nothing.
+    over = page.locator(".pane").first.locator(".panel .u-over").first
+    over.click(position={"x": 100, "y": 100})
+    expect(page.locator("#fork")).to_contain_text("Fork of A")
+    page.fill("#fork input", "3 Mbits")
+    page.click("#fork-go")
+    expect(page.locator("#notice")).to_contain_text("unknown unit `Mbits`")
+    expect(page.locator(".pane")).to_have_count(2)
+    assert page.inner_text("#hash-A") == before
+
+
+def test_what_cannot_run_does_not_ask_to_be_run(opened: Open) -> None:
+    page = opened()
+    dropped(page, "noise.toml", "\x01 = [[[")
+    expect(page.locator("#problems")).to_contain_text("cannot be read")
+    expect(page.locator("#status")).to_contain_text("There is nothing to run yet")

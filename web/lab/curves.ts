@@ -61,6 +61,8 @@ const HEIGHT = 190;
 const FONT = "11px system-ui, sans-serif";
 // Pixels.
 const NEAR = 7;
+// Of levels: no curve has it.
+const LEVEL_DASH = [8, 3, 2, 3];
 
 export class Panel {
   readonly plot: uPlot;
@@ -186,34 +188,35 @@ export class Panel {
     ctx.restore();
   }
 
-  // Names go below their lines, and beside one another where these are near.
+  // Names go below their lines, and beside one another where these are near; on a ground of their own, above everything else.
   private drawLevels(y: (value: number) => number): void {
     const { ctx, bbox } = this.plot;
     const size = 10 * devicePixelRatio;
     ctx.font = `${size}px system-ui, sans-serif`;
     ctx.textAlign = "right";
-    const named: { at: number; left: number }[] = [];
-    for (const { value, label, colour } of this.options.levels ?? []) {
-      if (value * this.options.scale > this.top) {
-        continue;
-      }
+    const shown = (this.options.levels ?? []).filter(({ value }) => value * this.options.scale <= this.top);
+    for (const { value, colour } of shown) {
       const at = y(value);
       const across: [number, number, number, number] = [bbox.left, at, bbox.left + bbox.width, at];
       // To be seen on whatever lies below.
       ctx.globalAlpha = 0.7;
       upright(ctx, across, ink("--ground"), [], 3);
       ctx.globalAlpha = 1;
-      upright(ctx, across, colour(), [4, 4], 1.4);
+      upright(ctx, across, colour(), LEVEL_DASH, 1.4);
+    }
+    const named: { at: number; left: number }[] = [];
+    for (const { value, label, colour } of shown.filter((level) => level.label !== "")) {
+      const at = y(value);
       const beside = named.filter((other) => Math.abs(other.at - at) < 1.1 * size).map((other) => other.left);
       const right = Math.min(bbox.left + bbox.width - 4, ...beside.map((left) => left - size));
       const below = at + 1.1 * size < bbox.top + bbox.height ? 1.1 * size : -0.4 * size;
-      // Readable on whatever lies below.
-      ctx.strokeStyle = ink("--ground");
-      ctx.lineWidth = 3 * devicePixelRatio;
-      ctx.strokeText(label, right, at + below);
+      const { width } = ctx.measureText(label);
+      const edge = 0.3 * size;
+      ctx.fillStyle = ink("--ground");
+      ctx.fillRect(right - width - edge, at + below - 0.9 * size, width + 2 * edge, 1.2 * size);
       ctx.fillStyle = colour();
       ctx.fillText(label, right, at + below);
-      named.push({ at, left: right - ctx.measureText(label).width });
+      named.push({ at, left: right - width });
     }
   }
 

@@ -8,7 +8,8 @@ import { seconds } from "./words";
 // A change of a link or of a group, as the timeline has it.
 export type Change = Record<string, string | boolean>;
 
-export function forkForm(place: HTMLElement, variant: Variant, time: number, fork: (change: Change) => void): void {
+// `replaced`: there is a B already.
+export function forkForm(place: HTMLElement, variant: Variant, time: number, replaced: boolean, fork: (change: Change) => void): void {
   const { ports, followed, groups } = variant.pane.description;
   const links = followed.ports.map((id) => ports[id]?.name ?? "");
   const whom = make(
@@ -35,7 +36,8 @@ export function forkForm(place: HTMLElement, variant: Variant, time: number, for
   const change = (): Change => (ofLink() ? { at, link: name(), [what.value]: value.value } : { at, group: name(), stop: true });
   const go = make("button", { class: "main", id: "fork-go", click: () => fork(change()) }, "Fork");
   const close = make("button", { class: "close", "aria-label": "Close", click: () => { place.hidden = true; } }, "\u2715");
-  fill(place, close, make("h3", {}, `Fork at ${seconds(time, 5)}`), make("p", {}, "B is the same run up to here, and goes on with one thing changed. Everything else can be changed from the start: Compare."), make("div", { class: "row" }, whom, what, value, go));
+  const closed = variant.name === "B" ? " The A that is open now is closed: this B takes its place." : replaced ? " The B that is open now is closed." : "";
+  fill(place, close, make("h3", {}, `Fork${replaced ? ` of ${variant.name}` : ""} at ${seconds(time, 5)}`), make("p", {}, `A new B is the same run up to here, and goes on with one thing changed. Everything else can be changed from the start: Compare.${closed}`), make("div", { class: "row" }, whom, what, value, go));
   place.hidden = false;
 }
 

@@ -6,7 +6,7 @@ import { changed, LESSONS, type Lesson, type Task } from "./lessons";
 
 // What a lesson needs of the page.
 export interface Classroom {
-  open(toml: string): Promise<void>;
+  open(toml: string): Promise<unknown>;
   // Both side by side, as fast as they go.
   runBoth(toml: string, other: string): Promise<void>;
 }

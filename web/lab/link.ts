@@ -1,5 +1,7 @@
 // A link that holds everything: the scenarios as they are written and the seed, compressed, behind the `#`, which no server gets to see.
 
+import { count } from "./words";
+
 export interface Linked {
   // Of the format.
   v: 1;
@@ -16,10 +18,18 @@ const MARK = "#1.";
 const MOST = 2_000_000;
 const SEEDS = 2 ** 53;
 
-export class LinkError extends Error {}
+export class LinkError extends Error {
+  get sentence(): string {
+    return `${this.message[0]?.toUpperCase()}${this.message.slice(1)}.`;
+  }
+}
 
 export async function fragment(linked: Linked): Promise<string> {
-  const packed = new Blob([JSON.stringify(linked)]).stream().pipeThrough(new CompressionStream("gzip"));
+  const whole = new Blob([JSON.stringify(linked)]);
+  if (whole.size > MOST) {
+    throw new LinkError(`there is no link to this: it has ${count(whole.size)} bytes, of at most ${count(MOST)}; Export has the scenario`);
+  }
+  const packed = whole.stream().pipeThrough(new CompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
   let text = "";
   bytes.forEach((byte) => {

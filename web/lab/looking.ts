@@ -94,7 +94,7 @@ export class Looking {
     const variant = this.variants.get(name);
     const loss = { time_s: drop.time_s, port: drop.port, flow: drop.flow, segment: drop.segment, transmission: drop.transmission };
     try {
-      const answer = await this.engine.question<WhyAnswer>({ ask: "why", name: "why", scenario: { toml: variant.sound, seed: this.variants.seed() }, loss });
+      const answer = await this.engine.question<WhyAnswer>({ ask: "why", name: "why", scenario: { toml: variant.sound, seed: this.variants.seed }, loss });
       const cells = variant.pane.description.groups.some((group) => group.cells);
       fill(place, close, heading, ...explained(drop, answer, cells ? "cells" : "packets"));
       place.scrollIntoView({ block: "nearest" });

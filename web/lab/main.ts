@@ -1,7 +1,7 @@
 // The page: which view is shown, what is opened in it, and what buttons and keys do.
 
 import uplotCss from "uplot/dist/uPlot.min.css";
-import { Fault, type Breaks, type DifferenceAnswer } from "./answers";
+import { Fault, type Breaks, type DifferenceAnswer, type Problem } from "./answers";
 import { onGroundChange } from "./colours";
 import { byId, fill, make } from "./dom";
 import { Engine } from "./engine";
@@ -12,10 +12,12 @@ import { Places } from "./knobs";
 import { LessonView } from "./lesson_view";
 import { LinkError, unfolded } from "./link";
 import { Looking, SPANS } from "./looking";
+import { Openings, type Kept } from "./openings";
 import { lossList, outcome } from "./outcome";
 import { Pane } from "./pane";
 import { Player } from "./player";
 import { ScenarioSide } from "./scenario_side";
+import { seedTyped } from "./seed";
 import { sizing } from "./sizing";
 import { exportMenu, share } from "./taking";
 import { Thumbnails } from "./thumbnails";
@@ -30,6 +32,7 @@ declare const TAILBACK_VERSION: string;
 const SPEEDS: [string, number | null][] = [["1/1000", 0.001], ["1/100", 0.01], ["1/10", 0.1], ["1×", 1], ["10×", 10], ["as fast as it goes", null]];
 // Bytes of a file that is opened.
 const LONGEST = 1_000_000;
+const NOTHING_SOUND = "There is nothing to run yet: the scenario has to be mended first.";
 const VIEWS = ["gallery", "lab", "lessons", "sizing"];
 
 class Lab {
@@ -44,10 +47,17 @@ class Lab {
     halted: () => fill(byId("results"), this.losses()),
     finished: () => this.finished(),
   });
-  private readonly side = new ScenarioSide(this.variants, (at, value) => void this.turn(at, value), (toml) => void this.change(toml));
+  private readonly side = new ScenarioSide(this.variants, {
+    turn: (at, value) => void this.edit(() => this.turn(at, value)),
+    change: (toml) => void this.edit(() => this.change(toml)),
+    choose: (name) => void this.choose(name),
+  });
   private readonly lessons = new LessonView({ open: (toml) => this.open(toml), runBoth: (toml, other) => this.runBoth(toml, other) });
   private readonly thumbnails = new Thumbnails(this.engine, () => !byId("view-gallery").hidden && !document.hidden && !this.player.isPlaying);
+  private readonly openings = new Openings();
   private examples: Example[] = [];
+  // The edit under way: the next one waits for it.
+  private edits: Promise<unknown> = Promise.resolve();
 
   async begin(): Promise<void> {
     const style = new CSSStyleSheet();
@@ -80,7 +90,12 @@ class Lab {
 
   private async arrive(): Promise<void> {
     const { hash } = location;
-    if (hash === "#lab" && this.variants.all.length) {
+    const kept = this.openings.find(this.openings.shown);
+    if (this.openings.isShown) {
+      this.view("lab");
+    } else if (kept) {
+      await this.reopen(kept);
+    } else if (hash === "#lab" && this.variants.all.length) {
       this.view("lab");
     } else if (["", "#gallery", "#lab"].includes(hash)) {
       this.view("gallery");
@@ -89,6 +104,7 @@ class Lab {
     } else if (/^#(example|experiment)=/.test(hash)) {
       const example = this.examples.find((one) => one.place === hash);
       if (example?.toml) {
+        this.lessons.close();
         await this.open(example.toml);
       } else {
         this.notice(example ? `${example.name} has no scenario: models compute all of it.` : "There is no such experiment.");
@@ -102,8 +118,8 @@ class Lab {
   private async follow(hash: string): Promise<void> {
     try {
       const linked = await unfolded(hash);
-      await this.open(linked.toml, linked.seed);
-      if (linked.other !== undefined) {
+      this.lessons.close();
+      if ((await this.open(linked.toml, linked.seed)) && linked.other !== undefined) {
         await this.addVariant(linked.other);
       }
       if (linked.version !== TAILBACK_VERSION) {
@@ -113,7 +129,7 @@ class Lab {
       if (!(error instanceof LinkError)) {
         throw error;
       }
-      this.notice(`${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`);
+      this.notice(error.sentence);
       if (this.variants.all.length === 0) {
         this.view("gallery");
       }
@@ -149,7 +165,7 @@ class Lab {
 
   private told(error: unknown): void {
     if (error instanceof Fault) {
-      this.notice(error.answer.problems.map((problem) => [problem.message, problem.given && `given ${problem.given}`, problem.expected && `expected ${problem.expected}`, problem.hint].filter(Boolean).join("; ")).join(" — "));
+      this.notice(sentence(error.answer.problems));
     } else {
       throw error;
     }
@@ -157,31 +173,54 @@ class Lab {
 
   // Scenarios -----------------------------------------------------------------------------------------------------------------------------
 
-  // A scenario in place of what is open.
-  private async open(toml: string, seed: number | null = null): Promise<void> {
+  // A scenario in place of what is open, which the address that is shown is of. False: another one has been opened meanwhile.
+  private async open(toml: string, seed: number | null = null, opening = this.openings.fresh()): Promise<boolean> {
     this.player.stop();
-    const written = /^seed\s*=\s*(\d+)/m.exec(toml)?.[1];
-    byId<HTMLInputElement>("seed").value = String(seed ?? written ?? 1);
+    this.openings.mark(opening);
+    const before = this.openings.of(this.variants, this.side.typed);
+    let isSound = true;
     try {
-      if (!(await this.variants.open(toml))) {
-        return;
+      if (!(await this.variants.open(toml, seed))) {
+        return false;
       }
     } catch (error) {
       if (!(error instanceof Fault)) {
         throw error;
       }
+      isSound = false;
       this.variants.mend(toml, error);
-      this.shown();
-      this.side.tab("text");
-      this.view("lab");
-      return;
     }
-    const { duration } = this.variants;
-    this.speed = duration > 30 ? "10×" : duration > 5 ? "1×" : "1/10";
+    this.openings.replace(before, opening);
+    this.side.forget();
+    if (isSound) {
+      const { duration } = this.variants;
+      this.speed = duration > 30 ? "10×" : duration > 5 ? "1×" : "1/10";
+    } else {
+      this.side.tab("text");
+    }
     this.looking.span("the whole run");
     this.shown();
     this.view("lab");
     byId("main").focus({ preventScroll: true });
+    return true;
+  }
+
+  // What was open once, with its edits.
+  private async reopen({ variants, edited }: Kept): Promise<void> {
+    this.lessons.close();
+    const [first, second] = variants;
+    if (!first || !(await this.open(first.sound || first.toml, null, this.openings.shown ?? undefined))) {
+      return;
+    }
+    if (second) {
+      await this.addVariant(second.sound);
+    }
+    for (const { name, toml } of variants.filter((one) => one.toml !== one.sound && one.sound !== "")) {
+      this.variants.edited = name;
+      await this.change(toml);
+    }
+    this.variants.edited = edited;
+    this.side.show();
   }
 
   // What has been opened or changed is shown, from its start.
@@ -198,32 +237,59 @@ class Lab {
     byId("pace").textContent = "";
     const first = panes[0]?.description;
     const more = first && first.flow_count > first.followed.flows.length ? `${count(first.flow_count)} flows, of which ${first.followed.flows.length} are followed. ` : "";
-    this.status(`${more}Press Run, or step through it.`);
+    this.status(this.variants.isRunnable ? `${more}Press Run, or step through it.` : NOTHING_SOUND);
+    byId("difference").hidden = all.length < 2;
     byId("follow").hidden = more === "";
     byId<HTMLInputElement>("follow-from").value = String(this.variants.follow ?? "");
     this.side.show();
-    exportMenu(this.variants, this.player.results);
+    exportMenu(this.variants, this.player.results, () => this.settled());
     this.looking.reset();
   }
 
-  // Another text for the variant that is edited.
-  private async change(toml: string): Promise<void> {
+  private edit<Answer>(act: () => Promise<Answer>): Promise<Answer> {
+    const done = this.edits.then(act);
+    this.edits = done.catch(() => undefined);
+    return done;
+  }
+
+  // What is typed is applied. False: it is wrong, and that is said.
+  private settled(): Promise<boolean> {
+    return this.edit(async () => {
+      const seed = this.side.typedSeed;
+      this.side.seedProblem(null);
+      const isSound = await this.applied();
+      return (seed === null || (await this.reseed(seed))) && isSound;
+    });
+  }
+
+  private async applied(): Promise<boolean> {
+    const typed = this.side.take();
+    return typed === null || (await this.change(typed));
+  }
+
+  // Another text for the variant that is edited. False: it is not sound.
+  private async change(toml: string): Promise<boolean> {
     const variant = this.variants.get();
     try {
       if (await this.variants.change(toml)) {
         this.shown();
         void this.compare();
       }
+      return true;
     } catch (error) {
       if (!(error instanceof Fault)) {
         throw error;
       }
       variant.problems = error.answer.problems;
       this.side.show();
+      return false;
     }
   }
 
   private async turn(at: string, value: string | number | boolean): Promise<void> {
+    if (!(await this.applied())) {
+      return;
+    }
     try {
       const { toml } = await this.engine.ask<{ toml: string }>({ ask: "turn", toml: this.variants.get().toml, at, value });
       await this.change(toml);
@@ -234,11 +300,28 @@ class Lab {
     }
   }
 
-  private async reseed(): Promise<void> {
-    if (this.variants.all.length) {
-      await this.change(this.variants.get().toml);
-      this.shown();
+  private async choose(name: Variant["name"]): Promise<void> {
+    await this.settled();
+    this.variants.edited = name;
+    this.side.show();
+  }
+
+  // Another seed for what is open. False: there is none, and that is said.
+  private async reseed(typed: string): Promise<boolean> {
+    const seed = seedTyped(typed);
+    this.side.seedProblem(seed === null ? typed : null);
+    if (seed === null) {
+      return false;
     }
+    if (this.variants.all.some(({ problems }) => problems.length > 0)) {
+      this.notice("The seed stands in the scenario, which has to be mended first.");
+      return false;
+    }
+    if (seed !== this.variants.seed && (await this.variants.reseed(seed))) {
+      this.shown();
+      void this.compare();
+    }
+    return true;
   }
 
   private async refollow(): Promise<void> {
@@ -258,15 +341,26 @@ class Lab {
     }
   }
 
+  // What cannot be opened leaves what is open as it is.
   private async dropped(file: File): Promise<void> {
-    this.lessons.close();
     if (file.size > LONGEST) {
       this.notice(`${file.name} has ${count(file.size)} bytes; a scenario for the lab has at most a million.`);
       return;
     }
+    const text = textOf(await file.arrayBuffer());
+    if (text === null) {
+      this.notice(`${file.name} is no text, and so no scenario.`);
+      return;
+    }
+    const fault = this.variants.all.length > 0 ? await this.variants.fault(text) : null;
+    if (fault) {
+      this.notice(`${file.name} cannot be opened: ${sentence(fault.answer.problems)}`);
+      return;
+    }
+    this.lessons.close();
     history.pushState(null, "", "#lab");
     this.notice(null);
-    await this.open(await file.text());
+    await this.open(text);
   }
 
   // Variants ------------------------------------------------------------------------------------------------------------------------------
@@ -284,55 +378,74 @@ class Lab {
 
   private async toggleCompare(): Promise<void> {
     if (this.variants.all.length > 1) {
+      if (this.variants.edited === "A") {
+        await this.settled();
+      }
       this.variants.closeSecond();
       this.shown();
-    } else if (this.variants.isRunnable) {
+    } else if ((await this.settled()) && this.variants.isRunnable) {
       await this.addVariant(this.variants.get().sound);
     }
   }
 
   private async runBoth(toml: string, other: string): Promise<void> {
-    await this.open(toml);
-    await this.addVariant(other);
-    this.speed = "as fast as it goes";
-    await this.play();
+    if (await this.open(toml)) {
+      await this.addVariant(other);
+      this.speed = "as fast as it goes";
+      await this.play();
+    }
   }
 
-  // The first event that differs.
+  // The first event that differs has a place of its own, where it stays.
   private async compare(): Promise<void> {
-    const { generation } = this.variants;
     const [one, other] = this.variants.all;
     if (!one || !other) {
       return;
     }
+    const tell = (text: string) => {
+      const [left, right] = this.variants.all;
+      if (left?.sound === one.sound && right?.sound === other.sound) {
+        byId("difference").textContent = text;
+      }
+    };
     if (one.sound === other.sound) {
-      this.status("A and B are the same: turn a knob of B.");
+      tell("A and B are the same: turn a knob of B.");
       return;
     }
-    const of = ({ sound }: Variant) => ({ toml: sound, seed: this.variants.seed() });
+    const of = ({ sound, seed }: Variant) => ({ toml: sound, seed });
+    tell("Looking for the first difference.");
     try {
-      const answer = await this.engine.question<DifferenceAnswer>({ ask: "difference", name: `difference ${generation}`, left: of(one), right: of(other) }, (share) => {
-        if (generation === this.variants.generation && !this.player.isPlaying) {
-          this.status(`Looking for the first difference: ${percent(share)}`);
-        }
+      const answer = await this.engine.question<DifferenceAnswer>({ ask: "difference", name: `difference ${this.variants.generation}`, left: of(one), right: of(other) }, (share) => {
+        tell(`Looking for the first difference: ${percent(share)}`);
       });
-      if (generation === this.variants.generation) {
-        this.status(difference(answer));
-      }
+      tell(difference(answer));
     } catch (error) {
+      tell("");
       this.told(error);
     }
   }
 
   private forkForm(variant: Variant, time: number): void {
-    forkForm(byId("fork"), variant, time, (change) => void this.fork(variant, change));
+    forkForm(byId("fork"), variant, time, this.variants.all.length > 1, (change) => void this.fork(variant.name, change));
   }
 
-  private async fork(variant: Variant, change: Change): Promise<void> {
+  private async fork(name: Variant["name"], change: Change): Promise<void> {
+    if (!(await this.settled())) {
+      return;
+    }
+    const { sound } = this.variants.get(name);
     try {
-      const { toml } = await this.engine.ask<{ toml: string }>({ ask: "change", toml: variant.sound, change });
+      const { toml } = await this.engine.ask<{ toml: string }>({ ask: "change", toml: sound, change });
+      const fault = await this.variants.fault(toml);
+      if (fault) {
+        this.told(fault);
+        return;
+      }
       const { cursor } = this.looking;
-      this.variants.all = [{ ...variant, name: "A" }];
+      this.variants.closeSecond();
+      if (name === "B" && !(await this.variants.change(sound))) {
+        return;
+      }
       await this.addVariant(toml);
       if (this.variants.all.length > 1) {
         this.looking.place(cursor);
@@ -350,26 +463,66 @@ class Lab {
     byId<HTMLSelectElement>("speed").selectedIndex = SPEEDS.findIndex(([known]) => known === label);
   }
 
+  // With what is typed.
+  private async run(): Promise<void> {
+    if (await this.settled()) {
+      await this.play();
+    } else {
+      this.status("Nothing runs: what is typed has to be mended first.");
+    }
+  }
+
+  private async step(step: string): Promise<void> {
+    if (await this.settled()) {
+      await this.player.step(step);
+    } else {
+      this.status("Nothing runs: what is typed has to be mended first.");
+    }
+  }
+
   private async play(): Promise<void> {
     if (!this.variants.isRunnable) {
-      this.status("There is nothing to run yet: the scenario has to be mended first.");
+      this.status(NOTHING_SOUND);
+      return;
+    }
+    const breaks = this.breaks();
+    if (!breaks) {
+      this.player.stop();
+      byId<HTMLDetailsElement>("breaks").open = true;
+      this.status("Nothing runs: it is not said at which queue to stop.");
       return;
     }
     if (this.player.isDone) {
       this.shown();
     }
     fill(byId("results"));
-    await this.player.play(SPEEDS[byId<HTMLSelectElement>("speed").selectedIndex]?.[1] ?? null, this.breaks());
+    await this.player.play(SPEEDS[byId<HTMLSelectElement>("speed").selectedIndex]?.[1] ?? null, breaks);
   }
 
-  private breaks(): Breaks {
+  // Null: the mark of a queue is none.
+  private breaks(): Breaks | null {
     const checked = (id: string) => byId<HTMLInputElement>(id).checked;
-    const units = Number(byId<HTMLInputElement>("break-units").value);
+    const field = byId<HTMLInputElement>("break-units");
+    const text = field.value.trim();
+    const isSound = /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
+    field.setAttribute("aria-invalid", String(!isSound));
+    byId("break-problem").textContent = isSound ? "" : `${text === "" ? "No number" : `Not ${text}`}: a whole number of units, from 0.`;
+    if (checked("break-queue") && !isSound) {
+      return null;
+    }
     return {
       ...(checked("break-timeout") ? { timeout: true } : {}),
       ...(checked("break-loss") ? { loss: true } : {}),
-      ...(checked("break-queue") && Number.isSafeInteger(units) && units >= 0 ? { queue_above: units } : {}),
+      ...(checked("break-queue") ? { queue_above: Number(text) } : {}),
     };
+  }
+
+  private marked(): void {
+    const breaks = this.breaks();
+    byId("break-summary").textContent = breaks === null || Object.keys(breaks).length ? "Stops at\u2026" : "Stop at\u2026";
+    if (this.player.isPlaying) {
+      void this.play();
+    }
   }
 
   private buttons(): void {
@@ -388,8 +541,8 @@ class Lab {
 
   private finished(): void {
     const { results } = this.player;
-    fill(byId("results"), ...outcome(results, this.variants.seed()), this.losses());
-    exportMenu(this.variants, results);
+    fill(byId("results"), ...outcome(results, this.variants.seed), this.losses());
+    exportMenu(this.variants, results, () => this.settled());
     this.lessons.judge(results);
     this.status("Done.");
   }
@@ -414,24 +567,24 @@ class Lab {
       on(`tab-${name}`, () => void this.go(`#${name}`));
     }
     on("tab-lab", () => {
-      history.pushState(null, "", "#lab");
+      this.openings.another("#lab");
       this.view("lab");
     });
-    addEventListener("popstate", () => void this.arrive());
+    addEventListener("popstate", () => { this.notice(null); void this.arrive(); });
     fill(byId("speed"), ...SPEEDS.map(([label]) => make("option", {}, label)));
     fill(byId("span"), ...SPANS.map(([label]) => make("option", {}, label)));
-    on("play", () => void (this.player.isPlaying ? this.player.stop() : this.play()));
+    on("play", () => void (this.player.isPlaying ? this.player.stop() : this.run()));
     on("reset", () => this.variants.all.length && this.shown());
     on("speed", () => void (this.player.isPlaying && this.play()), "change");
     on("span", () => this.looking.span(byId<HTMLSelectElement>("span").value), "change");
     for (const id of ["break-timeout", "break-loss", "break-queue", "break-units"]) {
-      on(id, () => { byId("break-summary").textContent = Object.keys(this.breaks()).length ? "Stops at\u2026" : "Stop at\u2026"; if (this.player.isPlaying) { void this.play(); } }, "change");
+      on(id, () => this.marked(), "change");
     }
-    document.querySelectorAll<HTMLElement>("[data-step]").forEach((button) => button.addEventListener("click", () => void this.player.step(button.dataset["step"] ?? "event")));
+    document.querySelectorAll<HTMLElement>("[data-step]").forEach((button) => button.addEventListener("click", () => void this.step(button.dataset["step"] ?? "event")));
     on("compare", () => void this.toggleCompare());
-    on("seed", () => void this.reseed(), "change");
+    on("seed", () => void this.settled(), "change");
     on("follow-from", () => void this.refollow(), "change");
-    on("share", () => void share(this.variants, TAILBACK_VERSION).then((told) => this.status(told)));
+    on("share", () => void this.settled().then(() => share(this.variants, TAILBACK_VERSION)).then((told) => this.status(told)));
     const file = byId<HTMLInputElement>("file");
     on("file-open", () => file.click());
     file.addEventListener("change", () => {
@@ -456,20 +609,23 @@ class Lab {
       this.variants.panes.forEach((pane) => pane.recolour());
       this.thumbnails.recolour();
     });
-    addEventListener("click", (event) => document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target as Node)) { menu.removeAttribute("open"); } }));
+    // Before whatever the click does, which may open one.
+    addEventListener("click", (event) => document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target as Node)) { menu.removeAttribute("open"); } }), true);
   }
 
   private key(event: KeyboardEvent): void {
     const at = event.target as HTMLElement;
-    const typing = at.matches("input, textarea, select, button, summary") || event.ctrlKey || event.metaKey || event.altKey;
-    if (typing || byId("view-lab").hidden || this.variants.all.length === 0) {
+    const isTyping = at.isContentEditable || at.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=range])");
+    // What has the focus has a use of its own for the space bar.
+    const isPressing = event.key === " " && at.matches("button, summary, input");
+    if (isTyping || isPressing || event.ctrlKey || event.metaKey || event.altKey || byId("view-lab").hidden || this.variants.all.length === 0) {
       return;
     }
     const acts: Record<string, () => void> = {
-      " ": () => void (this.player.isPlaying ? this.player.stop() : this.play()),
-      e: () => void this.player.step("event"),
-      p: () => void this.player.step("packet"),
-      r: () => void this.player.step("round_trip"),
+      " ": () => void (this.player.isPlaying ? this.player.stop() : this.run()),
+      e: () => void this.step("event"),
+      p: () => void this.step("packet"),
+      r: () => void this.step("round_trip"),
       "0": () => this.shown(),
     };
     const act = acts[event.key];
@@ -478,6 +634,23 @@ class Lab {
       act();
     }
   }
+}
+
+// Of a file; null: it is no text.
+function textOf(bytes: ArrayBuffer): string | null {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+// What is wrong, where there is no room for a list.
+function sentence(problems: Problem[]): string {
+  const told = ({ at, line, message, given, expected, hint }: Problem) =>
+    [message, at && `at ${at}`, line !== null && `line ${line}`, given && `given ${given}`, expected && `expected ${expected}`, hint].filter(Boolean).join("; ");
+  return problems.map(told).join(" \u2014 ");
 }
 
 void new Lab().begin();

@@ -15,6 +15,9 @@ interface Layout {
   senders: Map<number, Point>;
   receivers: Map<number, Point>;
   ports: number[];
+  // The least distances of nodes.
+  rowGap: number;
+  columnGap: number;
 }
 
 interface Falling {
@@ -26,6 +29,9 @@ interface Falling {
 const HEIGHT = 250;
 // Milliseconds that a discarded packet falls.
 const FALL = 700;
+// Pixels of the drawing that nodes do not use, above them and altogether.
+const ABOVE = 30;
+const ASIDE = 62;
 // Places of a queue that are drawn one by one.
 const PLACES = 30;
 
@@ -105,7 +111,7 @@ export class Drawing {
   }
 
   private place({ x, y }: Point): Point {
-    return { x: 20 + x * (this.width - 40), y: 30 + y * (HEIGHT - 62) };
+    return { x: 20 + x * (this.width - 40), y: ABOVE + y * (HEIGHT - ASIDE) };
   }
 
   private node(name: string): Point {
@@ -164,7 +170,8 @@ export class Drawing {
   }
 
   private drawNodes(ctx: CanvasRenderingContext2D): void {
-    const half = this.isCrowded ? 6 : 11;
+    // Those of a column do not touch.
+    const half = Math.min(this.isCrowded ? 6 : 11, 0.4 * this.layout.rowGap * (HEIGHT - ASIDE));
     for (const name of this.layout.nodes.keys()) {
       const { x, y } = this.node(name);
       ctx.fillStyle = ink("--ground");
@@ -194,7 +201,8 @@ export class Drawing {
     const { x, y } = this.queueAt(port);
     // Of many queues each is small, and lies on its link.
     if (this.isCrowded) {
-      return { left: x - 18, top: y + 18, width: 36, height: 8 };
+      const width = Math.min(36, 0.4 * this.layout.columnGap * (this.width - 40));
+      return { left: x - width / 2, top: y + 18, width, height: 8 };
     }
     const width = Math.min(96, Math.max(40, Math.abs(this.node(port.to).x - this.node(port.from).x) * 0.42));
     return { left: x - width / 2, top: y - 11, width, height: 18 };
@@ -386,8 +394,10 @@ function laidOut(description: Description, flows: Flow[]): Layout {
   const nodes = new Map<string, Point>();
   // At both sides there is room for the ends of flows, whose links have most of the delay where there are few others.
   const outside = columns.length <= 3 ? 0.26 : 0.15;
+  let rowGap = 1;
   columns.forEach((value, place) => {
     const names = [...column].filter(([, at]) => at === value).map(([name]) => name);
+    rowGap = Math.min(rowGap, 1 / (names.length + 1));
     names.forEach((name, row) => {
       const x = columns.length === 1 ? 0.5 : outside + ((1 - 2 * outside) * place) / (columns.length - 1);
       nodes.set(name, { x, y: (row + 1) / (names.length + 1) });
@@ -410,5 +420,5 @@ function laidOut(description: Description, flows: Flow[]): Layout {
     return placed;
   };
   const drawn = new Set(flows.flatMap((flow) => [...flow.forward, ...flow.backward]));
-  return { nodes, senders: ends((flow) => flow.from, -1), receivers: ends((flow) => flow.to, 1), ports: [...drawn] };
+  return { nodes, senders: ends((flow) => flow.from, -1), receivers: ends((flow) => flow.to, 1), ports: [...drawn], rowGap, columnGap: (1 - 2 * outside) / Math.max(columns.length - 1, 1) };
 }

@@ -4,50 +4,102 @@ import type { Knob, Problem } from "./answers";
 import { byId, fill, make } from "./dom";
 import { questionOf } from "./examples";
 import { knobs, type Places } from "./knobs";
+import { SEEDS } from "./seed";
 import type { Variant, Variants } from "./variants";
 
 // Pixels.
 const LINE = 19;
 
+// What somebody does here.
+export interface Editor {
+  turn(at: string, value: string | number | boolean): void;
+  change(toml: string): void;
+  // The other variant is to be edited.
+  choose(name: Variant["name"]): void;
+}
+
 export class ScenarioSide {
   // The schema says what knobs are.
   places: Places | null = null;
+  // What the fields had before anybody typed. A field of text has line ends of its own.
+  private filled = { name: "", toml: "", field: "" };
+  private seed = "";
 
-  constructor(
-    private readonly variants: Variants,
-    private readonly turn: (at: string, value: string | number | boolean) => void,
-    change: (toml: string) => void,
-  ) {
+  constructor(private readonly variants: Variants, private readonly editor: Editor) {
     const on = (id: string, act: () => void) => byId(id).addEventListener("click", act);
     on("as-knobs", () => this.tab("knobs"));
     on("as-text", () => this.tab("text"));
     const text = byId<HTMLTextAreaElement>("toml");
-    on("apply", () => change(text.value));
+    const apply = () => editor.change(this.take() ?? variants.get().toml);
+    on("apply", apply);
     text.addEventListener("input", () => this.gutter());
     text.addEventListener("scroll", () => { byId("numbers").scrollTop = text.scrollTop; });
     text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-        change(text.value);
+        apply();
       }
     });
+  }
+
+  // A text that was typed and has not been applied.
+  get typed(): string | null {
+    const { value } = byId<HTMLTextAreaElement>("toml");
+    return value === this.filled.field ? null : value;
+  }
+
+  // The same, which counts as applied from now on.
+  take(): string | null {
+    const { typed } = this;
+    if (typed !== null) {
+      this.filled = { ...this.filled, toml: typed, field: typed };
+    }
+    return typed;
+  }
+
+  // A seed that was typed and does not run yet.
+  get typedSeed(): string | null {
+    const { value } = byId<HTMLInputElement>("seed");
+    return value === this.seed ? null : value;
+  }
+
+  // What was typed and has not been applied goes.
+  forget(): void {
+    this.filled = { name: "", toml: "", field: "" };
+    this.seed = "";
+  }
+
+  // `typed`: it is no seed; null: nothing is wrong.
+  seedProblem(typed: string | null): void {
+    const field = byId<HTMLInputElement>("seed");
+    field.setAttribute("aria-invalid", String(typed !== null));
+    if (typed !== null) {
+      field.value = typed;
+    }
+    byId("seed-problem").textContent = typed === null ? "" : `${typed.trim() === "" ? "No seed" : `Not ${typed.trim()}`}: ${SEEDS}.`;
   }
 
   show(): void {
     const variant = this.variants.get();
     byId("title").textContent = variant.pane.description.name || "Without a name";
     byId("question").textContent = questionOf(variant.toml);
-    const choice = ({ name }: Variant) => make("button", { "aria-pressed": String(name === variant.name), click: () => { this.variants.edited = name; this.show(); } }, name);
+    const choice = ({ name }: Variant) => make("button", { "aria-pressed": String(name === variant.name), click: () => this.editor.choose(name) }, name);
     fill(byId("variants"), ...this.variants.all.map(choice));
     byId("variants").hidden = this.variants.all.length < 2;
     byId("compare").textContent = this.variants.all.length < 2 ? "Compare\u2026" : "Close B";
     const text = byId<HTMLTextAreaElement>("toml");
-    if (text.value !== variant.toml) {
+    if (this.filled.name !== variant.name || this.filled.toml !== variant.toml) {
       text.value = variant.toml;
+      this.filled = { name: variant.name, toml: variant.toml, field: text.value };
+    }
+    if (this.seed !== String(variant.seed)) {
+      this.seed = String(variant.seed);
+      byId<HTMLInputElement>("seed").value = this.seed;
+      this.seedProblem(null);
     }
     this.gutter();
     if (this.places) {
       const other: Knob[] = variant.name === "B" ? this.variants.get("A").knobs : [];
-      knobs(byId("knobs"), variant.knobs, other, this.places, variant.problems, this.turn);
+      knobs(byId("knobs"), variant.knobs, other, this.places, variant.problems, (at, value) => this.editor.turn(at, value));
     }
     this.problems(variant);
   }
@@ -79,8 +131,17 @@ export class ScenarioSide {
   private gutter(): void {
     const text = byId<HTMLTextAreaElement>("toml");
     const wrong = new Set(this.variants.all.length ? this.variants.get().problems.map((problem) => problem.line) : []);
-    const lines = text.value.split("\n").map((_, at) => (wrong.has(at + 1) ? make("b", {}, String(at + 1)) : document.createTextNode(String(at + 1))));
-    fill(byId("numbers"), ...lines.flatMap((line) => [line, "\n"]));
+    // A text between those that are wrong: there may be very many lines.
+    const parts: (string | HTMLElement)[] = [""];
+    const lines = text.value.split("\n").length;
+    for (let line = 1; line <= lines; line++) {
+      if (wrong.has(line)) {
+        parts.push(make("b", {}, String(line)), "\n");
+      } else {
+        parts.push(`${parts.pop()}${line}\n`);
+      }
+    }
+    fill(byId("numbers"), ...parts);
     byId("numbers").scrollTop = text.scrollTop;
   }
 

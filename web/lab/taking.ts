@@ -3,12 +3,13 @@
 import type { Results } from "./answers";
 import { byId, fill, make, save } from "./dom";
 import { curvesCsv, png, svg } from "./exporting";
-import { fragment } from "./link";
+import { fragment, LinkError } from "./link";
 import { csv } from "./tables";
 import type { Variants } from "./variants";
 import { count } from "./words";
 
-export function exportMenu(variants: Variants, results: Record<string, Results>): void {
+// `settled`: once what is typed has been applied.
+export function exportMenu(variants: Variants, results: Record<string, Results>, settled: () => Promise<unknown>): void {
   const menu = byId("exports");
   const { panes } = variants;
   const item = (label: string, act: () => void) => make("button", { click: () => { act(); menu.closest("details")?.removeAttribute("open"); } }, label);
@@ -16,7 +17,7 @@ export function exportMenu(variants: Variants, results: Record<string, Results>)
   const tables = Object.entries(results).flatMap(([name, { tables: all }]) => all.map((table) => item(`Table ${table.name}${several ? ` of ${name}` : ""} (CSV)`, () => save(`${table.name}${several ? `-${name}` : ""}.csv`, csv(table), "text/csv"))));
   fill(
     menu,
-    item("Scenario (TOML)", () => save("scenario.toml", variants.get().toml, "application/toml")),
+    item("Scenario (TOML)", () => void settled().then(() => save("scenario.toml", variants.get().toml, "application/toml"))),
     item("Curves (CSV)", () => save("curves.csv", curvesCsv(panes), "text/csv")),
     item("Curves (SVG)", () => save("curves.svg", svg(panes), "image/svg+xml")),
     item("Picture (PNG)", () => void png(panes).then((blob) => save("lab.png", blob, "image/png"))),
@@ -30,8 +31,16 @@ export async function share(variants: Variants, version: string): Promise<string
   if (!one) {
     return "There is nothing to share yet.";
   }
-  const hash = await fragment({ v: 1, version, seed: variants.seed(), toml: one.toml, ...(other ? { other: other.toml } : {}) });
-  history.replaceState(null, "", hash);
+  let hash: string;
+  try {
+    hash = await fragment({ v: 1, version, seed: variants.seed, toml: one.toml, ...(other ? { other: other.toml } : {}) });
+  } catch (error) {
+    if (!(error instanceof LinkError)) {
+      throw error;
+    }
+    return error.sentence;
+  }
+  history.replaceState(history.state, "", hash);
   const address = location.href;
   try {
     await navigator.clipboard.writeText(address);

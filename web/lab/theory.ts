@@ -17,9 +17,9 @@ export function levelsOf(description: Description, panel: PredictedLine["panel"]
     const named = lines.filter((line) => line.label === label);
     const [first] = named;
     if (first && named.every(({ value }) => Math.abs(value - first.value) <= ALIKE * first.value)) {
-      return [{ value: first.value, label: named.length > 1 ? `${label}, each` : label, colour: () => ink("--accent") }];
+      return [{ value: first.value, label: named.length > 1 ? `${label}, each` : label, colour: () => ink("--ink") }];
     }
-    return named.map(({ of, value }, place) => ({ value, label: place === 0 ? label : "", colour: () => (panel === "queue" ? ink("--accent") : flowColour(followed.flows.indexOf(of))) }));
+    return named.map(({ of, value }, place) => ({ value, label: place === 0 ? label : "", colour: () => (panel === "queue" ? ink("--ink") : flowColour(followed.flows.indexOf(of))) }));
   });
 }
 

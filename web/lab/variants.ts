@@ -1,9 +1,9 @@
 // What is open: a scenario, or two side by side with one seed.
 
 import { Fault, type Description, type Knob, type Of, type Problem } from "./answers";
-import { byId } from "./dom";
 import type { Engine } from "./engine";
 import type { Pane } from "./pane";
+import { seeded, seedOf } from "./seed";
 
 export interface Variant {
   name: "A" | "B";
@@ -13,6 +13,8 @@ export interface Variant {
   problems: Problem[];
   // Of the last one that was sound.
   sound: string;
+  // Of the same: both variants have one.
+  seed: number;
   pane: Pane;
 }
 
@@ -72,24 +74,20 @@ export class Variants {
     return this.all.length > 0 && this.all.every(({ sound }) => sound !== "");
   }
 
-  seed(): number {
-    const field = byId<HTMLInputElement>("seed");
-    const seed = Number(field.value.trim());
-    const sound = Number.isSafeInteger(seed) && seed >= 0 && field.value.trim() !== "";
-    field.setAttribute("aria-invalid", String(!sound));
-    return sound ? seed : 1;
+  get seed(): number {
+    return this.all[0]?.seed ?? 1;
   }
 
   // What the core is to run.
   scenario(toml: string): Of & { follow: number | null } {
-    return { toml, seed: this.seed(), follow: this.follow };
+    return { toml, seed: this.seed, follow: this.follow };
   }
 
-  // A scenario in place of what is open. False: another one has been opened meanwhile.
-  async open(toml: string): Promise<boolean> {
+  // A scenario in place of what is open; `seed`: another one than its text names. False: another one has been opened meanwhile.
+  async open(toml: string, seed: number | null = null): Promise<boolean> {
     const generation = ++this.generation;
     this.follow = null;
-    const variant = await this.described("A", toml);
+    const variant = await this.described("A", toml, seed);
     if (generation !== this.generation) {
       return false;
     }
@@ -98,35 +96,54 @@ export class Variants {
     return true;
   }
 
-  // A text that is not sound, so that it can be mended here.
-  mend(toml: string, fault: Fault): void {
-    const { problems } = fault.answer;
-    this.edited = "A";
-    if (this.all.length === 0) {
-      this.all = [{ name: "A", toml, knobs: [], problems, sound: "", pane: this.pane("A", NOTHING) }];
-    } else {
-      this.all = this.all.slice(0, 1);
-      Object.assign(this.get(), { toml, problems, knobs: [] });
+  // What is wrong with a text that is to be opened.
+  async fault(toml: string): Promise<Fault | null> {
+    try {
+      await this.engine.ask<Description>({ ask: "describe", scenario: { toml, seed: 1, follow: null } });
+      return null;
+    } catch (error) {
+      if (!(error instanceof Fault)) {
+        throw error;
+      }
+      return error;
     }
   }
 
-  // Another text for the variant that is edited.
+  // A text that is not sound in place of what is open, so that it can be mended here.
+  mend(toml: string, fault: Fault): void {
+    this.edited = "A";
+    this.all = [{ name: "A", toml, knobs: [], problems: fault.answer.problems, sound: "", seed: 1, pane: this.pane("A", NOTHING) }];
+  }
+
+  // Another text for the variant that is edited. Its seed is then that of both.
   async change(toml: string): Promise<boolean> {
     const variant = this.get();
     variant.toml = toml;
     const generation = ++this.generation;
     const sound = await this.described(variant.name, toml);
+    const all = await Promise.all(this.all.map((one) => (one.name === variant.name ? sound : one.seed === sound.seed ? one : this.again(one, sound.seed))));
     if (generation !== this.generation) {
       return false;
     }
-    this.all = this.all.map((one) => (one.name === variant.name ? sound : one));
+    this.all = all;
+    return true;
+  }
+
+  // The same with another seed, which their texts name then.
+  async reseed(seed: number): Promise<boolean> {
+    const generation = ++this.generation;
+    const all = await Promise.all(this.all.map((one) => this.again(one, seed)));
+    if (generation !== this.generation) {
+      return false;
+    }
+    this.all = all;
     return true;
   }
 
   // A second one beside the first.
   async add(toml: string): Promise<boolean> {
     const generation = ++this.generation;
-    const variant = await this.described("B", toml);
+    const variant = await this.described("B", toml, this.seed);
     if (generation !== this.generation) {
       return false;
     }
@@ -141,7 +158,7 @@ export class Variants {
     const before = this.follow;
     this.follow = first;
     try {
-      const all = await Promise.all(this.all.map(({ name, sound }) => this.described(name, sound)));
+      const all = await Promise.all(this.all.map((one) => this.again(one, one.seed)));
       if (generation === this.generation) {
         this.all = all;
       }
@@ -158,9 +175,33 @@ export class Variants {
     this.generation++;
   }
 
-  private async described(name: Variant["name"], toml: string): Promise<Variant> {
-    const description = await this.engine.ask<Description>({ ask: "describe", scenario: this.scenario(toml) });
-    const { knobs } = await this.engine.ask<{ knobs: Knob[] }>({ ask: "knobs", toml });
-    return { name, toml, knobs, problems: [], sound: toml, pane: this.pane(name, description) };
+  // Described once more; a text that has to be mended stays as it is.
+  private async again({ name, toml, problems, sound }: Variant, seed: number): Promise<Variant> {
+    const again = await this.described(name, sound, seed);
+    return problems.length ? { ...again, toml, problems } : again;
+  }
+
+  private async described(name: Variant["name"], text: string, wanted: number | null = null): Promise<Variant> {
+    let [toml, knobs] = [text, await this.knobs(text)];
+    const own = seedOf(toml, knobs);
+    const seed = wanted ?? own;
+    const description = await this.engine.ask<Description>({ ask: "describe", scenario: { toml, seed, follow: this.follow } });
+    if (seed !== own) {
+      toml = await seeded(this.engine, text, seed);
+      knobs = await this.knobs(toml);
+    }
+    return { name, toml, knobs, problems: [], sound: toml, seed, pane: this.pane(name, description) };
+  }
+
+  // What cannot be read has none; its description says what is wrong with it.
+  private async knobs(toml: string): Promise<Knob[]> {
+    try {
+      return (await this.engine.ask<{ knobs: Knob[] }>({ ask: "knobs", toml })).knobs;
+    } catch (error) {
+      if (!(error instanceof Fault)) {
+        throw error;
+      }
+      return [];
+    }
   }
 }

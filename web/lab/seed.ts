@@ -1,0 +1,38 @@
+// The seed of what is open stands in its text, as everything else does: the field beside Run is another way to set it.
+
+import { Fault, type Knob } from "./answers";
+import type { Engine } from "./engine";
+
+// Of a text that names none.
+const UNNAMED = 1;
+export const SEEDS = `a seed is a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
+
+// What is typed, if it is a seed.
+export function seedTyped(text: string): number | null {
+  const seed = Number(text.trim());
+  return /^\d+$/.test(text.trim()) && Number.isSafeInteger(seed) ? seed : null;
+}
+
+// The seed that a text names. The core says where it stands; it may be written as 1_000 or 0x3e8.
+export function seedOf(toml: string, knobs: Knob[]): number {
+  const knob = knobs.find(({ at }) => at === "seed");
+  if (!knob) {
+    return UNNAMED;
+  }
+  const written = new TextDecoder().decode(new TextEncoder().encode(toml).subarray(knob.from, knob.to));
+  const seed = Number(written.replaceAll("_", ""));
+  return Number.isSafeInteger(seed) && seed >= 0 ? seed : UNNAMED;
+}
+
+// The text with this seed. One that named none has it before everything but the comment that it begins with.
+export async function seeded(engine: Engine, toml: string, seed: number): Promise<string> {
+  try {
+    return (await engine.ask<{ toml: string }>({ ask: "turn", toml, at: "seed", value: seed })).toml;
+  } catch (error) {
+    if (!(error instanceof Fault)) {
+      throw error;
+    }
+    const comment = /^(?:[ \t]*(?:#.*)?\r?\n)*/.exec(toml)?.[0].length ?? 0;
+    return `${toml.slice(0, comment)}seed = ${seed}\n${toml.slice(comment)}`;
+  }
+}
