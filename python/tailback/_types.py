@@ -276,10 +276,10 @@ class Class(TypedDict, total=False):
         Waiting places of its own, within the queue's `buffer`.
     name
         The flows that have it: those whose group has this `class`.
+    share
+        Share of the link in proportion to those of the others; what it says, the scheduler knows.
     takes_others
         Whether flows whose class no other queue has, or that have none, have this queue as well.
-    weight
-        Share of the link in proportion to those of the others; what it says, the scheduler knows.
 
     policy
         What the rest of the table means:
@@ -383,6 +383,8 @@ class Class(TypedDict, total=False):
     upper
         Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`)
         or is 1.
+    weight
+        Weight of a new sample in the average (w_q).
 
     With policy = "codel"
     ---------------------
@@ -548,8 +550,8 @@ class Class(TypedDict, total=False):
         ]
         | str
     )
+    share: float
     takes_others: bool
-    weight: float
     threshold: Threshold | QueueLength
     active: ActiveVcs
     gap: int
@@ -567,6 +569,7 @@ class Class(TypedDict, total=False):
     max_probability: Probability
     packet: Size
     signals: RedSignals
+    weight: Probability
     interval: Duration
     decrement: Probability
     freeze: Duration
@@ -2526,10 +2529,14 @@ class SchedulerTable(TypedDict, total=False):
         What the rest of the table means:
 
         * ``"fifo"``: In the order of arrival, whatever the queue.
-        * ``"strict_priority"``: The first queue that holds anything: those after it wait for as long as it does.
-        * ``"drr"``: Bytes by turns: a quantum for each queue, times its weight.
-        * ``"wfq"``: By the time at which the fluid ideal, generalized processor sharing, would finish a unit.
-        * ``"start_time_fair"``: By the virtual time at which a unit would begin, by weights.
+        * ``"strict_priority"``: The first queue that holds anything: those after it wait for as long as it does; the
+        queue with the most bytes makes room.
+        * ``"drr"``: Bytes by turns: a quantum for each queue, times its share; the queue with the most bytes makes
+        room.
+        * ``"wfq"``: By the time at which the fluid ideal, generalized processor sharing, would finish a unit; the
+        queue with the most bytes makes room.
+        * ``"start_time_fair"``: By the virtual time at which a unit would begin, by shares; the queue with the most
+        bytes makes room.
         * ``"sfq"``: A unit of each queue in turn; the longest queue makes room.
         * ``"flow_queue"``: Bytes by turns, new queues first; the queue with the most bytes makes room.
         * ``"dualpi2"``: Two queues with coupled marks: for L4S packets (`l4s`), and for all others. It has their
@@ -2538,12 +2545,12 @@ class SchedulerTable(TypedDict, total=False):
     With kind = "drr"
     -----------------
     quantum
-        Bytes a turn of the queue with the least weight.
+        Bytes a turn of the queue with the least share.
 
     With kind = "flow_queue"
     ------------------------
     quantum
-        Bytes a turn of the queue with the least weight.
+        Bytes a turn of the queue with the least share.
 
     With kind = "dualpi2"
     ---------------------
