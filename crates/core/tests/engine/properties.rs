@@ -12,6 +12,9 @@ use tailback_core::{Engine, Indivisible, ParallelEngine, Results, trace_rows};
 
 const SEEDS: u64 = 600;
 
+/// Threads wait for one another, and for long where a machine has other work.
+const SHARED_ONE_IN: usize = 4;
+
 /// Properties that are held by different networks find more than ones held by the same.
 fn seeds(property: u64) -> std::ops::Range<u64> {
     let soak = std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok());
@@ -123,20 +126,23 @@ fn so_it_does_on_trunks_of_several_channels() {
         let (whole, stepped) = (run(&network), run(&Network { stepped: true, ..network.clone() }));
         same(seed, "stepped", &whole, &stepped);
         assert!(stepped.events > whole.events, "seed {seed}: nothing was ahead");
-        shared_runs_equal_one(seed, &network);
+        if seed.is_multiple_of(SHARED_ONE_IN as u64) {
+            shared_runs_equal_one(seed, &network);
+        }
     }
 }
 
 #[test]
 fn any_number_of_threads_gives_the_same_bytes() {
-    let shared: u32 = seeds(3).map(|seed| shared_runs_equal_one(seed, &random_network(seed))).sum();
-    assert!(shared > 400, "{shared} were shared");
+    let some = seeds(3).step_by(SHARED_ONE_IN);
+    let shared: u32 = some.map(|seed| shared_runs_equal_one(seed, &random_network(seed))).sum();
+    assert!(shared > 100, "{shared} were shared");
 }
 
 #[test]
 fn so_it_does_where_acknowledgements_come_in_order_or_almost() {
-    let shared: u32 = (0..100).map(|seed| shared_runs_equal_one(seed, &random_parking_lot(seed))).sum();
-    assert!(shared > 100, "{shared} were shared");
+    let shared: u32 = (0..40).map(|seed| shared_runs_equal_one(seed, &random_parking_lot(seed))).sum();
+    assert!(shared > 40, "{shared} were shared");
 }
 
 /// The benchmark's: packets of many flows arrive at one instant while others only look whether it is time for them.
