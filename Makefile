@@ -24,8 +24,6 @@ LAB := python/tailback/_web/lab/index.html
 CORE := target/$(WASM)/web/tailback_wasm.wasm
 # As many processes as there are processors that this one may use.
 JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
-# One more for tests: many of them wait, for a kernel, a disk or a page.
-WORKERS := $(shell expr $(JOBS) + 1)
 
 # What goes into the wheel, and what pins the tools.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
@@ -58,7 +56,7 @@ test-wasm: $(VENV)/.tools $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
 
 test-python: $(VENV)/.installed-dev target/.browser
-	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder tailback tests
+	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadfile --no-loadscope-reorder tailback tests
 
 format: $(VENV)/.tools  ## Lay out the sources
 	$(RUSTFMT)
