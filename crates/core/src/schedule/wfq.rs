@@ -2,8 +2,8 @@
 //! would finish first; so no unit leaves later than there by more than the longest unit takes (Demers, Keshav and Shenker, 1989; Parekh and
 //! Gallager, 1993, theorem 1). When there is no room, the queue with the most bytes makes some (Demers, Keshav and Shenker, section 2).
 //!
-//! Differs: room is made at the head of that queue, and not at its end; what is discarded there, or by a queue's policy when its turn comes, is to GPS as if it had been sent; and a port with several transmitters follows the ideal of
-//! one that is as fast as all.
+//! Differs: room is made at the head of that queue, and not at its end; what is discarded there, or by a queue's policy when its turn comes,
+//! is to GPS as if it had been sent; and a port with several transmitters follows the ideal of one that is as fast as all.
 
 use super::tags::{Tagged, Tags, tagged};
 use super::{Joined, Left, Room, Scheduler};

@@ -435,7 +435,7 @@ impl Senders {
                 Some(header) => self.fabric.send_priced(now, &packet, ecn, header),
                 None => self.fabric.send::<TRACED>(now, &packet, ecn),
             }
-            if tcp.window_is_used && tcp.reader.as_ref().is_none_or(|reader| !reader.bounds_release()) {
+            if tcp.window_is_used && tcp.reader.as_ref().is_none_or(|reader| !reader.is_bounded()) {
                 break;
             }
         }

@@ -106,7 +106,7 @@ impl SignalReader {
     /// The controller bounds what an acknowledgement releases. It is to be asked once more than there is to send: what holds a sender back
     /// it learns so.
     #[inline]
-    pub(crate) fn bounds_release(&self) -> bool {
+    pub(crate) fn is_bounded(&self) -> bool {
         self.asked.release
     }
 

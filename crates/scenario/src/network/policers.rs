@@ -10,9 +10,15 @@ use tailback_core::queue::{PolicerSpec, PolicySpec};
 
 /// Warns of bursts that are smaller than packets, which then never conform.
 pub(super) fn check(description: &Description, network: &Network, queue_places: &[Rc<str>], report: &mut Report) {
-    let bursts: BTreeMap<u32, Vec<(String, u64)>> =
-        (0..).zip(network.ports.iter().zip(queue_places)).map(|(port, (of, at))| (port, bursts(of, at))).collect();
-    if bursts.values().all(Vec::is_empty) {
+    let has_policer = |&(_, port): &(usize, &Port)| policies(port).any(|policy| matches!(policy, PolicySpec::Policer(_)));
+    let policed: BTreeMap<u32, Vec<(String, u64)>> = network
+        .ports
+        .iter()
+        .enumerate()
+        .filter(has_policer)
+        .map(|(index, port)| (index as u32, bursts(port, &queue_places[index])))
+        .collect();
+    if policed.is_empty() {
         return;
     }
     // Of each port: its largest packet and whose that is.
@@ -20,7 +26,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
     for flow in &network.flows {
         let group = &network.groups[flow.group as usize];
         let Some(packet) = group.transport.full_packet().filter(|_| group.framing.is_none()) else { continue };
-        for &port in &network.paths[flow.forward as usize] {
+        for &port in network.paths[flow.forward as usize].iter().filter(|port| policed.contains_key(port)) {
             let known = largest.entry(port).or_insert((packet.0, flow.group));
             if packet.0 > known.0 {
                 *known = (packet.0, flow.group);
@@ -29,7 +35,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
     }
     for (port, (packet, group)) in largest {
         let Some((name, _)) = description.flows.get_index(group as usize) else { continue };
-        for (at, burst) in &bursts[&port] {
+        for (at, burst) in &policed[&port] {
             if *burst < packet && report.sound(at) {
                 let problem =
                     report.warn(at.clone(), format!("no full packet of `{name}` ever conforms: it is larger than the burst"));
@@ -41,17 +47,22 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
 
 /// Of the policers of a port, of its queue or of its classes: where they are said, in bytes.
 fn bursts(port: &Port, at: &str) -> Vec<(String, u64)> {
+    let place = |index: usize| if index == 0 { format!("{at}.burst") } else { format!("{at}.classes[{}].burst", index - 1) };
+    let all = policies(port).enumerate();
+    all.filter_map(|(index, policy)| match policy {
+        PolicySpec::Policer(PolicerSpec { burst, .. }) => Some((place(index), u64::from(*burst))),
+        _ => None,
+    })
+    .collect()
+}
+
+/// Of the queue, and then of each class.
+fn policies(port: &Port) -> impl Iterator<Item = &PolicySpec> {
     let of_classes = match &port.scheduling {
         Some(Scheduling { queues: Queues::OfClasses(classes, _), .. }) => &classes[..],
         _ => &[],
     };
-    let of_classes = (0..).zip(of_classes).map(|(index, class)| (format!("{at}.classes[{index}].burst"), &class.policy));
-    let all = std::iter::once((format!("{at}.burst"), &port.policy)).chain(of_classes);
-    all.filter_map(|(at, policy)| match policy {
-        PolicySpec::Policer(PolicerSpec { burst, .. }) => Some((at, u64::from(*burst))),
-        _ => None,
-    })
-    .collect()
+    std::iter::once(&port.policy).chain(of_classes.iter().map(|class| &class.policy))
 }
 
 #[cfg(test)]
