@@ -748,11 +748,15 @@ def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open)
         over.scroll_into_view_if_needed()
         box = over.bounding_box()
         assert box
+        # Until the new B has run, results are those of the old one.
+        earlier = page.locator("#hash-B").all_inner_texts()
         over.click(position={"x": box["width"] / 2, "y": box["height"] - 20})
         told = page.inner_text("#fork")
         page.fill("#fork input", rate)
         page.click("#fork-go")
-        page.wait_for_selector("#hash-B")
+        page.wait_for_function(
+            "earlier => ![undefined, ...earlier].includes(document.getElementById('hash-B')?.innerText)", arg=earlier, timeout=PATIENCE
+        )
         expect(page.locator("#status")).to_have_text("Done.")
         expect(page.locator("#difference")).to_contain_text("First difference at", timeout=PATIENCE)
         return told
