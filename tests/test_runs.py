@@ -70,9 +70,14 @@ def test_a_quantity_that_no_run_has_is_named() -> None:
 
 def test_ctrl_c_stops_all_of_them() -> None:
     endless = SCENARIO.with_({"duration": "1000000 s", "record.traces": []})
+    # A shell has those that it starts in the background ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(tb.RunsInterrupted) as stopped:
-        tb.simulate(endless, seeds=3)
+    try:
+        with pytest.raises(tb.RunsInterrupted) as stopped:
+            tb.simulate(endless, seeds=3)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert len(stopped.value.runs) == 0
 
 

@@ -755,7 +755,9 @@ def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open)
         page.fill("#fork input", rate)
         page.click("#fork-go")
         page.wait_for_function(
-            "earlier => ![undefined, ...earlier].includes(document.getElementById('hash-B')?.innerText)", arg=earlier, timeout=PATIENCE
+            "earlier => ![undefined, ...earlier].includes(document.getElementById('hash-B')?.innerText)",
+            arg=earlier,
+            timeout=PATIENCE,
         )
         expect(page.locator("#status")).to_have_text("Done.")
         expect(page.locator("#difference")).to_contain_text("First difference at", timeout=PATIENCE)

@@ -19,7 +19,9 @@ def test_who_needs_nothing_of_the_network_takes_part_and_nobody_else() -> None:
     assert {"reno", "cubic", "vegas", "bbrv1", "hstcp"} <= set(laws)
     # They go by prices or by marks, or do not compete.
     assert not {"maxnet", "rcp", "xcp", "rem", "clamp", "dctcp", "fixed"} & set(laws)
-    assert {"drop_tail", "red", "codel", "pie", "rem", "threshold", "ramp", "policer", "fq_codel", "fq_pie"} <= set(queues())
+    assert {"drop_tail", "red", "codel", "pie", "rem", "threshold", "ramp", "policer", "fq_codel", "fq_pie", "dualpi2"} <= set(
+        queues()
+    )
     assert not {"epd", "spd", "bpd", "maxnet", "xcp"} & set(queues())
 
 
@@ -52,7 +54,7 @@ def test_every_policy_runs_every_scenario_of_rfc_7928_without_a_warning() -> Non
 
 
 def test_of_two_queues_in_a_row_the_second_is_measured() -> None:
-    run = tb.simulate(under(queues()["codel"], "10.2 two queues in a row").with_({"duration": "25 s"}))
+    run = tb.simulate(under("codel", "10.2 two queues in a row").with_({"duration": "25 s"}))
     assert list(run.queues["queue"])[:3:2] == ["hop1", "hop2"]
     assert mean_wait_ms(run) == 1e3 * run.queues.where(queue="hop2")["mean_wait_s"][0] > 0
     # What the first link alone carries is not counted.

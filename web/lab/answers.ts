@@ -135,7 +135,8 @@ export interface Reading {
   done: boolean;
   flows: FlowState[];
   ports: PortState[];
-  series: Record<string, { replace: number; x: number[]; y: number[] }>;
+  // New points of curves, and how many at the end they replace.
+  series: Record<string, { replace: number; x: Float64Array; y: Float64Array }>;
   states: StateChange[];
   drops: Drop[];
   // Bin of time, and losses in it by reason.

@@ -2,7 +2,8 @@
 
 import uPlot from "uplot";
 import { touch } from "../src/touch";
-import { ink } from "./colours";
+import type { Drop } from "./answers";
+import { ink, reasonColour } from "./colours";
 import { after, type Curve } from "./run";
 import { digits } from "./words";
 
@@ -25,12 +26,6 @@ export interface Level {
   colour(): string;
 }
 
-// A mark at the upper edge.
-export interface Mark {
-  time: number;
-  colour: string;
-}
-
 // Counts of one bin of time, by colour.
 export interface Bar {
   from: number;
@@ -45,14 +40,15 @@ export interface PanelOptions {
   scale: number;
   lines: Line[];
   levels?: Level[];
-  marks?: () => Mark[];
+  // Marks at the upper edge, in the order of time.
+  losses?: () => Drop[];
   bars?: () => Bar[];
 }
 
 export interface Watcher {
   hover(time: number | null): void;
-  // A click at a time; `mark`: the mark that it hit.
-  choose(time: number, mark: Mark | null): void;
+  // A click at a time; `loss`: the one whose mark it hit.
+  choose(time: number, loss: Drop | null): void;
   zoom(from: number, to: number): void;
   all(): void;
 }
@@ -128,9 +124,17 @@ export class Panel {
 
   private clicked(event: MouseEvent): void {
     const left = event.clientX - this.plot.over.getBoundingClientRect().left;
-    const near = this.options.marks?.().map((mark) => ({ mark, off: Math.abs(this.plot.valToPos(mark.time, "x") - left) })) ?? [];
-    const nearest = near.reduce<{ mark: Mark; off: number } | null>((best, one) => (best && best.off <= one.off ? best : one), null);
-    this.watcher.choose(Math.max(0, this.plot.posToVal(left, "x")), nearest && nearest.off <= NEAR ? nearest.mark : null);
+    const time = this.plot.posToVal(left, "x");
+    this.watcher.choose(Math.max(0, time), this.lossNear(time, this.plot.posToVal(left + NEAR, "x") - time));
+  }
+
+  private lossNear(time: number, most: number): Drop | null {
+    const losses = this.options.losses?.() ?? [];
+    const place = beyond(losses, time);
+    const off = (loss: Drop | undefined) => (loss ? Math.abs(loss.time_s - time) : Infinity);
+    const [before, next] = [losses[place - 1], losses[place]];
+    const nearest = off(before) <= off(next) ? before : next;
+    return nearest && off(nearest) <= most ? nearest : null;
   }
 
   show(window: [number, number]): void {
@@ -167,8 +171,9 @@ export class Panel {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    const x = (time: number) => u.valToPos(time, "x", true);
-    const y = (value: number) => u.valToPos(value * this.options.scale, "y", true);
+    // Both scales are linear; to ask uPlot for each of some hundred thousand points would take longer than a frame.
+    const x = linear((time) => u.valToPos(time, "x", true), this.window);
+    const y = linear((value) => u.valToPos(value * this.options.scale, "y", true), [0, this.top / this.options.scale]);
     this.drawBars(x);
     for (const line of this.options.lines) {
       const curve = line.curve();
@@ -241,15 +246,13 @@ export class Panel {
   private drawMarks(x: (time: number) => number): void {
     const { ctx, bbox } = this.plot;
     const size = 3.5 * devicePixelRatio;
-    let before = -Infinity;
-    for (const mark of this.options.marks?.() ?? []) {
-      const at = x(mark.time);
-      if (at - before < 2 * devicePixelRatio || at < bbox.left || at > bbox.left + bbox.width) {
-        continue;
-      }
-      before = at;
+    const losses = this.options.losses?.() ?? [];
+    const column = (2 * devicePixelRatio * (this.window[1] - this.window[0])) / bbox.width;
+    let place = beyond(losses, this.window[0]);
+    for (let loss = losses[place]; loss && loss.time_s <= this.window[1]; loss = losses[place]) {
+      const at = x(loss.time_s);
       const middle = bbox.top + size + 2;
-      ctx.strokeStyle = mark.colour;
+      ctx.strokeStyle = reasonColour(loss.reason);
       ctx.lineWidth = 1.6 * devicePixelRatio;
       ctx.beginPath();
       ctx.moveTo(at - size, middle - size);
@@ -257,8 +260,29 @@ export class Panel {
       ctx.moveTo(at + size, middle - size);
       ctx.lineTo(at - size, middle + size);
       ctx.stroke();
+      place = beyond(losses, loss.time_s + column);
     }
   }
+}
+
+function linear(of: (value: number) => number, [from, to]: [number, number]): (value: number) => number {
+  const start = of(from);
+  const slope = (of(to) - start) / (to - from);
+  return (value) => start + (value - from) * slope;
+}
+
+// The place of the first loss after a time.
+function beyond(losses: Drop[], time: number): number {
+  let [low, high] = [0, losses.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((losses[middle] as Drop).time_s <= time) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
 }
 
 function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, number, number, number], colour: string, dash: number[], width = 1): void {
@@ -304,7 +328,10 @@ export function trace(
     return;
   }
   ctx.beginPath();
-  let [column, least, most, last] = [-Infinity, 0, 0, 0];
+  let column = -Infinity;
+  let least = 0;
+  let most = 0;
+  let last = 0;
   let begun = false;
   const finish = () => {
     if (least !== most) {
@@ -327,9 +354,13 @@ export function trace(
         ctx.moveTo(place, height);
         begun = true;
       }
-      [column, least, most] = [place, height, height];
+      column = place;
+      least = height;
+      most = height;
     }
-    [least, most, last] = [Math.min(least, height), Math.max(most, height), height];
+    least = Math.min(least, height);
+    most = Math.max(most, height);
+    last = height;
   }
   finish();
   if (steps && now !== null && end === curve.x.length) {

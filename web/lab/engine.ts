@@ -1,6 +1,6 @@
 // The page's side of the worker: a question is a promise.
 
-import { Fault, type FaultAnswer } from "./answers";
+import { Fault, type FaultAnswer, type Reading } from "./answers";
 import { address } from "./files";
 import type { Frame, FromWorker, Play, ToWorker } from "./worker";
 
@@ -53,6 +53,10 @@ export class Engine {
 
   ask<Answer>(request: Record<string, unknown>): Promise<Answer> {
     return this.send((id) => ({ kind: "ask", id, request }));
+  }
+
+  read(name: string, packets: number): Promise<Reading> {
+    return this.send((id) => ({ kind: "read", id, request: { name, packets } }));
   }
 
   question<Answer>(request: { ask: string; name: string; [key: string]: unknown }, progress?: (share: number) => void): Promise<Answer> {

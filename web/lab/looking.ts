@@ -1,7 +1,7 @@
 // Looking closer at what has run: a time that is pointed at, a cursor, a loss and its why.
 
 import type { Description, Drop, WhyAnswer } from "./answers";
-import type { Mark, Watcher } from "./curves";
+import type { Watcher } from "./curves";
 import { byId, fill, make } from "./dom";
 import type { Engine } from "./engine";
 import { buffer } from "./network";
@@ -11,6 +11,9 @@ import { count, percent } from "./words";
 
 // How much of time is shown, in seconds before now.
 export const SPANS: [string, number | null][] = [["the whole run", null], ["the last 20 s", 20], ["the last 5 s", 5], ["the last 1 s", 1], ["the last 0.2 s", 0.2]];
+
+// Milliseconds that drawing may take of a frame, which has 16; the browser needs the others.
+const CURVES_MS = 6;
 
 // What follows from a look.
 export interface Onlooker {
@@ -22,14 +25,14 @@ export interface Onlooker {
 export class Looking {
   cursor: number | null = null;
   private zoomed: [number, number] | null = null;
-  private drawnCurves = 0;
+  private turn = 0;
 
   constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly onlooker: Onlooker) {}
 
   watcher(name: string): Watcher {
     return {
       hover: (time) => this.hover(time),
-      choose: (time, mark) => this.point(name as Variant["name"], time, mark),
+      choose: (time, loss) => this.point(name as Variant["name"], time, loss),
       zoom: (from, to) => {
         this.zoomed = [from, to];
         this.redraw();
@@ -67,18 +70,14 @@ export class Looking {
     this.variants.panes.forEach((pane) => pane.touch());
   }
 
-  // Draws what has changed.
+  // Draws what has changed, of curves as many as leave time for the next frame; with two variants each is first in turn.
   draw(): void {
-    this.variants.panes.forEach((pane) => pane.draw());
-    const now = performance.now();
-    if (now - this.drawnCurves > 30 && this.variants.all.length) {
-      this.drawnCurves = now;
-      const window = this.seen();
-      this.variants.panes.forEach((pane) => {
-        pane.panels.forEach((panel) => panel.show(window));
-        pane.drawCurves();
-      });
-    }
+    const until = performance.now() + CURVES_MS;
+    const { panes } = this.variants;
+    panes.forEach((pane) => pane.draw());
+    this.turn++;
+    const window = this.seen();
+    panes.forEach((_, place) => panes[(this.turn + place) % panes.length]?.drawCurves(window, until));
   }
 
   async why(name: Variant["name"], drop: Drop): Promise<void> {
@@ -129,18 +128,12 @@ export class Looking {
     });
   }
 
-  private point(name: Variant["name"], time: number, mark: Mark | null): void {
-    const variant = this.variants.get(name);
-    const drop = mark ? nearest(variant.pane.run.drops, mark.time) : null;
-    if (drop) {
-      void this.why(name, drop);
+  private point(name: Variant["name"], time: number, loss: Drop | null): void {
+    if (loss) {
+      void this.why(name, loss);
       return;
     }
     this.place(Math.min(time, this.variants.duration));
-    this.onlooker.chosen(variant, this.cursor ?? 0);
+    this.onlooker.chosen(this.variants.get(name), this.cursor ?? 0);
   }
-}
-
-function nearest(drops: Drop[], time: number): Drop | null {
-  return drops.reduce<Drop | null>((best, drop) => (best && Math.abs(best.time_s - time) <= Math.abs(drop.time_s - time) ? best : drop), null);
 }

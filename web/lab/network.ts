@@ -41,6 +41,8 @@ export class Drawing {
   private readonly flows: Map<number, Flow>;
   private readonly order: Map<number, number>;
   private falling: Falling[] = [];
+  // What is on the canvas; undefined: it has to be drawn in any case.
+  private shown: Reading | null | undefined = undefined;
   private readonly still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   private readonly most = new Map<number, number>();
   private readonly chosen: (port: number) => void;
@@ -80,13 +82,23 @@ export class Drawing {
     this.falling = this.falling.slice(-60);
   }
 
+  // Its colours have changed.
+  touch(): void {
+    this.shown = undefined;
+  }
+
   draw(reading: Reading | null): void {
     const width = this.canvas.clientWidth || 600;
     const ratio = devicePixelRatio || 1;
     if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== HEIGHT * ratio) {
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = HEIGHT * ratio;
+      this.touch();
     }
+    if (reading === this.shown && this.falling.length === 0) {
+      return;
+    }
+    this.shown = reading;
     const ctx = this.canvas.getContext("2d");
     if (!ctx) {
       return;

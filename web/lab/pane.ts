@@ -2,7 +2,7 @@
 
 import { REASONS, type Description, type FlowState, type PredictedLine, type Reading } from "./answers";
 import { flowColour, flowDash, ink, reasonColour } from "./colours";
-import { Panel, type Bar, type Level, type Line, type Mark, type Watcher } from "./curves";
+import { Panel, type Bar, type Level, type Line, type Watcher } from "./curves";
 import { fill, make } from "./dom";
 import { Drawing } from "./network";
 import { Run } from "./run";
@@ -20,7 +20,8 @@ export class Pane {
   private readonly legend = make("ul", { class: "legend" });
   private readonly cells: HTMLElement[];
   private readonly title = make("h3");
-  private stale = true;
+  // Panels with something that is not drawn yet, those that have waited longest first.
+  private readonly stale = new Set<Panel>();
   private pointedAt: number | null = null;
 
   constructor(readonly name: string, readonly description: Description, watcher: Watcher, chosen: (port: number) => void) {
@@ -51,6 +52,7 @@ export class Pane {
   // The ground has changed.
   recolour(): void {
     this.legend.querySelectorAll("line").forEach((stroke, place) => stroke.setAttribute("stroke", flowColour(place)));
+    this.drawing.touch();
     this.touch();
   }
 
@@ -78,7 +80,7 @@ export class Pane {
     if (followed.flows.some(isTcp)) {
       made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds], levels: [...plain(this.product()), ...predicted("cwnd")] }));
     }
-    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, levels: [...buffer, ...predicted("queue")], marks: () => this.marks() }));
+    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, levels: [...buffer, ...predicted("queue")], losses: () => this.run.drops }));
     made.push(panel({ title: "Goodput", unit: "Mbit/s", scale: 1e-6, lines: ofFlows("goodput", false), levels: predicted("goodput") }));
     if (followed.flows.some(isTcp)) {
       made.push(panel({ title: "Round trip", unit: "ms", scale: 1e3, lines: ofFlows("rtt", true, 1.2) }));
@@ -97,10 +99,6 @@ export class Pane {
       return null;
     }
     return { value: (slowest.rate_bps * slowest.transmitters * flow.base_rtt_s) / (8 * bytes), label: "bandwidth-delay product" };
-  }
-
-  private marks(): Mark[] {
-    return this.run.drops.map((drop) => ({ time: drop.time_s, colour: reasonColour(drop.reason) }));
   }
 
   private bars(): Bar[] {
@@ -129,19 +127,21 @@ export class Pane {
 
   // Something has changed that is not drawn yet.
   touch(): void {
-    this.stale = true;
+    this.panels.forEach((panel) => this.stale.add(panel));
   }
 
   draw(): void {
     this.drawing.draw(this.run.reading);
   }
 
-  drawCurves(): void {
-    if (!this.stale) {
-      return;
-    }
-    this.stale = false;
-    for (const panel of this.panels) {
+  // Until a time; the rest waits for the next frame.
+  drawCurves(window: [number, number], until: number): void {
+    for (const panel of this.stale) {
+      if (performance.now() > until) {
+        break;
+      }
+      this.stale.delete(panel);
+      panel.show(window);
       panel.now = this.run.now;
       panel.update();
     }

@@ -126,7 +126,7 @@ export class Player {
     const { epoch } = this;
     const readings: Frame["readings"] = {};
     for (const name of this.variants.names) {
-      readings[name] = await this.engine.ask({ ask: "read", name, packets: PACKETS });
+      readings[name] = await this.engine.read(name, PACKETS);
       if (epoch !== this.epoch) {
         return;
       }

@@ -1,7 +1,7 @@
 // Moving pictures on cards: windows above, queues below, as the core runs the scenario. A card plays once when it comes into sight, and again
 // when it is pointed at or has the focus; one that is out of sight costs nothing.
 
-import { Fault, type Description, type Reading } from "./answers";
+import { Fault, type Description } from "./answers";
 import { flowColour, ink, reasonColour } from "./colours";
 import { largest, trace } from "./curves";
 import type { Engine } from "./engine";
@@ -158,7 +158,7 @@ export class Thumbnails {
       return;
     }
     if (!this.still.matches || at.done) {
-      run.take(await this.engine.ask<Reading>({ ask: "read", name: card.name, packets: 0 }));
+      run.take(await this.engine.read(card.name, 0));
       draw(card);
     }
     if (at.done) {

@@ -23,6 +23,8 @@ export interface Play {
 
 export type ToWorker =
   | { kind: "ask"; id: number; request: unknown }
+  // What is new of a run: its points are no JSON.
+  | { kind: "read"; id: number; request: { name: string; packets: number } }
   // A question that needs many slices.
   | { kind: "question"; id: number; request: { name: string } }
   // Run to a time, silently.
@@ -57,6 +59,15 @@ interface Core {
   tailback_lab(): number;
   tailback_answer(): number;
   tailback_answer_bytes(): number;
+  tailback_numbers(): number;
+  tailback_numbers_count(): number;
+}
+
+// Where the points of a curve are among the numbers: first all x, then all y.
+interface Points {
+  replace: number;
+  at: number;
+  points: number;
 }
 
 interface Advanced {
@@ -101,6 +112,18 @@ function ask<Answer>(request: unknown): Answer {
     throw { fault: answer as FaultAnswer };
   }
   return answer as Answer;
+}
+
+function read(request: Record<string, unknown>): Reading {
+  const { series, ...rest } = ask<Omit<Reading, "series"> & { series: Record<string, Points> }>({ ask: "read", ...request });
+  const curves: Reading["series"] = {};
+  if (core) {
+    const numbers = new Float64Array(core.memory.buffer, core.tailback_numbers(), core.tailback_numbers_count());
+    for (const [name, { replace, at, points }] of Object.entries(series)) {
+      curves[name] = { replace, x: numbers.slice(at, at + points), y: numbers.slice(at + points, at + 2 * points) };
+    }
+  }
+  return { ...rest, series: curves };
 }
 
 // Answers, or says what is wrong; a core that has stopped for a bug of ours is told as that.
@@ -212,7 +235,7 @@ function frame(given: Play, hit: string | null, playing: boolean): void {
   const readings: Record<string, Reading> = {};
   let all = 0;
   for (const name of given.names) {
-    const reading = ask<Reading>({ ask: "read", name, packets: given.packets });
+    const reading = read({ name, packets: given.packets });
     readings[name] = reading;
     all += reading.events;
   }
@@ -285,6 +308,9 @@ host.onmessage = ({ data }) => {
   switch (data.kind) {
     case "ask":
       attempt(data.id, () => ask(data.request));
+      break;
+    case "read":
+      attempt(data.id, () => read(data.request));
       break;
     case "question":
       try {

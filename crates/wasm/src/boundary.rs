@@ -59,6 +59,18 @@ pub extern "C" fn tailback_answer_bytes() -> usize {
     held(&ANSWER).len()
 }
 
+/// Where the numbers of the lab's last reading lie, 8 bytes each, until the next.
+#[unsafe(no_mangle)]
+pub extern "C" fn tailback_numbers() -> *const f64 {
+    held(&LAB).numbers().as_ptr()
+}
+
+/// How many there are.
+#[unsafe(no_mangle)]
+pub extern "C" fn tailback_numbers_count() -> usize {
+    held(&LAB).numbers().len()
+}
+
 /// A panic while the place was held leaves bytes that the next call replaces.
 fn held<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)

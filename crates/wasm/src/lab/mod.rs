@@ -76,7 +76,7 @@ enum Request {
         name: String,
         step: Step,
     },
-    /// What has happened since it was read last, and what there is now.
+    /// What has happened since it was read last, and what there is now; points of curves are in [`Lab::numbers`].
     Read {
         name: String,
         packets: usize,
@@ -127,6 +127,7 @@ pub(super) struct Of {
 pub struct Lab {
     sessions: BTreeMap<String, Session>,
     questions: BTreeMap<String, Question>,
+    numbers: Vec<f64>,
 }
 
 enum Question {
@@ -157,7 +158,11 @@ impl Lab {
             }
             Request::Advance { name, until_s, events, breaks } => self.session(&name)?.advance(until_s, events, &breaks),
             Request::Step { name, step } => self.session(&name)?.step(step),
-            Request::Read { name, packets } => Ok(self.session(&name)?.read(packets)),
+            Request::Read { name, packets } => {
+                self.numbers.clear();
+                let session = self.sessions.get_mut(&name).ok_or_else(|| no_run(&name))?;
+                Ok(session.read(packets, &mut self.numbers))
+            }
             Request::Results { name } => self.session(&name)?.results(),
             Request::Why { name, scenario, loss } => {
                 self.questions.insert(name, Question::Why(Box::new(Why::new(&scenario, loss)?)));
@@ -182,6 +187,16 @@ impl Lab {
     }
 
     fn session(&mut self, name: &str) -> Result<&mut Session, Fault> {
-        self.sessions.get_mut(name).ok_or_else(|| Fault::of_page(&format!("no run `{name}`")))
+        self.sessions.get_mut(name).ok_or_else(|| no_run(name))
     }
+
+    /// The points of the curves that were read last: many times a second some ten thousand numbers, which as text would take as long as
+    /// the run itself.
+    pub fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+}
+
+fn no_run(name: &str) -> Fault {
+    Fault::of_page(&format!("no run `{name}`"))
 }

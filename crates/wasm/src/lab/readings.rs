@@ -131,7 +131,8 @@ impl Readings {
     fn note_drops(&mut self, table: &Table) {
         let (times, segments) = (floats(table, "time_s"), integers(table, "segment"));
         let transmissions = integers(table, "transmission");
-        for row in 0..count(table) {
+        let rows = count(table);
+        for row in 0..rows {
             let (reason, queue) = (word(words(table, "reason"), row), word(words(table, "queue"), row));
             let bin = (times[row] / self.duration_s * BINS as f64) as u64;
             let number = Reason::ALL.iter().position(|known| known.name() == reason).unwrap_or_default();
@@ -140,6 +141,10 @@ impl Readings {
             let flow = self.flow(table, row);
             if let Some(flow) = flow {
                 *self.lost_of_flows.entry(flow).or_default() += 1;
+            }
+            // The others would be cut again.
+            if row + TOLD < rows {
+                continue;
             }
             let port = words(table, "queue").0[row];
             self.drops.push(json!({
@@ -184,13 +189,13 @@ impl Readings {
         self.series[quantity].get(*places.get(of as usize)? as usize)?.last
     }
 
-    /// What is new since the last reading.
-    pub(super) fn read(&mut self) -> Map<String, Value> {
+    /// What is new since the last reading; the points of curves are in `numbers`.
+    pub(super) fn read(&mut self, numbers: &mut Vec<f64>) -> Map<String, Value> {
         let mut series = Map::new();
         for (quantity, curves) in self.series.iter_mut().enumerate() {
             let of = if quantity == QUEUE { &self.followed.ports } else { &self.followed.flows };
             for (curve, of) in curves.iter_mut().zip(of) {
-                if let Some(read) = curve.read() {
+                if let Some(read) = curve.read(numbers) {
                     series.insert(format!("{}:{of}", QUANTITIES[quantity]), read);
                 }
             }

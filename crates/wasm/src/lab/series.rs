@@ -57,19 +57,18 @@ impl Series {
         }
     }
 
-    /// What is new: how many points at the end are replaced, and what comes instead.
-    pub(super) fn read(&mut self) -> Option<Value> {
+    /// What is new: how many points at the end are replaced, and what comes instead: so many points, whose times and then whose values
+    /// are added to `numbers`.
+    pub(super) fn read(&mut self, numbers: &mut Vec<f64>) -> Option<Value> {
         let open: Vec<(f64, f64)> = self.open.iter().flat_map(|bin| bin.points()).collect();
         let new = self.points.len() + open.len();
         if new == 0 {
             return None;
         }
+        let answer = json!({"replace": self.shown, "at": numbers.len(), "points": new});
         let points = || self.points.iter().chain(&open);
-        let answer = json!({
-            "replace": self.shown,
-            "x": points().map(|point| point.0).collect::<Vec<f64>>(),
-            "y": points().map(|point| point.1).collect::<Vec<f64>>(),
-        });
+        numbers.extend(points().map(|point| point.0));
+        numbers.extend(points().map(|point| point.1));
         self.points.clear();
         self.shown = open.len();
         Some(answer)
@@ -96,12 +95,14 @@ mod tests {
         for (time, value) in [(0.0, 5.0), (0.1, 9.0), (0.2, 6.0), (0.3, 1.0), (0.4, 4.0), (1.0, 7.0)] {
             series.note(time, value);
         }
-        let read = series.read().unwrap_or_default();
+        let mut numbers = vec![-1.0];
+        let read = series.read(&mut numbers).unwrap_or_default();
         // The first bin is over; of the second the page has one point, which may be replaced.
-        assert_eq!(read["x"], json!([0.0, 0.1, 0.3, 0.4, 1.0]));
-        assert_eq!(read["y"], json!([5.0, 9.0, 1.0, 4.0, 7.0]));
+        assert_eq!(read, json!({"replace": 0, "at": 1, "points": 5}));
+        assert_eq!(numbers, [-1.0, 0.0, 0.1, 0.3, 0.4, 1.0, 5.0, 9.0, 1.0, 4.0, 7.0]);
         series.note(1.5, 8.0);
-        let read = series.read().unwrap_or_default();
-        assert_eq!((&read["replace"], &read["x"]), (&json!(1), &json!([1.0, 1.5])));
+        let read = series.read(&mut numbers).unwrap_or_default();
+        assert_eq!(read, json!({"replace": 1, "at": 11, "points": 2}));
+        assert_eq!(numbers[11..], [1.0, 1.5, 7.0, 8.0]);
     }
 }

@@ -179,9 +179,9 @@ impl Session {
         self.engine.now() >= self.end
     }
 
-    /// What is new, and how everything stands. `packets`: of those under way at most so many are told.
-    pub(super) fn read(&mut self, packets: usize) -> Value {
-        let mut answer = self.readings.read();
+    /// What is new, and how everything stands; the points of curves are in `numbers`. `packets`: of those under way at most so many are told.
+    pub(super) fn read(&mut self, packets: usize, numbers: &mut Vec<f64>) -> Value {
+        let mut answer = self.readings.read(numbers);
         answer.insert("now_s".into(), json!(self.engine.now().seconds()));
         answer.insert("events".into(), json!(self.engine.events()));
         answer.insert("done".into(), json!(self.is_done()));

@@ -78,7 +78,7 @@ def controllers() -> tuple[str, ...]:
 
 @cache
 def queues() -> dict[str, dict[str, Any]]:
-    """Policies over packets, by name, and CoDel and PIE with a queue for each flow."""
+    """Policies over packets, by name, CoDel and PIE with a queue for each flow, and DualPI2."""
 
     def tried(name: str) -> dict[str, Any]:
         return {"policy": name, "buffer": "500 packets", **GIVEN.get(name, {})}
@@ -92,7 +92,7 @@ def queues() -> dict[str, dict[str, Any]]:
         f"fq_{policy}": {"policy": policy, "buffer": "500 packets", "scheduler": {"kind": "flow_queue", "queues": 1024}}
         for policy in ("codel", "pie")
     }
-    return {**alone, **fair}
+    return {**alone, **fair, "dualpi2": {"scheduler": "dualpi2", "buffer": "500 packets"}}
 
 
 def given() -> str:

@@ -103,16 +103,17 @@ TRAFFIC: dict[str, dict[str, Any]] = {
 SECTIONS = {
     "2, metrics": "goodput (2.5), waits (2.6) and losses (2.3) are measured, and 2.7 is the tables of waits beside those of "
     "utilisation; flow completion and start-up times (2.1, 2.2) and the synchronisation of losses (2.4) are not",
-    "3 and 4, setup": "a dumbbell (3.1), one buffer for all (3.2), Reno and CUBIC (3.3); scheduling (4.6) is fq_codel and fq_pie",
+    "3 and 4, setup": "a dumbbell (3.1), one buffer for all (3.2), Reno and CUBIC (3.3); scheduling (4.6) is fq_codel, fq_pie and dualpi2",
     "8.3, sensitivity": "of a policy to its own settings: not here; each has those that its source gives",
     "11 and 12": "cost of an implementation and what operators can set: nothing to simulate",
 }
 
 
-def under(queue: dict[str, Any], traffic: str) -> Scenario:
-    """A link of 10 Mbit/s, or where section 10 asks for it two in a row."""
+def under(name: str, traffic: str) -> Scenario:
+    """A link of 10 Mbit/s, or where section 10 asks for it two in a row, with the queue of that name."""
+    queue = queues()[name]
     rest: Any = {
-        "name": f"standards, {queue['policy']}, {traffic}",
+        "name": f"standards, {name}, {traffic}",
         "rate": "10 Mbps",
         "delay": "5 ms",
         "queue": queue,
@@ -183,10 +184,7 @@ SCENARIOS = Experiment(
     question="How long do packets wait, and what does that cost of the link?",
     source="RFC 7928, sections 4.4, 4.5 and 5 to 10",
     variants=tuple(
-        variant
-        for traffic in TRAFFIC
-        for name, queue in queues().items()
-        for variant in vary(under(queue, traffic), queue=name, traffic=traffic)
+        variant for traffic in TRAFFIC for name in queues() for variant in vary(under(name, traffic), queue=name, traffic=traffic)
     ),
     measures={
         "mean_wait_ms": mean_wait_ms,
