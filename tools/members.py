@@ -1,6 +1,6 @@
 """Writes a page for each controller and each queue policy, with pictures of one experiment: docs/controllers, docs/queues.
 
-    .venv/bin/python tools/members.py docs
+    .venv/bin/python tools/members.py docs [MEMBER...]
 
 Which members there are is read from the JSON Schema, what they say of themselves from docs/settings.md, which the core writes,
 and where they stand from the guides, the gallery and the examples. So a new member has its page without a word here; a test
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -125,11 +125,11 @@ FAMILIES = (
 )
 
 
-def main(docs: Path) -> None:
-    """Writes all pages and pictures, and removes those whose member is gone."""
+def main(docs: Path, drawn: Container[str] | None = None) -> None:
+    """Writes all pages, and the pictures of all members or of those that are `drawn`; removes what is of others."""
     for family in FAMILIES:
         made = dict(pages(family))
-        made.update(pictures(family))
+        made.update(pictures(family, drawn))
         for folder in (docs / family.folder, docs / "images" / family.folder):
             folder.mkdir(parents=True, exist_ok=True)
             for left in {*folder.iterdir()} - {docs / name for name in made}:
@@ -145,10 +145,12 @@ def pages(family: Family) -> Iterator[tuple[str, str]]:
     yield f"{family.folder}/index.md", overview(family)
 
 
-def pictures(family: Family) -> Iterator[tuple[str, str]]:
+def pictures(family: Family, drawn: Container[str] | None) -> Iterator[tuple[str, str]]:
     for name in family.names():
+        if drawn is not None and name not in drawn:
+            continue
         for picture, experiment in family.experiments(name):
-            yield f"images/{family.folder}/{picture}.svg", drawn(experiment)
+            yield f"images/{family.folder}/{picture}.svg", picture_of(experiment)
 
 
 def page(family: Family, name: str) -> str:
@@ -198,7 +200,7 @@ def source(family: Family, name: str) -> str:
     return str(path) if (ROOT / path).is_dir() else f"{path}.rs"
 
 
-def drawn(experiment: Experiment) -> str:
+def picture_of(experiment: Experiment) -> str:
     """The runs side by side, on the same scales for all members; of a queue alone a few seconds, since more would be a carpet."""
     first, *others = experiment.runs.values()
     end = first.simulated_s
@@ -289,4 +291,4 @@ def anchor(title: str) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:] or None)

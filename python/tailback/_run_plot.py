@@ -203,9 +203,15 @@ def thinned(times: Any, values: Any, spans: int = _SPANS) -> tuple[Any, Any]:
         return times, values
     starts = np.unique(np.searchsorted(times, np.linspace(times[0], times[-1], spans, endpoint=False)))
     ends = np.append(starts[1:], len(times)) - 1
-    # The place of each span's extreme: the first of its rows in the order of spans and then values.
-    span = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(times))))
-    lowest, highest = (np.lexsort((sign * values, span))[starts] for sign in (1, -1))
+    rows = np.diff(np.append(starts, len(times)))
+
+    def places(extremes: Any) -> Any:
+        """The first row of each span with its extreme."""
+        equal = np.append(np.flatnonzero(values == np.repeat(extremes, rows)), len(times) - 1)
+        return equal[np.searchsorted(equal[:-1], starts)]
+
+    # Where a span has no number, that of the next one is kept twice.
+    lowest, highest = (places(extreme.reduceat(values, starts)) for extreme in (np.fmin, np.fmax))
     kept = np.unique(np.concatenate([starts, ends, lowest, highest]))
     return times[kept], values[kept]
 
@@ -268,7 +274,9 @@ def _lines(table: Table) -> dict[str, int]:
     """The flows or queues that have rows: name, such as ``web 3`` or ``bottleneck``, and code."""
     import numpy as np
 
-    present = np.unique(_codes(table)).tolist()
+    codes = _codes(table)
+    # Most rows are of the line of the row before.
+    present = np.unique(codes[np.append(True, codes[1:] != codes[:-1])] if len(codes) else codes).tolist()
     if "group" not in table:
         words = table._core.words("queue")
         return {words[code]: code for code in present}
