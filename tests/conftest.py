@@ -23,7 +23,6 @@ LONG = {
     "test_members.py",
     "test_gallery.py",
     "test_lab.py",
-    "test_switch.py",
     "test_buffer.py",
 }
 """Files whose tests take more than half a minute together."""

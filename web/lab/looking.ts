@@ -12,8 +12,10 @@ import { count, percent } from "./words";
 // How much of time is shown, in seconds before now.
 export const SPANS: [string, number | null][] = [["the whole run", null], ["the last 20 s", 20], ["the last 5 s", 5], ["the last 1 s", 1], ["the last 0.2 s", 0.2]];
 
-// Milliseconds that drawing may take of a frame, which has 16; the browser needs the others.
-const CURVES_MS = 6;
+// Milliseconds after which a frame is late; it should take 16 or 17.
+const LATE_MS = 20;
+// Of two variants.
+const PANELS = 10;
 
 // What follows from a look.
 export interface Onlooker {
@@ -26,6 +28,9 @@ export class Looking {
   cursor: number | null = null;
   private zoomed: [number, number] | null = null;
   private turn = 0;
+  // Panels that a frame may draw.
+  private most = PANELS;
+  private before = 0;
 
   constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly onlooker: Onlooker) {}
 
@@ -70,14 +75,18 @@ export class Looking {
     this.variants.panes.forEach((pane) => pane.touch());
   }
 
-  // Draws what has changed, of curves as many as leave time for the next frame; with two variants each is first in turn.
+  // Draws what has changed; with two variants each is first in turn. What the browser does with a drawing cannot be measured, but a frame that
+  // comes late can: then fewer panels are drawn at a time, and more again while frames come in time.
   draw(): void {
-    const until = performance.now() + CURVES_MS;
+    const now = performance.now();
+    this.most = now - this.before > LATE_MS ? Math.max(1, this.most / 2) : Math.min(PANELS, this.most + 0.05);
+    this.before = now;
     const { panes } = this.variants;
     panes.forEach((pane) => pane.draw());
     this.turn++;
     const window = this.seen();
-    panes.forEach((_, place) => panes[(this.turn + place) % panes.length]?.drawCurves(window, until));
+    let left = Math.floor(this.most);
+    panes.forEach((_, place) => { left -= panes[(this.turn + place) % panes.length]?.drawCurves(window, left) ?? 0; });
   }
 
   async why(name: Variant["name"], drop: Drop): Promise<void> {

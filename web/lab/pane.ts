@@ -134,17 +134,16 @@ export class Pane {
     this.drawing.draw(this.run.reading);
   }
 
-  // Until a time; the rest waits for the next frame.
-  drawCurves(window: [number, number], until: number): void {
-    for (const panel of this.stale) {
-      if (performance.now() > until) {
-        break;
-      }
+  // So many panels at most, and how many it were; the rest waits for the next frame.
+  drawCurves(window: [number, number], most: number): number {
+    const drawn = [...this.stale].slice(0, most);
+    for (const panel of drawn) {
       this.stale.delete(panel);
       panel.show(window);
       panel.now = this.run.now;
       panel.update();
     }
+    return drawn.length;
   }
 
   // Values now, or at a time that is pointed at.
