@@ -103,7 +103,8 @@ TRAFFIC: dict[str, dict[str, Any]] = {
 SECTIONS = {
     "2, metrics": "goodput (2.5), waits (2.6) and losses (2.3) are measured, and 2.7 is the tables of waits beside those of "
     "utilisation; flow completion and start-up times (2.1, 2.2) and the synchronisation of losses (2.4) are not",
-    "3 and 4, setup": "a dumbbell (3.1), one buffer for all (3.2), Reno and CUBIC (3.3); scheduling (4.6) is fq_codel, fq_pie and dualpi2",
+    "3 and 4, setup": "a dumbbell (3.1), one buffer for all (3.2), Reno and CUBIC (3.3); "
+    "scheduling (4.6) is fq_codel, fq_pie and dualpi2",
     "8.3, sensitivity": "of a policy to its own settings: not here; each has those that its source gives",
     "11 and 12": "cost of an implementation and what operators can set: nothing to simulate",
 }
