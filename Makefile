@@ -50,7 +50,7 @@ test:  ## Run everything that a change has to pass; may install Debian's chromiu
 # Of what follows everything but what pages load is compiled by one profile, `dev`, into one folder: what one needs the others find there.
 
 test-rust:
-	$(CARGO) test --locked --workspace --lib --bins --tests
+	$(CARGO) test --locked --workspace --tests
 
 test-wasm: $(VENV)/.tools $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)

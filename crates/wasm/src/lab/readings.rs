@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, HashMap};
 use tailback_core::network::Network;
 use tailback_core::queue::Reason;
-use tailback_core::record::Table;
+use tailback_core::record::{Column, Table};
 
 /// Losses and changes of state that are told one by one between two readings; of more, the last ones.
 const TOLD: usize = 400;
@@ -93,37 +93,41 @@ impl Readings {
         Some(self.first_flows.get(group as usize)? + *integers(table, "flow").get(row)? as u32)
     }
 
-    /// Its series of a quantity.
-    fn curve(&mut self, quantity: usize, flow: u32) -> Option<&mut Series> {
-        let place = *self.flow_places.get(flow as usize)?;
-        self.series[quantity].get_mut(place as usize)
+    fn note_curve(&mut self, table: &Table, quantity: usize) {
+        match table.column(COLUMNS[quantity]) {
+            // A threshold that nothing has set yet is infinite, which is no place on an axis.
+            Some(Column::Float(values)) => {
+                self.note_values(table, quantity, values.iter().copied().map(|value| value.is_finite().then_some(value)));
+            }
+            Some(Column::Integer(values)) => self.note_values(table, quantity, values.iter().map(|&value| Some(value as f64))),
+            _ => {}
+        }
     }
 
-    fn note_curve(&mut self, table: &Table, quantity: usize) {
-        let (times, values, whole) =
-            (floats(table, "time_s"), floats(table, COLUMNS[quantity]), integers(table, COLUMNS[quantity]));
+    fn note_values(&mut self, table: &Table, quantity: usize, values: impl Iterator<Item = Option<f64>>) {
         let (groups, flows) = (words(table, "group").0, integers(table, "flow"));
-        for row in 0..times.len() {
-            let Some(first) = self.first_flows.get(groups[row] as usize) else { continue };
-            let flow = first + flows[row] as u32;
-            let value = values.get(row).copied().unwrap_or_else(|| whole[row] as f64);
-            // A threshold that nothing has set yet is infinite, which is no place on an axis.
-            if value.is_finite()
-                && let Some(curve) = self.curve(quantity, flow)
+        let Readings { first_flows, flow_places, series, .. } = self;
+        let curves = &mut series[quantity];
+        for (((&time, &group), &flow), value) in floats(table, "time_s").iter().zip(groups).zip(flows).zip(values) {
+            if let (Some(value), Some(first)) = (value, first_flows.get(group as usize))
+                && let Some(&place) = flow_places.get((first + flow as u32) as usize)
+                && let Some(curve) = curves.get_mut(place as usize)
             {
-                curve.note(times[row], value);
+                curve.note(time, value);
             }
         }
     }
 
     fn note_queues(&mut self, table: &Table) {
         let (times, units) = (floats(table, "time_s"), integers(table, "queue_units"));
+        let Readings { port_places, series, .. } = self;
+        let curves = &mut series[QUEUE];
         // The words are all ports, in their order.
-        let ports = words(table, "queue").0;
-        for row in 0..times.len() {
-            let place = self.port_places.get(ports[row] as usize).copied().unwrap_or(NOWHERE);
-            if let Some(curve) = self.series[QUEUE].get_mut(place as usize) {
-                curve.note(times[row], units[row] as f64);
+        for ((&time, &port), &units) in times.iter().zip(words(table, "queue").0).zip(units) {
+            if let Some(&place) = port_places.get(port as usize)
+                && let Some(curve) = curves.get_mut(place as usize)
+            {
+                curve.note(time, units as f64);
             }
         }
     }
@@ -186,7 +190,7 @@ impl Readings {
     pub(super) fn last(&self, quantity: &str, of: u32) -> Option<f64> {
         let quantity = QUANTITIES.iter().position(|known| *known == quantity)?;
         let places = if quantity == QUEUE { &self.port_places } else { &self.flow_places };
-        self.series[quantity].get(*places.get(of as usize)? as usize)?.last
+        self.series[quantity].get(*places.get(of as usize)? as usize)?.last()
     }
 
     /// What is new since the last reading; the points of curves are in `numbers`.

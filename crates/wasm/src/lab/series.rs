@@ -13,14 +13,14 @@ pub(super) struct Series {
     /// Points of bins that are over, which the page has not.
     points: Vec<(f64, f64)>,
     open: Option<Bin>,
+    /// Where the open bin ends; before the first value nowhere.
+    end_s: f64,
     /// Points of the open bin that the page has.
     shown: usize,
-    pub(super) last: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Bin {
-    number: u64,
     first: (f64, f64),
     least: (f64, f64),
     largest: (f64, f64),
@@ -29,32 +29,37 @@ struct Bin {
 
 impl Series {
     pub(super) fn new(duration_s: f64) -> Series {
-        Series { per_s: BINS / duration_s, points: Vec::new(), open: None, shown: 0, last: None }
+        Series { per_s: BINS / duration_s, points: Vec::new(), open: None, end_s: f64::NEG_INFINITY, shown: 0 }
     }
 
     /// The value from then on; times never decrease.
     #[inline]
     pub(super) fn note(&mut self, time_s: f64, value: f64) {
-        let number = (time_s * self.per_s) as u64;
         let point = (time_s, value);
-        self.last = Some(value);
         match &mut self.open {
-            Some(bin) if bin.number == number => {
+            Some(bin) if time_s < self.end_s => {
                 if value < bin.least.1 {
                     bin.least = point;
-                }
-                if value > bin.largest.1 {
+                } else if value > bin.largest.1 {
                     bin.largest = point;
                 }
                 bin.last = point;
             }
-            open => {
-                if let Some(bin) = open.take() {
-                    bin.points().for_each(|point| self.points.push(point));
-                }
-                *open = Some(Bin { number, first: point, least: point, largest: point, last: point });
-            }
+            _ => self.begin(point),
         }
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, point: (f64, f64)) {
+        if let Some(bin) = self.open.replace(Bin { first: point, least: point, largest: point, last: point }) {
+            self.points.extend(bin.points());
+        }
+        self.end_s = ((point.0 * self.per_s).floor() + 1.0) / self.per_s;
+    }
+
+    /// The value that was noted last.
+    pub(super) fn last(&self) -> Option<f64> {
+        self.open.map(|bin| bin.last.1)
     }
 
     /// What is new: how many points at the end are replaced, and what comes instead: so many points, whose times and then whose values
