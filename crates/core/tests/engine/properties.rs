@@ -1,4 +1,4 @@
-//! Properties that every network must have, on random networks with fixed seeds: of each property 600 of its own, or as many as
+//! Properties that every network must have, on random networks with fixed seeds: of each property 400 of its own, or as many as
 //! `TAILBACK_SOAK=1000000` says.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may")]
@@ -10,7 +10,7 @@ use tailback_core::primitives::units::Time;
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, Indivisible, ParallelEngine, Results, trace_rows};
 
-const SEEDS: u64 = 600;
+const SEEDS: u64 = 400;
 
 /// Threads wait for one another, and for long where a machine has other work.
 const SHARED_ONE_IN: usize = 4;

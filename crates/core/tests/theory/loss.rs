@@ -21,7 +21,7 @@ const TIMEOUT_S: f64 = 1.0;
 #[test]
 fn sack_gets_through_random_loss_what_its_markov_chain_says() {
     for loss in [5e-4, 1e-3] {
-        let measured = measure(Recovery::Sack, loss, 2000.0).delivered;
+        let measured = measure(Recovery::Sack, loss, 1000.0).delivered;
         measured.assert_holds(&format!("chain at loss {loss}"), Chain::of(loss).packets_per_round_trip(), 0.02);
     }
 }
