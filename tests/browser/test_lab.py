@@ -779,6 +779,37 @@ def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open)
     assert page.inner_text("#hash-A") == before
 
 
+def test_of_thousands_of_losses_any_part_of_the_run_has_one_to_ask_about(opened: Open) -> None:
+    page = opened()
+    flows = """[flows.web]
+count = 100
+start = {uniform = ["0 s", "1 s"]}
+from = "left"
+to = "right"
+rtt = "40 ms"
+tcp = {preset = "reno"}
+"""
+    link = """duration = "60 s"
+[topology]
+dumbbell = {rate = "40 Mbps", delay = "10 ms", queue = {buffer = "20 packets"}}
+"""
+    dropped(page, "many.toml", link + flows)
+    run(page)
+    over = page.locator(".panel").filter(has_text="Queue at").locator(".u-over")
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box
+    for part in (0.1, 0.3, 0.5, 0.7, 0.9):
+        over.click(position={"x": part * box["width"], "y": 6})
+        expect(page.locator("#why")).to_contain_text("Why was a packet lost", timeout=PATIENCE)
+        page.click("#why .close")
+    # Below the marks it is a time that is chosen.
+    over.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
+    expect(page.locator("#fork")).to_contain_text("Fork at")
+    page.click("#reset")
+    expect(page.locator("#play")).to_have_text("Run")
+
+
 def test_what_cannot_run_does_not_ask_to_be_run(opened: Open) -> None:
     page = opened()
     dropped(page, "noise.toml", "\x01 = [[[")

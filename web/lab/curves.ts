@@ -57,6 +57,8 @@ const HEIGHT = 190;
 const FONT = "11px system-ui, sans-serif";
 // Pixels.
 const NEAR = 7;
+// What a finger needs to hit marks at the upper edge.
+const MARKS = 28;
 // Of levels: no curve has it.
 const LEVEL_DASH = [8, 3, 2, 3];
 
@@ -123,9 +125,11 @@ export class Panel {
   }
 
   private clicked(event: MouseEvent): void {
-    const left = event.clientX - this.plot.over.getBoundingClientRect().left;
+    const place = this.plot.over.getBoundingClientRect();
+    const left = event.clientX - place.left;
     const time = this.plot.posToVal(left, "x");
-    this.watcher.choose(Math.max(0, time), this.lossNear(time, this.plot.posToVal(left + NEAR, "x") - time));
+    const isAmongMarks = event.clientY - place.top <= MARKS;
+    this.watcher.choose(Math.max(0, time), isAmongMarks ? this.lossNear(time, this.plot.posToVal(left + NEAR, "x") - time) : null);
   }
 
   private lossNear(time: number, most: number): Drop | null {
@@ -203,9 +207,9 @@ export class Panel {
     for (const { value, colour } of shown) {
       const at = y(value);
       const across: [number, number, number, number] = [bbox.left, at, bbox.left + bbox.width, at];
-      // To be seen on whatever lies below.
+      // To be seen on whatever lies below, and a curve that lies there is seen between its dashes.
       ctx.globalAlpha = 0.7;
-      upright(ctx, across, ink("--ground"), [], 3);
+      upright(ctx, across, ink("--ground"), LEVEL_DASH, 3);
       ctx.globalAlpha = 1;
       upright(ctx, across, colour(), LEVEL_DASH, 1.4);
     }

@@ -51,6 +51,7 @@ export class Player {
       pane.tell(null);
       pane.touch();
     });
+    this.listener.changed();
   }
 
   async play(speed: number | null, breaks: Breaks): Promise<void> {

@@ -2,8 +2,9 @@
 
 import type { Description, Drop, Reading, StateChange } from "./answers";
 
-// Losses and changes of state that are kept; the first go first.
+// Losses and changes of state that are kept; the first go first, many at a time.
 const KEPT = 20_000;
+const MARKS = 2048;
 
 export interface Curve {
   x: number[];
@@ -44,9 +45,28 @@ export class Run {
     for (const [bin, counts] of reading.lost) {
       this.lost.set(bin, counts);
     }
-    keep(this.drops, reading.drops);
-    keep(this.states, reading.states);
+    this.drops.push(...reading.drops);
+    if (this.drops.length > 1.25 * KEPT) {
+      this.thin();
+    }
+    this.states.push(...reading.states);
+    if (this.states.length > 1.25 * KEPT) {
+      this.states.splice(0, this.states.length - KEPT);
+    }
     this.reading = reading;
+  }
+
+  // Of the first losses one in each span of time is left: as many as can be told apart when all is seen.
+  private thin(): void {
+    const span = this.description.duration_s / MARKS;
+    let last = -1;
+    const first = this.drops.splice(0, this.drops.length - KEPT).filter(({ time_s }) => {
+      const number = Math.floor(time_s / span);
+      const isFirst = number > last;
+      last = number;
+      return isFirst;
+    });
+    this.drops.unshift(...first);
   }
 
   get now(): number {
@@ -58,14 +78,6 @@ export class Run {
     const curve = this.curves.get(name);
     const place = curve ? after(curve.x, time) - 1 : -1;
     return curve && place >= 0 ? (curve.y[place] ?? null) : null;
-  }
-}
-
-// The first go many at a time: to move all others takes as long for one as for thousands.
-function keep<Row>(all: Row[], rows: Row[]): void {
-  all.push(...rows);
-  if (all.length > 1.25 * KEPT) {
-    all.splice(0, all.length - KEPT);
   }
 }
 

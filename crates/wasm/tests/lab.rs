@@ -335,3 +335,25 @@ fn flows_are_followed_from_the_one_that_is_asked_for() {
     let beyond = lab.answer(of(21).to_string().as_bytes()).unwrap_err();
     assert_eq!(serde_json::to_value(&beyond).unwrap()["problems"][0]["expected"], json!("0 to 20"));
 }
+
+#[test]
+fn of_thousands_of_losses_each_part_of_the_run_has_one_that_is_told() {
+    let toml = TWO.replace("\"4 s\"", "\"40 s\"").replace("[flows.near]", "[flows.near]\ncount = 40");
+    let mut engine = Engine::new(network(&toml));
+    engine.run_until(Time::ZERO + Span::from_seconds(40.0));
+    let results = engine.results().unwrap();
+    let drops = results.traces.iter().find(|table| table.name == "drops").unwrap();
+    let Some(Column::Float(all)) = drops.column("time_s") else { panic!("drops have times") };
+    assert!(all.len() > 2000);
+    let mut lab = Lab::default();
+    opened(&mut lab, &toml, false);
+    // Without a reading in between, as when a run catches up.
+    ask(&mut lab, &json!({"ask": "advance", "name": "A", "until_s": 40.0, "events": 100_000_000, "breaks": {}}));
+    let read = ask(&mut lab, &json!({"ask": "read", "name": "A", "packets": 0}));
+    let told: Vec<f64> = read["drops"].as_array().unwrap().iter().filter_map(|drop| drop["time_s"].as_f64()).collect();
+    assert!(told.is_sorted());
+    assert!(told.len() < all.len());
+    let parts =
+        |times: &[f64]| times.iter().map(|time| (time / 40.0 * 2048.0) as u64).collect::<std::collections::BTreeSet<u64>>();
+    assert_eq!(parts(&told), parts(all));
+}

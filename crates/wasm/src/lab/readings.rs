@@ -9,8 +9,10 @@ use tailback_core::network::Network;
 use tailback_core::queue::Reason;
 use tailback_core::record::{Column, Table};
 
-/// Losses and changes of state that are told one by one between two readings; of more, the last ones.
+/// Losses and changes of state that are told one by one between two readings; of more, the last ones, and of losses the first in each of so
+/// many spans of the run, so that none that a mark could show is without one.
 const TOLD: usize = 400;
+const MARKS: f64 = 2048.0;
 
 #[derive(Clone, Debug)]
 pub(super) struct Readings {
@@ -25,6 +27,9 @@ pub(super) struct Readings {
     port_places: Vec<u32>,
     states: Vec<Value>,
     drops: Vec<Value>,
+    /// The first in its span, and how many spans are over.
+    first_drops: Vec<Value>,
+    spans: u64,
     /// By bin of time and reason; and which bins have changed.
     lost: BTreeMap<u64, [u64; Reason::ALL.len()]>,
     changed: Vec<u64>,
@@ -62,6 +67,8 @@ impl Readings {
             port_places: places(&followed.ports, network.ports.len()),
             states: Vec::new(),
             drops: Vec::new(),
+            first_drops: Vec::new(),
+            spans: 0,
             lost: BTreeMap::new(),
             changed: Vec::new(),
             lost_of_flows: HashMap::new(),
@@ -146,12 +153,16 @@ impl Readings {
             if let Some(flow) = flow {
                 *self.lost_of_flows.entry(flow).or_default() += 1;
             }
+            let span = (times[row] / self.duration_s * MARKS) as u64;
+            let is_first = span >= self.spans;
             // The others would be cut again.
-            if row + TOLD < rows {
+            if !is_first && row + TOLD < rows {
                 continue;
             }
+            self.spans = self.spans.max(span + 1);
             let port = words(table, "queue").0[row];
-            self.drops.push(json!({
+            let told = if is_first { &mut self.first_drops } else { &mut self.drops };
+            told.push(json!({
                 "time_s": times[row], "queue": queue, "port": port, "flow": flow, "reason": reason,
                 "group": word(words(table, "group"), row), "index": integers(table, "flow").get(row),
                 "segment": segments[row], "transmission": transmissions[row],
@@ -204,6 +215,9 @@ impl Readings {
                 }
             }
         }
+        let mut drops = std::mem::take(&mut self.first_drops);
+        drops.append(&mut self.drops);
+        drops.sort_by(|one, other| time_of(one).total_cmp(&time_of(other)));
         let mut changed = std::mem::take(&mut self.changed);
         changed.sort_unstable();
         changed.dedup();
@@ -211,10 +225,14 @@ impl Readings {
         Map::from_iter([
             ("series".into(), Value::Object(series)),
             ("states".into(), Value::Array(std::mem::take(&mut self.states))),
-            ("drops".into(), Value::Array(std::mem::take(&mut self.drops))),
+            ("drops".into(), Value::Array(drops)),
             ("lost".into(), Value::Array(lost)),
         ])
     }
+}
+
+fn time_of(told: &Value) -> f64 {
+    told["time_s"].as_f64().unwrap_or_default()
 }
 
 /// Keep the last ones.
