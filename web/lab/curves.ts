@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { touch } from "../src/touch";
 import type { Drop } from "./answers";
 import { ink, reasonColour } from "./colours";
-import { after, type Curve } from "./run";
+import { after, first, type Curve } from "./run";
 import { digits } from "./words";
 
 export interface Line {
@@ -277,16 +277,7 @@ function linear(of: (value: number) => number, [from, to]: [number, number]): (v
 
 // The place of the first loss after a time.
 function beyond(losses: Drop[], time: number): number {
-  let [low, high] = [0, losses.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((losses[middle] as Drop).time_s <= time) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
+  return first(losses.length, (place) => (losses[place] as Drop).time_s > time);
 }
 
 function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, number, number, number], colour: string, dash: number[], width = 1): void {

@@ -60,13 +60,13 @@ export class Run {
   private thin(): void {
     const span = this.description.duration_s / MARKS;
     let last = -1;
-    const first = this.drops.splice(0, this.drops.length - KEPT).filter(({ time_s }) => {
+    const left = this.drops.splice(0, this.drops.length - KEPT).filter(({ time_s }) => {
       const number = Math.floor(time_s / span);
       const isFirst = number > last;
       last = number;
       return isFirst;
     });
-    this.drops.unshift(...first);
+    this.drops.unshift(...left);
   }
 
   get now(): number {
@@ -83,13 +83,18 @@ export class Run {
 
 // The place of the first value above `value` in ascending ones.
 export function after(values: number[], value: number): number {
-  let [low, high] = [0, values.length];
+  return first(values.length, (place) => (values[place] as number) > value);
+}
+
+// The first place from which on something holds, or how many there are.
+export function first(count: number, holds: (place: number) => boolean): number {
+  let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((values[middle] as number) <= value) {
-      low = middle + 1;
-    } else {
+    if (holds(middle)) {
       high = middle;
+    } else {
+      low = middle + 1;
     }
   }
   return low;

@@ -106,10 +106,7 @@ fn a_flow_of_each_kind_gets_about_as_much_over_a_usual_round_trip() {
             let service = [DualService::WeightedRoundRobin, DualService::TimeShiftedFifo][index % 2];
             let spec = DualPi2Spec { service, ..DualPi2Spec::default() };
             let groups = vec![sender("l4s", l4s.clone()), sender("classic", classic.clone())];
-            let network = Network {
-                duration: Span::from_millis(40_000),
-                ..network(Rate(20_000_000), spec, groups, Span::from_millis(rtt))
-            };
+            let network = network(Rate(20_000_000), spec, groups, Span::from_millis(rtt));
             let ratio = |seed: u64| {
                 let results = run(started(network.clone(), seed));
                 let [wait_l, wait_c] = of_classes(&results, "mean_wait_s");

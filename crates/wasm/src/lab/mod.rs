@@ -159,9 +159,11 @@ impl Lab {
             Request::Advance { name, until_s, events, breaks } => self.session(&name)?.advance(until_s, events, &breaks),
             Request::Step { name, step } => self.session(&name)?.step(step),
             Request::Read { name, packets } => {
-                self.numbers.clear();
-                let session = self.sessions.get_mut(&name).ok_or_else(|| no_run(&name))?;
-                Ok(session.read(packets, &mut self.numbers))
+                let mut numbers = std::mem::take(&mut self.numbers);
+                numbers.clear();
+                let answer = self.session(&name)?.read(packets, &mut numbers);
+                self.numbers = numbers;
+                Ok(answer)
             }
             Request::Results { name } => self.session(&name)?.results(),
             Request::Why { name, scenario, loss } => {
@@ -187,7 +189,7 @@ impl Lab {
     }
 
     fn session(&mut self, name: &str) -> Result<&mut Session, Fault> {
-        self.sessions.get_mut(name).ok_or_else(|| no_run(name))
+        self.sessions.get_mut(name).ok_or_else(|| Fault::of_page(&format!("no run `{name}`")))
     }
 
     /// The points of the curves that were read last: many times a second some ten thousand numbers, which as text would take as long as
@@ -195,8 +197,4 @@ impl Lab {
     pub fn numbers(&self) -> &[f64] {
         &self.numbers
     }
-}
-
-fn no_run(name: &str) -> Fault {
-    Fault::of_page(&format!("no run `{name}`"))
 }
