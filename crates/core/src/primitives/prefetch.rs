@@ -1,16 +1,16 @@
 //! Memory that will be needed soon, asked for early. It changes no result, only the wait.
 
-/// Ask for the cache line in which this lies.
+/// Ask for the cache lines in which this lies.
 #[inline(always)]
 pub fn prefetch<T>(what: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         #[expect(unsafe_code, reason = "a hint to the processor: it reads nothing that the program sees, and never faults")]
-        // SAFETY: SSE is part of x86-64, and the address is that of a reference.
-        unsafe {
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast());
-        }
+        // SAFETY: SSE is part of x86-64, and the addresses are those of what a reference points to.
+        let ask = |byte: usize| unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast::<i8>().wrapping_add(byte)) };
+        (0..size_of::<T>()).step_by(64).for_each(ask);
+        ask(size_of::<T>() - 1);
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = what;

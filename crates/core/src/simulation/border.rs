@@ -5,7 +5,7 @@
 
 use super::event_order::EventOrder;
 use super::path::Feeder;
-use super::routes::{ELSEWHERE, END, END_OF_ANY};
+use super::routes::{ELSEWHERE, END, END_IN, END_OF_ANY, is_end};
 use crate::primitives::calendar::{Ranks, Slot};
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::units::{Span, Time};
@@ -30,6 +30,7 @@ impl Owners {
         match entry {
             END | END_OF_ANY if packet.is_ack() => self.of_senders[packet.flow as usize],
             END | END_OF_ANY => self.of_receivers[packet.flow as usize],
+            end if is_end(end) => (end - END_IN) as Domain,
             port => self.of_ports[(port & !ELSEWHERE) as usize],
         }
     }

@@ -142,6 +142,9 @@ impl Engine {
         let mut left = events;
         while left > 0 {
             if let Some(flow) = self.senders.fabric.common.known_at_home.pop() {
+                if self.senders.fabric.is_large {
+                    self.senders.look_ahead_at_home();
+                }
                 left -= u64::from(self.senders.hear_ahead(flow));
                 continue;
             }

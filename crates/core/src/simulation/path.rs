@@ -2,7 +2,6 @@
 
 use super::wire::Wire;
 use crate::primitives::line::Line;
-use crate::primitives::prefetch::prefetch;
 use crate::primitives::units::Time;
 use crate::tcp::receiver::Receiver;
 use serde::{Deserialize, Serialize};
@@ -33,16 +32,6 @@ pub(crate) struct Path {
     pub(crate) home: Line,
     /// Data to the receiver, where arrivals there are events.
     pub(crate) deliver: Line,
-}
-
-impl Path {
-    /// Ask for its cache lines.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        prefetch(&self.counts);
-        prefetch(&self.wire);
-        prefetch(&self.home);
-    }
 }
 
 /// What is counted of a flow's packets between its ends. Only within the measured part, except where it says otherwise.

@@ -139,16 +139,14 @@ impl Senders {
     /// Ask for the memory that the next events need: of the third what it is about, of the second its packet, of the next where that goes.
     #[inline]
     pub(crate) fn look_ahead(&self) {
-        let Senders { fabric, ends, .. } = self;
+        let fabric = &self.fabric;
         let [next, second, third] = fabric.common.calendar.upcoming();
         if let Some(slot) = third {
             fabric.common.calendar.prefetch(slot);
             match fabric.common.order.event(slot) {
                 Event::Port(port) => prefetch(&fabric.ports[port as usize].line),
-                Event::Home(flow) | Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => {
-                    fabric.paths[flow as usize].prefetch();
-                    prefetch(&ends[flow as usize]);
-                }
+                Event::Home(flow) | Event::Wake(flow) => self.ask_for(flow),
+                Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow as usize]),
                 _ => {}
             }
         }
@@ -159,10 +157,31 @@ impl Senders {
             fabric.prefetch_next_place(packet);
             if fabric.is_at_last_port(packet) {
                 // From there it walks on through both ends.
-                fabric.paths[packet.flow as usize].prefetch();
-                prefetch(&ends[packet.flow as usize]);
+                self.ask_for(packet.flow);
             }
         }
+    }
+
+    /// The same of acknowledgements that are known, of which the last has its turn.
+    #[inline]
+    pub(crate) fn look_ahead_at_home(&self) {
+        let known = &self.fabric.common.known_at_home;
+        let [soon, later] = [4, 8].map(|turns| known.len().checked_sub(turns).map(|place| known[place]));
+        if let Some(flow) = later {
+            self.ask_for(flow);
+        }
+        if let Some(packet) = soon.and_then(|flow| self.fabric.common.pool.front(&self.fabric.paths[flow as usize].home)) {
+            prefetch(packet);
+        }
+    }
+
+    /// Ask for the memory of a flow's ends and of its timer.
+    #[inline]
+    fn ask_for(&self, flow: u32) {
+        let Senders { fabric, ends, .. } = self;
+        prefetch(&fabric.paths[flow as usize]);
+        prefetch(&ends[flow as usize]);
+        fabric.common.calendar.prefetch(fabric.common.order.flow(FlowKind::Timer, flow));
     }
 
     /// An acknowledgement is at its sender.

@@ -1,6 +1,6 @@
 //! The private links of a flow, from its ends to the shared network and back.
 
-use super::routes::{END, END_OF_ANY};
+use super::routes::is_end;
 use crate::network::{Access, Flow};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
@@ -119,10 +119,10 @@ impl Wire {
     /// Of the end's own link, if this entry of the routes is an end: nothing happens there before.
     #[inline]
     pub(crate) fn delay_behind(&self, entry: u32, packet: &Packet) -> Span {
-        match entry {
-            END | END_OF_ANY if packet.is_ack() => self.sender_delay,
-            END | END_OF_ANY => self.receiver_delay,
-            _ => Span::ZERO,
+        match is_end(entry) {
+            true if packet.is_ack() => self.sender_delay,
+            true => self.receiver_delay,
+            false => Span::ZERO,
         }
     }
 

@@ -16,13 +16,14 @@ use super::facts::{Facts, OfRun, Signalled};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
-use super::routes::{ELSEWHERE, END};
+use super::routes::{ELSEWHERE, END, END_OF_ANY};
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
 use super::workshop::Workshop;
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::calendar::Slot;
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
+use crate::primitives::prefetch::prefetch;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Span, Time, Units};
 use crate::queue::Reason;
@@ -279,8 +280,9 @@ impl Fabric {
     #[inline]
     pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
         match self.routes[packet.place()] {
-            port if port < ELSEWHERE => self.ports[port as usize].prefetch(),
-            _ => self.paths[packet.flow as usize].prefetch(),
+            port if port < ELSEWHERE => prefetch(&self.ports[port as usize]),
+            END | END_OF_ANY => prefetch(&self.paths[packet.flow as usize]),
+            _ => {}
         }
     }
 

@@ -9,8 +9,9 @@ use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::parallel::shares::Shares;
 use crate::simulation::path::PathCounts;
-use crate::simulation::routes::{ELSEWHERE, END, END_OF_ANY};
+use crate::simulation::routes::{ELSEWHERE, END, END_IN, END_OF_ANY, is_end};
 use crate::simulation::senders::{End, Senders};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The part of a run that a domain owns, as an engine that handles it.
@@ -26,6 +27,7 @@ pub(super) fn part(whole: &Engine, own: Domain, shares: &Shares) -> Engine {
             port => port | ELSEWHERE,
         };
     }
+    name_ends(fabric, own, owners);
     if own > 0 {
         part.events = 0;
         fabric.forget_counts();
@@ -35,6 +37,23 @@ pub(super) fn part(whole: &Engine, own: Domain, shares: &Shares) -> Engine {
     part
 }
 
+/// Where the ends of all flows of a route are of one domain, its last entry says of which, so that no flow has to be asked.
+fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
+    let mut of_routes: BTreeMap<u32, Option<Domain>> = BTreeMap::new();
+    for (flow, path) in fabric.paths.iter().enumerate() {
+        let ends = [(path.wire.forward, owners.of_receivers[flow]), (path.wire.backward, owners.of_senders[flow])];
+        for (start, owner) in ends {
+            let all = of_routes.entry(start).or_insert(Some(owner));
+            *all = all.filter(|&same| same == owner);
+        }
+    }
+    for (start, owner) in of_routes {
+        if let (Some(owner), Some(end)) = (owner, fabric.routes[start as usize..].iter_mut().find(|entry| is_end(**entry))) {
+            *end = if owner == own { END } else { END_IN + u32::from(owner) };
+        }
+    }
+}
+
 /// The whole of a run, of all its domains, which have come to the same time.
 pub(super) fn whole(domains: &[Engine], owners: &Arc<Owners>) -> Engine {
     let mut whole = domains[0].clone();
@@ -42,7 +61,7 @@ pub(super) fn whole(domains: &[Engine], owners: &Arc<Owners>) -> Engine {
     let sources = Sources { all: domains.iter().map(|domain| &domain.senders).collect(), owners: Some(owners) };
     let Senders { fabric, .. } = &mut whole.senders;
     for entry in &mut fabric.routes {
-        *entry = if *entry == END_OF_ANY { END } else { *entry & !ELSEWHERE };
+        *entry = if is_end(*entry) { END } else { *entry & !ELSEWHERE };
     }
     sources.collect(&mut whole.senders);
     lay(&mut whole.senders, &sources, |_| true, owners);

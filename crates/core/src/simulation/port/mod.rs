@@ -22,7 +22,6 @@ use super::window::Window;
 use crate::network;
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::prefetch::prefetch;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::{Policies, Reason};
 use crate::record::recorder::OccupancyRows;
@@ -110,14 +109,6 @@ impl Port {
             () => Serves::Decides(Ahead::default()),
         };
         Port { entry: Entry::ByEvent, serves, equipment, line: Line::default() }
-    }
-
-    /// Ask for its cache lines.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        prefetch(&self.entry);
-        prefetch(&self.equipment);
-        prefetch(&self.line);
     }
 
     /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the wire
