@@ -47,6 +47,8 @@ pub struct Calendar<R> {
     /// Events in `current` and `late` that were taken back. They lie there until their turn comes.
     cancelled: u32,
     load: Load,
+    #[serde(skip)]
+    scout: Scout,
     /// Events until the next look at it.
     look_after: u32,
 }
@@ -82,6 +84,23 @@ struct Load {
     far: u32,
 }
 
+/// What goes through the buckets ahead of those that are served.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scout {
+    /// Absolute number of the bucket where it is.
+    bucket: u64,
+    /// What it sees there next; [`NONE`] if it has seen all.
+    slot: u32,
+    /// Events that it has seen in buckets to come.
+    ahead: u32,
+    /// The bucket being served, as it knows it, and how many of the events that come next there have been told.
+    cursor: u64,
+    told: u32,
+}
+
+/// The scout keeps so many events ahead: enough for memory to come, and few enough for it to be there still.
+const FORESEEN: u32 = 24;
+
 /// The load is looked at after so many events, or as many as half of the slots: so many see what all entities do.
 const LOOK_AFTER: u32 = 4096;
 
@@ -107,6 +126,7 @@ impl<R: Ranks> Calendar<R> {
             late: BinaryHeap::new(),
             cancelled: 0,
             load: Load::default(),
+            scout: Scout::default(),
             look_after: LOOK_AFTER.max(entities as u32 / 2),
         };
         calendar.limit = calendar.limit_at(0);
@@ -216,20 +236,46 @@ impl<R: Ranks> Calendar<R> {
         Some((time, slot))
     }
 
-    /// What comes next, as far as that is seen at a glance: a guess, by which memory may be asked for early.
+    /// An event has been taken: which come some time after it, of each about once. They are guesses, by which memory may be asked for early.
     #[inline]
-    pub fn upcoming(&self) -> [Option<Slot>; 3] {
-        let mut next = self.current.iter().rev().map(|&(_, slot)| slot);
-        let mut upcoming = [next.next(), next.next(), next.next()];
-        let here = self.cursor as usize & (self.heads.len() - 1);
-        let mut ahead = self.occupied[here / 64] & (!1 << (here % 64));
-        for place in &mut upcoming {
-            if place.is_none() && ahead != 0 {
-                *place = Some(self.heads[here / 64 * 64 + ahead.trailing_zeros() as usize]);
-                ahead &= ahead - 1;
-            }
+    pub fn foresee(&mut self) -> [Option<Slot>; 2] {
+        let here = self.current.len() as u32;
+        let scout = &mut self.scout;
+        scout.told = scout.told.saturating_sub(1);
+        if scout.cursor != self.cursor {
+            // Of a bucket that it has not seen, or not to its end, all is told anew.
+            let has_seen_all = scout.bucket > self.cursor && scout.ahead > here;
+            *scout = match has_seen_all {
+                true => Scout { cursor: self.cursor, told: here, ahead: scout.ahead - here - 1, ..*scout },
+                false => Scout { cursor: self.cursor, bucket: self.cursor, slot: NONE, told: 0, ahead: 0 },
+            };
         }
-        upcoming
+        // Two for one, until it is far enough ahead.
+        [self.foresee_one(), self.foresee_one()]
+    }
+
+    #[inline(always)]
+    fn foresee_one(&mut self) -> Option<Slot> {
+        let (here, scout) = (self.current.len() as u32, &mut self.scout);
+        if scout.told < here.min(FORESEEN) {
+            scout.told += 1;
+            return Some(self.current[(here - scout.told) as usize].1);
+        }
+        if here + scout.ahead >= FORESEEN {
+            return None;
+        }
+        if scout.slot == NONE {
+            let bucket = self.occupied_near(self.scout.bucket + 1)?;
+            self.scout.bucket = bucket;
+            self.scout.slot = self.heads[bucket as usize & (self.heads.len() - 1)];
+        }
+        let slot = self.scout.slot;
+        self.scout.slot = self.pending[slot as usize].next;
+        self.scout.ahead += 1;
+        if let Some(next) = self.pending.get(self.scout.slot as usize) {
+            prefetch(next);
+        }
+        Some(slot)
     }
 
     /// Ask for what is kept of a slot.
@@ -357,6 +403,23 @@ impl<R: Ranks> Calendar<R> {
         Some(self.cursor + ((index as u64).wrapping_sub(start as u64) & (size - 1)))
     }
 
+    /// The first occupied bucket from this one on, if it is one of those that one word of the summary tells of.
+    #[inline]
+    fn occupied_near(&self, bucket: u64) -> Option<u64> {
+        let start = bucket as usize & (self.heads.len() - 1);
+        let rest = self.occupied[start / 64] >> (start % 64);
+        if rest != 0 {
+            return Some(bucket + u64::from(rest.trailing_zeros()));
+        }
+        let words = self.summary[start / 4096] & (!1 << (start / 64 % 64));
+        if words == 0 {
+            return None;
+        }
+        let word = start / 4096 * 64 + words.trailing_zeros() as usize;
+        let index = word * 64 + self.occupied[word].trailing_zeros() as usize;
+        Some(bucket + (index - start) as u64)
+    }
+
     fn first_bit_from(&self, start: usize) -> Option<usize> {
         let word = start / 64;
         let rest = self.occupied[word] & (!0 << (start % 64));
@@ -454,6 +517,7 @@ impl<R: Ranks> Calendar<R> {
             }
         }
         self.load = Load::default();
+        self.scout = Scout::default();
     }
 
     /// The first slot of a list without this one.

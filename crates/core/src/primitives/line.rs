@@ -1,6 +1,7 @@
 //! Packets in flight. A line is a first-in first-out of packets; all lines share one pool of chunks, so that an idle line costs
 //! 12 bytes and a packet in flight 32, however many lines there are. What is kept of packets that wait in buffers lies in a pool of its own.
 
+use super::prefetch::prefetch;
 use serde::{Deserialize, Serialize};
 
 const CHUNK: u32 = 8;
@@ -88,6 +89,34 @@ impl<T: Copy> Pool<T> {
             self.release_first(line);
         }
         Some(packet)
+    }
+
+    /// Ask for what taking the first packet of a line needs. Its place, if there is one.
+    #[inline]
+    pub fn prefetch_front(&self, line: &Line) -> Option<u32> {
+        if line.len == 0 {
+            return None;
+        }
+        prefetch(&self.places[line.head as usize]);
+        prefetch(&self.next[(line.head / CHUNK) as usize]);
+        if let Some(second) = self.places.get(line.head as usize + 1) {
+            prefetch(second);
+        }
+        Some(line.head)
+    }
+
+    /// What is in a place, or was.
+    #[inline]
+    pub fn at(&self, place: u32) -> &T {
+        &self.places[place as usize]
+    }
+
+    /// Ask for where the next packet of a line goes.
+    #[inline]
+    pub fn prefetch_back(&self, line: &Line) {
+        if let Some(place) = self.places.get(line.tail as usize) {
+            prefetch(place);
+        }
     }
 
     /// The packets of a line, first to last.

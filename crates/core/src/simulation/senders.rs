@@ -9,6 +9,7 @@ use super::wiring::{Plan, first_flows, segments_of};
 use super::workshop::Workshop;
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
+use crate::primitives::calendar::Slot;
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
 use crate::primitives::prefetch::prefetch;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
@@ -53,6 +54,20 @@ pub(crate) struct Senders {
     pub(crate) readers: Vec<SignalReader>,
     /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
     pub(crate) transmissions: Option<BTreeMap<(u32, u32), u32>>,
+    #[serde(skip)]
+    foreseen: Foreseen,
+}
+
+/// Events that come soon, the last ones seen, and the places of the packets that they are about.
+#[derive(Clone, Debug, Default)]
+struct Foreseen {
+    slots: [Slot; Foreseen::EVENTS],
+    packets: [Option<u32>; Foreseen::EVENTS],
+    last: usize,
+}
+
+impl Foreseen {
+    const EVENTS: usize = 16;
 }
 
 /// What becomes of the acknowledgement that follows the one that a sender hears.
@@ -112,6 +127,7 @@ impl Senders {
             usages: make_usages(&network),
             readers,
             transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
+            foreseen: Foreseen::default(),
             network: Network { flows: Vec::new(), ..network },
             fabric,
         };
@@ -136,28 +152,47 @@ impl Senders {
         }
     }
 
-    /// Ask for the memory that the next events need: of the third what it is about, of the second its packet, of the next where that goes.
+    /// Ask for the memory that coming events need.
     #[inline]
-    pub(crate) fn look_ahead(&self) {
-        let fabric = &self.fabric;
-        let [next, second, third] = fabric.common.calendar.upcoming();
-        if let Some(slot) = third {
-            fabric.common.calendar.prefetch(slot);
-            match fabric.common.order.event(slot) {
-                Event::Port(port) => prefetch(&fabric.ports[port as usize].line),
-                Event::Home(flow) | Event::Wake(flow) => self.ask_for(flow),
-                Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow as usize]),
-                _ => {}
-            }
+    pub(crate) fn look_ahead(&mut self) {
+        for slot in self.fabric.common.calendar.foresee().into_iter().flatten() {
+            self.ask_ahead(slot);
         }
-        if let Some(packet) = second.and_then(|slot| fabric.head_of(slot)) {
-            prefetch(packet);
+    }
+
+    /// An event is seen. Ask for what it is about, and a step more of those that were seen before it: the packet, its route, the port or the end to
+    /// which that leads, and what waits there.
+    #[inline(always)]
+    fn ask_ahead(&mut self, slot: Slot) {
+        let Senders { fabric, ends, foreseen: Foreseen { slots, packets, last }, .. } = self;
+        match fabric.common.order.event(slot) {
+            Event::Port(port) => prefetch(&fabric.ports[port as usize].line),
+            Event::Home(flow) | Event::Wake(flow) => ask_for(flow, fabric, ends),
+            Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow as usize]),
+            _ => {}
         }
-        if let Some(packet) = next.and_then(|slot| fabric.head_of(slot)) {
+        *last = (*last + 1) % Foreseen::EVENTS;
+        slots[*last] = slot;
+        let before = |steps: usize| (*last + Foreseen::EVENTS - steps) % Foreseen::EVENTS;
+        packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);
+        let seen = |steps: usize| packets[before(steps)].map(|place| fabric.common.pool.at(place));
+        if let Some(packet) = seen(4) {
+            prefetch(&fabric.routes[packet.place()]);
+        }
+        if let Some(packet) = seen(6) {
             fabric.prefetch_next_place(packet);
             if fabric.is_at_last_port(packet) {
-                // From there it walks on through both ends.
-                self.ask_for(packet.flow);
+                // From there it walks on through both ends, or those that are here.
+                match fabric.common.border {
+                    None => ask_for(packet.flow, fabric, ends),
+                    Some(_) => prefetch(&fabric.paths[packet.flow as usize]),
+                }
+            }
+        }
+        if let Some(packet) = seen(8) {
+            fabric.prefetch_within_next_place(packet);
+            if fabric.is_at_last_port(packet) {
+                fabric.prefetch_way_on(packet);
             }
         }
     }
@@ -168,20 +203,11 @@ impl Senders {
         let known = &self.fabric.common.known_at_home;
         let [soon, later] = [4, 8].map(|turns| known.len().checked_sub(turns).map(|place| known[place]));
         if let Some(flow) = later {
-            self.ask_for(flow);
+            ask_for(flow, &self.fabric, &self.ends);
         }
         if let Some(packet) = soon.and_then(|flow| self.fabric.common.pool.front(&self.fabric.paths[flow as usize].home)) {
             prefetch(packet);
         }
-    }
-
-    /// Ask for the memory of a flow's ends and of its timer.
-    #[inline]
-    fn ask_for(&self, flow: u32) {
-        let Senders { fabric, ends, .. } = self;
-        prefetch(&fabric.paths[flow as usize]);
-        prefetch(&ends[flow as usize]);
-        fabric.common.calendar.prefetch(fabric.common.order.flow(FlowKind::Timer, flow));
     }
 
     /// An acknowledgement is at its sender.
@@ -564,6 +590,14 @@ fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender)
             fabric.common.calendar.schedule(slot, wake);
         }
     }
+}
+
+/// Ask for the memory of a flow's ends and of its timer.
+#[inline]
+fn ask_for(flow: u32, fabric: &Fabric, ends: &[End]) {
+    prefetch(&fabric.paths[flow as usize]);
+    prefetch(&ends[flow as usize]);
+    fabric.common.calendar.prefetch(fabric.common.order.flow(FlowKind::Timer, flow));
 }
 
 /// Size on the wire of the last segment of a transfer, which may be short. It may also be the last one for now, of an application.

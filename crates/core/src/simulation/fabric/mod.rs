@@ -41,6 +41,8 @@ pub(crate) struct Fabric {
     /// Port numbers of all routes one after another, each closed by [`END`].
     pub(crate) routes: Vec<u32>,
     pub(crate) ports: Vec<Port>,
+    /// Whether arrivals at each port are events ([`Entry::ByEvent`]): of the next port of its way, a packet needs no more.
+    by_event: Vec<bool>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<u32>,
     /// The queues whose policy, and the ports whose scheduler, is to be heard at a fixed period.
@@ -107,6 +109,7 @@ impl Fabric {
         let facts = groups.map(|((index, group), &signalled)| Facts::of(group, signalled, run(index))).collect();
         let mut fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
+            by_event: ports.iter().map(|port| matches!(port.entry, Entry::ByEvent)).collect(),
             ports,
             transmitters,
             periodic,
@@ -262,9 +265,9 @@ impl Fabric {
         self.common.pool.pop(&mut path.home)
     }
 
-    /// The packet that an event is about, if it is about one in a line.
+    /// Ask for the packet that an event is about, if it is about one in a line. Its place there.
     #[inline]
-    pub(crate) fn head_of(&self, slot: Slot) -> Option<&Packet> {
+    pub(crate) fn prefetch_head_of(&self, slot: Slot) -> Option<u32> {
         let line = match self.common.order.event(slot) {
             Event::Port(port) => &self.ports[port as usize].line,
             Event::Home(flow) => &self.paths[flow as usize].home,
@@ -273,7 +276,7 @@ impl Fabric {
             Event::Deliver(flow) => &self.paths[flow as usize].deliver,
             _ => return None,
         };
-        self.common.pool.front(line)
+        self.common.pool.prefetch_front(line)
     }
 
     /// Ask for the memory of the port, or the end, that a packet goes to.
@@ -283,6 +286,32 @@ impl Fabric {
             port if port < ELSEWHERE => prefetch(&self.ports[port as usize]),
             END | END_OF_ANY => prefetch(&self.paths[packet.flow as usize]),
             _ => {}
+        }
+    }
+
+    /// Ask for what a packet needs in the port that it goes to.
+    #[inline]
+    pub(crate) fn prefetch_within_next_place(&self, packet: &Packet) {
+        let next = self.routes[packet.place()];
+        if next < ELSEWHERE {
+            let port = &self.ports[next as usize];
+            self.common.calendar.prefetch(self.common.order.port(next));
+            self.common.pool.prefetch_back(&port.line);
+            if let Some(waiting) = port.waiting() {
+                self.common.waiting.prefetch_front(&waiting);
+                self.common.waiting.prefetch_back(&waiting);
+            }
+        }
+    }
+
+    /// Ask for the first port of the way that a packet of this flow takes which one like this at its end causes.
+    #[inline]
+    pub(crate) fn prefetch_way_on(&self, packet: &Packet) {
+        let wire = &self.paths[packet.flow as usize].wire;
+        let start = if packet.is_ack() { wire.forward } else { wire.backward };
+        let first = self.routes[start as usize];
+        if first < ELSEWHERE {
+            prefetch(&self.ports[first as usize]);
         }
     }
 
@@ -365,7 +394,7 @@ impl Fabric {
         let flow = packet.flow;
         let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let route = if changes { Route::Changing } else { Route::Fixed };
-        let Fabric { routes, ports, paths, facts, common, .. } = self;
+        let Fabric { routes, ports, by_event, paths, facts, common, .. } = self;
         // When it has left the last port's delay line, if that is known.
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
         let mut bytes = match common.ack_unit {
@@ -396,6 +425,11 @@ impl Fabric {
                 feeder = Some(Feeder::Back);
                 bytes = facts.ack_unit;
                 continue;
+            }
+            if let Some(feeder) = feeder
+                && by_event[next as usize]
+            {
+                return common.enqueue(feeder, packet, paths, ports);
             }
             let port = &mut ports[next as usize];
             if !matches!(port.entry, Entry::AtOnce) {
