@@ -89,7 +89,7 @@ struct Load {
 struct Scout {
     /// Absolute number of the bucket where it is.
     bucket: u64,
-    /// What it sees there next; [`NONE`] if it has seen all.
+    /// What it has seen there last, of which it asks what is next; [`NONE`] if nothing.
     slot: u32,
     /// Events that it has seen in buckets to come.
     ahead: u32,
@@ -264,17 +264,16 @@ impl<R: Ranks> Calendar<R> {
         if here + scout.ahead >= FORESEEN {
             return None;
         }
-        if scout.slot == NONE {
+        let mut slot = self.pending.get(scout.slot as usize).map_or(NONE, |last| last.next);
+        if slot == NONE {
+            scout.slot = NONE;
             let bucket = self.occupied_near(self.scout.bucket + 1)?;
             self.scout.bucket = bucket;
-            self.scout.slot = self.heads[bucket as usize & (self.heads.len() - 1)];
+            slot = self.heads[bucket as usize & (self.heads.len() - 1)];
         }
-        let slot = self.scout.slot;
-        self.scout.slot = self.pending[slot as usize].next;
+        self.scout.slot = slot;
         self.scout.ahead += 1;
-        if let Some(next) = self.pending.get(self.scout.slot as usize) {
-            prefetch(next);
-        }
+        self.prefetch(slot);
         Some(slot)
     }
 

@@ -174,6 +174,9 @@ impl Senders {
         *last = (*last + 1) % Foreseen::EVENTS;
         slots[*last] = slot;
         let before = |steps: usize| (*last + Foreseen::EVENTS - steps) % Foreseen::EVENTS;
+        if let Event::Home(flow) | Event::Wake(flow) = fabric.common.order.event(slots[before(4)]) {
+            fabric.common.pool.prefetch_back(&fabric.paths[flow as usize].send);
+        }
         packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);
         let seen = |steps: usize| packets[before(steps)].map(|place| fabric.common.pool.at(place));
         if let Some(packet) = seen(4) {
@@ -205,8 +208,9 @@ impl Senders {
         if let Some(flow) = later {
             ask_for(flow, &self.fabric, &self.ends);
         }
-        if let Some(packet) = soon.and_then(|flow| self.fabric.common.pool.front(&self.fabric.paths[flow as usize].home)) {
-            prefetch(packet);
+        if let Some(path) = soon.map(|flow| &self.fabric.paths[flow as usize]) {
+            self.fabric.common.pool.prefetch_front(&path.home);
+            self.fabric.common.pool.prefetch_back(&path.send);
         }
     }
 

@@ -307,12 +307,13 @@ impl Fabric {
     /// Ask for the first port of the way that a packet of this flow takes which one like this at its end causes.
     #[inline]
     pub(crate) fn prefetch_way_on(&self, packet: &Packet) {
-        let wire = &self.paths[packet.flow as usize].wire;
-        let start = if packet.is_ack() { wire.forward } else { wire.backward };
+        let path = &self.paths[packet.flow as usize];
+        let start = if packet.is_ack() { path.wire.forward } else { path.wire.backward };
         let first = self.routes[start as usize];
         if first < ELSEWHERE {
             prefetch(&self.ports[first as usize]);
         }
+        self.common.pool.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
     }
 
     /// The packet goes to a port behind which its route ends.
