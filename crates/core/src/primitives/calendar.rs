@@ -577,6 +577,7 @@ mod tests {
                     assert_eq!(calendar.peek(), model.first().map(|&(time, _)| time));
                     let popped = calendar.pop_before(Time::NEVER);
                     assert_eq!(popped, model.pop_first());
+                    calendar.foresee();
                     if let Some((time, slot)) = popped {
                         pending[slot as usize] = None;
                         now = time;
@@ -646,6 +647,28 @@ mod tests {
         let taken: Vec<_> = std::iter::from_fn(|| calendar.pop_before(Time::NEVER)).collect();
         assert_eq!(taken, [(Time(0), 0), (Time(0), 1), (Time(0), 2)]);
         assert_eq!((calendar.cancelled, calendar.peek()), (0, None));
+    }
+
+    /// A thousand entities that have one event after the other, each so much later: percentage of events that were foreseen eight events before, or more.
+    fn foreseen(gap: impl Fn(u64) -> u64) -> u64 {
+        let mut calendar = Calendar::new(Numbers, &Expected { entities: 1000, pending: 1000, reach: Span(1 << 20) });
+        (0..1000).for_each(|slot| calendar.schedule(slot, Time(gap(slot.into()))));
+        let (mut told, mut in_time) = ([None; 1000], 0);
+        for step in 1000..51_000 {
+            let (now, slot) = calendar.pop_before(Time::NEVER).unwrap();
+            in_time += u64::from(told[slot as usize].take().is_some_and(|at| step - at >= 8));
+            calendar.schedule(slot, Time(now.0 + gap(step)));
+            calendar.foresee().into_iter().flatten().for_each(|slot| drop(told[slot as usize].get_or_insert(step)));
+        }
+        in_time / 500
+    }
+
+    #[test]
+    fn most_events_are_foreseen_alone_or_in_a_crowd() {
+        let stream = Stream::new(Entity { seed: 9, name: "calendar", index: 0 }, Purpose::Policy);
+        let spread = |step: u64| (1 << 19) + stream.bits(step) % (1 << 19);
+        let (alone, crowds) = (foreseen(spread), foreseen(|step| spread(step) >> 14 << 14));
+        assert!(alone > 90 && crowds > 70, "{alone} %, {crowds} %");
     }
 
     #[test]

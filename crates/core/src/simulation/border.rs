@@ -60,6 +60,8 @@ pub(crate) struct Arrivals {
     shift: u32,
     /// As they came, by stretch.
     waiting: BTreeMap<u64, Vec<Arrival>>,
+    /// Those of the first stretch, as far as they have been put in order.
+    sorted: Sorted,
     /// Room for other stretches, and for sorting one.
     spare: Vec<Vec<Arrival>>,
     keys: Vec<u64>,
@@ -70,6 +72,28 @@ pub(crate) struct Arrivals {
 pub(crate) struct Arrival {
     pub(crate) slot: Slot,
     pub(crate) packet: Packet,
+}
+
+/// The packets of a stretch in order, of which some have had their turn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sorted {
+    stretch: u64,
+    all: Vec<Arrival>,
+    gone: usize,
+}
+
+impl Sorted {
+    fn first(&self) -> Option<Time> {
+        self.all.get(self.gone).map(|arrival| arrival.packet.time)
+    }
+
+    /// The next, if its turn is before this time.
+    #[inline]
+    pub(crate) fn next_before(&mut self, time: Time) -> Option<Arrival> {
+        let next = self.all.get(self.gone).copied().filter(|arrival| arrival.packet.time < time)?;
+        self.gone += 1;
+        Some(next)
+    }
 }
 
 impl Arrivals {
@@ -90,40 +114,61 @@ impl Arrivals {
 
     /// When the first has its turn.
     pub(crate) fn first(&self) -> Option<Time> {
-        self.waiting.first_key_value()?.1.iter().map(|arrival| arrival.packet.time).min()
+        let sorted = self.sorted.first();
+        let unsorted = self.waiting.first_key_value().filter(|(stretch, _)| sorted.is_none() || **stretch == self.sorted.stretch);
+        let unsorted = unsorted.and_then(|(_, all)| all.iter().map(|arrival| arrival.packet.time).min());
+        [sorted, unsorted].into_iter().flatten().min()
     }
 
-    /// Those of the first stretch before `time`, in order; what one line brings stays in its order. To be returned by [`Arrivals::reuse`].
-    pub(crate) fn take_before(&mut self, time: Time, order: &EventOrder) -> Option<Vec<Arrival>> {
-        let first = self.waiting.first_entry()?;
-        let stretch = *first.key();
-        if stretch << self.shift >= time.0 {
-            return None;
+    /// Those of the first stretch, if one of them has its turn before `time`; what one line brings stays in its order. To be returned by
+    /// [`Arrivals::put_back`].
+    pub(crate) fn take_before(&mut self, time: Time, order: &EventOrder) -> Option<Sorted> {
+        // What came since then belongs to that stretch or to one after it.
+        let is_over = self.sorted.first().is_none();
+        let fits = |stretch: u64| if is_over { stretch << self.shift < time.0 } else { stretch == self.sorted.stretch };
+        if let Some(first) = self.waiting.first_entry().filter(|first| fits(*first.key())) {
+            self.sorted.stretch = *first.key();
+            let more = first.remove();
+            self.sort(more, order);
         }
-        let unsorted = first.remove();
+        self.sorted.first().filter(|&first| first < time).map(|_| std::mem::take(&mut self.sorted))
+    }
+
+    /// What has been sorted and has not had its turn, and these, in order.
+    fn sort(&mut self, more: Vec<Arrival>, order: &EventOrder) {
+        let mut unsorted = more;
+        if self.sorted.first().is_some() {
+            let later = std::mem::replace(&mut unsorted, std::mem::take(&mut self.sorted.all));
+            unsorted.drain(..self.sorted.gone);
+            unsorted.extend_from_slice(&later);
+            self.reuse(later);
+        }
         // By time within the stretch, and as they came: numbers are sorted in less time than packets.
-        let begin = stretch << self.shift;
+        let begin = self.sorted.stretch << self.shift;
         self.keys.clear();
         self.keys.extend((0..).zip(&unsorted).map(|(index, arrival)| (arrival.packet.time.0 - begin) << 32 | index));
         self.keys.sort_unstable();
-        let mut batch = self.spare.pop().unwrap_or_default();
-        batch.extend(self.keys.iter().map(|&key| unsorted[key as u32 as usize]));
+        let mut all = self.spare.pop().unwrap_or_default();
+        all.extend(self.keys.iter().map(|&key| unsorted[key as u32 as usize]));
         self.reuse(unsorted);
-        for same in batch.chunk_by_mut(|one, next| one.packet.time == next.packet.time).filter(|same| same.len() > 1) {
+        for same in all.chunk_by_mut(|one, next| one.packet.time == next.packet.time).filter(|same| same.len() > 1) {
             same.sort_by_key(|arrival| order.rank(arrival.slot));
         }
-        let late = batch.partition_point(|arrival| arrival.packet.time < time);
-        if late < batch.len() {
-            let mut rest = self.spare.pop().unwrap_or_default();
-            rest.extend(batch.drain(late..));
-            self.waiting.insert(stretch, rest);
-        }
-        if batch.is_empty() { None } else { Some(batch) }
+        self.sorted = Sorted { stretch: self.sorted.stretch, all, gone: 0 };
     }
 
-    pub(crate) fn reuse(&mut self, mut batch: Vec<Arrival>) {
-        batch.clear();
-        self.spare.push(batch);
+    /// Some of them have had their turn.
+    pub(crate) fn put_back(&mut self, sorted: Sorted) {
+        if sorted.first().is_some() {
+            self.sorted = sorted;
+        } else {
+            self.reuse(sorted.all);
+        }
+    }
+
+    fn reuse(&mut self, mut room: Vec<Arrival>) {
+        room.clear();
+        self.spare.push(room);
     }
 }
 

@@ -13,7 +13,7 @@ mod domains;
 mod laying;
 mod shares;
 
-use super::border::{Arrival, Border, Mail, Owners};
+use super::border::{Arrival, Border, Mail, Owners, Sorted};
 use super::engine::Engine;
 
 use crate::primitives::units::{Span, Time};
@@ -237,8 +237,8 @@ impl Engine {
 
     /// Handle all events and arrivals before `time`.
     fn advance_with_arrivals(&mut self, time: Time) {
-        while let Some(batch) = self.take_arrivals(time) {
-            for &Arrival { slot, packet } in &batch {
+        while let Some(mut arrivals) = self.take_arrivals(time) {
+            while let Some(Arrival { slot, packet }) = arrivals.next_before(time) {
                 self.advance(packet.time, u64::MAX);
                 while self.senders.fabric.common.calendar.is_due(packet.time, slot) {
                     self.step(Time(packet.time.0 + 1));
@@ -247,23 +247,30 @@ impl Engine {
                 self.senders.fabric.on_arrival(packet);
                 self.events += 1;
             }
-            if let Some(border) = self.border_mut() {
-                border.arrivals.reuse(batch);
-            }
+            self.put_back(arrivals);
         }
         self.advance(time, u64::MAX);
     }
 
     /// What has come from other domains is where it would be without them.
     fn let_arrivals_wait(&mut self) {
-        while let Some(batch) = self.take_arrivals(Time::NEVER) {
-            batch.into_iter().for_each(|arrival| self.senders.fabric.put_in_line(arrival));
+        while let Some(mut arrivals) = self.take_arrivals(Time::NEVER) {
+            while let Some(arrival) = arrivals.next_before(Time::NEVER) {
+                self.senders.fabric.put_in_line(arrival);
+            }
+            self.put_back(arrivals);
         }
     }
 
-    fn take_arrivals(&mut self, before: Time) -> Option<Vec<Arrival>> {
+    fn take_arrivals(&mut self, before: Time) -> Option<Sorted> {
         let common = &mut self.senders.fabric.common;
         common.border.as_mut()?.arrivals.take_before(before, &common.order)
+    }
+
+    fn put_back(&mut self, arrivals: Sorted) {
+        if let Some(border) = self.border_mut() {
+            border.arrivals.put_back(arrivals);
+        }
     }
 }
 
