@@ -1,5 +1,8 @@
 //! Memory that will be needed soon, asked for early. It changes no result, only the wait.
 
+/// Whether this platform is asked: elsewhere it is not worth finding out for what.
+pub const CAN_PREFETCH: bool = cfg!(target_arch = "x86_64");
+
 /// Ask for the cache lines in which this lies.
 #[inline(always)]
 pub fn prefetch<T>(what: &T) {

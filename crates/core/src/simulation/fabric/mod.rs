@@ -23,7 +23,7 @@ use super::workshop::Workshop;
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::calendar::Slot;
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
-use crate::primitives::prefetch::prefetch;
+use crate::primitives::prefetch::{CAN_PREFETCH, prefetch};
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Span, Time, Units};
 use crate::queue::Reason;
@@ -116,7 +116,7 @@ impl Fabric {
             paths: make_paths(network, &common.rates),
             facts,
             rerouted,
-            is_large: network.ports.len() * size_of::<Port>() + network.flows.len() * 512 > NEAR,
+            is_large: CAN_PREFETCH && network.ports.len() * size_of::<Port>() + network.flows.len() * 512 > NEAR,
             common,
         };
         fabric.common.ack_unit = the_same(fabric.facts.iter().map(|facts| facts.ack_unit));
