@@ -398,7 +398,8 @@ impl<R: Ranks> Calendar<R> {
     fn next_occupied(&self) -> Option<u64> {
         let size = self.heads.len() as u64;
         let start = self.cursor as usize & (self.heads.len() - 1);
-        let index = self.first_bit_from(start).or_else(|| self.first_bit_from(0))?;
+        let all = self.summary.len();
+        let index = self.first_bit_from(start, all).or_else(|| self.first_bit_from(0, all))?;
         Some(self.cursor + ((index as u64).wrapping_sub(start as u64) & (size - 1)))
     }
 
@@ -406,20 +407,13 @@ impl<R: Ranks> Calendar<R> {
     #[inline]
     fn occupied_near(&self, bucket: u64) -> Option<u64> {
         let start = bucket as usize & (self.heads.len() - 1);
-        let rest = self.occupied[start / 64] >> (start % 64);
-        if rest != 0 {
-            return Some(bucket + u64::from(rest.trailing_zeros()));
-        }
-        let words = self.summary[start / 4096] & (!1 << (start / 64 % 64));
-        if words == 0 {
-            return None;
-        }
-        let word = start / 4096 * 64 + words.trailing_zeros() as usize;
-        let index = word * 64 + self.occupied[word].trailing_zeros() as usize;
+        let index = self.first_bit_from(start, start / 4096 + 1)?;
         Some(bucket + (index - start) as u64)
     }
 
-    fn first_bit_from(&self, start: usize) -> Option<usize> {
+    /// The first occupied place from `start` on, before the part of the wheel that this word of the summary begins.
+    #[inline]
+    fn first_bit_from(&self, start: usize, end: usize) -> Option<usize> {
         let word = start / 64;
         let rest = self.occupied[word] & (!0 << (start % 64));
         if rest != 0 {
@@ -427,7 +421,7 @@ impl<R: Ranks> Calendar<R> {
         }
         let mut group = (word + 1) / 64;
         let mut mask = !0u64 << ((word + 1) % 64);
-        while group < self.summary.len() {
+        while group < end {
             let words = self.summary[group] & mask;
             if words != 0 {
                 let word = group * 64 + words.trailing_zeros() as usize;
