@@ -9,6 +9,7 @@ use super::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 
 /// Number of the place that an entity's pending event has in the calendar.
 pub type Slot = u32;
@@ -398,8 +399,8 @@ impl<R: Ranks> Calendar<R> {
     fn next_occupied(&self) -> Option<u64> {
         let size = self.heads.len() as u64;
         let start = self.cursor as usize & (self.heads.len() - 1);
-        let all = self.summary.len();
-        let index = self.first_bit_from(start, all).or_else(|| self.first_bit_from(0, all))?;
+        let all = self.heads.len();
+        let index = self.first_bit_in(start..all).or_else(|| self.first_bit_in(0..all))?;
         Some(self.cursor + ((index as u64).wrapping_sub(start as u64) & (size - 1)))
     }
 
@@ -407,21 +408,21 @@ impl<R: Ranks> Calendar<R> {
     #[inline]
     fn occupied_near(&self, bucket: u64) -> Option<u64> {
         let start = bucket as usize & (self.heads.len() - 1);
-        let index = self.first_bit_from(start, start / 4096 + 1)?;
+        let index = self.first_bit_in(start..start + 1)?;
         Some(bucket + (index - start) as u64)
     }
 
-    /// The first occupied place from `start` on, before the part of the wheel that this word of the summary begins.
+    /// The first occupied place of these, or of what a word of the summary tells of beside them.
     #[inline]
-    fn first_bit_from(&self, start: usize, end: usize) -> Option<usize> {
-        let word = start / 64;
-        let rest = self.occupied[word] & (!0 << (start % 64));
+    fn first_bit_in(&self, places: Range<usize>) -> Option<usize> {
+        let word = places.start / 64;
+        let rest = self.occupied[word] & (!0 << (places.start % 64));
         if rest != 0 {
             return Some(word * 64 + rest.trailing_zeros() as usize);
         }
         let mut group = (word + 1) / 64;
         let mut mask = !0u64 << ((word + 1) % 64);
-        while group < end {
+        while group * 4096 < places.end {
             let words = self.summary[group] & mask;
             if words != 0 {
                 let word = group * 64 + words.trailing_zeros() as usize;
