@@ -87,6 +87,12 @@ impl Sorted {
         self.all.get(self.gone).map(|arrival| arrival.packet.time)
     }
 
+    /// The packet that has its turn so many after the next.
+    #[inline]
+    pub(crate) fn after(&self, turns: usize) -> Option<&Packet> {
+        self.all.get(self.gone + turns).map(|arrival| &arrival.packet)
+    }
+
     /// The next, if its turn is before this time.
     #[inline]
     pub(crate) fn next_before(&mut self, time: Time) -> Option<Arrival> {
@@ -166,6 +172,10 @@ impl Arrivals {
         }
     }
 
+    fn free_room(&mut self) {
+        (self.spare, self.keys) = (Vec::new(), Vec::new());
+    }
+
     fn reuse(&mut self, mut room: Vec<Arrival>) {
         room.clear();
         self.spare.push(room);
@@ -205,6 +215,13 @@ impl Border {
             arrivals: Arrivals::new(lookahead),
             waits: Vec::new(),
         }
+    }
+
+    /// Give back the room that is for what comes and goes, as far as nothing does.
+    pub(crate) fn free_room(&mut self) {
+        self.arrivals.free_room();
+        let boxes = self.outboxes.iter_mut().chain(&mut self.inboxes);
+        boxes.filter(|mail| mail.packets.is_empty()).for_each(|mail| *mail = Mail::default());
     }
 
     /// A sender has waited so long for the timeout that has come.

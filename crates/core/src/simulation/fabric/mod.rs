@@ -9,7 +9,7 @@ mod cells;
 mod edges;
 mod stepped_ports;
 
-use super::border::{Arrival, Arrivals, Mail};
+use super::border::{Arrival, Arrivals, Mail, Sorted};
 use super::common::{Became, Common, Fate};
 use super::event_order::{Entities, Event, EventOrder, FlowKind};
 use super::facts::{Facts, OfRun, Signalled};
@@ -359,6 +359,20 @@ impl Fabric {
             }
         }
         mail.packets.clear();
+    }
+
+    /// Ask for what packets of other domains need that have their turn soon.
+    #[inline]
+    pub(crate) fn look_ahead_at_arrivals(&self, arrivals: &Sorted) {
+        if let Some(packet) = arrivals.after(12) {
+            prefetch(&self.routes[packet.place()]);
+        }
+        if let Some(packet) = arrivals.after(8) {
+            self.prefetch_next_place(packet);
+        }
+        if let Some(packet) = arrivals.after(4) {
+            self.prefetch_within_next_place(packet);
+        }
     }
 
     fn makes_no_difference_yet(&self, packet: &Packet) -> bool {

@@ -55,8 +55,11 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
 }
 
 /// The whole of a run, of all its domains, which have come to the same time.
-pub(super) fn whole(domains: &[Engine], owners: &Arc<Owners>) -> Engine {
+pub(super) fn whole(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
+    // Packets are laid anew, and are most of what a large run keeps: they are not copied before.
+    let pool = std::mem::take(&mut domains[0].senders.fabric.common.pool);
     let mut whole = domains[0].clone();
+    domains[0].senders.fabric.common.pool = pool;
     whole.events = domains.iter().map(|domain| domain.events).sum();
     let sources = Sources { all: domains.iter().map(|domain| &domain.senders).collect(), owners: Some(owners) };
     let Senders { fabric, .. } = &mut whole.senders;

@@ -31,8 +31,7 @@ pub struct ParallelEngine {
     domains: Vec<Engine>,
     owners: Arc<Owners>,
     lookahead: Span,
-    epochs: u64,
-    critical_events: u64,
+    pace: Pace,
 }
 
 /// Why a run is not shared.
@@ -92,7 +91,8 @@ impl ParallelEngine {
                 (0..shares.domains as u16).map(|own| scope.spawn(move || domains::part(whole, own, shares))).collect();
             parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
-        Ok(ParallelEngine { domains, owners: shares.owners.clone(), lookahead: shares.lookahead, epochs: 0, critical_events: 0 })
+        let pace = Pace::new(shares.lookahead, shares.domains);
+        Ok(ParallelEngine { domains, owners: shares.owners.clone(), lookahead: shares.lookahead, pace })
     }
 
     /// Threads that share it.
@@ -117,13 +117,13 @@ impl ParallelEngine {
 
     /// How often the threads have met.
     pub fn epochs(&self) -> u64 {
-        self.epochs
+        self.pace.epochs
     }
 
     /// Of each epoch the events of the thread that handled most, in all. However fast threads meet, the run is faster by no more than
     /// `events() / critical_events()`, as far as events take one time.
     pub fn critical_events(&self) -> u64 {
-        self.critical_events
+        self.pace.critical_events
     }
 
     /// The run as one engine, at a time that all of it reaches. It goes on to the same bytes, and so does this.
@@ -132,7 +132,7 @@ impl ParallelEngine {
         self.run_until(furthest);
         self.deliver_mail();
         self.domains.iter_mut().for_each(Engine::let_arrivals_wait);
-        domains::whole(&self.domains, &self.owners)
+        domains::whole(&mut self.domains, &self.owners)
     }
 
     /// Let all packets that are between domains walk on to where they wait.
@@ -176,21 +176,17 @@ impl ParallelEngine {
             end,
             enough: events,
         };
-        let pace = std::thread::scope(|scope| {
+        std::thread::scope(|scope| {
             let mut domains = (0..).zip(&mut self.domains);
             let first = domains.next();
             for (number, domain) in domains {
-                let meeting = &meeting;
-                scope.spawn(move || {
-                    meeting.attend(number, domain);
-                });
+                let (meeting, mut pace) = (&meeting, self.pace.clone());
+                scope.spawn(move || meeting.attend(number, domain, &mut pace));
             }
-            first.map(|(number, domain)| meeting.attend(number, domain))
+            if let Some((number, domain)) = first {
+                meeting.attend(number, domain, &mut self.pace);
+            }
         });
-        if let Some(pace) = pace {
-            self.epochs += pace.epochs;
-            self.critical_events += pace.critical_events;
-        }
         if let Some(failure) = meeting.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             resume_unwind(failure);
         }
@@ -239,6 +235,9 @@ impl Engine {
     fn advance_with_arrivals(&mut self, time: Time) {
         while let Some(mut arrivals) = self.take_arrivals(time) {
             while let Some(Arrival { slot, packet }) = arrivals.next_before(time) {
+                if self.senders.fabric.is_large {
+                    self.senders.fabric.look_ahead_at_arrivals(&arrivals);
+                }
                 self.advance(packet.time, u64::MAX);
                 while self.senders.fabric.common.calendar.is_due(packet.time, slot) {
                     self.step(Time(packet.time.0 + 1));
@@ -260,6 +259,7 @@ impl Engine {
             }
             self.put_back(arrivals);
         }
+        self.border_mut().into_iter().for_each(Border::free_room);
     }
 
     fn take_arrivals(&mut self, before: Time) -> Option<Sorted> {
@@ -291,18 +291,23 @@ struct Meeting {
 }
 
 /// How long epochs are, and what they were: all domains come to the same.
-#[derive(Default)]
+#[derive(Clone, Debug)]
 struct Pace {
     length: Span,
     epochs: u64,
     critical_events: u64,
-    /// Of each domain, so far.
+    /// Of each domain, since the threads began.
     handled: Vec<u64>,
 }
 
 impl Pace {
     /// What a domain sends in an epoch should be in the cache still when it is read in the next.
     const MOST_EVENTS: u64 = 16_384;
+
+    /// At first an epoch is short. It doubles soon where that is too short; one that is too long fills the memory with what it sends.
+    fn new(lookahead: Span, domains: usize) -> Pace {
+        Pace { length: Span((lookahead.0 / 1024).max(1)), epochs: 0, critical_events: 0, handled: vec![0; domains] }
+    }
 
     /// All have come to the end of an epoch.
     fn note(&mut self, handled: &[AtomicU64], longest: Span) {
@@ -325,22 +330,19 @@ impl Pace {
 
 impl Meeting {
     /// Handle a domain's events, epoch by epoch.
-    fn attend(&self, number: usize, domain: &mut Engine) -> Pace {
-        let mut pace = Pace { length: self.lookahead, handled: vec![0; self.next.len()], ..Pace::default() };
+    fn attend(&self, number: usize, domain: &mut Engine, pace: &mut Pace) {
+        pace.handled.fill(0);
         let before = domain.events();
         loop {
-            // Between the second barrier and the first, nobody handles anything.
-            pace.note(&self.handled, self.lookahead);
-            let is_over = self.has_failed.load(Ordering::Relaxed) || pace.handled.iter().sum::<u64>() >= self.enough;
             self.fetch_mail(number, domain);
             self.barrier.wait();
-            if is_over {
-                return pace;
-            }
             let next = self.next();
+            let is_over = self.has_failed.load(Ordering::Relaxed) || pace.handled.iter().sum::<u64>() >= self.enough;
+            if is_over {
+                return;
+            }
             if next >= self.end {
-                domain.reach(self.end);
-                return pace;
+                return domain.reach(self.end);
             }
             pace.epochs += 1;
             self.guarded(|| {
@@ -350,6 +352,8 @@ impl Meeting {
                 self.send_mail(number, domain);
             });
             self.barrier.wait();
+            // Between this barrier and the next, nobody handles anything.
+            pace.note(&self.handled, self.lookahead);
         }
     }
 
