@@ -1,6 +1,6 @@
 //! The engine: the event loop and the timeline. It is handed a network and times to run to; it reads no clock and does no I/O.
 //!
-//! What ends do is in `senders.rs` and `receivers.rs`, what happens to a packet between them in `fabric/`, and what follows from the network
+//! What ends do is in `senders/` and `receivers.rs`, what happens to a packet between them in `fabric/`, and what follows from the network
 //! before anything moves in `wiring/`.
 
 use super::common::Fate;

@@ -46,6 +46,15 @@ impl Phase {
     }
 }
 
+/// Whether departures are spread, at the controller's rate (while it has one) or because the settings ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Pacer {
+    Off,
+    On,
+    /// And an event is to come at which it is looked at.
+    Awaited,
+}
+
 /// The state of one sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sender {
@@ -71,8 +80,7 @@ pub(crate) struct Sender {
     /// `high` when the window was last reduced: what lies below was sent under a larger one.
     pub(in crate::tcp) reduced_at: u32,
     pub(crate) phase: Phase,
-    /// Departures are spread, at the controller's rate (while it has one) or because the settings ask for it.
-    is_paced: bool,
+    pacer: Pacer,
     /// Nothing has been acknowledged since the last timeout.
     pub(crate) timed_out: bool,
     /// The window has been reduced and no new segment has said so yet (CWR).
@@ -150,7 +158,7 @@ impl Sender {
             timed: NONE,
             reduced_at: 0,
             phase: Phase::Open,
-            is_paced: spec.pacing || controller.may_pace(),
+            pacer: if spec.pacing || controller.may_pace() { Pacer::On } else { Pacer::Off },
             timed_out: false,
             is_reduced: false,
             timed_at: Time::ZERO,
@@ -171,13 +179,27 @@ impl Sender {
 
     /// The same, of what it has done by now.
     #[inline(always)]
-    pub(crate) fn wakes_after(&mut self, now: Time) -> Option<Time> {
+    fn wakes_after(&mut self, now: Time) -> Option<Time> {
         let wake = self.wakes_at()?;
         if wake <= now {
             self.paced_until = Time::ZERO;
             return None;
         }
         Some(wake)
+    }
+
+    /// When something has to look at its pacer, if nothing does before.
+    #[inline(always)]
+    pub(crate) fn sets_alarm(&mut self, now: Time) -> Option<Time> {
+        let wake = self.wakes_after(now)?;
+        (std::mem::replace(&mut self.pacer, Pacer::Awaited) == Pacer::On).then_some(wake)
+    }
+
+    /// The event at which its pacer is looked at has come.
+    pub(crate) fn on_alarm(&mut self) {
+        if self.pacer == Pacer::Awaited {
+            self.pacer = Pacer::On;
+        }
     }
 
     pub(crate) fn has_sent(&self) -> bool {
@@ -218,7 +240,7 @@ impl Sender {
     /// From one departure to the next, if they are spread: at the controller's rate, or else a window over the round trip.
     #[inline(always)]
     fn gap(&self, spec: &TcpSpec) -> Option<Span> {
-        if self.is_paced { self.paced_gap(spec) } else { None }
+        if self.pacer == Pacer::Off { None } else { self.paced_gap(spec) }
     }
 
     #[inline(never)]
@@ -236,7 +258,7 @@ impl Sender {
     /// Whether departures are spread now.
     #[inline(always)]
     fn paces(&self, spec: &TcpSpec) -> bool {
-        self.is_paced && self.paced_gap(spec).is_some()
+        self.pacer != Pacer::Off && self.paced_gap(spec).is_some()
     }
 
     /// `floor(min(cwnd, receiver window))`, at least one segment.
@@ -546,7 +568,7 @@ impl Tcp<'_> {
     /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for any other.
     #[inline(always)]
     pub(crate) fn next_segment<const SIGNALLED: bool>(&mut self) -> Option<(u32, u32)> {
-        if self.sender.is_paced && self.sender.paced_until > self.now {
+        if self.sender.pacer != Pacer::Off && self.sender.paced_until > self.now {
             return None;
         }
         let opens = SIGNALLED && self.sender.is_opening(self.spec);

@@ -1,32 +1,32 @@
 //! What sending ends do: a TCP sender hears an acknowledgement or that time has passed, and sends what it may; an application hands data to
 //! it; a source sends its next datagram.
 
+mod look_ahead;
+mod making;
+
+use self::look_ahead::Foreseen;
+use self::making::{make_applications, make_ends, make_usages, make_watches};
 use super::border::Wait;
-use super::event_order::{Event, FlowKind};
+use super::event_order::FlowKind;
 use super::fabric::Fabric;
-use super::facts::uses_are_remembered;
-use super::wiring::{Plan, first_flows, segments_of};
+use super::wiring::{Plan, first_flows};
 use super::workshop::Workshop;
-use crate::congestion::{ControllerSpec, Controllers, Start};
-use crate::network::{Flow, Group, Network, Transport};
-use crate::primitives::calendar::Slot;
+use crate::network::{Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
-use crate::primitives::prefetch::prefetch;
-use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::signal::Told;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Span, Time};
 use crate::record::recorder::Heard;
 use crate::tcp::recovery::rack_tlp::RackTlp;
-use crate::tcp::recovery::uses_sack;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signal_reader::{Brought, SignalReader};
 use crate::tcp::slow_start::Watch;
 use crate::tcp::validation::{self, Usage};
 use crate::tcp::{SlowStart, TcpSpec, TimerForm};
-use crate::traffic::{Application, Arrivals, Schedule, Source};
-use crate::user_code::{Failure, UserCode};
+use crate::traffic::{Application, Arrivals, Source};
+use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,18 +56,6 @@ pub(crate) struct Senders {
     pub(crate) transmissions: Option<BTreeMap<(u32, u32), u32>>,
     #[serde(skip)]
     foreseen: Foreseen,
-}
-
-/// Events that come soon, the last ones seen, and the places of the packets that they are about.
-#[derive(Clone, Debug, Default)]
-struct Foreseen {
-    slots: [Slot; Foreseen::EVENTS],
-    packets: [Option<u32>; Foreseen::EVENTS],
-    last: usize,
-}
-
-impl Foreseen {
-    const EVENTS: usize = 16;
 }
 
 /// What becomes of the acknowledgement that follows the one that a sender hears.
@@ -149,68 +137,6 @@ impl Senders {
             if let Some(first) = first.filter(|&first| first < fabric.common.window.end) {
                 fabric.common.calendar.schedule(fabric.common.order.flow(kind, flow as u32), first);
             }
-        }
-    }
-
-    /// Ask for the memory that coming events need.
-    #[inline]
-    pub(crate) fn look_ahead(&mut self) {
-        for slot in self.fabric.common.calendar.foresee().into_iter().flatten() {
-            self.ask_ahead(slot);
-        }
-    }
-
-    /// An event is seen. Ask for what it is about, and a step more of those that were seen before it: the packet, its route, the port or the end to
-    /// which that leads, and what waits there.
-    #[inline(always)]
-    fn ask_ahead(&mut self, slot: Slot) {
-        let Senders { fabric, ends, foreseen: Foreseen { slots, packets, last }, .. } = self;
-        match fabric.common.order.event(slot) {
-            Event::Port(port) => prefetch(&fabric.ports[port as usize].line),
-            Event::Home(flow) | Event::Wake(flow) => ask_for(flow, fabric, ends),
-            Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow as usize]),
-            _ => {}
-        }
-        *last = (*last + 1) % Foreseen::EVENTS;
-        slots[*last] = slot;
-        let before = |steps: usize| (*last + Foreseen::EVENTS - steps) % Foreseen::EVENTS;
-        if let Event::Home(flow) | Event::Wake(flow) = fabric.common.order.event(slots[before(4)]) {
-            fabric.common.pool.prefetch_back(&fabric.paths[flow as usize].send);
-        }
-        packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);
-        let seen = |steps: usize| packets[before(steps)].map(|place| fabric.common.pool.at(place));
-        if let Some(packet) = seen(4) {
-            prefetch(&fabric.routes[packet.place()]);
-        }
-        if let Some(packet) = seen(6) {
-            fabric.prefetch_next_place(packet);
-            if fabric.is_at_last_port(packet) {
-                // From there it walks on through both ends, or those that are here.
-                match fabric.common.border {
-                    None => ask_for(packet.flow, fabric, ends),
-                    Some(_) => prefetch(&fabric.paths[packet.flow as usize]),
-                }
-            }
-        }
-        if let Some(packet) = seen(8) {
-            fabric.prefetch_within_next_place(packet);
-            if fabric.is_at_last_port(packet) {
-                fabric.prefetch_way_on(packet);
-            }
-        }
-    }
-
-    /// The same of acknowledgements that are known, of which the last has its turn.
-    #[inline]
-    pub(crate) fn look_ahead_at_home(&self) {
-        let known = &self.fabric.common.known_at_home;
-        let [soon, later] = [4, 8].map(|turns| known.len().checked_sub(turns).map(|place| known[place]));
-        if let Some(flow) = later {
-            ask_for(flow, &self.fabric, &self.ends);
-        }
-        if let Some(path) = soon.map(|flow| &self.fabric.paths[flow as usize]) {
-            self.fabric.common.pool.prefetch_front(&path.home);
-            self.fabric.common.pool.prefetch_back(&path.send);
         }
     }
 
@@ -388,6 +314,8 @@ impl Senders {
         brought: &Brought,
     ) {
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
+        // Its own event may be what calls now.
+        let covered = if arrived.is_some() { sender.deadline } else { Time::NEVER };
         let group = self.fabric.paths[flow as usize].wire.group;
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
         let clock_phase = match spec.timer.form {
@@ -491,7 +419,7 @@ impl Senders {
         if SIGNALLED && let Some(reader) = &mut tcp.reader {
             reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
-        see_to_timers(&mut self.fabric, flow, now, tcp.sender);
+        see_to_timers(&mut self.fabric, flow, now, tcp.sender, covered);
         if TRACED && let Some(recorder) = &mut self.fabric.common.recorder {
             recorder.on_window(flow, now, tcp.sender);
         }
@@ -519,22 +447,19 @@ impl Senders {
     /// A flow starts, may send again, or its source has a datagram. False if a sender has done meanwhile, ahead of its time, what it was to do.
     pub(crate) fn on_wake(&mut self, flow: u32) -> bool {
         let now = self.fabric.common.now;
-        let sender = match &self.ends[flow as usize] {
-            End::Datagram(_) => {
-                self.on_wake_of_source(flow, now);
-                return true;
-            }
-            End::Tcp(sender) => sender,
+        let End::Tcp(sender) = &mut self.ends[flow as usize] else {
+            self.on_wake_of_source(flow, now);
+            return true;
         };
+        sender.on_alarm();
         let wakes_at = if sender.has_sent() { sender.wakes_at() } else { Some(now) };
         if wakes_at == Some(now) {
             self.act_in_time(flow, now);
             return true;
         }
-        self.fabric
-            .common
-            .calendar
-            .schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), wakes_at.unwrap_or(Time::NEVER));
+        if let Some(wake) = sender.sets_alarm(now) {
+            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), wake);
+        }
         false
     }
 
@@ -578,30 +503,22 @@ impl Senders {
 }
 
 /// Keep the pending events of timer and pacer at or before their times. They are looked at when they come, not moved with every acknowledgement.
+/// `covered`: an event of the timer is pending before this or then, so that none need be looked for, if the deadline is not before it.
 #[inline(always)]
-fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender) {
-    let slot = fabric.common.order.flow(FlowKind::Timer, flow);
-    let pending = fabric.common.calendar.time_of(slot);
-    if sender.deadline < pending {
-        if pending != Time::NEVER {
-            fabric.common.calendar.cancel(slot);
-        }
-        fabric.common.calendar.schedule(slot, sender.deadline);
-    }
-    if let Some(wake) = sender.wakes_after(now) {
-        let slot = fabric.common.order.flow(FlowKind::Wake, flow);
-        if fabric.common.calendar.time_of(slot) == Time::NEVER {
-            fabric.common.calendar.schedule(slot, wake);
+fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender, covered: Time) {
+    if sender.deadline < covered {
+        let slot = fabric.common.order.flow(FlowKind::Timer, flow);
+        let pending = fabric.common.calendar.time_of(slot);
+        if sender.deadline < pending {
+            if pending != Time::NEVER {
+                fabric.common.calendar.cancel(slot);
+            }
+            fabric.common.calendar.schedule(slot, sender.deadline);
         }
     }
-}
-
-/// Ask for the memory of a flow's ends and of its timer.
-#[inline]
-fn ask_for(flow: u32, fabric: &Fabric, ends: &[End]) {
-    prefetch(&fabric.paths[flow as usize]);
-    prefetch(&ends[flow as usize]);
-    fabric.common.calendar.prefetch(fabric.common.order.flow(FlowKind::Timer, flow));
+    if let Some(wake) = sender.sets_alarm(now) {
+        fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Wake, flow), wake);
+    }
 }
 
 /// Size on the wire of the last segment of a transfer, which may be short. It may also be the last one for now, of an application.
@@ -615,83 +532,4 @@ fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
 fn clock_phase(of: Entity, tick: Span) -> Span {
     let share = Stream::new(of, Purpose::TimerPhase).uniform(0);
     Span((share * tick.0 as f64) as u64)
-}
-
-fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
-    let mut in_group = vec![0u64; network.groups.len()];
-    let mut make = |flow: &Flow| {
-        let group = &network.groups[flow.group as usize];
-        let of = Entity { seed: network.seed, name: &group.name, index: in_group[flow.group as usize] };
-        in_group[flow.group as usize] += 1;
-        match &group.transport {
-            Transport::Tcp(spec, law) => {
-                let mut start = Start {
-                    window: spec.initial_window,
-                    ssthresh: spec.initial_ssthresh,
-                    counting: spec.counting,
-                    packet: spec.mss + spec.header,
-                    ..Start::default()
-                };
-                if law.asks_at_start() {
-                    // A SYN is measured, where there is one.
-                    start.handshake_saves = if spec.handshake { Span::ZERO } else { network.handshake_saves(flow) };
-                    start.has_selective_acks = uses_sack(spec.recovery);
-                    start.hops = network.hops(flow);
-                    start.draws = Draws::new(Stream::new(of, Purpose::Controller));
-                }
-                let law = match law {
-                    ControllerSpec::User(code) => {
-                        Controllers::user(workshop.make(code, |brought| brought.controller(code, start)), start)
-                    }
-                    law => Controllers::new(law, start),
-                };
-                let segments = segments_of(spec, flow.size).0.saturating_add(spec.before_data().0);
-                let waiting = if group.application.is_some() { 0 } else { segments };
-                End::Tcp(Sender::new(law, spec, Segments(waiting)))
-            }
-            Transport::Datagram(spec) => {
-                let make_user = |code: &UserCode, draws| workshop.make(code, |brought| brought.source(code, draws));
-                End::Datagram(Box::new(Source::new(spec, of, make_user)))
-            }
-        }
-    };
-    network.flows.iter().map(&mut make).collect()
-}
-
-/// What watches the slow start of every flow, or nothing if no group's is watched.
-fn make_watches(network: &Network) -> Vec<Watch> {
-    if network.groups.iter().all(|group| group.transport.slow_start() == SlowStart::Standard) {
-        return Vec::new();
-    }
-    network.flows.iter().map(|flow| Watch::of(network.groups[flow.group as usize].transport.slow_start())).collect()
-}
-
-/// How much of their windows the applications of flows use, or nothing if it is not remembered of any.
-fn make_usages(network: &Network) -> Vec<Usage> {
-    if !network.groups.iter().any(uses_are_remembered) {
-        return Vec::new();
-    }
-    let of_group = |group: &Group| match &group.transport {
-        Transport::Tcp(spec, _) if uses_are_remembered(group) => Usage::of(spec.window_validation),
-        _ => Usage::NotKept,
-    };
-    network.flows.iter().map(|flow| of_group(&network.groups[flow.group as usize])).collect()
-}
-
-/// The application of every flow, or nothing if no group has one.
-fn make_applications(network: &Network) -> Vec<Application> {
-    if network.groups.iter().all(|group| group.application.is_none()) {
-        return Vec::new();
-    }
-    let first = first_flows(network);
-    let make = |(flow, spec): (u32, &Flow)| {
-        let group = &network.groups[spec.group as usize];
-        let (gap, total) = match (&group.transport, &group.application) {
-            (Transport::Tcp(tcp, _), Some(application)) => (application.gap(tcp.mss), segments_of(tcp, spec.size)),
-            _ => (Span::ZERO, Segments(0)),
-        };
-        let index = u64::from(flow - first[spec.group as usize]);
-        Application::new(Schedule::new(Entity { seed: network.seed, name: &group.name, index }, gap), total)
-    };
-    (0..).zip(&network.flows).map(make).collect()
 }

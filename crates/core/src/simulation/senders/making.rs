@@ -1,0 +1,96 @@
+//! The sending ends as a network describes them, and what they keep beside.
+
+use super::End;
+use crate::congestion::{ControllerSpec, Controllers, Start};
+use crate::network::{Flow, Group, Network, Transport};
+use crate::primitives::random::{Draws, Entity, Purpose, Stream};
+use crate::primitives::units::{Segments, Span};
+use crate::simulation::facts::uses_are_remembered;
+use crate::simulation::wiring::{first_flows, segments_of};
+use crate::simulation::workshop::Workshop;
+use crate::tcp::SlowStart;
+use crate::tcp::recovery::uses_sack;
+use crate::tcp::sender::Sender;
+use crate::tcp::slow_start::Watch;
+use crate::tcp::validation::Usage;
+use crate::traffic::{Application, Schedule, Source};
+use crate::user_code::UserCode;
+
+pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
+    let mut in_group = vec![0u64; network.groups.len()];
+    let mut make = |flow: &Flow| {
+        let group = &network.groups[flow.group as usize];
+        let of = Entity { seed: network.seed, name: &group.name, index: in_group[flow.group as usize] };
+        in_group[flow.group as usize] += 1;
+        match &group.transport {
+            Transport::Tcp(spec, law) => {
+                let mut start = Start {
+                    window: spec.initial_window,
+                    ssthresh: spec.initial_ssthresh,
+                    counting: spec.counting,
+                    packet: spec.mss + spec.header,
+                    ..Start::default()
+                };
+                if law.asks_at_start() {
+                    // A SYN is measured, where there is one.
+                    start.handshake_saves = if spec.handshake { Span::ZERO } else { network.handshake_saves(flow) };
+                    start.has_selective_acks = uses_sack(spec.recovery);
+                    start.hops = network.hops(flow);
+                    start.draws = Draws::new(Stream::new(of, Purpose::Controller));
+                }
+                let law = match law {
+                    ControllerSpec::User(code) => {
+                        Controllers::user(workshop.make(code, |brought| brought.controller(code, start)), start)
+                    }
+                    law => Controllers::new(law, start),
+                };
+                let segments = segments_of(spec, flow.size).0.saturating_add(spec.before_data().0);
+                let waiting = if group.application.is_some() { 0 } else { segments };
+                End::Tcp(Sender::new(law, spec, Segments(waiting)))
+            }
+            Transport::Datagram(spec) => {
+                let make_user = |code: &UserCode, draws| workshop.make(code, |brought| brought.source(code, draws));
+                End::Datagram(Box::new(Source::new(spec, of, make_user)))
+            }
+        }
+    };
+    network.flows.iter().map(&mut make).collect()
+}
+
+/// What watches the slow start of every flow, or nothing if no group's is watched.
+pub(super) fn make_watches(network: &Network) -> Vec<Watch> {
+    if network.groups.iter().all(|group| group.transport.slow_start() == SlowStart::Standard) {
+        return Vec::new();
+    }
+    network.flows.iter().map(|flow| Watch::of(network.groups[flow.group as usize].transport.slow_start())).collect()
+}
+
+/// How much of their windows the applications of flows use, or nothing if it is not remembered of any.
+pub(super) fn make_usages(network: &Network) -> Vec<Usage> {
+    if !network.groups.iter().any(uses_are_remembered) {
+        return Vec::new();
+    }
+    let of_group = |group: &Group| match &group.transport {
+        Transport::Tcp(spec, _) if uses_are_remembered(group) => Usage::of(spec.window_validation),
+        _ => Usage::NotKept,
+    };
+    network.flows.iter().map(|flow| of_group(&network.groups[flow.group as usize])).collect()
+}
+
+/// The application of every flow, or nothing if no group has one.
+pub(super) fn make_applications(network: &Network) -> Vec<Application> {
+    if network.groups.iter().all(|group| group.application.is_none()) {
+        return Vec::new();
+    }
+    let first = first_flows(network);
+    let make = |(flow, spec): (u32, &Flow)| {
+        let group = &network.groups[spec.group as usize];
+        let (gap, total) = match (&group.transport, &group.application) {
+            (Transport::Tcp(tcp, _), Some(application)) => (application.gap(tcp.mss), segments_of(tcp, spec.size)),
+            _ => (Span::ZERO, Segments(0)),
+        };
+        let index = u64::from(flow - first[spec.group as usize]);
+        Application::new(Schedule::new(Entity { seed: network.seed, name: &group.name, index }, gap), total)
+    };
+    (0..).zip(&network.flows).map(make).collect()
+}
