@@ -8,7 +8,7 @@ use super::fabric::Fabric;
 use super::port::{ClassCounts, Passed, PortCounts, Stepped};
 use super::routes::END;
 use super::senders::{End, Senders};
-use crate::network::{DeliveryTrace, Hop, Port, Transfer};
+use crate::network::{Hop, Port, Transfer};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::{PolicySpec, Reason};
 use crate::record::recorder::{FlowNames, QueueRows, named};
@@ -279,12 +279,9 @@ impl Engine {
     /// Of a port that sends by a trace, the share of its opportunities' bytes.
     fn utilisation(&self, port: usize, counts: &PortCounts, until: Time) -> f64 {
         let Senders { network, fabric, .. } = &self.senders;
-        if let Some(trace) = fabric.ports[port].stepped().and_then(Stepped::trace) {
-            let opportunities = trace.count_before(until) - trace.count_before(fabric.common.window.warmup.min(until));
-            let offered = opportunities as f64 * DeliveryTrace::OPPORTUNITY.0 as f64;
-            return counts.departed_bytes.measured() as f64 / offered;
-        }
-        seconds_of(counts.busy) / self.measured_seconds(until) / f64::from(network.ports[port].transmitters)
+        let by_trace = fabric.ports[port].stepped().and_then(|stepped| stepped.used_share(until));
+        let of_time = || seconds_of(counts.busy) / self.measured_seconds(until) / f64::from(network.ports[port].transmitters);
+        by_trace.unwrap_or_else(of_time)
     }
 
     fn queue_flow_table(&self, until: Time) -> Table {

@@ -100,7 +100,7 @@ impl Port {
         let serves = match () {
             () if stepping == Stepping::Needed || (has_channels && takes_care) => {
                 let numbers = first_transmitter..first_transmitter + spec.transmitters;
-                Serves::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing)))
+                Serves::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing, Time::ZERO + of.warmup)))
             }
             () if has_channels => Serves::Channels(Box::new(Channels::new(spec.transmitters))),
             () if is_observed || (is_traced && !takes_all) => Serves::Observes(Ahead::default()),

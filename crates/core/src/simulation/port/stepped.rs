@@ -7,7 +7,7 @@ use super::equipment::{Equipment, Held, QueueHeld};
 use super::impairments::Overtaking;
 use super::sharing::{ClassCounts, Sharing};
 use super::transmitters::Transmitters;
-use crate::network::{self, DeliveryTrace};
+use crate::network;
 use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Span, Time, Units};
@@ -74,12 +74,18 @@ pub(crate) enum Arrival {
 pub(crate) type OnWire = (Packet, Result<(), Reason>);
 
 impl Stepped {
-    /// `transmitters`: their numbers among those of all ports.
-    pub(super) fn new(spec: &network::Port, transmitters: Range<u32>, queues: usize, sharing: Option<Sharing>) -> Stepped {
+    /// `transmitters`: their numbers among those of all ports. `warmup`: when the measured part begins.
+    pub(super) fn new(
+        spec: &network::Port,
+        transmitters: Range<u32>,
+        queues: usize,
+        sharing: Option<Sharing>,
+        warmup: Time,
+    ) -> Stepped {
         Stepped {
             queues: vec![Queue::default(); queues],
             sharing: sharing.map(Box::new),
-            delivery: spec.trace.as_ref().map(|trace| Box::new(Delivery::new(trace))),
+            delivery: spec.trace.as_ref().map(|trace| Box::new(Delivery::new(trace, warmup))),
             overtaking: spec.impairments.reorders().then(Box::default),
             waiting: 0,
             waiting_bytes: Bytes(0),
@@ -410,9 +416,9 @@ impl Stepped {
         self.overtaking.as_deref_mut()
     }
 
-    /// When it can send, if not at any time.
-    pub(crate) fn trace(&self) -> Option<&DeliveryTrace> {
-        self.delivery.as_ref().map(|delivery| &delivery.trace)
+    /// Share of the measured opportunities' bytes that were used until then, of a port that sends by a trace.
+    pub(crate) fn used_share(&self, until: Time) -> Option<f64> {
+        self.delivery.as_ref().map(|delivery| delivery.used_share(until))
     }
 
     /// The caller took a packet off a queue to serve it.
