@@ -5,7 +5,7 @@ use tailback_scenario::{Errors, Problem};
 
 /// Refuses what needs more than is available. Where that cannot be known, everything fits.
 pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
-    match available() {
+    match available(file)? {
         Some(available) if needed.total() > available => Err(too_large(needed, available, file)),
         _ => Ok(()),
     }
@@ -14,18 +14,18 @@ pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
 /// The same for a run that several threads share.
 pub fn fits_shared(needed: MemoryEstimate, threads: usize, file: &str) -> Result<(), Errors> {
     let needed = needed.shared_by(threads);
-    let Some(available) = available().filter(|&available| needed.total() > available) else { return Ok(()) };
+    let Some(available) = available(file)?.filter(|&available| needed.total() > available) else { return Ok(()) };
     let mut errors = too_large(needed, available, file);
     for problem in &mut errors.list {
         problem.message = format!("{TOO_LARGE}, shared by {threads} threads");
-        problem.hint = Some("fewer threads".into());
+        problem.hint = Some(format!("fewer threads; {OVERRIDE}"));
     }
     Err(errors)
 }
 
 /// Refuses a network that could not even be made.
 pub fn fits_when_made(least_bytes: u64, file: &str) -> Result<(), Errors> {
-    let Some(available) = available().filter(|&available| least_bytes > available) else { return Ok(()) };
+    let Some(available) = available(file)?.filter(|&available| least_bytes > available) else { return Ok(()) };
     let problem = Problem {
         at: "topology".into(),
         line: None,
@@ -38,6 +38,10 @@ pub fn fits_when_made(least_bytes: u64, file: &str) -> Result<(), Errors> {
 }
 
 const TOO_LARGE: &str = "the scenario needs more memory than is available";
+
+/// Gibibytes that a run may take, whatever the machine has. Estimates are upper ones: greedy flows rarely fill all pipes at once.
+const VARIABLE: &str = "TAILBACK_MEMORY";
+const OVERRIDE: &str = "or set TAILBACK_MEMORY to the GiB that it may take, for the estimate is an upper one";
 
 /// The place is what asks for most of it.
 fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
@@ -58,7 +62,7 @@ fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
             gibibytes(needed.total())
         )),
         expected: Some(format!("at most the {} that are available", gibibytes(available))),
-        hint: Some(hint.into()),
+        hint: Some(format!("{hint}; {OVERRIDE}")),
     };
     Errors { file: file.into(), list: vec![problem], more: 0 }
 }
@@ -67,8 +71,32 @@ fn gibibytes(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
-/// Bytes that Linux can give without swapping; `None` elsewhere.
-fn available() -> Option<u64> {
+/// Bytes that a run may take: what the user says, or what Linux can give without swapping; `None` elsewhere.
+fn available(file: &str) -> Result<Option<u64>, Errors> {
+    match std::env::var_os(VARIABLE) {
+        Some(given) => said(&given.to_string_lossy(), file).map(Some),
+        None => Ok(free()),
+    }
+}
+
+/// What the user says.
+fn said(given: &str, file: &str) -> Result<u64, Errors> {
+    let gibibytes = given.trim().parse().ok().filter(|&number: &f64| number > 0.0 && number.is_finite());
+    let bytes = gibibytes.map(|number| (number * f64::from(1 << 30)) as u64);
+    bytes.ok_or_else(|| {
+        let problem = Problem {
+            at: VARIABLE.into(),
+            line: None,
+            message: "not a number of GiB".into(),
+            given: Some(format!("`{given}` in the environment")),
+            expected: Some("a number above 0, such as 20".into()),
+            hint: None,
+        };
+        Errors { file: file.into(), list: vec![problem], more: 0 }
+    })
+}
+
+fn free() -> Option<u64> {
     let table = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -86,5 +114,17 @@ mod tests {
         assert_eq!(errors.list[0].at, "record.traces");
         let given = "up to 10.0 GiB: 1.0 GiB for flows and ports, 0.0 GiB for packets under way, 9.0 GiB for traces";
         assert_eq!(errors.list[0].given.as_deref(), Some(given));
+    }
+
+    #[test]
+    fn what_a_user_says_is_a_number() {
+        assert_eq!(said(" 1.5 ", "wide.toml"), Ok(3 << 29));
+        for wrong in ["", "much", "0", "-1", "inf", "NaN", "20 GiB"] {
+            let errors = said(wrong, "wide.toml").unwrap_err();
+            assert_eq!(
+                (errors.list[0].at.as_str(), errors.list[0].given.clone()),
+                (VARIABLE, Some(format!("`{wrong}` in the environment")))
+            );
+        }
     }
 }

@@ -4,7 +4,8 @@
 use super::prefetch::prefetch;
 use serde::{Deserialize, Serialize};
 
-const CHUNK: u32 = 8;
+/// Places of a chunk.
+pub const CHUNK: u32 = 8;
 const NONE: u32 = u32::MAX;
 
 /// One line. What is in it lies in a [`Pool`].

@@ -14,6 +14,7 @@ use super::wiring::{Plan, has_channels};
 use crate::congestion::ControllerSpec;
 use crate::network::{self, DeliveryTrace, Network, Queues, Scheduling, Transport};
 use crate::price::Estimators;
+use crate::primitives::line::CHUNK;
 use crate::primitives::packet::{NumberAndHeader, Packet};
 use crate::primitives::signal::Signal;
 use crate::tcp::Recovery;
@@ -100,6 +101,13 @@ fn flows_of_queues(network: &Network) -> u64 {
     counted.saturating_mul(2 * size_of::<Passed>() as u64 + 64)
 }
 
+/// Places that the first and the last chunk of each line leave empty: of those of a flow, and of a port. A few in each line, or as many as there
+/// are packets.
+fn empty_places(packets: u64, network: &Network) -> u64 {
+    let lines = 4 * network.flows.len() as u64 + network.ports.len() as u64;
+    packets.min(lines.saturating_mul(2 * u64::from(CHUNK - 1)))
+}
+
 /// Estimate what a run of this network takes.
 pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let hosts = if Hosts::are_needed(network) { size_of::<Hosts>() } else { 0 };
@@ -131,10 +139,11 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let goes_by_prices =
         network.groups.iter().any(|group| matches!(&group.transport, Transport::Tcp(_, law) if law.goes_by().is_some()));
     let known_by_time: u64 = network.flows.iter().map(by_time).sum();
-    let packet = 2 * size_of::<Packet>()
+    let packet = size_of::<Packet>()
         + if known_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 }
         + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 }
         + if goes_by_prices { size_of::<NumberAndHeader>() } else { 0 };
+    let packets = packets_in_flight(network);
     MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
@@ -143,7 +152,9 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
             + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE)
             + delivery_traces(network)
             + flows_of_queues(network),
-        packets: packets_in_flight(network).saturating_mul(packet as u64),
+        packets: packets
+            .saturating_mul(packet as u64)
+            .saturating_add(empty_places(packets, network).saturating_mul(size_of::<Packet>() as u64)),
         traces: trace_bytes(network),
     }
 }
