@@ -28,6 +28,10 @@ _FLOWS = 1 << 32
 # Spans of time of which a line shows the extremes; no print is as fine.
 _SPANS = 2000
 
+# Dots that have their names beside them, each of which takes so many inches.
+_NAMED = 24
+_NAME_HEIGHT = 0.19
+
 # How each trace is drawn: its value, whether it holds until the next row, and the title of its panel.
 TRACES = {
     "cwnd": ("cwnd_packets", True, "window, packets"),
@@ -80,10 +84,18 @@ def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> Figure
 
     kinds = _kinds(runs, chosen)
     with plt.rc_context(STYLE):
-        rows, columns = len(kinds) or 2, len(runs)
-        size = (8 if columns == 1 else 1.2 + 4 * columns, 1 + 1.8 * rows)
+        heights = [1.8 for _ in kinds] or _dots_heights(runs)
+        rows, columns = len(heights), len(runs)
+        size = (8 if columns == 1 else 1.2 + 4 * columns, 1 + sum(heights))
         figure, axes = plt.subplots(
-            rows, columns, figsize=size, squeeze=False, sharex=bool(kinds), sharey="row", layout="constrained"
+            rows,
+            columns,
+            figsize=size,
+            squeeze=False,
+            sharex=bool(kinds),
+            sharey="row",
+            height_ratios=heights,
+            layout="constrained",
         )
         for place, (title, tables) in enumerate(runs.items()):
             panels = list(axes[:, place])
@@ -294,14 +306,24 @@ def _names(table: Table, *keys: str) -> list[str]:
     return [" ".join(str(part) for part in row) for row in zip(*(columns[key] for key in keys), strict=True)]
 
 
+def _dots_heights(runs: Mapping[str, Mapping[str, Table]]) -> list[float]:
+    """Of the panels of flows and of queues, in inches: what their names need."""
+
+    def height(kind: str) -> float:
+        named = [count for tables in runs.values() if (count := len(tables[kind])) <= _NAMED]
+        return max([1.8, *(0.5 + _NAME_HEIGHT * count for count in named)])
+
+    return [height("flows"), height("queues")]
+
+
 def _dots(axis: Axes, names: list[str], values: Any, column: str, title: str) -> None:
     """Sorted dots: one a row, with names where they fit."""
     order = values.argsort()
     places = range(len(order))
-    axis.plot(values[order], places, "o", markersize=4 if len(order) <= 24 else 2, color=COLOURS[0])
+    axis.plot(values[order], places, "o", markersize=4 if len(order) <= _NAMED else 2, color=COLOURS[0])
     axis.set_xlim(left=0)
     axis.xaxis.set_major_formatter(lambda value, _place: quantity(column, float(value)))
-    if len(order) <= 24:
+    if len(order) <= _NAMED:
         axis.set_yticks(list(places), [names[index] for index in order])
     else:
         axis.set_ylabel(f"{len(order)} of them, sorted")
