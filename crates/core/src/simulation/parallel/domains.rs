@@ -2,6 +2,8 @@
 
 use super::laying::{Sources, lay};
 use crate::primitives::histogram::Histogram;
+use crate::primitives::line::Pool;
+use crate::primitives::packet::Packet;
 use crate::primitives::units::Time;
 use crate::simulation::adaptation::Channel;
 use crate::simulation::border::{Border, Domain, Owners};
@@ -14,8 +16,8 @@ use crate::simulation::senders::{End, Senders};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The part of a run that a domain owns, as an engine that handles it.
-pub(super) fn part(whole: &Engine, own: Domain, shares: &Shares) -> Engine {
+/// The part of a run that a domain owns, as an engine that handles it. `packets`: those of all lines.
+pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, own: Domain, shares: &Shares) -> Engine {
     let Shares { owners, domains, lookahead } = shares;
     let mut part = whole.clone();
     let fabric = &mut part.senders.fabric;
@@ -32,7 +34,7 @@ pub(super) fn part(whole: &Engine, own: Domain, shares: &Shares) -> Engine {
         part.events = 0;
         fabric.forget_counts();
     }
-    let sources = Sources { all: vec![&whole.senders], owners: None };
+    let sources = Sources { all: vec![&whole.senders], packets: vec![packets], owners: None };
     lay(&mut part.senders, &sources, |owner| owner == own, owners);
     part
 }
@@ -56,12 +58,15 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
 
 /// The whole of a run, of all its domains, which have come to the same time.
 pub(super) fn whole(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
-    // Packets are laid anew, and are most of what a large run keeps: they are not copied before.
-    let pool = std::mem::take(&mut domains[0].senders.fabric.common.pool);
+    let first = std::mem::take(&mut domains[0].senders.fabric.common.pool);
     let mut whole = domains[0].clone();
-    domains[0].senders.fabric.common.pool = pool;
+    domains[0].senders.fabric.common.pool = first;
     whole.events = domains.iter().map(|domain| domain.events).sum();
-    let sources = Sources { all: domains.iter().map(|domain| &domain.senders).collect(), owners: Some(owners) };
+    let sources = Sources {
+        all: domains.iter().map(|domain| &domain.senders).collect(),
+        packets: domains.iter().map(|domain| &domain.senders.fabric.common.pool).collect(),
+        owners: Some(owners),
+    };
     let Senders { fabric, .. } = &mut whole.senders;
     for entry in &mut fabric.routes {
         *entry = if is_end(*entry) { END } else { *entry & !ELSEWHERE };

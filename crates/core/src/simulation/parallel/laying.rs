@@ -18,10 +18,30 @@ use crate::tcp::sender::NONE;
 /// Where all is now: in one whole, or with its owners.
 pub(super) struct Sources<'a> {
     pub(super) all: Vec<&'a Senders>,
+    /// Of each. They are most of what a large run keeps, and need not lie where the rest does, which is copied.
+    pub(super) packets: Vec<&'a Pool<Packet>>,
     pub(super) owners: Option<&'a Owners>,
 }
 
+/// What lies in lines at one source, and beside.
+#[derive(Clone, Copy)]
+struct Lying<'a> {
+    packets: &'a Pool<Packet>,
+    common: &'a Common,
+}
+
 impl<'a> Sources<'a> {
+    /// Each of them, with what lies in its lines.
+    fn each(&self) -> impl Iterator<Item = (&'a Senders, Lying<'a>)> {
+        let of = |(from, packets): (&&'a Senders, &&'a Pool<Packet>)| (*from, Lying { packets, common: &from.fabric.common });
+        self.all.iter().zip(&self.packets).map(of)
+    }
+
+    fn lying_at(&self, owner: Domain) -> Lying<'a> {
+        let place = self.owners.map_or(0, |_| owner.into());
+        Lying { packets: self.packets[place], common: &self.all[place].fabric.common }
+    }
+
     pub(super) fn of_port(&self, port: usize) -> &'a Senders {
         self.all[self.owners.map_or(0, |owners| owners.of_ports[port].into())]
     }
@@ -82,13 +102,13 @@ impl Pools {
     /// What these lines hold, as far as it is kept, in one.
     fn lay<'a>(
         &mut self,
-        lines: impl Iterator<Item = (&'a Common, &'a Line)>,
+        lines: impl Iterator<Item = (Lying<'a>, &'a Line)>,
         cut: Cut,
         is_kept: impl Fn(&Packet) -> bool,
     ) -> Line {
         let mut packets: Vec<(&Common, Packet)> = Vec::new();
         for (from, line) in lines.filter(|(_, line)| !line.is_empty()) {
-            packets.extend(from.pool.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from, packet)));
+            packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.common, packet)));
         }
         packets.sort_by_key(|(_, packet)| packet.time);
         let mut laid = Line::default();
@@ -123,13 +143,13 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
     let mut pools = Pools::default();
     for (flow, path) in paths.iter_mut().enumerate() {
         for ((of, of_mut), cut) in LINES {
-            let lines = sources.all.iter().map(|from| (&from.fabric.common, of(&from.fabric.paths[flow])));
+            let lines = sources.each().map(|(from, lying)| (lying, of(&from.fabric.paths[flow])));
             *of_mut(path) = pools.lay(lines, cut, keeps);
         }
     }
     for (flow, edge) in common.edges.iter_mut().enumerate().filter_map(|(flow, edge)| Some((flow, edge.as_deref_mut()?))) {
-        let from = &sources.of_sender(flow).fabric.common;
-        let kept = from.edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
+        let from = sources.lying_at(owners.of_senders[flow]);
+        let kept = from.common.edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
         for (of, of_mut) in LINES_OF_EDGES {
             let lines = kept.iter().map(|kept| (from, of(kept)));
             *of_mut(edge) = pools.lay(lines, Cut::Already, |_| true);
@@ -137,7 +157,7 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
     }
     common.waiting = Pool::default();
     for (index, port) in ports.iter_mut().enumerate() {
-        let lines = sources.all.iter().map(|from| (&from.fabric.common, &from.fabric.ports[index].line));
+        let lines = sources.each().map(|(from, lying)| (lying, &from.fabric.ports[index].line));
         port.line = pools.lay(lines, Cut::Already, keeps);
         if let Some(overtaking) = port.overtaking_mut() {
             *overtaking = pools.lay_overtaking(sources, index, keeps);
@@ -149,7 +169,7 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
             common.waiting.push(&mut laid, unit);
         }
         port.set_waiting(laid);
-        lay_in_port(port, &from.ports[index], &from.common, &mut pools, keeps);
+        lay_in_port(port, &from.ports[index], sources.lying_at(owners.of_ports[index]), &mut pools, keeps);
     }
     common.pool = pools.packets;
     common.reports = pools.reports;
@@ -160,7 +180,8 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
 }
 
 /// Packets within a port, which may be its own clone.
-fn lay_in_port(port: &mut Port, from: &Port, common: &Common, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
+fn lay_in_port(port: &mut Port, from: &Port, lying: Lying<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
+    let common = lying.common;
     if let Some(gather) = port.gather_mut() {
         gather.retain_mut(|packet| {
             let kept = keeps(packet);
@@ -174,7 +195,7 @@ fn lay_in_port(port: &mut Port, from: &Port, common: &Common, pools: &mut Pools,
     let Stepped { queues, transmitters, .. } = stepped;
     // In the order in which they arrived, which is that of their times.
     for (queue, from) in queues.iter_mut().zip(&of.queues) {
-        queue.line = pools.lay([(common, &from.line)].into_iter(), Cut::Already, &keeps);
+        queue.line = pools.lay([(lying, &from.line)].into_iter(), Cut::Already, &keeps);
     }
     transmitters.retain(|sending| {
         let kept = keeps(&sending.packet);

@@ -69,7 +69,7 @@ impl ParallelEngine {
     ///
     /// # Errors
     /// The run as it was, and why it is not shared.
-    pub fn new(engine: Engine, threads: NonZeroUsize) -> Result<ParallelEngine, Box<(Engine, Indivisible)>> {
+    pub fn new(mut engine: Engine, threads: NonZeroUsize) -> Result<ParallelEngine, Box<(Engine, Indivisible)>> {
         let senders = &engine.senders;
         let why = match () {
             () if threads.get() == 1 => Some(Indivisible::OneThread),
@@ -85,10 +85,11 @@ impl ParallelEngine {
         if shares.domains < 2 {
             return Err(Box::new((engine, Indivisible::NoDelay)));
         }
+        let packets = &std::mem::take(&mut engine.senders.fabric.common.pool);
         let (whole, shares) = (&engine, &shares);
         let domains = std::thread::scope(|scope| {
             let parts: Vec<_> =
-                (0..shares.domains as u16).map(|own| scope.spawn(move || domains::part(whole, own, shares))).collect();
+                (0..shares.domains as u16).map(|own| scope.spawn(move || domains::part(whole, packets, own, shares))).collect();
             parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
         let pace = Pace::new(shares.lookahead, shares.domains);
