@@ -75,3 +75,14 @@ def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, clock:
             clock.now = seconds
             bar(Progress(done=seconds, failed=seconds // 60, total=2000))
     assert log.getvalue() == "buffers: 5 of 2,000 runs after 5 s\nbuffers: 67 of 2,000 runs, 1 failed after 66 s\n"
+
+
+def test_a_file_is_told_of_a_fraction_with_the_time_left(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+    log = io.StringIO()
+    monkeypatch.setattr("sys.stderr", log)
+    # It goes on where half was done.
+    with tb.ProgressBar("a trunk") as bar:
+        for seconds in (0, 1, 10, 40, 80):
+            clock.now = seconds
+            bar(0.5 + seconds / 200)
+    assert log.getvalue() == "a trunk: 55% after 10 s, about 90 s left\na trunk: 90% after 80 s, about 20 s left\n"

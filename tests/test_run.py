@@ -70,6 +70,19 @@ def test_an_interrupt_survives_a_process_boundary(scenario: tb.Scenario) -> None
     assert interrupt.run.simulated_s == 5
 
 
+def test_a_run_that_was_interrupted_in_its_warm_up_says_that_nothing_was_measured() -> None:
+    def stop(done: float) -> None:
+        if done >= least:
+            raise KeyboardInterrupt
+
+    scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="4000 s", warmup="2000 s")
+    for least, said in ((0.0, True), (0.6, False)):
+        with pytest.raises(tb.Interrupted) as caught:
+            tb.simulate(scenario, progress=stop)
+        remarks = "\n".join(caught.value.run.remarks)
+        assert ("nothing was measured: the run was interrupted within its warm-up of 2000 s" in remarks) == said
+
+
 def test_of_many_flows_a_summary_shows_the_spread_in_their_groups() -> None:
     flows: Any = {"web": {"count": 20, "tcp": {"preset": "sack"}}, "noise": {"source": NOISE}}
     run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="3 s", flows=flows))

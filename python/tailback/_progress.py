@@ -1,4 +1,4 @@
-"""Progress on stderr for what takes long: a bar in a terminal, after a second; of runs elsewhere a line now and then."""
+"""Progress on stderr for what takes long: a bar in a terminal, after a second; elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -54,8 +54,19 @@ class _Bar(ABC):
         return self._bar
 
 
+    def _log(self, done: str, left: str = "") -> None:
+        """A line for a file or a pipe, when it is time for one."""
+        passed = time.monotonic() - self._began
+        if not sys.stderr.isatty() and passed >= self._next_line_s:
+            sys.stderr.write(f"{self._what}: {done} after {passed:.0f} s{left}\n")
+            sys.stderr.flush()
+            self._next_line_s = passed + LINE_EVERY_S
+
+
 class ProgressBar(_Bar):
     """A bar for the fraction done: what ``progress`` of `tailback.simulate` and `tailback.models.simulate_trunk` is called with.
+
+    Where there is no terminal it is a line after five seconds and then every minute.
 
     Parameters
     ----------
@@ -71,11 +82,21 @@ class ProgressBar(_Bar):
     True
     """
 
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self._first: tuple[float, float] | None = None
+
     def __call__(self, fraction: float) -> None:
         """Show the fraction, 0 to 1."""
         bar = self._shown(1)
         if bar is not None:
             bar.update(bar.task_ids[0], completed=fraction)
+            return
+        now = time.monotonic()
+        # A run may go on where another was stopped.
+        began, before = self._first = self._first or (now, fraction)
+        left = f", about {(now - began) * (1 - fraction) / (fraction - before):.0f} s left" if fraction > before else ""
+        self._log(f"{fraction:.0%}", left)
 
     def _columns(self) -> list[ProgressColumn]:
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -112,14 +133,6 @@ class RunsBar(_Bar):
         task = bar.tasks[0]
         rate = f"{task.speed:.3g} runs/s" if task.speed else ""
         bar.update(task.id, completed=finished, total=progress.total, rate=rate, failed=failed)
-
-    def _log(self, done: str) -> None:
-        """A line for a file or a pipe, when it is time for one."""
-        passed = time.monotonic() - self._began
-        if not sys.stderr.isatty() and passed >= self._next_line_s:
-            sys.stderr.write(f"{self._what}: {done} after {passed:.0f} s\n")
-            sys.stderr.flush()
-            self._next_line_s = passed + LINE_EVERY_S
 
     def _columns(self) -> list[ProgressColumn]:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

@@ -241,7 +241,14 @@ class Run:
     @property
     def remarks(self) -> list[str]:
         """What a reader of these results should know (`Scenario.remarks`)."""
-        return [*Scenario(self.scenario).remarks(), *self._beyond_range()]
+        return [*Scenario(self.scenario).remarks(), *self._not_measured(), *self._beyond_range()]
+
+    def _not_measured(self) -> Iterator[str]:
+        """A run that was interrupted before anything counted."""
+        warmup = self.scenario.get("warmup", "0 s")
+        seconds, _ = _core.in_column_units(warmup) or (0.0, "s")
+        if not self.complete and self.simulated_s <= seconds:
+            yield f"nothing was measured: the run was interrupted within its warm-up of {warmup}"
 
     def _beyond_range(self) -> Iterator[str]:
         """Queues whose prices the range of the scheme did not always cover."""

@@ -87,6 +87,8 @@ def run(
         nullcontext() if out is None else _store.staged(out) as folder,
         nullcontext() if capture is None else _store.staged_file(capture) as packets,
     ):
+        if checkpoint is not None and checkpoint.is_file():
+            note(f"going on from {checkpoint}")
         try:
             with ProgressBar(file.name) as bar:
                 result = _simulation.simulate(
