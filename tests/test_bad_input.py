@@ -97,22 +97,23 @@ def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Pa
     assert said.startswith(
         "error: the scenario needs more memory than is available\n  at       links (huge.toml)\n  given    up to "
     )
-    assert "GiB that are available" in said and "or set TAILBACK_MEMORY" in said
+    assert "GiB that are available" in said
+    assert "or set TAILBACK_MEMORY" in said
 
 
 def test_who_knows_better_says_how_much_memory_a_run_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     flows = {"web": {"count": 1000, "tcp": {"preset": "newreno", "receiver_window": 1000000000}}}
     huge = {"rate": "10 Tbps", "delay": "200 s", "buffer": "20 packets", "flows": flows, "duration": "2 s"}
     with pytest.raises(tb.ScenarioError, match="needs more memory than is available"):
-        tb.dumbbell(**huge)
+        tb.dumbbell(**huge).check()
     monkeypatch.setenv("TAILBACK_MEMORY", "1e9")
-    tb.dumbbell(**huge)
+    tb.dumbbell(**huge).check()
     monkeypatch.setenv("TAILBACK_MEMORY", "0.5")
-    with pytest.raises(tb.ScenarioError, match="at most the 0.5 GiB that are available"):
-        tb.dumbbell(**huge)
+    with pytest.raises(tb.ScenarioError, match=r"at most the 0\.5 GiB that are available"):
+        tb.dumbbell(**huge).check()
     monkeypatch.setenv("TAILBACK_MEMORY", "20 GiB")
     with pytest.raises(tb.ScenarioError, match="`20 GiB` in the environment"):
-        tb.dumbbell(**huge)
+        tb.dumbbell(**huge).check()
 
 
 @pytest.mark.parametrize(

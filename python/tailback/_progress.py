@@ -53,7 +53,6 @@ class _Bar(ABC):
             self._bar.add_task(self._what, total=total, completed=completed, **fields)
         return self._bar
 
-
     def _log(self, done: str, left: str = "") -> None:
         """A line for a file or a pipe, when it is time for one."""
         passed = time.monotonic() - self._began

@@ -144,6 +144,9 @@ def dwdm(
     queue: Queue | None = None,
     conversion: bool = True,
     delay: str = "0 ms",
+    input_delay: str = "0 ms",
+    edge_queue: Queue | None = None,
+    switching: str = "store_and_forward",
     flows: int | Mapping[str, Flow] = 1,
     duration: str,
     **rest: Any,
@@ -160,12 +163,16 @@ def dwdm(
         Edge routers, M.
     transmitters : int
         Wavelength channels of the trunk, K.
-    rate, delay : str
-        Bit rate of each input link and each channel; one-way delay of the trunk.
+    rate, delay, input_delay : str
+        Bit rate of each input link and each channel; one-way delay of the trunk and of each input link.
     buffer, queue
         Waiting places of the trunk, shared by its channels with conversion and for each channel without, as in `dumbbell`.
     conversion : bool
         Whether a packet may leave on any channel (full wavelength conversion).
+    edge_queue : mapping, optional
+        The queue of each edge router, as in `dumbbell`; unlimited if not given.
+    switching : str
+        When the switch decides on a packet: ``"store_and_forward"``, or ``"cut_through"``, which needs an `input_delay`.
     flows, duration, **rest
         As in `dumbbell`.
 
@@ -184,8 +191,11 @@ def dwdm(
         "transmitters": transmitters,
         "rate": rate,
         "delay": delay,
+        "input_delay": input_delay,
         "queue": _queue(buffer, queue),
         "conversion": conversion,
+        "switching": switching,
+        **({} if edge_queue is None else {"edge_queue": edge_queue}),
     }
     return _scenario({"dwdm": shape}, flows, ("edge*", "far"), duration, rest)
 

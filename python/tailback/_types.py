@@ -1401,9 +1401,11 @@ class Dwdm(TypedDict, total=False):
     conversion
         Whether a packet may leave on any channel, and not only on the wavelength on which it came.
     delay
-        Propagation delay of the trunk, one way; input links have none.
+        Propagation delay of the trunk, one way.
     edge_queue
         The queue of each edge router; unlimited if not given.
+    input_delay
+        Propagation delay of each input link, one way; a switch that decides on heads needs some.
     inputs
         Edge routers, and links from them to the switch.
     queue
@@ -1420,6 +1422,7 @@ class Dwdm(TypedDict, total=False):
     conversion: bool
     delay: Duration
     edge_queue: Queue
+    input_delay: Duration
     inputs: int
     queue: Queue
     rate: Rate

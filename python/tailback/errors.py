@@ -123,6 +123,10 @@ class ParameterError(TailbackError, ValueError):
     """A parameter of a model, what was given and what fits."""
 
 
+# Names that an error lists; among more, nobody looks for the right one.
+_SHOWN = 30
+
+
 class UnknownName(TailbackError, KeyError):
     """A name that is not there.
 
@@ -142,7 +146,9 @@ class UnknownName(TailbackError, KeyError):
         is_text = isinstance(self.name, str)
         near = nearest_word(self.name, self.known) if is_text else None
         given = self.name if is_text else repr(self.name)
-        there = ", ".join(f"`{word}`" for word in self.known) or "none"
+        shown = [f"`{word}`" for word in self.known[:_SHOWN]]
+        more = f" and {len(self.known) - _SHOWN} more" if len(self.known) > _SHOWN else ""
+        there = (", ".join(shown) or "none") + more
         hint = f"; did you mean `{near}`?" if near else ""
         return f"no {self.kind} `{given}`; there is {there}{hint}{self.note}"
 

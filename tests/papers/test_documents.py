@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 import tailback as tb
 from tailback import papers
 
@@ -14,6 +16,15 @@ def test_every_claim_of_the_reference_is_there_once() -> None:
     # C24 has two parts from the start, a and b.
     missing = [number for number in range(1, 32) if f"C{number}" not in ids and f"C{number}a" not in ids]
     assert missing == []
+
+
+def test_a_pattern_stands_for_all_that_fit_it() -> None:
+    tables = papers.experiments("cui-thesis/table3.?", "bpd-2001/fig2")
+    assert [each.id for each in tables] == ["bpd-2001/fig2", *(f"cui-thesis/table3.{number}" for number in (1, 2, 3, 4))]
+    with pytest.raises(tb.UnknownName, match="and [0-9]+ more; did you mean `cui-thesis/fig3"):
+        papers.experiments("cui-thesis/fig3")
+    with pytest.raises(tb.UnknownName):
+        papers.experiments("cui-thesis/none*")
 
 
 def test_every_figure_of_the_document_is_there() -> None:

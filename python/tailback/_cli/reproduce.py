@@ -29,7 +29,7 @@ KEPT = "study"
     nargs=-1,
     required=True,
     metavar="ID...",
-    help="Experiments (bpd-2001/fig12), documents (bpd-2001), or `list` to list all.",
+    help="Experiments (bpd-2001/fig12) or patterns for them (cui-thesis/*3.*), documents (bpd-2001), or `list` to list all.",
 )
 @click.option("--seeds", type=options.WholeNumber(2), default=10, metavar="N", help="Runs of each variant, with seeds 1 to N.")
 @click.option(
@@ -106,6 +106,8 @@ def _lines(done: Reproduction) -> Iterator[str]:
 
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
+        if outcome.experiment.is_full:
+            yield "  Full form, at the document's size."
         if outcome.experiment.undecided:
             quick = f"Quick form; `--full` decides {outcome.experiment.undecided}."
             yield from textwrap.wrap(quick, 108, initial_indent="  ", subsequent_indent="  ")

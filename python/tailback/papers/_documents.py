@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from importlib import import_module
 
 from tailback.errors import UnknownName
@@ -29,15 +30,16 @@ def document(name: str) -> Document:
 
 
 def experiments(*wanted: str) -> list[Experiment]:
-    """Experiments by ID, all of a document by its ID, or all there are; in the order of the documents, each once."""
+    """Experiments by ID or a pattern for it, all of a document by its ID, or all there are; in their order, each once."""
     asked = {name: name.partition("/")[0] for name in wanted}
     for name, of in asked.items():
         # Compared with those of its document: more than a hundred names would bury the nearest one.
         names = [of, *(each.id for each in document(of).experiments)]
-        if name not in names:
+        if not any(fnmatchcase(known, name) for known in names):
             raise UnknownName("experiment or document", name, names)
     known = _of(name for name in DOCUMENTS if not wanted or name in asked.values())
-    return [each for each in known.values() if not wanted or each.id in wanted or each.id.split("/")[0] in wanted]
+    fits = {each.id for each in known.values() for name in wanted if fnmatchcase(each.id, name) or each.id.split("/")[0] == name}
+    return [each for each in known.values() if not wanted or each.id in fits]
 
 
 def _of(names: Iterable[str]) -> dict[str, Experiment]:

@@ -255,6 +255,8 @@ class Experiment:
         The same at the document's size, where that takes hours; this one is the quick form of it.
     undecided : str
         Of a quick form: what it leaves to the full one.
+    is_full : bool
+        It is the full one.
     answer : callable or None
         From what was run to the answer in words, with the numbers; paragraphs are separated by blank lines.
     """
@@ -275,6 +277,7 @@ class Experiment:
     most_seeds: int | None = None
     full: Experiment | None = None
     undecided: str = ""
+    is_full: bool = False
     answer: Callable[[Measured], str] | None = None
 
     def __post_init__(self) -> None:

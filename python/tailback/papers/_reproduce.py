@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from tailback._study.runner import Progress
@@ -31,7 +32,8 @@ def reproduce(
     Parameters
     ----------
     *wanted : str
-        Experiments (``"bpd-2001/fig12"``) or whole documents (``"bpd-2001"``). Runs that several have in common are run once.
+        Experiments (``"bpd-2001/fig12"``), all whose IDs fit a pattern (``"cui-thesis/*3.*"``), or whole documents
+        (``"bpd-2001"``). Runs that several have in common are run once.
     seeds : int
         Runs of each variant, with seeds 1, 2, ...; at least 2. Experiments in which nothing is random are run once.
     study : path, optional
@@ -71,7 +73,7 @@ def reproduce(
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
         raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval needs two runs")
-    chosen = [(full and each.full) or each for each in experiments(*wanted)]
+    chosen = [replace(each.full, is_full=True) if full and each.full else each for each in experiments(*wanted)]
     words = ["tailback reproduce", *wanted, f"--seeds {seeds}", *(["--full"] if full else [])]
     plan = Plan(chosen, seeds, command=" ".join(words))
     try:

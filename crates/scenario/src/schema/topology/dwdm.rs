@@ -17,8 +17,10 @@ record! {
         transmitters: Whole<1, 65536>,
         /// Bit rate of each input link and of each channel.
         rate: Rate,
-        /// Propagation delay of the trunk, one way; input links have none.
+        /// Propagation delay of the trunk, one way.
         delay: Duration = Duration::new(0),
+        /// Propagation delay of each input link, one way; a switch that decides on heads needs some.
+        input_delay: Duration = Duration::new(0),
         /// The queue in front of the trunk: with conversion its places are shared by all channels, without it each has as many.
         queue: Queue,
         /// Whether a packet may leave on any channel, and not only on the wavelength on which it came.
@@ -69,7 +71,7 @@ impl Generator for Dwdm {
         trunk.link.switching = self.switching;
         let trunk = plan.style(trunk);
         let edge_queue = self.edge_queue.clone().unwrap_or_default();
-        let input = Style { queues: ["edge_queue"; 2], ..Style::new(self.rate, Duration::new(0), &edge_queue) };
+        let input = Style { queues: ["edge_queue"; 2], ..Style::new(self.rate, self.input_delay, &edge_queue) };
         let input = plan.style(input);
         let far = plan.router("far");
         let first = far + 1;
