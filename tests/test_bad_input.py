@@ -102,8 +102,8 @@ def test_more_packets_in_flight_than_memory_holds(command: Command, tmp_path: Pa
 
 
 def test_who_knows_better_says_how_much_memory_a_run_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    flows = {"web": {"count": 1000, "tcp": {"preset": "newreno", "receiver_window": 1000000000}}}
-    huge = {"rate": "10 Tbps", "delay": "200 s", "buffer": "20 packets", "flows": flows, "duration": "2 s"}
+    flows: Any = {"web": {"count": 1000, "tcp": {"preset": "newreno", "receiver_window": 1000000000}}}
+    huge: Any = {"rate": "10 Tbps", "delay": "200 s", "buffer": "20 packets", "flows": flows, "duration": "2 s"}
     with pytest.raises(tb.ScenarioError, match="needs more memory than is available"):
         tb.dumbbell(**huge).check()
     monkeypatch.setenv("TAILBACK_MEMORY", "1e9")

@@ -102,7 +102,7 @@ def test_a_trunk_with_a_channel_for_each_input_is_warned_of() -> None:
 
 def test_a_trunk_that_decides_on_heads_and_has_small_edge_routers() -> None:
     trunk: dict[str, Any] = {"inputs": 3, "transmitters": 2, "rate": "10 Mbps", "flows": 6, "duration": "5 s"}
-    edge = {"policy": "drop_tail", "buffer": "4 packets"}
+    edge: Any = {"policy": "drop_tail", "buffer": "4 packets"}
     scenario = tb.dwdm(**trunk, buffer="2 packets", edge_queue=edge, input_delay="1 ms", switching="cut_through")
     queues = tb.simulate(scenario, seed=1).queues
     assert max(queues.where(queue="input1")["max_queue_units"]) <= 4

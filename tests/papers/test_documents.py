@@ -21,7 +21,7 @@ def test_every_claim_of_the_reference_is_there_once() -> None:
 def test_a_pattern_stands_for_all_that_fit_it() -> None:
     tables = papers.experiments("cui-thesis/table3.?", "bpd-2001/fig2")
     assert [each.id for each in tables] == ["bpd-2001/fig2", *(f"cui-thesis/table3.{number}" for number in (1, 2, 3, 4))]
-    with pytest.raises(tb.UnknownName, match="and [0-9]+ more; did you mean `cui-thesis/fig3"):
+    with pytest.raises(tb.UnknownName, match=r"and [0-9]+ more; did you mean `cui-thesis/fig3"):
         papers.experiments("cui-thesis/fig3")
     with pytest.raises(tb.UnknownName):
         papers.experiments("cui-thesis/none*")
