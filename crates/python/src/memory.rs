@@ -102,27 +102,3 @@ fn free() -> Option<u64> {
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_place_is_what_asks_for_most() {
-        let gib = 1 << 30;
-        let errors = too_large(MemoryEstimate { flows: gib, packets: 0, traces: 9 * gib }, 8 * gib, "wide.toml");
-        assert_eq!(errors.list[0].at, "record.traces");
-        let given = "up to 10.0 GiB: 1.0 GiB for flows and ports, 0.0 GiB for packets under way, 9.0 GiB for traces";
-        assert_eq!(errors.list[0].given.as_deref(), Some(given));
-    }
-
-    #[test]
-    fn what_a_user_says_is_a_number() {
-        assert_eq!(said(" 1.5 ", "wide.toml"), Ok(3 << 29));
-        for wrong in ["", "much", "0", "-1", "inf", "NaN", "20 GiB"] {
-            let problem = said(wrong, "wide.toml").map_err(|errors| errors.list.into_iter().next());
-            let given = problem.map_err(|first| first.and_then(|first| first.given));
-            assert_eq!(given, Err(Some(format!("`{wrong}` in the environment"))));
-        }
-    }
-}

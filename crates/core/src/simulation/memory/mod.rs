@@ -17,6 +17,7 @@ use crate::price::Estimators;
 use crate::primitives::line::CHUNK;
 use crate::primitives::packet::{NumberAndHeader, Packet};
 use crate::primitives::signal::Signal;
+use crate::primitives::units::Units;
 use crate::tcp::Recovery;
 use crate::tcp::SlowStart;
 use crate::tcp::recovery::rack_tlp::RackTlp;
@@ -103,9 +104,9 @@ fn flows_of_queues(network: &Network) -> u64 {
 
 /// Places that the first and the last chunk of each line leave empty: of those of a flow, and of a port. A few in each line, or as many as there
 /// are packets.
-fn empty_places(packets: u64, network: &Network) -> u64 {
+fn empty_places(packets: Units, network: &Network) -> u64 {
     let lines = 4 * network.flows.len() as u64 + network.ports.len() as u64;
-    packets.min(lines.saturating_mul(2 * u64::from(CHUNK - 1)))
+    packets.0.min(lines.saturating_mul(2 * u64::from(CHUNK - 1)))
 }
 
 /// Estimate what a run of this network takes.
@@ -154,7 +155,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
             + flows_of_queues(network),
         packets: packets
             .saturating_mul(packet as u64)
-            .saturating_add(empty_places(packets, network).saturating_mul(size_of::<Packet>() as u64)),
+            .saturating_add(empty_places(Units(packets), network).saturating_mul(size_of::<Packet>() as u64)),
         traces: trace_bytes(network),
     }
 }
