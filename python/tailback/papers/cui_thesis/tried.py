@@ -204,33 +204,64 @@ CLOSED_LOOP = tuple(
 )
 
 # Section 3.8.1: with the buffer that (3.23) asks for, the utilisation.
-TARGETS = (0.6, 0.8)
-CONSERVATIVE: dict[str, Any] = {"3.1": "R", "3.2": "R", "3.3": "R", "3.4": "R"}
+TARGETS = (0.6, 0.8, 0.9)
+HIGH = 0.9
+# Kinds of the claim below 90 %, and at it.
+CONSERVATIVE: dict[str, tuple[Any, Any]] = {"3.2": ("R", "N"), "3.3": ("R", "R"), "3.4": ("R", "R")}
+ACCESS_BPS = 100e6
+CHANNEL_BPS = 40e9
+# Flows begin with the windows that they keep at the target, and so need not grow back from the losses with which slow start ends.
+BEGINS = {"settling_s": 8, "measured_s": 8}
+
+
+def just_filled(row: tables.Entry) -> bool:
+    """Whether the access links of all flows together carry no more than the trunk, which needs no rule then."""
+    return row.flows * ACCESS_BPS <= row.transmitters * CHANNEL_BPS
 
 
 def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int) -> Experiment:
     """A table's trunks with the buffers that (3.23) asks for, rates and flows scaled."""
-    rows = [
-        row for row in tables.table(number) if row.rule == "(3.23)" and row.target in targets and row.transmitters <= most_links
-    ]
+    of_rule = [row for row in tables.table(number) if row.rule == "(3.23)" and row.transmitters <= most_links]
+    tried = [row for row in of_rule if row.target in targets and not just_filled(row)]
+    # With the least buffer, which is the hardest case.
+    trivial = [row for row in of_rule if row.target == min(targets) and just_filled(row)]
+    rows = [*tried, *trivial]
 
     def trunk(row: tables.Entry) -> Scenario:
         # The harmonic mean of round trips that are uniform on a half to three halves of something is 1 / ln 3 of it.
         middle_ms = 1000 * row.rtt_s * math.log(3)
+        window = (row.target or 0.0) * row.transmitters * CHANNEL_BPS * row.rtt_s / (8 * sizing.PACKET_BYTES * row.flows)
+        begins: dict[str, Any] = {} if just_filled(row) else {**BEGINS, "first_ssthresh": round(window)}
         return switch(
             row.inputs,
             row.transmitters,
             row.printed,
             round(row.flows * scale),
-            40 * scale * GBPS,
+            CHANNEL_BPS * scale,
             rtt={"uniform": [f"{0.5 * middle_ms:.6g} ms", f"{1.5 * middle_ms:.6g} ms"]},
+            **begins,
         )
 
-    def lacks(seen: Measured) -> Values:
-        of_rows = [(row.target or 0.0) - seen.values("utilisation", case=case(row), target=row.target or 0.0) for row in rows]
-        worst: Values = np.max(of_rows, axis=0)
-        return worst
+    def lacks(of: list[tables.Entry]) -> Callable[[Measured], Values]:
+        def most(seen: Measured) -> Values:
+            by_row = [(row.target or 0.0) - seen.values("utilisation", case=case(row), target=row.target or 0.0) for row in of]
+            worst: Values = np.max(by_row, axis=0)
+            return worst
 
+        return most
+
+    below, high = CONSERVATIVE.get(number, ("R", "R"))
+    parts = (
+        ("", below, [row for row in tried if row.target != HIGH], f"at least the target, {format_targets(targets)}", False),
+        ("-90", high, [row for row in tried if row.target == HIGH], "at least the target, 90 %", False),
+        (
+            "-full",
+            "R",
+            trivial,
+            "at least the target where the access links of all flows just fill the trunk, which is trivial",
+            True,
+        ),
+    )
     return Experiment(
         id=f"cui-thesis/table{number}-packets",
         title=f"Table {number} by packets: what (3.23) asks for, tried",
@@ -238,15 +269,18 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
         source=f"table {number}, section 3.8.1",
         variants=tuple(variant for row in rows for variant in vary(trunk(row), case=case(row), target=row.target or 0.0)),
         measures={"utilisation": utilisation, "log10_loss": log10_loss},
-        claims=(
+        claims=tuple(
             Claim(
-                f"C-3.48.1-table{number}",
-                CONSERVATIVE[number],
-                "the actual utilisation is at least the target in all cases",
-                lacks,
+                f"C-3.48.1-table{number}{which}",
+                kind,
+                f"the actual utilisation is {text}",
+                lacks(some),
                 Inequality("<=", 0),
                 note="by how much it falls short where it does most",
-            ),
+                ours=ours,
+            )
+            for which, kind, some, text, ours in parts
+            if some
         ),
         panels=(
             (
@@ -262,11 +296,20 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
         left_open=(
             SENDERS,
             EDGES,
-            LENGTH,
+            LeftOpen(
+                "length of a run",
+                "8 s to settle and 8 s measured, after starts within 0.2 s and slow start up to the window at the target; 40 s "
+                "and 20 s where access links just fill the trunk",
+            ),
             LeftOpen("round trips", "uniform on a half to three halves of what makes the harmonic mean the table's"),
         ),
         most_seeds=6,
     )
+
+
+def format_targets(targets: tuple[float, ...]) -> str:
+    """Those below 90 %."""
+    return " and ".join(f"{100 * target:g} %" for target in targets if target != HIGH)
 
 
 def case(row: tables.Entry) -> str:
@@ -579,7 +622,7 @@ SIZING = (
         replace(
             sized(number, TARGETS, scale, 16),
             full=sized(number, (0.6, 0.7, 0.8, 0.9), 1.0, 64),
-            undecided=f"links of 40 Gb/s, 70 and 90 %; here links have {40 * scale:g} Gb/s, with as many fewer flows",
+            undecided=f"links of 40 Gb/s, and 70 %; here links have {40 * scale:g} Gb/s, with as many fewer flows",
         )
         for number, scale in (("3.1", 0.1), ("3.2", 0.05), ("3.3", 0.02), ("3.4", 0.02))
     ),
