@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,31 @@ def test_a_target_out_of_reach_has_no_least_buffer(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tried, "LINK_SECONDS", 4)
     monkeypatch.setattr(tried, "MOST_PLACES", 4)
     assert np.isnan(tried.least_buffer(1, 0.999, seed=1)["buffer"])
+
+
+@pytest.mark.parametrize("enough", [1, 3, 2048, 2049, 3999, 4000])
+def test_the_largest_buffer_is_tried_before_a_target_is_out_of_reach(monkeypatch: pytest.MonkeyPatch, enough: int) -> None:
+    def simulate(buffer: int, _seed: int) -> Any:
+        return SimpleNamespace(queues=SimpleNamespace(where=lambda **_: {"utilisation": [float(buffer >= enough)]}))
+
+    monkeypatch.setattr(tried, "single", lambda _flows, buffer, _seconds: buffer)
+    monkeypatch.setattr(tried, "simulate", simulate)
+    found = tried.least_buffer(10, 0.999, seed=1)["buffer"]
+    assert enough <= found <= max(enough, 1.06 * enough)
+
+
+def test_what_an_overflow_leaves_is_half_of_what_exceeds_the_product() -> None:
+    assert [tried.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
+    run = tb.simulate(tried.filled(1, 1.5, tried.REGULAR), seed=1)
+    assert tried.idle(run) == 0
+    assert tried.least_queue(run) == pytest.approx(150, abs=1)
+
+
+def test_trunks_that_access_links_just_fill_are_told_from_others() -> None:
+    by_rule = [row for number in ("3.1", "3.2", "3.3", "3.4") for row in tables.table(number) if row.rule == "(3.23)"]
+    assert {row.flows for row in by_rule if tried.just_filled(row)} == {400, 3200}
+    counted = [claim for each in tried.SIZING for claim in each.claims if claim.id.startswith("C-3.48.1") and not claim.ours]
+    assert len(counted) == 6
 
 
 def test_round_trips_have_the_harmonic_mean_of_a_table() -> None:

@@ -356,6 +356,17 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
                 ),
                 Inequality("<=", 0.07),
             ),
+            Claim(
+                f"C-3.42.3-{place}",
+                "R" if place == "1 link, 2 packets" else "N",
+                f"{place}: the closed loop with G1DM is conservative: below the simulation",
+                lambda seen, place=place: (  # type: ignore[misc]
+                    seen.values("utilisation", place=place, scale=1.0, by="G1DM")
+                    - seen.values("utilisation", place=place, scale=1.0, by=NAME)
+                ),
+                Inequality("<=", 0),
+                note="by how much it is above",
+            ),
         ]
     return Experiment(
         id="cui-thesis/direct",

@@ -284,7 +284,7 @@ def of_figure(
                 for name in cases
             ),
         ),
-        left_open=(LeftOpen("the utilisation that is reached", "needs packet simulation: C-3.48.1 is not judged yet"),),
+        left_open=(LeftOpen("the utilisation that is reached", f"in `table{entries_of}-packets`, where C-3.48.1 is judged"),),
         exact=True,
     )
 
@@ -378,7 +378,9 @@ def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment
         ),
         left_open=(
             LeftOpen("inputs in 2M", "the flows"),
-            LeftOpen("the smallest buffer that reaches the target", "simulated in `-packets`, where C-3.52.1 is judged"),
+            LeftOpen(
+                "the smallest buffer that reaches the target", "simulated in `-packets`, where C-3.52.1 and C-3.54.1 are judged"
+            ),
         ),
         exact=True,
     )
@@ -391,7 +393,7 @@ def no_value(number: str, target: float) -> Claim:
 
 
 def overestimates(number: str, target: float) -> Claim:
-    """The half of C-3.54.1 that needs no simulation."""
+    """What of C-3.54.1 needs no simulation; how (3.27) compares with what is needed is judged in `-packets`."""
     return Claim(f"C-{number}.2", "R", "(3.27) asks for more than Appenzeller", over("Appenzeller", target), Inequality(">", 0))
 
 
