@@ -148,4 +148,5 @@ def test_the_constants_of_bursts_are_found_again() -> None:
     burst, prefactor = unpaced.fit(seen)
     assert burst == pytest.approx(0.22, rel=1e-6)
     assert prefactor == pytest.approx(1.1, rel=1e-5)
+    assert unpaced.prefactor(seen) == pytest.approx(1.1, rel=1e-5)
     assert np.abs(unpaced.off(seen, (15, 29), unpaced.FIFTH)).max() < 1e-12

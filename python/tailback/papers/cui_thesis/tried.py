@@ -222,10 +222,10 @@ def just_filled(row: tables.Entry) -> bool:
 def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int) -> Experiment:
     """A table's trunks with the buffers that (3.23) asks for, rates and flows scaled."""
     of_rule = [row for row in tables.table(number) if row.rule == "(3.23)" and row.transmitters <= most_links]
-    tried = [row for row in of_rule if row.target in targets and not just_filled(row)]
+    counted = [row for row in of_rule if row.target in targets and not just_filled(row)]
     # With the least buffer, which is the hardest case.
     trivial = [row for row in of_rule if row.target == min(targets) and just_filled(row)]
-    rows = [*tried, *trivial]
+    rows = [*counted, *trivial]
 
     def trunk(row: tables.Entry) -> Scenario:
         # The harmonic mean of round trips that are uniform on a half to three halves of something is 1 / ln 3 of it.
@@ -251,9 +251,9 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
         return most
 
     below, high = CONSERVATIVE.get(number, ("R", "R"))
-    parts = (
-        ("", below, [row for row in tried if row.target != HIGH], f"at least the target, {format_targets(targets)}", False),
-        ("-90", high, [row for row in tried if row.target == HIGH], "at least the target, 90 %", False),
+    parts: tuple[tuple[str, Any, list[tables.Entry], str, bool], ...] = (
+        ("", below, [row for row in counted if row.target != HIGH], f"at least the target, {format_targets(targets)}", False),
+        ("-90", high, [row for row in counted if row.target == HIGH], "at least the target, 90 %", False),
         (
             "-full",
             "R",

@@ -33,6 +33,8 @@ BY_RULE = "cui_trunk"
 FIFTH, TENTH, HUNDREDTH = 0.2, 0.1, 0.01
 MANY = 1000
 CHANNELS = 4
+# Of the rule, in windows.
+BURST = 0.22
 # cui_trunk's buffer for this utilisation, with senders that do not pace.
 TARGET = 0.8
 
@@ -107,14 +109,27 @@ def decay(utilisation: Values) -> Values:
     return found
 
 
-def fit(seen: Measured) -> tuple[Values, Values]:
-    """Burst, in windows, and prefactor, by least squares: B theta / W is linear in ln((U W)^2)."""
+def rarity_and_bursts(seen: Measured) -> tuple[Values, Values]:
+    """ln((U W)^2) and B theta / W, a row for each place to which the rule was fitted; the rule has them on a line."""
     places = [(window, buffer) for window in FITTED for buffer in BUFFERS]
     rarity = np.array([2 * np.log(used(seen, window, FIFTH, buffer) * window) for window, buffer in places])
     bursts = np.array([buffer * decay(used(seen, window, FIFTH, buffer)) for window, buffer in places])
+    return rarity, bursts
+
+
+def fit(seen: Measured) -> tuple[Values, Values]:
+    """Burst, in windows, and prefactor, by least squares."""
+    rarity, bursts = rarity_and_bursts(seen)
     away = rarity - rarity.mean(axis=0)
     slope = (away * bursts).sum(axis=0) / (away**2).sum(axis=0)
     return slope, np.exp(bursts.mean(axis=0) / slope - rarity.mean(axis=0))
+
+
+def prefactor(seen: Measured) -> Values:
+    """The prefactor that goes with the rule's burst: fitted together, one makes up for the other."""
+    rarity, bursts = rarity_and_bursts(seen)
+    found: Values = np.exp(bursts.mean(axis=0) / BURST - rarity.mean(axis=0))
+    return found
 
 
 def off(seen: Measured, windows: tuple[int, ...], access: float) -> Values:
@@ -144,17 +159,17 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 "R",
                 "fitted to windows of 15 and 58 packets, a burst is 0.22 windows, within 0.06",
                 lambda seen: fit(seen)[0],
-                Value(0.22, 0.06),
+                Value(BURST, 0.06),
                 note="access links of a fifth of the channel's rate",
                 ours=True,
             ),
             Claim(
                 "U-prefactor",
                 "R",
-                "fitted to the same, the prefactor is 1.1, within 0.6",
-                lambda seen: fit(seen)[1],
-                Value(1.1, 0.6),
-                note="it counts by its logarithm: half of it changes a buffer by 7 to 14 %",
+                "with bursts of 0.22 windows the prefactor is 1.1, within 0.5",
+                prefactor,
+                Value(1.1, 0.5),
+                note="fitted with the burst it differs by a factor of nine from seed to seed: one makes up for the other",
                 ours=True,
             ),
             Claim(
@@ -170,9 +185,9 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             Claim(
                 "U-farthest",
                 "R",
-                f"with no buffer of these windows ({', '.join(map(str, others))}) it is more than 9 points off",
+                f"with no buffer of these windows ({', '.join(map(str, others))}) it is more than 8 points off",
                 lambda seen: np.abs(off(seen, others, FIFTH)).max(axis=0),
-                Inequality("<=", 0.09),
+                Inequality("<=", 0.08),
                 note="the largest distance, where the least is used",
                 ours=True,
             ),
