@@ -80,8 +80,8 @@ OTHERS: dict[str, tuple[Any, Any]] = {
 
 # What the claim that it is conservative leaves out on slower links.
 NOT_AT_40 = (
-    "; at the document's size it cannot be told: two inputs and one link of 40 Gb/s use less by packets, on average, than the "
-    "closed loop says (`direct`)"
+    "; at the document's size it does not hold: two inputs and one link of 40 Gb/s use less by packets than the closed loop "
+    "says (`direct`)"
 )
 
 
