@@ -34,6 +34,7 @@ from tailback.papers import (
 )
 from tailback.papers.cui_thesis import closed_loop
 from tailback.papers.cui_thesis.closed_loop import RATES
+from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
 if TYPE_CHECKING:
     from tailback._scenario import Scenario
@@ -305,6 +306,14 @@ SCALES = (0.01, 0.1, 1.0)
 # What takes hours otherwise: flows begin below the window at which they settle, 144 packets at most, and the trunk is within half
 # a point of where it stays after a second and a half. After slow starts of all within a second it swings by five for ten seconds.
 MANY = 50_000
+MANY_LINKS = 16
+# Of 60 to 180 ms.
+MEAN_RTT_S = 0.12
+LEAVES_EARLY = LeftOpen(
+    f"flows of 100 Mb/s on {MANY_LINKS} links of 40 Gb/s and more",
+    "begin within 0.2 s and leave slow start at three tenths of their share: it would fill the queues in front of their access "
+    "links otherwise",
+)
 SETTLED = {"first_ssthresh": 100.0, "settling_s": 1.5, "measured_s": 1.0}
 
 
@@ -314,9 +323,9 @@ def begin_of_large(share: float, links: int) -> dict[str, Any]:
     A slow start that loses nothing queues in front of its access link, in thousands of flows gigabytes. So they leave it at three
     tenths of their share over the mean round trip.
     """
-    if share <= 2 * FLOW_BPS or links < 16:
+    if share <= 2 * FLOW_BPS or links < MANY_LINKS:
         return {}
-    return {"first_ssthresh": round(0.3 * share * 0.12 / 8 / 1040)}
+    return {"first_ssthresh": round(0.3 * share * MEAN_RTT_S / (8 * PACKET_BYTES))}
 
 
 def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experiment:
@@ -416,11 +425,7 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
                 f"more than {MANY} flows",
                 "begin within 0.2 s and leave slow start at 100 packets, so that 1.5 s to settle and 1 s measured are enough",
             ),
-            LeftOpen(
-                "flows of 100 Mb/s on 16 links and more",
-                "begin within 0.2 s and leave slow start at three tenths of their share: it would fill the queues in front of "
-                "their access links otherwise",
-            ),
+            *((LEAVES_EARLY,) if any(transmitters >= MANY_LINKS for _, transmitters, *_ in places.values()) else ()),
         ),
         most_seeds=5,
     )
@@ -525,7 +530,12 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
             )
             for buffer in ("none", "1 a link")
         ),
-        left_open=(SENDERS, EDGES, LeftOpen("round trips", "uniform on 60 to 180 ms, as in section 3.3")),
+        left_open=(
+            SENDERS,
+            EDGES,
+            LeftOpen("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
+            *((LEAVES_EARLY,) if rate_gbps >= 40 else ()),
+        ),
         most_seeds=3,
     )
 

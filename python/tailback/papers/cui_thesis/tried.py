@@ -528,7 +528,7 @@ def from_bound(senders: str) -> Callable[[Measured], Values]:
 
 # The derivation has senders send w + 1 packets for w acknowledgements, and nothing between: they do not pace.
 CLOCKED = "senders that do not pace"
-STARVES = "paced senders: after a loss they still pace by the round trip of the full queue, at half the rate of the link"
+STARVES = "paced senders, probably because half a window over the round trip of the full queue is half the rate of the link"
 
 WORST_CASE = Experiment(
     id="cui-thesis/section3.8.3",
