@@ -68,8 +68,10 @@ def finger(shown: Page, *places: tuple[float, float]) -> None:
 
 
 def inked(shown: Page, colour: str) -> int:
-    """Pixels of the canvas that have this colour, nearly."""
-    count = """(canvas, [red, green, blue]) => {
+    """Pixels of the canvas that have this colour, nearly, once what was asked of the page before is drawn."""
+    # A page hears of a changed ground in its next frame, and draws before the one after that.
+    count = """async (canvas, [red, green, blue]) => {
+        for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
         const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
         let found = 0;
         for (let at = 0; at < data.length; at += 4) {
