@@ -6,6 +6,7 @@ mod delivery_rate;
 pub(crate) mod handshake;
 #[cfg(test)]
 mod lossy_path;
+mod pacer;
 mod prr;
 mod rack;
 pub(crate) mod receiver;

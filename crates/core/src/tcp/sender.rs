@@ -4,6 +4,7 @@
 //! The unit is the segment. A sender is a sequence of calls: acknowledgements and timeouts in, then [`Tcp::next_segment`] until it
 //! has nothing more to send.
 
+use super::pacer::Pacer;
 use super::recovery::rack_tlp::RackTlp;
 use super::recovery::{self, rack_tlp};
 use super::reduction::Repeated;
@@ -46,15 +47,6 @@ impl Phase {
     }
 }
 
-/// Whether departures are spread, at the controller's rate (while it has one) or because the settings ask for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Pacer {
-    Off,
-    On,
-    /// And an event is to come at which it is looked at.
-    Awaited,
-}
-
 /// The state of one sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sender {
@@ -80,7 +72,7 @@ pub(crate) struct Sender {
     /// `high` when the window was last reduced: what lies below was sent under a larger one.
     pub(in crate::tcp) reduced_at: u32,
     pub(crate) phase: Phase,
-    pacer: Pacer,
+    pub(in crate::tcp) pacer: Pacer,
     /// Nothing has been acknowledged since the last timeout.
     pub(crate) timed_out: bool,
     /// The window has been reduced and no new segment has said so yet (CWR).
@@ -91,7 +83,7 @@ pub(crate) struct Sender {
     /// When it last sent or timed out.
     pub(crate) last_active: Time,
     /// Earliest next departure of a paced sender, while that is to come; else [`Time::ZERO`].
-    paced_until: Time,
+    pub(in crate::tcp) paced_until: Time,
     estimator: Estimator,
     pub(crate) controller: Controllers,
     pub(crate) counts: SenderCounts,
@@ -158,7 +150,7 @@ impl Sender {
             timed: NONE,
             reduced_at: 0,
             phase: Phase::Open,
-            pacer: if spec.pacing || controller.may_pace() { Pacer::On } else { Pacer::Off },
+            pacer: Pacer::new(spec, &controller),
             timed_out: false,
             is_reduced: false,
             timed_at: Time::ZERO,
@@ -168,37 +160,6 @@ impl Sender {
             estimator: Estimator::new(),
             controller,
             counts: SenderCounts::default(),
-        }
-    }
-
-    /// When its pacer lets it send again, if that is to come.
-    #[inline(always)]
-    pub(crate) fn wakes_at(&self) -> Option<Time> {
-        (self.paced_until > Time::ZERO).then_some(self.paced_until)
-    }
-
-    /// The same, of what it has done by now.
-    #[inline(always)]
-    fn wakes_after(&mut self, now: Time) -> Option<Time> {
-        let wake = self.wakes_at()?;
-        if wake <= now {
-            self.paced_until = Time::ZERO;
-            return None;
-        }
-        Some(wake)
-    }
-
-    /// When something has to look at its pacer, if nothing does before.
-    #[inline(always)]
-    pub(crate) fn sets_alarm(&mut self, now: Time) -> Option<Time> {
-        let wake = self.wakes_after(now)?;
-        (std::mem::replace(&mut self.pacer, Pacer::Awaited) == Pacer::On).then_some(wake)
-    }
-
-    /// The event at which its pacer is looked at has come.
-    pub(crate) fn on_alarm(&mut self) {
-        if self.pacer == Pacer::Awaited {
-            self.pacer = Pacer::On;
         }
     }
 
@@ -235,30 +196,6 @@ impl Sender {
     /// Everything asked for is delivered.
     pub(crate) fn is_done(&self) -> bool {
         self.una >= self.limit
-    }
-
-    /// From one departure to the next, if they are spread: at the controller's rate, or else a window over the round trip.
-    #[inline(always)]
-    fn gap(&self, spec: &TcpSpec) -> Option<Span> {
-        if self.pacer == Pacer::Off { None } else { self.paced_gap(spec) }
-    }
-
-    #[inline(never)]
-    fn paced_gap(&self, spec: &TcpSpec) -> Option<Span> {
-        if let Some(rate) = self.controller.pacing() {
-            return Some(rate.time_to_send(spec.mss + spec.header));
-        }
-        if !spec.pacing {
-            return None;
-        }
-        let over_window = |rtt: Span| Span((rtt.0 as f64 / self.controller.window().max(1.0)) as u64);
-        Some(self.estimator.round_trip(&spec.timer).map_or(Span::ZERO, over_window))
-    }
-
-    /// Whether departures are spread now.
-    #[inline(always)]
-    fn paces(&self, spec: &TcpSpec) -> bool {
-        self.pacer != Pacer::Off && self.paced_gap(spec).is_some()
     }
 
     /// `floor(min(cwnd, receiver window))`, at least one segment.
@@ -568,7 +505,7 @@ impl Tcp<'_> {
     /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for any other.
     #[inline(always)]
     pub(crate) fn next_segment<const SIGNALLED: bool>(&mut self) -> Option<(u32, u32)> {
-        if self.sender.pacer != Pacer::Off && self.sender.paced_until > self.now {
+        if self.sender.is_held_back(self.now) {
             return None;
         }
         let opens = SIGNALLED && self.sender.is_opening(self.spec);
@@ -589,9 +526,7 @@ impl Tcp<'_> {
         } else if segment == sender.timed {
             sender.timed = NONE;
         }
-        if let Some(gap) = sender.gap(self.spec) {
-            sender.paced_until = self.now + gap;
-        }
+        sender.pace(self.spec, self.now);
         sender.last_active = self.now;
         self.sender.counts.sent_in_all += 1;
         if self.now >= self.warmup {
