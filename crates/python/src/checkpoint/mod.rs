@@ -1,0 +1,126 @@
+//! A run in the middle, as a file: a line that says what the file is, a line of JSON that says of what run, the engine as postcard has it, and
+//! the SHA-256 of all that.
+
+mod pieces;
+
+use pieces::Pieces;
+use postcard::Deserializer;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use tailback_core::Engine;
+
+const FIRST_LINE: &[u8] = b"Tailback checkpoint\n";
+const DIGEST_BYTES: u64 = 32;
+const DAMAGED: &str = "it was cut short or damaged: remove it to begin anew";
+
+/// Of what run a checkpoint is.
+pub struct Of<'r> {
+    pub version: &'r str,
+    /// Of scenario, seed, version and sources.
+    pub content_hash: &'r str,
+    pub seed: u64,
+}
+
+/// Writes while it hashes.
+struct Hashed<W> {
+    file: W,
+    hash: Sha256,
+}
+
+impl<W: Write> Write for Hashed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A file that appears whole or not at all, in the place of the last one.
+pub fn write(path: &Path, engine: &Engine, of: &Of) -> io::Result<()> {
+    let partial = beside(path);
+    let done = write_to(&partial, engine, of).and_then(|()| fs::rename(&partial, path));
+    if done.is_err() {
+        // What could not be written may be there in part, and is of no use.
+        let _ = fs::remove_file(&partial);
+    }
+    done
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".partial");
+    path.with_file_name(name)
+}
+
+fn write_to(path: &Path, engine: &Engine, of: &Of) -> io::Result<()> {
+    let mut file = Hashed { file: BufWriter::with_capacity(1 << 20, File::create(path)?), hash: Sha256::new() };
+    let head = json!({
+        "version": of.version,
+        "content_hash": of.content_hash,
+        "seed": of.seed,
+        "simulated_s": engine.now().seconds(),
+    });
+    file.write_all(FIRST_LINE)?;
+    file.write_all(format!("{head}\n").as_bytes())?;
+    postcard::to_io(engine, &mut file).map_err(io::Error::other)?;
+    let Hashed { mut file, hash } = file;
+    file.write_all(&hash.finalize())?;
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// The engine of a checkpoint of this run; else why there is none.
+pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
+    if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+        return Err("it is no file that could hold a checkpoint".to_string());
+    }
+    let (mut file, whole) = verified(path)?;
+    let damaged = || DAMAGED.to_string();
+    let mut line = Vec::new();
+    file.seek(SeekFrom::Start(FIRST_LINE.len() as u64)).and_then(|_| file.read_until(b'\n', &mut line)).map_err(unreadable)?;
+    let head: Value = serde_json::from_slice(&line).map_err(|_| damaged())?;
+    let said = |key: &str| head[key].as_str().unwrap_or_default().to_string();
+    if said("version") != of.version {
+        return Err(format!("it is of version {} of Tailback, this is {}", said("version"), of.version));
+    }
+    if said("content_hash") != of.content_hash {
+        return Err(match head["seed"].as_u64() {
+            Some(seed) if seed != of.seed => format!("it is of a run with seed {seed}, this one has seed {}", of.seed),
+            _ => "it is of another scenario, or of another build of this version".to_string(),
+        });
+    }
+    let state = whole.checked_sub((FIRST_LINE.len() + line.len()) as u64).ok_or_else(damaged)?;
+    let mut pieces = Deserializer::from_flavor(Pieces::new(file, state));
+    let engine = Engine::deserialize(&mut pieces).map_err(|_| damaged())?;
+    let rest = pieces.finalize().map_err(|_| damaged())?;
+    if rest.is_read() { Ok(engine) } else { Err(damaged()) }
+}
+
+/// The file, and how many bytes of it stand before the hash that they have.
+fn verified(path: &Path) -> Result<(BufReader<File>, u64), String> {
+    let mut file = File::open(path).map(BufReader::new).map_err(unreadable)?;
+    let bytes = file.get_ref().metadata().map_err(unreadable)?.len();
+    let mut first = Vec::new();
+    file.by_ref().take(FIRST_LINE.len() as u64).read_to_end(&mut first).map_err(unreadable)?;
+    if first != FIRST_LINE {
+        return Err("it is no checkpoint of Tailback".to_string());
+    }
+    let whole = bytes.checked_sub(DIGEST_BYTES).ok_or(DAMAGED)?;
+    let mut hashed = Hashed { file: io::sink(), hash: Sha256::new() };
+    hashed.hash.update(first);
+    io::copy(&mut file.by_ref().take(whole.saturating_sub(FIRST_LINE.len() as u64)), &mut hashed).map_err(unreadable)?;
+    let mut digest = Vec::new();
+    file.read_to_end(&mut digest).map_err(unreadable)?;
+    if hashed.hash.finalize().as_slice() == digest { Ok((file, whole)) } else { Err(DAMAGED.to_string()) }
+}
+
+fn unreadable(error: io::Error) -> String {
+    format!("it cannot be read: {error}")
+}

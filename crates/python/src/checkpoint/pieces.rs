@@ -1,0 +1,78 @@
+//! A file as postcard reads it, piece by piece: the whole of it beside the engine would take as much memory again.
+
+use postcard::de_flavors::Flavor;
+use postcard::{Error, Result};
+use std::io::Read;
+
+const PIECE_BYTES: usize = 1 << 20;
+
+/// The next bytes of `source`, as many as are to be read.
+pub(super) struct Pieces<R> {
+    source: R,
+    /// Of the source, not yet in the piece.
+    left: u64,
+    piece: Vec<u8>,
+    /// Where in the piece the next byte is.
+    at: usize,
+}
+
+impl<R: Read> Pieces<R> {
+    pub(super) fn new(source: R, bytes: u64) -> Pieces<R> {
+        Pieces { source, left: bytes, piece: Vec::new(), at: 0 }
+    }
+
+    /// Nothing is left.
+    pub(super) fn is_read(&self) -> bool {
+        self.left == 0 && self.at == self.piece.len()
+    }
+
+    /// Makes the piece have so many bytes to come at least.
+    #[cold]
+    fn refill(&mut self, wanted: usize) -> Result<()> {
+        self.piece.drain(..self.at);
+        self.at = 0;
+        let missing = wanted.max(PIECE_BYTES).saturating_sub(self.piece.len()) as u64;
+        let taken = missing.min(self.left);
+        let read = self.source.by_ref().take(taken).read_to_end(&mut self.piece);
+        self.left -= taken;
+        let is_whole = read.is_ok_and(|read| read as u64 == taken);
+        if is_whole && self.piece.len() >= wanted { Ok(()) } else { Err(Error::DeserializeUnexpectedEnd) }
+    }
+}
+
+impl<'de, R: Read + 'de> Flavor<'de> for Pieces<R> {
+    type Remainder = Pieces<R>;
+    type Source = R;
+
+    #[inline]
+    fn pop(&mut self) -> Result<u8> {
+        if self.at == self.piece.len() {
+            self.refill(1)?;
+        }
+        let byte = self.piece[self.at];
+        self.at += 1;
+        Ok(byte)
+    }
+
+    /// Nothing that an engine keeps borrows from where it was read.
+    fn try_take_n(&mut self, _bytes: usize) -> Result<&'de [u8]> {
+        Err(Error::WontImplement)
+    }
+
+    #[inline]
+    fn try_take_n_temp<'a>(&'a mut self, bytes: usize) -> Result<&'a [u8]>
+    where
+        'de: 'a,
+    {
+        if self.piece.len() - self.at < bytes {
+            self.refill(bytes)?;
+        }
+        let taken = self.at..self.at + bytes;
+        self.at = taken.end;
+        Ok(&self.piece[taken])
+    }
+
+    fn finalize(self) -> Result<Pieces<R>> {
+        Ok(self)
+    }
+}
