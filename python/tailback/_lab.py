@@ -11,7 +11,10 @@ from typing import Any
 
 from tailback.errors import OutputError
 
-__all__ = ["Server", "page", "write"]
+__all__ = ["USUAL_PORT", "Server", "page", "serve_at", "write"]
+
+# Browsers keep the page, for working offline, by its address: another port each time would be another copy each time.
+USUAL_PORT = 8017
 
 # What `make web` builds from web/lab and crates/wasm; the wheel has it.
 _FOLDER = Path(__file__).parent / "_web" / "lab"
@@ -64,11 +67,22 @@ class _Handler(SimpleHTTPRequestHandler):
         pass
 
 
+def serve_at(port: int | None) -> Server:
+    """A server at this port, or if none is given at the usual one; at any that is free if that is taken."""
+    if port is not None:
+        return Server(port)
+    try:
+        return Server(USUAL_PORT)
+    except OutputError:
+        return Server(0)
+
+
 class Server:
     """A server of the page, on the loopback interface.
 
     Attributes
     ----------
+    port : int
     address : str
         Where the page is.
     """
@@ -80,7 +94,8 @@ class Server:
         except OSError as error:
             raise OutputError(f"port {port} of this machine: {error.strerror}; choose another with `--port`") from error
         self._server.daemon_threads = True
-        self.address = f"http://127.0.0.1:{self._server.server_address[1]}/"
+        self.port = int(self._server.server_address[1])
+        self.address = f"http://127.0.0.1:{self.port}/"
 
     def serve(self) -> None:
         """Until interrupted, or closed."""

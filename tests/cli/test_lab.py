@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support import Command
-from tailback._lab import Server, page
+from tailback._lab import USUAL_PORT, Server, page, serve_at
 
 
 @pytest.fixture
@@ -34,6 +34,22 @@ def answer(port: int, path: str, host: str | None = None) -> tuple[int, str | No
     response.read()
     connection.close()
     return response.status, response.headers["Content-Type"]
+
+
+def test_where_the_usual_port_is_taken_another_serves() -> None:
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            taken.bind(("127.0.0.1", USUAL_PORT))
+            taken.listen()
+        except OSError:
+            # Somebody else has it, which is as good.
+            pass
+        server = serve_at(None)
+        assert server.port not in (0, USUAL_PORT)
+        threading.Thread(target=server.serve, daemon=True).start()
+        assert answer(server.port, "/index.html")[0] == 200
+        server.close()
 
 
 def test_lab_writes_the_page_to_a_new_folder(command: Command, tmp_path: Path) -> None:
