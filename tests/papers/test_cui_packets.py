@@ -12,7 +12,7 @@ import pytest
 import tailback as tb
 from tailback import papers
 from tailback.papers._experiment import Experiment
-from tailback.papers.cui_thesis import intervals, packets, tables, tried, unpaced
+from tailback.papers.cui_thesis import intervals, links_tried, packets, tables, tried, unpaced
 from toy_experiment import BASE, buffers, goodput
 
 SMALL = (8, 4, 10, 80, 200e6)
@@ -51,10 +51,10 @@ def test_gaps_of_a_poisson_process_are_told_from_others() -> None:
 
 def test_the_least_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tried, "LINK_SECONDS", 20)
-    found = int(tried.least_buffer(30, 0.75, seed=1)["buffer"])
+    found = int(links_tried.least_buffer(30, 0.75, seed=1)["buffer"])
 
     def used(buffer: int) -> float:
-        run = tb.simulate(tried.single(30, buffer), seed=1)
+        run = tb.simulate(links_tried.single(30, buffer), seed=1)
         return float(run.queues.where(queue="bottleneck")["utilisation"][0])
 
     assert used(found) >= 0.75 > used(found - 1)
@@ -63,7 +63,7 @@ def test_the_least_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_target_out_of_reach_has_no_least_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tried, "LINK_SECONDS", 4)
     monkeypatch.setattr(tried, "MOST_PLACES", 4)
-    assert np.isnan(tried.least_buffer(1, 0.999, seed=1)["buffer"])
+    assert np.isnan(links_tried.least_buffer(1, 0.999, seed=1)["buffer"])
 
 
 @pytest.mark.parametrize("enough", [1, 3, 2048, 2049, 3999, 4000])
@@ -73,15 +73,15 @@ def test_the_largest_buffer_is_tried_before_a_target_is_out_of_reach(monkeypatch
 
     monkeypatch.setattr(tried, "single", lambda _flows, buffer, _seconds: buffer)
     monkeypatch.setattr(tried, "simulate", simulate)
-    found = tried.least_buffer(10, 0.999, seed=1)["buffer"]
+    found = links_tried.least_buffer(10, 0.999, seed=1)["buffer"]
     assert enough <= found <= max(enough, 1.06 * enough)
 
 
 def test_what_an_overflow_leaves_is_half_of_what_exceeds_the_product() -> None:
-    assert [tried.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
-    run = tb.simulate(tried.filled(1, 1.5, tried.REGULAR), seed=1)
-    assert tried.idle(run) == 0
-    assert tried.least_queue(run) == pytest.approx(150, abs=1)
+    assert [links_tried.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
+    run = tb.simulate(links_tried.filled(1, 1.5, links_tried.REGULAR), seed=1)
+    assert links_tried.idle(run) == 0
+    assert links_tried.least_queue(run) == pytest.approx(150, abs=1)
 
 
 def test_trunks_that_access_links_just_fill_are_told_from_others() -> None:

@@ -2,11 +2,12 @@
 
 Of chapter 2 (background) `signals` has RED and REM alone and `marked_tcp` under TCP. Of chapter 3 `losses` has what the
 open-loop figures are made of and `open_loop` these figures, `closed_loop` models of trunks that TCP loads, `sizing` the sizing
-rules; by packets, `intervals` has when packets come, `packets` what was extrapolated, `access` and `unpaced` senders that do
-not pace, and `tried` the closed loop and the rules. Of chapter 4 (packets) `fast` and `vegas` have flows that arrive one after
-the other, `draining` flows that empty the queues once, `overflow` flows whose buffer is too small, `appendix_b` the rest,
-`further` what the document leaves to further research. Of chapter 5 (prices) `marking` has what receivers conclude from marks
-and `control` sources that go by it. `tables` has the printed numbers.
+rules; by packets, `intervals` has when packets come, `packets` what was extrapolated, `parameters` those of a trunk, `access`
+and `unpaced` senders that do not pace, `tried` the closed loop and the rule for trunks, and `links_tried` those for a single
+link. Of chapter 4 (packets) `fast` and `vegas` have flows that arrive one after the other, `draining` flows that empty the
+queues once, `overflow` flows whose buffer is too small, `appendix_b` the rest, `further` what the document leaves to further
+research. Of chapter 5 (prices) `marking` has what receivers conclude from marks and `control` sources that go by it. `tables`
+has the printed numbers.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from tailback.papers.cui_thesis import (
     fast,
     further,
     intervals,
+    links_tried,
     marked_tcp,
     marking,
     open_loop,
     overflow,
     packets,
+    parameters,
     signals,
     sizing,
     tried,
@@ -54,7 +57,7 @@ DOCUMENT = Document(
         LeftOpen(
             "length of the open-loop simulations",
             "for each seed until its 95 % interval is 8 % wide, so that of ten seeds is about 3 % wide, as the document "
-            "has it; or until 30 million packets have come, which is not enough at light load with few inputs and ten places",
+            "has it; or until 10 million packets have come, which is not enough at light load with few inputs and ten places",
         ),
         LeftOpen(
             "packet size", "1040 bytes on the wire in chapter 3: 1000 of payload, as stated, and 40 of headers; rules come out so"
@@ -73,12 +76,14 @@ DOCUMENT = Document(
         *open_loop.EXPERIMENTS,
         intervals.INTERVALS,
         *packets.EXPERIMENTS,
+        *parameters.EXPERIMENTS,
         access.ACCESS,
         unpaced.UNPACED,
         *closed_loop.FIGURES,
         *tried.CLOSED_LOOP,
         *sizing.EXPERIMENTS,
         *tried.SIZING,
+        *links_tried.LINKS,
         *fast.EXPERIMENTS,
         *vegas.EXPERIMENTS,
         *draining.EXPERIMENTS,

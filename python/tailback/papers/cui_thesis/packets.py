@@ -1,4 +1,4 @@
-"""Chapter 3 by packets: what the document extrapolated from ns-2, simulated directly or in small (sections 3.3 and 3.4).
+"""Chapter 3 by packets: what the document extrapolated from ns-2, simulated directly or in small (section 3.3).
 
 In small means that rate and flows are scaled together, as the document did, so that each flow has the same share. Each experiment
 whose full size takes long has a quick form; `--full` runs the other.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -293,9 +292,9 @@ SCALED = replace(
 DIRECT: dict[str, tuple[int, int, int, int, float | None]] = {
     "1 link, 2 packets": (2, 1, 2, 4_000, 0.317),
     "1 link, 10 packets": (2, 1, 10, 4_000, 0.703),
-    "4 links, no buffer": (8, 4, 0, 16_000, None),
 }
 LARGE: dict[str, tuple[int, int, int, int, float | None]] = {
+    "4 links, no buffer": (8, 4, 0, 16_000, None),
     "16 links, no buffer, 6,400 flows": (64, 16, 0, 6_400, 0.30),
     "16 links, 16 packets, 6,400 flows": (64, 16, 16, 6_400, 0.73),
     "16 links, no buffer, 64,000 flows": (32, 16, 0, 64_000, None),
@@ -433,198 +432,11 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
 
 TRUNK = ("inputs", "transmitters", "buffer", "flows", "rate_bps")
 
-LIMIT = (
+EXPERIMENTS = (
     SCALED,
     replace(
         direct(DIRECT),
         full=direct({**DIRECT, **LARGE}),
-        undecided="trunks of 16 and 100 links, of which the largest take hours a run",
+        undecided="trunks of 4, 16 and 100 links, of which the largest take hours a run",
     ),
 )
-
-# Section 3.4: what a flow has, bit/s; links of a trunk; rates of a link.
-SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
-
-
-def shorter(share: float) -> dict[str, Any]:
-    """Settings of `switch` for figures of many runs, where flows with a large share have less time than elsewhere."""
-    return {"settling_s": 30, "measured_s": 10} if share > 2 * FLOW_BPS else {}
-
-
-def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
-    """Figures 3.10 and 3.11."""
-
-    def trunk(share: float, count: int, buffered: bool) -> Scenario:
-        flows = round(rate_gbps * GBPS / share) * count
-        begins = begin_of_large(share, count) if rate_gbps >= 40 else {}
-        return switch(4 * count, count, count if buffered else 0, flows, rate_gbps * GBPS, **shorter(share), **begins)
-
-    def of(seen: Measured, share: str, count: int, buffered: bool) -> Values:
-        return seen.values("utilisation", share=share, links=count, buffer="1 a link" if buffered else "none")
-
-    return Experiment(
-        id="cui-thesis/fig3.10",
-        title="Figures 3.10 and 3.11: utilisation over the links of a trunk, by the share of a flow",
-        question="What do wavelength conversion and one packet of buffer for each link bring?",
-        source="figures 3.10 and 3.11, section 3.4.1",
-        variants=tuple(
-            variant
-            for name, share in SHARES.items()
-            for count in links
-            for buffered in (False, True)
-            for variant in vary(trunk(share, count, buffered), share=name, links=count, buffer="1 a link" if buffered else "none")
-        ),
-        measures={"utilisation": utilisation, "log10_loss": log10_loss},
-        claims=(
-            *(
-                Claim(
-                    f"C-3.10.1-{name.split()[0]}",
-                    "R",
-                    f"the utilisation rises with the links, with {name} for each flow",
-                    lambda seen, name=name: np.min(  # type: ignore[misc]
-                        [of(seen, name, more, False) - of(seen, name, fewer, False) for fewer, more in pairwise(links)],
-                        axis=0,
-                    ),
-                    Inequality(">", 0),
-                    note="the least step, without a buffer",
-                )
-                for name in SHARES
-            ),
-            Claim(
-                "C-3.10.3",
-                "N",
-                "at given links a lower rate for each flow gives a higher utilisation",
-                lambda seen: np.min(
-                    [
-                        of(seen, less, count, False) - of(seen, more, count, False)
-                        for count in links
-                        for less, more in zip(SHARES, list(SHARES)[1:], strict=False)
-                    ],
-                    axis=0,
-                ),
-                Inequality(">", 0),
-                note="the least difference: on 16 links five flows of 100 Mb/s for each do as well as fifty of 10",
-            ),
-            Claim(
-                "C-3.11.1",
-                "R",
-                "a packet of buffer for each link lifts every point well above its bufferless counterpart: by 5 points and more",
-                lambda seen: np.min(
-                    [of(seen, name, count, True) - of(seen, name, count, False) for name in SHARES for count in links[1:]], axis=0
-                ),
-                Inequality(">", 0.05),
-                note="the least gain, from four links on; the bound is ours",
-            ),
-        ),
-        panels=tuple(
-            (
-                Curves(
-                    "utilisation",
-                    "links",
-                    tuple(Line(name, {"share": name, "buffer": buffer}) for name in SHARES),
-                    "utilisation",
-                    "links of the trunk",
-                    title="no buffer" if buffer == "none" else "one packet for each link",
-                    log_over=True,
-                ),
-            )
-            for buffer in ("none", "1 a link")
-        ),
-        left_open=(
-            SENDERS,
-            EDGES,
-            LeftOpen("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
-            *((LEAVES_EARLY,) if rate_gbps >= 40 else ()),
-        ),
-        most_seeds=3,
-    )
-
-
-# Figure 3.12: 80 inputs, 20 links, 20,000 flows; in small an eightieth of flows and rates.
-def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
-    """Figures 3.12 and 3.13 with so much of the document's flows and rates; `rates`: of a link in the document, Gb/s."""
-    flows = round(20_000 * scale)
-    scaled_rates = [rate * scale for rate in rates]
-    return Experiment(
-        id="cui-thesis/fig3.12",
-        title="Figures 3.12 and 3.13: throughput and utilisation over the link rate",
-        question="What do faster links bring to the same flows?",
-        source="figures 3.12 and 3.13, section 3.4.2",
-        variants=tuple(
-            variant
-            for rate in scaled_rates
-            for variant in vary(switch(80, 20, 0, flows, rate * GBPS, **shorter(20 * rate * GBPS / flows)), rate=rate)
-        ),
-        measures={"utilisation": utilisation, "throughput_bps": throughput},
-        claims=(
-            Claim(
-                "C-3.12.1",
-                "R",
-                "the throughput rises with the link rate",
-                lambda seen: np.diff([seen.values("throughput_bps", rate=rate) for rate in scaled_rates], axis=0).min(axis=0),
-                Inequality(">", 0),
-                note=f"the least step, bit/s, of a trunk that {flows} flows share",
-            ),
-            Claim(
-                "C-3.13.1",
-                "R",
-                "the utilisation falls with the link rate",
-                lambda seen: np.diff([seen.values("utilisation", rate=rate) for rate in scaled_rates], axis=0).max(axis=0),
-                Inequality("<", 0),
-                note="the largest step",
-            ),
-        ),
-        panels=(
-            (
-                Curves(
-                    "throughput_bps",
-                    "rate",
-                    (Line("80 inputs, 20 links", {}),),
-                    "throughput of the trunk, bit/s",
-                    "Gb/s of a link",
-                    log_over=True,
-                ),
-            ),
-            (Curves("utilisation", "rate", (Line("80 inputs, 20 links", {}),), "utilisation", "Gb/s of a link", log_over=True),),
-        ),
-        left_open=(
-            SENDERS,
-            EDGES,
-            LeftOpen("buffer", "none"),
-            LeftOpen("round trips", "uniform on 60 to 180 ms"),
-            LeftOpen(
-                "size",
-                f"{flows} flows over access links of 100 Mb/s, and links of {scaled_rates[0]:g} to {scaled_rates[-1]:g} Gb/s",
-            ),
-        ),
-        most_seeds=5,
-    )
-
-
-def throughput(run: Run) -> float:
-    """Of the trunk, bit/s."""
-    made = run.scenario["topology"]["dwdm"]
-    return utilisation(run) * float(made["transmitters"]) * rate_of(made["rate"])
-
-
-def rate_of(text: str) -> float:
-    """Of a rate as scenarios have it when they are normalised."""
-    number, unit = text.split()
-    return float(number) * {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9}[unit]
-
-
-PARAMETERS = (
-    replace(
-        over_links((1, 4, 16), 0.5),
-        full=over_links((1, 4, 16, 100), 40.0),
-        undecided="links of 40 Gb/s, of which a flow has a smaller part, and trunks of 100 of them; it says nothing of the "
-        "30, 73 and 72 % that the text quotes of 16 and 100 links, which `cui-thesis/direct --full` judges",
-    ),
-    replace(
-        over_rate(0.0125, (1, 4, 16, 64)),
-        full=over_rate(1.0, (1, 2, 4, 8, 16, 32, 64, 128)),
-        undecided="20,000 flows over links of 1 to 128 Gb/s: these are 250, over links of an eightieth",
-    ),
-)
-
-EXPERIMENTS = (*LIMIT, *PARAMETERS)
