@@ -6,7 +6,13 @@ from typing import Any, Literal, final
 
 from typing_extensions import Buffer
 
+from tailback.prediction._question import Question
+
 __all__ = [
+    "FEW_FLOWS",
+    "QUIET_LOAD",
+    "SHORT_QUEUE",
+    "SMALL_WINDOW",
     "Ack",
     "CaptureAnalysis",
     "Congestion",
@@ -24,6 +30,7 @@ __all__ = [
     "Turn",
     "Unit",
     "__version__",
+    "buffer_answers",
     "buffer_question",
     "check",
     "content_hashes",
@@ -33,6 +40,7 @@ __all__ = [
     "flow_ends",
     "in_column_units",
     "is_random",
+    "is_slow",
     "max_min",
     "models",
     "most_hops",
@@ -52,6 +60,11 @@ __all__ = [
 ]
 
 __version__: str
+
+FEW_FLOWS: int
+QUIET_LOAD: float
+SHORT_QUEUE: float
+SMALL_WINDOW: float
 
 def check(text: str, file: str, format: str, *, may_lack_flows: bool = False) -> None: ...
 def remarks(text: str, file: str, format: str) -> list[str]: ...
@@ -73,6 +86,10 @@ def proportional(
 ) -> tuple[bytes, bytes]: ...
 def shared_network(text: str, file: str, format: str, seed: int) -> str: ...
 def write_capture(packets: Table, path: str | PathLike[str], *, scenario: str, seed: int) -> None: ...
+def buffer_answers(
+    question: Question,
+) -> tuple[str, list[tuple[str, int | None, int | None, bool, str]], str | None, str]: ...
+def is_slow(access_rate_bps: float | None, rate_bps: float, transmitters: int) -> bool: ...
 def buffer_question(text: str, file: str) -> str: ...
 def probe_estimates(
     text: str,

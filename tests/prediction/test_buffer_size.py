@@ -135,7 +135,7 @@ def test_a_scenario_says_what_is_not_given() -> None:
     assert (answers.question.flows, answers.question.rate_bps, answers.question.packet_bytes) == (20, 50e6, 1500)
     # Serialisation is part of a round trip.
     assert answers.question.base_rtt.mean_s == pytest.approx(0.1, rel=0.01)
-    assert answers.question.smooth
+    assert answers.question.paced
     assert answers.recommended is answers["cui_link"]
     more = tb.size_buffer(scenario, target=0.9, flows=200, base_rtt="10 ms")
     assert (more.question.flows, more.question.base_rtt.mean_s, more.question.rate_bps) == (200, 0.01, 50e6)

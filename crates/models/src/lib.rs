@@ -7,6 +7,7 @@
 //! packets alike. Transcendental functions come from `libm`, so that every platform computes the same bits.
 
 pub mod delay_based;
+pub mod limits;
 pub mod model;
 pub mod parameter;
 pub mod prices;

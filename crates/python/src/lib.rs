@@ -16,6 +16,7 @@ mod outline;
 mod prices;
 mod running;
 mod simulation;
+mod sizing;
 mod table;
 mod user_code;
 
@@ -23,6 +24,8 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _core {
+    use tailback_models::limits;
+
     #[pymodule_export]
     use crate::allocation::{max_min, proportional, shared_network};
     #[pymodule_export]
@@ -50,10 +53,20 @@ mod _core {
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]
+    use crate::sizing::{buffer_answers, is_slow};
+    #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
     use crate::user_code::{Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit, UnitSignal};
 
+    #[pymodule_export]
+    const FEW_FLOWS: u64 = limits::FEW_FLOWS;
+    #[pymodule_export]
+    const QUIET_LOAD: f64 = limits::QUIET_LOAD;
+    #[pymodule_export]
+    const SHORT_QUEUE: f64 = limits::SHORT_QUEUE;
+    #[pymodule_export]
+    const SMALL_WINDOW: f64 = limits::SMALL_WINDOW;
     #[pymodule_export]
     #[allow(non_upper_case_globals)]
     const __version__: &str = env!("CARGO_PKG_VERSION");

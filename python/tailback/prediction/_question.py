@@ -11,7 +11,6 @@ from tailback import _core
 from tailback._scenario import Scenario
 from tailback.errors import ParameterError, ScenarioError
 from tailback.models import RoundTrips, enachescu_window, round_trips
-from tailback.prediction._limits import is_slow
 from tailback.prediction._network import Network, TcpGroup
 
 __all__ = ["Question", "ask", "windows"]
@@ -62,23 +61,11 @@ class Question:
         return self.rate_bps * self.transmitters
 
     @property
-    def share(self) -> float:
-        """Packets that a flow has under way if the bottleneck is full and its queue empty."""
-        return self.capacity_bps * self.base_rtt.harmonic_s / (8 * self.packet_bytes * self.flows)
-
-    @property
     def over_provision(self) -> float | None:
         """Load of the bottleneck if every flow ran at its largest window."""
         if self.window is None:
             return None
         return self.flows * self.window * 8 * self.packet_bytes / (self.capacity_bps * self.base_rtt.mean_s)
-
-    @property
-    def smooth(self) -> bool | None:
-        """Whether packets come smoothly: paced, or over slow links of their own."""
-        if self.paced or is_slow(self.access_rate_bps, self.rate_bps, self.transmitters):
-            return True
-        return None if self.paced is None or self.access_rate_bps is None else False
 
 
 def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *, flags: bool = False) -> Question:

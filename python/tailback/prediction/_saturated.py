@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailback import models
+from tailback._core import FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow
 from tailback.models import OPEN_LOOPS, round_trips
 from tailback.prediction._delay_based import DELAY_BASED, predict_delay_based
-from tailback.prediction._limits import FEW_FLOWS, QUIET_LOAD, SHORT_QUEUE, SMALL_WINDOW, is_slow
 from tailback.prediction._network import Network, Port, TcpGroup
 from tailback.prediction._outcome import Outcome
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from tailback import models
-from tailback.prediction._limits import QUIET_LOAD
+from tailback._core import QUIET_LOAD
 from tailback.prediction._network import Group, Network, Port, TcpGroup
 from tailback.prediction._outcome import Outcome
 from tailback.prediction._saturated import predict_saturated

@@ -20,7 +20,6 @@ mod series;
 mod session;
 mod sizing;
 mod tables;
-mod theory;
 mod watched;
 mod why;
 

@@ -5,9 +5,7 @@ use tailback_core::network::{Buffer, Flow, Network, Port, Transport};
 use tailback_core::primitives::units::Time;
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::{Counting, TcpSpec};
-
-/// Up to this load a link's queue is as good as empty, as `tailback predict` has it.
-pub(super) const QUIET_LOAD: f64 = 0.8;
+use tailback_models::limits::QUIET_LOAD;
 
 /// A flow that always has data to send.
 #[derive(Clone, Copy)]

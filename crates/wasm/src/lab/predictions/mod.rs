@@ -10,11 +10,11 @@ mod fair_shares;
 mod random_loss;
 mod reno;
 
-use super::theory::evaluate;
 use super::watched::Followed;
 use bottleneck::{Saturated, greedy_tcp};
 use serde_json::{Value, json};
 use tailback_core::network::{Network, Transport};
+use tailback_models::model::evaluate;
 
 /// A number that a curve is compared with.
 #[derive(Debug)]

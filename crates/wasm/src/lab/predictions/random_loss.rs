@@ -1,9 +1,10 @@
 //! Reno's law under random loss, on links that are not near their capacity.
 
-use super::bottleneck::{Greedy, QUIET_LOAD, capacity_bps};
+use super::bottleneck::{Greedy, capacity_bps};
 use super::{Followed, Line, Panel, Theory, number};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::Network;
+use tailback_models::limits::QUIET_LOAD;
 
 /// Up to this loss the square-root law leaves timeouts out with reason (`mathis_rate`).
 const LIGHT_LOSS: f64 = 0.01;

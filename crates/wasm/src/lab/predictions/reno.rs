@@ -4,11 +4,7 @@ use super::bottleneck::{Greedy, Saturated, waiting_places};
 use super::{Followed, Line, Panel, Theory, number};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::tcp::Recovery;
-
-/// Below this many flows windows tend to halve together (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 3).
-const FEW_FLOWS: usize = 100;
-/// Of the bandwidth-delay product: below it smooth packets make a closed loop instead (docs/theory.md).
-const SHORT_QUEUE: f64 = 0.1;
+use tailback_models::limits::{FEW_FLOWS, SHORT_QUEUE, is_slow};
 
 pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Line>, String> {
     let Saturated { flows, described, .. } = saturated;
@@ -85,18 +81,13 @@ fn many_flows(saturated: &Saturated, buffer: f64, followed: &Followed) -> Result
     }
     let product = saturated.capacity_pps() * saturated.mean_rtt_s();
     let slow = |greedy: &Greedy| {
-        let transmitters = f64::from(described.transmitters);
-        greedy.tcp.pacing
-            || greedy
-                .flow
-                .sender_access
-                .rate
-                .is_some_and(|rate| (100.0 / transmitters).max(10.0) * rate.0 as f64 <= described.rate.0 as f64)
+        let (rate_bps, transmitters) = (described.rate.0 as f64, f64::from(described.transmitters));
+        greedy.tcp.pacing || greedy.flow.sender_access.rate.is_some_and(|rate| is_slow(rate.0 as f64, rate_bps, transmitters))
     };
     if buffer <= SHORT_QUEUE * product && flows.iter().all(slow) {
         return Err("smooth packets and a short queue: `tailback predict` has a closed loop for it".into());
     }
-    let few = flows.len() < FEW_FLOWS;
+    let few = (flows.len() as u64) < FEW_FLOWS;
     let model = if few { "synchronised_utilisation" } else { "appenzeller_utilisation" };
     let known = [
         ("transmitters", described.transmitters.into()),

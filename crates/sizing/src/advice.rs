@@ -1,10 +1,10 @@
-//! Which rule is meant for a case, and why. The words are those of python/tailback/prediction/_buffer_size.py.
+//! Which rule is meant for a case, and why.
 
-use super::judgement::{Answer, is_tried};
-use super::limits::{FEW_FLOWS, LOSE_TOGETHER};
-use super::question::Question;
-use super::trunk_map::is_measured;
-use super::words::{digits, packets};
+use crate::judgement::{Answer, is_tried};
+use crate::question::Question;
+use crate::trunk_map::is_measured;
+use crate::words::{digits, packets};
+use tailback_models::limits::{FEW_FLOWS, LOSE_TOGETHER, SHORT_WINDOW};
 
 /// The answers to a question, by the names of their rules.
 struct Known<'a>(&'a [Answer]);
@@ -44,7 +44,7 @@ impl Known<'_> {
 }
 
 /// The rule, or `None` where no buffer reaches the target; and a sentence or two.
-pub(super) fn advice(question: &Question, answers: &[Answer]) -> (Option<&'static str>, String) {
+pub(crate) fn advice(question: &Question, answers: &[Answer]) -> (Option<&'static str>, String) {
     let known = Known(answers);
     let poisson = if question.is_plain_link() { "cui_link" } else { "cui_trunk" };
     let target = format!("{} %", digits(100.0 * question.target, 6));
@@ -82,6 +82,9 @@ fn if_smooth(question: &Question, known: &Known, poisson: &str, otherwise: &str,
     let mut check = String::new();
     if question.target > LOSE_TOGETHER {
         check += " Simulate it: above 85 % paced flows may lose together.";
+    }
+    if question.share() < SHORT_WINDOW {
+        check += " Simulate it: with fewer than 12 packets under way flows wait for timeouts.";
     }
     let is_smooth = question.smooth() == Some(true);
     if !is_measured(question.inputs, question.transmitters, known.places(poisson), question.target) {

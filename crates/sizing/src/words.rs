@@ -1,7 +1,7 @@
 //! Numbers in sentences, as the package writes them.
 
 /// With so many significant digits, as Python's `g`.
-pub(super) fn digits(value: f64, most: usize) -> String {
+pub(crate) fn digits(value: f64, most: usize) -> String {
     let last = most.saturating_sub(1);
     let scientific = format!("{value:.last$e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
@@ -23,7 +23,7 @@ pub(super) fn digits(value: f64, most: usize) -> String {
 }
 
 /// `64,000`.
-pub(super) fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let plain = number.to_string();
     let mut text = String::new();
     for (at, digit) in plain.chars().enumerate() {
@@ -35,15 +35,15 @@ pub(super) fn thousands(number: u64) -> String {
     text
 }
 
-pub(super) fn packets(number: u64) -> String {
+pub(crate) fn packets(number: u64) -> String {
     if number == 1 { "1 packet".into() } else { format!("{} packets", thousands(number)) }
 }
 
-pub(super) fn rate(bps: f64) -> String {
+pub(crate) fn rate(bps: f64) -> String {
     scaled(bps, &[(1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps")])
 }
 
-pub(super) fn time(seconds: f64) -> String {
+pub(crate) fn time(seconds: f64) -> String {
     scaled(seconds, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us")])
 }
 

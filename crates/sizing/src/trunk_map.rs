@@ -1,7 +1,7 @@
 //! For which trunks the loss model of the rules, EBD, was compared with measurements.
 
 /// The measurements, as the package has them.
-const MAP: &str = include_str!("../../../../../python/tailback/models/trunk_map.csv");
+const MAP: &str = include_str!("../../../python/tailback/models/trunk_map.csv");
 
 // The axes of the map; see python/tailback/models/_trunk_map.py.
 const CHANNELS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 256.0];
@@ -14,7 +14,7 @@ const LOADS: [f64; 9] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3];
 const COUNTLESS: u64 = 1_000_000;
 
 /// Whether all points around are measured. With a transmitter for each input nothing is lost, and there is nothing to measure.
-pub(super) fn is_measured(inputs: Option<u64>, transmitters: u64, buffer: u64, load: f64) -> bool {
+pub(crate) fn is_measured(inputs: Option<u64>, transmitters: u64, buffer: u64, load: f64) -> bool {
     let inputs = inputs.unwrap_or(COUNTLESS);
     if inputs <= transmitters {
         return true;

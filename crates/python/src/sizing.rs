@@ -1,0 +1,64 @@
+//! How much buffer: what every rule answers, and which of them is meant.
+
+use pyo3::prelude::*;
+use tailback_models::limits;
+use tailback_sizing::{Answer, Question, RoundTrips, answers};
+
+/// A question in numbers, as `tailback.prediction` has it.
+#[derive(FromPyObject)]
+pub struct Asked {
+    rate_bps: f64,
+    packet_bytes: f64,
+    transmitters: u64,
+    flows: u64,
+    base_rtt: Means,
+    target: f64,
+    inputs: Option<u64>,
+    access_rate_bps: Option<f64>,
+    paced: Option<bool>,
+    window: Option<u64>,
+}
+
+/// `tailback.models.RoundTrips`.
+#[derive(FromPyObject)]
+struct Means {
+    harmonic_s: f64,
+    mean_s: f64,
+    max_s: f64,
+}
+
+impl Asked {
+    fn question(&self) -> Question {
+        let Means { harmonic_s, mean_s, max_s } = self.base_rtt;
+        Question {
+            rate_bps: self.rate_bps,
+            packet_bytes: self.packet_bytes,
+            transmitters: self.transmitters,
+            flows: self.flows,
+            base_rtt: RoundTrips { harmonic_s, mean_s, max_s },
+            target: self.target,
+            inputs: self.inputs,
+            access_rate_bps: self.access_rate_bps,
+            paced: self.paced,
+            window: self.window,
+        }
+    }
+}
+
+/// Name of the rule, packets, the other end of a range, whether it is meant, and why.
+type Judged = (&'static str, Option<u64>, Option<u64>, bool, String);
+
+/// The question in a line; every rule's answer; the rule to take, if one reaches the target; and why.
+#[pyfunction]
+pub fn buffer_answers(py: Python<'_>, question: Asked) -> (String, Vec<Judged>, Option<&'static str>, String) {
+    let question = question.question();
+    let found = py.detach(|| answers(&question));
+    let judged = found.rules.into_iter().map(|Answer { rule, packets, most, meant, why, .. }| (rule, packets, most, meant, why));
+    (question.to_string(), judged.collect(), found.recommended, found.advice)
+}
+
+/// Whether a sender's own link spaces packets out as pacing does; `None` is a link that does not exist.
+#[pyfunction]
+pub fn is_slow(access_rate_bps: Option<f64>, rate_bps: f64, transmitters: u32) -> bool {
+    access_rate_bps.is_some_and(|access| limits::is_slow(access, rate_bps, transmitters.into()))
+}

@@ -1,0 +1,86 @@
+//! The bottleneck and its flows in numbers.
+
+use crate::words::{digits, rate, thousands, time};
+use std::fmt;
+use tailback_models::limits::is_slow;
+
+/// What is asked, with all that the rules go by.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Of one transmitter.
+    pub rate_bps: f64,
+    pub packet_bytes: f64,
+    pub transmitters: u64,
+    pub flows: u64,
+    pub base_rtt: RoundTrips,
+    /// Utilisation, above 0 and at most 1.
+    pub target: f64,
+    /// `None` if so many that they do not matter.
+    pub inputs: Option<u64>,
+    /// Of the senders' own links, if known.
+    pub access_rate_bps: Option<f64>,
+    /// Whether senders spread their packets, if known.
+    pub paced: Option<bool>,
+    /// The largest of a flow, in packets, if there is one.
+    pub window: Option<u64>,
+}
+
+/// Means of all round trips without queueing, and the longest.
+#[derive(Clone, Copy, Debug)]
+pub struct RoundTrips {
+    pub harmonic_s: f64,
+    pub mean_s: f64,
+    pub max_s: f64,
+}
+
+impl Question {
+    pub fn capacity_bps(&self) -> f64 {
+        self.rate_bps * self.transmitters as f64
+    }
+
+    /// Packets that a flow has under way if the bottleneck is full and its queue empty.
+    pub(crate) fn share(&self) -> f64 {
+        self.capacity_bps() * self.base_rtt.harmonic_s / (8.0 * self.packet_bytes * self.flows as f64)
+    }
+
+    /// Load of the bottleneck if every flow ran at its largest window.
+    pub(crate) fn over_provision(&self) -> Option<f64> {
+        let bits = |window| self.flows as f64 * window as f64 * 8.0 * self.packet_bytes;
+        self.window.map(|window| bits(window) / (self.capacity_bps() * self.base_rtt.mean_s))
+    }
+
+    /// Whether packets come smoothly: paced, or over slow links of their own. `None`: not known.
+    pub(crate) fn smooth(&self) -> Option<bool> {
+        let slow = self.access_rate_bps.map(|access| is_slow(access, self.rate_bps, self.transmitters as f64));
+        if self.paced == Some(true) || slow == Some(true) {
+            return Some(true);
+        }
+        self.paced.and(slow)
+    }
+
+    /// One transmitter, and so many inputs that they do not matter.
+    pub(crate) fn is_plain_link(&self) -> bool {
+        self.inputs.is_none() && self.transmitters == 1
+    }
+}
+
+impl fmt::Display for Question {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} % of ", digits(100.0 * self.target, 6))?;
+        if self.transmitters > 1 {
+            write!(out, "{} x ", self.transmitters)?;
+        }
+        write!(out, "{}", rate(self.rate_bps))?;
+        if let Some(inputs) = self.inputs {
+            write!(out, " from {inputs} inputs")?;
+        }
+        let RoundTrips { harmonic_s, mean_s, .. } = self.base_rtt;
+        let plural = if self.flows > 1 { "s" } else { "" };
+        write!(out, ", {} flow{plural} over {}", thousands(self.flows), time(mean_s))?;
+        if (mean_s - harmonic_s).abs() > 1e-9 * mean_s {
+            write!(out, " (mean; harmonic {})", time(harmonic_s))?;
+        }
+        let share = digits(self.share(), 3);
+        write!(out, ", packets of {} B: {share} packets under way for each flow", digits(self.packet_bytes, 6))
+    }
+}
