@@ -12,7 +12,7 @@ import pytest
 import tailback as tb
 from tailback import papers
 from tailback.papers._experiment import Experiment
-from tailback.papers.cui_thesis import intervals, links_tried, packets, tables, tried, unpaced
+from tailback.papers.cui_thesis import intervals, links_tried, packets, parameters, tables, tried, unpaced
 from toy_experiment import BASE, buffers, goodput
 
 SMALL = (8, 4, 10, 80, 200e6)
@@ -28,7 +28,7 @@ def test_packets_and_the_closed_loop_are_measured_alike() -> None:
     run, loop = tb.simulate(packets.switch(*SMALL), seed=1), packets.by_model(*SMALL)
     for measure in (packets.utilisation, packets.log10_loss):
         assert measure(run) == pytest.approx(measure(loop), rel=0.4)
-    assert packets.throughput(run) == pytest.approx(4 * 200e6 * packets.utilisation(run))
+    assert parameters.throughput(run) == pytest.approx(4 * 200e6 * packets.utilisation(run))
     assert 1 / 80 < intervals.largest_share(run) < packets.fairness(run) < 1 == packets.fairness(loop)
 
 

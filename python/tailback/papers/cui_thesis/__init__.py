@@ -56,7 +56,7 @@ DOCUMENT = Document(
         LeftOpen("mean packet time in the open loop", "1: only the ratio of gaps to packets matters"),
         LeftOpen(
             "length of the open-loop simulations",
-            "for each seed until its 95 % interval is 8 % wide, so that of ten seeds is about 3 % wide, as the document "
+            "for each seed until its 95 % interval is 9.5 % wide, so that of ten seeds is 3 % wide, as the document "
             "has it; or until 10 million packets have come, which is not enough at light load with few inputs and ten places",
         ),
         LeftOpen(

@@ -167,7 +167,7 @@ def needed(number: str) -> Experiment:
                 "minute, ten times as long; buffers to 5 %",
             ),
         ),
-        most_seeds=10,
+        most_seeds=6,
     )
 
 

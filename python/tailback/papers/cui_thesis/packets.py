@@ -184,7 +184,6 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
     """Figures 3.6 to 3.9 with these rates."""
     return Experiment(
         id="cui-thesis/fig3.6",
-        times=2,
         title="Figures 3.6 to 3.9: utilisation and loss over the bit rate, simulated",
         question="What do small networks say of a large one with the same rate for each flow?",
         source="figures 3.6 to 3.9, section 3.3.2",
