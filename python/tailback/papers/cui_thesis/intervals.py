@@ -208,5 +208,5 @@ INTERVALS = Experiment(
         LeftOpen("round trips", "uniform on 60 to 180 ms"),
         LeftOpen("length of a run", "200, 40 and 10 s"),
     ),
-    times=2,
+    times=3,
 )

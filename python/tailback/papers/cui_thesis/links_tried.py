@@ -78,7 +78,7 @@ def least_buffer(flows: int, target: float, seed: int) -> dict[str, float]:
         run = simulate(single(flows, buffer, seconds), seed)
         return float(run.queues.where(queue="bottleneck")["utilisation"][0]) >= target
 
-    too_few, enough = -1, 1
+    too_few, enough = -1, 64
     while not is_enough(enough):
         if enough == MOST_PLACES:
             return {"buffer": math.nan}
@@ -167,7 +167,8 @@ def needed(number: str) -> Experiment:
                 "minute, ten times as long; buffers to 5 %",
             ),
         ),
-        most_seeds=6,
+        times=2,
+        most_seeds=12 if number == "3.55" else 6,
     )
 
 
@@ -331,7 +332,7 @@ WORST_CASE = Experiment(
         ),
         LeftOpen("length of a run", f"{5 * SETTLED_S} s, the first {SETTLED_S} s of which are not measured"),
     ),
-    most_seeds=8,
+    most_seeds=4,
 )
 
 LINKS = (*(needed(number) for number in LINK_TARGETS), WORST_CASE)

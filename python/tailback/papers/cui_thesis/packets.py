@@ -280,6 +280,8 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
             ),
         ),
         left_open=(SENDERS, EDGES, LeftOpen("length of a run", "8 s to settle and 12 s measured")),
+        times=2,
+        most_seeds=12,
     )
 
 

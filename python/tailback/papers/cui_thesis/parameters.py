@@ -43,7 +43,7 @@ SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
 
 def shorter(share: float) -> dict[str, Any]:
     """Settings of `switch` for figures of many runs, where flows with a large share have less time than elsewhere."""
-    return {"settling_s": 30, "measured_s": 10} if share > 2 * FLOW_BPS else {}
+    return {"settling_s": 20, "measured_s": 10} if share > 2 * FLOW_BPS else {}
 
 
 def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
@@ -192,7 +192,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
                 f"{flows} flows over access links of 100 Mb/s, and links of {scaled_rates[0]:g} to {scaled_rates[-1]:g} Gb/s",
             ),
         ),
-        most_seeds=3,
+        most_seeds=5,
     )
 
 

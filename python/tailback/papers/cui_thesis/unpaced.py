@@ -254,7 +254,6 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             ),
         ),
         left_open=(SENDERS, EDGES, LeftOpen("senders", "as elsewhere, but not paced")),
-        most_seeds=6,
     )
 
 
