@@ -50,7 +50,7 @@ def test_gaps_of_a_poisson_process_are_told_from_others() -> None:
 
 
 def test_the_least_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tried, "LINK_SECONDS", 20)
+    monkeypatch.setattr(links_tried, "LINK_SECONDS", 20)
     found = int(links_tried.least_buffer(30, 0.75, seed=1)["buffer"])
 
     def used(buffer: int) -> float:
@@ -61,8 +61,8 @@ def test_the_least_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_target_out_of_reach_has_no_least_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tried, "LINK_SECONDS", 4)
-    monkeypatch.setattr(tried, "MOST_PLACES", 4)
+    monkeypatch.setattr(links_tried, "LINK_SECONDS", 4)
+    monkeypatch.setattr(links_tried, "MOST_PLACES", 4)
     assert np.isnan(links_tried.least_buffer(1, 0.999, seed=1)["buffer"])
 
 
@@ -71,8 +71,8 @@ def test_the_largest_buffer_is_tried_before_a_target_is_out_of_reach(monkeypatch
     def simulate(buffer: int, _seed: int) -> Any:
         return SimpleNamespace(queues=SimpleNamespace(where=lambda **_: {"utilisation": [float(buffer >= enough)]}))
 
-    monkeypatch.setattr(tried, "single", lambda _flows, buffer, _seconds: buffer)
-    monkeypatch.setattr(tried, "simulate", simulate)
+    monkeypatch.setattr(links_tried, "single", lambda _flows, buffer, _seconds: buffer)
+    monkeypatch.setattr(links_tried, "simulate", simulate)
     found = links_tried.least_buffer(10, 0.999, seed=1)["buffer"]
     assert enough <= found <= max(enough, 1.06 * enough)
 

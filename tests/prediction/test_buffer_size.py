@@ -141,6 +141,16 @@ def test_a_scenario_says_what_is_not_given() -> None:
     assert (more.question.flows, more.question.base_rtt.mean_s, more.question.rate_bps) == (200, 0.01, 50e6)
 
 
+@pytest.mark.parametrize(("conversion", "flows", "inputs", "transmitters"), [(True, 200, 16, 4), (False, 50, 4, 1)])
+def test_flows_of_one_line_count_where_they_cross(conversion: bool, flows: int, inputs: int, transmitters: int) -> None:
+    """Those of a trunk come over all its inputs, and where packets stay on their wavelength each channel has its own."""
+    scenario = tb.dwdm(
+        inputs=16, transmitters=4, conversion=conversion, rate="250 Mbps", buffer="8 packets", flows=200, duration="20 s"
+    )
+    asked = tb.size_buffer(scenario, target=0.8).question
+    assert (asked.flows, asked.inputs, asked.transmitters) == (flows, inputs, transmitters)
+
+
 def test_what_no_rule_knows_of_is_said() -> None:
     scenario = tb.dumbbell(
         rate="50 Mbps",

@@ -5,7 +5,7 @@ use crate::errors;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Flow, Group, Network, Port, Switching, Transport};
 use tailback_core::primitives::units::{Rate, Time};
@@ -89,6 +89,11 @@ fn port(port: &Port) -> Value {
 
 fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {
     let paths: BTreeSet<u32> = flows.iter().map(|flow| flow.forward).collect();
+    let places: BTreeMap<u32, usize> = paths.iter().copied().zip(0..).collect();
+    let path_of_flows: Vec<Option<&usize>> = match paths.len() {
+        1 => Vec::new(),
+        _ => flows.iter().map(|flow| places.get(&flow.forward)).collect(),
+    };
     let ways_back: BTreeSet<u32> = flows.iter().map(|flow| flow.backward).collect();
     let access = |rate: fn(&Flow) -> Option<Rate>| flows.iter().filter_map(rate).min();
     let (tcp, source) = match &group.transport {
@@ -99,6 +104,7 @@ fn of_group(group: &Group, given: &schema::Flow, flows: &[Flow]) -> Value {
         "name": group.name,
         "count": flows.len(),
         "paths": paths,
+        "path_of_flows": path_of_flows,
         "ways_back": ways_back,
         "tcp": tcp,
         "source": source,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from tailback._scenario import Scenario
 from tailback.errors import UnknownName
@@ -137,11 +138,16 @@ class Source:
 
 @dataclass(frozen=True)
 class Group:
-    """Flows of one kind. `path` is ports by name, None where its flows differ; access rates are the least of its flows."""
+    """Flows of one kind. `path` is ports by name, None where its flows differ; access rates are the least of its flows.
+
+    `paths` are those of its flows, and `path_of_flows` the place there of each flow's, empty where there is but one.
+    """
 
     name: str
     count: int
     path: tuple[str, ...] | None
+    paths: tuple[tuple[str, ...], ...]
+    path_of_flows: list[int]
     base_rtts_s: tuple[float, ...]
     in_cells: bool
     processing: bool
@@ -152,6 +158,31 @@ class Group:
     transfers: bool
     starts_s: list[float]
     stops: bool
+
+    @cached_property
+    def _flows_by_path(self) -> list[int]:
+        if not self.path_of_flows:
+            return [self.count]
+        found = Counter(self.path_of_flows)
+        return [found[place] for place in range(len(self.paths))]
+
+    def count_across(self, port: str) -> int:
+        """How many of its flows cross the port."""
+        return sum(count for path, count in zip(self.paths, self._flows_by_path, strict=True) if port in path)
+
+    def across(self, port: str) -> Self:
+        """The same of those flows only that cross the port."""
+        if self.count_across(port) == self.count:
+            return self
+        crossing = {place for place, path in enumerate(self.paths) if port in path}
+        flows = [flow for flow, place in enumerate(self.path_of_flows) if place in crossing]
+        return replace(
+            self,
+            count=len(flows),
+            path_of_flows=[self.path_of_flows[flow] for flow in flows],
+            base_rtts_s=tuple(self.base_rtts_s[flow] for flow in flows),
+            starts_s=[self.starts_s[flow] for flow in flows],
+        )
 
 
 @dataclass(frozen=True)
@@ -209,10 +240,10 @@ class Network:
     def inputs(self, port: str) -> int | None:
         """Links that feed the port one transmitter's rate each; None where flows come over links of their own instead."""
         feeding: set[str] = set()
-        for group in self.crossing(port):
-            if group.path is None or group.path.index(port) == 0:
+        for path in {path for group in self.groups for path in group.paths if port in path}:
+            if path.index(port) == 0:
                 return None
-            feeding.add(group.path[group.path.index(port) - 1])
+            feeding.add(path[path.index(port) - 1])
         transmitters = [self.ports[name] for name in feeding]
         if any(link.rate_bps != self.ports[port].rate_bps for link in transmitters):
             return None
@@ -222,7 +253,8 @@ class Network:
 def _group(group: dict[str, Any], paths: list[tuple[str, ...]], base_rtts_s: tuple[float, ...]) -> Group:
     crossed, back, tcp, source = (group.pop(key) for key in ("paths", "ways_back", "tcp", "source"))
     path = paths[crossed[0]] if len(crossed) == 1 else None
-    common: dict[str, Any] = {**group, "path": path, "base_rtts_s": base_rtts_s}
+    all_paths = tuple(paths[index] for index in crossed)
+    common: dict[str, Any] = {**group, "path": path, "paths": all_paths, "base_rtts_s": base_rtts_s}
     if not tcp:
         return DatagramGroup(**common, source=Source(**source))
     return TcpGroup(**common, tcp=Tcp(**tcp), ways_back=tuple(paths[way] for way in back))

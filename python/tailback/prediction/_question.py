@@ -138,7 +138,7 @@ def _flag(at: str) -> str:
 def _of_scenario(network: Network, link: str | None) -> Question:
     """The bottleneck of a scenario; the target is not the scenario's to say."""
     port = network.port(link) if link is not None else network.ports[_bottleneck(network)]
-    groups = _tcp(network, port.name)
+    groups = [group.across(port.name) for group in _tcp(network, port.name)]
     if not groups:
         raise ParameterError(f"no TCP flow that lasts crosses `{port.name}`; {_EXPECTED}")
     rtts = [rtt for group in groups for rtt in group.base_rtts_s]
@@ -161,9 +161,8 @@ def _of_scenario(network: Network, link: str | None) -> Question:
 
 def _bottleneck(network: Network) -> str:
     """The port with the least capacity for each TCP flow that crosses it."""
-    flows: dict[str, int] = {
-        name: sum(group.count for group in _tcp(network, name)) for name, port in network.ports.items() if port.buffer is not None
-    }
+    limited = [name for name, port in network.ports.items() if port.buffer is not None]
+    flows: dict[str, int] = {name: sum(group.count_across(name) for group in _tcp(network, name)) for name in limited}
     crossed = [name for name, count in flows.items() if count]
     if not crossed:
         raise ParameterError(f"the scenario has no link with a limited buffer that TCP flows cross which last; {_EXPECTED}")
@@ -172,7 +171,8 @@ def _bottleneck(network: Network) -> str:
 
 def _tcp(network: Network, port: str) -> list[TcpGroup]:
     """Flows that last: transfers come and go, and how many there are at a time no rule knows."""
-    return [group for group in network.crossing(port) if isinstance(group, TcpGroup) and not group.transfers]
+    lasting = [group for group in network.groups if isinstance(group, TcpGroup) and not group.transfers]
+    return [group for group in lasting if group.count_across(port)]
 
 
 _EXPECTED = "expected flows without a `size`, or a question with as many `flows` as there are at a time"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tailback.papers import Claim, Curves, Experiment, Inequality, LeftOpen, Line, Measured, Values, vary
-from tailback.papers.cui_thesis.packets import EDGES, GBPS, SENDERS, fairness, switch, utilisation
+from tailback.papers.cui_thesis.packets import EDGES, GBPS, LENGTH, SENDERS, fairness, switch, utilisation
 
 __all__ = ["ACCESS"]
 
@@ -121,6 +121,6 @@ ACCESS = Experiment(
         )
         for core in CORES
     ),
-    left_open=(SENDERS, EDGES, LeftOpen("inputs, links and places", " and ".join(CORES))),
+    left_open=(SENDERS, EDGES, LENGTH, LeftOpen("inputs, links and places", " and ".join(CORES))),
     most_seeds=5,
 )

@@ -64,8 +64,8 @@ SENDERS = LeftOpen(
 )
 LENGTH = LeftOpen(
     "length of a run",
-    "6 s to settle and 4 s measured; 40 s and 20 s where flows have more than 20 Mb/s, and so a loss in many seconds only "
-    "(30 and 10 in figures 3.10 to 3.13)",
+    "6 s to settle and 4 s measured, in which utilisations of figure 3.44 are up to two points above those after 20 s; 40 s and "
+    "20 s where flows have more than 20 Mb/s, and so a loss in many seconds only (30 and 10 in figures 3.10 to 3.13)",
 )
 EDGES = LeftOpen("edge routers", "unlimited buffers, store and forward")
 

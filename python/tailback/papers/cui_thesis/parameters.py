@@ -25,6 +25,7 @@ from tailback.papers.cui_thesis.packets import (
     FLOW_BPS,
     GBPS,
     LEAVES_EARLY,
+    LENGTH,
     SENDERS,
     begin_of_large,
     log10_loss,
@@ -43,7 +44,7 @@ SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
 
 def shorter(share: float) -> dict[str, Any]:
     """Settings of `switch` for figures of many runs, where flows with a large share have less time than elsewhere."""
-    return {"settling_s": 20, "measured_s": 10} if share > 2 * FLOW_BPS else {}
+    return {"settling_s": 30, "measured_s": 10} if share > 2 * FLOW_BPS else {}
 
 
 def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
@@ -128,10 +129,11 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
         left_open=(
             SENDERS,
             EDGES,
+            LENGTH,
             LeftOpen("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
             *((LEAVES_EARLY,) if rate_gbps >= 40 else ()),
         ),
-        most_seeds=3,
+        most_seeds=4,
     )
 
 
@@ -185,6 +187,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
         left_open=(
             SENDERS,
             EDGES,
+            LENGTH,
             LeftOpen("buffer", "none"),
             LeftOpen("round trips", "uniform on 60 to 180 ms"),
             LeftOpen(
@@ -192,7 +195,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
                 f"{flows} flows over access links of 100 Mb/s, and links of {scaled_rates[0]:g} to {scaled_rates[-1]:g} Gb/s",
             ),
         ),
-        most_seeds=5,
+        most_seeds=7,
     )
 
 

@@ -253,7 +253,12 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 ),
             ),
         ),
-        left_open=(SENDERS, EDGES, LeftOpen("senders", "as elsewhere, but not paced")),
+        left_open=(
+            SENDERS,
+            EDGES,
+            LeftOpen("senders", "as elsewhere, but not paced"),
+            LeftOpen("length of a run", "20 s to settle and 20 s measured"),
+        ),
     )
 
 
