@@ -6,8 +6,8 @@ pub const FEW_FLOWS: u64 = 100;
 /// Below this many packets under way a loss is often found by a timeout: fewer than three duplicates follow (RFC 5681).
 pub const SMALL_WINDOW: f64 = 4.0;
 
-/// Below this many flows still lose so often that their timeouts count: trunks with the places that (3.23) asks for were used less than
-/// asked for with windows of 6 and 8 packets, and not with 12. Measured in docs/optical_buffers.md.
+/// Below this many packets under way timeouts still count: trunks with the places that (3.23) asks for were used less than asked for with
+/// windows of 6 packets, and of 8 for one of two targets, and not with 12. Measured in docs/optical_buffers.md.
 pub const SHORT_WINDOW: f64 = 12.0;
 
 /// Above this utilisation a link no longer sees a Poisson process (cui-thesis, section 3.8.2).

@@ -187,7 +187,6 @@ def simulated(
             ),
         ),
         left_open=(SENDERS, EDGES, LENGTH, LeftOpen("round trips", "uniform on 60 to 180 ms")),
-        times=2,
         most_seeds=MOST_SEEDS.get(number, 6),
     )
 
