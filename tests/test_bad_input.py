@@ -111,6 +111,9 @@ def test_who_knows_better_says_how_much_memory_a_run_may_take(monkeypatch: pytes
     monkeypatch.setenv("TAILBACK_MEMORY", "0.5")
     with pytest.raises(tb.ScenarioError, match=r"at most the 0\.5 GiB that are available"):
         tb.dumbbell(**huge).check()
+    monkeypatch.setenv("TAILBACK_MEMORY", "0.0005")
+    with pytest.raises(tb.ScenarioError, match=r"at most the 0\.5 MiB that are available"):
+        tb.dumbbell(**huge).check()
     for wrong in ("", "much", "0", "-1", "inf", "NaN", "20 GiB"):
         monkeypatch.setenv("TAILBACK_MEMORY", wrong)
         with pytest.raises(tb.ScenarioError, match=f"`{wrong}` in the environment"):

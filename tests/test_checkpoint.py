@@ -18,6 +18,7 @@ import pytest
 
 import tailback as tb
 from tailback import _simulation
+from tailback._cli.run import run as run_command
 
 # Every kind of state: marks, traces, random loss, an application, changes, and prices by marks.
 FLOWS: dict[str, Any] = {
@@ -73,6 +74,7 @@ KILLED = """
 import os, signal, sys
 import tailback as tb
 from tailback import _simulation
+from tailback._cli.run import run as run_command
 
 # Every chance to write is taken.
 _simulation._WRITING = float("inf")
@@ -104,6 +106,23 @@ def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     assert not path.exists()
 
 
+def test_an_impatient_interrupt_says_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    file, path = tmp_path / "scenario.json", tmp_path / "run.checkpoint"
+    file.write_text(json.dumps(SCENARIO.to_dict()))
+    monkeypatch.setattr(_simulation, "simulate", interrupted)
+    words = [str(file), "--checkpoint", str(path)]
+    assert run_command.main(words, standalone_mode=False) == 130
+    assert capsys.readouterr().err == "interrupted; nothing was kept\n"
+    path.write_bytes(b"")
+    assert run_command.main(words, standalone_mode=False) == 130
+    assert f"interrupted; the same command goes on from {path}" in capsys.readouterr().err
+
+
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-1000])
 
@@ -120,6 +139,12 @@ def flip(path: Path) -> None:
 
 def other_version(path: Path) -> None:
     written = path.read_bytes()[:-32].replace(f'"version":"{tb.__version__}"'.encode(), b'"version":"0.0.1"')
+    path.write_bytes(written + hashlib.sha256(written).digest())
+
+
+def no_object_in_the_head(path: Path) -> None:
+    first, _, state = path.read_bytes()[:-32].split(b"\n", 2)
+    written = b"\n".join([first, b"[]", state])
     path.write_bytes(written + hashlib.sha256(written).digest())
 
 
@@ -142,6 +167,7 @@ def empty(path: Path) -> None:
         (cut_short, "it was cut short or damaged"),
         (flip, "it was cut short or damaged"),
         (flip_the_head, "it was cut short or damaged"),
+        (no_object_in_the_head, "it was cut short or damaged"),
         (other_version, "it is of version 0.0.1 of Tailback, this is"),
         (other_file, "it is no checkpoint of Tailback"),
         (empty, "it is no checkpoint of Tailback"),

@@ -30,8 +30,8 @@ pub fn fits_when_made(least_bytes: u64, file: &str) -> Result<(), Errors> {
         at: "topology".into(),
         line: None,
         message: TOO_LARGE.into(),
-        given: Some(format!("at least {} for its links", gibibytes(least_bytes))),
-        expected: Some(format!("at most the {} that are available", gibibytes(available))),
+        given: Some(format!("at least {} for its links", shown(least_bytes))),
+        expected: Some(format!("at most the {} that are available", shown(available))),
         hint: Some("fewer nodes and links".into()),
     };
     Err(Errors { file: file.into(), list: vec![problem], more: 0 })
@@ -52,23 +52,25 @@ fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
         (traces, "record.traces", "fewer traces, of fewer flows and queues, or a shorter duration"),
     ];
     let (at, hint) = parts.into_iter().max().map_or(("", ""), |(_, at, hint)| (at, hint));
-    let [flows, packets, traces] = [flows, packets, traces].map(gibibytes);
+    let [flows, packets, traces] = [flows, packets, traces].map(shown);
     let problem = Problem {
         at: at.into(),
         line: None,
         message: TOO_LARGE.into(),
         given: Some(format!(
             "up to {}: {flows} for flows and ports, {packets} for packets under way, {traces} for traces",
-            gibibytes(needed.total())
+            shown(needed.total())
         )),
-        expected: Some(format!("at most the {} that are available", gibibytes(available))),
+        expected: Some(format!("at most the {} that are available", shown(available))),
         hint: Some(format!("{hint}; {OVERRIDE}")),
     };
     Errors { file: file.into(), list: vec![problem], more: 0 }
 }
 
-fn gibibytes(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+/// In MiB where there are few.
+fn shown(bytes: u64) -> String {
+    let (unit, of_one) = if bytes < 1 << 29 { ("MiB", 1 << 20) } else { ("GiB", 1 << 30) };
+    format!("{:.1} {unit}", bytes as f64 / f64::from(of_one))
 }
 
 /// Bytes that a run may take: what the user says, or what Linux can give without swapping; `None` elsewhere.

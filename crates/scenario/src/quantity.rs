@@ -264,6 +264,12 @@ struct Decimal {
 }
 
 impl Decimal {
+    fn is_whole(&self) -> bool {
+        let places = self.power.min(0).unsigned_abs();
+        // Without digits enough for so many places only zero is whole.
+        10_u128.checked_pow(places).map_or(self.digits == 0, |scale| self.digits.is_multiple_of(scale))
+    }
+
     /// Rounded half up to a whole number; `None` if that does not fit.
     fn times(&self, factor: u128) -> Option<u128> {
         if self.digits == 0 {
@@ -328,7 +334,10 @@ pub(crate) fn complaint<'t>(text: &'t str, noun: &str, ranges: &[(&str, &'static
     let range = ranges.iter().find(|(unit, _)| text.ends_with(unit)).map(|&(_, range)| range);
     let (message, unit, range) = match split(text) {
         Ok((_, "")) => (format!("{noun} without a unit"), None, None),
-        Ok((_, unit)) if ranges.iter().any(|(known, _)| *known == unit) => (format!("{noun} out of range"), None, range),
+        Ok((number, unit)) if ranges.iter().any(|(known, _)| *known == unit) => {
+            let what = if unit == "%" || number.is_whole() { "out of range" } else { "that is no whole number" };
+            (format!("{noun} {what}"), None, range)
+        }
         Ok((_, unit)) => (format!("unknown unit `{}` of {noun}", unit.escape_debug()), Some(unit), None),
         Err(Fault::Negative) => (format!("{noun} below zero"), None, None),
         Err(Fault::OutOfRange) => (format!("{noun} out of range"), None, range),
@@ -367,6 +376,7 @@ pub(crate) fn cells(text: &str) -> Option<u64> {
 }
 
 fn count(text: &str, units: &[Unit]) -> Option<u64> {
+    split(text).ok().filter(|(number, _)| number.is_whole())?;
     read(text, units).ok().filter(|&count| count <= MOST_UNITS).map(|count| count as u64)
 }
 

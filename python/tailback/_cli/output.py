@@ -181,7 +181,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
     elif isinstance(error, (CheckpointError, EmulationError, OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
-        code, shown = Exit.INTERRUPTED, "interrupted; nothing was kept"
+        code, shown = Exit.INTERRUPTED, str(error) or "interrupted; nothing was kept"
         problems = [{"message": shown}]
     elif isinstance(error, InternalError):
         code, shown = Exit.BUG, f"error: {error}"

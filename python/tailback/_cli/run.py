@@ -101,6 +101,11 @@ def run(
                 )
         except Interrupted as stopped:
             result, exit_code = stopped.run, Exit.INTERRUPTED
+        except KeyboardInterrupt:
+            # Once more, before the first was answered.
+            if checkpoint is None or not checkpoint.is_file():
+                raise
+            raise KeyboardInterrupt(f"interrupted; the same command goes on from {checkpoint}") from None
         if folder:
             _store.write(result.tables, result.provenance, folder)
             if plot:

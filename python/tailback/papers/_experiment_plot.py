@@ -130,10 +130,10 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
     before, behind = 0.04, 0.04 + 1.08 * room / (1 - room)
     if panel.log_over:
         axis.set_xscale("log")
-        span = places[-1] / places[0]
+        span = places[-1] / places[0] if len(places) > 1 else 10.0
         axis.set_xlim(places[0] / span**before, places[-1] * span**behind)
     else:
-        span = places[-1] - places[0]
+        span = places[-1] - places[0] if len(places) > 1 else abs(places[0]) or 1.0
         axis.set_xlim(places[0] - before * span, places[-1] + behind * span)
     # Of many places not all can be named; round numbers are then. The last is, and every other one before it.
     if len(places) <= _NAMED:

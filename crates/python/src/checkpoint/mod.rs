@@ -86,11 +86,12 @@ pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
     let mut line = Vec::new();
     file.seek(SeekFrom::Start(FIRST_LINE.len() as u64)).and_then(|_| file.read_until(b'\n', &mut line)).map_err(unreadable)?;
     let head: Value = serde_json::from_slice(&line).map_err(|_| damaged())?;
-    let said = |key: &str| head[key].as_str().unwrap_or_default().to_string();
-    if said("version") != of.version {
-        return Err(format!("it is of version {} of Tailback, this is {}", said("version"), of.version));
+    let said = |key: &str| head[key].as_str().ok_or_else(damaged);
+    let version = said("version")?;
+    if version != of.version {
+        return Err(format!("it is of version {version} of Tailback, this is {}", of.version));
     }
-    if said("content_hash") != of.content_hash {
+    if said("content_hash")? != of.content_hash {
         return Err(match head["seed"].as_u64() {
             Some(seed) if seed != of.seed => format!("it is of a run with seed {seed}, this one has seed {}", of.seed),
             _ => "it is of another scenario, or of another build of this version".to_string(),
