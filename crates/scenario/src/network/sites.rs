@@ -102,11 +102,16 @@ impl Sites {
             let matching = self.beginning(prefix);
             if matching.is_empty() && report.sound(at) && self.all_named {
                 let problem = report.add(at, format!("no node has a name that begins with `{prefix}`")).given(name.0.as_str());
-                problem.expected(listed(&self.names().map(Name::as_str).take(MOST_LISTED).collect::<Vec<&str>>()));
+                problem.expected(self.first_ones());
             }
             found.extend(matching);
         }
         (!found.is_empty()).then_some(found)
+    }
+
+    /// The names that come first, for a message.
+    pub fn first_ones(&self) -> String {
+        listed(&self.names().map(Name::as_str).take(MOST_LISTED).collect::<Vec<&str>>())
     }
 
     /// How many nodes these names are, should all of them be known.

@@ -131,7 +131,11 @@ fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Repo
         match nodes {
             Some(nodes) => sites.named(nodes, &at, report),
             None => {
-                report.add(at, format!("`{key}` is missing")).expected(<Nodes as crate::decode::Decode>::expected());
+                let problem = report.add(at, format!("`{key}` is missing"));
+                problem.expected(<Nodes as crate::decode::Decode>::expected());
+                if sites.all_named && sites.count() > 0 {
+                    problem.hint(format!("a node is {}", sites.first_ones()));
+                }
                 None
             }
         }

@@ -209,4 +209,5 @@ INTERVALS = Experiment(
         LeftOpen("length of a run", "200, 40 and 10 s"),
     ),
     times=3,
+    most_seeds=22,
 )

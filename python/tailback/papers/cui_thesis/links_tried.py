@@ -168,7 +168,7 @@ def needed(number: str) -> Experiment:
             ),
         ),
         times=2,
-        most_seeds=12 if number == "3.55" else 6,
+        most_seeds=10 if number == "3.55" else 6,
     )
 
 

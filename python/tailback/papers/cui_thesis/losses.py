@@ -43,8 +43,8 @@ EXACT_LINES = tuple(Line(name, {"by": by}) for by, name in READINGS.items())
 
 # With ten seeds the interval of their mean is then as narrow as the thesis asks for: 3 % of the mean, the root of ten times less.
 WIDTH_OF_A_SEED = 0.095
-# Less than a second of a core. With two or four inputs and ten places, light loads would take more than sixty times as many.
-_MOST_OF_A_SEED = 5_000_000
+# Less than a second of a core. With two or four inputs and ten places, light loads would take more than seventy times as many.
+_MOST_OF_A_SEED = 4_000_000
 
 
 def trunk(places: Iterable[Choice], *, exact: bool, width: float = WIDTH_OF_A_SEED, **parameters: Any) -> tuple[Variant, ...]:
