@@ -20,8 +20,15 @@ SMALL = (8, 4, 10, 80, 200e6)
 
 def test_what_flows_have_says_how_long_a_run_is() -> None:
     short, long = packets.switch(*SMALL), packets.switch(8, 4, 10, 16, 200e6)
-    assert (short["warmup"], short["duration"], long["warmup"], long["duration"]) == ("6 s", "10 s", "40 s", "60 s")
+    assert (short["warmup"], short["duration"], long["warmup"], long["duration"]) == ("8 s", "12 s", "40 s", "60 s")
     assert packets.switch(*SMALL, 12, settling_s=8)["duration"] == "20 s"
+
+
+def test_flows_begin_below_the_window_that_is_their_share() -> None:
+    # 10 Mb/s over 120 ms are 150 packets of 1000 bytes; the experiments count 1040 of each.
+    assert packets.begins(10e6) == {"first_ssthresh": 58}
+    group = packets.switch(*SMALL, **packets.begins(10e6))["flows"]["tcp"]
+    assert (group["tcp"]["initial_ssthresh"], group["start"]) == (58, {"uniform": ["0 s", "0.2 s"]})
 
 
 def test_packets_and_the_closed_loop_are_measured_alike() -> None:
