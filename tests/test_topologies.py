@@ -125,6 +125,9 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
         listed(str(file))
     with pytest.raises(tb.ScenarioError, match=r"cannot be read"):
         listed(str(tmp_path / "nowhere.parquet"))
+    parquet.write_table(pyarrow.table(columns), file, compression="zstd")
+    with pytest.raises(tb.ScenarioError, match=r"compressed by ZSTD, which is not read: write it uncompressed or by SNAPPY"):
+        listed(str(file))
 
 
 def test_a_graphml_file_is_read_once(tmp_path: Path) -> None:

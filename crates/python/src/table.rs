@@ -163,6 +163,15 @@ impl Table {
         let file = File::open(path)?;
         let read = py.detach(|| {
             let reader = ParquetRecordBatchReaderBuilder::try_new(file)?;
+            let parts = reader.metadata().row_groups().iter().flat_map(|group| group.columns());
+            let mut packed = parts.map(|part| part.compression());
+            if let Some(by) = packed.find(|by| !matches!(by, Compression::UNCOMPRESSED | Compression::SNAPPY)) {
+                let with_level = by.to_string();
+                let by = with_level.split('(').next().unwrap_or_default();
+                return Err(ArrowError::ParquetError(format!(
+                    "it is compressed by {by}, which is not read: write it uncompressed or by SNAPPY"
+                )));
+            }
             let schema = reader.schema().clone();
             let batches = reader.build()?.collect::<Result<Vec<_>, _>>()?;
             let columns = schema.fields().iter().enumerate().map(|(place, field)| {
@@ -171,7 +180,10 @@ impl Table {
             });
             Self::new(core::Table { name, columns: columns.collect::<Result<_, ArrowError>>()? })
         });
-        read.map_err(|error| PyOSError::new_err(error.to_string()))
+        read.map_err(|error| match error {
+            ArrowError::ParquetError(said) => PyOSError::new_err(said),
+            error => PyOSError::new_err(error.to_string()),
+        })
     }
 
     /// Writes the table as a Parquet file.
