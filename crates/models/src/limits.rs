@@ -10,6 +10,10 @@ pub const SMALL_WINDOW: f64 = 4.0;
 /// windows of 6 packets, and of 8 for one of two targets, and not with 12. Measured in docs/optical_buffers.md.
 pub const SHORT_WINDOW: f64 = 12.0;
 
+/// Up to this many flows for each wavelength channel single flows decide how far a trunk is used: by the square-root law such a flow loses
+/// once in half a minute on 250 Mbit/s. See docs/optical_buffers.md.
+pub const FEW_FLOWS_OF_A_CHANNEL: u64 = 10;
+
 /// Above this utilisation a link no longer sees a Poisson process (cui-thesis, section 3.8.2).
 pub const NEARLY_FULL: f64 = 0.95;
 

@@ -1,6 +1,6 @@
 //! Which rule is meant for a case, and why.
 
-use crate::judgement::{Answer, is_tried};
+use crate::judgement::{Answer, has_few_of_a_channel, is_tried};
 use crate::question::Question;
 use crate::trunk_map::is_measured;
 use crate::words::{digits, packets};
@@ -53,6 +53,10 @@ pub(crate) fn advice(question: &Question, answers: &[Answer]) -> (Option<&'stati
         let why = format!("the inputs, each as fast as a transmitter, bring {most} % of the capacity at most");
         return (None, format!("No buffer gives {target}: {why}."));
     }
+    if let Some(load) = question.most_by_access().filter(|load| *load < question.target) {
+        let most = digits(100.0 * load, 3);
+        return (None, format!("No buffer gives {target}: the senders' own links bring {most} % of the capacity at most."));
+    }
     if question.target >= 1.0 {
         let rule = if known.packets("full_utilisation").is_some() { "full_utilisation" } else { "bandwidth_delay" };
         return (Some(rule), format!("A link that is never idle takes {}: {rule}.", known.said(rule)));
@@ -85,6 +89,9 @@ fn if_smooth(question: &Question, known: &Known, poisson: &str, otherwise: &str,
     }
     if question.share() < SHORT_WINDOW {
         check += " Simulate it: with fewer than 12 packets under way flows wait for timeouts.";
+    }
+    if poisson == "cui_trunk" && has_few_of_a_channel(question) {
+        check += " Simulate it: with a tenth of a channel and more for each flow, single flows decide.";
     }
     let is_smooth = question.smooth() == Some(true);
     if !is_measured(question.inputs, question.transmitters, known.places(poisson), question.target) {

@@ -5,7 +5,7 @@ use crate::trunk_map::is_measured;
 use crate::words::thousands;
 use tailback_models::Model;
 use tailback_models::limits::{
-    FEW_FLOWS, LOSE_TOGETHER, NEARLY_FULL, SHORT_WINDOW, SMALL_WINDOW, TRIED_UTILISATION, TRIED_WINDOWS,
+    FEW_FLOWS, FEW_FLOWS_OF_A_CHANNEL, LOSE_TOGETHER, NEARLY_FULL, SHORT_WINDOW, SMALL_WINDOW, TRIED_UTILISATION, TRIED_WINDOWS,
 };
 use tailback_models::model::evaluate;
 
@@ -160,6 +160,11 @@ pub(crate) fn is_tried(question: &Question) -> bool {
     (TRIED_WINDOWS.0..=TRIED_WINDOWS.1).contains(&question.share())
 }
 
+/// Whether each flow has a large part of a channel.
+pub(crate) fn has_few_of_a_channel(question: &Question) -> bool {
+    question.flows <= FEW_FLOWS_OF_A_CHANNEL.saturating_mul(question.transmitters)
+}
+
 /// What has to be made sure, where nothing speaks against a rule.
 fn provided(question: &Question, rule: &str, packets: u64) -> String {
     let is_poisson = matches!(rule, "cui_trunk" | "cui_link");
@@ -174,6 +179,9 @@ fn provided(question: &Question, rule: &str, packets: u64) -> String {
         provided.push(
             "that timeouts cost little: with fewer than 12 packets under way for each flow trunks were used up to 6 points less",
         );
+    }
+    if rule == "cui_trunk" && has_few_of_a_channel(question) {
+        provided.push("that a simulation says so too: where a flow has a tenth of a channel and more, single flows decide");
     }
     if is_poisson && !is_measured(question.inputs, question.transmitters, packets, question.target) {
         provided.push("that its loss model, EBD, errs on the safe side for such a trunk as for all that were measured");

@@ -78,6 +78,25 @@ mod tests {
     }
 
     #[test]
+    fn senders_whose_own_links_bring_too_little_get_no_rule() {
+        let of_access =
+            |access| answers(&Question { access_rate_bps: Some(access), target: 0.8, paced: Some(true), ..question() });
+        let slow = of_access(5e6);
+        assert_eq!(slow.recommended, None);
+        assert_eq!(slow.advice, "No buffer gives 80 %: the senders' own links bring 50 % of the capacity at most.");
+        assert_eq!(of_access(8e6).recommended, Some("cui_link"));
+    }
+
+    #[test]
+    fn where_a_flow_has_a_tenth_of_a_channel_single_flows_decide() {
+        let trunk = Question { transmitters: 4, rate_bps: 2.5e8, inputs: Some(16), target: 0.8, paced: Some(true), ..question() };
+        let of_flows = |flows| answers(&Question { flows, ..trunk.clone() });
+        assert!(of_flows(40).advice.contains("single flows decide"), "{:?}", of_flows(40));
+        assert!(why(&of_flows(40), "cui_trunk").contains("single flows decide"));
+        assert!(!of_flows(41).advice.contains("single flows decide"));
+    }
+
+    #[test]
     fn short_windows_wait_for_timeouts() {
         // 1250 flows have 10 packets under way each, 625 have 20, and 5000 have 2.5.
         let of_flows = |flows| answers(&Question { flows, target: 0.7, paced: Some(true), ..question() });

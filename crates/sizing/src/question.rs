@@ -49,6 +49,11 @@ impl Question {
         self.window.map(|window| bits(window) / (self.capacity_bps() * self.base_rtt.mean_s))
     }
 
+    /// Load of the bottleneck if every sender's own link were full, if these are known.
+    pub(crate) fn most_by_access(&self) -> Option<f64> {
+        self.access_rate_bps.map(|access| self.flows as f64 * access / self.capacity_bps())
+    }
+
     /// Whether packets come smoothly: paced, or over slow links of their own. `None`: not known.
     pub(crate) fn smooth(&self) -> Option<bool> {
         let slow = self.access_rate_bps.map(|access| is_slow(access, self.rate_bps, self.transmitters as f64));

@@ -98,6 +98,17 @@ ACCESS = Experiment(
             )
             for number, core in enumerate(CORES, 1)
         ),
+        *(
+            Claim(
+                f"C-3.14.1-only-{number}",
+                "N" if core == FIRST else "R",
+                f"only if the access rate is of the order of the core link's: at 0.03 of it it is no better, by a point ({core})",
+                lambda seen, core=core: gain(seen, core, 30),  # type: ignore[misc]
+                Inequality("<", 0.01),
+                note="utilisation of paced less that of regular senders; a point is ours",
+            )
+            for number, core in enumerate(CORES, 1)
+        ),
         Claim(
             "C-3.14.2-1",
             "N",

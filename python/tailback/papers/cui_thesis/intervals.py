@@ -206,7 +206,7 @@ INTERVALS = Experiment(
         SENDERS,
         EDGES,
         LeftOpen("round trips", "uniform on 60 to 180 ms"),
-        LeftOpen("length of a run", "200, 40 and 10 s"),
+        LeftOpen("length of a run", f"200, 40 and 10 s, of which half settle; the last {TRACKED - 1:,} intervals are looked at"),
     ),
     times=3,
     most_seeds=22,

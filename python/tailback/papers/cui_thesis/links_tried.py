@@ -102,7 +102,7 @@ def needed(number: str) -> Experiment:
 
     above, nearer = LINK_KINDS[number]
     overestimates = Claim(
-        f"C-{number}.5",
+        f"C-3.54.1-{100 * target:g}",
         OVERESTIMATES.get(number, "N"),
         "(3.27) greatly overestimates: it asks for twice the simulated requirement and more",
         lambda seen: (least(seen, "(3.27)") / least(seen, NAME)).min(axis=0),
@@ -129,7 +129,7 @@ def needed(number: str) -> Experiment:
         measures={"buffer": sizing.buffer},
         claims=(
             Claim(
-                f"C-{number}.3",
+                f"C-3.52.1-{100 * target:g}",
                 above,
                 "(3.27) is never below the simulated requirement",
                 lambda seen: (least(seen, NAME) - least(seen, "(3.27)")).max(axis=0),
@@ -137,7 +137,7 @@ def needed(number: str) -> Experiment:
                 note="by how many packets it is, at most",
             ),
             Claim(
-                f"C-{number}.4",
+                f"C-3.54.1-nearer-{100 * target:g}",
                 nearer,
                 "Appenzeller's rule is nearer to the simulated requirement than (3.27)",
                 lambda seen: (off(seen, "Appenzeller") - off(seen, "(3.27)")).max(axis=0),
@@ -161,6 +161,7 @@ def needed(number: str) -> Experiment:
         left_open=(
             SENDERS,
             LeftOpen("round trips", "uniform on 50 to 150 ms"),
+            LeftOpen("numbers of flows", ", ".join(map(str, LINK_FLOWS))),
             LeftOpen(
                 "length of a run",
                 f"{LINK_SECONDS} s, the first quarter of which is not measured; for ten flows and 99.9 %, which lose once a "

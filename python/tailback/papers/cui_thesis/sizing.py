@@ -389,7 +389,7 @@ def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment
 def no_value(number: str, target: float) -> Claim:
     """C-3.53.1 at one target."""
     text = f"O(log W) with an over-provision of 95 % has no value at {100 * target:g} %"
-    return Claim(f"C-{number}.1", "R", text, has_no_answer(target), Value(1, 0))
+    return Claim(f"C-3.53.1-{100 * target:g}", "R", text, has_no_answer(target), Value(1, 0))
 
 
 def overestimates(number: str, target: float) -> Claim:

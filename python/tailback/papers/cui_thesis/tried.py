@@ -323,13 +323,13 @@ SIZING = (
         replace(
             sized(number, TARGETS, scale, 16),
             full=sized(number, (0.6, 0.7, 0.8, 0.9), 1.0, 64),
-            undecided=f"links of 40 Gb/s, {more}and 70 %; here links have {40 * scale:g} Gb/s, with as many fewer flows",
+            undecided=f"links of 40 Gb/s{more}; here links have {40 * scale:g} Gb/s, with as many fewer flows",
         )
         for number, scale, more in (
             ("3.1", 0.02, ""),
-            ("3.2", 0.05, ""),
-            ("3.3", 0.02, ""),
-            ("3.4", 0.02, "trunks of 64 of them, "),
+            ("3.2", 0.05, ", and 70 %"),
+            ("3.3", 0.02, ", and 70 % where access links do more than fill the trunk"),
+            ("3.4", 0.02, ", trunks of 64 of them, and 70 %"),
         )
     ),
 )
