@@ -109,9 +109,23 @@ impl Sites {
         (!found.is_empty()).then_some(found)
     }
 
-    /// The names that come first, for a message.
+    /// The names that come first, for a message; where several differ by a number only, the pattern that they have in common.
     pub fn first_ones(&self) -> String {
-        listed(&self.names().map(Name::as_str).take(MOST_LISTED).collect::<Vec<&str>>())
+        let stem = |name: &'_ Name| name.as_str().trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
+        let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in self.names() {
+            *alike.entry(&name.as_str()[..stem(name)]).or_default() += 1;
+        }
+        let mut shown: Vec<String> = Vec::new();
+        for name in self.names() {
+            let (before, number) = name.as_str().split_at(stem(name));
+            let is_one_of_many = !before.is_empty() && !number.is_empty() && alike.get(before).is_some_and(|many| *many > 2);
+            let one = if is_one_of_many { format!("{before}*") } else { name.to_string() };
+            if shown.len() < MOST_LISTED && !shown.contains(&one) {
+                shown.push(one);
+            }
+        }
+        listed(&shown.iter().map(String::as_str).collect::<Vec<&str>>())
     }
 
     /// How many nodes these names are, should all of them be known.
