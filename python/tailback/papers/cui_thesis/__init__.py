@@ -57,7 +57,7 @@ DOCUMENT = Document(
         LeftOpen(
             "length of the open-loop simulations",
             "for each seed until its 95 % interval is 9.5 % wide, so that of ten seeds is 3 % wide, as the document "
-            "has it; or until 5 million packets have come, which is not enough at light load with few inputs and ten places",
+            "has it; or until 4 million packets have come, which is not enough at light load with few inputs and ten places",
         ),
         LeftOpen(
             "packet size", "1040 bytes on the wire in chapter 3: 1000 of payload, as stated, and 40 of headers; rules come out so"

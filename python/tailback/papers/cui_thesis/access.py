@@ -102,7 +102,7 @@ ACCESS = Experiment(
             Claim(
                 f"C-3.14.1-only-{number}",
                 "N" if core == FIRST else "R",
-                f"only if the access rate is of the order of the core link's: at 0.03 of it it is no better, by a point ({core})",
+                f"only if the access rate is of the core link's order: at 0.03 of that it is at most a point better ({core})",
                 lambda seen, core=core: gain(seen, core, 30),  # type: ignore[misc]
                 Inequality("<", 0.01),
                 note="utilisation of paced less that of regular senders; a point is ours",
@@ -157,7 +157,7 @@ ACCESS = Experiment(
     ),
     left_open=(
         SENDERS,
-        replace(BEGINS, choice=f"{BEGINS.choice}; with access links of the core link's rate also with the first loss"),
+        replace(BEGINS, choice=f"{BEGINS.choice}; beside it, with access links of the core link's rate, the first loss ends it"),
         EDGES,
         LeftOpen("length of a run", f"{SECONDS} s to settle and {SECONDS} s measured"),
         LeftOpen("inputs, links and places", " and ".join(CORES)),

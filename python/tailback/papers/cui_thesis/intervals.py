@@ -20,7 +20,7 @@ __all__ = ["INTERVALS"]
 
 # Packets of flows that share a link, at the end of a run.
 TRACKED = 220_000
-# Flows: link in bit/s, and seconds, of which fewer than the document's 100 bring as many packets.
+# Flows: link in bit/s, and seconds, of which half settle.
 CROWDS: dict[int, tuple[float, float]] = {2: (20e6, 200.0), 20: (200e6, 40.0), 500: (5e9, 10.0)}
 MEAN_S = {2: 4.40391e-4, 20: 4.59386e-5, 500: 2.41786e-6}
 VARIANCE_S2 = {2: 2.39167e-7, 20: 1.91787e-9, 500: 5.7904e-12}

@@ -42,8 +42,8 @@ LONGER = {(10, 0.999): 10}
 # Ten bandwidth-delay products.
 MOST_PLACES = 4000
 LINK_TARGETS = {"3.52": 0.75, "3.53": 0.95, "3.54": 0.99, "3.55": 0.999}
-# Kinds: (3.27) is never below the requirement; Appenzeller's rule is nearer to it than (3.27).
-LINK_KINDS: dict[str, tuple[Any, Any]] = {"3.52": ("R", "N"), "3.53": ("N", "N"), "3.54": ("N", "N"), "3.55": ("R", "N")}
+# Kinds: (3.27) is never below the requirement, by flows; Appenzeller's rule is nearer to it than (3.27).
+LINK_KINDS: dict[str, tuple[Any, Any]] = {"3.52": ("RRR", "N"), "3.53": ("NNR", "N"), "3.54": ("NNN", "N"), "3.55": ("RRR", "N")}
 # Kinds of C-3.54.1, at the targets of which it is said.
 OVERESTIMATES: dict[str, Any] = {"3.54": "N", "3.55": "R"}
 
@@ -128,13 +128,16 @@ def needed(number: str) -> Experiment:
         ),
         measures={"buffer": sizing.buffer},
         claims=(
-            Claim(
-                f"C-3.52.1-{100 * target:g}",
-                above,
-                "(3.27) is never below the simulated requirement",
-                lambda seen: (least(seen, NAME) - least(seen, "(3.27)")).max(axis=0),
-                Inequality("<=", 0),
-                note="by how many packets it is, at most",
+            *(
+                Claim(
+                    f"C-3.52.1-{100 * target:g}-{flows}",
+                    above[place],
+                    f"(3.27) is never below the simulated requirement, with {flows} flows",
+                    lambda seen, place=place: (least(seen, NAME) - least(seen, "(3.27)"))[place],  # type: ignore[misc]
+                    Inequality("<=", 0),
+                    note="by how many packets it is",
+                )
+                for place, flows in enumerate(LINK_FLOWS)
             ),
             Claim(
                 f"C-3.54.1-nearer-{100 * target:g}",
@@ -143,6 +146,7 @@ def needed(number: str) -> Experiment:
                 lambda seen: (off(seen, "Appenzeller") - off(seen, "(3.27)")).max(axis=0),
                 Inequality("<", 0),
                 note="difference of the distances of logarithms, where it is least so; said of targets above 95 %",
+                ours=target <= 0.95,
             ),
             *((overestimates,) if number in OVERESTIMATES else ()),
         ),
@@ -160,7 +164,9 @@ def needed(number: str) -> Experiment:
         ),
         left_open=(
             SENDERS,
-            LeftOpen("round trips", "uniform on 50 to 150 ms"),
+            LeftOpen(
+                "round trips", "uniform on 50 to 150 ms; (3.27) is asked with their mean, of the harmonic mean it asks 5 % less"
+            ),
             LeftOpen("numbers of flows", ", ".join(map(str, LINK_FLOWS))),
             LeftOpen(
                 "length of a run",

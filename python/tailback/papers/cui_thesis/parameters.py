@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# What a flow has, bit/s; links of a trunk; rates of a link.
+# What a flow has, bit/s.
 SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
 
 
@@ -217,8 +217,8 @@ EXPERIMENTS = (
     replace(
         over_links((1, 4, 16), 0.5),
         full=over_links((1, 4, 16, 100), 40.0),
-        undecided="links of 40 Gb/s, of which a flow has a smaller part, and trunks of 100 of them; it says nothing of the "
-        "30, 73 and 72 % that the text quotes of 16 and 100 links, which `cui-thesis/direct --full` judges",
+        undecided="links of 40 Gb/s, of which a flow has a smaller part, and trunks of 100 of them: here links have 0.5 Gb/s. "
+        "The quick form says nothing of the 30, 73 and 72 % that the text quotes of 16 and 100 links; `cui-thesis/direct` does",
     ),
     replace(
         over_rate(0.0125, (1, 4, 16, 64)),

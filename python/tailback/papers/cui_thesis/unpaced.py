@@ -24,7 +24,7 @@ FLOWS = 250
 INPUTS = 6
 # Packets that a flow has under way: those to which the rule was fitted, one between them, and one beyond.
 FITTED, OTHER, BEYOND = (15, 58), 29, 90
-# Buffers, in windows: smaller ones give less than 70 %.
+# Buffers, in windows.
 BUFFERS = (2, 3, 4, 6)
 FEW = (2, 4)
 # Label of a buffer that is what another rule asks for.
@@ -186,10 +186,10 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             Claim(
                 "U-farthest",
                 "N",
-                f"with no buffer of these windows ({', '.join(map(str, others))}) it is more than 8 points off",
+                f"at none of these buffers with these windows ({', '.join(map(str, others))}) is it more than 8 points off",
                 lambda seen: np.abs(off(seen, others, FIFTH)).max(axis=0),
                 Inequality("<=", 0.08),
-                note="the largest distance, where the least is used; ten seeds do not tell that about 7 points are below 8",
+                note="the largest distance, where the least is used; ten seeds cannot tell 7 points from 8",
                 ours=True,
             ),
             Claim(
