@@ -93,9 +93,7 @@ def dropped(page: Page, name: str, content: str) -> None:
 
 def test_a_run_gives_the_bytes_of_the_wheel(opened: Open) -> None:
     page = opened("#example=two_rtts")
-    began = time.monotonic()
     assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
-    assert time.monotonic() - began < 20
     # The numbers, too, are those of the command line.
     goodput = tb.simulate(tb.load(ROOT / "examples/two_rtts.toml"), seed=1).flows["goodput_bps"]
     shown = page.locator("#results td[title]").evaluate_all("cells => cells.map((cell) => cell.title)")
@@ -109,9 +107,12 @@ def test_packets_are_seen_and_the_bytes_stay_the_same(opened: Open) -> None:
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0.05")
     page.click("#play")
     for step in ("event", "packet", "round_trip"):
-        before = page.inner_text("#clock")
-        page.click(f"[data-step={step}]")
-        until(page, "before => document.getElementById('clock').textContent !== before", before)
+        before, end = page.inner_text("#clock"), time.monotonic() + PATIENCE / 1000
+        # What happens next may happen at the same instant.
+        while page.inner_text("#clock") == before:
+            assert time.monotonic() < end, step
+            page.click(f"[data-step={step}]")
+            page.wait_for_timeout(100)
     # From here on from afar: the run is made up to here once more.
     assert run(page) == GOLDEN["fast_retransmit.toml"]["1"]["results"]
 
