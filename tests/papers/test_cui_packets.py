@@ -39,6 +39,12 @@ def test_packets_and_the_closed_loop_are_measured_alike() -> None:
     assert 1 / 80 < intervals.largest_share(run) < packets.fairness(run) < 1 == packets.fairness(loop)
 
 
+def test_points_that_do_not_bend_like_a_hyperbola_have_no_correlation_with_one() -> None:
+    rates = [0.4, 0.8, 1.6, 4.0]
+    assert packets.correlation(rates, 0.7 + 0.05 / (np.array(rates) - 0.1)) == pytest.approx(1)
+    assert packets.correlation(rates, 1 - 0.2 * np.array(rates)) == 0
+
+
 def gaps(times: Any) -> dict[str, Any]:
     return {"gaps": np.asarray(times), "packet_s": 0.5, "largest": 0.5}
 

@@ -207,8 +207,11 @@ def from_a_line(rates: Sequence[float], points: Values) -> float:
 
 
 def correlation(rates: Sequence[float], points: Values) -> float:
-    """Of the hyperbola of least squares."""
-    return float(models.fit(rates, points, "hyperbola").correlation)
+    """Of the hyperbola of least squares; 0 if the points do not bend so."""
+    try:
+        return float(models.fit(rates, points, "hyperbola").correlation)
+    except ParameterError:
+        return 0.0
 
 
 def predicted(measure: str, buffer: int, rates: Sequence[float], form: Any) -> Callable[[Measured], Values]:
@@ -223,6 +226,10 @@ def predicted(measure: str, buffer: int, rates: Sequence[float], form: Any) -> C
 
 def scaled(rates: tuple[float, ...]) -> Experiment:
     """Figures 3.6 to 3.9 with these rates."""
+
+    def used(seen: Measured, rate: float) -> Values:
+        return seen.values("utilisation", buffer=10, rate=rate)
+
     return Experiment(
         id="cui-thesis/fig3.6",
         title="Figures 3.6 to 3.9: utilisation and loss over the bit rate, simulated",
@@ -237,20 +244,14 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                 "C-3.7.1",
                 "R",
                 "with 10 packets the utilisation falls with the bit rate",
-                lambda seen: (
-                    over_rates(seen, "utilisation", 10, (rates[0],))[0] - over_rates(seen, "utilisation", 10, (rates[-1],))[0]
-                ),
+                lambda seen: used(seen, rates[0]) - used(seen, rates[-1]),
                 Inequality(">", 0),
             ),
             Claim(
                 "C-3.7.1-converges",
                 "R",
                 "with 10 packets it converges: it falls less from 2 Gb/s on than below",
-                lambda seen: (
-                    2 * over_rates(seen, "utilisation", 10, (2.0,))[0]
-                    - over_rates(seen, "utilisation", 10, (rates[0],))[0]
-                    - over_rates(seen, "utilisation", 10, (rates[-1],))[0]
-                ),
+                lambda seen: 2 * used(seen, 2.0) - used(seen, rates[0]) - used(seen, rates[-1]),
                 Inequality("<", 0),
             ),
             Claim(
