@@ -122,7 +122,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
     let flow = IDLE_FLOW + hosts + channel + edge + application + watch + usage;
-    let port = size_of::<Port>() + size_of::<crate::network::Port>();
+    let port = Port::BYTES + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
         // What user code will ask for is not known here.

@@ -50,12 +50,12 @@ pub(super) struct Rest {
     other_policies: Vec<Policies>,
     pub(super) counts: PortCounts,
     /// Of a policy that tells prices, or is a user's and may write some where they travel as marks.
-    teller: Option<Teller>,
+    teller: Option<Box<Teller>>,
     losses: Losses,
     pub(super) disturbance: Option<Box<Disturbance>>,
     listed: Listed,
     waits: Option<Histogram>,
-    shaper: Option<TokenBucket>,
+    shaper: Option<Box<TokenBucket>>,
     /// Occupancy after each change, if traced.
     pub(super) trace: Option<Vec<(Time, u32)>>,
     /// What passes of each flow, if asked for.
@@ -149,6 +149,8 @@ pub(super) struct QueueHeld {
 }
 
 impl Equipment {
+    pub(super) const BYTES_APART: usize = size_of::<Rest>() + 16;
+
     /// `policies`: of each queue.
     pub(super) fn new(spec: &network::Port, of: &network::Network, policies: Vec<Policies>, kept: Kept) -> Equipment {
         let seed = of.seed;
@@ -175,12 +177,12 @@ impl Equipment {
                 policy,
                 other_policies,
                 counts: PortCounts::default(),
-                teller: (is_written || spec.policy.tells().is_some()).then(|| teller(spec.policy.tells())),
+                teller: (is_written || spec.policy.tells().is_some()).then(|| Box::new(teller(spec.policy.tells()))),
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
                 listed: Listed { drops, passing: BTreeMap::new() },
                 waits: kept.percentiles.then(Histogram::default),
-                shaper: spec.shaper.map(TokenBucket::new),
+                shaper: spec.shaper.map(|spec| Box::new(TokenBucket::new(spec))),
                 trace: kept.occupancy.then(Vec::new),
                 of_flows: kept.flows.then(BTreeMap::new),
                 departures: kept.departures.then(Vec::new),

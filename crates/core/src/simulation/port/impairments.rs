@@ -17,7 +17,7 @@ pub(super) struct Losses {
     /// Of each packet on its own.
     share: f64,
     draws: Draws,
-    bursts: Option<Bursts>,
+    bursts: Option<Box<Bursts>>,
 }
 
 /// Losses by the chain of Gilbert and Elliott.
@@ -56,7 +56,7 @@ impl Losses {
             let mut states = draws(of, port, Purpose::BurstState);
             // As if it had run for ever, so that no part of a run is less lossy than another.
             let is_bad = states.uniform() < chain.share_of_bad();
-            Bursts { chain, is_bad, states, losses: draws(of, port, Purpose::BurstLoss) }
+            Box::new(Bursts { chain, is_bad, states, losses: draws(of, port, Purpose::BurstLoss) })
         });
         Losses { at: port.impairments.loss_at, share: port.random_loss, draws: draws(of, port, Purpose::Loss), bursts }
     }
@@ -81,7 +81,7 @@ impl Losses {
             return Ok(());
         }
         let is_lost = self.share > 0.0 && self.draws.uniform() < self.share;
-        let is_lost_in_burst = self.bursts.as_mut().is_some_and(Bursts::lose);
+        let is_lost_in_burst = self.bursts.as_mut().is_some_and(|bursts| bursts.lose());
         if !is_lost && !is_lost_in_burst {
             return Ok(());
         }

@@ -83,6 +83,9 @@ pub(crate) enum Serves {
 }
 
 impl Port {
+    /// Of one queue, without what grows or few ports have.
+    pub(crate) const BYTES: usize = size_of::<Port>() + Equipment::BYTES_APART;
+
     /// `policies`: of each queue. `sharing`: what the port has if they are several. `first_transmitter`: its number among those of all
     /// stepped ports, if the port is one.
     pub(crate) fn new(

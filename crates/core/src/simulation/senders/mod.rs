@@ -29,12 +29,14 @@ use crate::traffic::{Application, Arrivals, Source};
 use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The sending ends of all flows, what they need beside, and the fabric into which they send.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Senders {
-    /// Without its flows: of each, the fields below and `fabric.paths` keep what is needed, half the bytes of the description.
-    pub(crate) network: Network,
+    /// Without its flows: of each, the fields below and `fabric.paths` keep what is needed, half the bytes of the description. Snapshots and
+    /// the parts of a run share it.
+    pub(crate) network: Arc<Network>,
     pub(crate) fabric: Fabric,
     pub(crate) ends: Vec<End>,
     pub(crate) plans: Vec<Plan>,
@@ -116,7 +118,7 @@ impl Senders {
             readers,
             transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
             foreseen: Foreseen::default(),
-            network: Network { flows: Vec::new(), ..network },
+            network: Arc::new(Network { flows: Vec::new(), ..network }),
             fabric,
         };
         senders.schedule_starts();
