@@ -1,6 +1,6 @@
 //! One engine becomes several that own a part each, and these become one again: a run can be shared, read and saved at any time.
 
-use super::laying::{Sources, lay};
+use super::laying::{Source, Sources, lay};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::line::Pool;
 use crate::primitives::packet::Packet;
@@ -11,16 +11,19 @@ use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::parallel::shares::Shares;
 use crate::simulation::path::PathCounts;
+use crate::simulation::port::Port;
 use crate::simulation::routes::{ELSEWHERE, END, END_IN, END_OF_ANY, is_end};
 use crate::simulation::senders::{End, Senders};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The part of a run that a domain owns, as an engine that handles it. `packets`: those of all lines.
-pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, own: Domain, shares: &Shares) -> Engine {
+pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: Domain, shares: &Shares) -> Engine {
     let Shares { owners, domains, lookahead } = shares;
     let mut part = whole.clone();
     let fabric = &mut part.senders.fabric;
+    let of_part = |(port, owner): (&Port, &Domain)| if *owner == own { port.clone() } else { port.of_another_part() };
+    fabric.ports = ports.iter().zip(&owners.of_ports).map(of_part).collect();
     fabric.common.border = Some(Box::new(Border::new(own, owners.clone(), *domains, *lookahead)));
     for entry in &mut fabric.routes {
         *entry = match *entry {
@@ -34,7 +37,7 @@ pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, own: Domain, shares: 
         part.events = 0;
         fabric.forget_counts();
     }
-    let sources = Sources { all: vec![&whole.senders], packets: vec![packets], owners: None };
+    let sources = Sources { all: vec![Source { senders: &whole.senders, packets, ports }], owners: None };
     lay(&mut part.senders, &sources, |owner| owner == own, owners);
     part
 }
@@ -62,11 +65,7 @@ pub(super) fn whole(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
     let mut whole = domains[0].clone();
     domains[0].senders.fabric.common.pool = first;
     whole.events = domains.iter().map(|domain| domain.events).sum();
-    let sources = Sources {
-        all: domains.iter().map(|domain| &domain.senders).collect(),
-        packets: domains.iter().map(|domain| &domain.senders.fabric.common.pool).collect(),
-        owners: Some(owners),
-    };
+    let sources = Sources { all: domains.iter().map(|domain| Source::of(&domain.senders)).collect(), owners: Some(owners) };
     let Senders { fabric, .. } = &mut whole.senders;
     for entry in &mut fabric.routes {
         *entry = if is_end(*entry) { END } else { *entry & !ELSEWHERE };
@@ -90,7 +89,7 @@ impl Sources<'_> {
     fn collect(&self, whole: &mut Senders) {
         let Some(owners) = self.owners else { return };
         for (port, &owner) in owners.of_ports.iter().enumerate().filter(|of| *of.1 > 0) {
-            whole.fabric.ports[port].clone_from(&self.all[usize::from(owner)].fabric.ports[port]);
+            whole.fabric.ports[port].clone_from(&self.all[usize::from(owner)].ports[port]);
         }
         for flow in (0..whole.ends.len()).filter(|&flow| owners.of_senders[flow] > 0) {
             whole.take_sender(flow, self.of_sender(flow));
@@ -99,16 +98,16 @@ impl Sources<'_> {
             whole.fabric.take_receiver(flow, &self.of_receiver(flow).fabric);
         }
         for (domain, other) in (0..).zip(&self.all).skip(1) {
-            whole.fabric.add_counts(&other.fabric, |flow| owners.of_senders[flow as usize] == domain);
+            whole.fabric.add_counts(&other.senders.fabric, |flow| owners.of_senders[flow as usize] == domain);
         }
         whole.transmissions = whole.transmissions.take().map(|_| {
-            let of = |(domain, other): (Domain, &&Senders)| {
-                let all = other.transmissions.clone().unwrap_or_default().into_iter();
+            let of = |(domain, other): (Domain, &Source<'_>)| {
+                let all = other.senders.transmissions.clone().unwrap_or_default().into_iter();
                 all.filter(move |((flow, _), _)| owners.of_senders[*flow as usize] == domain)
             };
             (0..).zip(&self.all).flat_map(of).collect()
         });
-        let discards = self.all.iter().flat_map(|other| other.fabric.common.to_be_discarded.iter().copied());
+        let discards = self.all.iter().flat_map(|other| other.senders.fabric.common.to_be_discarded.iter().copied());
         let mut discards: Vec<(Time, u32)> = discards.collect();
         discards.sort_unstable();
         whole.fabric.common.to_be_discarded = discards.into();

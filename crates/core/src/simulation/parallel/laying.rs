@@ -17,41 +17,48 @@ use crate::tcp::sender::NONE;
 
 /// Where all is now: in one whole, or with its owners.
 pub(super) struct Sources<'a> {
-    pub(super) all: Vec<&'a Senders>,
-    /// Of each. They are most of what a large run keeps, and need not lie where the rest does, which is copied.
-    pub(super) packets: Vec<&'a Pool<Packet>>,
+    pub(super) all: Vec<Source<'a>>,
     pub(super) owners: Option<&'a Owners>,
 }
 
-/// What lies in lines at one source, and beside.
+/// A whole, or a part. Packets and ports are most of what a large run keeps, and need not lie where the rest does, which is copied.
 #[derive(Clone, Copy)]
-struct Lying<'a> {
-    packets: &'a Pool<Packet>,
-    common: &'a Common,
+pub(super) struct Source<'a> {
+    pub(super) senders: &'a Senders,
+    pub(super) packets: &'a Pool<Packet>,
+    pub(super) ports: &'a [Port],
+}
+
+impl<'a> Source<'a> {
+    /// All of it lies in one place.
+    pub(super) fn of(senders: &'a Senders) -> Source<'a> {
+        Source { senders, packets: &senders.fabric.common.pool, ports: &senders.fabric.ports }
+    }
+
+    fn fabric(&self) -> &'a Fabric {
+        &self.senders.fabric
+    }
+
+    fn common(&self) -> &'a Common {
+        &self.senders.fabric.common
+    }
 }
 
 impl<'a> Sources<'a> {
-    /// Each of them, with what lies in its lines.
-    fn each(&self) -> impl Iterator<Item = (&'a Senders, Lying<'a>)> {
-        let of = |(from, packets): (&&'a Senders, &&'a Pool<Packet>)| (*from, Lying { packets, common: &from.fabric.common });
-        self.all.iter().zip(&self.packets).map(of)
+    fn at(&self, owner: Domain) -> Source<'a> {
+        self.all[self.owners.map_or(0, |_| owner.into())]
     }
 
-    fn lying_at(&self, owner: Domain) -> Lying<'a> {
-        let place = self.owners.map_or(0, |_| owner.into());
-        Lying { packets: self.packets[place], common: &self.all[place].fabric.common }
-    }
-
-    pub(super) fn of_port(&self, port: usize) -> &'a Senders {
+    pub(super) fn of_port(&self, port: usize) -> Source<'a> {
         self.all[self.owners.map_or(0, |owners| owners.of_ports[port].into())]
     }
 
     pub(super) fn of_sender(&self, flow: usize) -> &'a Senders {
-        self.all[self.owners.map_or(0, |owners| owners.of_senders[flow].into())]
+        self.all[self.owners.map_or(0, |owners| owners.of_senders[flow].into())].senders
     }
 
     pub(super) fn of_receiver(&self, flow: usize) -> &'a Senders {
-        self.all[self.owners.map_or(0, |owners| owners.of_receivers[flow].into())]
+        self.all[self.owners.map_or(0, |owners| owners.of_receivers[flow].into())].senders
     }
 }
 
@@ -102,13 +109,13 @@ impl Pools {
     /// What these lines hold, as far as it is kept, in one.
     fn lay<'a>(
         &mut self,
-        lines: impl Iterator<Item = (Lying<'a>, &'a Line)>,
+        lines: impl Iterator<Item = (Source<'a>, &'a Line)>,
         cut: Cut,
         is_kept: impl Fn(&Packet) -> bool,
     ) -> Line {
         let mut packets: Vec<(&Common, Packet)> = Vec::new();
         for (from, line) in lines.filter(|(_, line)| !line.is_empty()) {
-            packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.common, packet)));
+            packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.common(), packet)));
         }
         packets.sort_by_key(|(_, packet)| packet.time);
         let mut laid = Line::default();
@@ -125,9 +132,9 @@ impl Pools {
     fn lay_overtaking(&mut self, sources: &Sources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> Overtaking {
         let mut laid = Overtaking::default();
         for from in &sources.all {
-            let under_way = from.fabric.ports[port].overtaking().into_iter().flat_map(Overtaking::iter);
+            let under_way = from.ports[port].overtaking().into_iter().flat_map(Overtaking::iter);
             for mut packet in under_way.filter(|packet| is_kept(packet)).copied() {
-                self.carry(&mut packet, &from.fabric.common, Cut::Already);
+                self.carry(&mut packet, from.common(), Cut::Already);
                 laid.insert(packet);
             }
         }
@@ -143,13 +150,13 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
     let mut pools = Pools::default();
     for (flow, path) in paths.iter_mut().enumerate() {
         for ((of, of_mut), cut) in LINES {
-            let lines = sources.each().map(|(from, lying)| (lying, of(&from.fabric.paths[flow])));
+            let lines = sources.all.iter().map(|from| (*from, of(&from.fabric().paths[flow])));
             *of_mut(path) = pools.lay(lines, cut, keeps);
         }
     }
     for (flow, edge) in common.edges.iter_mut().enumerate().filter_map(|(flow, edge)| Some((flow, edge.as_deref_mut()?))) {
-        let from = sources.lying_at(owners.of_senders[flow]);
-        let kept = from.common.edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
+        let from = sources.at(owners.of_senders[flow]);
+        let kept = from.common().edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
         for (of, of_mut) in LINES_OF_EDGES {
             let lines = kept.iter().map(|kept| (from, of(kept)));
             *of_mut(edge) = pools.lay(lines, Cut::Already, |_| true);
@@ -157,31 +164,31 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
     }
     common.waiting = Pool::default();
     for (index, port) in ports.iter_mut().enumerate() {
-        let lines = sources.each().map(|(from, lying)| (lying, &from.fabric.ports[index].line));
+        let lines = sources.all.iter().map(|from| (*from, &from.ports[index].line));
         port.line = pools.lay(lines, Cut::Already, keeps);
         if let Some(overtaking) = port.overtaking_mut() {
             *overtaking = pools.lay_overtaking(sources, index, keeps);
         }
-        let from = &sources.of_port(index).fabric;
+        let from = sources.of_port(index);
         let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
         let mut laid = Line::default();
-        for &unit in waiting.iter().flat_map(|waiting| from.common.waiting.iter(waiting)) {
+        for &unit in waiting.iter().flat_map(|waiting| from.common().waiting.iter(waiting)) {
             common.waiting.push(&mut laid, unit);
         }
         port.set_waiting(laid);
-        lay_in_port(port, &from.ports[index], sources.lying_at(owners.of_ports[index]), &mut pools, keeps);
+        lay_in_port(port, index, from, &mut pools, keeps);
     }
     common.pool = pools.packets;
     common.reports = pools.reports;
     common.prices = pools.prices;
-    let known = sources.all.iter().flat_map(|from| from.fabric.common.known_at_home.iter().copied());
+    let known = sources.all.iter().flat_map(|from| from.common().known_at_home.iter().copied());
     common.known_at_home = known.filter(|&flow| is_kept(owners.of_senders[flow as usize])).collect();
     into.fabric.common.calendar = laid_calendar(&into.fabric, sources, is_kept, owners);
 }
 
 /// Packets within a port, which may be its own clone.
-fn lay_in_port(port: &mut Port, from: &Port, lying: Lying<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
-    let common = lying.common;
+fn lay_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
+    let common = from.common();
     if let Some(gather) = port.gather_mut() {
         gather.retain_mut(|packet| {
             let kept = keeps(packet);
@@ -191,11 +198,11 @@ fn lay_in_port(port: &mut Port, from: &Port, lying: Lying<'_>, pools: &mut Pools
             kept
         });
     }
-    let (Some((stepped, _)), Some(of)) = (port.stepped_mut(), from.stepped()) else { return };
+    let (Some((stepped, _)), Some(of)) = (port.stepped_mut(), from.ports[index].stepped()) else { return };
     let Stepped { queues, transmitters, .. } = stepped;
     // In the order in which they arrived, which is that of their times.
-    for (queue, from) in queues.iter_mut().zip(&of.queues) {
-        queue.line = pools.lay([(lying, &from.line)].into_iter(), Cut::Already, &keeps);
+    for (queue, of) in queues.iter_mut().zip(&of.queues) {
+        queue.line = pools.lay([(from, &of.line)].into_iter(), Cut::Already, &keeps);
     }
     transmitters.retain(|sending| {
         let kept = keeps(&sending.packet);
@@ -243,7 +250,7 @@ fn laid_calendar(
     let pending = 2 * (paths.len() + ports.len());
     let expected = Expected { entities: common.order.total(), pending, reach: Span(2 * common.ahead.0) };
     let mut calendar = Calendar::new(common.order, &expected);
-    let of_port = |port: u32| (owners.of_ports[port as usize], sources.of_port(port as usize));
+    let of_port = |port: u32| (owners.of_ports[port as usize], sources.of_port(port as usize).senders);
     let of_sender = |flow: u32| (owners.of_senders[flow as usize], sources.of_sender(flow as usize));
     let of_receiver = |flow: u32| (owners.of_receivers[flow as usize], sources.of_receiver(flow as usize));
     let of_entry = |start: u32| of_port(routes[start as usize] & !ELSEWHERE);
@@ -258,7 +265,7 @@ fn laid_calendar(
                 continue;
             }
             Event::Change => {
-                calendar.schedule(slot, sources.all[0].fabric.common.calendar.time_of(slot));
+                calendar.schedule(slot, sources.all[0].common().calendar.time_of(slot));
                 continue;
             }
             Event::Departure(transmitter) => of_port(fabric.transmitters[transmitter as usize]),

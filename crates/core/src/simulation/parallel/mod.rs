@@ -86,10 +86,11 @@ impl ParallelEngine {
             return Err(Box::new((engine, Indivisible::NoDelay)));
         }
         let packets = &std::mem::take(&mut engine.senders.fabric.common.pool);
+        let ports = &std::mem::take(&mut engine.senders.fabric.ports);
         let (whole, shares) = (&engine, &shares);
         let domains = std::thread::scope(|scope| {
-            let parts: Vec<_> =
-                (0..shares.domains as u16).map(|own| scope.spawn(move || domains::part(whole, packets, own, shares))).collect();
+            let part = |own| scope.spawn(move || domains::part(whole, packets, ports, own, shares));
+            let parts: Vec<_> = (0..shares.domains as u16).map(part).collect();
             parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
         let pace = Pace::new(shares.lookahead, shares.domains);

@@ -18,6 +18,7 @@ use crate::simulation::wire::KnownServices;
 use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Equipment {
@@ -26,7 +27,7 @@ pub(crate) struct Equipment {
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
     through: Through,
-    pub(super) rest: Box<Rest>,
+    pub(super) rest: Apart,
 }
 
 /// What is counted of the units that a port working ahead takes in, serves and lets go within the measured part: nearly all.
@@ -40,7 +41,33 @@ struct Through {
     most: u64,
 }
 
-/// What not every packet touches, out of the way: the others then touch three cache lines of a port.
+/// [`Rest`], out of the way: most packets then touch three cache lines of a port. In a part of a run only the part's own ports have it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Apart(Option<Box<Rest>>);
+
+impl Deref for Apart {
+    type Target = Rest;
+
+    #[inline]
+    fn deref(&self) -> &Rest {
+        match &self.0 {
+            Some(rest) => rest,
+            None => unreachable!("the port is another part's"),
+        }
+    }
+}
+
+impl DerefMut for Apart {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Rest {
+        match &mut self.0 {
+            Some(rest) => rest,
+            None => unreachable!("the port is another part's"),
+        }
+    }
+}
+
+/// What not every packet touches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rest {
     pub(super) rate: Rate,
@@ -172,7 +199,7 @@ impl Equipment {
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
             through: Through::default(),
-            rest: Box::new(Rest {
+            rest: Apart(Some(Box::new(Rest {
                 rate: spec.rate,
                 policy,
                 other_policies,
@@ -186,8 +213,13 @@ impl Equipment {
                 trace: kept.occupancy.then(Vec::new),
                 of_flows: kept.flows.then(BTreeMap::new),
                 departures: kept.departures.then(Vec::new),
-            }),
+            }))),
         }
+    }
+
+    /// The same of a port that another part of the run has: what it keeps apart is there.
+    pub(super) fn of_another_part(&self) -> Equipment {
+        Equipment { rest: Apart(None), ..*self }
     }
 
     /// Of a queue.
@@ -226,7 +258,9 @@ impl Equipment {
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
-        self.rest.rate = rate;
+        if let Some(rest) = &mut self.rest.0 {
+            rest.rate = rate;
+        }
         self.services = KnownServices::default();
     }
 
@@ -235,7 +269,9 @@ impl Equipment {
     }
 
     pub(crate) fn set_loss(&mut self, share: f64) {
-        self.rest.losses.set_share(share);
+        if let Some(rest) = &mut self.rest.0 {
+            rest.losses.set_share(share);
+        }
     }
 
     pub(crate) fn has_listed_drops(&self) -> bool {
@@ -335,19 +371,20 @@ impl Equipment {
     /// The policy tells its price, or what a user's has written.
     #[inline(never)]
     fn tell(&mut self, packet: &Packet, unit: &Unit, written: Option<f64>, now: Time, window: &Window, prices: &mut Prices) {
-        let Some(teller) = &mut self.rest.teller else { return };
+        let Rest { teller, policy, counts, .. } = &mut *self.rest;
+        let Some(teller) = teller else { return };
         if teller.is_written && written.is_none() {
             return;
         }
         let header = packet.price_header(prices);
         header.probe.hops = header.probe.hops.saturating_add(1);
-        self.rest.policy.write_price_header(unit, header);
-        let Some(price) = written.or_else(|| self.rest.policy.price()) else { return };
+        policy.write_price_header(unit, header);
+        let Some(price) = written.or_else(|| policy.price()) else { return };
         if teller.last.0.to_bits() != price.to_bits() {
             teller.last = (price, teller.spec.told(price));
         }
         if teller.spec.has_range() && !teller.spec.mapping.covers(price) {
-            self.rest.counts.beyond_range.add(window.part(now), 1);
+            counts.beyond_range.add(window.part(now), 1);
         }
         if !teller.spec.is_marked() {
             header.price = Some(match header.price {
