@@ -45,7 +45,7 @@ const OVERRIDE: &str = "or set TAILBACK_MEMORY to the GiB that it may take, for 
 
 /// The place is what asks for most of it.
 fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
-    let MemoryEstimate { flows, packets, traces } = needed;
+    let MemoryEstimate { flows, packets, traces, .. } = needed;
     let parts = [
         (flows, "flows", "fewer flows"),
         (packets, "links", "smaller buffers, shorter delays or lower rates"),

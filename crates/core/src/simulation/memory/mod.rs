@@ -38,6 +38,8 @@ const _: () = assert!(IDLE_FLOW <= 512, "4,000,000 flows have to fit in 2 GB");
 pub struct MemoryEstimate {
     /// Flows and ports.
     pub flows: u64,
+    /// Of that, what only one of the parts of a shared run has.
+    pub apart: u64,
     /// The packets that fit in pipes and buffers.
     pub packets: u64,
     /// The rows of all traces.
@@ -49,10 +51,12 @@ impl MemoryEstimate {
         self.flows.saturating_add(self.packets).saturating_add(self.traces)
     }
 
-    /// The same for a run that so many threads share: each has flows and ports of its own, and at the end there is a whole beside the parts.
+    /// The same for a run that so many threads share: each has flows and ports, and at the end there is a whole beside the parts.
     pub fn shared_by(self, threads: usize) -> MemoryEstimate {
+        let of_each = (self.flows - self.apart).saturating_mul(threads as u64 + 1);
         MemoryEstimate {
-            flows: self.flows.saturating_mul(threads as u64 + 1),
+            flows: of_each.saturating_add(self.apart.saturating_mul(2)),
+            apart: self.apart,
             packets: self.packets.saturating_mul(2),
             traces: self.traces.saturating_mul(2),
         }
@@ -122,7 +126,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
     let flow = IDLE_FLOW + hosts + channel + edge + application + watch + usage;
-    let port = Port::BYTES + size_of::<crate::network::Port>();
+    let apart = Port::BYTES_APART + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
         // What user code will ask for is not known here.
@@ -149,10 +153,11 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
             + known_by_time
-            + of(network.ports.len(), port)
+            + of(network.ports.len(), size_of::<Port>() + apart)
             + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE)
             + delivery_traces(network)
             + flows_of_queues(network),
+        apart: of(network.ports.len(), apart),
         packets: packets
             .saturating_mul(packet as u64)
             .saturating_add(empty_places(Units(packets), network).saturating_mul(size_of::<Packet>() as u64)),

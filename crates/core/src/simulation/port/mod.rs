@@ -83,8 +83,8 @@ pub(crate) enum Serves {
 }
 
 impl Port {
-    /// Of one queue, without what grows or few ports have.
-    pub(crate) const BYTES: usize = size_of::<Port>() + Equipment::BYTES_APART;
+    /// What it has beside itself, without what grows or few ports have.
+    pub(crate) const BYTES_APART: usize = Equipment::BYTES_APART;
 
     /// `policies`: of each queue. `sharing`: what the port has if they are several. `first_transmitter`: its number among those of all
     /// stepped ports, if the port is one.
