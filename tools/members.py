@@ -145,6 +145,19 @@ def pages(family: Family) -> Iterator[tuple[str, str]]:
     yield f"{family.folder}/index.md", overview(family)
 
 
+def remarks(family: Family, name: str) -> str:
+    """What its code says of it beside what it is and where that is from."""
+    path = ROOT / source(family, name)
+    head = re.match(r"(?://!.*\n)*", (path / "mod.rs" if path.is_dir() else path).read_text(encoding="utf-8"))
+    lines = [line.removeprefix("//!").strip() for line in head.group().splitlines()] if head else []
+    _, *paragraphs = " ".join(line or "\n" for line in lines).split("\n")
+    told = [
+        re.sub(r"\[(`[^`]+`)\](\([^)]*\))?", r"\1", text).strip().replace("Differs: ", "**Differs from its source**: ")
+        for text in paragraphs
+    ]
+    return "".join(f"{text}\n\n" for text in told)
+
+
 def pictures(family: Family, drawn: Container[str] | None) -> Iterator[tuple[str, str]]:
     for name in family.names():
         if drawn is not None and name not in drawn:
@@ -155,7 +168,7 @@ def pictures(family: Family, drawn: Container[str] | None) -> Iterator[tuple[str
 
 def page(family: Family, name: str) -> str:
     said, settings = declared(family.heading)[name]
-    parts = [f"# `{name}`\n\n{said}\n\nIts code is in `{source(family, name)}`.\n", "\n## Settings\n\n"]
+    parts = [f"# `{name}`\n\n{said}\n\n{remarks(family, name)}Its code is in `{source(family, name)}`.\n", "\n## Settings\n\n"]
     parts.append(settings or "It has none.\n")
     parts.append(f"\n## What it does\n\n{family.same}\n")
     for picture, experiment in family.experiments(name):

@@ -34,8 +34,8 @@ def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]
     Raises
     ------
     ParameterError
-        There are no such rates or durations, the last of them is an outage, nothing can ever be sent, or more than a file is to
-        have.
+        There are no such rates or durations, the last of them is an outage or too short for one opportunity, nothing can ever
+        be sent, or more than a file is to have.
     OutputError
         The file cannot be written.
 
@@ -80,13 +80,14 @@ def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int
 def _of_rates(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
     """As soon as the bits since the beginning are those of one opportunity more, the millisecond that then ends is one."""
     begin, bits, opportunity = Fraction(0), Fraction(0), 8 * OPPORTUNITY_BYTES
-    is_outage = False
+    is_outage = is_left_out = False
     for entry in rates:
         if isinstance(entry, str) or len(entry) != 2:
             raise ParameterError(f'`rates` has {entry!r}; expected pairs such as ("10 Mbps", "5 s")')
         rate, duration = _read(entry[0], "bps", "a rate such as `10 Mbps`"), _read(entry[1], "s", "a duration such as `5 s`")
         is_outage = rate == 0 < duration
         before, after = bits // opportunity, (bits + rate * duration) // opportunity
+        is_left_out = before == after and duration > 0
         # A line has two bytes at least.
         if 2 * after > _MOST_BYTES:
             raise ParameterError(_TOO_MUCH)
@@ -99,6 +100,11 @@ def _of_rates(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
         begin, bits = begin + duration, bits + rate * duration
     if bits and is_outage:
         raise ParameterError("`rates` end with an outage, which no trace can: it begins anew; expected the outage first")
+    if bits and is_left_out:
+        raise ParameterError(
+            f"the last of `rates` sends less than one opportunity of {OPPORTUNITY_BYTES} bytes, so that no trace has it, for it"
+            " begins anew after its last opportunity; expected one that lasts longer, or this one first"
+        )
 
 
 def _read(text: str, unit: str, expected: str) -> Fraction:

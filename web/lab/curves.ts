@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import { touch } from "../src/touch";
 import type { Drop } from "./answers";
 import { ink, reasonColour } from "./colours";
+import { fill, make } from "./dom";
 import { after, first, type Curve } from "./run";
 import { digits } from "./words";
 
@@ -43,6 +44,13 @@ export interface PanelOptions {
   // Marks at the upper edge, in the order of time.
   losses?: () => Drop[];
   bars?: () => Bar[];
+  // What colours mean, and the value of each at a time that is pointed at.
+  key?: (time: number | null) => KeyEntry[];
+}
+
+export interface KeyEntry {
+  colour: string;
+  text: string;
 }
 
 export interface Watcher {
@@ -65,8 +73,13 @@ const LEVEL_DASH = [8, 3, 2, 3];
 export class Panel {
   readonly plot: uPlot;
   readonly place: HTMLElement;
+  // The same panel of the other variant: both have one scale.
+  peer: Panel | null = null;
+  private readonly key: HTMLElement;
   private window: [number, number];
+  private highest = 0;
   private top = 1;
+  private told: number | null = null;
   cursor: number | null = null;
   now: number | null = null;
 
@@ -76,6 +89,9 @@ export class Panel {
     this.place.className = "panel";
     const caption = this.place.appendChild(document.createElement("figcaption"));
     caption.textContent = `${options.title}, ${options.unit}`;
+    this.place.setAttribute("aria-label", caption.textContent);
+    this.place.setAttribute("role", "img");
+    this.key = caption.appendChild(make("span", { class: "key" }));
     const axis = (size: number): uPlot.Axis => ({
       font: FONT,
       size,
@@ -158,9 +174,22 @@ export class Panel {
       }
     }
     const reachable = (levels ?? []).map((level) => level.value * scale).filter((value) => value < 4 * top);
-    top = Math.max(top, ...reachable);
-    this.top = top > 0 ? top * 1.08 : 1;
+    this.highest = Math.max(top, ...reachable);
+    const both = Math.max(this.highest, this.peer?.highest ?? 0);
+    this.top = both > 0 ? both * 1.08 : 1;
     this.plot.setData(this.plot.data, true);
+    this.tell(this.told);
+  }
+
+  // What colours mean, with values at a time if one is pointed at.
+  tell(time: number | null): void {
+    this.told = time;
+    const entries = this.options.key?.(time) ?? [];
+    const text = entries.map((entry) => entry.text).join();
+    if (text !== this.key.dataset["text"]) {
+      this.key.dataset["text"] = text;
+      fill(this.key, ...entries.map((entry) => make("span", {}, swatch(entry.colour), entry.text)));
+    }
   }
 
   hover(time: number | null): void {
@@ -267,6 +296,16 @@ export class Panel {
       place = beyond(losses, loss.time_s + column);
     }
   }
+}
+
+function swatch(colour: string): SVGSVGElement {
+  const picture = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const square = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  for (const [name, value] of Object.entries({ width: 10, height: 10, fill: colour })) {
+    square.setAttribute(name, String(value));
+  }
+  picture.append(square);
+  return picture;
 }
 
 function linear(of: (value: number) => number, [from, to]: [number, number]): (value: number) => number {

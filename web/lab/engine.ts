@@ -75,6 +75,11 @@ export class Engine {
     this.tell({ kind: "pause" });
   }
 
+  // No run is needed any more.
+  renew(): void {
+    this.tell({ kind: "renew" });
+  }
+
   private send<Answer>(message: (id: number) => ToWorker, progress?: (share: number) => void): Promise<Answer> {
     const id = this.next++;
     return new Promise<Answer>((answered, refused) => {

@@ -1,7 +1,7 @@
 // What can be taken away: the curves as numbers, as a picture of lines, and as one of pixels.
 
 import type { Pane } from "./pane";
-import { ink } from "./colours";
+import { ink, reasonColour } from "./colours";
 import type { Panel } from "./curves";
 
 // Curves one below the other: quantity, flow or queue, time, value.
@@ -36,11 +36,14 @@ function panelSvg(prefix: string, panel: Panel): string {
   const y = (value: number) => TOP + (1 - value / top) * (HEIGHT - TOP - BOTTOM);
   const parts = [`<text x="${LEFT}" y="16">${escaped(`${prefix}${options.title}, ${options.unit}`)}</text>`];
   parts.push(`<path d="M${LEFT} ${TOP}V${HEIGHT - BOTTOM}H${WIDTH - 10}" fill="none" stroke="${ink("--rule")}"/>`);
-  for (const part of [0, 0.5, 1]) {
-    parts.push(`<text x="${LEFT - 6}" y="${y(top * part) + 4}" text-anchor="end">${Number((top * part).toPrecision(3))}</text>`);
-    const time = from + (to - from) * part;
-    parts.push(`<text x="${x(time)}" y="${HEIGHT - 8}" text-anchor="${part === 1 ? "end" : part ? "middle" : "start"}">${Number(time.toPrecision(4))} s</text>`);
+  for (const value of round(0, top)) {
+    parts.push(`<text x="${LEFT - 6}" y="${y(value) + 4}" text-anchor="end">${value}</text>`);
   }
+  for (const time of round(from, to)) {
+    parts.push(`<text x="${x(time)}" y="${HEIGHT - 8}" text-anchor="${time === from ? "start" : x(time) > WIDTH - 30 ? "end" : "middle"}">${time} s</text>`);
+  }
+  const key = options.key?.(null) ?? [];
+  key.forEach(({ colour, text }, at) => parts.push(`<text x="${WIDTH - 10 - 110 * (key.length - 1 - at)}" y="16" text-anchor="end" fill="${colour}">${escaped(text)}</text>`));
   for (const bar of options.bars?.() ?? []) {
     let sum = 0;
     for (const { colour, count } of bar.parts) {
@@ -66,7 +69,25 @@ function panelSvg(prefix: string, panel: Panel): string {
       parts.push(`<polyline points="${points.join(",")}" fill="none" stroke="${line.colour()}" stroke-width="${line.width}" stroke-dasharray="${line.dash.join(" ") || "none"}"/>`);
     }
   }
+  for (const level of (options.levels ?? []).filter(({ value }) => value * options.scale <= top)) {
+    const height = y(level.value * options.scale).toFixed(1);
+    parts.push(`<path d="M${LEFT} ${height}H${WIDTH - 10}" stroke="${level.colour()}" stroke-dasharray="8 3 2 3"/><text x="${WIDTH - 14}" y="${Number(height) + 12}" text-anchor="end" fill="${level.colour()}">${escaped(level.label)}</text>`);
+  }
+  // Of those in one place one.
+  const marks = new Map((options.losses?.() ?? []).filter(({ time_s }) => time_s >= from && time_s <= to).map((loss) => [x(loss.time_s).toFixed(0), loss.reason]));
+  for (const [at, reason] of marks) {
+    parts.push(`<path d="M${Number(at) - 3} ${TOP + 2}l6 6m0 -6l-6 6" stroke="${reasonColour(reason)}" stroke-width="1.6"/>`);
+  }
   return parts.join("");
+}
+
+// Some round numbers from one to another.
+function round(from: number, to: number): number[] {
+  const rough = (to - from) / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((one) => one * power >= rough) ?? 10);
+  const first = Math.ceil(from / step);
+  return Array.from({ length: Math.max(0, Math.floor(to / step) - first + 1) }, (_, at) => Number(((first + at) * step).toPrecision(6)));
 }
 
 function escaped(text: string): string {

@@ -7,8 +7,8 @@ import { changed, LESSONS, type Lesson, type Task } from "./lessons";
 // What a lesson needs of the page.
 export interface Classroom {
   open(toml: string): Promise<unknown>;
-  // Both side by side, as fast as they go.
-  runBoth(toml: string, other: string): Promise<void>;
+  // Both side by side, as fast as they go and without a stop; `begins`: they are about to.
+  runBoth(toml: string, other: string, begins: () => void): Promise<void>;
 }
 
 export class LessonView {
@@ -23,6 +23,14 @@ export class LessonView {
   close(): void {
     this.task = null;
     byId("lesson").hidden = true;
+  }
+
+  // What runs is no longer what was predicted.
+  forget(): void {
+    if (this.task) {
+      fill(byId(`verdict-${this.task.place}`), make("p", { class: "verdict" }, "Something was changed before it had run: predict again."));
+      this.task = null;
+    }
   }
 
   judge(results: Record<string, Results>): void {
@@ -62,7 +70,10 @@ export class LessonView {
       fill(byId(`verdict-${place}`), make("p", { class: "verdict" }, "Predict first: choose one."));
       return;
     }
-    this.task = { lesson, place, chosen: Number(chosen.value) };
-    await this.classroom.runBoth(lesson.toml, changed(lesson, task));
+    const begins = () => {
+      this.task = { lesson, place, chosen: Number(chosen.value) };
+      fill(byId(`verdict-${place}`));
+    };
+    await this.classroom.runBoth(lesson.toml, changed(lesson, task), begins);
   }
 }

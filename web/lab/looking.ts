@@ -93,7 +93,7 @@ export class Looking {
     const place = byId("why");
     place.hidden = false;
     const close = make("button", { class: "close", "aria-label": "Close", click: () => { place.hidden = true; } }, "\u2715");
-    const heading = make("h3", {}, `Why was a packet lost at ${drop.queue}?`);
+    const heading = make("h3", { tabindex: -1 }, `Why was a packet lost at ${drop.queue}?`);
     fill(place, close, heading, make("p", {}, "Looking\u2026"));
     place.scrollIntoView({ block: "nearest" });
     if (drop.flow === null) {
@@ -105,6 +105,7 @@ export class Looking {
       const answer = await this.engine.question<WhyAnswer>({ ask: "why", name: "why", scenario: { toml: variant.sound, seed: this.variants.seed }, loss });
       const cells = variant.pane.description.groups.some((group) => group.cells);
       fill(place, close, heading, ...explained(drop, answer, cells ? "cells" : "packets"));
+      heading.focus({ preventScroll: true });
       place.scrollIntoView({ block: "nearest" });
     } catch (error) {
       this.onlooker.told(error);

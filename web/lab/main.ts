@@ -52,7 +52,7 @@ class Lab {
     change: (toml) => void this.edit(() => this.change(toml)),
     choose: (name) => void this.choose(name),
   });
-  private readonly lessons = new LessonView({ open: (toml) => this.open(toml), runBoth: (toml, other) => this.runBoth(toml, other) });
+  private readonly lessons = new LessonView({ open: (toml) => this.open(toml), runBoth: (toml, other, begins) => this.runBoth(toml, other, begins) });
   private readonly thumbnails = new Thumbnails(this.engine, () => !byId("view-gallery").hidden && !document.hidden && !this.player.isPlaying);
   private readonly openings = new Openings();
   private examples: Example[] = [];
@@ -226,11 +226,13 @@ class Lab {
   // What has been opened or changed is shown, from its start.
   private shown(): void {
     const { all, panes } = this.variants;
+    this.lessons.forget();
     this.player.reset();
     const place = byId("panes");
     place.classList.toggle("two", all.length > 1);
     fill(place, ...panes.map(({ root }) => root));
     all.forEach(({ pane, name }) => pane.entitle(all.length > 1 ? name : null));
+    panes.forEach((pane, at) => pane.compare(panes.length > 1 ? panes[1 - at] ?? null : null));
     fill(byId("results"));
     byId<HTMLProgressElement>("progress").value = 0;
     byId("clock").textContent = clock(0);
@@ -388,11 +390,12 @@ class Lab {
     }
   }
 
-  private async runBoth(toml: string, other: string): Promise<void> {
+  private async runBoth(toml: string, other: string, begins: () => void): Promise<void> {
     if (await this.open(toml)) {
       await this.addVariant(other);
       this.speed = "as fast as it goes";
-      await this.play();
+      begins();
+      await this.player.play(null, {});
     }
   }
 
@@ -423,6 +426,19 @@ class Lab {
       tell("");
       this.told(error);
     }
+  }
+
+  // For whoever has no pointer: where the run stands, or at the cursor.
+  private forkHere(): void {
+    if (!this.variants.isRunnable) {
+      this.status(NOTHING_SOUND);
+      return;
+    }
+    const time = this.looking.cursor ?? this.variants.now;
+    this.looking.place(time);
+    this.forkForm(this.variants.get(), time);
+    byId("fork").scrollIntoView({ block: "nearest" });
+    byId("fork").querySelector("select")?.focus();
   }
 
   private forkForm(variant: Variant, time: number): void {
@@ -582,6 +598,7 @@ class Lab {
     }
     document.querySelectorAll<HTMLElement>("[data-step]").forEach((button) => button.addEventListener("click", () => void this.step(button.dataset["step"] ?? "event")));
     on("compare", () => void this.toggleCompare());
+    on("fork-here", () => this.forkHere());
     on("seed", () => void this.settled(), "change");
     on("follow-from", () => void this.refollow(), "change");
     on("share", () => void this.settled().then(() => share(this.variants, TAILBACK_VERSION)).then((told) => this.status(told)));
@@ -605,6 +622,14 @@ class Lab {
       }
     });
     addEventListener("keydown", (event) => this.key(event));
+    addEventListener("keydown", ({ key }) => {
+      if (key === "Escape") {
+        document.querySelectorAll("details.menu[open]").forEach((menu) => {
+          menu.removeAttribute("open");
+          menu.querySelector("summary")?.focus();
+        });
+      }
+    });
     onGroundChange(() => {
       this.variants.panes.forEach((pane) => pane.recolour());
       this.thumbnails.recolour();
@@ -626,6 +651,7 @@ class Lab {
       e: () => void this.step("event"),
       p: () => void this.step("packet"),
       r: () => void this.step("round_trip"),
+      f: () => this.forkHere(),
       "0": () => this.shown(),
     };
     const act = acts[event.key];

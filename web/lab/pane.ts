@@ -2,7 +2,7 @@
 
 import { REASONS, type Description, type FlowState, type PredictedLine, type Reading } from "./answers";
 import { flowColour, flowDash, ink, reasonColour } from "./colours";
-import { Panel, type Bar, type Level, type Line, type Watcher } from "./curves";
+import { Panel, type Bar, type KeyEntry, type Level, type Line, type Watcher } from "./curves";
 import { fill, make } from "./dom";
 import { Drawing } from "./network";
 import { Run } from "./run";
@@ -80,13 +80,31 @@ export class Pane {
     if (followed.flows.some(isTcp)) {
       made.push(panel({ title: "Congestion window", unit: "segments (dotted: slow-start threshold)", scale: 1, lines: [...ofFlows("cwnd", true), ...thresholds], levels: [...plain(this.product()), ...predicted("cwnd")] }));
     }
-    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, levels: [...buffer, ...predicted("queue")], losses: () => this.run.drops }));
+    made.push(panel({ title: one ? `Queue at ${one.name}` : "Queues", unit: cells ? "cells (×: a loss)" : "packets (×: a loss)", scale: 1, lines: queues, levels: [...buffer, ...predicted("queue")], losses: () => this.run.drops, key: (time) => this.queueKey(time) }));
     made.push(panel({ title: "Goodput", unit: "Mbit/s", scale: 1e-6, lines: ofFlows("goodput", false), levels: predicted("goodput") }));
     if (followed.flows.some(isTcp)) {
       made.push(panel({ title: "Round trip", unit: "ms", scale: 1e3, lines: ofFlows("rtt", true, 1.2) }));
     }
-    made.push(panel({ title: "Losses", unit: `in a ${BINS}th of the run, by reason`, scale: 1, lines: [], bars: () => this.bars() }));
+    made.push(panel({ title: "Losses", unit: `in a ${BINS}th of the run, by reason`, scale: 1, lines: [], bars: () => this.bars(), key: (time) => this.lossKey(time) }));
     return made;
+  }
+
+  // One queue has its name in the title.
+  private queueKey(time: number | null): KeyEntry[] {
+    const { followed, ports } = this.description;
+    const told = (port: number) => (time === null ? "" : ` ${digits(this.run.at(`queue:${port}`, time) ?? 0)}`);
+    const entries = followed.ports.map((port, place) => ({ colour: ink(PORT_COLOURS[place % PORT_COLOURS.length] ?? "--ink"), text: `${ports[port]?.name}${told(port)}` }));
+    return entries.length > 1 || time !== null ? entries : [];
+  }
+
+  // The reasons that there were, or of the bin that is pointed at.
+  private lossKey(time: number | null): KeyEntry[] {
+    const sums = REASONS.map(() => 0);
+    const bin = time === null ? null : Math.floor((time * BINS) / this.description.duration_s);
+    for (const [at, counts] of this.run.lost) {
+      counts.forEach((lost, reason) => { sums[reason] = (sums[reason] ?? 0) + (bin === null || bin === at ? lost : 0); });
+    }
+    return REASONS.map((reason, place) => ({ colour: reasonColour(reason), text: `${reason} ${count(sums[place] ?? 0)}`, lost: sums[place] ?? 0 })).filter(({ lost }) => lost > 0);
   }
 
   // What one flow needs to fill its one bottleneck: rate times empty round trip.
@@ -108,6 +126,11 @@ export class Pane {
       to: (bin + 1) * width,
       parts: counts.map((count, reason) => ({ colour: reasonColour(REASONS[reason] ?? ""), count })).filter((part) => part.count > 0),
     }));
+  }
+
+  // Panels of two variants that show the same have one scale.
+  compare(other: Pane | null): void {
+    this.panels.forEach((panel) => { panel.peer = other?.panels.find(({ options }) => options.title === panel.options.title) ?? null; });
   }
 
   // `variant`: its letter, where there are two.
@@ -149,6 +172,7 @@ export class Pane {
   // Values now, or at a time that is pointed at.
   tell(time: number | null): void {
     this.pointedAt = time;
+    this.panels.forEach((panel) => panel.tell(time));
     this.description.followed.flows.forEach((flow, place) => {
       const cell = this.cells[place];
       if (cell) {

@@ -78,8 +78,12 @@ export class Player {
     this.stop();
     if (await this.ensure(true)) {
       const epoch = this.epoch;
-      for (const name of this.variants.names) {
-        await this.engine.ask({ ask: "step", name, step });
+      // There is one clock: the first that goes on has the step, and the other comes to the same time.
+      const [first, ...others] = this.variants.all.filter(({ pane }) => !pane.run.reading?.done).map(({ name }) => name);
+      if (first !== undefined) {
+        await this.engine.ask({ ask: "step", name: first, step });
+        const { now_s } = await this.engine.ask<{ now_s: number }>({ ask: "advance", name: first, until_s: 0, events: 0, breaks: {} });
+        await this.engine.runTo(others, now_s);
       }
       if (epoch === this.epoch) {
         await this.read();
@@ -97,6 +101,9 @@ export class Player {
     const { generation } = this.variants;
     const { now } = this.variants;
     try {
+      if (this.opened === null) {
+        this.engine.renew();
+      }
       for (const { name, sound } of this.variants.all) {
         await this.engine.ask({ ask: "open", name, scenario: this.variants.scenario(sound), close: wanted });
       }

@@ -29,6 +29,14 @@ export class ScenarioSide {
     const on = (id: string, act: () => void) => byId(id).addEventListener("click", act);
     on("as-knobs", () => this.tab("knobs"));
     on("as-text", () => this.tab("text"));
+    for (const [id, other] of [["as-knobs", "text"], ["as-text", "knobs"]] as const) {
+      byId(id).addEventListener("keydown", (event) => {
+        if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+          this.tab(other);
+          byId(`as-${other}`).focus();
+        }
+      });
+    }
     const text = byId<HTMLTextAreaElement>("toml");
     const apply = () => editor.change(this.take() ?? variants.get().toml);
     on("apply", apply);

@@ -31,6 +31,10 @@ export function explained(drop: Drop, why: WhyAnswer, units: string): HTMLElemen
 
 function step(what: Record<string, number | string>): string {
   const number = (name: string) => Number(what[name]);
+  if ("already" in what) {
+    const busy = what["already"] === "timeout" ? "had run into a timeout" : "was in fast recovery";
+    return `${busy} already, ${seconds(number("since_s"))} before, for segment ${count(number("ack"))}: for all that is lost of one window it reduces it once`;
+  }
   if ("duplicate" in what) {
     return `heard the ${ordinal(number("duplicate"))} duplicate acknowledgement: the receiver still expects segment ${count(number("ack"))}`;
   }

@@ -31,6 +31,8 @@ export type ToWorker =
   | { kind: "run_to"; id: number; names: string[]; until_s: number }
   | { kind: "play"; play: Play }
   | { kind: "pause" }
+  // All begins anew: no run is needed any more.
+  | { kind: "renew" }
   // The page has drawn the last frame.
   | { kind: "drawn" };
 
@@ -82,9 +84,12 @@ const SLICE = 12;
 const EVENTS = 20_000;
 // Bytes at which runs are stopped, before the tab is.
 const MOST_MEMORY = 1_600_000_000;
+// Bytes from which on a core that nobody needs gives way to a new one: the memory of one grows, and never shrinks.
+const MUCH_MEMORY = 300_000_000;
 
 const host = globalThis as unknown as Host;
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
+let compiled: WebAssembly.Module | null = null;
 let core: Core | null = null;
 let play: Play | null = null;
 let target = 0;
@@ -337,6 +342,9 @@ host.onmessage = ({ data }) => {
         frame(paused, null, false);
       }
       break;
+    case "renew":
+      renew();
+      break;
     case "drawn":
       awaited = false;
       break;
@@ -344,13 +352,20 @@ host.onmessage = ({ data }) => {
   go();
 };
 
+function renew(): void {
+  const isIdle = play === null && questions.length + journeys.length === 0;
+  if (compiled && core && isIdle && core.memory.buffer.byteLength > MUCH_MEMORY) {
+    core = new WebAssembly.Instance(compiled).exports as unknown as Core;
+  }
+}
+
 async function begin(): Promise<void> {
   const answer = await fetch(host.name);
   if (!answer.ok) {
     throw new Error(`${host.name}: ${answer.status}`);
   }
-  const { instance } = await WebAssembly.instantiate(await answer.arrayBuffer());
-  core = instance.exports as unknown as Core;
+  const { module, instance } = await WebAssembly.instantiate(await answer.arrayBuffer());
+  [compiled, core] = [module, instance.exports as unknown as Core];
   host.postMessage({ kind: "ready" });
 }
 

@@ -12,6 +12,10 @@
 //! Where its queue, 2.5/delta packets of all flows, hardly fits into the buffer, it loses much by bursts, be it competing or not, and recovery by SACK
 //! alone (RFC 6675) waits for a timeout wherever a retransmission is lost: a flow with five places (20 Mbit/s, 40 ms) used 0.23 of the link, with
 //! RACK-TLP 1.00. What does not fit is lost all the same: three flows used 0.81 of 60 Mbit/s and lost 9 %.
+//!
+//! Flows that begin together can take one another for flows that fill the queues, and then keep each other there: over 50 Mbit/s, with 40 ms, 417 places and
+//! starts within a second, five had a mean wait of 22 to 37 ms in the second minute, ten of 17 to 59 ms (three seeds; up to 7 % lost); with `competes = false` 2.7
+//! and 5.1 ms, and nothing lost. Two empty the queue (1.1 to 1.3 ms).
 
 use super::support::beside::Beside;
 use super::support::lately::Lately;

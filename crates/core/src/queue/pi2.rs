@@ -14,7 +14,8 @@ use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay. Discards packets that are not ECN-capable.
+    /// The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay. Discards packets that are not ECN-capable. Defaults
+    /// are those of Linux.
     Pi2 = "pi2", "RFC 9332 appendix A.1";
 
     pub struct Pi2Spec {

@@ -44,7 +44,12 @@ pub(super) struct Why {
     held: Option<u64>,
     reason: Option<String>,
     told: Vec<Value>,
+    /// What the sender was doing, and since when.
+    state: Option<(f64, String)>,
+    /// The segment that the receiver expects, and how many duplicates have said so.
+    expected: u64,
     duplicates: u64,
+    has_begun: bool,
     resent: bool,
     repaired: bool,
 }
@@ -86,7 +91,10 @@ impl Why {
             held: None,
             reason: None,
             told: Vec::new(),
+            state: None,
+            expected: 0,
             duplicates: 0,
+            has_begun: false,
             resent: false,
             repaired: false,
         })
@@ -154,6 +162,10 @@ impl Why {
 
     fn note(&mut self, time_s: f64, what: What) {
         let is_before = time_s < self.loss.time_s;
+        if !is_before && !self.has_begun {
+            self.has_begun = true;
+            self.begin();
+        }
         match what {
             What::Window(window) => {
                 if !is_before && self.windows.back().is_some_and(|before| window < before.1) {
@@ -165,7 +177,12 @@ impl Why {
                 }
             }
             What::Threshold(threshold) if !is_before => self.tell(time_s, json!({"ssthresh": threshold})),
-            What::State(state) if !is_before => self.tell(time_s, json!({"state": state})),
+            What::State(state) => {
+                if !is_before {
+                    self.tell(time_s, json!({"state": state}));
+                }
+                self.state = Some((time_s, state));
+            }
             What::Sends(segment, transmission) if segment == self.loss.segment => {
                 if transmission == self.loss.transmission {
                     self.sent_s = Some(time_s);
@@ -174,12 +191,15 @@ impl Why {
                     self.tell(time_s, json!({"resent": transmission}));
                 }
             }
-            What::Hears(ack, is_duplicate) if !is_before => {
-                if is_duplicate && !self.resent {
-                    self.duplicates += 1;
-                    if self.duplicates <= 3 {
-                        self.tell(time_s, json!({"duplicate": self.duplicates, "ack": ack}));
-                    }
+            What::Hears(ack, is_duplicate) => {
+                self.duplicates = if ack == self.expected { self.duplicates } else { 0 } + u64::from(is_duplicate);
+                self.expected = ack;
+                if is_before {
+                    return;
+                }
+                // What repairs an earlier loss counts them no more.
+                if is_duplicate && !self.resent && !self.is_repairing() && self.duplicates <= 3 {
+                    self.tell(time_s, json!({"duplicate": self.duplicates, "ack": ack}));
                 }
                 if ack > self.loss.segment && !self.repaired {
                     self.repaired = true;
@@ -191,6 +211,18 @@ impl Why {
             What::Lost(reason) => self.reason = Some(reason),
             _ => {}
         }
+    }
+
+    /// What the sender did when the packet was lost, if that was to repair an earlier loss: it reduces its window once for both.
+    fn begin(&mut self) {
+        if let Some((since, state)) = self.state.clone().filter(|_| self.is_repairing()) {
+            let at = self.loss.time_s;
+            self.tell(at, json!({"already": state, "since_s": at - since, "ack": self.expected}));
+        }
+    }
+
+    fn is_repairing(&self) -> bool {
+        self.state.as_ref().is_some_and(|(_, state)| state == "recovery" || state == "timeout")
     }
 
     fn tell(&mut self, time_s: f64, what: Value) {
