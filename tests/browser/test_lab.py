@@ -302,6 +302,49 @@ def test_a_lesson_judges_a_prediction_by_what_is_measured(opened: Open) -> None:
     expect(page.locator(".pane")).to_have_count(2)
 
 
+def test_a_lesson_does_not_stop_where_a_run_would(opened: Open) -> None:
+    page = opened("#lessons")
+    page.click("[data-lesson=sawtooth]")
+    page.wait_for_selector(".lesson-step")
+    page.click("#breaks summary")
+    page.check("#break-loss")
+    page.check("input[name=task-0][value='1']")
+    page.click(".lesson-step >> nth=0 >> button")
+    expect(page.locator("#verdict-0")).to_contain_text("As predicted", timeout=PATIENCE)
+
+
+def test_help_is_that_of_the_alternative_that_stands_there(opened: Open) -> None:
+    page = opened("#example=red")
+    knob = page.locator("div.knob:has([id$='queue.policy'])")
+    assert "Random early detection" in knob.inner_text() or "RED" in knob.inner_text(), knob.inner_text()
+    lower = page.locator("div.knob:has([id$='queue.lower'])").inner_text()
+    assert "VC" not in lower, lower
+
+
+def test_two_variants_step_on_one_clock(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    page.click("#compare")
+    knob = page.locator("[id='knob-flows.web.rtt']")
+    knob.fill("240 ms")
+    knob.press("Enter")
+    expect(page.locator("#difference")).to_contain_text("First difference", timeout=PATIENCE)
+    for _ in range(3):
+        before = page.inner_text("#clock")
+        page.click("[data-step=round_trip]")
+        until(page, "before => document.getElementById('clock').textContent !== before", before)
+    # Three of A's round trips, not of B's.
+    assert 0.1 < float(page.inner_text("#clock").split()[0]) < 0.6 or "ms" in page.inner_text("#clock")
+
+
+def test_a_fork_needs_no_pointer(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    run(page)
+    page.focus("#play")
+    page.keyboard.press("f")
+    expect(page.locator("#fork")).to_contain_text("Fork at")
+    assert page.evaluate("document.activeElement.closest('#fork') !== null")
+
+
 def test_the_calculator_has_the_numbers_of_the_models(opened: Open) -> None:
     page = opened("#sizing")
     page.fill("#size-flows", "10000")

@@ -7,7 +7,7 @@
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::Distribution;
 use crate::distribution::csv_column::{MOST_FLOWS, SHOWN, bytes_of, unit_of, with_unit};
-use crate::problem::{Report, Source};
+use crate::problem::{Report, Source, nearest_word};
 use crate::quantity::{Duration, Size};
 use crate::record::record;
 use crate::scenario::Description;
@@ -213,7 +213,24 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
             let problem = decoder.fault(format!("{file} has no column `{name}`"));
             problem.given(if shown.is_empty() { "no columns".into() } else { shown.join(", ") });
             problem.expected("`source` and `sink`, and `size` and `start` here or in the group");
+            let known: Vec<&str> = names.iter().map(String::as_str).collect();
+            if let Some(near) = nearest_word(name, &known) {
+                problem.hint(format!("is that `{}`?", near.escape_debug()));
+            }
         }
+    }
+    let is_odd = |of: &str, found: Option<Column>, name: &str| {
+        name.starts_with(&format!("{of}_")) && found.is_none_or(|found| names[found.place] != name)
+    };
+    let odd: Vec<&String> = names.iter().filter(|name| is_odd("size", size, name) || is_odd("start", start, name)).collect();
+    for name in &odd {
+        let problem = decoder.fault(format!("{file} has a column `{}`, whose name ends in no unit", name.escape_debug()));
+        problem.expected(
+            "`size_bytes`, `start_s`, `start_ms`, `start_us` or `start_ns`; what is not to be looked at begins otherwise",
+        );
+    }
+    if !odd.is_empty() {
+        return None;
     }
     let (source, sink) = (source?, sink?);
     let mut columns = Columns { size: size.map(|_| Vec::new()), start: start.map(|_| Vec::new()), ..Columns::default() };
@@ -231,9 +248,16 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
         };
         let cell = |column: Column| with_unit(record.get(column.place).unwrap_or_default(), column.unit);
         let mut row = |decoder: &mut Decoder| {
+            if record.len() > names.len() {
+                let problem = decoder.fault("more cells than there are columns");
+                problem
+                    .given(format!("{} for {} columns", record.len(), names.len()))
+                    .expected("one each; a cell with a comma in it stands in quotes");
+                return false;
+            }
             let source = value::<Name>("source", cell(source), decoder);
             let sink = value::<Name>("sink", cell(sink), decoder);
-            let size = size.map(|column| value::<Size>("size", cell(column), decoder));
+            let size = size.map(|column| value::<Size>("size", cell(column), decoder).filter(|size| transfers(*size, decoder)));
             let start = start.map(|column| value::<Duration>("start", cell(column), decoder));
             let is_fine = source.is_some()
                 && sink.is_some()
@@ -257,6 +281,15 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
         decoder.fault(format!("{} more lines like these", faults - SHOWN)).given(file).expected(expected);
     }
     (faults == 0).then_some(FlowTable { columns, rows })
+}
+
+/// Nothing is no transfer.
+fn transfers(size: Size, decoder: &mut Decoder) -> bool {
+    let is_nothing = size == Size::default();
+    if is_nothing {
+        decoder.inside("size", |decoder| decoder.fault("nothing to transfer").given("0 B").expected("at least 1 B").line);
+    }
+    !is_nothing
 }
 
 fn value<T: Decode>(column: &str, cell: Node, decoder: &mut Decoder) -> Option<T> {

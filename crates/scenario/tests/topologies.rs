@@ -439,6 +439,8 @@ fn what_a_graphml_file_leaves_open_or_has_wrong_is_told_with_its_place() {
     assert!(errors.contains("[zoo.graphml line 11].target") && errors.contains("unknown node `4`"), "{errors}");
     assert!(errors.contains("[zoo.graphml line 10].LinkSpeedRaw"), "{errors}");
     assert!(errors.contains("2 errors"), "{errors}");
+    let errors = beside("zoo.graphml", ZOO, &zoo("delay = \"3 ms\"\nrate_attribute = \"LinkSpedRaw\"")).unwrap_err();
+    assert!(errors.contains("no edge has `LinkSpedRaw`") && errors.contains("did you mean `LinkSpeedRaw`?"), "{errors}");
     for (from, to, message) in [
         ("</graph>", "", "cannot be read"),
         ("<edge source=\"1\" target=\"2\" />", "<hyperedge/>", "a link has two ends"),
@@ -496,6 +498,24 @@ fn what_is_wrong_with_a_file_of_flows_is_told_line_by_line() {
     has("source,sink,size\nhost0,host1,1 kB\n", "size = \"1 kB\"", &["the flow table has a column of each flow's size"]);
     has("source,sink,size\nhost0,host1,1 kB\n", "count = 3", &["a flow table needs a row for each flow", "1 rows for 3 flows"]);
     has("source,sink,size\n", "", &["a flow table without flows"]);
+    has(
+        "source,sink,size_bytes\nhost0,host1,1,000,000\nhost0,host1,0\n",
+        "",
+        &[
+            "[flows.csv line 2]",
+            "more cells than there are columns",
+            "5 for 3",
+            "[flows.csv line 3].size",
+            "nothing to transfer",
+            "2 errors",
+        ],
+    );
+    has(
+        "source,sink,size,start_sec\nhost0,host1,1 kB,3\n",
+        "",
+        &["a column `start_sec`, whose name ends in no unit", "`start_s`"],
+    );
+    has("sorce,sink,size\nhost0,host1,1 kB\n", "", &["no column `source`", "is that `sorce`?"]);
 }
 
 #[test]

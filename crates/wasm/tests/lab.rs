@@ -249,6 +249,33 @@ fn a_loss_is_explained_by_what_the_queue_held_and_what_the_sender_did() {
     assert_eq!(answer["repaired"], json!(true));
 }
 
+#[test]
+fn a_loss_within_the_recovery_of_another_is_told_as_that() {
+    let mut lab = Lab::default();
+    opened(&mut lab, TWO, false);
+    ask(&mut lab, &json!({"ask": "advance", "name": "A", "until_s": 1000, "events": 10_000_000, "breaks": {}}));
+    let drops = ask(&mut lab, &json!({"ask": "read", "name": "A", "packets": 0}))["drops"].as_array().unwrap().clone();
+    let mut already = 0;
+    for drop in &drops {
+        let loss = json!({
+            "time_s": drop["time_s"], "port": drop["port"], "flow": drop["flow"], "segment": drop["segment"],
+            "transmission": drop["transmission"],
+        });
+        ask(&mut lab, &json!({"ask": "why", "name": "why", "scenario": {"toml": TWO, "seed": 1}, "loss": loss}));
+        let answer = ask(&mut lab, &json!({"ask": "advance_question", "name": "why", "events": 10_000_000}));
+        let steps: Vec<&Value> = answer["after"].as_array().unwrap().iter().map(|step| &step["what"]).collect();
+        let is_first = |step: &&Value| step.get("already").is_some_and(|state| state == "recovery");
+        if steps.first().is_some_and(is_first) {
+            already += 1;
+            // The third duplicate is what began that recovery, before.
+            let until_repaired = steps.iter().take_while(|step| step.get("state").is_none());
+            assert_eq!(until_repaired.filter(|step| step.get("duplicate").is_some()).count(), 0, "{answer}");
+            assert!(steps[0]["ack"].as_u64() <= drop["segment"].as_u64(), "{answer}");
+        }
+    }
+    assert!(already > 0, "{drops:?}");
+}
+
 fn difference(left: &str, right: &str) -> Value {
     let mut lab = Lab::default();
     let of = |toml: &str| json!({"toml": toml, "seed": 1});

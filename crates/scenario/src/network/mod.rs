@@ -174,7 +174,8 @@ impl Paths {
             let problem = report.add("links", "too many long routes");
             problem
                 .given(format!("{entries} links in all distinct routes together"))
-                .expected(format!("at most {MAX_ROUTE_ENTRIES}"));
+                .expected(format!("at most {MAX_ROUTE_ENTRIES}"))
+                .hint("fewer flows or shorter ways, or `routing = \"shortest\"`, by which flows share more of them");
         }
     }
 }

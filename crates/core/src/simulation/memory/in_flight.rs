@@ -47,10 +47,13 @@ fn with_jitter(port: &Port) -> Span {
     port.delay + added
 }
 
-/// No window holds more than the receivers allow.
+/// No window holds more than the receivers allow, or than there is to transfer, with what opens the connection.
 fn windows(network: &Network) -> f64 {
     let window = |flow: &Flow| match &network.groups[flow.group as usize].transport {
-        Transport::Tcp(spec, _) => f64::from(spec.receiver_window.0),
+        Transport::Tcp(spec, _) => {
+            let segments = flow.size.map_or(f64::INFINITY, |size| (size.0 as f64 / spec.mss.0 as f64).ceil() + 1.0);
+            segments.min(f64::from(spec.receiver_window.0))
+        }
         Transport::Datagram(_) => f64::INFINITY,
     };
     network.flows.iter().map(window).sum()

@@ -69,11 +69,10 @@ fn loss_of(port: &Port) -> f64 {
     1.0 - (1.0 - port.random_loss) * (1.0 - in_bursts)
 }
 
-/// A link that duplicates packets at most doubles them.
+/// A link that duplicates packets makes twice as many more of them as in the mean, and at most doubles them.
 fn copies(network: &Network, flow: &Flow) -> f64 {
     let ports = [flow.forward, flow.backward].into_iter().flat_map(|path| &network.paths[path as usize]);
-    let duplicating = ports.filter(|&&port| network.ports[port as usize].impairments.duplication > 0.0).count();
-    2.0_f64.powi(duplicating.min(1000) as i32)
+    ports.map(|&port| 1.0 + (2.0 * network.ports[port as usize].impairments.duplication).min(1.0)).product()
 }
 
 /// What some flows do together.

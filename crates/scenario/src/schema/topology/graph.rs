@@ -84,8 +84,8 @@ impl Decode for Graph {
             }
             let reading = graphml::Reading {
                 name: listed.name_attribute.as_deref(),
-                rate: listed.rate_attribute.as_deref().unwrap_or("LinkSpeedRaw"),
-                delay: listed.delay_attribute.as_deref().unwrap_or("delay"),
+                rate: listed.rate_attribute.as_deref(),
+                delay: listed.delay_attribute.as_deref(),
             };
             listed.links = decoder.inside("graphml", |decoder| graphml::read(&file, &reading, decoder)).unwrap_or_default();
             // They say how a file is read, and that is done.

@@ -14,9 +14,14 @@ use std::collections::BTreeMap;
 /// By which attributes nodes and edges are read.
 pub(super) struct Reading<'a> {
     pub name: Option<&'a str>,
-    pub rate: &'a str,
-    pub delay: &'a str,
+    /// [`RATE`], if none is named.
+    pub rate: Option<&'a str>,
+    /// [`DELAY`], if none is named.
+    pub delay: Option<&'a str>,
 }
+
+const RATE: &str = "LinkSpeedRaw";
+const DELAY: &str = "delay";
 
 /// The edges of the file; what is wrong with it is reported, with the lines.
 pub(super) fn read(file: &str, reading: &Reading, decoder: &mut Decoder) -> Option<Vec<Edge>> {
@@ -163,13 +168,26 @@ impl<'a> File<'a> {
                 };
                 let (from, to) = (end("source"), end("target"));
                 let directed = node.attribute("directed").map_or(is_directed, |word| word == "true");
-                let rate = self.quantity::<Rate>(node, self.reading.rate, unit_of(self.reading.rate).or(Some("bps")), decoder);
-                let delay = self.quantity::<Duration>(node, self.reading.delay, unit_of(self.reading.delay), decoder);
+                let (of_rate, of_delay) = (self.reading.rate.unwrap_or(RATE), self.reading.delay.unwrap_or(DELAY));
+                let rate = self.quantity::<Rate>(node, of_rate, unit_of(of_rate).or(Some("bps")), decoder);
+                let delay = self.quantity::<Duration>(node, of_delay, unit_of(of_delay), decoder);
                 Some(Edge { from: from?, to: to?, name: None, rate: rate?, delay: delay?, duplex: !directed })
             });
             edges.extend(edge);
         }
-        faults.finish().then_some(edges)
+        let is_there =
+            [self.reading.rate, self.reading.delay].into_iter().flatten().all(|attribute| self.has(attribute, &mut faults));
+        (faults.finish() && is_there).then_some(edges)
+    }
+
+    /// Whether some edge has an attribute that was asked for by name.
+    fn has(&self, attribute: &str, faults: &mut Faults) -> bool {
+        let is_there = self.elements("edge").any(|edge| self.data(edge, attribute).is_some());
+        if !is_there {
+            let known = self.keys.keys().filter(|(of, _)| *of == "edge" || *of == "all").map(|(_, name)| *name);
+            faults.decoder.fault(format!("no edge has `{}`", attribute.escape_debug())).one_of(attribute, known);
+        }
+        is_there
     }
 
     /// A quantity of an edge, `Some(None)` if it has none. `unit`: of plain numbers.
