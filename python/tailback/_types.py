@@ -305,7 +305,7 @@ class Class(TypedDict, total=False):
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
         packets that are not ECN-capable.
         * ``"pi2"``: The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay.
-        Discards packets that are not ECN-capable.
+        Discards packets that are not ECN-capable. Defaults are those of Linux.
         * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
         Discards what is not ECN-capable.
         * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
@@ -2154,7 +2154,7 @@ class Queue(TypedDict, total=False):
         * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
         packets that are not ECN-capable.
         * ``"pi2"``: The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay.
-        Discards packets that are not ECN-capable.
+        Discards packets that are not ECN-capable. Defaults are those of Linux.
         * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
         Discards what is not ECN-capable.
         * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
