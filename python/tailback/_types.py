@@ -1660,8 +1660,8 @@ class FlowArrivals(TypedDict, total=False):
     of: Rate
 
 
-# the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists (in Python
-# also a Parquet file)
+# the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists (from
+# Python and the command line also a Parquet file)
 FlowTable: TypeAlias = "str | Columns"
 
 
@@ -3065,7 +3065,8 @@ UpdateForm: TypeAlias = Literal["thesis", "module"]
 
 
 class Waxman(TypedDict, total=False):
-    """Routers at random places of a square, and links by distance.
+    """Routers at random places of a square, and links by distance; parts that none joins are joined by the shortest
+    ones.
 
     Attributes
     ----------

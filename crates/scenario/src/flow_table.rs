@@ -131,7 +131,7 @@ impl Decode for FlowTable {
     }
 
     fn expected() -> String {
-        "the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists (in Python also a Parquet file)"
+        "the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists (from Python and the command line also a Parquet file)"
             .into()
     }
 }

@@ -117,7 +117,7 @@ impl Port {
     /// The same in a part of the run that does not handle it.
     pub(crate) fn of_another_part(&self) -> Port {
         let Port { entry, serves, equipment, line } = self;
-        Port { entry: entry.clone(), serves: serves.clone(), equipment: equipment.of_another_part(), line: line.clone() }
+        Port { entry: entry.clone(), serves: serves.clone(), equipment: equipment.of_another_part(), line: *line }
     }
 
     /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the wire

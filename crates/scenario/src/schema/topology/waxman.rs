@@ -14,7 +14,7 @@ use tailback_core::primitives::math;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 
 record! {
-    /// Routers at random places of a square, and links by distance.
+    /// Routers at random places of a square, and links by distance; parts that none joins are joined by the shortest ones.
     pub struct Waxman {
         /// Routers.
         routers: Whole<2, 2000>,
