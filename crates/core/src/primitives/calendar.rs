@@ -30,9 +30,10 @@ pub struct Calendar<R> {
     pending: Vec<Pending>,
     /// First slot of each bucket of the wheel.
     heads: Vec<u32>,
-    /// One bit per bucket, and one bit per word of those.
+    /// One bit per bucket, one bit per word of those, and one per word of these.
     occupied: Vec<u64>,
     summary: Vec<u64>,
+    top: Vec<u64>,
     /// Buckets are 2^shift picoseconds wide.
     shift: u32,
     /// Absolute number of the bucket being served.
@@ -119,6 +120,7 @@ impl<R: Ranks> Calendar<R> {
             heads: vec![NONE; buckets],
             occupied: vec![0; buckets / 64],
             summary: vec![0; buckets.div_ceil(64 * 64)],
+            top: vec![0; buckets.div_ceil(64 * 64 * 64)],
             shift,
             cursor: 0,
             limit: 0,
@@ -302,7 +304,11 @@ impl<R: Ranks> Calendar<R> {
         self.pending[slot as usize].next = head;
         if head == NONE {
             self.occupied[index / 64] |= 1 << (index % 64);
-            self.summary[index / 4096] |= 1 << (index / 64 % 64);
+            let words = &mut self.summary[index / 4096];
+            if *words == 0 {
+                self.top[index / 262_144] |= 1 << (index / 4096 % 64);
+            }
+            *words |= 1 << (index / 64 % 64);
         } else {
             self.pending[head as usize].previous = slot;
         }
@@ -420,24 +426,44 @@ impl<R: Ranks> Calendar<R> {
         if rest != 0 {
             return Some(word * 64 + rest.trailing_zeros() as usize);
         }
-        let mut group = (word + 1) / 64;
-        let mut mask = !0u64 << ((word + 1) % 64);
-        while group * 4096 < places.end {
-            let words = self.summary[group] & mask;
-            if words != 0 {
-                let word = group * 64 + words.trailing_zeros() as usize;
-                return Some(word * 64 + self.occupied[word].trailing_zeros() as usize);
+        let group = (word + 1) / 64;
+        if group * 4096 >= places.end {
+            return None;
+        }
+        let words = self.summary[group] & (!0 << ((word + 1) % 64));
+        if words != 0 {
+            return Some(self.first_of_group(group, words));
+        }
+        // Where little is pending the next lies far away.
+        let mut block = (group + 1) / 64;
+        let mut mask = !0u64 << ((group + 1) % 64);
+        while block * 262_144 < places.end {
+            let groups = self.top[block] & mask;
+            if groups != 0 {
+                let group = block * 64 + groups.trailing_zeros() as usize;
+                return (group * 4096 < places.end).then(|| self.first_of_group(group, self.summary[group]));
             }
-            group += 1;
+            block += 1;
             mask = !0;
         }
         None
     }
 
+    /// The first occupied place of a group, of whose words these have some.
+    #[inline]
+    fn first_of_group(&self, group: usize, words: u64) -> usize {
+        let word = group * 64 + words.trailing_zeros() as usize;
+        word * 64 + self.occupied[word].trailing_zeros() as usize
+    }
+
     fn clear_bit(&mut self, index: usize) {
         self.occupied[index / 64] &= !(1 << (index % 64));
         if self.occupied[index / 64] == 0 {
-            self.summary[index / 4096] &= !(1 << (index / 64 % 64));
+            let words = &mut self.summary[index / 4096];
+            *words &= !(1 << (index / 64 % 64));
+            if *words == 0 {
+                self.top[index / 262_144] &= !(1 << (index / 4096 % 64));
+            }
         }
     }
 
@@ -497,6 +523,7 @@ impl<R: Ranks> Calendar<R> {
         self.heads.fill(NONE);
         self.occupied.fill(0);
         self.summary.fill(0);
+        self.top.fill(0);
         self.far.clear();
         self.current.clear();
         self.late.clear();

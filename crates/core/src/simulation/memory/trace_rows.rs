@@ -446,9 +446,11 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn each_link_that_duplicates_may_double_what_arrives() {
+    fn each_link_that_duplicates_adds_twice_its_share_to_what_arrives_and_doubles_it_at_most() {
         let mut network = traced(10, 10, &[(TraceKind::Acks, 0)]);
         network.ports.iter_mut().for_each(|port| port.impairments.duplication = 0.1);
+        assert_eq!(trace_rows(&network), [(1.2 * 1.2 * 12_501.0_f64).ceil() as u64]);
+        network.ports.iter_mut().for_each(|port| port.impairments.duplication = 0.9);
         assert_eq!(trace_rows(&network), [4 * 12_501]);
     }
 
