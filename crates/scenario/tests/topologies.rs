@@ -519,6 +519,21 @@ fn what_is_wrong_with_a_file_of_flows_is_told_line_by_line() {
 }
 
 #[test]
+fn unknown_nodes_of_a_list_are_told_one_by_one() {
+    let of = |nodes: &str| {
+        let flows = group(&format!("permutation = {nodes}"), ALL);
+        let scenario = format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{flows}");
+        beside("none", "", &scenario).unwrap().build().unwrap_err().to_string()
+    };
+    let errors = of("[\"host1\", \"hots2\", \"agg*\", \"hots*\"]");
+    assert!(errors.contains("permutation[1]") && errors.contains("permutation[3]") && errors.contains("2 errors"), "{errors}");
+    assert!(errors.contains("did you mean `host*`?"), "{errors}");
+    let many: Vec<String> = (0..300).map(|number| format!("\"nobody{number}\"")).collect();
+    let errors = of(&format!("[{}]", many.join(", ")));
+    assert!(errors.contains("280 more names like these") && errors.contains("21 errors"), "{errors}");
+}
+
+#[test]
 fn many_thousand_errors_are_counted() {
     let mut csv = String::from("source,sink,size\n");
     (0..50_000).for_each(|_| csv += "host0,host1,-1\n");

@@ -218,11 +218,16 @@ pub const TABLES: &[Described] = &[
     Described {
         table: "state",
         row: "A change of what a sender is doing.",
-        columns: &[TIME, GROUP, FLOW, (
+        columns: &[
+            TIME,
+            GROUP,
+            FLOW,
+            (
                 "state",
                 "`slow_start`, `congestion_avoidance`, `recovery`, `timeout` or `done`. The first two say whether the window is below the slow-start \
                  threshold: a law without one (`ledbat`, `swift`, `timely`, `fast`, `copa`, `bbrv1`, `bbrv3`) is in `slow_start` until a loss sets one.",
-            )],
+            ),
+        ],
     },
     Described {
         table: "law",

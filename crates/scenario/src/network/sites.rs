@@ -1,6 +1,7 @@
 //! Nodes, and what generators make: everything that has a name before there are links.
 
-use crate::problem::{Report, listed};
+use crate::distribution::csv_column::SHOWN;
+use crate::problem::{Report, listed, nearest_word};
 use crate::scenario::Description;
 use crate::schema::{Extent, Node, NodeKind, Nodes, Plan};
 use crate::values::Name;
@@ -91,41 +92,67 @@ impl Sites {
         found
     }
 
-    /// The nodes of these names, those of a pattern in the order of their numbers; what is unknown is reported.
+    /// The nodes of these names, those of a pattern in the order of their numbers; what is unknown is reported, the first ones each with its place.
     pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
-        let mut found = Vec::new();
-        for name in &names.0 {
-            let Some(prefix) = name.0.strip_suffix('*') else {
-                found.push(self.node(&Name::made(name.0.clone()), at, report)?);
-                continue;
-            };
-            let matching = self.beginning(prefix);
-            if matching.is_empty() && report.sound(at) && self.all_named {
-                let problem = report.add(at, format!("no node has a name that begins with `{prefix}`")).given(name.0.as_str());
-                problem.expected(self.first_ones());
+        let (mut found, mut faults) = (Vec::new(), 0);
+        let is_told = report.sound(at) && self.all_named;
+        for (index, name) in names.0.iter().map(|name| name.0.as_str()).enumerate() {
+            let before = found.len();
+            match name.strip_suffix('*') {
+                Some(prefix) => found.extend(self.beginning(prefix)),
+                None => found.extend(self.find(&Name::made(name.to_string()))),
             }
-            found.extend(matching);
+            faults += usize::from(found.len() == before);
+            if found.len() == before && is_told && faults <= SHOWN {
+                let at = if names.0.len() == 1 { at.to_string() } else { format!("{at}[{index}]") };
+                self.tell_unknown(name, &at, report);
+            }
         }
-        (!found.is_empty()).then_some(found)
+        if is_told && faults > SHOWN {
+            report.add(at, format!("{} more names like these", faults - SHOWN)).expected(self.first_ones());
+        }
+        (faults == 0 && !found.is_empty()).then_some(found)
     }
 
-    /// The names that come first, for a message; where several differ by a number only, the pattern that they have in common.
+    fn tell_unknown(&self, name: &str, at: &str, report: &mut Report) {
+        let Some(prefix) = name.strip_suffix('*') else {
+            report.unknown(at, "node", name, self.names().map(Name::as_str));
+            return;
+        };
+        let patterns = self.patterns();
+        let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        let problem = report.add(at, format!("no node has a name that begins with `{}`", prefix.escape_debug())).given(name);
+        problem.expected(self.first_ones());
+        if let Some(near) = nearest_word(name, &patterns) {
+            problem.hint(format!("did you mean `{near}`?"));
+        }
+    }
+
+    /// The names that come first, for a message.
     pub fn first_ones(&self) -> String {
+        let mut patterns = self.patterns();
+        patterns.truncate(MOST_LISTED);
+        listed(&patterns.iter().map(String::as_str).collect::<Vec<&str>>())
+    }
+
+    /// All names; where several differ by a number only, the pattern that they have in common.
+    fn patterns(&self) -> Vec<String> {
+        const TOLD: usize = usize::MAX;
         let stem = |name: &'_ Name| name.as_str().trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
         let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
         for name in self.names() {
             *alike.entry(&name.as_str()[..stem(name)]).or_default() += 1;
         }
-        let mut shown: Vec<String> = Vec::new();
+        let mut patterns: Vec<String> = Vec::new();
         for name in self.names() {
             let (before, number) = name.as_str().split_at(stem(name));
-            let is_one_of_many = !before.is_empty() && !number.is_empty() && alike.get(before).is_some_and(|many| *many > 2);
-            let one = if is_one_of_many { format!("{before}*") } else { name.to_string() };
-            if shown.len() < MOST_LISTED && !shown.contains(&one) {
-                shown.push(one);
+            if before.is_empty() || number.is_empty() || alike.get(before).is_none_or(|many| *many <= 2) {
+                patterns.push(name.to_string());
+            } else if alike.insert(before, TOLD) != Some(TOLD) {
+                patterns.push(format!("{before}*"));
             }
         }
-        listed(&shown.iter().map(String::as_str).collect::<Vec<&str>>())
+        patterns
     }
 
     /// How many nodes these names are, should all of them be known.
