@@ -176,6 +176,7 @@ pub(super) struct QueueHeld {
 }
 
 impl Equipment {
+    /// With what an allocation takes beside.
     pub(super) const BYTES_APART: usize = size_of::<Rest>() + 16;
 
     /// `policies`: of each queue.
