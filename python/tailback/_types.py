@@ -1472,6 +1472,9 @@ class Event(TypedDict, total=False):
     ----------
     at
         When.
+    buffer
+        What the link's queue has room for from now on, in the unit that its `buffer` has; what is in it stays, and
+        thresholds stay as they are.
     delay
         The link's new delay, for packets that leave from now on; they never overtake.
     group
@@ -1493,6 +1496,7 @@ class Event(TypedDict, total=False):
     """
 
     at: Duration
+    buffer: Buffer
     delay: Duration
     group: str
     link: str

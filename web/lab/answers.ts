@@ -36,6 +36,8 @@ export interface Port {
   delay_s: number;
   buffer: number | null;
   buffer_unit: string;
+  // From these times on.
+  buffers_later: [number, number | null][];
   policy: string | null;
 }
 

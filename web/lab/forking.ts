@@ -23,13 +23,13 @@ export function forkForm(place: HTMLElement, variant: Variant, time: number, rep
   const ofLink = () => whom.value.startsWith("link ");
   const name = () => whom.value.slice(whom.value.indexOf(" ") + 1);
   const choose = () => {
-    const options = ofLink() ? [["rate", "rate"], ["delay", "delay"], ["loss", "random loss"]] : [["stop", "sends no new data"]];
+    const options = ofLink() ? [["rate", "rate"], ["delay", "delay"], ["loss", "random loss"], ["buffer", "buffer"]] : [["stop", "sends no new data"]];
     fill(what, ...options.map(([word, label]) => make("option", { value: word }, label)));
     suggest();
   };
   const suggest = () => {
     value.hidden = !ofLink();
-    value.value = suggested(what.value, ports.find((one) => one.name === name()));
+    value.value = suggested(what.value, ports.find((one) => one.name === name()), groups.some((group) => group.cells));
   };
   choose();
   const at = `${Number((time * 1e3).toFixed(6))} ms`;
@@ -41,13 +41,15 @@ export function forkForm(place: HTMLElement, variant: Variant, time: number, rep
   place.hidden = false;
 }
 
-// Half the rate, twice the delay: something to see.
-function suggested(what: string, port: Port | undefined): string {
+// Half the rate, twice the delay, twice the buffer: something to see.
+function suggested(what: string, port: Port | undefined, inCells: boolean): string {
   switch (what) {
     case "rate":
       return `${Number((((port?.rate_bps ?? 2e6) / 2) / 1e6).toPrecision(3))} Mbps`;
     case "delay":
       return `${Number(((port?.delay_s ?? 0.01) * 2000).toPrecision(3))} ms`;
+    case "buffer":
+      return `${Math.max(1, 2 * (port?.buffer ?? 50))} ${port?.buffer_unit === "bytes" ? "B" : inCells ? "cells" : "packets"}`;
     default:
       return "1 %";
   }

@@ -229,7 +229,8 @@ export class Drawing {
       const state = reading?.ports.find((one) => one.port === id);
       const held = state?.queue ?? 0;
       this.most.set(id, Math.max(this.most.get(id) ?? 10, held));
-      const places = port.buffer !== null && port.buffer_unit === "packets" ? Math.max(port.buffer, 1) : (this.most.get(id) ?? 10) * 1.2;
+      const room = port.buffer_unit === "packets" ? bufferAt(port, reading?.now_s ?? 0) : null;
+      const places = room !== null ? Math.max(room, 1) : (this.most.get(id) ?? 10) * 1.2;
       const { left, top, width, height } = this.box(port);
       ctx.fillStyle = ink("--ground");
       ctx.strokeStyle = ink("--ink");
@@ -255,7 +256,7 @@ export class Drawing {
       if (!this.isCrowded) {
         ctx.fillStyle = ink("--ink");
         ctx.textAlign = "center";
-        ctx.fillText(`${count(held)}${port.buffer !== null && port.buffer_unit === "packets" ? ` of ${count(port.buffer)}` : ""}`, left + width / 2, top - 5);
+        ctx.fillText(`${count(held)}${room !== null ? ` of ${count(room)}` : ""}`, left + width / 2, top - 5);
       }
     }
   }
@@ -363,6 +364,10 @@ export class Drawing {
       }
     }
   }
+}
+
+export function bufferAt(port: Port, time: number): number | null {
+  return port.buffers_later.filter(([from]) => from <= time).at(-1)?.[1] ?? port.buffer;
 }
 
 export function buffer(port: Port): string {

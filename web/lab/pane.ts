@@ -73,7 +73,8 @@ export class Pane {
     const one = followed.ports.length === 1 ? ports[followed.ports[0] ?? 0] : undefined;
     const predicted = (panel: PredictedLine["panel"]) => levelsOf(this.description, panel);
     const plain = (level: { value: number; label: string } | null): Level[] => (level ? [{ ...level, colour: () => ink("--faint") }] : []);
-    const buffer = plain(one?.buffer != null && one.buffer_unit === "packets" ? { value: one.buffer, label: "buffer" } : null);
+    const rooms = one?.buffer_unit === "packets" ? [[0, one.buffer] as const, ...one.buffers_later] : [];
+    const buffer = rooms.flatMap(([from, value]) => plain(value === null ? null : { value, label: from > 0 ? `buffer from ${seconds(from)}` : "buffer" }));
     const cells = groups.some((group) => group.cells);
     const panel = (options: ConstructorParameters<typeof Panel>[0]) => new Panel(options, duration_s, watcher);
     const made: Panel[] = [];

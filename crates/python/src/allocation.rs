@@ -70,7 +70,7 @@ fn described(network: &Described) -> Value {
             ChangeKind::Route(flow, ..) => {
                 later.push(json!({"at_s": change.at.seconds(), "group": network.flows[flow as usize].group}));
             }
-            ChangeKind::Delay(..) | ChangeKind::RandomLoss(..) => {}
+            ChangeKind::Delay(..) | ChangeKind::RandomLoss(..) | ChangeKind::Buffer(..) => {}
         }
     }
     let capacity = |(port, rate): (&tailback_core::network::Port, Rate)| rate.0 as f64 * f64::from(port.transmitters);

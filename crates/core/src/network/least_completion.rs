@@ -51,7 +51,7 @@ impl Network {
             match change.what {
                 ChangeKind::Rate(port, new) => links[port as usize].rate = links[port as usize].rate.max(Some(new)),
                 ChangeKind::Delay(port, new) => links[port as usize].delay = links[port as usize].delay.min(new),
-                ChangeKind::RandomLoss(..) | ChangeKind::Route(..) => {}
+                ChangeKind::RandomLoss(..) | ChangeKind::Buffer(..) | ChangeKind::Route(..) => {}
             }
         }
         links

@@ -83,6 +83,15 @@ impl Network {
         });
         policies.chain(senders)
     }
+
+    /// What a port has room for at a time.
+    pub fn buffer_at(&self, port: PortId, time: Time) -> Buffer {
+        let changed = self.changes.iter().filter(|change| change.at <= time).filter_map(|change| match change.what {
+            ChangeKind::Buffer(of, buffer) if of == port => Some(buffer),
+            _ => None,
+        });
+        changed.last().unwrap_or(self.ports[port as usize].buffer)
+    }
 }
 
 /// One direction of a link: a buffer, a policy, K transmitters and the delay line behind them.
@@ -371,6 +380,8 @@ pub enum ChangeKind {
     /// New forward and backward path of a flow, for packets that its ends send from now on.
     Route(FlowId, u32, u32),
     RandomLoss(PortId, f64),
+    /// For what arrives from now on; what is in it stays.
+    Buffer(PortId, Buffer),
 }
 
 /// What to keep beside the counters, which are always on.

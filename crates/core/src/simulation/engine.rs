@@ -226,6 +226,7 @@ impl Engine {
             ChangeKind::Rate(port, rate) => fabric.ports[port as usize].equipment.set_rate(rate),
             ChangeKind::Delay(port, delay) => fabric.ports[port as usize].equipment.set_delay(delay),
             ChangeKind::RandomLoss(port, loss) => fabric.ports[port as usize].equipment.set_loss(loss),
+            ChangeKind::Buffer(port, buffer) => fabric.ports[port as usize].equipment.set_buffer(buffer),
             ChangeKind::Route(flow, forward, backward) => {
                 let starts = route_starts(network);
                 let wire = &mut fabric.paths[flow as usize].wire;

@@ -704,10 +704,11 @@ fn random_changes(dice: &mut Dice, ports: &[Port], flows: &[Flow], routes: u64, 
         let port = dice.pick(0, ports.len() as u64 - 1) as u32;
         let flow = dice.pick(0, flows.len() as u64 - 1) as u32;
         let route = dice.pick(0, routes - 1) as u32;
-        let what = match dice.pick(0, 3) {
+        let what = match dice.pick(0, 4) {
             0 => ChangeKind::Rate(port, Rate(dice.pick(1, 10) * 1_000_000)),
             1 => ChangeKind::Delay(port, Span::from_millis(dice.pick(0, 10))),
             2 => ChangeKind::RandomLoss(port, 0.02),
+            3 => ChangeKind::Buffer(port, Buffer::Units(dice.pick(0, 60))),
             _ => ChangeKind::Route(flow, 2 * route, 2 * route + 1),
         };
         changes.push(Change { at: Time(dice.pick(0, duration.0)), what });

@@ -1,5 +1,6 @@
 //! What flows in cells and the links they cross must agree on.
 
+use super::changes::Changes;
 use super::flows::Way;
 use super::graph::Graph;
 use crate::problem::Report;
@@ -45,10 +46,10 @@ pub(super) struct Crossing<'d> {
 }
 
 /// Reports what does not go together. `groups`: how many flow groups there are; of some no crossing may be known.
-pub(super) fn check(crossings: &[Crossing], groups: usize, graph: &Graph, report: &mut Report) {
+pub(super) fn check(crossings: &[Crossing], groups: usize, (graph, changes): (&Graph, &Changes), report: &mut Report) {
     let in_cells: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.framed).collect();
     for crossing in &in_cells {
-        check_alone(crossing, graph, report);
+        check_alone(crossing, graph, changes, report);
     }
     check_buffers(crossings, graph, report);
     in_cells.iter().for_each(|crossing| check_order(crossing, graph, report));
@@ -93,7 +94,7 @@ fn check_order(crossing: &Crossing, graph: &Graph, report: &mut Report) {
     }
 }
 
-fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
+fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &mut Report) {
     let Crossing { name, group, ways, rerouted, .. } = crossing;
     let at = format!("flows.{name}.framing");
     let Some(framing) = group.framing.filter(|_| report.sound(&at)) else { return };
@@ -125,12 +126,14 @@ fn check_alone(crossing: &Crossing, graph: &Graph, report: &mut Report) {
     let cells = framing.cells(packet).0;
     let crossed: BTreeSet<PortId> = ways.iter().flat_map(|(forward, _)| forward).copied().collect();
     for port in crossed {
+        let buffers = changes.buffers(port);
         let port = &graph.ports[port as usize];
-        let places = match port.buffer {
+        let of_buffer = |buffer| match buffer {
             Buffer::Units(cells) => cells,
             Buffer::Bytes(bytes) => bytes / CELL_BYTES.0,
             Buffer::Unlimited => u64::MAX,
         };
+        let places = buffers.map(of_buffer).fold(of_buffer(port.buffer), u64::min);
         if cells > places {
             let problem = report.add(&at, format!("a frame larger than the buffer of `{}`", port.name));
             problem.given(format!("frames of {cells} cells, a buffer of {places} cells"));

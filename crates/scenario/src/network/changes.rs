@@ -1,14 +1,14 @@
 //! The timeline: changes of links and flow groups.
 
-use super::graph::Graph;
+use super::graph::{Graph, places};
 use super::groups::Groups;
 use super::routing::Ways;
 use super::{Paths, flows, traffic};
 use crate::problem::Report;
 use crate::scenario::Description;
-use crate::schema::Event;
+use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
-use tailback_core::network::{Change, ChangeKind, DeliveryTrace, Port, PortId};
+use tailback_core::network::{self, Change, ChangeKind, DeliveryTrace, Port, PortId};
 use tailback_core::primitives::units::{Rate, Span, Time};
 
 /// What the timeline says.
@@ -71,6 +71,14 @@ fn in_time(event: &Event, description: &Description, at: &str, report: &mut Repo
 const MOST_CHANGES: usize = 4_000_000;
 
 impl Changes {
+    /// What a port has room for later.
+    pub fn buffers(&self, port: PortId) -> impl Iterator<Item = network::Buffer> + '_ {
+        self.list.iter().filter_map(move |change| match change.what {
+            ChangeKind::Buffer(of, buffer) if of == port => Some(buffer),
+            _ => None,
+        })
+    }
+
     fn link(&mut self, event: &Event, at: &str, graph: &Graph, report: &mut Report) {
         let strange = [
             ("route", event.route.is_some()),
@@ -78,15 +86,19 @@ impl Changes {
             ("start", event.start),
             ("stop", event.stop),
         ];
-        refuse(&strange, "link", "`rate`, `delay` or `loss`", at, report);
+        refuse(&strange, "link", "`rate`, `delay`, `loss` or `buffer`", at, report);
         let Some(port) = event.link.as_ref().and_then(|name| graph.port(name, &format!("{at}.link"), report)) else { return };
         let kinds = [
             event.rate.map(|rate| ChangeKind::Rate(port, rate.rate())),
             event.delay.map(|delay| ChangeKind::Delay(port, delay.span())),
             event.loss.map(|loss| ChangeKind::RandomLoss(port, loss.0)),
+            event.buffer.map(|buffer| ChangeKind::Buffer(port, places(Some(buffer)))),
         ];
+        if let Some(buffer) = event.buffer {
+            check_buffer(buffer, port, &format!("{at}.buffer"), graph, report);
+        }
         if kinds.iter().all(Option::is_none) && report.sound(at) {
-            report.add(at, "nothing changes here").expected("`rate`, `delay` or `loss` with `link`");
+            report.add(at, "nothing changes here").expected("`rate`, `delay`, `loss` or `buffer` with `link`");
         }
         let rate_at = format!("{at}.rate");
         if event.rate.is_some() && graph.ports[port as usize].trace.is_some() && report.sound(&rate_at) {
@@ -112,7 +124,12 @@ impl Changes {
         paths: &mut Paths,
         report: &mut Report,
     ) {
-        let strange = [("rate", event.rate.is_some()), ("delay", event.delay.is_some()), ("loss", event.loss.is_some())];
+        let strange = [
+            ("rate", event.rate.is_some()),
+            ("delay", event.delay.is_some()),
+            ("loss", event.loss.is_some()),
+            ("buffer", event.buffer.is_some()),
+        ];
         refuse(&strange, "group", "`route`, `start` or `stop`", at, report);
         let Some(name) = &event.group else { return };
         let Some(flows) = groups.flows(name.as_str(), &format!("{at}.group"), report) else { return };
@@ -163,6 +180,24 @@ impl Changes {
 fn refuse(strange: &[(&str, bool)], with: &str, expected: &str, at: &str, report: &mut Report) {
     for (key, _) in strange.iter().filter(|(_, given)| *given) {
         report.add(format!("{at}.{key}"), format!("`{key}` does not go with `{with}`")).expected(expected);
+    }
+}
+
+/// Policies go on counting in the unit of the queue's own buffer.
+fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &mut Report) {
+    let (own, queue_at) = graph.buffer_as_written(port);
+    let expected = match own {
+        Buffer::Packets(_) | Buffer::Share(_) if matches!(buffer, Buffer::Packets(_)) => return,
+        Buffer::Cells(_) if matches!(buffer, Buffer::Cells(_)) => return,
+        Buffer::Bytes(_) if matches!(buffer, Buffer::Bytes(_)) => return,
+        Buffer::Packets(_) | Buffer::Share(_) => "packets, as the queue's own buffer, such as `100 packets`",
+        Buffer::Cells(_) => "cells, as the queue's own buffer, such as `1200 cells`",
+        Buffer::Bytes(_) => "bytes, as the queue's own buffer, such as `100 kB`",
+        Buffer::Unlimited => "no change here, or a `buffer` with an end from the start",
+    };
+    if report.sound(at) {
+        let problem = report.add(at, format!("another kind of buffer than `{queue_at}.buffer`"));
+        problem.given(format!("{buffer}, after {own}")).expected(expected);
     }
 }
 

@@ -38,7 +38,7 @@ impl Feeders<'_> {
                     let bounds = &mut bounds[port as usize];
                     bounds.shortest_delay = bounds.shortest_delay.min(delay);
                 }
-                ChangeKind::RandomLoss(..) | ChangeKind::Route(..) => {}
+                ChangeKind::RandomLoss(..) | ChangeKind::Buffer(..) | ChangeKind::Route(..) => {}
             }
         }
         Feeders { graph, bounds }

@@ -98,7 +98,7 @@ pub(super) fn flows(
         core_groups.push(group);
     }
     check_drops(&crossed, graph, report);
-    cells::check(&crossings, description.flows.len(), graph, report);
+    cells::check(&crossings, description.flows.len(), (graph, changes), report);
     rates::check(&crossings, graph, report);
     (core_groups, flows)
 }

@@ -1,6 +1,6 @@
 //! `[[timeline]]`: what changes while the network runs.
 
-use super::PortName;
+use super::{Buffer, PortName};
 use crate::quantity::{Duration, Probability, Rate};
 use crate::record::record;
 use crate::values::Name;
@@ -18,6 +18,8 @@ record! {
         delay: Option<Duration>,
         /// The link's new probability of random loss.
         loss: Option<Probability>,
+        /// What the link's queue has room for from now on, in the unit that its `buffer` has; what is in it stays, and thresholds stay as they are.
+        buffer: Option<Buffer>,
         /// Flow group that changes.
         group: Option<Name>,
         /// The group's new route.

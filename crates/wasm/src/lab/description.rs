@@ -7,7 +7,7 @@ use super::session::refuse_user_code;
 use super::watched::{Followed, Read, read};
 use serde_json::{Value, json};
 use tailback_core::Engine;
-use tailback_core::network::{Buffer, Flow, Group, Network, Port, Transport};
+use tailback_core::network::{Buffer, ChangeKind, Flow, Group, Network, PortId, Transport};
 use tailback_core::primitives::units::Time;
 use tailback_scenario::{Problem, Warnings};
 
@@ -23,7 +23,7 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
     let port_ends = scenario.port_ends()?;
     let flow_ends = scenario.ends()?;
     let followed = Followed::of(&network, of.follow);
-    let ports = network.ports.iter().zip(&port_ends).map(|(port, (from, to))| described_port(port, from.as_str(), to.as_str()));
+    let ports = (0..).zip(&port_ends).map(|(id, (from, to))| described_port(&network, id, from.as_str(), to.as_str()));
     // Those that are followed are among them.
     let told = |index: usize| index < MOST_FLOWS || followed.flows.contains(&(index as u32));
     let flows = network.flows.iter().zip(&flow_ends).enumerate().filter(|&(index, _)| told(index));
@@ -46,12 +46,13 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
     }))
 }
 
-fn described_port(port: &Port, from: &str, to: &str) -> Value {
-    let (buffer, unit) = match port.buffer {
-        Buffer::Units(units) => (Some(units), "packets"),
-        Buffer::Bytes(bytes) => (Some(bytes), "bytes"),
-        Buffer::Unlimited => (None, "packets"),
-    };
+fn described_port(network: &Network, id: PortId, from: &str, to: &str) -> Value {
+    let port = &network.ports[id as usize];
+    let (buffer, unit) = room(port.buffer);
+    let later = network.changes.iter().filter_map(|change| match change.what {
+        ChangeKind::Buffer(of, buffer) if of == id => Some(json!([change.at.seconds(), room(buffer).0])),
+        _ => None,
+    });
     json!({
         "name": port.name,
         "from": from,
@@ -61,8 +62,17 @@ fn described_port(port: &Port, from: &str, to: &str) -> Value {
         "delay_s": port.delay.seconds(),
         "buffer": buffer,
         "buffer_unit": unit,
+        "buffers_later": later.collect::<Vec<_>>(),
         "policy": port.policy.name(),
     })
+}
+
+fn room(buffer: Buffer) -> (Option<u64>, &'static str) {
+    match buffer {
+        Buffer::Units(units) => (Some(units), "packets"),
+        Buffer::Bytes(bytes) => (Some(bytes), "bytes"),
+        Buffer::Unlimited => (None, "packets"),
+    }
 }
 
 fn described_flow(network: &Network, index: usize, flow: &Flow, [from, to]: [&str; 2]) -> Value {

@@ -68,7 +68,7 @@ impl Why {
         let (Some(flow), Some(port)) = (network.flows.get(loss.flow as usize), network.ports.get(loss.port as usize)) else {
             return Err(Fault::of_page("no such flow or queue"));
         };
-        let (buffer, unit) = match port.buffer {
+        let (buffer, unit) = match network.buffer_at(loss.port, at) {
             Buffer::Units(units) => (Some(units), "units"),
             Buffer::Bytes(bytes) => (Some(bytes), "bytes"),
             Buffer::Unlimited => (None, "units"),

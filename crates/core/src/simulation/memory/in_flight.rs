@@ -23,7 +23,7 @@ fn pipes_and_buffers(network: &Network) -> f64 {
         match change.what {
             ChangeKind::Rate(port, rate) => fastest[port as usize] = fastest[port as usize].max(rate.0),
             ChangeKind::Delay(port, delay) => longest[port as usize] = longest[port as usize].max(delay),
-            ChangeKind::Route(..) | ChangeKind::RandomLoss(..) => {}
+            ChangeKind::Route(..) | ChangeKind::RandomLoss(..) | ChangeKind::Buffer(..) => {}
         }
     }
     let smallest = smallest_packet(network);
@@ -31,9 +31,10 @@ fn pipes_and_buffers(network: &Network) -> f64 {
     let ends = network.flows.iter().map(of_ends).max().unwrap_or(Span::ZERO);
     let of_port = |(port, (rate, delay)): (&Port, (u64, Span))| {
         let copies = 1.0 + port.impairments.duplication;
-        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest * copies + places(port, smallest)
+        rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest * copies
     };
-    network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum()
+    let pipes: f64 = network.ports.iter().zip(fastest.into_iter().zip(longest)).map(of_port).sum();
+    pipes + places(network, smallest).iter().sum::<f64>()
 }
 
 /// A link's delay with what jitter mostly adds at most.
@@ -102,21 +103,29 @@ fn clocked(network: &Network) -> f64 {
         }
     }
     let smallest = smallest_packet(network);
+    let places = places(network, smallest);
     let comes_back = |(&port, &round): (&u32, &Span)| match network.ports[port as usize].buffer {
         Buffer::Unlimited => f64::INFINITY,
-        _ => (1.0 + opens) * (rate(port) * round.seconds() / 8.0 / smallest + places(&network.ports[port as usize], smallest)),
+        _ => (1.0 + opens) * (rate(port) * round.seconds() / 8.0 / smallest + places[port as usize]),
     };
-    let wait_elsewhere = network.ports.iter().map(|port| places(port, smallest)).sum::<f64>();
+    let wait_elsewhere = places.iter().sum::<f64>();
     through.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows
 }
 
-/// Packets that a finite buffer has room for.
-fn places(port: &Port, smallest: f64) -> f64 {
-    match port.buffer {
+/// Packets that each port's finite buffer ever has room for.
+pub(super) fn places(network: &Network, smallest: f64) -> Vec<f64> {
+    let of_buffer = |buffer| match buffer {
         Buffer::Units(units) => units as f64,
         Buffer::Bytes(bytes) => bytes as f64 / smallest,
         Buffer::Unlimited => 0.0,
+    };
+    let mut places: Vec<f64> = network.ports.iter().map(|port| of_buffer(port.buffer)).collect();
+    for change in &network.changes {
+        if let ChangeKind::Buffer(port, buffer) = change.what {
+            places[port as usize] = places[port as usize].max(of_buffer(buffer));
+        }
     }
+    places
 }
 
 /// In bytes, of all full packets.

@@ -4,6 +4,7 @@
 //! acknowledgements follow from that. What is lost beside it is bounded for a sender that hears of losses (some in each round trip, and
 //! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
 
+use super::in_flight::places;
 use crate::congestion::{ControllerSpec, MOST_QUANTITIES};
 use crate::network::{
     Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
@@ -107,21 +108,15 @@ impl<'a> Ways<'a> {
                 ChangeKind::Rate(port, rate) => rates[port as usize] = rates[port as usize].max(rate.0 as f64),
                 ChangeKind::Route(flow, forward, backward) => further.entry(flow).or_default().push((forward, backward)),
                 ChangeKind::RandomLoss(_, share) => loss = share.max(loss),
-                ChangeKind::Delay(..) => {}
+                ChangeKind::Delay(..) | ChangeKind::Buffer(..) => {}
             }
         }
         rates.iter_mut().zip(&network.ports).for_each(|(rate, port)| *rate *= f64::from(port.transmitters));
         let smallest = network.groups.iter().map(wire_bytes).fold(1500.0, f64::min);
-        let room = network.ports.iter().zip(&rates).map(|(port, rate)| {
-            let buffer = match port.buffer {
-                Buffer::Units(units) => units as f64,
-                Buffer::Bytes(bytes) => bytes as f64 / smallest,
-                // What is never full discards nothing.
-                Buffer::Unlimited => 0.0,
-            };
-            buffer + rate * port.delay.seconds() / 8.0 / smallest
-        });
-        let room = room.sum();
+        // What is never full discards nothing.
+        let waiting: f64 = places(network, smallest).iter().sum();
+        let pipe = |(port, rate): (&Port, &f64)| rate * port.delay.seconds() / 8.0 / smallest;
+        let room = waiting + network.ports.iter().zip(&rates).map(pipe).sum::<f64>();
         let is_external = |flow: &&Flow| match &network.groups[flow.group as usize].transport {
             Transport::Datagram(spec) => matches!(spec.arrivals, Arrivals::External),
             Transport::Tcp(..) => false,

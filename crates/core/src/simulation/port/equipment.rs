@@ -269,6 +269,10 @@ impl Equipment {
         self.delay = delay;
     }
 
+    pub(crate) fn set_buffer(&mut self, buffer: Buffer) {
+        self.buffer = buffer;
+    }
+
     pub(crate) fn set_loss(&mut self, share: f64) {
         if let Some(rest) = &mut self.rest.0 {
             rest.losses.set_share(share);

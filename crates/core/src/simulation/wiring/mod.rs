@@ -218,7 +218,10 @@ pub(crate) fn route_starts(network: &Network) -> Vec<u32> {
 
 fn ports_that_change(network: &Network) -> BTreeSet<u32> {
     let port_of = |change: &network::Change| match change.what {
-        ChangeKind::Rate(port, _) | ChangeKind::Delay(port, _) | ChangeKind::RandomLoss(port, _) => Some(port),
+        ChangeKind::Rate(port, _)
+        | ChangeKind::Delay(port, _)
+        | ChangeKind::RandomLoss(port, _)
+        | ChangeKind::Buffer(port, _) => Some(port),
         ChangeKind::Route(..) => None,
     };
     network.changes.iter().filter_map(port_of).collect()

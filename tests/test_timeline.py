@@ -1,0 +1,43 @@
+"""What changes while the network runs, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tailback as tb
+
+ROOM = """
+duration = "15 s"
+warmup = "0 s"
+[topology.dumbbell]
+rate = "1 Mbps"
+delay = "10 ms"
+queue = {buffer = "10 packets"}
+[flows.probe]
+from = "left"
+to = "right"
+source = {kind = "constant", rate = "2 Mbps", packet = "1000 B"}
+[[timeline]]
+at = "5 s"
+link = "bottleneck"
+buffer = "30 packets"
+[[timeline]]
+at = "10 s"
+link = "bottleneck"
+buffer = "5 packets"
+[record]
+traces = ["queue"]
+"""
+
+
+def test_a_queue_has_room_for_more_and_for_less_and_keeps_what_is_in_it() -> None:
+    trace = tb.simulate(tb.Scenario.from_toml(ROOM), seed=1).trace("queue")
+    times, held = np.asarray(trace["time_s"]), np.asarray(trace["queue_units"])
+    before, more, less = (held[(begin < times) & (times < end)] for begin, end in ((4, 5), (6, 10), (10, 15)))
+    # Twice as much comes as leaves: a packet leaves, and the next fills its place.
+    assert (before.min(), before.max()) == (9, 10)
+    assert (more.min(), more.max()) == (29, 30)
+    # What was in it leaves at the link's rate, a packet in 8 ms and one of them at 10 s, and nothing comes in meanwhile.
+    assert (less.max(), less[-1] in (4, 5)) == (28, True)
+    assert times[(times > 10) & (held == 5)][0] == pytest.approx(10.192, abs=1e-9)
