@@ -137,6 +137,42 @@ def test_a_turned_knob_changes_the_text_and_the_run(opened: Open) -> None:
     assert run(page) == of_wheel(toml, 1)
 
 
+def test_another_policy_comes_with_what_it_needs(opened: Open) -> None:
+    page = opened("#example=red")
+    choice = page.locator("[id='knob-topology.dumbbell.queue.policy']")
+    words = choice.evaluate("choice => [...choice.options].map((option) => option.value)")
+    assert {"red", "codel", "bpd", "policer"} < set(words)
+    of_cells = set()
+    for word in [*words, "red"]:
+        choice.select_option(word)
+        expect(page.locator("#toml")).to_have_value(re.compile(f'policy = "{word}"'))
+        told = page.locator("#problems li").all_inner_texts()
+        # Where it is for cells, that is all that is wrong.
+        assert all("cells" in one or "virtual channels" in one for one in told), told
+        if told:
+            of_cells.add(word)
+    assert of_cells == {"ppd", "epd", "epd_per_vc", "bpd", "spd", "erica"}
+    toml = page.input_value("#toml")
+    assert 'policy = "red", buffer = "200 packets", lower = "25 %", upper = "75 %"' in toml
+    assert run(page) == of_wheel(toml, 1)
+
+
+def test_what_may_stand_in_a_table_can_be_added_and_goes_again(opened: Open) -> None:
+    page = opened("#example=one_flow")
+    shipped = page.input_value("#toml")
+    page.select_option("[aria-label='Add to or take from topology.dumbbell']", "+loss")
+    # A table without anything is a section to add to.
+    page.select_option("[aria-label='Add to or take from topology.dumbbell.loss']", "+probability")
+    knob = page.locator("[id='knob-topology.dumbbell.loss.probability']")
+    knob.fill("0.1 %")
+    knob.press("Enter")
+    expect(page.locator("#toml")).to_have_value(re.compile('probability = "0.1 %"'))
+    toml = page.input_value("#toml")
+    assert run(page) == of_wheel(toml, 1) != GOLDEN["one_flow.toml"]["1"]["results"]
+    page.select_option("[aria-label='Add to or take from topology.dumbbell']", "-loss")
+    expect(page.locator("#toml")).to_have_value(shipped)
+
+
 def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(opened: Open) -> None:
     page = opened("#example=two_rtts")
     page.click("#compare")
@@ -155,7 +191,8 @@ def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(ope
     expect(page.locator(".pane")).to_have_count(1)
 
 
-def test_a_fork_goes_on_with_one_thing_changed(opened: Open) -> None:
+@pytest.mark.parametrize(("what", "value"), [("rate", "3 Mbps"), ("buffer", "90 packets")])
+def test_a_fork_goes_on_with_one_thing_changed(opened: Open, what: str, value: str) -> None:
     page = opened("#example=one_flow")
     run(page)
     over = page.locator(".panel .u-over").first
@@ -163,11 +200,12 @@ def test_a_fork_goes_on_with_one_thing_changed(opened: Open) -> None:
     assert box
     over.click(position={"x": box["width"] / 2, "y": box["height"] - 20})
     expect(page.locator("#fork")).to_contain_text(re.compile("Fork at (29.9|30)"))
-    page.fill("#fork input", "3 Mbps")
+    page.select_option("[aria-label='What changes']", what)
+    page.fill("#fork input", value)
     page.click("#fork-go")
     page.wait_for_selector("#hash-B")
     toml = page.input_value("#toml")
-    assert 'rate = "3 Mbps"' in toml[toml.index("[[timeline]]") :]
+    assert f'{what} = "{value}"' in toml[toml.index("[[timeline]]") :]
     assert page.inner_text("#hash-B") == of_wheel(toml, 1)
     assert page.inner_text("#hash-A") == GOLDEN["one_flow.toml"]["1"]["results"]
 

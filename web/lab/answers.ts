@@ -86,7 +86,8 @@ export interface Description {
 
 export interface Knob {
   at: string;
-  value: string | number | boolean;
+  // Null: a table without anything.
+  value: string | number | boolean | null;
   from: number;
   to: number;
 }

@@ -1,113 +1,69 @@
-// Knobs: the values that stand in a scenario, each with what the schema says of it.
+// Knobs: the values that stand in a scenario, each with what the schema says of it, and what else may stand there.
 
 import type { Knob, Problem } from "./answers";
 import { fill, make } from "./dom";
-
-type Schema = { [key: string]: unknown };
-
-interface Known {
-  help: string;
-  fallback: unknown;
-  words: string[];
-  // Of a number: the least and the most that it may be, as far as that is said.
-  range: [number | null, number | null];
-}
-
-// What the JSON Schema says of the place of a scenario.
-export class Places {
-  constructor(private readonly root: Schema) {}
-
-  // `values`: what stands in the scenario. It decides between alternatives: what `policy = "red"` is not says nothing of RED's settings.
-  at(place: string, values: ReadonlyMap<string, Knob["value"]>): Known {
-    const keys = place.split(/\.|(?=\[)/);
-    let found = [this.root];
-    let all = [this.root];
-    let prefix = "";
-    for (const key of keys) {
-      all = all.flatMap((schema) => this.shapes(schema)).flatMap((schema) => this.child(schema, key));
-      const shapes = found.flatMap((schema) => this.shapes(schema));
-      const fitting = shapes.filter((schema) => fits(schema, prefix, values));
-      found = (fitting.length ? fitting : shapes).flatMap((schema) => this.child(schema, key));
-      prefix += key.startsWith("[") || prefix === "" ? key : `.${key}`;
-    }
-    const value = values.get(place);
-    const shapes = found.flatMap((schema) => this.shapes(schema));
-    const own = shapes.filter((schema) => schema["const"] === undefined || schema["const"] === value);
-    const first = (name: string) => own.map((schema) => schema[name]).find((said) => said !== undefined);
-    const [help, least, most] = [first("description"), first("minimum"), first("maximum")];
-    const words = all.flatMap((schema) => this.shapes(schema)).flatMap((schema) => (Array.isArray(schema["enum"]) ? schema["enum"] : typeof schema["const"] === "string" ? [schema["const"]] : []));
-    return {
-      help: typeof help === "string" ? help.replaceAll("`", "") : "",
-      fallback: first("default"),
-      words: [...new Set(words.filter((word): word is string => typeof word === "string"))],
-      range: [typeof least === "number" ? least : null, typeof most === "number" ? most : null],
-    };
-  }
-
-  // What a schema stands for: itself, what it refers to, and its alternatives.
-  private shapes(schema: Schema, depth = 0): Schema[] {
-    if (depth > 12) {
-      return [];
-    }
-    const others: Schema[] = [];
-    if (typeof schema["$ref"] === "string") {
-      const target = schema["$ref"].replace("#/", "").split("/").reduce<unknown>((at, key) => (at as Schema | undefined)?.[key], this.root);
-      if (target) {
-        others.push(target as Schema);
-      }
-    }
-    for (const key of ["anyOf", "oneOf", "allOf"]) {
-      if (Array.isArray(schema[key])) {
-        others.push(...(schema[key] as Schema[]));
-      }
-    }
-    return [schema, ...others.flatMap((other) => this.shapes(other, depth + 1))];
-  }
-
-  private child(schema: Schema, key: string): Schema[] {
-    if (key.startsWith("[")) {
-      return typeof schema["items"] === "object" && schema["items"] ? [schema["items"] as Schema] : [];
-    }
-    const own = (schema["properties"] as Schema | undefined)?.[key];
-    const any = schema["additionalProperties"] || Object.values((schema["patternProperties"] as Schema | undefined) ?? {})[0];
-    return [own, own === undefined ? any : undefined].filter((found): found is Schema => typeof found === "object" && found !== null);
-  }
-}
-
-// Whether what stands in the scenario at a place can be of this shape: none of its words is another.
-function fits(schema: Schema, place: string, values: ReadonlyMap<string, Knob["value"]>): boolean {
-  const properties = (schema["properties"] ?? {}) as Record<string, Schema>;
-  return Object.entries(properties).every(([name, property]) => {
-    const value = values.get(place === "" ? name : `${place}.${name}`);
-    const word = property["const"] ?? (Array.isArray(property["enum"]) ? property["enum"] : undefined);
-    return value === undefined || word === undefined || (Array.isArray(word) ? word.includes(value) : word === value);
-  });
-}
+import type { Edit, Known, Places, Values } from "./schema";
 
 // Sections whose values say what is recorded, not what happens.
 const ASIDE = /^(record|name$)/;
+// Of what stands at the top of a scenario.
+const TOP = "run";
 
-// `other`: those of the variant beside this one, which are told where they differ.
-export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: Places, problems: Problem[], turn: (at: string, value: string | number | boolean) => void): void {
+// `other`: those of the variant beside this one, which are told where they differ. `turn`: edits, and the place that has the focus afterwards.
+export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: Places, problems: Problem[], turn: (edits: Edit[], at: string) => void): void {
   const beside = (at: string) => other.find((knob) => knob.at === at)?.value;
-  const values = new Map(found.map(({ at, value }) => [at, value]));
+  const values: Values = new Map(found.map(({ at, value }) => [at, value]));
   const sections = new Map<string, Knob[]>();
   for (const knob of found.filter((knob) => !ASIDE.test(knob.at))) {
-    const section = knob.at.includes(".") ? knob.at.slice(0, knob.at.lastIndexOf(".")) : "run";
-    sections.set(section, [...(sections.get(section) ?? []), knob]);
+    // A table without anything is a section to add to.
+    const section = knob.value === null ? knob.at : knob.at.includes(".") ? knob.at.slice(0, knob.at.lastIndexOf(".")) : "";
+    sections.set(section, [...(sections.get(section) ?? []), ...(knob.value === null ? [] : [knob])]);
   }
+  const set = (at: string) => (value: string | number | boolean) => turn(places.turned(at, value, values), at);
   fill(
     place,
     ...[...sections].map(([section, own]) =>
-      make("fieldset", {}, make("legend", {}, section), ...own.map((knob) => control(knob, places.at(knob.at, values), beside(knob.at), problems.filter((problem) => problem.at === knob.at), turn))),
+      make(
+        "fieldset",
+        {},
+        make("legend", {}, section || TOP),
+        ...own.map((knob) => control(knob, places.at(knob.at, values), beside(knob.at), problems.filter((problem) => problem.at === knob.at), set(knob.at))),
+        settings(section, places, values, turn),
+      ),
     ),
   );
 }
 
-function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, problems: Problem[], turn: (at: string, value: string | number | boolean) => void): HTMLElement {
+// What may be added to a table, and what of it may go.
+function settings(section: string, places: Places, values: Values, turn: (edits: Edit[], at: string) => void): HTMLElement | null {
+  const at = (key: string) => (section === "" ? key : `${section}.${key}`);
+  const missing = places.missing(section, values).filter(({ key }) => !ASIDE.test(at(key)));
+  const optional = places.optional(section, values).filter((key) => !ASIDE.test(at(key)));
+  if (missing.length + optional.length === 0) {
+    return null;
+  }
+  const group = (label: string, options: HTMLElement[]) => (options.length ? make("optgroup", { label }, ...options) : null);
+  const choice = make(
+    "select",
+    {
+      class: "settings",
+      "aria-label": `Add to or take from ${section || TOP}`,
+      change: () => {
+        const [act, key] = [choice.value.slice(0, 1), choice.value.slice(1)];
+        const value = act === "+" ? (missing.find((one) => one.key === key)?.value ?? null) : null;
+        turn([{ at: at(key), value }], at(key));
+      },
+    },
+    make("option", { value: "" }, "Add or remove\u2026"),
+    group("Add", missing.map(({ key, help }) => make("option", { value: `+${key}`, title: help }, key))),
+    group("Remove: what applies if it is not given", optional.map((key) => make("option", { value: `-${key}` }, key))),
+  );
+  return choice;
+}
+
+function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, problems: Problem[], set: (value: string | number | boolean) => void): HTMLElement {
   const id = `knob-${knob.at}`;
   const label = knob.at.slice(knob.at.lastIndexOf(".") + 1);
-  const set = (value: string | number | boolean) => turn(knob.at, value);
   const described = known.help ? `${id}-help` : undefined;
   const row = make("div", { class: problems.length ? "knob wrong" : "knob" }, make("label", { for: id }, label));
   if (typeof knob.value === "boolean") {

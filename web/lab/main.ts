@@ -8,7 +8,6 @@ import { Engine } from "./engine";
 import { examples, type Example } from "./examples";
 import { forkForm, type Change } from "./forking";
 import { gallery } from "./gallery";
-import { Places } from "./knobs";
 import { LessonView } from "./lesson_view";
 import { LinkError, unfolded } from "./link";
 import { Looking, SPANS } from "./looking";
@@ -17,6 +16,7 @@ import { lossList, outcome } from "./outcome";
 import { Pane } from "./pane";
 import { Player } from "./player";
 import { ScenarioSide } from "./scenario_side";
+import { Places, type Edit } from "./schema";
 import { seedTyped } from "./seed";
 import { sizing } from "./sizing";
 import { exportMenu, share } from "./taking";
@@ -48,7 +48,7 @@ class Lab {
     finished: () => this.finished(),
   });
   private readonly side = new ScenarioSide(this.variants, {
-    turn: (at, value) => void this.edit(() => this.turn(at, value)),
+    turn: (edits, at) => void this.edit(() => this.turn(edits, at)),
     change: (toml) => void this.edit(() => this.change(toml)),
     choose: (name) => void this.choose(name),
   });
@@ -288,12 +288,12 @@ class Lab {
     }
   }
 
-  private async turn(at: string, value: string | number | boolean): Promise<void> {
+  private async turn(edits: Edit[], at: string): Promise<void> {
     if (!(await this.applied())) {
       return;
     }
     try {
-      const { toml } = await this.engine.ask<{ toml: string }>({ ask: "turn", toml: this.variants.get().toml, at, value });
+      const { toml } = await this.engine.ask<{ toml: string }>({ ask: "edit", toml: this.variants.get().toml, edits });
       await this.change(toml);
       // The knob is another element now, at the same place.
       document.getElementById(`knob-${at}`)?.focus();

@@ -3,7 +3,8 @@
 import type { Knob, Problem } from "./answers";
 import { byId, fill, make } from "./dom";
 import { questionOf } from "./examples";
-import { knobs, type Places } from "./knobs";
+import { knobs } from "./knobs";
+import type { Edit, Places } from "./schema";
 import { SEEDS } from "./seed";
 import type { Variant, Variants } from "./variants";
 
@@ -12,7 +13,8 @@ const LINE = 19;
 
 // What somebody does here.
 export interface Editor {
-  turn(at: string, value: string | number | boolean): void;
+  // Edits of the text; `at` is what was turned.
+  turn(edits: Edit[], at: string): void;
   change(toml: string): void;
   // The other variant is to be edited.
   choose(name: Variant["name"]): void;
@@ -107,7 +109,7 @@ export class ScenarioSide {
     this.gutter();
     if (this.places) {
       const other: Knob[] = variant.name === "B" ? this.variants.get("A").knobs : [];
-      knobs(byId("knobs"), variant.knobs, other, this.places, variant.problems, (at, value) => this.editor.turn(at, value));
+      knobs(byId("knobs"), variant.knobs, other, this.places, variant.problems, (edits, at) => this.editor.turn(edits, at));
     }
     this.problems(variant);
   }

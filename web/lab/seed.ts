@@ -1,6 +1,6 @@
 // The seed of what is open stands in its text, as everything else does: the field beside Run is another way to set it.
 
-import { Fault, type Knob } from "./answers";
+import type { Knob } from "./answers";
 import type { Engine } from "./engine";
 
 // Of a text that names none.
@@ -24,15 +24,7 @@ export function seedOf(toml: string, knobs: Knob[]): number {
   return Number.isSafeInteger(seed) && seed >= 0 ? seed : UNNAMED;
 }
 
-// The text with this seed. One that named none has it before everything but the comment that it begins with.
+// The text with this seed.
 export async function seeded(engine: Engine, toml: string, seed: number): Promise<string> {
-  try {
-    return (await engine.ask<{ toml: string }>({ ask: "turn", toml, at: "seed", value: seed })).toml;
-  } catch (error) {
-    if (!(error instanceof Fault)) {
-      throw error;
-    }
-    const comment = /^(?:[ \t]*(?:#.*)?\r?\n)*/.exec(toml)?.[0].length ?? 0;
-    return `${toml.slice(0, comment)}seed = ${seed}\n${toml.slice(comment)}`;
-  }
+  return (await engine.ask<{ toml: string }>({ ask: "edit", toml, edits: [{ at: "seed", value: seed }] })).toml;
 }

@@ -120,7 +120,12 @@ export class Variants {
     const variant = this.get();
     variant.toml = toml;
     const generation = ++this.generation;
-    const sound = await this.described(variant.name, toml);
+    const sound = await this.described(variant.name, toml).catch(async (error: unknown) => {
+      // Knobs are those of the text also where that has to be mended.
+      const knobs = await this.knobs(toml);
+      variant.knobs = knobs.length ? knobs : variant.knobs;
+      throw error;
+    });
     const all = await Promise.all(this.all.map((one) => (one.name === variant.name ? sound : one.seed === sound.seed ? one : this.again(one, sound.seed))));
     if (generation !== this.generation) {
       return false;

@@ -86,11 +86,11 @@ impl Network {
 
     /// What a port has room for at a time.
     pub fn buffer_at(&self, port: PortId, time: Time) -> Buffer {
-        let changed = self.changes.iter().filter(|change| change.at <= time).filter_map(|change| match change.what {
+        let mut changed = self.changes.iter().filter(|change| change.at <= time).filter_map(|change| match change.what {
             ChangeKind::Buffer(of, buffer) if of == port => Some(buffer),
             _ => None,
         });
-        changed.last().unwrap_or(self.ports[port as usize].buffer)
+        changed.next_back().unwrap_or(self.ports[port as usize].buffer)
     }
 }
 

@@ -1,16 +1,15 @@
-//! The values that stand in a scenario's text, each with its place, and the text with another value there: what else stands in it, comments
-//! included, stays as it is.
+//! The values that stand in a scenario's text, each with its place.
 
+use super::edits::written;
 use super::fault::Fault;
 use serde_json::{Value, json};
-use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Values that a page can show as knobs.
 const MOST: usize = 500;
 
-/// Each value that is no table: its dotted place, its text and what it says.
+/// Each value that is no table, and each table without any: its dotted place, where it stands in the text, and what it says.
 pub(super) fn all(text: &str) -> Result<Value, Fault> {
     let mut found = Vec::new();
     walk(parsed(text)?.get_ref(), "", &mut |at, value| {
@@ -19,20 +18,6 @@ pub(super) fn all(text: &str) -> Result<Value, Fault> {
         }
     });
     Ok(json!({"knobs": found}))
-}
-
-/// The text with this value at the place, which has one.
-pub(super) fn turned(text: &str, at: &str, value: &Value) -> Result<Value, Fault> {
-    let table = parsed(text)?;
-    let mut place: Option<Range<usize>> = None;
-    walk(table.get_ref(), "", &mut |known, value| {
-        if known == at {
-            place = Some(value.span());
-        }
-    });
-    let place = place.ok_or_else(|| Fault::of_page(&format!("no value at {at}")))?;
-    let written = written(value).ok_or_else(|| Fault::of_page("a knob is a number, a word or a choice"))?;
-    Ok(json!({"toml": format!("{}{written}{}", &text[..place.start], &text[place.end..])}))
 }
 
 /// The text with an entry of the timeline after it.
@@ -51,11 +36,22 @@ pub(super) fn with_change(text: &str, change: &Value) -> Result<Value, Fault> {
     Ok(json!({"toml": format!("{}\n\n[[timeline]]\n{}\n", text.trim_end(), entries.join("\n"))}))
 }
 
-fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, Fault> {
+pub(super) fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, Fault> {
     DeTable::parse(text).map_err(|error| Fault::whole(&format!("this cannot be read: {}", error.message()), None, None))
 }
 
-/// Shows each value that is no table with its place.
+/// What stands at a place: a value, a table or a list.
+pub(super) fn value_at<'t, 'a>(table: &'t DeTable<'a>, at: &str) -> Option<&'t Spanned<DeValue<'a>>> {
+    let mut steps = at.split('.').flat_map(|step| step.split('['));
+    let first = table.get(steps.next()?)?;
+    steps.try_fold(first, |value, step| match (value.get_ref(), step.strip_suffix(']')) {
+        (DeValue::Array(items), Some(place)) => items.get(place.parse::<usize>().ok()?),
+        (DeValue::Table(table), None) => table.get(step),
+        _ => None,
+    })
+}
+
+/// Shows each value that is no table, and each table without any, with its place.
 fn walk<'a>(table: &DeTable<'a>, path: &str, see: &mut impl FnMut(&str, &Spanned<DeValue<'a>>)) {
     for (key, value) in table {
         let key = key.get_ref();
@@ -66,7 +62,7 @@ fn walk<'a>(table: &DeTable<'a>, path: &str, see: &mut impl FnMut(&str, &Spanned
 
 fn walk_value<'a>(value: &Spanned<DeValue<'a>>, at: &str, see: &mut impl FnMut(&str, &Spanned<DeValue<'a>>)) {
     match value.get_ref() {
-        DeValue::Table(table) => walk(table, at, see),
+        DeValue::Table(table) if !table.is_empty() => walk(table, at, see),
         DeValue::Array(items) => {
             (0..).zip(items).for_each(|(place, item): (u32, _)| walk_value(item, &format!("{at}[{place}]"), see));
         }
@@ -85,14 +81,6 @@ fn said(value: &DeValue<'_>) -> Value {
     }
 }
 
-/// As TOML writes it: basic strings are those of JSON but for some escapes that JSON's writer never makes.
-fn written(value: &Value) -> Option<String> {
-    match value {
-        Value::String(_) | Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,12 +93,6 @@ mod tests {
         let found = all(TEXT).unwrap_or_else(|_| json!({}));
         let places: Vec<&str> = found["knobs"].as_array().into_iter().flatten().filter_map(|knob| knob["at"].as_str()).collect();
         assert_eq!(places, ["duration", "links.a.rate", "links.a.queue.buffer"]);
-    }
-
-    #[test]
-    fn a_turned_knob_changes_its_value_and_nothing_else() {
-        let text = turned(TEXT, "links.a.queue.buffer", &json!("3 \"packets\"")).map(|answer| answer["toml"].clone());
-        assert_eq!(text.ok(), Some(json!(TEXT.replace("\"9 packets\"", "\"3 \\\"packets\\\"\""))));
     }
 
     #[test]

@@ -5,12 +5,13 @@
 //! far to run, a slice at a time, and how a run is sliced changes no byte of it.
 //!
 //! Where to look: `session.rs` is a run, `watched.rs` what of it is followed, `readings.rs` and `series.rs` what is kept of that;
-//! `description.rs` what the page draws, `knobs.rs` what it lets turn, `predictions/` what models
+//! `description.rs` what the page draws, `knobs.rs` what it lets turn and `edits.rs` how its text changes then, `predictions/` what models
 //! say of it, `sizing/` its calculator; `why.rs` and `difference.rs` are questions that
 //! need a run of their own.
 
 mod description;
 mod difference;
+mod edits;
 mod fault;
 mod knobs;
 mod predictions;
@@ -26,6 +27,7 @@ mod why;
 pub use fault::Fault;
 
 use difference::Difference;
+use edits::Edit;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use session::{Breaks, Session, Step};
@@ -46,11 +48,10 @@ enum Request {
     Knobs {
         toml: String,
     },
-    /// The text with another value at a place.
-    Turn {
+    /// The text with other values, more of them or fewer.
+    Edit {
         toml: String,
-        at: String,
-        value: Value,
+        edits: Vec<Edit>,
     },
     /// The text with a change of a link at a time.
     Change {
@@ -145,7 +146,7 @@ impl Lab {
             Request::Schema => Ok(tailback_scenario::json_schema()),
             Request::Describe { scenario } => description::describe(&scenario),
             Request::Knobs { toml } => knobs::all(&toml),
-            Request::Turn { toml, at, value } => knobs::turned(&toml, &at, &value),
+            Request::Edit { toml, edits } => edits::edited(&toml, &edits),
             Request::Change { toml, change } => knobs::with_change(&toml, &change),
             Request::Open { name, scenario, close } => {
                 // The one before may be large.

@@ -1,0 +1,201 @@
+//! A scenario's text with other values, more of them or fewer: what else stands in it, comments included, stays as it is.
+
+use super::fault::Fault;
+use super::knobs::{parsed, value_at};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What is to stand at a place.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Edit {
+    /// Dotted, of a value or of one to come in a table that is there.
+    at: String,
+    /// `null`: nothing.
+    value: Value,
+}
+
+/// The text after all edits, one after another.
+pub(super) fn edited(text: &str, edits: &[Edit]) -> Result<Value, Fault> {
+    let text = edits.iter().try_fold(text.to_string(), |text, edit| edit.applied(&text))?;
+    Ok(json!({"toml": text}))
+}
+
+/// As TOML writes it: basic strings are those of JSON but for some escapes that JSON's writer never makes. A table is one in braces.
+pub(super) fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::String(_) | Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
+        Value::Object(table) => {
+            let entry = |(key, value): (&String, &Value)| Some(format!("{key} = {}", written(value)?));
+            let entries: Vec<String> = table.iter().map(entry).collect::<Option<_>>()?;
+            Some(format!("{{{}}}", entries.join(", ")))
+        }
+        Value::Null | Value::Array(_) => None,
+    }
+}
+
+impl Edit {
+    fn applied(&self, text: &str) -> Result<String, Fault> {
+        let table = parsed(text)?;
+        let there = value_at(table.get_ref(), &self.at).map(Spanned::span);
+        if self.value.is_null() {
+            let (parent, key) = self.ends();
+            let keys = table_at(&table, parent).and_then(|(table, _)| table.get_key_value(key)).map(|(key, _)| key.span());
+            let (Some(key), Some(value)) = (keys, there) else { return Ok(text.to_string()) };
+            if text[..key.start].ends_with(['[', '.']) && own_line(text, key.clone(), value.clone()).is_none() {
+                return Err(self.by_hand("removed"));
+            }
+            return Ok(without(text, key, value));
+        }
+        let value =
+            written(&self.value).ok_or_else(|| Fault::of_page("a knob is a number, a word, a choice or a table of them"))?;
+        match there {
+            Some(place) => Ok(spliced(text, place, &value)),
+            None => self.added(text, &table, &value),
+        }
+    }
+
+    /// The table and the key in it.
+    fn ends(&self) -> (&str, &str) {
+        self.at.rsplit_once('.').unwrap_or(("", &self.at))
+    }
+
+    fn added(&self, text: &str, root: &Spanned<DeTable<'_>>, value: &str) -> Result<String, Fault> {
+        let (parent, key) = self.ends();
+        let (table, span) = table_at(root, parent).ok_or_else(|| Fault::of_page(&format!("no table at {parent}")))?;
+        let entry = format!("{key} = {value}");
+        let around = text.get(span.clone()).unwrap_or("");
+        if around.starts_with('{') && around.ends_with('}') {
+            let inside = around[1..around.len() - 1].trim_end();
+            let comma = if inside.trim_start().is_empty() || inside.ends_with(',') { "" } else { ", " };
+            let at = span.start + 1 + inside.len();
+            return Ok(spliced(text, at..at, &format!("{comma}{entry}")));
+        }
+        // After the last of its values that has a line to itself, written as that is: its key may be dotted.
+        let lines = table.iter().filter_map(|(key, value)| own_line(text, key.span(), value.span()));
+        if let Some((line, prefix)) = lines.max_by_key(|(line, _)| line.end) {
+            let before = if text[..line.end].ends_with('\n') { "" } else { "\n" };
+            return Ok(spliced(text, line.end..line.end, &format!("{before}{prefix}{entry}\n")));
+        }
+        if around.starts_with('[') {
+            let end = end_of_line(text, span.end);
+            return Ok(spliced(text, end..end, &format!("\n{entry}")));
+        }
+        Err(self.by_hand("added"))
+    }
+
+    fn by_hand(&self, done: &str) -> Fault {
+        Fault::whole(
+            &format!("this has to be {done} in the text"),
+            Some(self.at.clone()),
+            Some("a value of its own, or one in braces".into()),
+        )
+    }
+}
+
+/// A table that is there, and where it stands: braces and all, or its header.
+fn table_at<'t, 'a>(root: &'t Spanned<DeTable<'a>>, path: &str) -> Option<(&'t DeTable<'a>, Range<usize>)> {
+    if path.is_empty() {
+        return Some((root.get_ref(), 0..0));
+    }
+    let found = value_at(root.get_ref(), path)?;
+    match found.get_ref() {
+        DeValue::Table(table) => Some((table, found.span())),
+        _ => None,
+    }
+}
+
+/// The lines that a key and its value have to themselves, with what stands before the key; `None` if they share them.
+fn own_line(text: &str, key: Range<usize>, value: Range<usize>) -> Option<(Range<usize>, &str)> {
+    let start = text.get(..key.start)?.rfind('\n').map_or(0, |at| at + 1);
+    let end = end_of_line(text, value.end);
+    let (before, after) = (&text[start..key.start], text.get(value.end..end)?.trim_start());
+    let is_alone = !before.contains(['{', '[', ',', '=']) && (after.is_empty() || after.starts_with('#'));
+    is_alone.then(|| (start..text.len().min(end + 1), before))
+}
+
+/// Without a key and its value.
+fn without(text: &str, key: Range<usize>, value: Range<usize>) -> String {
+    if let Some((line, _)) = own_line(text, key.clone(), value.clone()) {
+        return spliced(text, line, "");
+    }
+    // In braces, with the comma before it, or else the one after it.
+    let before = text[..key.start].trim_end();
+    if let Some(rest) = before.strip_suffix(',') {
+        return spliced(text, rest.len()..value.end, "");
+    }
+    let after = text[value.end..].trim_start();
+    let end = after.strip_prefix(',').map_or(value.end, |rest| text.len() - rest.trim_start().len());
+    spliced(text, key.start..end, "")
+}
+
+fn end_of_line(text: &str, from: usize) -> usize {
+    text.get(from..).and_then(|rest| rest.find('\n')).map_or(text.len(), |at| from + at)
+}
+
+fn spliced(text: &str, place: Range<usize>, with: &str) -> String {
+    format!("{}{with}{}", &text[..place.start], &text[place.end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# What a buffer does.\nduration = \"10 s\" # long\n[links.a]\nrate = \"1 Mbps\"\nqueue = {buffer = \"9 packets\", policy = \"red\", lower = \"2 packets\"}\n\
+                        [links.a.loss]\n[links.b]\nqueue.buffer = \"3 packets\"\n";
+
+    fn after(edits: &[(&str, Value)]) -> String {
+        let edits: Vec<Edit> = edits.iter().map(|(at, value)| Edit { at: (*at).to_string(), value: value.clone() }).collect();
+        match edited(TEXT, &edits) {
+            Ok(answer) => answer["toml"].as_str().unwrap_or_default().to_string(),
+            Err(fault) => format!("{:?}", fault),
+        }
+    }
+
+    #[test]
+    fn a_turned_knob_changes_its_value_and_nothing_else() {
+        let changed = TEXT.replace("\"9 packets\"", "\"3 \\\"packets\\\"\"");
+        assert_eq!(after(&[("links.a.queue.buffer", json!("3 \"packets\""))]), changed);
+    }
+
+    #[test]
+    fn what_is_new_comes_after_what_its_table_has() {
+        let in_braces = TEXT.replace("\"2 packets\"}", "\"2 packets\", upper = 3}");
+        assert_eq!(after(&[("links.a.queue.upper", json!(3))]), in_braces);
+        let with_a_header = TEXT.replace("[links.a.loss]\n", "[links.a.loss]\nprobability = 0.1\n");
+        assert_eq!(after(&[("links.a.loss.probability", json!(0.1))]), with_a_header);
+        let table = TEXT.replace("[links.a.loss]\n", "delay = {uniform = {from = 1}}\n[links.a.loss]\n");
+        assert_eq!(after(&[("links.a.delay", json!({"uniform": {"from": 1}}))]), table);
+        let dotted = TEXT.replace("queue.buffer = \"3 packets\"\n", "queue.buffer = \"3 packets\"\nqueue.policy = \"codel\"\n");
+        assert_eq!(after(&[("links.b.queue.policy", json!("codel"))]), dotted);
+        let at_the_top = TEXT.replace("# long\n", "# long\nseed = 7\n");
+        assert_eq!(after(&[("seed", json!(7))]), at_the_top);
+        let of_a_link = TEXT.replace("\"2 packets\"}\n", "\"2 packets\"}\ndelay = \"1 ms\"\n");
+        assert_eq!(after(&[("links.a.delay", json!("1 ms"))]), of_a_link);
+    }
+
+    #[test]
+    fn what_goes_takes_its_comma_or_its_line() {
+        let last = TEXT.replace(", lower = \"2 packets\"", "");
+        assert_eq!(after(&[("links.a.queue.lower", Value::Null)]), last);
+        let first = TEXT.replace("buffer = \"9 packets\", ", "");
+        assert_eq!(after(&[("links.a.queue.buffer", Value::Null)]), first);
+        assert_eq!(after(&[("links.b.queue.buffer", Value::Null)]), TEXT.replace("queue.buffer = \"3 packets\"\n", ""));
+        assert_eq!(after(&[("duration", Value::Null)]), TEXT.replace("duration = \"10 s\" # long\n", ""));
+        assert_eq!(after(&[("links.a.queue.upper", Value::Null)]), TEXT);
+    }
+
+    #[test]
+    fn edits_follow_one_another() {
+        let wanted = TEXT.replace("\"red\", lower = \"2 packets\"", "\"rem\", target = \"20 %\"");
+        let edits = [
+            ("links.a.queue.policy", json!("rem")),
+            ("links.a.queue.lower", Value::Null),
+            ("links.a.queue.target", json!("20 %")),
+        ];
+        assert_eq!(after(&edits), wanted);
+    }
+}

@@ -1,0 +1,254 @@
+// What the JSON Schema says of the places of a scenario: help, ranges, words, and what may stand in a table.
+
+type Schema = { [key: string]: unknown };
+type Scalar = string | number | boolean;
+export type Value = Scalar | { [key: string]: Value };
+// Null: what stands there goes.
+export type Edit = { at: string; value: Value | null };
+// By place; null: a table without anything.
+export type Values = ReadonlyMap<string, Scalar | null>;
+
+export interface Known {
+  help: string;
+  fallback: unknown;
+  words: string[];
+  // Of a number: the least and the most that it may be, as far as that is said.
+  range: [number | null, number | null];
+}
+
+// What has to be given, is none of the examples of its kind, and must lie below or above another.
+const FIRST: { [key: string]: Value } = {
+  ack_size: "40 B", header: "40 B", initial_window: 10, fast_retransmit: 3, sack_blocks: 3, size: "100 kB", stop: "1 s", buffer: "100 packets", arrivals: { mean_interval: "100 ms" },
+  lower: "25 %", upper: "75 %", epd_threshold: "75 %", congestion_threshold: "50 %", dropping_threshold: "10 %", gap: 5, queues: 8, burst: "15 kB", bdp_rtt: "100 ms", warmup: "1 s", mean_on: "1 s", mean_off: "1 s", mean_idle: "1 s",
+};
+
+export class Places {
+  constructor(private readonly root: Schema) {}
+
+  // `values`: what stands in the scenario. It decides between alternatives: what `policy = "red"` is not says nothing of RED's settings.
+  at(place: string, values: Values): Known {
+    const { own: found, all } = this.walk(place, values);
+    const value = values.get(place);
+    const shapes = found.flatMap((schema) => this.shapes(schema));
+    const own = shapes.filter((schema) => schema["const"] === undefined || schema["const"] === value);
+    const first = (name: string) => own.map((schema) => schema[name]).find((said) => said !== undefined);
+    const [help, least, most] = [first("description"), first("minimum"), first("maximum")];
+    const words = all.flatMap((schema) => this.shapes(schema)).flatMap(wordsOf);
+    return {
+      help: typeof help === "string" ? help.replaceAll("`", "") : "",
+      fallback: first("default"),
+      words: [...new Set(words)],
+      range: [typeof least === "number" ? least : null, typeof most === "number" ? most : null],
+    };
+  }
+
+  // What a table may have and does not have, each with a value to begin with.
+  missing(section: string, values: Values): { key: string; help: string; value: Value }[] {
+    const has = new Set([...values.keys()].filter((at) => isIn(at, section)).map((at) => keyIn(at, section)));
+    const found = new Map<string, { key: string; help: string; value: Value }>();
+    for (const [key, property] of this.tables(section, values, true).flatMap((table) => Object.entries(propertiesOf(table)))) {
+      const value = has.has(key) || found.has(key) ? null : this.firstOf(key, property);
+      if (value !== null) {
+        found.set(key, { key, help: this.at(join(section, key), values).help, value });
+      }
+    }
+    return [...found.values()];
+  }
+
+  // What of a table does not have to be there.
+  optional(section: string, values: Values): string[] {
+    const tables = this.tables(section, values, true);
+    const needed = new Set(tables.flatMap((table) => requiredOf(table)));
+    const has = [...values.keys()].filter((at) => isIn(at, section)).map((at) => keyIn(at, section));
+    return [...new Set(has)].filter((key) => !needed.has(key));
+  }
+
+  // A value at a place, and what has to change with it in its table: another policy has other settings, and needs some.
+  turned(at: string, value: Scalar, values: Values): Edit[] {
+    const section = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "";
+    const [before, after] = [this.tables(section, values), this.tables(section, new Map([...values, [at, value]]))];
+    const edits: Edit[] = [{ at, value }];
+    const [known, kept] = [new Set(before.flatMap((table) => Object.keys(propertiesOf(table)))), after[0]];
+    if (!kept || before[0] === kept) {
+      return edits;
+    }
+    const properties = propertiesOf(kept);
+    const needed = requiredOf(kept);
+    for (const [place, there] of values) {
+      const key = keyIn(place, section);
+      if (!isIn(place, section) || join(section, key) !== place || place === at || !known.has(key)) {
+        continue;
+      }
+      const property = properties[key];
+      if (property === undefined || (there !== null && !this.accepts(property, there))) {
+        edits.push({ at: place, value: property !== undefined && needed.includes(key) ? this.firstOf(key, property) : null });
+      }
+    }
+    for (const key of needed.filter((key) => ![...values.keys()].some((place) => isIn(place, join(section, key)) || place === join(section, key)))) {
+      const property = properties[key];
+      const first = property === undefined ? null : this.firstOf(key, property);
+      if (first !== null) {
+        edits.push({ at: join(section, key), value: first });
+      }
+    }
+    return edits;
+  }
+
+  // What schemas say of a place: those that what stands in the scenario fits, and all.
+  private walk(place: string, values: Values): { own: Schema[]; all: Schema[] } {
+    const keys = place === "" ? [] : place.split(/\.|(?=\[)/);
+    let own = [this.root];
+    let all = [this.root];
+    let prefix = "";
+    for (const key of keys) {
+      all = all.flatMap((schema) => this.shapes(schema)).flatMap((schema) => this.child(schema, key));
+      const shapes = own.flatMap((schema) => this.shapes(schema));
+      const fitting = shapes.filter((schema) => fits(schema, prefix, values));
+      own = (fitting.length ? fitting : shapes).flatMap((schema) => this.child(schema, key));
+      prefix += key.startsWith("[") || prefix === "" ? key : `.${key}`;
+    }
+    return { own, all };
+  }
+
+  // The alternatives of a table that what stands in it fits; `all`: also in what else it has.
+  private tables(section: string, values: Values, all = false): Schema[] {
+    const shapes = this.walk(section, values).own.flatMap((schema) => this.shapes(schema));
+    const has = [...values.keys()].filter((at) => isIn(at, section)).map((at) => keyIn(at, section));
+    const knows = (schema: Schema) => schema["additionalProperties"] !== false || has.every((key) => key in propertiesOf(schema));
+    return shapes.filter((schema) => schema["properties"] !== undefined && fits(schema, section, values) && (!all || knows(schema)));
+  }
+
+  // A value to begin with; null: nothing simple.
+  private firstOf(key: string, schema: Schema, depth = 0): Value | null {
+    const { default: fallback, const: constant } = schema;
+    if (isScalar(fallback) && fallback !== "none") {
+      return fallback;
+    }
+    if (FIRST[key] !== undefined) {
+      return FIRST[key];
+    }
+    if (isScalar(constant)) {
+      return constant;
+    }
+    const [word] = wordsOf(schema);
+    if (word !== undefined) {
+      return word;
+    }
+    const shapes = this.shapes(schema).slice(1);
+    const example = [schema, ...shapes].filter((shape) => shape["pattern"] !== undefined || shape["anyOf"] !== undefined).flatMap((shape) => examplesOf(shape)).filter((text) => this.accepts(schema, text));
+    const text = example.find((one) => one.endsWith("%")) ?? example[0];
+    if (text !== undefined) {
+      return text;
+    }
+    switch (schema["type"]) {
+      case "boolean":
+        return true;
+      case "integer":
+      case "number":
+        return typeof schema["minimum"] === "number" && schema["minimum"] > 0 ? schema["minimum"] : 1;
+      case "object": {
+        // Its keys are names.
+        if (schema["patternProperties"] !== undefined) {
+          return null;
+        }
+        const needed = requiredOf(schema).map((name) => [name, this.firstOf(name, propertiesOf(schema)[name] ?? {}, depth + 1)] as const);
+        return depth > 2 || needed.some(([, value]) => value === null) ? null : (Object.fromEntries(needed) as Value);
+      }
+      default:
+        return shapes.map((shape) => this.firstOf("", shape, depth + 1)).find((value) => value !== null) ?? null;
+    }
+  }
+
+  // As far as a page can tell; the core has the last word.
+  private accepts(schema: Schema, value: Scalar): boolean {
+    return this.shapes(schema).some((shape) => {
+      const words = wordsOf(shape);
+      if (words.length) {
+        return typeof value === "string" && words.includes(value);
+      }
+      if (typeof shape["pattern"] === "string") {
+        return typeof value === "string" && new RegExp(shape["pattern"]).test(value);
+      }
+      const type = shape["type"];
+      return type === (type === "integer" && Number.isInteger(value) ? "integer" : typeof value);
+    });
+  }
+
+  // What a schema stands for: itself, what it refers to, and its alternatives.
+  private shapes(schema: Schema, depth = 0): Schema[] {
+    if (depth > 12) {
+      return [];
+    }
+    const others: Schema[] = [];
+    if (typeof schema["$ref"] === "string") {
+      const target = schema["$ref"].replace("#/", "").split("/").reduce<unknown>((at, key) => (at as Schema | undefined)?.[key], this.root);
+      if (target) {
+        others.push(target as Schema);
+      }
+    }
+    for (const key of ["anyOf", "oneOf", "allOf"]) {
+      if (Array.isArray(schema[key])) {
+        others.push(...(schema[key] as Schema[]));
+      }
+    }
+    return [schema, ...others.flatMap((other) => this.shapes(other, depth + 1))];
+  }
+
+  private child(schema: Schema, key: string): Schema[] {
+    if (key.startsWith("[")) {
+      return typeof schema["items"] === "object" && schema["items"] ? [schema["items"] as Schema] : [];
+    }
+    const own = propertiesOf(schema)[key];
+    const any = schema["additionalProperties"] || Object.values((schema["patternProperties"] as Schema | undefined) ?? {})[0];
+    return [own, own === undefined ? any : undefined].filter((found): found is Schema => typeof found === "object" && found !== null);
+  }
+}
+
+// Whether what stands in the scenario at a place can be of this shape: none of its words is another, and none is missing.
+function fits(schema: Schema, place: string, values: Values): boolean {
+  return Object.entries(propertiesOf(schema)).every(([name, property]) => {
+    const value = values.get(join(place, name));
+    const words = wordsOf(property);
+    if (value === undefined || value === null) {
+      return (property["const"] === undefined && property["pattern"] === undefined) || !requiredOf(schema).includes(name);
+    }
+    if (typeof property["pattern"] === "string" && typeof value === "string") {
+      return new RegExp(property["pattern"]).test(value);
+    }
+    return words.length === 0 || words.includes(String(value));
+  });
+}
+
+function wordsOf(schema: Schema): string[] {
+  const words = Array.isArray(schema["enum"]) ? schema["enum"] : [schema["const"]];
+  return words.filter((word): word is string => typeof word === "string");
+}
+
+function examplesOf(schema: Schema): string[] {
+  return [...String(schema["description"] ?? "").matchAll(/`([^`]+)`/g)].map(([, text]) => text ?? "");
+}
+
+function propertiesOf(schema: Schema): { [key: string]: Schema } {
+  return (schema["properties"] ?? {}) as { [key: string]: Schema };
+}
+
+function requiredOf(schema: Schema): string[] {
+  return (schema["required"] ?? []) as string[];
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
+function join(section: string, key: string): string {
+  return section === "" ? key : `${section}.${key}`;
+}
+
+function isIn(at: string, section: string): boolean {
+  return section === "" || at.startsWith(`${section}.`);
+}
+
+// The key of a table in which a place lies.
+function keyIn(at: string, section: string): string {
+  return at.slice(section === "" ? 0 : section.length + 1).split(/[.[]/)[0] ?? "";
+}
