@@ -42,6 +42,45 @@ def test_the_ten_lines_of_the_page_run() -> None:
     assert tb.simulate(scenario).groups.to_dict()["completed"] == [16]
 
 
+@pytest.mark.parametrize(
+    ("scenario", "nodes"),
+    [
+        (tb.torus(dimensions=[3, 2], hosts=2, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
+        (tb.dragonfly(switches=2, hosts=2, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
+        (tb.waxman(routers=30, **LINKS, flows={"web": WEB}, duration="1 s"), 30),
+    ],
+)
+def test_each_node_of_a_generator_sends_to_another(scenario: tb.Scenario, nodes: int) -> None:
+    ends = scenario.ends(1)
+    assert len(ends["source"]) == len(set(ends["source"]) & set(ends["sink"])) == nodes
+    assert tb.simulate(scenario).groups.to_dict()["completed"] == [nodes]
+
+
+def test_links_of_hosts_and_between_groups_are_their_own() -> None:
+    hosts: Any = {"host_rate": "1 Gbps", "host_delay": "3 us", "host_queue": {"policy": "drop_tail", "buffer": "9 packets"}}
+    between: Any = {"global_rate": "40 Gbps", "global_delay": "5 us"}
+    rest: Any = {**LINKS, **hosts, "flows": 4, "duration": "1 s"}
+    for scenario, more in [
+        (tb.fat_tree(k=4, **rest), {}),
+        (tb.leaf_spine(leaves=2, spines=2, hosts=2, **rest), {}),
+        (tb.torus(dimensions=[4], **rest), {}),
+        (tb.dragonfly(switches=2, hosts=1, global_links=1, **between, **rest), between),
+    ]:
+        [shape] = scenario.to_dict()["topology"].values()
+        assert {key: shape[key] for key in hosts} == hosts
+        assert {key: shape[key] for key in more} == more
+        scenario.check()
+
+
+def test_a_seed_draws_another_graph() -> None:
+    def ports(seed: int) -> list[str]:
+        scenario = tb.waxman(routers=30, alpha="30 %", beta=0.5, **LINKS, duration="1 ms", seed=seed)
+        return list(tb.simulate(scenario).queues["queue"])
+
+    assert ports(1) == ports(1)
+    assert ports(1) != ports(2)
+
+
 def test_hashes_spread_what_shortest_ways_crowd() -> None:
     def busy(routing: str) -> int:
         flows: Any = {"web": {"traffic": {"shift": {"among": "host*"}}, **WEB}}
