@@ -169,6 +169,26 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
         listed(str(file))
 
 
+@pytest.mark.parametrize(
+    ("columns", "at"),
+    [
+        ({"source": ["host0", None], "sink": ["host1", "host2"], "size_bytes": [1000, 2000]}, "source[1]"),
+        ({"source": ["host0", "host1"], "sink": ["host2", "host3"], "size_bytes": [1000, None]}, "size_bytes[1]"),
+        ({"source": ["host0", "host1"], "sink": ["host2", "host3"], "size": [None, "2 kB"]}, "size[0]"),
+        ({"source": ["host0"] * 2, "sink": ["host1"] * 2, "size_bytes": [1000, 2000], "start_s": [None, 0.5]}, "start_s[0]"),
+    ],
+)
+def test_a_cell_of_a_parquet_file_without_a_value_is_one_fault(columns: Any, at: str, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "flows.parquet"
+    parquet.write_table(pyarrow.table(columns), file)
+    with pytest.raises(tb.ScenarioError, match="given    null") as caught:
+        listed(str(file))
+    assert f"flows.web.traffic.table.{at}" in str(caught.value)
+    assert "1 error in the scenario" in str(caught.value)
+
+
 def test_a_graphml_file_is_read_once(tmp_path: Path) -> None:
     edges = '<node id="a"/><node id="b"/><edge source="a" target="b"/>'
     file = tmp_path / "two.graphml"
@@ -184,6 +204,7 @@ def test_a_graphml_file_is_read_once(tmp_path: Path) -> None:
     [
         ({"source": ["host0"], "sink": ["host1"], "size_bytes": [-5]}, "flows.web.traffic.table.size_bytes[0]"),
         ({"source": ["host0"], "sink": ["host1"], "size_bytes": [5], "size": ["5 B"]}, "this is said twice"),
+        ({"source": ["host0"], "sink": ["host1"], "size_bytes": [1000.5]}, "whole bytes, such as `1001 B`"),
         ({"source": ["host0"], "sink": ["host99"], "size_bytes": [5]}, "unknown node `host99`"),
         ({"source": ["host0"], "size_bytes": [5]}, "`sink` is missing"),
         ({"source": ["host0"], "sink": ["host1"]}, "how much each flow transfers is not said"),
