@@ -47,6 +47,8 @@ def test_the_ten_lines_of_the_page_run() -> None:
     [
         (tb.torus(dimensions=[3, 2], hosts=2, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
         (tb.dragonfly(switches=2, hosts=2, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
+        (tb.torus(dimensions=[3, 2], hosts=0, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
+        (tb.dragonfly(switches=2, hosts=0, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
         (tb.waxman(routers=30, **LINKS, flows={"web": WEB}, duration="1 s"), 30),
     ],
 )
@@ -70,6 +72,31 @@ def test_links_of_hosts_and_between_groups_are_their_own() -> None:
         assert {key: shape[key] for key in hosts} == hosts
         assert {key: shape[key] for key in more} == more
         scenario.check()
+
+
+@pytest.mark.parametrize(
+    ("generator", "settings", "said"),
+    [
+        (tb.fat_tree, {"k": 0}, ["topology.fat_tree.k", "given    0", "from 2 to 1000000"]),
+        (tb.fat_tree, {"k": 5}, ["topology.fat_tree.k", "given    5", "an even number"]),
+        (tb.torus, {"dimensions": [4, 1]}, ["topology.torus.dimensions[1]", "given    1", "from 2 to 1000000"]),
+        (tb.torus, {"dimensions": [2] * 7}, ["topology.torus.dimensions", "too many dimensions", "1 to 6"]),
+        (tb.torus, {"dimensions": [1000] * 3, "hosts": 1}, ["topology.torus", "2000000000 nodes and 4000000000 links"]),
+        (tb.torus, {"dimensions": [4], "hosts": -1}, ["topology.torus.hosts", "given    -1", "from 0 to 1000000"]),
+        (tb.dragonfly, {"switches": 0, "hosts": 1, "global_links": 1}, ["topology.dragonfly.switches", "given    0"]),
+        (tb.dragonfly, {"switches": 900, "hosts": 1, "global_links": 900}, ["topology.dragonfly", "too large to be made"]),
+        (tb.waxman, {"routers": 10**9}, ["topology.waxman.routers", "given    1000000000", "from 2 to 2000"]),
+        (tb.waxman, {"routers": 9, "alpha": 0}, ["topology.waxman.alpha", "given    0", "above 0"]),
+        (tb.waxman, {"routers": 9, "alpha": 1.5}, ["topology.waxman.alpha", "given    1.5"]),
+        (tb.waxman, {"routers": 9, "beta": -1}, ["topology.waxman.beta", "given    -1"]),
+        (tb.leaf_spine, {"leaves": 1, "spines": 1, "hosts": 1}, ["a pattern of one node", "host*, which is `host0` alone"]),
+    ],
+)
+def test_settings_that_make_no_network_are_refused(generator: Any, settings: Any, said: list[str]) -> None:
+    with pytest.raises(tb.ScenarioError) as caught:
+        generator(**settings, **LINKS, duration="1 s").check()
+    assert all(part in str(caught.value) for part in said), str(caught.value)
+    assert "1 error in the scenario" in str(caught.value)
 
 
 def test_a_seed_draws_another_graph() -> None:

@@ -336,7 +336,7 @@ def torus(
     dimensions : sequence of int
         Switches in each dimension, such as ``[4, 4, 4]``: 1 to 6 of them. Two switches of a dimension share one link.
     hosts : int
-        Hosts of each switch.
+        Hosts of each switch. Where there are none, flows run between switches.
 
     Examples
     --------
@@ -352,7 +352,7 @@ def torus(
     shape |= _given(
         host_rate=host_rate, host_delay=host_delay, host_queue=host_queue, loss=loss, jitter=jitter, duplication=duplication
     )
-    return _fabric({"torus": shape}, "host*", flows, duration, {"routing": routing, **rest})
+    return _fabric({"torus": shape}, "switch*" if hosts == 0 else "host*", flows, duration, {"routing": routing, **rest})
 
 
 def dragonfly(
@@ -384,7 +384,7 @@ def dragonfly(
     switches : int
         Of each group.
     hosts : int
-        Of each switch.
+        Of each switch. Where there are none, flows run between switches.
     global_links : int
         Links of each switch to other groups, of which there are so many times `switches`.
     global_rate, global_delay : str, optional
@@ -405,7 +405,7 @@ def dragonfly(
     shape |= _given(
         host_rate=host_rate, host_delay=host_delay, host_queue=host_queue, loss=loss, jitter=jitter, duplication=duplication
     )
-    return _fabric({"dragonfly": shape}, "host*", flows, duration, {"routing": routing, **rest})
+    return _fabric({"dragonfly": shape}, "switch*" if hosts == 0 else "host*", flows, duration, {"routing": routing, **rest})
 
 
 def waxman(
