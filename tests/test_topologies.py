@@ -42,6 +42,72 @@ def test_the_ten_lines_of_the_page_run() -> None:
     assert tb.simulate(scenario).groups.to_dict()["completed"] == [16]
 
 
+@pytest.mark.parametrize(
+    ("scenario", "nodes"),
+    [
+        (tb.torus(dimensions=[3, 2], hosts=2, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
+        (tb.dragonfly(switches=2, hosts=2, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
+        (tb.torus(dimensions=[3, 2], hosts=0, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
+        (tb.dragonfly(switches=2, hosts=0, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
+        (tb.waxman(routers=30, **LINKS, flows={"web": WEB}, duration="1 s"), 30),
+    ],
+)
+def test_each_node_of_a_generator_sends_to_another(scenario: tb.Scenario, nodes: int) -> None:
+    ends = scenario.ends(1)
+    assert len(ends["source"]) == len(set(ends["source"]) & set(ends["sink"])) == nodes
+    assert tb.simulate(scenario).groups.to_dict()["completed"] == [nodes]
+
+
+def test_links_of_hosts_and_between_groups_are_their_own() -> None:
+    hosts: Any = {"host_rate": "1 Gbps", "host_delay": "3 us", "host_queue": {"policy": "drop_tail", "buffer": "9 packets"}}
+    between: Any = {"global_rate": "40 Gbps", "global_delay": "5 us"}
+    rest: Any = {**LINKS, **hosts, "flows": 4, "duration": "1 s"}
+    for scenario, more in [
+        (tb.fat_tree(k=4, **rest), {}),
+        (tb.leaf_spine(leaves=2, spines=2, hosts=2, **rest), {}),
+        (tb.torus(dimensions=[4], **rest), {}),
+        (tb.dragonfly(switches=2, hosts=1, global_links=1, **between, **rest), between),
+    ]:
+        [shape] = scenario.to_dict()["topology"].values()
+        assert {key: shape[key] for key in hosts} == hosts
+        assert {key: shape[key] for key in more} == more
+        scenario.check()
+
+
+@pytest.mark.parametrize(
+    ("generator", "settings", "said"),
+    [
+        (tb.fat_tree, {"k": 0}, ["topology.fat_tree.k", "given    0", "from 2 to 1000000"]),
+        (tb.fat_tree, {"k": 5}, ["topology.fat_tree.k", "given    5", "an even number"]),
+        (tb.torus, {"dimensions": [4, 1]}, ["topology.torus.dimensions[1]", "given    1", "from 2 to 1000000"]),
+        (tb.torus, {"dimensions": [2] * 7}, ["topology.torus.dimensions", "too many dimensions", "1 to 6"]),
+        (tb.torus, {"dimensions": [1000] * 3, "hosts": 1}, ["topology.torus", "2000000000 nodes and 4000000000 links"]),
+        (tb.torus, {"dimensions": [4], "hosts": -1}, ["topology.torus.hosts", "given    -1", "from 0 to 1000000"]),
+        (tb.dragonfly, {"switches": 0, "hosts": 1, "global_links": 1}, ["topology.dragonfly.switches", "given    0"]),
+        (tb.dragonfly, {"switches": 900, "hosts": 1, "global_links": 900}, ["topology.dragonfly", "too large to be made"]),
+        (tb.waxman, {"routers": 10**9}, ["topology.waxman.routers", "given    1000000000", "from 2 to 2000"]),
+        (tb.waxman, {"routers": 9, "alpha": 0}, ["topology.waxman.alpha", "given    0", "above 0"]),
+        (tb.waxman, {"routers": 9, "alpha": 1.5}, ["topology.waxman.alpha", "given    1.5"]),
+        (tb.waxman, {"routers": 9, "beta": -1}, ["topology.waxman.beta", "given    -1"]),
+        (tb.leaf_spine, {"leaves": 1, "spines": 1, "hosts": 1}, ["a pattern of one node", "host*, which is `host0` alone"]),
+    ],
+)
+def test_settings_that_make_no_network_are_refused(generator: Any, settings: Any, said: list[str]) -> None:
+    with pytest.raises(tb.ScenarioError) as caught:
+        generator(**settings, **LINKS, duration="1 s").check()
+    assert all(part in str(caught.value) for part in said), str(caught.value)
+    assert "1 error in the scenario" in str(caught.value)
+
+
+def test_a_seed_draws_another_graph() -> None:
+    def ports(seed: int) -> list[str]:
+        scenario = tb.waxman(routers=30, alpha="30 %", beta=0.5, **LINKS, duration="1 ms", seed=seed)
+        return list(tb.simulate(scenario).queues["queue"])
+
+    assert ports(1) == ports(1)
+    assert ports(1) != ports(2)
+
+
 def test_hashes_spread_what_shortest_ways_crowd() -> None:
     def busy(routing: str) -> int:
         flows: Any = {"web": {"traffic": {"shift": {"among": "host*"}}, **WEB}}
@@ -130,6 +196,26 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
         listed(str(file))
 
 
+@pytest.mark.parametrize(
+    ("columns", "at"),
+    [
+        ({"source": ["host0", None], "sink": ["host1", "host2"], "size_bytes": [1000, 2000]}, "source[1]"),
+        ({"source": ["host0", "host1"], "sink": ["host2", "host3"], "size_bytes": [1000, None]}, "size_bytes[1]"),
+        ({"source": ["host0", "host1"], "sink": ["host2", "host3"], "size": [None, "2 kB"]}, "size[0]"),
+        ({"source": ["host0"] * 2, "sink": ["host1"] * 2, "size_bytes": [1000, 2000], "start_s": [None, 0.5]}, "start_s[0]"),
+    ],
+)
+def test_a_cell_of_a_parquet_file_without_a_value_is_one_fault(columns: Any, at: str, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = tmp_path / "flows.parquet"
+    parquet.write_table(pyarrow.table(columns), file)
+    with pytest.raises(tb.ScenarioError, match="given    null") as caught:
+        listed(str(file))
+    assert f"flows.web.traffic.table.{at}" in str(caught.value)
+    assert "1 error in the scenario" in str(caught.value)
+
+
 def test_a_graphml_file_is_read_once(tmp_path: Path) -> None:
     edges = '<node id="a"/><node id="b"/><edge source="a" target="b"/>'
     file = tmp_path / "two.graphml"
@@ -145,6 +231,7 @@ def test_a_graphml_file_is_read_once(tmp_path: Path) -> None:
     [
         ({"source": ["host0"], "sink": ["host1"], "size_bytes": [-5]}, "flows.web.traffic.table.size_bytes[0]"),
         ({"source": ["host0"], "sink": ["host1"], "size_bytes": [5], "size": ["5 B"]}, "this is said twice"),
+        ({"source": ["host0"], "sink": ["host1"], "size_bytes": [1000.5]}, "whole bytes, such as `1001 B`"),
         ({"source": ["host0"], "sink": ["host99"], "size_bytes": [5]}, "unknown node `host99`"),
         ({"source": ["host0"], "size_bytes": [5]}, "`sink` is missing"),
         ({"source": ["host0"], "sink": ["host1"]}, "how much each flow transfers is not said"),

@@ -23,12 +23,15 @@ from ._study import Span as Span, Study as Study, sweep as sweep
 from ._table import Table as Table
 from ._topologies import (
     chain as chain,
+    dragonfly as dragonfly,
     dumbbell as dumbbell,
     dwdm as dwdm,
     fat_tree as fat_tree,
     from_networkx as from_networkx,
     leaf_spine as leaf_spine,
     parking_lot as parking_lot,
+    torus as torus,
+    waxman as waxman,
 )
 from ._types import (
     Application as Application,

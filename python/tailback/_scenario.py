@@ -322,7 +322,12 @@ def _take_in_parquet(description: dict[str, Any], file: str) -> bool:
             if missing := [column for column in ("source", "sink") if column not in columns]:
                 said = f"{table} has no column `{missing[0]}`"
                 raise _core.scenario_error(file, at, said, given=", ".join(columns), expected="`source` and `sink`")
-            traffic["table"] = {column: read.values(column) for column in columns if column in _TABLE_COLUMNS}
+            # What is missing reads as an empty word, or as no number.
+            traffic["table"] = {
+                column: [None if value == "" or value != value else value for value in read.values(column)]
+                for column in columns
+                if column in _TABLE_COLUMNS
+            }
             found = True
     return found
 

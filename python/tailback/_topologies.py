@@ -10,7 +10,18 @@ from tailback._scenario import Scenario
 from tailback._types import Flow, Queue, Reverse
 from tailback.errors import ParameterError
 
-__all__ = ["chain", "dumbbell", "dwdm", "fat_tree", "from_networkx", "leaf_spine", "parking_lot"]
+__all__ = [
+    "chain",
+    "dragonfly",
+    "dumbbell",
+    "dwdm",
+    "fat_tree",
+    "from_networkx",
+    "leaf_spine",
+    "parking_lot",
+    "torus",
+    "waxman",
+]
 
 
 def dumbbell(
@@ -68,10 +79,8 @@ def dumbbell(
     >>> scenario["flows.web.to"]
     'right'
     """
-    shape: dict[str, Any] = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
-    shape |= _given(loss, jitter, duplication)
-    if reverse is not None:
-        shape["reverse"] = reverse
+    shape = {"rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape |= _given(reverse=reverse, loss=loss, jitter=jitter, duplication=duplication)
     return _scenario({"dumbbell": shape}, flows, ("left", "right"), duration, rest)
 
 
@@ -104,7 +113,8 @@ def parking_lot(
     >>> tb.simulate(scenario).groups.to_dict()["group"]
     ['long', 'short']
     """
-    shape = {"hops": hops, "rate": rate, "delay": delay, "queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
+    shape = {"hops": hops, "rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape |= _given(loss=loss, jitter=jitter, duplication=duplication)
     return _scenario({"parking_lot": shape}, flows, ("n0", f"n{hops}"), duration, rest)
 
 
@@ -131,7 +141,8 @@ def chain(
     >>> tb.simulate(scenario).queues.to_dict()["queue"][:2]
     ['link1', 'link1.reverse']
     """
-    shape = {"rates": rates, "delays": delays, "queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
+    shape = {"rates": rates, "delays": delays, "queue": _queue(buffer, queue)}
+    shape |= _given(loss=loss, jitter=jitter, duplication=duplication)
     return _scenario({"chain": shape}, flows, ("n0", f"n{len(rates)}"), duration, rest)
 
 
@@ -195,7 +206,7 @@ def dwdm(
         "queue": _queue(buffer, queue),
         "conversion": conversion,
         "switching": switching,
-        **({} if edge_queue is None else {"edge_queue": edge_queue}),
+        **_given(edge_queue=edge_queue),
     }
     return _scenario({"dwdm": shape}, flows, ("edge*", "far"), duration, rest)
 
@@ -205,6 +216,9 @@ def fat_tree(
     k: int,
     rate: str | Mapping[str, Any],
     delay: str,
+    host_rate: str | Mapping[str, Any] | None = None,
+    host_delay: str | None = None,
+    host_queue: Queue | None = None,
     buffer: str | None = None,
     queue: Queue | None = None,
     routing: str = "ecmp",
@@ -223,8 +237,12 @@ def fat_tree(
         Ports of each switch, an even number.
     rate, delay : str
         Of each link.
+    host_rate, host_delay : str, optional
+        Of the links of hosts, if not those of the others.
+    host_queue : mapping, optional
+        The queue of each host, in front of its link; unlimited if not given.
     buffer, queue
-        Waiting places of each port of each switch, as in `dumbbell`; hosts have unlimited queues.
+        Waiting places of each port of each switch, as in `dumbbell`.
     loss, jitter, duplication
         Of each link, both ways, as in `parking_lot`.
     routing : str
@@ -245,7 +263,10 @@ def fat_tree(
     >>> tb.simulate(scenario).groups.to_dict()["completed"]
     [16]
     """
-    shape = {"k": k, "rate": rate, "delay": delay, "queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
+    shape = {"k": k, "rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape |= _given(
+        host_rate=host_rate, host_delay=host_delay, host_queue=host_queue, loss=loss, jitter=jitter, duplication=duplication
+    )
     return _fabric({"fat_tree": shape}, "host*", flows, duration, {"routing": routing, **rest})
 
 
@@ -257,6 +278,8 @@ def leaf_spine(
     rate: str | Mapping[str, Any],
     delay: str,
     host_rate: str | Mapping[str, Any] | None = None,
+    host_delay: str | None = None,
+    host_queue: Queue | None = None,
     buffer: str | None = None,
     queue: Queue | None = None,
     routing: str = "ecmp",
@@ -280,11 +303,165 @@ def leaf_spine(
     >>> tb.simulate(scenario).groups.to_dict()["flows"]
     [20]
     """
-    shape: dict[str, Any] = {"leaves": leaves, "spines": spines, "hosts": hosts, "rate": rate, "delay": delay}
-    if host_rate is not None:
-        shape["host_rate"] = host_rate
-    shape |= {"queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
+    shape = {"leaves": leaves, "spines": spines, "hosts": hosts, "rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape |= _given(
+        host_rate=host_rate, host_delay=host_delay, host_queue=host_queue, loss=loss, jitter=jitter, duplication=duplication
+    )
     return _fabric({"leaf_spine": shape}, "host*", flows, duration, {"routing": routing, **rest})
+
+
+def torus(
+    *,
+    dimensions: Sequence[int],
+    hosts: int = 1,
+    rate: str | Mapping[str, Any],
+    delay: str,
+    host_rate: str | Mapping[str, Any] | None = None,
+    host_delay: str | None = None,
+    host_queue: Queue | None = None,
+    buffer: str | None = None,
+    queue: Queue | None = None,
+    routing: str = "ecmp",
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
+    flows: int | Mapping[str, Flow] = 1,
+    duration: str,
+    **rest: Any,
+) -> Scenario:
+    """Switches in a grid that is closed in each dimension, with so many hosts each. Parameters as in `fat_tree`, and:
+
+    Parameters
+    ----------
+    dimensions : sequence of int
+        Switches in each dimension, such as ``[4, 4, 4]``: 1 to 6 of them. Two switches of a dimension share one link.
+    hosts : int
+        Hosts of each switch. Where there are none, flows run between switches.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.torus(
+    ...     dimensions=[4, 4], rate="10 Gbps", delay="1 us", buffer="50 packets", duration="5 s",
+    ...     flows={"web": {"size": "100 kB", "tcp": {"preset": "newreno"}}},
+    ... )
+    >>> tb.simulate(scenario).groups.to_dict()["completed"]
+    [16]
+    """
+    shape = {"dimensions": dimensions, "hosts": hosts, "rate": rate, "delay": delay, "queue": _queue(buffer, queue)}
+    shape |= _given(
+        host_rate=host_rate, host_delay=host_delay, host_queue=host_queue, loss=loss, jitter=jitter, duplication=duplication
+    )
+    return _fabric({"torus": shape}, "switch*" if hosts == 0 else "host*", flows, duration, {"routing": routing, **rest})
+
+
+def dragonfly(
+    *,
+    switches: int,
+    hosts: int,
+    global_links: int,
+    rate: str | Mapping[str, Any],
+    delay: str,
+    global_rate: str | Mapping[str, Any] | None = None,
+    global_delay: str | None = None,
+    host_rate: str | Mapping[str, Any] | None = None,
+    host_delay: str | None = None,
+    host_queue: Queue | None = None,
+    buffer: str | None = None,
+    queue: Queue | None = None,
+    routing: str = "ecmp",
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
+    flows: int | Mapping[str, Flow] = 1,
+    duration: str,
+    **rest: Any,
+) -> Scenario:
+    """Groups of switches that all know one another, with one link between each two groups. Parameters as in `fat_tree`, and:
+
+    Parameters
+    ----------
+    switches : int
+        Of each group.
+    hosts : int
+        Of each switch. Where there are none, flows run between switches.
+    global_links : int
+        Links of each switch to other groups, of which there are so many times `switches`.
+    global_rate, global_delay : str, optional
+        Of the links between groups, if not those of the others.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.dragonfly(
+    ...     switches=4, hosts=2, global_links=2, rate="10 Gbps", delay="1 us", global_delay="5 us", buffer="50 packets",
+    ...     flows={"web": {"size": "100 kB", "tcp": {"preset": "newreno"}}}, duration="5 s",
+    ... )
+    >>> tb.simulate(scenario).groups.to_dict()["completed"]
+    [72]
+    """
+    shape: dict[str, Any] = {"switches": switches, "hosts": hosts, "global_links": global_links, "rate": rate, "delay": delay}
+    shape |= {"queue": _queue(buffer, queue), **_given(global_rate=global_rate, global_delay=global_delay)}
+    shape |= _given(
+        host_rate=host_rate, host_delay=host_delay, host_queue=host_queue, loss=loss, jitter=jitter, duplication=duplication
+    )
+    return _fabric({"dragonfly": shape}, "switch*" if hosts == 0 else "host*", flows, duration, {"routing": routing, **rest})
+
+
+def waxman(
+    *,
+    routers: int,
+    alpha: float | str = 0.15,
+    beta: float | str = 0.4,
+    rate: str | Mapping[str, Any],
+    delay: str,
+    buffer: str | None = None,
+    queue: Queue | None = None,
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
+    flows: int | Mapping[str, Flow] = 1,
+    duration: str,
+    **rest: Any,
+) -> Scenario:
+    """Routers ``router0`` and so on at random places of a square, near ones linked more likely.
+
+    The scenario's seed draws them. Parts that no link joins are joined by the shortest ones.
+
+    Parameters
+    ----------
+    routers : int
+        2 to 2000 of them.
+    alpha : float or str
+        How far links reach: larger values make more long links, above 0 to 1.
+    beta : float or str
+        How many links there are: the probability of a link between two routers at one place, above 0 to 1.
+    rate : str
+        Of each link.
+    delay : str
+        Of a link from corner to opposite corner; each has as much of it as it is long.
+    buffer, queue
+        Waiting places of each port of each router, as in `dumbbell`.
+    loss, jitter, duplication
+        Of each link, both ways, as in `parking_lot`.
+    flows : int or mapping
+        As in `fat_tree`, between all routers.
+    duration, **rest
+        As in `dumbbell`.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.waxman(
+    ...     routers=40, rate="1 Gbps", delay="20 ms", buffer="200 packets", duration="20 s", seed=7,
+    ...     flows={"web": {"size": "100 kB", "tcp": {"preset": "newreno"}}},
+    ... )
+    >>> tb.simulate(scenario).groups.to_dict()["completed"]
+    [40]
+    """
+    shape: dict[str, Any] = {"routers": routers, "alpha": alpha, "beta": beta, "rate": rate, "delay": delay}
+    shape |= {"queue": _queue(buffer, queue), **_given(loss=loss, jitter=jitter, duplication=duplication)}
+    return _fabric({"waxman": shape}, "router*", flows, duration, rest)
 
 
 def from_networkx(
@@ -344,16 +521,15 @@ def from_networkx(
         link = {"from": names[one], "to": names[other], "duplex": not graph.is_directed()}
         link.update({key: given[key] for key in ("rate", "delay") if key in given})
         links.append(link)
-    shape: dict[str, Any] = {"links": links, "queue": _queue(buffer, queue), **_given(loss, jitter, duplication)}
+    shape: dict[str, Any] = {"links": links, "queue": _queue(buffer, queue)}
     shape["hosts"] = [names[node] for node, given in graph.nodes(data=True) if given.get("kind") == "host"]
-    shape.update({key: value for key, value in (("rate", rate), ("delay", delay)) if value is not None})
+    shape |= _given(rate=rate, delay=delay, loss=loss, jitter=jitter, duplication=duplication)
     return _fabric({"graph": shape}, [names[node] for node in graph if graph.degree(node)], flows, duration, rest)
 
 
-def _given(loss: Mapping[str, Any] | None, jitter: Mapping[str, Any] | None, duplication: float | str | None) -> dict[str, Any]:
-    """What of it is there."""
-    given = {"loss": loss, "jitter": jitter, "duplication": duplication}
-    return {name: value for name, value in given.items() if value is not None}
+def _given(**settings: Any) -> dict[str, Any]:
+    """What of them is there."""
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def _fabric(

@@ -273,6 +273,11 @@ fn joined(kind: &DataType, parts: &[&ArrayRef]) -> Result<core::Column, ArrowErr
                 .map(|value| value.unwrap_or(f64::NAN))
                 .collect(),
         ),
+        // As a number that may be missing.
+        DataType::Int64 if parts.iter().any(|part| part.null_count() > 0) => {
+            let values = parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().iter());
+            core::Column::Float(values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect())
+        }
         DataType::Int64 => core::Column::Integer(
             parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().values().iter().map(|&value| value as u64)).collect(),
         ),

@@ -26,6 +26,8 @@ struct Kind {
     highest: u64,
     /// The bounds, for people.
     range: &'static str,
+    /// Whether parts of the smallest unit are rounded; else they are refused.
+    is_rounded: bool,
 }
 
 /// A quantity that is a whole number of its smallest unit.
@@ -142,6 +144,7 @@ const DURATION: Kind = Kind {
     lowest: 0,
     highest: 200 * 86_400 * PER_SECOND as u64,
     range: "0 s to 200 days (4800 h)",
+    is_rounded: true,
 };
 
 const RATE: Kind = Kind {
@@ -163,6 +166,7 @@ const RATE: Kind = Kind {
     lowest: 1,
     highest: 1_000_000_000_000_000,
     range: "1 bps to 1000 Tbps",
+    is_rounded: true,
 };
 
 const SIZE: Kind = Kind {
@@ -183,6 +187,8 @@ const SIZE: Kind = Kind {
     lowest: 0,
     highest: 1_000_000_000_000_000_000,
     range: "0 B to 1000000 TB",
+    // Nobody sends a part of a byte, so that one is a slip of the pen.
+    is_rounded: false,
 };
 
 impl Kind {
@@ -195,8 +201,9 @@ impl Kind {
             Node::Integer(_) => Fault::NoUnit,
             Node::Float(number) if number.is_finite() => Fault::NoUnit,
             Node::Text(text) => match read(text, self.units) {
-                Ok(value) if value >= u128::from(self.lowest) && value <= u128::from(self.highest) => return Some(value as u64),
-                Ok(_) => Fault::OutOfRange,
+                Ok(value) if value < u128::from(self.lowest) || value > u128::from(self.highest) => Fault::OutOfRange,
+                Ok(value) if !self.is_rounded && !is_exact(text, self.units) => Fault::Fraction(value as u64),
+                Ok(value) => return Some(value as u64),
                 Err(fault) => fault,
             },
             _ => Fault::NotANumber,
@@ -208,10 +215,12 @@ impl Kind {
             Fault::NoUnit => format!("{noun} without a unit"),
             Fault::UnknownUnit(unit) => format!("unknown unit `{}` of {noun}", unit.escape_debug()),
             Fault::OutOfRange => format!("{noun} out of range"),
+            Fault::Fraction(_) => format!("{noun} with a part of a byte"),
         };
         let problem = decoder.fault(message).given(node.to_string());
         match &fault {
             Fault::OutOfRange => problem.expected(self.range),
+            Fault::Fraction(nearest) => problem.expected(format!("whole bytes, such as `{}`", self.write(*nearest))),
             Fault::UnknownUnit(unit) if unit == "KB" => {
                 problem.expected(self.expected()).hint("`kB` is 1000 bytes, `KiB` is 1024 bytes")
             }
@@ -246,6 +255,8 @@ enum Fault {
     NoUnit,
     UnknownUnit(String),
     OutOfRange,
+    /// The nearest that is whole.
+    Fraction(u64),
 }
 
 /// The value of a text in the smallest unit, rounded half up.
@@ -255,6 +266,14 @@ fn read(text: &str, units: &[Unit]) -> Result<u128, Fault> {
         return Err(if unit.is_empty() { Fault::NoUnit } else { Fault::UnknownUnit(unit.into()) });
     };
     number.times(factor).ok_or(Fault::OutOfRange)
+}
+
+/// Whether a text is a whole number of the smallest unit.
+fn is_exact(text: &str, units: &[Unit]) -> bool {
+    let Ok((Decimal { digits, power }, unit)) = split(text) else { return false };
+    let factor = units.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
+    let digits = factor.and_then(|factor| digits.checked_mul(factor));
+    digits.is_some_and(|digits| Decimal { digits, power }.is_whole())
 }
 
 /// `digits * 10^power`.
@@ -551,6 +570,14 @@ mod tests {
         assert_eq!(read("0.5 ps", DURATION.units), Ok(1));
         assert_eq!(read("0.49 ps", DURATION.units), Ok(0));
         assert_eq!(read("1e-999 s", DURATION.units), Ok(0));
+    }
+
+    #[test]
+    fn whole_numbers_of_a_unit_are_told_from_parts() {
+        for text in ["1000 B", "1.5 kB", "1.5e3 B", "2.5 KiB", "0.000 B", "1000.0 B", "1e-30 TB"] {
+            assert_eq!(is_exact(text, SIZE.units), text != "1e-30 TB", "{text}");
+        }
+        assert!(["0.5 B", "1.0005 kB", "1.1 KiB", "1e-3 B"].iter().all(|text| !is_exact(text, SIZE.units)));
     }
 
     #[test]

@@ -515,6 +515,9 @@ fn what_is_wrong_with_a_file_of_flows_is_told_line_by_line() {
         "",
         &["a column `start_sec`, whose name ends in no unit", "`start_s`"],
     );
+    let part = ["[flows.csv line 2].size", "a size with a part of a byte", "\"1000.5 B\"", "whole bytes, such as `1001 B`"];
+    has("source,sink,size\nhost0,host1,1000.5 B\n", "", &part);
+    has("source,sink,size_bytes\nhost0,host1,1000.5\n", "", &part);
     has("sorce,sink,size\nhost0,host1,1 kB\n", "", &["no column `source`", "is that `sorce`?"]);
 }
 
@@ -541,13 +544,70 @@ fn many_thousand_errors_are_counted() {
     assert!(errors.contains("49980 more lines like these") && errors.contains("21 errors"), "{errors}");
     let errors = table(&csv.replace("-1", "1 kB").replace("host1", "nowhere"), "").unwrap_err();
     assert!(errors.contains("49980 more flows like these") && errors.contains("21 errors"), "{errors}");
+    let edge = "{from = \"a\", to = \"b\"}";
+    let hosts: Vec<String> = (0..50).map(|number| format!("\"nobody{number}\"")).collect();
+    let shape = format!("links = [{edge}]\nhosts = [{}]\n{LINKS}", hosts.join(", "));
+    let web = "[flows.web]\nfrom = \"a\"\nto = \"b\"\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+    let errors = read(&format!("duration = \"1 ms\"\n[topology.graph]\n{shape}\n{web}")).build().unwrap_err().to_string();
+    assert!(errors.contains("30 more names like these") && errors.contains("21 errors"), "{errors}");
+    let starts: Vec<String> = (0..1000).map(|_| "-1".into()).collect();
+    let text = format!("duration = \"1 ms\"\n[flows.web]\nstart = [{}]", starts.join(", "));
+    let errors = Scenario::from_toml(&text, "").unwrap_err().to_string();
+    assert!(errors.contains("980 more entries like these") && errors.contains("flows.web.start[19]"), "{errors}");
+}
+
+#[test]
+fn pairs_without_a_route_are_told_each_with_its_place() {
+    let two = |routing: &str, flows: &str| {
+        let trees = "[topology]\nfat_tree = {k = 4, LINKS}\ntorus = {dimensions = [5, 5], hosts = 0, LINKS}\n";
+        let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
+        format!("duration = \"10 ms\"\nrouting = \"{routing}\"\n{}{flows}", trees.replace("LINKS", links))
+    };
+    let csv = "source,sink,size\nhost0,host1,1 kB\nhost0,switch1_1,1 kB\nhost2,switch1_1,1 kB\nhost0,switch1_1,1 kB\n";
+    for routing in ["shortest", "ecmp"] {
+        let text = two(routing, &group("table = \"flows.csv\"", ""));
+        let errors = beside("flows.csv", csv, &text).unwrap().build().unwrap_err().to_string();
+        assert!(errors.contains("flows.web.traffic.table[flows.csv line 3].sink"), "{errors}");
+        assert!(errors.contains("there is no route from `host0` to `switch1_1`"), "{errors}");
+        assert!(errors.contains("flows.web.traffic.table[flows.csv line 4].sink"), "{errors}");
+        assert!(errors.contains("2 errors"), "{errors}");
+        let ends =
+            "[flows.web]\nfrom = \"host*\"\nto = \"switch*\"\ncount = 400\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
+        let errors = read(&two(routing, ends)).build().unwrap_err().to_string();
+        assert!(errors.contains("380 more pairs of nodes like these") && errors.contains("21 errors"), "{errors}");
+    }
+}
+
+#[test]
+fn names_that_come_twice_are_told_with_what_makes_them() {
+    let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
+    let of = |shapes: &str| {
+        let text = format!("duration = \"10 ms\"\n{}\n{}", shapes.replace("LINKS", links), group("permutation = \"host*\"", ALL));
+        Scenario::from_toml(&text, "two.toml").and_then(|scenario| scenario.build()).unwrap_err().to_string()
+    };
+    let leaves = "leaf_spine = {leaves = 10, spines = 2, hosts = 10, LINKS}";
+    let errors = of(&format!("[topology]\nfat_tree = {{k = 8, LINKS}}\n{leaves}"));
+    assert!(
+        errors.contains("the name `host0` is taken") && errors.contains("topology.leaf_spine (two.toml, line 4)"),
+        "{errors}"
+    );
+    assert!(errors.contains("`topology.fat_tree` and `topology.leaf_spine` make `host0`"), "{errors}");
+    assert!(errors.contains("80 more names like these") && errors.contains("21 errors"), "{errors}");
+    // What is written has a place of its own.
+    let link = "from = \"core1\"\nto = \"core2\"\nrate = \"1 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"9 packets\"}";
+    let errors = of(&format!("[topology]\nfat_tree = {{k = 4, LINKS}}\n[nodes.core0]\n[links.core0-agg0_0]\n{link}"));
+    assert!(
+        errors.contains("nodes.core0 (two.toml, line 4)") && errors.contains("links.core0-agg0_0 (two.toml, line 5)"),
+        "{errors}"
+    );
+    assert!(errors.contains("topology.fat_tree also makes `core0`") && errors.contains("2 errors"), "{errors}");
 }
 
 #[test]
 fn the_way_taken_is_as_long_as_the_shortest_that_there_is() {
     let settings = "routers = 40\nalpha = 0.2\nrate = \"1 Gbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"50 packets\"}";
-    let network =
-        built(&format!("duration = \"1 s\"\n[topology.waxman]\n{settings}\n{}", group("all_to_all = \"router*\"", ALL)));
+    let with = |traffic: &str| built(&format!("duration = \"1 s\"\n[topology.waxman]\n{settings}\n{}", group(traffic, ALL)));
+    let network = with("all_to_all = \"router*\"");
     // By pairs of nodes (Floyd, Communications of the ACM 5(6), 1962), in picoseconds.
     let index = |name: &str| name.strip_prefix("router").unwrap().parse::<usize>().unwrap();
     let mut least = vec![vec![u64::MAX / 2; 40]; 40];
@@ -563,9 +623,12 @@ fn the_way_taken_is_as_long_as_the_shortest_that_there_is() {
             }
         }
     }
-    for (flow, (from, to)) in network.flows.iter().zip(pairs(&network)) {
-        let delay: u64 = network.paths[flow.forward as usize].iter().map(|&port| network.ports[port as usize].delay.0).sum();
-        assert_eq!(delay, least[index(&from)][index(&to)], "{from} to {to}");
+    // Alone, a router is looked for no further than it is.
+    for network in [&network, &with("permutation = \"router*\"")] {
+        for (flow, (from, to)) in network.flows.iter().zip(pairs(network)) {
+            let delay: u64 = network.paths[flow.forward as usize].iter().map(|&port| network.ports[port as usize].delay.0).sum();
+            assert_eq!(delay, least[index(&from)][index(&to)], "{from} to {to}");
+        }
     }
 }
 

@@ -157,7 +157,7 @@ impl Changes {
                 problem.given(format!("`{name}` {}", flows::said(flow))).expected("a group of one pair of nodes");
                 return;
             };
-            let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref() };
+            let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref(), table: None };
             let (ways, hashed) = (Ways::new(graph, description.routing), flows::Hashed { seed, name: name.as_str() });
             let Some((forward, backward)) = routes.find(&pairs, hashed, &ways, at, report).and_then(|mut found| found.pop())
             else {

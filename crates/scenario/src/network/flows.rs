@@ -8,7 +8,9 @@ use super::offered::{self, FirstLink};
 use super::routing::{Journey, Ways};
 use super::traffic::{self, Ends};
 use super::{Paths, arrivals, rates, transport};
+use crate::distribution::csv_column::SHOWN;
 use crate::distribution::{Distribution, Nth};
+use crate::flow_table::FlowTable;
 use crate::problem::Report;
 use crate::quantity::{Duration, Quantity};
 use crate::scenario::Description;
@@ -46,7 +48,8 @@ pub(super) fn flows(
             continue;
         };
         check_times(flow, &at, changes_here, report);
-        let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref() };
+        let table = flow.traffic.as_ref().and_then(|traffic| traffic.table.as_ref());
+        let routes = Routes { forward: flow.route.as_deref(), backward: flow.return_route.as_deref(), table };
         let find = |pairs: Vec<Ends>| {
             if !check_route(flow, &pairs, &at, report) {
                 return None;
@@ -136,6 +139,8 @@ pub(super) fn said(flow: &schema::Flow) -> String {
 pub(super) struct Routes<'d> {
     pub forward: Option<&'d [PortName]>,
     pub backward: Option<&'d [PortName]>,
+    /// Whose rows the pairs of nodes are.
+    pub table: Option<&'d FlowTable>,
 }
 
 /// What hashes of a group's flows are drawn from.
@@ -180,15 +185,17 @@ impl Routes<'_> {
         let is_hashed = ways.routing == Routing::Ecmp;
         let there = || hashed.journeys(pairs, Towards::Sink);
         let back = || hashed.journeys(pairs, Towards::Source);
+        let find = |journeys: Vec<Journey>, report: &mut Report| self.all(ways.find(&journeys), &journeys, graph, at, report);
         let (forward, backward) = match (forward, backward) {
             (None, None) if is_hashed => {
                 // Both at once: sources are sinks on the way back, and what is near them is searched once.
-                let mut forward = found(&[there(), back()].concat(), ways, at, report)?;
+                let (there, back) = (there(), back());
+                let mut forward = ways.find(&[&there[..], &back].concat());
                 let backward = forward.split_off(pairs.len());
-                (forward, Some(backward))
+                (self.all(forward, &there, graph, at, report)?, Some(self.all(backward, &back, graph, at, report)?))
             }
             (forward, backward) => {
-                let forward = forward.unwrap_or_else(|| found(&there(), ways, at, report));
+                let forward = forward.unwrap_or_else(|| find(there(), report));
                 (forward?, backward.map_or(Some(None), |given| given.map(Some))?)
             }
         };
@@ -200,7 +207,7 @@ impl Routes<'_> {
                 match mirrored.iter().all(Option::is_some) {
                     true => mirrored.into_iter().flatten().collect(),
                     false => {
-                        let found = found(&back(), ways, at, report)?;
+                        let found = find(back(), report)?;
                         mirrored.into_iter().zip(found).map(|(mirrored, found)| mirrored.unwrap_or(found)).collect()
                     }
                 }
@@ -208,20 +215,34 @@ impl Routes<'_> {
         };
         Some(forward.into_iter().zip(backward).collect())
     }
-}
 
-fn found(journeys: &[Journey], ways: &Ways, at: &str, report: &mut Report) -> Option<Vec<Vec<PortId>>> {
-    let found = ways.find(journeys);
-    let graph = ways.graph;
-    if let Some(lost) = found.iter().position(Option::is_none)
-        && graph.is_complete()
-        && report.sound(at)
-    {
-        let message =
-            format!("there is no route from `{}` to `{}`", graph.name(journeys[lost].from), graph.name(journeys[lost].to));
-        report.add(at, message).expected("links in that direction; hosts do not forward");
+    /// What was found for journeys, if that is a way for each. Pairs of nodes without one are reported, the first ones each with its
+    /// place.
+    fn all(
+        &self,
+        found: Vec<Option<Vec<PortId>>>,
+        journeys: &[Journey],
+        graph: &Graph,
+        at: &str,
+        report: &mut Report,
+    ) -> Option<Vec<Vec<PortId>>> {
+        if found.iter().any(Option::is_none) && graph.is_complete() && report.sound(at) {
+            let mut lost = HashSet::new();
+            for (index, Journey { from, to, .. }) in journeys.iter().enumerate().filter(|(index, _)| found[*index].is_none()) {
+                if !lost.insert((from, to)) || lost.len() > SHOWN {
+                    continue;
+                }
+                let place = self.table.map_or(String::new(), |table| format!(".traffic.table{}", table.place("sink", index)));
+                let message = format!("there is no route from `{}` to `{}`", graph.name(*from), graph.name(*to));
+                report.add(format!("{at}{place}"), message).expected("links in that direction; hosts do not forward");
+            }
+            if lost.len() > SHOWN {
+                let message = format!("{} more pairs of nodes like these", lost.len() - SHOWN);
+                report.add(at, message).expected("a route for each flow");
+            }
+        }
+        found.into_iter().collect()
     }
-    found.into_iter().collect()
 }
 
 fn group(

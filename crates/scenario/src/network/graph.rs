@@ -2,7 +2,7 @@
 
 use super::classes;
 use super::groups::Groups;
-use super::sites::{Made, Sites, taken};
+use super::sites::{Made, Sites, Taken};
 use crate::link_rate::LinkRate;
 use crate::problem::Report;
 use crate::quantity::{Duration, Probability, Rate, Size};
@@ -69,13 +69,17 @@ impl Graph {
         }
         links.sort_by_key(|(name, _)| *name);
         graph.by_name.reserve(links.len());
+        let (mut taken, mut first) = (Taken::of("links"), None);
         for (name, origin) in links {
-            if let (Some((before, _)), Origin::Made { by, .. }) = (graph.by_name.last(), &origin)
-                && before == name
-            {
-                taken(&format!("links.{name}"), name, made[*by].at, report);
+            let by = match origin {
+                Origin::Written(_) => None,
+                Origin::Made { by, .. } => Some(made[by].at),
+            };
+            if graph.by_name.last().is_some_and(|(before, _)| before == name) {
+                taken.tell(name, first, by, report);
                 continue;
             }
+            first = by;
             graph.by_name.push((name.clone(), graph.ports.len() as PortId));
             match origin {
                 Origin::Written(link) => graph.add_link(name, link, groups, report),
@@ -87,6 +91,7 @@ impl Graph {
                 }
             }
         }
+        taken.finish(report);
         graph
     }
 

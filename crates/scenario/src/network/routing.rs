@@ -26,7 +26,7 @@ pub(super) struct Journey {
 pub(super) struct Ways<'g> {
     pub graph: &'g Graph,
     pub routing: Routing,
-    /// By node: where its entries begin among those of all, which are routers with a link to it.
+    /// By node: where its entries begin among those of all, which are routers with a link to it, the nearest first.
     begins: Vec<usize>,
     feeders: Vec<u32>,
     /// Of these links, if they differ: else hops say which way is shorter.
@@ -53,6 +53,7 @@ enum Known {
 
 /// Of what was not reached.
 const NEVER: u32 = u32::MAX;
+const FAR: Distance = (u64::MAX, NEVER);
 
 impl Search {
     fn from(&self, node: usize) -> Option<Distance> {
@@ -84,9 +85,12 @@ impl Ways<'_> {
         let mut ways = Ways { graph, routing, begins: vec![0], feeders: Vec::new(), delays: Delays::Alike(Span::ZERO) };
         let mut delays = Vec::new();
         for node in 0..graph.sites.count() {
-            for &(port, from) in graph.arriving(node).iter().filter(|(_, from)| !graph.sites.is_host(*from)) {
-                ways.feeders.push(from as u32);
-                delays.push(ways.cost(port));
+            let feeding = graph.arriving(node).iter().filter(|(_, from)| !graph.sites.is_host(*from));
+            let mut feeding: Vec<(Span, u32)> = feeding.map(|&(port, from)| (ways.cost(port), from as u32)).collect();
+            feeding.sort_unstable();
+            for (delay, from) in feeding {
+                ways.feeders.push(from);
+                delays.push(delay);
             }
             ways.begins.push(ways.feeders.len());
         }
@@ -195,8 +199,13 @@ impl Ways<'_> {
             Delays::Each(delays) => delays,
         };
         let mut best: Vec<Option<Distance>> = vec![None; count];
-        let mut open = BinaryHeap::from([Reverse(((0, 0), root))]);
-        while let Some(Reverse((distance, node))) = open.pop() {
+        // How far it is by what was seen so far. Only what is nearer waits, or every link would, and what is beyond the last wanted node never.
+        let mut seen: Vec<Distance> = vec![FAR; count];
+        let mut bound = FAR;
+        seen[root] = (0, 0);
+        let mut open = BinaryHeap::from([Reverse((0, 0, root as u32))]);
+        while let Some(Reverse((delay, hops, node))) = open.pop() {
+            let (distance, node) = ((delay, hops), node as usize);
             if best[node].is_some() {
                 continue;
             }
@@ -204,9 +213,20 @@ impl Ways<'_> {
             if wanted.strike(node) {
                 break;
             }
-            let nearer = feeders(node).map(|entry| (self.feeders[entry] as usize, delays[entry]));
-            let nearer = nearer.filter(|(from, _)| best[*from].is_none());
-            open.extend(nearer.map(|(from, delay)| Reverse((farther(distance, delay), from))));
+            for (&from, &delay) in self.feeders[feeders(node)].iter().zip(&delays[feeders(node)]) {
+                let reached = farther(distance, delay);
+                if reached > bound {
+                    break;
+                }
+                let seen = &mut seen[from as usize];
+                if reached < *seen {
+                    *seen = reached;
+                    open.push(Reverse((reached.0, reached.1, from)));
+                    if wanted.left == 1 && wanted.is_wanted[from as usize] {
+                        bound = reached;
+                    }
+                }
+            }
         }
         Search { root, known: Known::Distances(best) }
     }

@@ -38,6 +38,7 @@ pub(super) struct Sites {
 impl Sites {
     pub fn new(description: &Description, report: &mut Report) -> Sites {
         let plans = plans(description, report);
+        let all_named = !report.places().any(hides_names);
         let mut names: Vec<(&Name, NodeKind, Origin)> =
             description.nodes.iter().map(|(name, node)| (name, node.kind, None)).collect();
         for (which, (_, plan)) in plans.iter().enumerate() {
@@ -46,19 +47,21 @@ impl Sites {
         names.sort_by_key(|(name, ..)| *name);
         let mut places: Vec<Vec<usize>> = plans.iter().map(|(_, plan)| vec![0; plan.nodes.len()]).collect();
         let mut distinct: Vec<(Name, bool)> = Vec::with_capacity(names.len());
+        let (mut taken, mut first) = (Taken::of("nodes"), None);
         for (name, kind, origin) in names {
+            let by = origin.map(|(which, _)| plans[which].0);
             if distinct.last().is_some_and(|(before, _)| before == name) {
-                let by = origin.map_or("", |(which, _)| plans[which].0);
-                taken(&format!("nodes.{name}"), name, by, report);
+                taken.tell(name, first, by, report);
             } else {
                 distinct.push((name.clone(), kind == NodeKind::Host));
+                first = by;
             }
             if let Some((which, node)) = origin {
                 places[which][node] = distinct.len() - 1;
             }
         }
+        taken.finish(report);
         let made = plans.into_iter().zip(places).map(|((at, plan), places)| Made { at, plan, places }).collect();
-        let all_named = !report.places().any(hides_names);
         let sites = Sites { names: distinct, declared: description.nodes.clone(), made, all_named };
         sites.check(report);
         sites
@@ -251,6 +254,37 @@ fn hides_names(at: &str) -> bool {
     key.is_none_or(|key| COUNTS.contains(&key))
 }
 
-pub(super) fn taken(at: &str, name: &Name, by: &str, report: &mut Report) {
-    report.add(at, format!("the name `{name}` is taken")).given(format!("{by} also makes `{name}`")).expected("another name");
+/// Names that come twice: the first ones are told with their places, the others counted.
+pub(super) struct Taken {
+    /// The table of such names.
+    table: &'static str,
+    found: usize,
+}
+
+impl Taken {
+    pub fn of(table: &'static str) -> Taken {
+        Taken { table, found: 0 }
+    }
+
+    /// A name that `first` has made and `second` makes again: generators, or the table.
+    pub fn tell(&mut self, name: &Name, first: Option<&str>, second: Option<&str>, report: &mut Report) {
+        self.found += 1;
+        if self.found > SHOWN {
+            return;
+        }
+        let by = second.unwrap_or(self.table);
+        let message = format!("the name `{name}` is taken");
+        let (at, given, expected) = match first {
+            Some(first) => (by.to_string(), format!("`{first}` and `{by}` make `{name}`"), "generators with different names"),
+            None => (format!("{}.{name}", self.table), format!("{by} also makes `{name}`"), "another name"),
+        };
+        report.add(at, message).given(given).expected(expected);
+    }
+
+    pub fn finish(self, report: &mut Report) {
+        if self.found > SHOWN {
+            let message = format!("{} more names like these", self.found - SHOWN);
+            report.add(self.table, message).expected("each name once, of the table and of all generators");
+        }
+    }
 }

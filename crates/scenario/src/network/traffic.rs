@@ -118,7 +118,9 @@ fn several(nodes: &Nodes, at: &str, sites: &Sites, report: &mut Report) -> Optio
         return None;
     }
     if found.len() < 2 {
-        report.add(at, "a pattern of one node").given(nodes.to_string()).expected("at least two nodes, such as `host*`");
+        let (written, name) = (nodes.to_string(), sites.name(found[0]));
+        let given = if written == name { written } else { format!("{written}, which is `{name}` alone") };
+        report.add(at, "a pattern of one node").given(given).expected("at least two nodes");
         return None;
     }
     Some(found)

@@ -146,8 +146,13 @@ impl Generator for Graph {
             report.add(format!("{at}.links"), format!("{} more links like these", faults - SHOWN)).expected("as above");
         }
         let nodes = self.nodes();
-        for (position, host) in listed.hosts.iter().enumerate().filter(|(_, host)| !nodes.contains(host)) {
+        let unknown = || listed.hosts.iter().enumerate().filter(|(_, host)| !nodes.contains(host));
+        for (position, host) in unknown().take(SHOWN) {
             report.unknown(&format!("{at}.hosts[{position}]"), "node", host.as_str(), nodes.iter().map(|name| name.as_str()));
+        }
+        let more = unknown().count().saturating_sub(SHOWN);
+        if more > 0 {
+            report.add(format!("{at}.hosts"), format!("{more} more names like these")).expected("nodes that links name");
         }
     }
 
