@@ -923,9 +923,9 @@ class ControllerTable(TypedDict, total=False):
     allowed_increase
         The window is at most so many segments above what is in flight (ALLOWED_INCREASE).
     base_history
-        Minutes of which the least delay is the path's own (BASE_HISTORY).
+        Minutes of which the least one-way delay is the path's own (BASE_HISTORY).
     current_filter
-        Of so many round trips the least is the present one (CURRENT_FILTER).
+        Of so many one-way delays, one of each acknowledgement, the least is the present one (CURRENT_FILTER).
     gain
         Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue
         (GAIN); the RFC allows 1 at most.

@@ -262,8 +262,9 @@ def test_a_rate_that_comes_later_paces_from_then_on() -> None:
 class Wanting(user_laws.Reno):
     """Keeps what it is told."""
 
-    asks_for = frozenset({"marks", "price", "delivered_rate", "release"})
+    asks_for = frozenset({"marks", "price", "one_way_delay", "delivered_rate", "release"})
     heard: ClassVar[list[Ack]] = []
+    delays: ClassVar[list[tuple[float, float]]] = []
 
     def __init__(self, start: Start, *, most: int = 100) -> None:
         super().__init__(start)
@@ -276,6 +277,9 @@ class Wanting(user_laws.Reno):
 
     def on_other_ack(self, ack: Ack) -> None:
         self.heard.append(ack)
+
+    def on_one_way_delay(self, delay_s: float, now_s: float) -> None:
+        self.delays.append((delay_s, now_s))
 
 
 class Prices(Policy[object]):
@@ -293,10 +297,11 @@ class Prices(Policy[object]):
         signal.is_marked = signal.is_marked or self.sent % 300 == 0
 
 
-def test_a_law_hears_of_marks_prices_and_delivery_if_it_wants_them() -> None:
+def test_a_law_hears_of_marks_prices_delays_and_delivery_if_it_wants_them() -> None:
     tb.controller("wanting")(Wanting)
     tb.policy("prices")(Prices)
     Wanting.heard.clear()
+    Wanting.delays.clear()
     queue = {"buffer": "20 packets", "policy": "user:prices"}
     tcp = {"flows.tcp.tcp.ecn": True, "flows.tcp.tcp.delayed_ack": False}
     scenario = small("user:wanting").with_({"topology.dumbbell.queue": queue, "duration": "20 s", **tcp})
@@ -307,6 +312,11 @@ def test_a_law_hears_of_marks_prices_and_delivery_if_it_wants_them() -> None:
     assert marked - 3 < sum(ack.marks for ack in acks) <= marked
     assert marked > 30
     assert {ack.price for ack in acks} > {0.0, 1500.0, 3000.0}
+    # 10 ms and 1.2 for each packet: alone, and behind twenty that wait and one that is being sent.
+    delays = [delay_s for delay_s, _ in Wanting.delays]
+    assert len(delays) == len(acks)
+    assert min(delays) == pytest.approx(0.0112, abs=1e-9)
+    assert 0.03 < max(delays) <= 0.0112 + 21 * 0.0012
     rates = [ack.delivered_rate for ack in acks if ack.delivered_rate is not None]
     # 10 Mbit/s of 1500 bytes: 833 segments a second, while the queue is not empty. After a repair samples may be far above.
     assert statistics.median(rates) == pytest.approx(10e6 / 12000, rel=0.01)

@@ -69,7 +69,8 @@ class Controller(ABC):
     asks_for : set of str
         What the class asks for that most laws do not need, for all flows alike: ``marks``, an exact count of them
         (``ack.marks``); ``price``, what the path's queues wrote (``ack.price``); ``delivered_rate``, samples of it
-        (``ack.delivered_rate``); ``release``, to bound what an acknowledgement releases.
+        (``ack.delivered_rate``); ``one_way_delay``, as the receiver measures it (`on_one_way_delay`); ``release``, to bound what
+        an acknowledgement releases.
     draw : Draw
         Random numbers of this flow: seed, group and flow decide them.
     """
@@ -123,6 +124,11 @@ class Controller(ABC):
 
         ``measured`` has ``sample_s`` and ``smoothed_s``, the retransmission timer's average or None.
         """
+
+    def on_one_way_delay(self, delay_s: float, now_s: float) -> None:  # noqa: B027
+        """The receiver reported how long data took, in seconds from when a segment was sent until it arrived: the least of the
+        segments of which this acknowledgement is the first to tell. Called before anything else about the acknowledgement, be it
+        new, a duplicate or late, and only for classes whose `asks_for` has ``one_way_delay``."""
 
     def limit_window(self, segments: float) -> None:
         """The window may be no larger.

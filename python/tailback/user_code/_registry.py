@@ -33,7 +33,7 @@ C = TypeVar("C", bound=type)
 _BASES: dict[str, type] = {"controller": Controller, "policy": Policy, "source": Source}
 
 # What a controller may want.
-_ASKED_FOR = ("marks", "price", "delivered_rate", "release")
+_ASKED_FOR = ("marks", "price", "one_way_delay", "delivered_rate", "release")
 
 # As the scenario has it.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")

@@ -1,11 +1,14 @@
 //! LEDBAT: background transport that adds no more than TARGET to the delay of a path, and gives way to others, whose queues are
 //! longer (RFC 6817).
 //!
-//! Differs: delays are those of round trips, for the sender hears of no one-way delays: a queue on the way back counts as well.
-//! There is no slow start.
+//! Delays are those of the way there: the receiver measures them, and acknowledgements bring them back, so that a queue on the way back
+//! counts for nothing. Both ends have one clock here; those of the RFC need not agree, for the base delay has their offset in it, too.
+//!
+//! Differs: an acknowledgement of several segments tells the least of their delays, not each of them. The base delay is the same, and
+//! CURRENT_FILTER counts acknowledgements. There is no slow start.
 
 use super::support::beside::Beside;
-use super::{Ack, Congestion, Controller, Start};
+use super::{Ack, AskedFor, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -21,9 +24,9 @@ member! {
         /// Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue (GAIN); the
         /// RFC allows 1 at most.
         gain: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },
-        /// Minutes of which the least delay is the path's own (BASE_HISTORY).
+        /// Minutes of which the least one-way delay is the path's own (BASE_HISTORY).
         base_history: u32 = 10 => Kind::Whole { least: 1, most: MOST_MINUTES as u64 },
-        /// Of so many round trips the least is the present one (CURRENT_FILTER).
+        /// Of so many one-way delays, one of each acknowledgement, the least is the present one (CURRENT_FILTER).
         current_filter: u32 = 4 => Kind::Whole { least: 1, most: MOST_DELAYS as u64 },
         /// The window is at most so many segments above what is in flight (ALLOWED_INCREASE).
         allowed_increase: f64 = 1.0 => Kind::Segments { least: 1.0, most: 1e6 },
@@ -161,10 +164,16 @@ impl Controller for Ledbat {
         delay.map_or(f64::NAN, Span::seconds)
     }
 
+    fn asks_for(&self) -> AskedFor {
+        AskedFor { one_way_delay: true, ..AskedFor::default() }
+    }
+
+    /// Of each acknowledgement, duplicates as well, and while losses are repaired.
+    fn on_one_way_delay(&mut self, delay: Span, now: Time) {
+        self.memory.take_in(delay, now);
+    }
+
     fn on_ack(&mut self, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
-            self.memory.take_in(rtt, ack.now);
-        }
         if let Some(queuing_delay) = self.memory.queuing_delay() {
             self.follow(ack, queuing_delay);
         }
@@ -189,6 +198,7 @@ impl Controller for Ledbat {
 mod tests {
     use super::*;
     use crate::congestion::support::model_sender::ModelSender;
+    use crate::primitives::units::Segments;
 
     fn sender(spec: LedbatSpec, window: f64) -> ModelSender<Ledbat> {
         let mut sender = ModelSender::new(Ledbat::new(&spec, Start { window, ..Start::default() }));
@@ -197,7 +207,9 @@ mod tests {
     }
 
     fn ack(sender: &mut ModelSender<Ledbat>, milliseconds: u64) -> f64 {
-        sender.round_trip = Some(Span::from_millis(milliseconds));
+        // The way back, which takes longer each time, makes no difference.
+        sender.round_trip = Some(sender.round_trip.unwrap_or_default() + Span::from_millis(milliseconds));
+        sender.law.on_one_way_delay(Span::from_millis(milliseconds), sender.now);
         sender.ack(1)
     }
 
@@ -228,7 +240,16 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_four_round_trips_is_the_present_one() {
+    fn delays_of_duplicates_count_and_open_nothing() {
+        let mut sender = sender(at_once(), 16.0);
+        ack(&mut sender, 50);
+        sender.law.on_one_way_delay(Span::from_millis(150), sender.now);
+        sender.law.on_other_ack(&Ack { acked: Segments(0), counted: Segments(0), ..Ack::of_one(sender.now) });
+        assert_eq!((sender.law.window, sender.law.quantity(1, Time::ZERO)), (16.0625, 0.1));
+    }
+
+    #[test]
+    fn the_least_of_four_delays_is_the_present_one() {
         let mut sender = sender(LedbatSpec::default(), 16.0);
         ack(&mut sender, 50);
         let delays: Vec<f64> = (0..4).map(|_| (ack(&mut sender, 150), sender.law.quantity(1, Time::ZERO)).1).collect();

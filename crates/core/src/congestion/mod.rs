@@ -89,6 +89,8 @@ pub struct AskedFor {
     pub answers_marks: bool,
     /// The prices of the path: [`Signal::price`]. Of packets that travel whole only.
     pub price: bool,
+    /// One-way delays: [`Controller::on_one_way_delay`].
+    pub one_way_delay: bool,
     /// Samples of the rate of delivery: [`Signal::delivered_rate`].
     pub delivered_rate: bool,
     /// To bound what one acknowledgement releases: [`Controller::release`].
@@ -237,6 +239,10 @@ pub trait Controller {
     /// duplicate.
     #[inline]
     fn on_round_trip(&mut self, _measured: &RoundTrip) {}
+    /// The receiver tells how long the data took, from when a segment was sent until it arrived, before anything else of the acknowledgement that
+    /// brings this, whichever it is: also of one that arrives after a later one. Of several segments that it is the first to tell of it says the
+    /// least. A SYN is none of them. Only if [`AskedFor::one_way_delay`].
+    fn on_one_way_delay(&mut self, _delay: Span, _now: Time) {}
     /// Of each segment that is lost, before anything else of the acknowledgement or timeout that showed it. Without SACK recovery finds one
     /// in a round trip. Only if [`AskedFor::losses`].
     fn on_lost(&mut self, _lost: &Lost) {}
@@ -462,6 +468,9 @@ macro_rules! controllers {
                     self.on_round_trip_called(measured);
                 }
             }
+            fn on_one_way_delay(&mut self, delay: Span, now: Time) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.on_one_way_delay(delay, now)),+ }
+            }
             fn on_lost(&mut self, lost: &Lost) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_lost(lost)),+ }
             }
@@ -606,6 +615,7 @@ mod tests {
                 }
                 _ => {
                     if let Some(rtt) = rtt {
+                        law.on_one_way_delay(rtt, now);
                         law.on_round_trip(&RoundTrip { sample: rtt, smoothed: Some(rtt) });
                     }
                     let acked = 1 + draw(3) as u32;

@@ -313,7 +313,7 @@ impl Packet {
 }
 
 /// What an acknowledgement says beside its number, if anything.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     pub received: Received,
     /// For the controller, if it asked for any.
@@ -400,6 +400,11 @@ mod tests {
     #[test]
     fn a_packet_takes_32_bytes() {
         assert_eq!(std::mem::size_of::<Packet>(), 32);
+    }
+
+    #[test]
+    fn a_report_takes_a_cache_line() {
+        assert_eq!(std::mem::size_of::<Report>(), 64);
     }
 
     #[test]

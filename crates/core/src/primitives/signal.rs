@@ -28,15 +28,55 @@ pub struct Signal {
     pub delivered_rate: Option<DeliveredRate>,
 }
 
-/// What a receiver tells of the signals that have reached it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What a receiver tells of the signals that have reached it, and of how long data took. An acknowledgement's report fills a cache line with it, so that
+/// what is missing has no flag of its own.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Told {
     /// [`Signal::marks`].
     pub marks: u32,
-    /// [`Signal::price`].
-    pub price: Option<f64>,
     /// What the price has become, where it comes back as one bit.
     pub price_bit: Option<PriceBit>,
+    /// NaN while there is none.
+    price: f64,
+    /// [`NO_DELAY`] while there is none.
+    one_way_delay: Span,
+}
+
+const NO_DELAY: Span = Span(u64::MAX);
+
+impl Default for Told {
+    fn default() -> Told {
+        Told { marks: 0, price_bit: None, price: f64::NAN, one_way_delay: NO_DELAY }
+    }
+}
+
+impl Told {
+    /// [`Signal::price`].
+    pub(crate) fn price(&self) -> Option<f64> {
+        (!self.price.is_nan()).then_some(self.price)
+    }
+
+    pub(crate) fn set_price(&mut self, price: Option<f64>) {
+        self.price = price.unwrap_or(f64::NAN);
+    }
+
+    /// The least delay of the segments that have arrived since the last acknowledgement, from when each was sent until it was at its receiver.
+    pub(crate) fn one_way_delay(&self) -> Option<Span> {
+        (self.one_way_delay != NO_DELAY).then_some(self.one_way_delay)
+    }
+
+    /// A segment has arrived that took so long.
+    #[inline]
+    pub(crate) fn note_delay(&mut self, delay: Span) {
+        self.one_way_delay = self.one_way_delay.min(delay);
+    }
+
+    /// What an acknowledgement says that leaves now. The next one tells of other delays.
+    pub(crate) fn tell(&mut self) -> Told {
+        let told = *self;
+        self.one_way_delay = NO_DELAY;
+        told
+    }
 }
 
 /// A data packet as a price scheme sees it.

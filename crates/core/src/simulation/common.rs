@@ -106,15 +106,16 @@ pub enum Became {
 impl Common {
     /// What the receiver in this place tells because of this segment.
     pub(crate) fn tell(&mut self, place: usize, segment: u32) -> Told {
-        let mut told = self.at_receivers[place];
+        let mut told = self.at_receivers[place].tell();
         // What is told once is not told again.
         let feedback = std::mem::take(&mut self.feedbacks[place]);
         if feedback != 0.0 {
-            told.price = Some(feedback);
+            told.set_price(Some(feedback));
         }
         if self.price_spec.way_back == WayBack::OneBit
-            && let Some(price) = told.price.take()
+            && let Some(price) = told.price()
         {
+            told.set_price(None);
             told.price_bit = Some(PriceBit::of(self.price_spec.mapping.mapped(price), segment));
         }
         told

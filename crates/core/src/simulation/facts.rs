@@ -18,7 +18,7 @@ pub(crate) struct Facts {
     pub(crate) plain_at_receiver: bool,
     /// If controllers ask for signals, the flows before this group whose controllers do not; else [`UNSIGNALLED`].
     unsignalled_before: u32,
-    /// Receivers tell of what they get: marks, prices.
+    /// Receivers tell of what they get: marks, prices, delays.
     pub(crate) receivers_signal: bool,
     /// Senders have more to do with an acknowledgement than most.
     pub(crate) acks_signal: bool,

@@ -131,13 +131,17 @@ impl Path {
             told.marks += u32::from(packet.is_marked());
             if packet.has_price() {
                 let header = packet.take_price(&mut common.prices);
-                told.price = match common.estimators.get_mut(place) {
+                told.set_price(match common.estimators.get_mut(place) {
                     Some(estimator) => common.price_spec.heard(estimator, &header),
                     None => header.price,
-                };
+                });
                 if header.feedback.is_finite() {
                     common.feedbacks[place] += header.feedback;
                 }
+            }
+            // A SYN is sent faster than a segment of data.
+            if !(facts.opens && packet.segment == SYN) {
+                told.note_delay(time.since(packet.sent));
             }
         }
         if !PLAIN && facts.ecn {

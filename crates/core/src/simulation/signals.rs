@@ -27,7 +27,7 @@ pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalRea
         if let Some((asked, recovery)) = asked[group] {
             signalled[group].get_or_insert_with(|| Signalled {
                 unsignalled_before: first_flows[group] - readers.len() as u32,
-                by_receivers: asked.marks || asked.price,
+                by_receivers: asked.marks || asked.price || asked.one_way_delay,
             });
             let of =
                 Entity { seed: network.seed, name: &network.groups[group].name, index: index - u64::from(first_flows[group]) };
@@ -47,7 +47,7 @@ mod tests {
     use crate::congestion::probe::{Heard, ProbeSpec};
     use crate::congestion::{AskedFor, ControllerSpec, Controllers};
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
-    use crate::primitives::units::{Bytes, Segments, Span, Time};
+    use crate::primitives::units::{Bytes, Rate, Segments, Span, Time};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;
@@ -59,6 +59,7 @@ mod tests {
         marks: true,
         answers_marks: false,
         price: true,
+        one_way_delay: true,
         delivered_rate: true,
         release: false,
         losses: true,
@@ -124,6 +125,51 @@ mod tests {
     #[test]
     fn without_a_queue_that_writes_there_is_no_price() {
         assert!(heard_nothing(&run(&network(tcp(Recovery::NewReno), asks_for_everything(), PolicySpec::DropTail(())))));
+    }
+
+    fn delays(engine: &Engine) -> Vec<f64> {
+        heard(engine).one_way_delays.iter().map(|delay| 1e3 * delay.seconds()).collect()
+    }
+
+    fn asks_for_delays() -> ControllerSpec {
+        law(AskedFor { one_way_delay: true, ..AskedFor::default() }, None)
+    }
+
+    #[test]
+    fn the_delay_of_the_way_there_is_told_whatever_waits_on_the_way_back() {
+        let mut network = network(tcp(Recovery::NewReno), asks_for_delays(), PolicySpec::DropTail(()));
+        // An acknowledgement takes 2 ms there, so that sixteen of them wait at first, and each data packet comes alone from then on.
+        network.ports[1].rate = Rate(160_000);
+        let delays = delays(&run(&network));
+        assert_eq!(delays[..16], (11..=26).map(f64::from).collect::<Vec<_>>());
+        assert!(delays.len() > 900 && delays[16..].iter().all(|&delay| delay == 11.0), "{:?}", &delays[16..40]);
+
+        let asks_for_marks = law(AskedFor { marks: true, ..AskedFor::default() }, None);
+        network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, asks_for_marks);
+        assert!(heard(&run(&network)).one_way_delays.is_empty());
+    }
+
+    #[test]
+    fn an_acknowledgement_of_two_tells_the_lesser_of_their_delays_also_when_a_timer_sends_it() {
+        let delayed_ack = Some(DelayedAck { timeout: Span::from_millis(100), ..DelayedAck::USUAL });
+        let mut network = network(TcpSpec { delayed_ack, ..tcp(Recovery::Sack) }, asks_for_delays(), PolicySpec::DropTail(()));
+        network.flows[0].size = Some(Bytes(960 * 15));
+        assert_eq!(delays(&run(&network)), [11.0, 13.0, 15.0, 17.0, 19.0, 21.0, 23.0, 25.0]);
+    }
+
+    #[test]
+    fn a_segment_sent_again_tells_how_long_it_took_this_time_and_a_syn_nothing() {
+        for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
+            let spec = TcpSpec { handshake: true, ..tcp(recovery) };
+            let mut network = network(spec, asks_for_delays(), PolicySpec::DropTail(()));
+            network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
+            let engine = run(&network);
+            let delays = delays(&engine);
+            let [_, in_recovery, duplicates] = heard(&engine).acks;
+            assert!(in_recovery + duplicates > 2 && delays.len() > 1000, "{recovery:?}: {in_recovery}, {duplicates}");
+            // Sixteen at most wait for each other; between the two transmissions of one there is a round trip.
+            assert!(delays.iter().all(|delay| (11.0..=26.0).contains(delay)), "{recovery:?}: {delays:?}");
+        }
     }
 
     #[test]
@@ -307,8 +353,9 @@ mod tests {
                 && !dice.chance(4)
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
-                let [losses, other_acks] = [(); 2].map(|()| more_dice.chance(2));
-                let asks_for = AskedFor { marks, price, delivered_rate, release, losses, other_acks, ..AskedFor::default() };
+                let [losses, other_acks, one_way_delay] = [(); 3].map(|()| more_dice.chance(2));
+                let asks_for =
+                    AskedFor { marks, price, one_way_delay, delivered_rate, release, losses, other_acks, ..AskedFor::default() };
                 *law = ControllerSpec::Probe(ProbeSpec {
                     asks_for,
                     release: (!dice.chance(3)).then(|| Segments(dice.pick(0, 3) as u32)),

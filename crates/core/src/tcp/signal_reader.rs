@@ -9,7 +9,7 @@ use crate::congestion::{AskedFor, Controller, Lost};
 use crate::price::{BitReader, Numbering, PriceSpec};
 use crate::primitives::random::Stream;
 use crate::primitives::signal::{PriceHeader, Probe, Signal, Told};
-use crate::primitives::units::{Segments, Time};
+use crate::primitives::units::{Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -72,6 +72,11 @@ impl SignalReader {
         self.asked.answers_marks
     }
 
+    /// How long the data took, if the controller is to hear of it.
+    pub(crate) fn one_way_delay(&self, told: &Told) -> Option<Span> {
+        if self.asked.one_way_delay { told.one_way_delay() } else { None }
+    }
+
     /// An acknowledgement arrived that is about to be heard, with what the receiver tells. `board`: what was reported before it.
     pub(crate) fn read(&mut self, now: Time, arrived: &Arrived, told: &Told, board: Option<&Scoreboard>) -> Brought {
         let marks = if self.asked.marks { told.marks.saturating_sub(self.marks_heard) } else { 0 };
@@ -82,7 +87,7 @@ impl SignalReader {
         };
         let price = self.priced.as_mut().and_then(|priced| match told.price_bit {
             Some(bit) => Some(priced.spec.mapping.price(priced.bits.read(bit))),
-            None => told.price,
+            None => told.price(),
         });
         Brought {
             echoes_mark: false,

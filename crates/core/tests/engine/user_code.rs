@@ -74,6 +74,10 @@ impl UserController for Reno {
         Ok(self.control)
     }
 
+    fn on_one_way_delay(&mut self, _: Span, _: Time) -> Result<Control, Fault> {
+        Ok(self.control)
+    }
+
     fn on_round_trip(&mut self, _: &RoundTrip) -> Result<Control, Fault> {
         Ok(self.control)
     }

@@ -310,6 +310,30 @@ fn ledbat_gives_way_to_a_queue_that_others_keep() {
     assert_eq!(first(&results.queues, "utilisation"), 1.0);
 }
 
+#[test]
+fn ledbat_keeps_its_rate_beside_a_queue_on_the_way_back() {
+    let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
+    // Reno keeps more than LEDBAT's 25 ms in a buffer of 100 ms, of the way there or of the way back; its acknowledgements go a third way.
+    let there = crate::common::link("there", 20, Span::from_millis(10), Buffer::Units(240));
+    let back = Port { name: "back".to_string(), ..there.clone() };
+    let spec = LedbatSpec { target: Span::from_millis(25), ..LedbatSpec::default() };
+    let ledbat = group("ledbat", Transport::Tcp(base.clone(), ControllerSpec::Ledbat(spec)));
+    let beside = |other| {
+        let flows = vec![flow(0, 0, 1), other];
+        let mut network = one_link([there.clone(), back.clone()], ledbat.clone(), flows, Span::from_millis(120_000));
+        network.groups.push(group("reno", crate::common::reno(base.clone())));
+        network.ports.push(crate::common::link("aside", 20, Span::from_millis(10), Buffer::Unlimited));
+        network.paths.push(vec![2]);
+        let results = run(Network { warmup: Span::from_millis(60_000), ..network });
+        // Of what the link carries in a minute, 1040 bytes each.
+        floats(&results.flows, "delivered_packets").iter().map(|packets| packets * 1040.0 * 8.0 / 1.2e9).collect::<Vec<f64>>()
+    };
+    let (against, along) = (beside(flow(1, 1, 2)), beside(flow(1, 0, 2)));
+    // Acknowledgements of 40 bytes take 4 % of the way back.
+    assert!(against[0] > 0.98 && against[1] > 0.95, "{against:?}");
+    assert!(along[0] < 0.02 && along[1] > 0.97, "{along:?}");
+}
+
 fn through(link: Port, law: ControllerSpec, window: f64, round_trip_s: f64, duration: Span) -> Network {
     let base = classic_tcp(Recovery::Sack);
     let spec = TcpSpec { initial_window: window, initial_ssthresh: 2.0, halves: Halves::FlightSize, ..base };

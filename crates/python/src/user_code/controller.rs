@@ -9,13 +9,15 @@ use pyo3::{PyClass, intern};
 use tailback_core::congestion::{self, Control, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
-use tailback_core::primitives::units::{Cwnd, Rate, Segments};
+use tailback_core::primitives::units::{Cwnd, Rate, Segments, Span, Time};
 use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Controller {
     law: Py<PyAny>,
     /// It wants to hear of round trips.
     measures: bool,
+    /// It wants to hear of one-way delays.
+    hears_delays: bool,
     /// It wants to hear of acknowledgements that are no new data, or come while losses are repaired.
     hears_all: bool,
     /// What it said last.
@@ -27,9 +29,10 @@ impl Controller {
         let law = made(py, CodeKind::Controller, code, Some(start))?;
         law.call_method1(intern!(py, "draw_from"), (Draw(draws),))?;
         let measures = overrides(&law, "Controller", "on_round_trip")?;
+        let hears_delays = overrides(&law, "Controller", "on_one_way_delay")?;
         let hears_all = overrides(&law, "Controller", "on_other_ack")?;
         let said = control(&law)?;
-        Ok(Controller { law: law.unbind(), measures, hears_all, said })
+        Ok(Controller { law: law.unbind(), measures, hears_delays, hears_all, said })
     }
 
     /// Tells the law of an event, and reads what it says then.
@@ -91,6 +94,14 @@ impl UserController for Controller {
 
     fn on_round_trip(&mut self, measured: &congestion::RoundTrip) -> Result<Control, Fault> {
         if self.measures { self.tell("on_round_trip", RoundTrip::from(measured)) } else { Ok(self.said) }
+    }
+
+    fn on_one_way_delay(&mut self, delay: Span, now: Time) -> Result<Control, Fault> {
+        if self.hears_delays {
+            let law = &self.law;
+            self.said = attached(|py| called(law.bind(py), "on_one_way_delay", (delay.seconds(), now.seconds())))?;
+        }
+        Ok(self.said)
     }
 
     fn on_congestion(&mut self, seen: &congestion::Congestion) -> Result<Control, Fault> {

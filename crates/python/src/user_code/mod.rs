@@ -43,6 +43,7 @@ impl Code for Registered {
         AskedFor {
             marks: asks_for("marks"),
             price: asks_for("price"),
+            one_way_delay: asks_for("one_way_delay"),
             delivered_rate: asks_for("delivered_rate"),
             release: asks_for("release"),
             ..AskedFor::default()

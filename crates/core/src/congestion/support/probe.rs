@@ -1,7 +1,7 @@
 //! A window that never changes and a law that writes down what it hears, for tests of who is told what.
 
 use crate::congestion::{Ack, AskedFor, Congestion, Controller, Lost, Start};
-use crate::primitives::units::{Cwnd, Segments};
+use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,7 @@ pub struct Heard {
     pub acked: u32,
     pub marks: u32,
     pub prices: Vec<Option<f64>>,
+    pub one_way_delays: Vec<Span>,
     /// And whether it is app-limited.
     pub rates: Vec<(f64, bool)>,
     pub window_validated: u32,
@@ -41,6 +42,7 @@ impl Probe {
             acked: 0,
             marks: 0,
             prices: Vec::new(),
+            one_way_delays: Vec::new(),
             rates: Vec::new(),
             window_validated: 0,
             lost: Vec::new(),
@@ -85,6 +87,10 @@ impl Controller for Probe {
 
     fn on_other_ack(&mut self, ack: &Ack) {
         self.hear(ack, if ack.acked > Segments(0) { 1 } else { 2 });
+    }
+
+    fn on_one_way_delay(&mut self, delay: Span, _: Time) {
+        self.heard.one_way_delays.push(delay);
     }
 
     fn on_lost(&mut self, lost: &Lost) {

@@ -1,7 +1,7 @@
 //! A control law that the core does not know. It is asked for its window after each event, so that everything else reads a number.
 
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
-use crate::primitives::units::{Cwnd, Rate, Segments};
+use crate::primitives::units::{Cwnd, Rate, Segments, Span, Time};
 use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
 
 /// What a law says of the sending after an event.
@@ -36,6 +36,10 @@ pub trait UserController: Send + Sync {
     ///
     /// # Errors
     fn on_round_trip(&mut self, measured: &RoundTrip) -> Result<Control, Fault>;
+    /// See [`Controller::on_one_way_delay`].
+    ///
+    /// # Errors
+    fn on_one_way_delay(&mut self, delay: Span, now: Time) -> Result<Control, Fault>;
     /// See [`Controller::on_congestion`].
     ///
     /// # Errors
@@ -157,6 +161,10 @@ impl Controller for User {
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
         self.hear(|law| law.on_round_trip(measured));
+    }
+
+    fn on_one_way_delay(&mut self, delay: Span, now: Time) {
+        self.hear(|law| law.on_one_way_delay(delay, now));
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {

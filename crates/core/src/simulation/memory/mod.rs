@@ -16,7 +16,7 @@ use crate::network::{self, DeliveryTrace, Network, Queues, Scheduling, Transport
 use crate::price::Estimators;
 use crate::primitives::line::CHUNK;
 use crate::primitives::packet::{NumberAndHeader, Packet};
-use crate::primitives::signal::Signal;
+use crate::primitives::signal::Told;
 use crate::primitives::units::Units;
 use crate::tcp::Recovery;
 use crate::tcp::SlowStart;
@@ -132,7 +132,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         // What user code will ask for is not known here.
         Transport::Tcp(_, law) if law.asks_for().anything() || matches!(law, ControllerSpec::User(_)) => {
             let prices = size_of::<f64>() + size_of::<Estimators>() + SignalReader::BYTES_FOR_PRICES;
-            (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Signal>() + prices) as u64
+            (law.bytes_beside() + size_of::<SignalReader>() + size_of::<Told>() + prices) as u64
         }
         Transport::Tcp(_, law) => law.bytes_beside() as u64,
         Transport::Datagram(_) => 0,

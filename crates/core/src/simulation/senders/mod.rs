@@ -11,6 +11,7 @@ use super::event_order::FlowKind;
 use super::fabric::Fabric;
 use super::wiring::{Plan, first_flows};
 use super::workshop::Workshop;
+use crate::congestion::Controller;
 use crate::network::{Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
 use crate::primitives::random::{Entity, Purpose, Stream};
@@ -264,11 +265,15 @@ impl Senders {
     #[inline(never)]
     fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &Arrived, told: &Told) -> Brought {
         let facts = &self.fabric.facts[self.fabric.paths[packet.flow as usize].wire.group as usize];
-        let (Some(place), End::Tcp(sender)) = (facts.place_among_signalled(packet.flow), &self.ends[packet.flow as usize]) else {
+        let (Some(place), End::Tcp(sender)) = (facts.place_among_signalled(packet.flow), &mut self.ends[packet.flow as usize])
+        else {
             return Brought { echoes_mark: packet.is_marked(), ..Brought::default() };
         };
         let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
         let reader = &mut self.readers[place];
+        if let Some(delay) = reader.one_way_delay(told) {
+            sender.controller.on_one_way_delay(delay, now);
+        }
         let echoes_mark = packet.is_marked() && !reader.answers_marks();
         Brought { echoes_mark, ..reader.read(now, arrived, told, board) }
     }
