@@ -6,6 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page
 
+DESKTOP = {"width": 1200, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
 
@@ -20,16 +21,21 @@ class Windows:
         Errors.
     """
 
-    def __init__(self, browser: Browser) -> None:
+    def __init__(self, browser: Browser, usual: BrowserContext) -> None:
         self._browser = browser
+        self._usual = usual
+        self._pages: list[Page] = []
         self._contexts: list[BrowserContext] = []
         self.asked: set[str] = set()
         self.said: list[str] = []
 
     def open(self, address: str, **options: Any) -> Page:
-        context = self._browser.new_context(**{"viewport": {"width": 1200, "height": 900}, **options})
-        self._contexts.append(context)
+        context = self._usual
+        if options:
+            context = self._browser.new_context(**{"viewport": DESKTOP, **options})
+            self._contexts.append(context)
         shown = context.new_page()
+        self._pages.append(shown)
         shown.on("request", lambda request: self.asked.add(request.url))
         shown.on("console", lambda message: self.said.append(message.text) if message.type == "error" else None)
         shown.on("pageerror", lambda error: self.said.append(str(error)))
@@ -37,8 +43,8 @@ class Windows:
         return shown
 
     def close(self) -> None:
-        for context in self._contexts:
-            context.close()
+        for one in [*self._pages, *self._contexts]:
+            one.close()
 
 
 def over(shown: Page) -> FloatRect:

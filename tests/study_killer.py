@@ -183,7 +183,7 @@ def trials(folder: Path, plan: str, action: str, step: int) -> dict[str, Any]:
 
 def main(folder: Path) -> None:
     runner._COMMIT_S, runner._AHEAD_S = 0.0, 0.0
-    ways = {("grid", "kill"): 1, ("grid", "full"): 6, ("until", "kill"): 4}
+    ways = {("grid", "kill"): 1, ("grid", "full"): 12, ("until", "kill"): 8}
     sys.stdout.write(json.dumps({"-".join(way): trials(folder, *way, step) for way, step in ways.items()}))
 
 

@@ -6,9 +6,9 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
-from browsing import Windows
+from browsing import DESKTOP, Windows
 
 # Nothing of a profile, nothing from the network.
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
@@ -26,10 +26,16 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture(scope="module")
+def usual(browser: Browser) -> BrowserContext:
+    """What pages share that are opened as usual: a page that was compiled once is compiled for all, as it is for somebody who comes back."""
+    return browser.new_context(viewport=DESKTOP)
+
+
 @pytest.fixture
-def windows(browser: Browser) -> Iterator[Windows]:
+def windows(browser: Browser, usual: BrowserContext) -> Iterator[Windows]:
     """For pages that have nothing to complain of."""
-    made = Windows(browser)
+    made = Windows(browser, usual)
     yield made
     made.close()
     assert made.said == []
