@@ -28,7 +28,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def usual(browser: Browser) -> BrowserContext:
-    """What pages share that are opened as usual: a page that was compiled once is compiled for all, as it is for somebody who comes back."""
+    """For pages that are opened as usual: what the browser compiled for one is there for the next."""
     return browser.new_context(viewport=DESKTOP)
 
 
