@@ -41,3 +41,17 @@ def test_a_queue_has_room_for_more_and_for_less_and_keeps_what_is_in_it() -> Non
     # What was in it leaves at the link's rate, a packet in 8 ms and one of them at 10 s, and nothing comes in meanwhile.
     assert (less.max(), less[-1] in (4, 5)) == (28, True)
     assert times[(times > 10) & (held == 5)][0] == pytest.approx(10.192, abs=1e-9)
+
+
+def test_what_a_smaller_buffer_no_longer_reaches_is_warned_of() -> None:
+    text = ROOM.replace(
+        '{buffer = "10 packets"}', '{buffer = "60 packets", policy = "red", lower = "4 packets", upper = "20 packets"}'
+    )
+    with pytest.warns(tb.ScenarioWarning, match="`upper` of `red` stays, beyond the buffer") as told:
+        tb.Scenario.from_toml(text).check()
+    assert [str(one.message).count("timeline[1].buffer") for one in told] == [1]
+
+
+def test_tables_in_braces_may_have_several_lines() -> None:
+    text = ROOM.replace('{buffer = "10 packets"}', '{\n  buffer = "10 packets", # ten\n}')
+    assert tb.Scenario.from_toml(text) == tb.Scenario.from_toml(ROOM)

@@ -186,6 +186,13 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
     read, given = listed(str(file)), listed(columns)
     assert read.normalised() == given.normalised()
     assert tb.simulate(read).flows.to_dict() == tb.simulate(given).flows.to_dict()
+    # Where lists have no column with that unit in its name.
+    in_units = {"source": columns["source"], "sink": columns["sink"], "size_kB": [20, 30], "start_us": [0, 1000]}
+    parquet.write_table(pyarrow.table(in_units), file)
+    assert tb.simulate(listed(str(file))).flows.to_dict() == tb.simulate(given).flows.to_dict()
+    parquet.write_table(pyarrow.table({**columns, "start_ms": [0, 1]}), file)
+    with pytest.raises(tb.ScenarioError, match="this is said twice"):
+        listed(str(file))
     parquet.write_table(pyarrow.table({"source": ["host0"]}), file)
     with pytest.raises(tb.ScenarioError, match="has no column `sink`"):
         listed(str(file))

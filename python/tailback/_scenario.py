@@ -7,7 +7,7 @@ import math
 import operator
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -87,12 +87,8 @@ class Scenario:
         _core.check(text, file, format, may_lack_flows=True)
         scenario = cls.__new__(cls)
         scenario._file, scenario._text, scenario._format = file, text, format
-        if format == "json":
-            scenario._description = json.loads(text)
-        else:
-            import tomllib
-
-            scenario._description = tomllib.loads(text)
+        # The core reads TOML 1.1, which `tomllib` does not.
+        scenario._description = json.loads(text if format == "json" else _core.toml_as_json(text) or "{}")
         scenario._take_in_files()
         return scenario
 
@@ -277,10 +273,6 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     return Scenario.from_json(text, name) if file.suffix == ".json" else Scenario.from_toml(text, name)
 
 
-# What a flow table may have; other columns are not looked at.
-_TABLE_COLUMNS = ("source", "sink", "size", "size_bytes", "start", "start_s")
-
-
 def _at(description: object, path: tuple[str, ...]) -> object:
     """What a description has at a place, if there is any."""
     for step in path:
@@ -290,10 +282,8 @@ def _at(description: object, path: tuple[str, ...]) -> object:
 
 def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> tuple[str, Literal["json", "toml"]]:
     """The text with the columns of Parquet files instead of their names; as it is, if it cannot be read."""
-    import tomllib
-
     try:
-        description = tomllib.loads(text) if format == "toml" else json.loads(text)
+        description = json.loads(text if format == "json" else _core.toml_as_json(text) or "")
     except ValueError:
         return text, format
     if not isinstance(description, dict) or not _take_in_parquet(description, file):
@@ -322,14 +312,26 @@ def _take_in_parquet(description: dict[str, Any], file: str) -> bool:
             if missing := [column for column in ("source", "sink") if column not in columns]:
                 said = f"{table} has no column `{missing[0]}`"
                 raise _core.scenario_error(file, at, said, given=", ".join(columns), expected="`source` and `sink`")
-            # What is missing reads as an empty word, or as no number.
-            traffic["table"] = {
-                column: [None if value == "" or value != value else value for value in read.values(column)]
-                for column in columns
-                if column in _TABLE_COLUMNS
-            }
+            # Others are not looked at.
+            looked_at = re.compile("source|sink|(size|start)(_.*)?")
+            columns = [column for column in columns if looked_at.fullmatch(column)]
+            traffic["table"] = dict(_of_parquet(column, read.values(column), columns) for column in columns)
             found = True
     return found
+
+
+def _of_parquet(column: str, values: Iterable[Any], columns: Sequence[str]) -> tuple[str, list[Any]]:
+    """A column as a scenario has it: where lists have none with that unit in its name, each value has it."""
+    name, _, unit = column.partition("_")
+    # What is missing reads as an empty word, or as no number; JSON has no infinity.
+    plain = [None if value == "" or value != value else str(value) if value in _INFINITE else value for value in values]
+    # Two columns for one thing are told as one that there is not.
+    if unit and column not in ("size_bytes", "start_s") and name not in columns:
+        return name, [None if value is None else f"{value} {unit}" for value in plain]
+    return column, plain
+
+
+_INFINITE = (float("inf"), -float("inf"))
 
 
 def schema() -> dict[str, Any]:

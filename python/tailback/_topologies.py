@@ -579,6 +579,8 @@ def _scenario(
 
 
 def _described(topology: dict[str, Any], groups: Any, duration: str, rest: dict[str, Any]) -> Scenario:
+    if "topology" in rest:
+        raise TypeError(f"a second topology; {next(iter(topology))} is the one")
     if "traces" in rest:
         rest["record"] = {**(rest.get("record") or {}), "traces": rest.pop("traces")}
     return Scenario({"duration": duration, **rest, "topology": topology, "flows": groups})

@@ -930,7 +930,7 @@ class ControllerTable(TypedDict, total=False):
         Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue
         (GAIN); the RFC allows 1 at most.
     min_cwnd
-        The least window, but after a timeout (MIN_CWND).
+        The least window, but between a timeout and the next acknowledgement (MIN_CWND).
     target
         Delay that it keeps in queues (TARGET); the RFC allows 100 ms at most.
 
@@ -1473,8 +1473,9 @@ class Event(TypedDict, total=False):
     at
         When.
     buffer
-        What the link's queue has room for from now on, in the unit that its `buffer` has; what is in it stays, and
-        thresholds stay as they are.
+        What the link's queue has room for from now on, in the unit of its own `buffer`, or in packets where that is a
+        percentage. What is in it stays, but where a scheduler's queues share it: the longest makes room at the next
+        arrival. Thresholds stay as they are.
     delay
         The link's new delay, for packets that leave from now on; they never overtake.
     group

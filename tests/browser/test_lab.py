@@ -160,17 +160,38 @@ def test_another_policy_comes_with_what_it_needs(opened: Open) -> None:
 def test_what_may_stand_in_a_table_can_be_added_and_goes_again(opened: Open) -> None:
     page = opened("#example=one_flow")
     shipped = page.input_value("#toml")
-    page.select_option("[aria-label='Add to or take from topology.dumbbell']", "+loss")
+
+    def settle(section: str, choice: str) -> None:
+        below = page.locator(".settings", has=page.get_by_label(f"Add to or take from {section}", exact=True))
+        below.locator("select").select_option(choice)
+        below.locator("button").click()
+
+    settle("topology.dumbbell", "+loss")
     # A table without anything is a section to add to.
-    page.select_option("[aria-label='Add to or take from topology.dumbbell.loss']", "+probability")
+    settle("topology.dumbbell.loss", "+probability")
     knob = page.locator("[id='knob-topology.dumbbell.loss.probability']")
+    expect(knob).to_be_focused()
     knob.fill("0.1 %")
     knob.press("Enter")
     expect(page.locator("#toml")).to_have_value(re.compile('probability = "0.1 %"'))
     toml = page.input_value("#toml")
     assert run(page) == of_wheel(toml, 1) != GOLDEN["one_flow.toml"]["1"]["results"]
-    page.select_option("[aria-label='Add to or take from topology.dumbbell']", "-loss")
+    settle("topology.dumbbell", "-loss")
     expect(page.locator("#toml")).to_have_value(shipped)
+    expect(page.get_by_label("Add to or take from topology.dumbbell", exact=True)).to_be_focused()
+
+
+def test_what_has_to_be_edited_by_hand_is_said_and_nothing_changes(opened: Open) -> None:
+    page = opened("#example=red")
+    text = page.input_value("#toml").replace('policy = "red"', 'policy = "red" # by Floyd').replace("queue = {", "queue = {\n ")
+    text = re.sub(r'policy = "red" # by Floyd,(.*)}', r'\1, policy = "red" # by Floyd\n}', text)
+    write(page, text)
+    expect(page.locator("#problems li")).to_have_count(0)
+    page.click("#as-knobs")
+    page.locator("[id='knob-topology.dumbbell.queue.policy']").select_option("rem")
+    expect(page.locator("#notice")).to_contain_text("by hand")
+    assert page.locator("[id='knob-topology.dumbbell.queue.policy']").input_value() == "red"
+    assert page.input_value("#toml") == text
 
 
 def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(opened: Open) -> None:

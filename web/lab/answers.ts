@@ -86,7 +86,7 @@ export interface Description {
 
 export interface Knob {
   at: string;
-  // Null: a table without anything.
+  // Null: a table in braces, or one without anything.
   value: string | number | boolean | null;
   from: number;
   to: number;

@@ -10,7 +10,7 @@ export type Change = Record<string, string | boolean>;
 
 // `replaced`: there is a B already.
 export function forkForm(place: HTMLElement, variant: Variant, time: number, replaced: boolean, fork: (change: Change) => void): void {
-  const { ports, followed, groups } = variant.pane.description;
+  const { ports, followed, groups, flows } = variant.pane.description;
   const links = followed.ports.map((id) => ports[id]?.name ?? "");
   const whom = make(
     "select",
@@ -22,14 +22,21 @@ export function forkForm(place: HTMLElement, variant: Variant, time: number, rep
   const value = make("input", { size: 10, "aria-label": "New value", autocomplete: "off" });
   const ofLink = () => whom.value.startsWith("link ");
   const name = () => whom.value.slice(whom.value.indexOf(" ") + 1);
+  const port = () => ports.find((one) => one.name === name());
+  const carriesCells = () => {
+    const id = ports.findIndex((one) => one.name === name());
+    return flows.some((flow) => [...flow.forward, ...flow.backward].includes(id) && groups.find((group) => group.name === flow.group)?.cells);
+  };
   const choose = () => {
-    const options = ofLink() ? [["rate", "rate"], ["delay", "delay"], ["loss", "random loss"], ["buffer", "buffer"]] : [["stop", "sends no new data"]];
+    // A buffer without an end stays so.
+    const room = port()?.buffer === null ? [] : [["buffer", "buffer"]];
+    const options = ofLink() ? [["rate", "rate"], ["delay", "delay"], ["loss", "random loss"], ...room] : [["stop", "sends no new data"]];
     fill(what, ...options.map(([word, label]) => make("option", { value: word }, label)));
     suggest();
   };
   const suggest = () => {
     value.hidden = !ofLink();
-    value.value = suggested(what.value, ports.find((one) => one.name === name()), groups.some((group) => group.cells));
+    value.value = suggested(what.value, port(), carriesCells());
   };
   choose();
   const at = `${Number((time * 1e3).toFixed(6))} ms`;

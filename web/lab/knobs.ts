@@ -15,7 +15,7 @@ export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: 
   const values: Values = new Map(found.map(({ at, value }) => [at, value]));
   const sections = new Map<string, Knob[]>();
   for (const knob of found.filter((knob) => !ASIDE.test(knob.at))) {
-    // A table without anything is a section to add to.
+    // A table is a section to add to.
     const section = knob.value === null ? knob.at : knob.at.includes(".") ? knob.at.slice(0, knob.at.lastIndexOf(".")) : "";
     sections.set(section, [...(sections.get(section) ?? []), ...(knob.value === null ? [] : [knob])]);
   }
@@ -46,19 +46,26 @@ function settings(section: string, places: Places, values: Values, turn: (edits:
   const choice = make(
     "select",
     {
-      class: "settings",
+      id: `settings-${section}`,
       "aria-label": `Add to or take from ${section || TOP}`,
       change: () => {
-        const [act, key] = [choice.value.slice(0, 1), choice.value.slice(1)];
-        const value = act === "+" ? (missing.find((one) => one.key === key)?.value ?? null) : null;
-        turn([{ at: at(key), value }], at(key));
+        act.hidden = choice.value === "";
+        act.textContent = choice.value.startsWith("+") ? "Add" : "Remove";
       },
     },
     make("option", { value: "" }, "Add or remove\u2026"),
     group("Add", missing.map(({ key, help }) => make("option", { value: `+${key}`, title: help }, key))),
     group("Remove: what applies if it is not given", optional.map((key) => make("option", { value: `-${key}` }, key))),
   );
-  return choice;
+  const act = make("button", {
+    hidden: true,
+    click: () => {
+      const key = choice.value.slice(1);
+      const value = choice.value.startsWith("+") ? (missing.find((one) => one.key === key)?.value ?? null) : null;
+      turn([{ at: at(key), value }], at(key));
+    },
+  });
+  return make("div", { class: "settings" }, choice, act);
 }
 
 function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, problems: Problem[], set: (value: string | number | boolean) => void): HTMLElement {

@@ -295,9 +295,12 @@ class Lab {
     try {
       const { toml } = await this.engine.ask<{ toml: string }>({ ask: "edit", toml: this.variants.get().toml, edits });
       await this.change(toml);
-      // The knob is another element now, at the same place.
-      document.getElementById(`knob-${at}`)?.focus();
+      // The knob is another element now, at the same place; what has none, a table or what went, was chosen below its table.
+      const section = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "";
+      (document.getElementById(`knob-${at}`) ?? document.getElementById(`settings-${section}`))?.focus();
     } catch (error) {
+      // Nothing has changed, nor have the knobs.
+      this.side.show();
       this.told(error);
     }
   }

@@ -5,7 +5,7 @@ type Scalar = string | number | boolean;
 export type Value = Scalar | { [key: string]: Value };
 // Null: what stands there goes.
 export type Edit = { at: string; value: Value | null };
-// By place; null: a table without anything.
+// By place; null: a table in braces, or one without anything.
 export type Values = ReadonlyMap<string, Scalar | null>;
 
 export interface Known {
@@ -21,6 +21,9 @@ const FIRST: { [key: string]: Value } = {
   ack_size: "40 B", header: "40 B", initial_window: 10, fast_retransmit: 3, sack_blocks: 3, size: "100 kB", stop: "1 s", buffer: "100 packets", arrivals: { mean_interval: "100 ms" },
   lower: "25 %", upper: "75 %", epd_threshold: "75 %", congestion_threshold: "50 %", dropping_threshold: "10 %", gap: 5, queues: 8, burst: "15 kB", bdp_rtt: "100 ms", warmup: "1 s", mean_on: "1 s", mean_off: "1 s", mean_idle: "1 s",
 };
+
+// A group has one of these, so that none comes beside another.
+const WAYS = ["tcp", "source", "traffic"];
 
 export class Places {
   constructor(private readonly root: Schema) {}
@@ -47,7 +50,7 @@ export class Places {
     const has = new Set([...values.keys()].filter((at) => isIn(at, section)).map((at) => keyIn(at, section)));
     const found = new Map<string, { key: string; help: string; value: Value }>();
     for (const [key, property] of this.tables(section, values, true).flatMap((table) => Object.entries(propertiesOf(table)))) {
-      const value = has.has(key) || found.has(key) ? null : this.firstOf(key, property);
+      const value = has.has(key) || found.has(key) || WAYS.includes(key) ? null : this.firstOf(key, property);
       if (value !== null) {
         found.set(key, { key, help: this.at(join(section, key), values).help, value });
       }
@@ -55,12 +58,12 @@ export class Places {
     return [...found.values()];
   }
 
-  // What of a table does not have to be there.
+  // What of a table does not have to be there, and has no header of its own in the text.
   optional(section: string, values: Values): string[] {
     const tables = this.tables(section, values, true);
     const needed = new Set(tables.flatMap((table) => requiredOf(table)));
     const has = [...values.keys()].filter((at) => isIn(at, section)).map((at) => keyIn(at, section));
-    return [...new Set(has)].filter((key) => !needed.has(key));
+    return [...new Set(has)].filter((key) => !needed.has(key) && !WAYS.includes(key) && values.has(join(section, key)));
   }
 
   // A value at a place, and what has to change with it in its table: another policy has other settings, and needs some.

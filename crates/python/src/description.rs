@@ -20,6 +20,12 @@ pub fn check(py: Python<'_>, text: &str, file: &str, format: &str, may_lack_flow
     network(py, &scenario, file).map(|_| ())
 }
 
+/// The values of a TOML text as JSON; `None` if it cannot be read.
+#[pyfunction]
+pub fn toml_as_json(py: Python<'_>, text: &str) -> Option<String> {
+    py.detach(|| tailback_scenario::toml_as_json(text))
+}
+
 /// What a reader of the results of a scenario should know.
 #[pyfunction]
 pub fn remarks(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<String>> {

@@ -220,7 +220,7 @@ impl Kind {
         let problem = decoder.fault(message).given(node.to_string());
         match &fault {
             Fault::OutOfRange => problem.expected(self.range),
-            Fault::Fraction(nearest) => problem.expected(format!("whole bytes, such as `{}`", self.write(*nearest))),
+            Fault::Fraction(nearest) => problem.expected(format!("whole bytes, such as `{}`", self.write((*nearest).max(1)))),
             Fault::UnknownUnit(unit) if unit == "KB" => {
                 problem.expected(self.expected()).hint("`kB` is 1000 bytes, `KiB` is 1024 bytes")
             }

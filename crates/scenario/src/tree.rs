@@ -3,6 +3,7 @@
 use crate::problem::{Errors, Problem, Report, Source};
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml::de::{DeTable, DeValue};
@@ -176,6 +177,27 @@ impl TomlReader<'_> {
 
 fn float(digits: &str) -> Node {
     digits.parse().map_or(Node::Text(digits.into()), Node::Float)
+}
+
+/// The values of a TOML text as JSON, in their order; `None` if it cannot be read. Dates are words, and so is what JSON has no number for.
+pub fn toml_as_json(text: &str) -> Option<String> {
+    let (node, _) = from_toml(text, "").ok()?;
+    serde_json::to_string(&node).ok()
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Node::Null => serializer.serialize_unit(),
+            Node::Boolean(truth) => serializer.serialize_bool(*truth),
+            Node::Integer(number) => serializer.serialize_i128(*number),
+            Node::Float(number) if number.is_finite() => serializer.serialize_f64(*number),
+            Node::Float(number) => serializer.collect_str(number),
+            Node::Text(text) | Node::Date(text) => serializer.serialize_str(text),
+            Node::List(items) => serializer.collect_seq(items),
+            Node::Table(entries) => serializer.collect_map(entries),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Node {

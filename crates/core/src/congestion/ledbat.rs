@@ -5,7 +5,8 @@
 //! counts for nothing. Both ends have one clock here; those of the RFC need not agree, for the base delay has their offset in it, too.
 //!
 //! Differs: an acknowledgement of several segments tells the least of their delays, not each of them. The base delay is the same, and
-//! CURRENT_FILTER counts acknowledgements. There is no slow start.
+//! CURRENT_FILTER counts acknowledgements. A silence of some minutes forgets the base delays of as many, of which the RFC's rollover forgets one.
+//! There is no slow start.
 
 use super::support::beside::Beside;
 use super::{Ack, AskedFor, Congestion, Controller, Start};
@@ -30,7 +31,7 @@ member! {
         current_filter: u32 = 4 => Kind::Whole { least: 1, most: MOST_DELAYS as u64 },
         /// The window is at most so many segments above what is in flight (ALLOWED_INCREASE).
         allowed_increase: f64 = 1.0 => Kind::Segments { least: 1.0, most: 1e6 },
-        /// The least window, but after a timeout (MIN_CWND).
+        /// The least window, but between a timeout and the next acknowledgement (MIN_CWND).
         min_cwnd: f64 = 2.0 => Kind::Segments { least: 1.0, most: 1e6 },
     }
 }
@@ -102,16 +103,12 @@ impl Ledbat {
         let target = target.seconds();
         let off_target = (target - queuing_delay.seconds()) / target;
         let acked = f64::from(ack.counted.0);
-        if off_target > 0.0 {
-            let max_allowed_cwnd = (f64::from(ack.in_flight.0) + allowed_increase).max(min_cwnd);
-            if ack.window_validated && self.window < max_allowed_cwnd {
-                let increase = (gain * off_target * acked / self.window).min(acked);
-                self.window = (self.window + increase).min(max_allowed_cwnd);
-            }
-        } else {
-            let least = min_cwnd.min(self.window);
-            self.window = (self.window + gain * off_target * acked / self.window).max(least);
+        // As for any law, a window that is not used does not grow (RFC 5681, section 4.1).
+        if off_target < 0.0 || ack.window_validated {
+            self.window += (gain * off_target * acked / self.window).min(acked);
         }
+        let max_allowed_cwnd = f64::from(ack.in_flight.0) + allowed_increase;
+        self.window = self.window.min(max_allowed_cwnd).max(min_cwnd);
     }
 
     fn halve(&mut self) {
@@ -279,6 +276,12 @@ mod tests {
         let mut sender = sender(at_once(), 16.0);
         sender.in_flight = 15;
         assert_eq!((ack(&mut sender, 50), ack(&mut sender, 50)), (16.0, 16.0));
+        // Less is in flight, whether the delay is below the target or above it.
+        sender.in_flight = 9;
+        assert_eq!(ack(&mut sender, 50), 10.0);
+        sender.in_flight = 4;
+        assert_eq!(ack(&mut sender, 175), 5.0);
+        sender.in_flight = 15;
         // Far above the target: (100 - 1950) / 100 over 2.5, which would be less than nothing.
         sender.law.window = 2.5;
         assert_eq!(ack(&mut sender, 2000), 2.0);
@@ -291,7 +294,10 @@ mod tests {
             (sender.lose(16), sender.lose(8), sender.lose(4), sender.lose(2), sender.time_out(2)),
             (8.0, 4.0, 2.0, 2.0, 1.0)
         );
+        // Until the next acknowledgement, also where the delay is above the target.
         sender.in_flight = 1;
         assert_eq!(ack(&mut sender, 50), 2.0);
+        sender.time_out(2);
+        assert_eq!(ack(&mut sender, 200), 2.0);
     }
 }

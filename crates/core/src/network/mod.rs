@@ -380,7 +380,7 @@ pub enum ChangeKind {
     /// New forward and backward path of a flow, for packets that its ends send from now on.
     Route(FlowId, u32, u32),
     RandomLoss(PortId, f64),
-    /// For what arrives from now on; what is in it stays.
+    /// For what arrives from now on. What is in it stays, but where queues share it: the longest makes room at the next arrival.
     Buffer(PortId, Buffer),
 }
 

@@ -133,9 +133,10 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
             Buffer::Bytes(bytes) => bytes / CELL_BYTES.0,
             Buffer::Unlimited => u64::MAX,
         };
-        let places = buffers.map(of_buffer).fold(of_buffer(port.buffer), u64::min);
+        let (at_first, later) = (of_buffer(port.buffer), buffers.map(of_buffer).min().unwrap_or(u64::MAX));
+        let (places, whose) = if later < at_first { (later, " that `timeline` gives") } else { (at_first, " of") };
         if cells > places {
-            let problem = report.add(&at, format!("a frame larger than the buffer of `{}`", port.name));
+            let problem = report.add(&at, format!("a frame larger than the buffer{whose} `{}`", port.name));
             problem.given(format!("frames of {cells} cells, a buffer of {places} cells"));
             problem.expected(format!("smaller packets, or at least {cells} cells"));
         }

@@ -8,8 +8,10 @@ use crate::problem::Report;
 use crate::scenario::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
-use tailback_core::network::{self, Change, ChangeKind, DeliveryTrace, Port, PortId};
+use tailback_core::network::{self, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Port, PortId, Queues, Scheduling};
 use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::queue::PolicySpec;
+use tailback_core::settings::{Kind, Value};
 
 /// What the timeline says.
 #[derive(Default)]
@@ -96,6 +98,7 @@ impl Changes {
         ];
         if let Some(buffer) = event.buffer {
             check_buffer(buffer, port, &format!("{at}.buffer"), graph, report);
+            warn_of_thresholds(buffer, port, &format!("{at}.buffer"), graph, report);
         }
         if kinds.iter().all(Option::is_none) && report.sound(at) {
             report.add(at, "nothing changes here").expected("`rate`, `delay`, `loss` or `buffer` with `link`");
@@ -198,6 +201,39 @@ fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &
     if report.sound(at) {
         let problem = report.add(at, format!("another kind of buffer than `{queue_at}.buffer`"));
         problem.given(format!("{buffer}, after {own}")).expected(expected);
+    }
+}
+
+/// What stays as it is and cannot be reached any more.
+fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &mut Report) {
+    let (port, room) = (&graph.ports[port as usize], places(Some(buffer)));
+    let units = match room {
+        network::Buffer::Units(units) => units,
+        // Of cells; what counts packets has no buffer in bytes.
+        network::Buffer::Bytes(bytes) => bytes / CELL_BYTES.0,
+        network::Buffer::Unlimited => return,
+    };
+    for policy in port.policies() {
+        let Some(member) = PolicySpec::MEMBERS.iter().find(|member| Some(member.name) == policy.name()) else { continue };
+        for (setting, value) in member.settings.iter().zip(policy.values()) {
+            if let (Kind::Cells { .. } | Kind::QueueLength, Value::Whole(threshold)) = (&setting.kind, value)
+                && threshold > units
+                && report.sound(at)
+            {
+                let problem = report.warn(at, format!("`{}` of `{}` stays, beyond the buffer", setting.key, member.name));
+                problem.given(format!("{buffer}, a threshold of {threshold}")).expected(format!("room for at least {threshold}"));
+            }
+        }
+    }
+    if let Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) = &port.scheduling {
+        let exceeds = |of_class| match (of_class, room) {
+            (network::Buffer::Units(own), network::Buffer::Units(all)) => own > all,
+            (network::Buffer::Bytes(own), network::Buffer::Bytes(all)) => own > all,
+            _ => false,
+        };
+        if queues.iter().any(|queue| exceeds(queue.buffer)) && report.sound(at) {
+            report.warn(at, "a class cannot have more than the queue's buffer").given(buffer.to_string());
+        }
     }
 }
 

@@ -18,7 +18,7 @@ record! {
         delay: Option<Duration>,
         /// The link's new probability of random loss.
         loss: Option<Probability>,
-        /// What the link's queue has room for from now on, in the unit that its `buffer` has; what is in it stays, and thresholds stay as they are.
+        /// What the link's queue has room for from now on, in the unit of its own `buffer`, or in packets where that is a percentage. What is in it stays, but where a scheduler's queues share it: the longest makes room at the next arrival. Thresholds stay as they are.
         buffer: Option<Buffer>,
         /// Flow group that changes.
         group: Option<Name>,

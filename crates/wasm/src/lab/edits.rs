@@ -1,7 +1,7 @@
 //! A scenario's text with other values, more of them or fewer: what else stands in it, comments included, stays as it is.
 
 use super::fault::Fault;
-use super::knobs::{parsed, value_at};
+use super::knobs::{parsed, value_at, values};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -38,16 +38,32 @@ pub(super) fn written(value: &Value) -> Option<String> {
 }
 
 impl Edit {
+    /// What is written by the rules below may be read otherwise, where comments or keys stand in unusual places: then nothing has changed.
     fn applied(&self, text: &str) -> Result<String, Fault> {
+        let changed = self.tried(text)?;
+        let others = |text: &str| -> Option<Vec<(String, Value)>> {
+            let all = values(parsed(text).ok()?.get_ref());
+            Some(all.into_iter().filter(|(at, value)| !self.concerns(at) && !value.is_null()).collect())
+        };
+        let there = |text: &str| parsed(text).ok().map(|table| value_at(table.get_ref(), &self.at).is_some());
+        if others(&changed) != others(text) || there(&changed) != Some(!self.value.is_null()) {
+            return Err(self.by_hand());
+        }
+        Ok(changed)
+    }
+
+    /// Whether a place is the one that changes, or lies in it.
+    fn concerns(&self, at: &str) -> bool {
+        at.strip_prefix(&self.at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    }
+
+    fn tried(&self, text: &str) -> Result<String, Fault> {
         let table = parsed(text)?;
         let there = value_at(table.get_ref(), &self.at).map(Spanned::span);
         if self.value.is_null() {
             let (parent, key) = self.ends();
             let keys = table_at(&table, parent).and_then(|(table, _)| table.get_key_value(key)).map(|(key, _)| key.span());
             let (Some(key), Some(value)) = (keys, there) else { return Ok(text.to_string()) };
-            if text[..key.start].ends_with(['[', '.']) && own_line(text, key.clone(), value.clone()).is_none() {
-                return Err(self.by_hand("removed"));
-            }
             return Ok(without(text, key, value));
         }
         let value =
@@ -74,25 +90,24 @@ impl Edit {
             let at = span.start + 1 + inside.len();
             return Ok(spliced(text, at..at, &format!("{comma}{entry}")));
         }
+        let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
         // After the last of its values that has a line to itself, written as that is: its key may be dotted.
         let lines = table.iter().filter_map(|(key, value)| own_line(text, key.span(), value.span()));
         if let Some((line, prefix)) = lines.max_by_key(|(line, _)| line.end) {
-            let before = if text[..line.end].ends_with('\n') { "" } else { "\n" };
-            return Ok(spliced(text, line.end..line.end, &format!("{before}{prefix}{entry}\n")));
+            let before = if text[..line.end].ends_with('\n') { "" } else { end };
+            return Ok(spliced(text, line.end..line.end, &format!("{before}{prefix}{entry}{end}")));
         }
         if around.starts_with('[') {
-            let end = end_of_line(text, span.end);
-            return Ok(spliced(text, end..end, &format!("\n{entry}")));
+            let line = end_of_line(text, span.end);
+            let at = if text[..line].ends_with('\r') { line - 1 } else { line };
+            return Ok(spliced(text, at..at, &format!("{end}{entry}")));
         }
-        Err(self.by_hand("added"))
+        Err(self.by_hand())
     }
 
-    fn by_hand(&self, done: &str) -> Fault {
-        Fault::whole(
-            &format!("this has to be {done} in the text"),
-            Some(self.at.clone()),
-            Some("a value of its own, or one in braces".into()),
-        )
+    fn by_hand(&self) -> Fault {
+        let done = if self.value.is_null() { "taken out of" } else { "written into" };
+        Fault::whole(&format!("this has to be {done} the text by hand"), Some(self.at.clone()), None)
     }
 }
 
@@ -186,6 +201,23 @@ mod tests {
         assert_eq!(after(&[("links.b.queue.buffer", Value::Null)]), TEXT.replace("queue.buffer = \"3 packets\"\n", ""));
         assert_eq!(after(&[("duration", Value::Null)]), TEXT.replace("duration = \"10 s\" # long\n", ""));
         assert_eq!(after(&[("links.a.queue.upper", Value::Null)]), TEXT);
+    }
+
+    #[test]
+    fn what_would_be_read_otherwise_is_left_to_a_hand() {
+        let refused = |text: &str, at: &str, value: Value| {
+            let given = edited(text, &[Edit { at: at.into(), value }]);
+            given.map_err(|fault| fault.problems[0].message.clone())
+        };
+        let after_a_comment = "q = {\n a = 1 # last\n}\n";
+        assert_eq!(refused(after_a_comment, "q.b", json!(2)), Err("this has to be written into the text by hand".into()));
+        for (text, at) in [("[x]\na.b = 1\n", "x.a"), ("[x. y ]\nb = 1\n", "x.y"), ("q = {a = 1, # a, comma,\nb = 2}\n", "q.b")] {
+            assert_eq!(refused(text, at, Value::Null), Err("this has to be taken out of the text by hand".into()), "{text}");
+        }
+        let lines = TEXT.replace('\n', "\r\n");
+        let added = edited(&lines, &[Edit { at: "links.a.loss.probability".into(), value: json!(0.1) }]).map_err(|_| ());
+        let wanted = lines.replace("[links.a.loss]\r\n", "[links.a.loss]\r\nprobability = 0.1\r\n");
+        assert_eq!(added, Ok(json!({"toml": wanted})));
     }
 
     #[test]

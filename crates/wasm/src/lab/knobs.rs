@@ -9,15 +9,33 @@ use toml::de::{DeTable, DeValue};
 /// Values that a page can show as knobs.
 const MOST: usize = 500;
 
-/// Each value that is no table, and each table without any: its dotted place, where it stands in the text, and what it says.
+/// Each value that is no table, and each table that is in braces or without anything: its dotted place, where it stands in the text, and
+/// what it says.
 pub(super) fn all(text: &str) -> Result<Value, Fault> {
+    let table = parsed(text)?;
     let mut found = Vec::new();
-    walk(parsed(text)?.get_ref(), "", &mut |at, value| {
-        if found.len() < MOST {
+    walk(table.get_ref(), "", &mut |at, value| {
+        let is_shown = match value.get_ref() {
+            DeValue::Table(inner) => inner.is_empty() || text.get(value.span()).is_some_and(|around| around.starts_with('{')),
+            DeValue::Array(_) => false,
+            _ => true,
+        };
+        if is_shown && found.len() < MOST {
             found.push(json!({"at": at, "value": said(value.get_ref()), "from": value.span().start, "to": value.span().end}));
         }
     });
     Ok(json!({"knobs": found}))
+}
+
+/// All that is no list and no table with anything in it, by place.
+pub(super) fn values(table: &DeTable<'_>) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    walk(table, "", &mut |at, value| match value.get_ref() {
+        DeValue::Table(inner) if !inner.is_empty() => {}
+        DeValue::Array(_) => {}
+        _ => found.push((at.to_string(), said(value.get_ref()))),
+    });
+    found
 }
 
 /// The text with an entry of the timeline after it.
@@ -51,7 +69,7 @@ pub(super) fn value_at<'t, 'a>(table: &'t DeTable<'a>, at: &str) -> Option<&'t S
     })
 }
 
-/// Shows each value that is no table, and each table without any, with its place.
+/// Shows each value with its place, and then what is in it.
 fn walk<'a>(table: &DeTable<'a>, path: &str, see: &mut impl FnMut(&str, &Spanned<DeValue<'a>>)) {
     for (key, value) in table {
         let key = key.get_ref();
@@ -61,12 +79,13 @@ fn walk<'a>(table: &DeTable<'a>, path: &str, see: &mut impl FnMut(&str, &Spanned
 }
 
 fn walk_value<'a>(value: &Spanned<DeValue<'a>>, at: &str, see: &mut impl FnMut(&str, &Spanned<DeValue<'a>>)) {
+    see(at, value);
     match value.get_ref() {
-        DeValue::Table(table) if !table.is_empty() => walk(table, at, see),
+        DeValue::Table(table) => walk(table, at, see),
         DeValue::Array(items) => {
             (0..).zip(items).for_each(|(place, item): (u32, _)| walk_value(item, &format!("{at}[{place}]"), see));
         }
-        _ => see(at, value),
+        _ => {}
     }
 }
 
@@ -92,7 +111,7 @@ mod tests {
     fn every_value_has_its_place_in_the_order_of_the_text() {
         let found = all(TEXT).unwrap_or_else(|_| json!({}));
         let places: Vec<&str> = found["knobs"].as_array().into_iter().flatten().filter_map(|knob| knob["at"].as_str()).collect();
-        assert_eq!(places, ["duration", "links.a.rate", "links.a.queue.buffer"]);
+        assert_eq!(places, ["duration", "links.a.rate", "links.a.queue", "links.a.queue.buffer"]);
     }
 
     #[test]
