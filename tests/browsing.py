@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page
+from playwright.sync_api import Browser, BrowserContext, FloatRect, Locator, Page, ViewportSize
 
-DESKTOP = {"width": 1200, "height": 900}
+DESKTOP: ViewportSize = {"width": 1200, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
 

@@ -48,7 +48,7 @@ def test_what_a_smaller_buffer_no_longer_reaches_is_warned_of() -> None:
         '{buffer = "10 packets"}', '{buffer = "60 packets", policy = "red", lower = "4 packets", upper = "20 packets"}'
     )
     with pytest.warns(tb.ScenarioWarning, match="`upper` of `red` stays, beyond the buffer") as told:
-        tb.Scenario.from_toml(text).check()
+        tb.Scenario.from_toml(text)
     assert [str(one.message).count("timeline[1].buffer") for one in told] == [1]
 
 
