@@ -120,7 +120,7 @@ class Controller(ABC):
         with `asks_for`."""
 
     def on_round_trip(self, measured: RoundTrip) -> None:  # noqa: B027
-        """A round trip was measured; called before anything else about the acknowledgement that gave it.
+        """A round trip was measured; called before anything else but `on_one_way_delay` about the acknowledgement that gave it.
 
         ``measured`` has ``sample_s`` and ``smoothed_s``, the retransmission timer's average or None.
         """

@@ -88,7 +88,9 @@ def _register(kind: str, name: Any) -> Callable[[C], C]:
             raise ParameterError(f"{cls!r} is no {kind}; expected a subclass of `tailback.user_code.{base.__name__}`")
         if missing := sorted(getattr(cls, "__abstractmethods__", ())):
             raise ParameterError(f"`{cls.__qualname__}` has no {', '.join(f'`{method}`' for method in missing)}")
-        for word in sorted(getattr(cls, "asks_for", ())):
+        if isinstance(asked := getattr(cls, "asks_for", ()), str):
+            raise ParameterError(f"`{cls.__qualname__}` asks for {asked!r}; expected a set of words: {{{asked!r}}}")
+        for word in sorted(asked):
             if word not in _ASKED_FOR:
                 raise ParameterError(
                     f"`{cls.__qualname__}` asks for `{word}`; expected any of {', '.join(f'`{known}`' for known in _ASKED_FOR)}"
