@@ -930,7 +930,7 @@ class ControllerTable(TypedDict, total=False):
         Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue
         (GAIN); the RFC allows 1 at most.
     min_cwnd
-        The least window, but between a timeout and the next acknowledgement (MIN_CWND).
+        The least window, but after a timeout until as many segments are acknowledged (MIN_CWND).
     target
         Delay that it keeps in queues (TARGET); the RFC allows 100 ms at most.
 

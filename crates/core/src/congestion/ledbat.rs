@@ -6,7 +6,7 @@
 //!
 //! Differs: an acknowledgement of several segments tells the least of their delays, not each of them. The base delay is the same, and
 //! CURRENT_FILTER counts acknowledgements. A silence of some minutes forgets the base delays of as many, of which the RFC's rollover forgets one.
-//! There is no slow start.
+//! A window below MIN_CWND grows to it as in slow start, which there is none of otherwise.
 
 use super::support::beside::Beside;
 use super::{Ack, AskedFor, Congestion, Controller, Start};
@@ -31,7 +31,7 @@ member! {
         current_filter: u32 = 4 => Kind::Whole { least: 1, most: MOST_DELAYS as u64 },
         /// The window is at most so many segments above what is in flight (ALLOWED_INCREASE).
         allowed_increase: f64 = 1.0 => Kind::Segments { least: 1.0, most: 1e6 },
-        /// The least window, but between a timeout and the next acknowledgement (MIN_CWND).
+        /// The least window, but after a timeout until as many segments are acknowledged (MIN_CWND).
         min_cwnd: f64 = 2.0 => Kind::Segments { least: 1.0, most: 1e6 },
     }
 }
@@ -104,11 +104,13 @@ impl Ledbat {
         let off_target = (target - queuing_delay.seconds()) / target;
         let acked = f64::from(ack.counted.0);
         // As for any law, a window that is not used does not grow (RFC 5681, section 4.1).
-        if off_target < 0.0 || ack.window_validated {
+        let may_grow = ack.window_validated;
+        let least = min_cwnd.min(self.window + if may_grow { acked } else { 0.0 });
+        if off_target < 0.0 || may_grow {
             self.window += (gain * off_target * acked / self.window).min(acked);
         }
         let max_allowed_cwnd = f64::from(ack.in_flight.0) + allowed_increase;
-        self.window = self.window.min(max_allowed_cwnd).max(min_cwnd);
+        self.window = self.window.min(max_allowed_cwnd).max(least);
     }
 
     fn halve(&mut self) {
