@@ -56,6 +56,7 @@ __all__ = [
     "schema",
     "shared_network",
     "sources",
+    "toml_as_json",
     "write_capture",
 ]
 
