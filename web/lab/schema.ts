@@ -16,7 +16,7 @@ export interface Known {
   range: [number | null, number | null];
 }
 
-// What has to be given, is none of the examples of its kind, and must lie below or above another.
+// Where the example of its kind would not do: it has to lie below or above another, or be of a usual size.
 const FIRST: { [key: string]: Value } = {
   ack_size: "40 B", header: "40 B", initial_window: 10, fast_retransmit: 3, sack_blocks: 3, size: "100 kB", stop: "1 s", buffer: "100 packets", arrivals: { mean_interval: "100 ms" },
   lower: "25 %", upper: "75 %", epd_threshold: "75 %", congestion_threshold: "50 %", dropping_threshold: "10 %", gap: 5, queues: 8, burst: "15 kB", bdp_rtt: "100 ms", warmup: "1 s", mean_on: "1 s", mean_off: "1 s", mean_idle: "1 s",
@@ -47,7 +47,7 @@ export class Places {
 
   // What a table may have and does not have, each with a value to begin with.
   missing(section: string, values: Values): { key: string; help: string; value: Value }[] {
-    const has = new Set([...values.keys()].filter((at) => isIn(at, section)).map((at) => keyIn(at, section)));
+    const has = keysOf(section, values);
     const found = new Map<string, { key: string; help: string; value: Value }>();
     for (const [key, property] of this.tables(section, values, true).flatMap((table) => Object.entries(propertiesOf(table)))) {
       const value = has.has(key) || found.has(key) || WAYS.includes(key) ? null : this.firstOf(key, property);
@@ -62,8 +62,7 @@ export class Places {
   optional(section: string, values: Values): string[] {
     const tables = this.tables(section, values, true);
     const needed = new Set(tables.flatMap((table) => requiredOf(table)));
-    const has = [...values.keys()].filter((at) => isIn(at, section)).map((at) => keyIn(at, section));
-    return [...new Set(has)].filter((key) => !needed.has(key) && !WAYS.includes(key) && values.has(join(section, key)));
+    return [...keysOf(section, values)].filter((key) => !needed.has(key) && !WAYS.includes(key) && values.has(join(section, key)));
   }
 
   // A value at a place, and what has to change with it in its table: another policy has other settings, and needs some.
@@ -77,9 +76,10 @@ export class Places {
     }
     const properties = propertiesOf(kept);
     const needed = requiredOf(kept);
-    for (const [place, there] of values) {
-      const key = keyIn(place, section);
-      if (!isIn(place, section) || join(section, key) !== place || place === at || !known.has(key)) {
+    for (const key of keysOf(section, values)) {
+      const place = join(section, key);
+      const there = values.get(place);
+      if (there === undefined || place === at || !known.has(key)) {
         continue;
       }
       const property = properties[key];
@@ -87,7 +87,7 @@ export class Places {
         edits.push({ at: place, value: property !== undefined && needed.includes(key) ? this.firstOf(key, property) : null });
       }
     }
-    for (const key of needed.filter((key) => ![...values.keys()].some((place) => isIn(place, join(section, key)) || place === join(section, key)))) {
+    for (const key of needed.filter((key) => !keysOf(section, values).has(key))) {
       const property = properties[key];
       const first = property === undefined ? null : this.firstOf(key, property);
       if (first !== null) {
@@ -116,8 +116,8 @@ export class Places {
   // The alternatives of a table that what stands in it fits; `all`: also in what else it has.
   private tables(section: string, values: Values, all = false): Schema[] {
     const shapes = this.walk(section, values).own.flatMap((schema) => this.shapes(schema));
-    const has = [...values.keys()].filter((at) => isIn(at, section)).map((at) => keyIn(at, section));
-    const knows = (schema: Schema) => schema["additionalProperties"] !== false || has.every((key) => key in propertiesOf(schema));
+    const has = keysOf(section, values);
+    const knows = (schema: Schema) => schema["additionalProperties"] !== false || [...has].every((key) => key in propertiesOf(schema));
     return shapes.filter((schema) => schema["properties"] !== undefined && fits(schema, section, values) && (!all || knows(schema)));
   }
 
@@ -247,11 +247,9 @@ function join(section: string, key: string): string {
   return section === "" ? key : `${section}.${key}`;
 }
 
-function isIn(at: string, section: string): boolean {
-  return section === "" || at.startsWith(`${section}.`);
-}
-
-// The key of a table in which a place lies.
-function keyIn(at: string, section: string): string {
-  return at.slice(section === "" ? 0 : section.length + 1).split(/[.[]/)[0] ?? "";
+// The keys that a table has.
+function keysOf(section: string, values: Values): Set<string> {
+  const within = section === "" ? "" : `${section}.`;
+  const places = [...values.keys()].filter((at) => at.startsWith(within));
+  return new Set(places.map((at) => at.slice(within.length).split(/[.[]/)[0] ?? ""));
 }
