@@ -42,8 +42,12 @@ pub(crate) struct Common {
     pub(crate) pool: Pool<Packet>,
     /// What waits in the buffers of ports that work ahead.
     pub(crate) waiting: Pool<Waiting>,
-    /// Flows at whose senders the next acknowledgement has become known and is no event yet.
+    /// Flows of whose acknowledgements that wait at their sender the next one is known and is no event yet.
     pub(crate) known_at_home: Vec<u32>,
+    /// Acknowledgements that are known to come to senders which run ahead, in the order of each flow, behind what waits there. Between
+    /// slices of a run there are none ([`Fabric::let_wait_at_home`](super::fabric::Fabric::let_wait_at_home)).
+    #[serde(skip)]
+    pub(crate) come_home: VecDeque<Packet>,
     pub(crate) out_of_order: Side<OutOfOrder>,
     pub(crate) reports: Side<Report>,
     /// On data packets of flows whose controllers ask for them.
@@ -138,6 +142,7 @@ impl Common {
             pool: Pool::default(),
             waiting: Pool::default(),
             known_at_home: Vec::new(),
+            come_home: VecDeque::new(),
             out_of_order: Side::default(),
             reports: Side::default(),
             prices: Side::default(),

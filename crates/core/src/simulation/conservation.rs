@@ -35,7 +35,7 @@ impl Engine {
     pub(crate) fn check_conservation(&self, in_lines: &InLines) -> Result<(), ConservationError> {
         let InLines { data, acks, .. } = in_lines;
         for (index, path) in self.senders.fabric.paths.iter().enumerate() {
-            let counts = &path.counts;
+            let (carried, counts) = (&path.carried, &path.counts);
             let of_flow = |sent: u64, accounted: u64, what| {
                 if sent == accounted {
                     return Ok(());
@@ -55,11 +55,11 @@ impl Engine {
                 }
                 continue;
             }
-            let accounted = u64::from(counts.received_in_all) + u64::from(counts.discarded_in_all) + data[index];
+            let accounted = u64::from(carried.received_in_all) + u64::from(counts.discarded_in_all) + data[index];
             let copies = self.senders.fabric.common.copies.get(&(index as u32)).copied().unwrap_or_default();
             of_flow(u64::from(sent) + copies.data, accounted, "data packets and copies")?;
-            let accounted = u64::from(counts.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[index];
-            of_flow(u64::from(counts.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
+            let accounted = u64::from(carried.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[index];
+            of_flow(u64::from(carried.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
         }
         for (port, described) in self.senders.fabric.ports.iter().zip(&self.senders.network.ports) {
             let counts = port.equipment.counts();

@@ -144,10 +144,14 @@ impl Engine {
         let mut left = events;
         while left > 0 {
             if let Some(flow) = self.senders.fabric.common.known_at_home.pop() {
+                left -= u64::from(self.senders.hear_ahead(flow));
+                continue;
+            }
+            if let Some(ack) = self.senders.fabric.common.come_home.pop_front() {
                 if self.senders.fabric.is_large {
                     self.senders.look_ahead_at_home();
                 }
-                left -= u64::from(self.senders.hear_ahead(flow));
+                left -= u64::from(self.senders.hear_known(&ack));
                 continue;
             }
             let Some((now, slot)) = self.senders.fabric.common.calendar.pop_before(end) else {
@@ -160,6 +164,7 @@ impl Engine {
                 break;
             }
         }
+        self.senders.fabric.let_wait_at_home();
         self.events += events - left;
         left > 0
     }

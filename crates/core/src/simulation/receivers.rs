@@ -45,12 +45,13 @@ impl Path {
                 }
                 packet.time += facts.reassembly();
             }
+            let goes_behind = !self.home.is_empty() && common.come_home.is_empty();
+            if facts.runs_ahead && route == Route::Fixed && !goes_behind {
+                common.come_home.push_back(*packet);
+                return false;
+            }
             if self.home.is_empty() {
-                if facts.runs_ahead && route == Route::Fixed {
-                    common.known_at_home.push(flow);
-                } else {
-                    common.calendar.schedule(common.order.flow(FlowKind::Home, flow), packet.time);
-                }
+                common.calendar.schedule(common.order.flow(FlowKind::Home, flow), packet.time);
             }
             common.pool.push(&mut self.home, *packet);
             return false;
@@ -116,7 +117,7 @@ impl Path {
         let flow = packet.flow;
         let time = packet.time;
         let measured = common.window.measures(time);
-        self.counts.received_in_all += 1;
+        self.carried.received_in_all += 1;
         if !PLAIN
             && measured
             && let Some(delays) = common.delays.get_mut(self.wire.group as usize)
@@ -161,8 +162,8 @@ impl Path {
         if is_new {
             let payload = packet.bytes() - facts.header;
             if measured {
-                self.counts.delivered += 1;
-                self.counts.delivered_bytes += payload.0;
+                self.carried.delivered += 1;
+                self.carried.delivered_bytes += payload.0;
             }
             if self.receiver.expected >= self.complete_at && is_tcp {
                 self.counts.completed = time;
@@ -235,7 +236,7 @@ impl Path {
                 AckNumber::InReport(common.reports.put(Report { received, told }))
             }
         };
-        self.counts.acks_sent_in_all += 1;
+        self.carried.acks_sent_in_all += 1;
         packet.become_ack(time, number, self.wire.backward);
         if !PLAIN && facts.acks_signal {
             packet.set_signals();

@@ -120,6 +120,7 @@ impl Engine {
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..all.len()).map(value).collect());
         let senders: Vec<SenderCounts> = self.senders.ends.iter().map(End::counts).collect();
         let counts = |i: usize| &self.senders.fabric.paths[i].counts;
+        let carried = |i: usize| &self.senders.fabric.paths[i].carried;
         let channel = |i: usize| self.senders.fabric.common.channels.get(i);
         let columns = vec![
             ("group", groups),
@@ -132,9 +133,9 @@ impl Engine {
             ("spurious_retransmissions", integer(&|i| counts(i).duplicates.into())),
             ("fast_retransmits", integer(&|i| senders[i].fast_retransmits.into())),
             ("timeouts", integer(&|i| senders[i].timeouts.into())),
-            ("delivered_packets", integer(&|i| counts(i).delivered.into())),
-            ("delivered_bytes", integer(&|i| counts(i).delivered_bytes)),
-            ("goodput_bps", float(&|i| counts(i).delivered_bytes as f64 * 8.0 / seconds)),
+            ("delivered_packets", integer(&|i| carried(i).delivered.into())),
+            ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
+            ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
             ("marked_packets", integer(&|i| self.senders.fabric.paths[i].marked.into())),
             ("loss_share", float(&|i| Share { part: counts(i).discarded.into(), whole: senders[i].sent.into() }.value())),
             ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
@@ -411,7 +412,7 @@ impl Engine {
         let float = |value: &dyn Fn(usize) -> f64| Column::Float((0..names.len()).map(value).collect());
         let integer = |value: &dyn Fn(usize) -> u64| Column::Integer((0..names.len()).map(value).collect());
         let goodputs = |group: usize| {
-            members[group].iter().map(|&i| self.senders.fabric.paths[i].counts.delivered_bytes as f64 * 8.0 / seconds)
+            members[group].iter().map(|&i| self.senders.fabric.paths[i].carried.delivered_bytes as f64 * 8.0 / seconds)
         };
         let sorted =
             |of: &dyn Fn(usize) -> f64| -> Vec<Vec<f64>> { members.iter().map(|flows| known_sorted(flows, of)).collect() };

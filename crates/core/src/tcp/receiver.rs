@@ -16,17 +16,18 @@ const MOST_COMPRESSED: u32 = 44;
 /// Segments acknowledged one by one from the first marked one on: as observed of Linux.
 const AT_ONCE_FOR_MARKS: u8 = 2;
 
-/// The state of one receiver.
+/// The state of one receiver. What every segment needs comes first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[repr(C)]
 pub(crate) struct Receiver {
     /// Next segment in order.
     pub(crate) expected: u32,
     /// Index of what arrived out of order, while there is any.
     out_of_order: u32,
+    /// When the first of those was sent that no acknowledgement has covered yet, for the echo (RFC 7323 section 4.3).
+    delayed_echo: Time,
     /// Segments in order that no acknowledgement has covered yet.
     delayed: u32,
-    /// When the first of them was sent, for the echo (RFC 7323 section 4.3).
-    delayed_echo: Time,
     /// A mark has arrived, and the sender has not said since that it reduced its window.
     echoes_mark: bool,
     /// Acknowledgements that are due at once for what a segment said of congestion, where that is asked for.

@@ -261,8 +261,32 @@ impl Fabric {
     #[inline]
     pub(crate) fn take_home(&mut self, flow: u32) -> Option<Packet> {
         let path = &mut self.paths[flow as usize];
-        path.counts.acks_received_in_all += 1;
+        path.carried.acks_received_in_all += 1;
         self.common.pool.pop(&mut path.home)
+    }
+
+    /// An acknowledgement that has not waited reaches its sender.
+    #[inline]
+    pub(crate) fn count_home(&mut self, flow: u32) {
+        self.paths[flow as usize].carried.acks_received_in_all += 1;
+    }
+
+    /// An acknowledgement waits at its sender until it is its turn. Whether it is the first that does.
+    #[inline]
+    pub(crate) fn wait_at_home(&mut self, ack: Packet) -> bool {
+        let home = &mut self.paths[ack.flow as usize].home;
+        let is_first = home.is_empty();
+        self.common.pool.push(home, ack);
+        is_first
+    }
+
+    /// So do all that are known to come to their senders.
+    pub(crate) fn let_wait_at_home(&mut self) {
+        while let Some(ack) = self.common.come_home.pop_front() {
+            if self.wait_at_home(ack) {
+                self.common.known_at_home.push(ack.flow);
+            }
+        }
     }
 
     /// Ask for the packet that an event is about, if it is about one in a line. Its place there.

@@ -10,7 +10,7 @@ use crate::simulation::border::{Border, Domain, Owners};
 use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
 use crate::simulation::parallel::shares::Shares;
-use crate::simulation::path::PathCounts;
+use crate::simulation::path::Path;
 use crate::simulation::port::Port;
 use crate::simulation::routes::{ELSEWHERE, END, END_IN, END_OF_ANY, is_end};
 use crate::simulation::senders::{End, Senders};
@@ -167,9 +167,7 @@ impl Fabric {
 
     /// Begin to count anew: what has been counted so far, the first domain keeps.
     fn forget_counts(&mut self) {
-        for path in &mut self.paths {
-            path.counts = PathCounts { completed: path.counts.completed, ..PathCounts::default() };
-        }
+        self.paths.iter_mut().for_each(Path::forget_counts);
         let common = &mut self.common;
         common.channels.iter_mut().for_each(Channel::forget_discarded);
         common.delays.fill_with(Histogram::default);
@@ -183,7 +181,7 @@ impl Fabric {
     /// Add what another domain has counted and recorded. `sends`: whether it owns the sender of a flow.
     fn add_counts(&mut self, other: &Fabric, sends: impl Fn(u32) -> bool) {
         for (path, other) in self.paths.iter_mut().zip(&other.paths) {
-            path.counts.add(&other.counts);
+            path.add_counts(other);
         }
         let (own, other) = (&mut self.common, &other.common);
         for (channel, other) in own.channels.iter_mut().zip(&other.channels) {

@@ -261,6 +261,7 @@ impl Engine {
             }
             self.put_back(arrivals);
         }
+        self.senders.fabric.let_wait_at_home();
         self.border_mut().into_iter().for_each(Border::free_room);
     }
 

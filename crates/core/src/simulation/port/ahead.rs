@@ -1,4 +1,5 @@
-//! A port whose departures are known on arrival: `departure = max(arrival, free) + service`.
+//! A port whose departures are known on arrival, and of which each unit that waits is listed: for a policy that decides, for a trace, or where
+//! units of several sizes wait.
 
 use super::care::Care;
 use super::equipment::{Equipment, Held};
@@ -85,6 +86,17 @@ impl Ahead {
         packet.time = departure + equipment.delay;
         packet.next_hop();
         Ok(())
+    }
+
+    /// Nothing waits, and a unit of this size has been taken into service, or had been.
+    pub(super) fn serving(free: Time, serving_bytes: u32) -> Ahead {
+        Ahead { free, serving_bytes, ..Ahead::default() }
+    }
+
+    /// A unit waits behind all others; its flow is nobody's business.
+    pub(super) fn wait(&mut self, start: Time, bytes: u32, buffers: &mut Pool<Waiting>) {
+        buffers.push(&mut self.waiting, Waiting { start, bytes, flow: 0 });
+        self.waiting_bytes += Bytes(bytes.into());
     }
 
     pub(super) fn waiting(&self) -> Line {

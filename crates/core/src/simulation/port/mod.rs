@@ -9,6 +9,7 @@ mod gather;
 mod impairments;
 mod sharing;
 mod stepped;
+mod train;
 mod transmitters;
 
 pub(crate) use ahead::Waiting;
@@ -30,6 +31,7 @@ use ahead::Ahead;
 use care::{Decides, Observes, Plain, Traces};
 use channels::Channels;
 use serde::{Deserialize, Serialize};
+use train::{Mixed, Train};
 
 /// In cache lines: how it is fed and serves; what a packet is measured by; what is counted of it and where it goes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -69,8 +71,10 @@ pub(crate) enum Stepping {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Serves {
-    /// Ahead, and whatever fits is taken. Most ports of a large network do.
-    Plain(Ahead),
+    /// Ahead, and whatever fits is taken, all of one size as far as it had to wait.
+    Plain(Train),
+    /// The same where units of several sizes have waited. Most ports of a large network do.
+    Mixed(Ahead),
     /// Ahead, with a policy that decides.
     Decides(Ahead),
     /// Ahead, and whatever fits is taken, with a trace.
@@ -108,7 +112,7 @@ impl Port {
             () if has_channels => Serves::Channels(Box::new(Channels::new(spec.transmitters))),
             () if is_observed || (is_traced && !takes_all) => Serves::Observes(Ahead::default()),
             () if is_traced => Serves::Traces(Ahead::default()),
-            () if takes_all => Serves::Plain(Ahead::default()),
+            () if takes_all => Serves::Plain(Train::default()),
             () => Serves::Decides(Ahead::default()),
         };
         Port { entry: Entry::ByEvent, serves, equipment, line: Line::default() }
@@ -131,7 +135,13 @@ impl Port {
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
-        if let Serves::Plain(ahead) = &mut self.serves {
+        if let Serves::Plain(train) = &mut self.serves {
+            match train.pass(&mut self.equipment, packet, bytes, window, prices) {
+                Ok(passed) => return Some(passed),
+                Err(Mixed) => self.serves = Serves::Mixed(train.listed(buffers)),
+            }
+        }
+        if let Serves::Mixed(ahead) = &mut self.serves {
             return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, window, prices, buffers));
         }
         self.pass_with_care(packet, bytes, window, prices, buffers)
@@ -188,23 +198,23 @@ impl Port {
         self.stepped_mut().and_then(|(stepped, _)| stepped.overtaking_mut())
     }
 
-    /// What waits in the buffer, and not as packets in a line of their own.
+    /// What waits in the buffer, if each unit is known, and not as a packet in a line of their own.
     pub(crate) fn waiting(&self) -> Option<Line> {
         match &self.serves {
-            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
+            Serves::Mixed(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
                 Some(ahead.waiting())
             }
-            Serves::Channels(_) | Serves::Stepped(_) => None,
+            Serves::Plain(_) | Serves::Channels(_) | Serves::Stepped(_) => None,
         }
     }
 
     /// What waits is this.
     pub(crate) fn set_waiting(&mut self, waiting: Line) {
         match &mut self.serves {
-            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
+            Serves::Mixed(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
                 ahead.set_waiting(waiting);
             }
-            Serves::Channels(_) | Serves::Stepped(_) => {}
+            Serves::Plain(_) | Serves::Channels(_) | Serves::Stepped(_) => {}
         }
     }
 
@@ -221,10 +231,10 @@ impl Port {
     pub(crate) fn trace_rows(&self, buffers: &Pool<Waiting>) -> OccupancyRows<'_> {
         let Some(noted) = &self.equipment.rest.trace else { return OccupancyRows::default() };
         let to_come = match &self.serves {
-            Serves::Plain(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
+            Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
                 ahead.changes_to_come(&self.equipment, noted, buffers)
             }
-            Serves::Channels(_) | Serves::Stepped(_) => Vec::new(),
+            Serves::Plain(_) | Serves::Mixed(_) | Serves::Channels(_) | Serves::Stepped(_) => Vec::new(),
         };
         OccupancyRows { noted, to_come }
     }
@@ -245,5 +255,15 @@ impl Entry {
 
     pub(crate) fn is_of_heads(&self) -> bool {
         matches!(self, Entry::Heads { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_three_cache_lines() {
+        assert_eq!(size_of::<Port>(), 192);
     }
 }

@@ -67,17 +67,15 @@ impl Senders {
         }
     }
 
-    /// The same of acknowledgements that are known, of which the last has its turn.
+    /// The same of acknowledgements that are known to come.
     #[inline]
     pub(crate) fn look_ahead_at_home(&self) {
-        let known = &self.fabric.common.known_at_home;
-        let [soon, later] = [4, 8].map(|turns| known.len().checked_sub(turns).map(|place| known[place]));
-        if let Some(flow) = later {
-            ask_for(flow, &self.fabric, &self.ends);
+        let known = &self.fabric.common.come_home;
+        if let Some(later) = known.get(8) {
+            ask_for(later.flow, &self.fabric, &self.ends);
         }
-        if let Some(path) = soon.map(|flow| &self.fabric.paths[flow as usize]) {
-            self.fabric.common.pool.prefetch_front(&path.home);
-            self.fabric.common.pool.prefetch_back(&path.send);
+        if let Some(soon) = known.get(4) {
+            self.fabric.common.pool.prefetch_back(&self.fabric.paths[soon.flow as usize].send);
         }
     }
 }

@@ -153,7 +153,7 @@ impl Senders {
         self.hear(flow, now, if runs_ahead { Next::IsKnown } else { Next::IsEvent });
     }
 
-    /// The next acknowledgement of a flow has become known. Let its sender do ahead of its time what it does next: hear of that, or send
+    /// The next acknowledgement that waits at a sender is known. Let the sender do ahead of its time what it does next: hear of that, or send
     /// before, if it is paced. If it may time out before, the acknowledgement becomes an event. True if the sender has done something.
     #[inline]
     pub(crate) fn hear_ahead(&mut self, flow: u32) -> bool {
@@ -171,6 +171,21 @@ impl Senders {
         }
         self.fabric.await_home(flow, time);
         false
+    }
+
+    /// An acknowledgement has become known. Let its sender hear of it ahead of its time if that is what it does next; else it waits. True if
+    /// the sender has done something.
+    #[inline]
+    pub(crate) fn hear_known(&mut self, ack: &Packet) -> bool {
+        let (flow, time) = (ack.flow, ack.time);
+        let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
+        let is_next = sender.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.deadline;
+        if is_next && self.fabric.next_home(flow).is_none() && time < self.fabric.common.horizon() {
+            self.fabric.count_home(flow);
+            self.hear_of(ack, time);
+            return true;
+        }
+        self.fabric.wait_at_home(*ack) && self.hear_ahead(flow)
     }
 
     /// An acknowledgement is at the edge of its flow, which may hold it.

@@ -5,7 +5,7 @@ mod plan;
 
 pub(crate) use plan::Plan;
 
-use super::path::{Path, PathCounts};
+use super::path::{Carried, Path, PathCounts};
 use super::port::{Entry, Kept, Port, QueuesOfFlows, Sharing, Stepping};
 use super::wire::{AccessRates, Wire};
 use super::workshop::Workshop;
@@ -169,15 +169,16 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
             Transport::Datagram(_) => u32::MAX,
         };
         Path {
-            counts: PathCounts::default(),
-            receiver: Receiver::new(),
             wire: Wire::new(flow, &starts, rates),
+            carried: Carried::default(),
+            send: Line::default(),
+            home: Line::default(),
             complete_at,
             marked: 0,
-            send: Line::default(),
+            receiver: Receiver::new(),
             back: Line::default(),
-            home: Line::default(),
             deliver: Line::default(),
+            counts: PathCounts::default(),
         }
     };
     network.flows.iter().map(make).collect()

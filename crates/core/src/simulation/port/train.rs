@@ -1,0 +1,102 @@
+//! A port that takes whatever fits, of which nothing is traced, and where all that waits is of one size: it knows how many units wait, not
+//! which. Its departures are known on arrival: `departure = max(arrival, free) + service`.
+
+use super::ahead::{Ahead, Waiting};
+use super::care::Plain;
+use super::equipment::{Equipment, Held};
+use crate::primitives::line::Pool;
+use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::units::{Bytes, Span, Time, Units};
+use crate::queue::Reason;
+use crate::simulation::window::Window;
+use serde::{Deserialize, Serialize};
+
+/// The buffer and the transmitter. What has gone into service is struck off as the next unit arrives.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Train {
+    /// When the transmitter is free.
+    free: Time,
+    /// When the service of the first unit that waits starts; that of the others follows without a gap.
+    start: Time,
+    /// Service time of each that waits.
+    service: Span,
+    units: u32,
+    /// Size of each that waits.
+    bytes: u32,
+    /// Size of the unit last taken into service.
+    serving_bytes: u32,
+}
+
+/// A unit would have to wait behind others that are not like it.
+pub(super) struct Mixed;
+
+impl Train {
+    /// A packet arrives at `packet.time`. On success the packet's time becomes that at the far end. Nothing has happened where it would
+    /// have to wait behind others that are not like it.
+    #[inline(always)]
+    pub(super) fn pass(
+        &mut self,
+        equipment: &mut Equipment,
+        packet: &mut Packet,
+        bytes: Bytes,
+        window: &Window,
+        prices: &Prices,
+    ) -> Result<Result<(), Reason>, Mixed> {
+        let now = packet.time;
+        self.strike_off(now);
+        let service = equipment.service(bytes);
+        if self.units > 0 && (self.service, self.bytes) != (service, bytes.0 as u32) {
+            return Err(Mixed);
+        }
+        let held = self.held(now, equipment);
+        if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), window, prices) {
+            equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
+            return Ok(Err(reason));
+        }
+        let start = self.free.max(now);
+        self.free = start + service;
+        match self.units {
+            _ if !held.busy => self.serving_bytes = bytes.0 as u32,
+            0 => (self.start, self.service, self.units, self.bytes) = (start, service, 1, bytes.0 as u32),
+            _ => self.units += 1,
+        }
+        equipment.count_through::<Plain>([now, start, self.free], bytes, &held, window);
+        packet.time = self.free + equipment.delay;
+        packet.next_hop();
+        Ok(Ok(()))
+    }
+
+    /// Forget what has gone into service by `now`.
+    #[inline(always)]
+    fn strike_off(&mut self, now: Time) {
+        while self.units > 0 && self.start <= now {
+            self.units -= 1;
+            self.start += self.service;
+            self.serving_bytes = self.bytes;
+        }
+    }
+
+    #[inline]
+    fn held(&self, now: Time, equipment: &Equipment) -> Held {
+        let busy = self.free > now;
+        let in_service = u64::from(busy && equipment.counts_in_service);
+        let waiting = u64::from(self.units);
+        Held {
+            busy,
+            units: Units(waiting + in_service),
+            bytes: Bytes(waiting * u64::from(self.bytes) + in_service * u64::from(self.serving_bytes)),
+            idle: now.since(self.free),
+            transmitters: 1,
+        }
+    }
+
+    /// The same as a list of what waits.
+    #[cold]
+    pub(super) fn listed(&self, buffers: &mut Pool<Waiting>) -> Ahead {
+        let mut all = Ahead::serving(self.free, self.serving_bytes);
+        for place in 0..u64::from(self.units) {
+            all.wait(Time(self.start.0 + place * self.service.0), self.bytes, buffers);
+        }
+        all
+    }
+}
