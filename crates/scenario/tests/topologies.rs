@@ -579,6 +579,25 @@ fn pairs_without_a_route_are_told_each_with_its_place() {
 }
 
 #[test]
+fn what_is_said_of_hosts_that_are_not_made_is_refused() {
+    let of = |shape: &str, hosts: u32| {
+        let said = "host_rate = \"1 Gbps\"\nhost_delay = \"2 us\"\nhost_queue = {buffer = \"9 packets\"}";
+        let flows = group("permutation = \"switch*\"", ALL);
+        let text = format!("duration = \"10 ms\"\n[topology.{shape}\nhosts = {hosts}\n{said}\n{LINKS}\n{flows}");
+        Scenario::from_toml(&text, "none.toml").and_then(|scenario| scenario.build())
+    };
+    for (shape, line) in [("torus]\ndimensions = [3]", 5), ("dragonfly]\nswitches = 2\nglobal_links = 1", 6)] {
+        assert!(of(shape, 1).is_ok());
+        let errors = of(shape, 0).unwrap_err().to_string();
+        let kind = &shape[..shape.find(']').unwrap()];
+        for (key, line) in [("host_rate", line), ("host_delay", line + 1), ("host_queue", line + 2)] {
+            assert!(errors.contains(&format!("topology.{kind}.{key} (none.toml, line {line})")), "{errors}");
+        }
+        assert!(errors.contains("hosts = 0") && errors.contains("3 errors"), "{errors}");
+    }
+}
+
+#[test]
 fn names_that_come_twice_are_told_with_what_makes_them() {
     let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
     let of = |shapes: &str| {
