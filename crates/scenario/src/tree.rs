@@ -1,6 +1,6 @@
 //! TOML and JSON as one tree of values, with the line of each place beside it.
 
-use crate::problem::{Errors, Problem, Report, Source};
+use crate::problem::{Alike, Errors, Report, Source};
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -49,8 +49,8 @@ pub(crate) fn from_toml(text: &str, file: &str) -> Result<(Node, Source), Errors
             let mut all: Vec<(Option<u32>, String)> =
                 all.iter().map(|error| (error.span().map(|span| lines.at(span.start)), error.message().to_string())).collect();
             // One fault of a line often looks like several.
+            all.sort_by_key(|(line, _)| *line);
             all.dedup_by_key(|(line, _)| *line);
-            all.truncate(MOST_SYNTAX_ERRORS);
             Err(syntax(file, all))
         }
     }
@@ -72,7 +72,6 @@ pub(crate) fn from_json(text: &str, file: &str) -> Result<(Node, Source), Errors
 }
 
 const TOO_DEEP: &str = "nested deeper than 64 levels";
-const MOST_SYNTAX_ERRORS: usize = 20;
 
 fn check_length(text: &str, file: &str) -> Result<(), Errors> {
     if text.len() > LONGEST {
@@ -84,9 +83,12 @@ fn check_length(text: &str, file: &str) -> Result<(), Errors> {
 fn syntax(file: &str, faults: impl IntoIterator<Item = (Option<u32>, String)>) -> Errors {
     let source = Source { file: file.into(), lines: BTreeMap::new() };
     let mut report = Report::new(&source);
+    let mut alike = Alike::default();
     for (line, message) in faults {
-        let problem: &mut Problem = report.add("", format!("this cannot be read: {message}"));
-        problem.line = line;
+        report.among(&mut alike, |report| report.add("", format!("this cannot be read: {message}")).line = line);
+    }
+    if let Some(problem) = alike.rest("", "lines", &mut report) {
+        problem.expected("TOML");
     }
     report.finish()
 }

@@ -579,6 +579,29 @@ fn pairs_without_a_route_are_told_each_with_its_place() {
 }
 
 #[test]
+fn a_flow_without_a_way_back_is_told_in_its_turn() {
+    // a reaches b and c, from where nothing leads back; nothing reaches d.
+    let links: Vec<String> = [("a", "b"), ("a", "c"), ("d", "a")]
+        .map(|(from, to)| format!("{{from = \"{from}\", to = \"{to}\", duplex = false}}"))
+        .into();
+    let csv = "source,sink,size\na,b,1 kB\na,d,1 kB\na,c,1 kB\nb,a,1 kB\n";
+    for routing in ["shortest", "ecmp"] {
+        let shape = format!("[topology.graph]\nlinks = [{}]\n{LINKS}", links.join(", "));
+        let flows = group("table = \"flows.csv\"", "");
+        let text = format!("duration = \"10 ms\"\nrouting = \"{routing}\"\n{shape}\n{flows}");
+        let errors = beside("flows.csv", csv, &text).unwrap().build().unwrap_err();
+        let told: Vec<(&str, &str)> =
+            errors.list.iter().map(|problem| (&problem.message[18..], &problem.at["flows.web.traffic.table".len()..])).collect();
+        let wanted = [
+            ("from `b` to `a`", "[flows.csv line 2].source"),
+            ("from `a` to `d`", "[flows.csv line 3].sink"),
+            ("from `c` to `a`", "[flows.csv line 4].source"),
+        ];
+        assert_eq!(told, wanted);
+    }
+}
+
+#[test]
 fn what_is_said_of_hosts_that_are_not_made_is_refused() {
     let of = |shape: &str, hosts: u32| {
         let said = "host_rate = \"1 Gbps\"\nhost_delay = \"2 us\"\nhost_queue = {buffer = \"9 packets\"}";

@@ -5,7 +5,7 @@
 
 use super::reading::entries;
 use crate::decode::{Decode, Decoder};
-use crate::problem::{Report, Source};
+use crate::problem::Alike;
 use crate::quantity::Quantity;
 use crate::tree::Node;
 use csv::{ReaderBuilder, Trim};
@@ -19,9 +19,6 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// Flows that a scenario can have.
 pub(crate) const MOST_FLOWS: usize = 4_000_000;
-
-/// Faults of a file that are told one by one; of more it is told how many there are.
-pub(crate) const SHOWN: usize = 20;
 
 pub(super) fn read<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<Q>> {
     let [file, column] = entries(node, ["file", "column"], decoder)?;
@@ -85,8 +82,7 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
         return None;
     };
     let unit = unit_of(column);
-    let mut values = Some(Vec::new());
-    let (mut faults, aside) = (0, Source::default());
+    let (mut values, mut faults) = (Vec::new(), Alike::default());
     for (read, record) in reader.byte_records().enumerate() {
         if read >= MOST_FLOWS {
             decoder.fault("more values than there can be flows").given(file).expected(format!("at most {MOST_FLOWS}"));
@@ -97,22 +93,14 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
             Err(error) => (error.position().map_or(0, csv::Position::line), &[][..]),
         };
         let cell = with_unit(cell, unit);
-        let value = match faults {
-            ..SHOWN => decoder.inside(&format!("[{file} line {line}]"), |decoder| Q::decode(&cell, decoder)),
-            _ => Q::decode(&cell, &mut Decoder::new(Report::new(&aside))),
-        };
-        faults += usize::from(value.is_none());
-        values = values.zip(value).map(|(mut values, value)| {
-            values.push(value);
-            values
-        });
+        values.extend(decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| Q::decode(&cell, decoder)));
     }
-    if faults > SHOWN {
-        decoder.fault(format!("{} more lines like these", faults - SHOWN)).given(file).expected(Q::expected());
+    if let Some(problem) = decoder.rest(&faults, "lines") {
+        problem.given(file).expected(Q::expected());
     }
-    if values.as_ref().is_some_and(Vec::is_empty) {
+    if values.is_empty() && !faults.any() {
         decoder.fault("a column without values").given(file).expected("a value for each flow, a line each");
         return None;
     }
-    values
+    (!faults.any()).then_some(values)
 }

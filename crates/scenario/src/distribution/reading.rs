@@ -84,23 +84,20 @@ fn cdf<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<(Q, f64)>>
         decoder.fault("not a list of points").given(node.to_string()).expected(expected());
         return None;
     };
-    let point = |(index, item): (usize, &Node), decoder: &mut Decoder| {
-        decoder.inside(&format!("[{index}]"), |decoder| {
-            let Node::List(pair) = item else {
-                decoder.fault("not a point").given(item.to_string()).expected(expected());
-                return None;
-            };
-            let [value, share] = pair.as_slice() else {
-                decoder.fault("not a point").given(item.to_string()).expected(expected());
-                return None;
-            };
-            let value = decoder.inside("[0]", |decoder| Q::decode(value, decoder));
-            let share = decoder.inside("[1]", |decoder| real(share, 0.0..=1.0, "a share from 0 to 1", decoder));
-            Some((value?, share?))
-        })
+    let point = |item: &Node, decoder: &mut Decoder| {
+        let Node::List(pair) = item else {
+            decoder.fault("not a point").given(item.to_string()).expected(expected());
+            return None;
+        };
+        let [value, share] = pair.as_slice() else {
+            decoder.fault("not a point").given(item.to_string()).expected(expected());
+            return None;
+        };
+        let value = decoder.inside("[0]", |decoder| Q::decode(value, decoder));
+        let share = decoder.inside("[1]", |decoder| real(share, 0.0..=1.0, "a share from 0 to 1", decoder));
+        Some((value?, share?))
     };
-    let points: Vec<Option<(Q, f64)>> = items.iter().enumerate().map(|item| point(item, decoder)).collect();
-    let points: Vec<(Q, f64)> = points.into_iter().collect::<Option<_>>()?;
+    let points: Vec<(Q, f64)> = decoder.entries(items, expected, point)?;
     if let Some(index) = points.windows(2).position(|pair| pair[1].0 < pair[0].0 || pair[1].1 < pair[0].1) {
         let at = format!("[{}]", index + 1);
         decoder.inside(&at, |decoder| decoder.fault("falls back").expected("no value and no share below the one before").line);
