@@ -5,10 +5,10 @@
 //! (`size_bytes`, `start_us`). Other columns are not looked at. What it says becomes part of the scenario.
 
 use crate::decode::{Decode, Decoder, kind};
-use crate::distribution::Distribution;
 use crate::distribution::csv_column::{MOST_FLOWS, bytes_of, unit_of, with_unit};
+use crate::distribution::{Distribution, Transfer};
 use crate::problem::{Alike, Report, nearest_word};
-use crate::quantity::{Duration, Size};
+use crate::quantity::Duration;
 use crate::record::record;
 use crate::scenario::Description;
 use crate::tree::Node;
@@ -34,7 +34,7 @@ record! {
         /// The node where it ends.
         sink: Vec<Name>,
         /// Payload that each transfers, if the group does not say.
-        size: Option<Vec<Size>>,
+        size: Option<Vec<Transfer>>,
         /// The same as plain numbers.
         size_bytes: Option<Vec<Number>>,
         /// When each starts, if the group does not say.
@@ -91,7 +91,7 @@ pub(crate) fn settle(description: &mut Description, report: &mut Report) {
             report.add(at, "how much each flow transfers is not said").expected("a column `size` of the table, or `size` here");
         }
         if let Some(sizes) = size {
-            flow.size = Some(Distribution::List(sizes));
+            flow.size = Some(Distribution::List(sizes.into_iter().map(|Transfer(size)| size).collect()));
         }
         if let Some(starts) = start {
             flow.start = Distribution::List(starts);
@@ -241,7 +241,7 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
             }
             let source = value::<Name>("source", cell(source), decoder);
             let sink = value::<Name>("sink", cell(sink), decoder);
-            let size = size.map(|column| value::<Size>("size", cell(column), decoder).filter(|size| transfers(*size, decoder)));
+            let size = size.map(|column| value::<Transfer>("size", cell(column), decoder));
             let start = start.map(|column| value::<Duration>("start", cell(column), decoder));
             columns.source.extend(source);
             columns.sink.extend(sink);
@@ -255,15 +255,6 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
         problem.given(file).expected("each with `source` and `sink`, and what else there are columns for");
     }
     (!faults.any()).then_some(FlowTable { columns, rows })
-}
-
-/// Nothing is no transfer.
-fn transfers(size: Size, decoder: &mut Decoder) -> bool {
-    let is_nothing = size == Size::default();
-    if is_nothing {
-        decoder.inside("size", |decoder| decoder.fault("nothing to transfer").given("0 B").expected("at least 1 B").line);
-    }
-    !is_nothing
 }
 
 fn value<T: Decode>(column: &str, cell: Node, decoder: &mut Decoder) -> Option<T> {

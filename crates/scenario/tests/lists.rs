@@ -113,3 +113,21 @@ fn an_entry_with_several_faults_is_one_of_those_that_are_told() {
     assert!(errors.contains("links[19].from") && errors.contains("links[19].rate"), "{errors}");
     assert!(errors.contains("10 more entries like these") && errors.contains("41 errors"), "{errors}");
 }
+
+#[test]
+fn each_transfer_of_nothing_is_told_with_its_place() {
+    let sizes = "size = [\"1 kB\", \"0 B\", \"1 kB\",\n\"0 kB\"]";
+    let listed = errors(&dumbbell("", sizes, ""));
+    for part in ["flows.web.size[1] (many.toml, line 11)", "flows.web.size[3] (many.toml, line 12)", "\"0 kB\"", "2 errors"] {
+        assert!(listed.contains(part), "{part}\n{listed}");
+    }
+    assert!(errors(&dumbbell("", "size = \"0 B\"", "")).contains("nothing to transfer"));
+    let columns = "traffic = {table = {source = [\"left\", \"left\"], sink = [\"right\", \"right\"], size";
+    let web = dumbbell("", "", "").replace("from = \"left\"\nto = \"right\"", &format!("{columns}_bytes = [0, 1]}}}}"));
+    assert!(errors(&web).contains("flows.web.traffic.table.size_bytes[0]"), "{}", errors(&web));
+    let web = dumbbell("", "", "").replace("from = \"left\"\nto = \"right\"", &format!("{columns} = [\"1 B\", \"0 B\"]}}}}"));
+    let (told, many) = (errors(&web), list((0..50).map(|_| "\"0 B\"".into())));
+    assert!(told.contains("flows.web.traffic.table.size[1]") && told.contains("1 error in"), "{told}");
+    let told = errors(&dumbbell("", &format!("size = {many}"), ""));
+    assert!(told.contains("30 more entries like these") && told.contains("21 errors"), "{told}");
+}

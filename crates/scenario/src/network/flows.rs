@@ -475,15 +475,12 @@ impl Expansion<'_> {
     fn size(&self, index: u64, transport: &Transport, problems: &mut Problems) -> Option<Option<Bytes>> {
         let Some(size) = &self.flow.size else { return Some(None) };
         // A random draw may round down to nothing; a transfer has at least a byte.
-        let bytes = match size {
-            Distribution::Fixed(_) | Distribution::List(_) => self.draw(size, index, Purpose::Size),
-            _ => self.draw(size, index, Purpose::Size).max(1),
-        };
+        let bytes = self.draw(size, index, Purpose::Size).max(1);
         let segments = bytes.div_ceil(transport::payload_bytes(transport).max(1));
-        if segments == 0 || segments > MAX_SEGMENTS {
+        if segments > MAX_SEGMENTS {
             let given = format!("{bytes} B (flow {index})");
-            let problem = problems.add("size", "an impossible transfer size");
-            problem.given(given).expected(format!("1 B to {MAX_SEGMENTS} segments"));
+            let problem = problems.add("size", "a transfer of more segments than a flow can number");
+            problem.given(given).expected(format!("at most {MAX_SEGMENTS} segments"));
             return None;
         }
         Some(Some(Bytes(bytes)))
