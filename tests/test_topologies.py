@@ -203,6 +203,64 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
         listed(str(file))
 
 
+def test_columns_of_a_parquet_file_that_nobody_asks_for_may_be_of_any_kind(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"source": ["host0", "host3"], "sink": ["host9", "host8"], "size_bytes": [20_000, 30_000]}
+    file = tmp_path / "flows.parquet"
+    times = pyarrow.array([0, 1], pyarrow.timestamp("us"))
+    others = {"is_new": [True, False], "seen": times, "tags": [["a"], []], "where": [{"rack": 1}, {"rack": 2}]}
+    # Of what is not read it does not matter either how it is compressed.
+    packed = dict.fromkeys(columns, "SNAPPY") | {"is_new": "ZSTD"}
+    table = pyarrow.table({**others, **columns})
+    parquet.write_table(table.select(["is_new", *columns]), file, compression=packed)
+    assert listed(str(file)).normalised() == listed(columns).normalised()
+    parquet.write_table(table, file)
+    assert listed(str(file)).normalised() == listed(columns).normalised()
+    parquet.write_table(pyarrow.table({**columns, "start_time": times}), file)
+    with pytest.raises(tb.ScenarioError, match=r"its column `start_time` is of Timestamp\(.*\), which is not read"):
+        listed(str(file))
+    twice = pyarrow.Table.from_arrays([*map(pyarrow.array, columns.values()), columns["sink"]], [*columns, "sink"])
+    parquet.write_table(twice, file)
+    with pytest.raises(tb.ScenarioError, match="has several columns `sink`"):
+        listed(str(file))
+
+
+def test_faults_of_a_scenario_with_a_parquet_file_have_their_lines(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"source": ["host0", "host3"], "sink": ["host9", "nowhere"], "size_bytes": [20_000, 30_000]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "flows.parquet")
+    text = (
+        'duration = "20 ms"\n[topology.fat_tree]\nk = 5\nrate = "1 Gbps"\ndelay = "1 us"\nqueue = {buffer = "9 packets"}\n'
+        '[flows.web]\ntraffic = {table = "flows.parquet"}\ntcp = {preset = "newreno"}\n'
+    )
+    file = tmp_path / "scenario.toml"
+
+    def places(written: str) -> list[tuple[str, int | None]]:
+        file.write_text(written)
+        with pytest.raises(tb.ScenarioError) as caught:
+            tb.load(file)
+        return [(problem.at, problem.line) for problem in caught.value.problems]
+
+    assert places(text) == [("topology.fat_tree.k", 3)]
+    assert places(text.replace("k = 5", "k = 4")) == [("flows.web.traffic.table.sink[1]", 8)]
+    assert places(text.replace("flows.p", "none.p")) == [("flows.web.traffic.table", 8)]
+
+
+@pytest.mark.parametrize("column", ["size", "size_bytes", "size_kB"])
+def test_each_transfer_of_nothing_in_a_parquet_file_is_told_with_its_row(column: str, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    sizes: list[Any] = ["1 kB", "0 B", "0 kB"] if column == "size" else [1, 0, 0]
+    columns = {"source": ["host0"] * 3, "sink": ["host1"] * 3, column: sizes}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "flows.parquet")
+    with pytest.raises(tb.ScenarioError) as caught:
+        listed(str(tmp_path / "flows.parquet"))
+    at = "size_bytes" if column == "size_bytes" else "size"
+    assert [problem.at for problem in caught.value.problems] == [f"flows.web.traffic.table.{at}[{row}]" for row in (1, 2)]
+
+
 @pytest.mark.parametrize(
     ("columns", "at"),
     [

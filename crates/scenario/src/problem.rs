@@ -222,7 +222,7 @@ impl PartialEq for Source {
 
 impl Source {
     /// The line of the path or of the nearest place around it.
-    fn line(&self, at: &str) -> Option<u32> {
+    pub fn line(&self, at: &str) -> Option<u32> {
         let mut at = at;
         loop {
             if let Some(&line) = self.lines.get(at) {

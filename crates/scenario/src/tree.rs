@@ -181,6 +181,11 @@ fn float(digits: &str) -> Node {
     digits.parse().map_or(Node::Text(digits.into()), Node::Float)
 }
 
+/// Where a place such as `flows.web.size`, or the nearest one around it, stands in a TOML text; `None` if it cannot be read.
+pub fn line_of(text: &str, at: &str) -> Option<u32> {
+    from_toml(text, "").ok()?.1.line(at)
+}
+
 /// The values of a TOML text as JSON, in their order; `None` if it cannot be read. Dates are words, and so is what JSON has no number for.
 pub fn toml_as_json(text: &str) -> Option<String> {
     let (node, _) = from_toml(text, "").ok()?;
@@ -297,6 +302,14 @@ mod tests {
         assert_eq!(toml, json);
         assert_eq!(source.lines["links.x.rate"], 4);
         assert_eq!(source.lines["links.x.list[1]"], 6);
+    }
+
+    #[test]
+    fn a_place_has_the_line_of_the_nearest_one_around_it() {
+        let text = "a = 1\n[links.x]\nrate = \"1 Mbps\"\n";
+        let lines = ["links.x.rate", "links.x.queue.policy", "links.x.rate[3]", "flows"].map(|at| line_of(text, at));
+        assert_eq!(lines, [Some(3), Some(2), Some(3), None]);
+        assert_eq!(line_of("= 1", "a"), None);
     }
 
     #[test]
