@@ -49,6 +49,8 @@ def test_the_ten_lines_of_the_page_run() -> None:
         (tb.dragonfly(switches=2, hosts=2, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
         (tb.torus(dimensions=[3, 2], hosts=0, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
         (tb.dragonfly(switches=2, hosts=0, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
+        (tb.random_regular(switches=6, degree=3, hosts=2, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
+        (tb.random_regular(switches=6, degree=3, hosts=0, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
         (tb.waxman(routers=30, **LINKS, flows={"web": WEB}, duration="1 s"), 30),
     ],
 )
@@ -66,6 +68,7 @@ def test_links_of_hosts_and_between_groups_are_their_own() -> None:
         (tb.fat_tree(k=4, **rest), {}),
         (tb.leaf_spine(leaves=2, spines=2, hosts=2, **rest), {}),
         (tb.torus(dimensions=[4], **rest), {}),
+        (tb.random_regular(switches=4, degree=3, **rest), {}),
         (tb.dragonfly(switches=2, hosts=1, global_links=1, **between, **rest), between),
     ]:
         [shape] = scenario.to_dict()["topology"].values()
@@ -85,6 +88,10 @@ def test_links_of_hosts_and_between_groups_are_their_own() -> None:
         (tb.torus, {"dimensions": [4], "hosts": -1}, ["topology.torus.hosts", "given    -1", "from 0 to 1000000"]),
         (tb.dragonfly, {"switches": 0, "hosts": 1, "global_links": 1}, ["topology.dragonfly.switches", "given    0"]),
         (tb.dragonfly, {"switches": 900, "hosts": 1, "global_links": 900}, ["topology.dragonfly", "too large to be made"]),
+        (tb.torus, {"dimensions": [4], "hosts": 0, "host_delay": "1 us"}, ["topology.torus.host_delay", "given    hosts = 0"]),
+        (tb.random_regular, {"switches": 9, "degree": 9}, ["topology.random_regular.degree", "given    9", "at most 8"]),
+        (tb.random_regular, {"switches": 9, "degree": 3}, ["topology.random_regular.degree", "9 switches with 3 links each"]),
+        (tb.random_regular, {"switches": 9, "degree": 2}, ["topology.random_regular.degree", "given    2", "from 3 to 1000000"]),
         (tb.waxman, {"routers": 10**9}, ["topology.waxman.routers", "given    1000000000", "from 2 to 2000"]),
         (tb.waxman, {"routers": 9, "alpha": 0}, ["topology.waxman.alpha", "given    0", "above 0"]),
         (tb.waxman, {"routers": 9, "alpha": 1.5}, ["topology.waxman.alpha", "given    1.5"]),
@@ -99,9 +106,13 @@ def test_settings_that_make_no_network_are_refused(generator: Any, settings: Any
     assert "1 error in the scenario" in str(caught.value)
 
 
-def test_a_seed_draws_another_graph() -> None:
+@pytest.mark.parametrize(
+    ("generator", "settings"),
+    [(tb.waxman, {"routers": 30, "alpha": "30 %", "beta": 0.5}), (tb.random_regular, {"switches": 30, "degree": 4})],
+)
+def test_a_seed_draws_another_graph(generator: Any, settings: Any) -> None:
     def ports(seed: int) -> list[str]:
-        scenario = tb.waxman(routers=30, alpha="30 %", beta=0.5, **LINKS, duration="1 ms", seed=seed)
+        scenario = generator(**settings, **LINKS, duration="1 ms", seed=seed)
         return list(tb.simulate(scenario).queues["queue"])
 
     assert ports(1) == ports(1)

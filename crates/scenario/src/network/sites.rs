@@ -237,7 +237,7 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
 /// Whether a fault at this place leaves the names of some nodes or links unknown.
 fn hides_names(at: &str) -> bool {
     /// Settings of generators that say how many nodes and links there are.
-    const COUNTS: [&str; 13] = [
+    const COUNTS: [&str; 14] = [
         "hops",
         "rates",
         "delays",
@@ -247,6 +247,7 @@ fn hides_names(at: &str) -> bool {
         "hosts",
         "dimensions",
         "switches",
+        "degree",
         "global_links",
         "routers",
         "links",
