@@ -56,12 +56,12 @@ impl Generator for RandomRegular {
     }
 
     fn make(&self, seed: u64, plan: &mut Plan) {
-        let [switches, degree, of_one] = [self.switches.0, self.degree.0, self.hosts.0].map(|number| number as usize);
+        let [switches, of_one] = [self.switches.0, self.hosts.0].map(|number| number as usize);
         let (fabric, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
         (0..switches).for_each(|switch| _ = plan.router(format!("switch{switch}")));
         let draw = |index| {
             let stream = Stream::new(Entity { seed, name: "topology.random_regular", index }, Purpose::Topology);
-            Drawing::new(switches, degree, Draws::new(stream)).links()
+            Drawing::new(self, Draws::new(stream)).links()
         };
         let links = (0..).map(draw).find(|links| joins_all(switches, links)).unwrap_or_default();
         links.into_iter().for_each(|ends| plan.between(ends, fabric));
@@ -83,7 +83,8 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn new(switches: usize, degree: usize, draws: Draws) -> Drawing {
+    fn new(of: &RandomRegular, draws: Draws) -> Drawing {
+        let [switches, degree] = [of.switches.0, of.degree.0].map(|number| number as usize);
         let free = (0..switches).flat_map(|switch| std::iter::repeat_n(switch, degree)).collect();
         Drawing { draws, free, linked: vec![BTreeSet::new(); switches], links: Vec::with_capacity(switches * degree / 2) }
     }
@@ -201,7 +202,8 @@ mod tests {
 
     fn drawn(switches: usize, degree: usize, seed: u64) -> Vec<(usize, usize)> {
         let stream = Stream::new(Entity { seed, name: "test", index: 0 }, Purpose::Topology);
-        Drawing::new(switches, degree, Draws::new(stream)).links()
+        let of = RandomRegular { switches: Whole(switches as u64), degree: Whole(degree as u64), ..RandomRegular::default() };
+        Drawing::new(&of, Draws::new(stream)).links()
     }
 
     #[test]
