@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -35,3 +36,30 @@ def test_it_refuses_the_bad_input(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "tests/bad_input/meaning").glob("*.toml")), ids=lambda path: path.stem)
 def test_what_only_the_core_can_know_is_no_fault_of_the_form(path: Path) -> None:
     VALIDATOR.validate(tomllib.loads(path.read_text()))
+
+
+def examples(schema: Any, at: str = "#") -> list[tuple[str, Any]]:
+    """The values to begin with, each with the place of what they are of."""
+    inner = schema.items() if isinstance(schema, dict) else enumerate(schema) if isinstance(schema, list) else ()
+    found = [place for key, value in inner for place in examples(value, f"{at}/{key}")]
+    return found + ([(at, schema)] if isinstance(schema, dict) and isinstance(schema.get("examples"), list) else [])
+
+
+def test_values_to_begin_with_fit() -> None:
+    found = examples(tb.schema())
+    assert len(found) > 15
+    for at, schema in found:
+        validator = jsonschema.Draft202012Validator({**schema, "$defs": tb.schema()["$defs"]})
+        assert all(validator.is_valid(example) for example in schema["examples"]), at
+        # What has another value where none is given begins with that.
+        assert "default" not in schema, at
+
+
+@pytest.mark.parametrize("policy", ["bpd", "ramp", "red", "spd"])
+def test_settings_that_a_policy_needs_begin_with_values_that_go_together(policy: str) -> None:
+    [shape] = [shape for shape in tb.schema()["$defs"]["Queue"]["oneOf"] if shape["properties"]["policy"].get("const") == policy]
+    first = {key: shape["properties"][key]["examples"][0] for key in shape["required"] if key != "policy"}
+    is_of_cells = policy in ("bpd", "spd")
+    queue: Any = {"policy": policy, **first, **({"buffer": "1000 cells"} if is_of_cells else {})}
+    group: Any = {"tcp": {"preset": "newreno"}, **({"framing": {}} if is_of_cells else {})}
+    tb.dumbbell(rate="10 Mbps", delay="1 ms", queue=queue, duration="1 s", flows={"web": group}).check()

@@ -49,6 +49,8 @@ def test_the_ten_lines_of_the_page_run() -> None:
         (tb.dragonfly(switches=2, hosts=2, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
         (tb.torus(dimensions=[3, 2], hosts=0, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
         (tb.dragonfly(switches=2, hosts=0, global_links=1, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
+        (tb.random_regular(switches=6, degree=3, hosts=2, **LINKS, flows={"web": WEB}, duration="1 s"), 12),
+        (tb.random_regular(switches=6, degree=3, hosts=0, **LINKS, flows={"web": WEB}, duration="1 s"), 6),
         (tb.waxman(routers=30, **LINKS, flows={"web": WEB}, duration="1 s"), 30),
     ],
 )
@@ -66,6 +68,7 @@ def test_links_of_hosts_and_between_groups_are_their_own() -> None:
         (tb.fat_tree(k=4, **rest), {}),
         (tb.leaf_spine(leaves=2, spines=2, hosts=2, **rest), {}),
         (tb.torus(dimensions=[4], **rest), {}),
+        (tb.random_regular(switches=4, degree=3, **rest), {}),
         (tb.dragonfly(switches=2, hosts=1, global_links=1, **between, **rest), between),
     ]:
         [shape] = scenario.to_dict()["topology"].values()
@@ -85,6 +88,10 @@ def test_links_of_hosts_and_between_groups_are_their_own() -> None:
         (tb.torus, {"dimensions": [4], "hosts": -1}, ["topology.torus.hosts", "given    -1", "from 0 to 1000000"]),
         (tb.dragonfly, {"switches": 0, "hosts": 1, "global_links": 1}, ["topology.dragonfly.switches", "given    0"]),
         (tb.dragonfly, {"switches": 900, "hosts": 1, "global_links": 900}, ["topology.dragonfly", "too large to be made"]),
+        (tb.torus, {"dimensions": [4], "hosts": 0, "host_delay": "1 us"}, ["topology.torus.host_delay", "given    hosts = 0"]),
+        (tb.random_regular, {"switches": 9, "degree": 9}, ["topology.random_regular.degree", "given    9", "at most 8"]),
+        (tb.random_regular, {"switches": 9, "degree": 3}, ["topology.random_regular.degree", "9 switches with 3 links each"]),
+        (tb.random_regular, {"switches": 9, "degree": 2}, ["topology.random_regular.degree", "given    2", "from 3 to 1000000"]),
         (tb.waxman, {"routers": 10**9}, ["topology.waxman.routers", "given    1000000000", "from 2 to 2000"]),
         (tb.waxman, {"routers": 9, "alpha": 0}, ["topology.waxman.alpha", "given    0", "above 0"]),
         (tb.waxman, {"routers": 9, "alpha": 1.5}, ["topology.waxman.alpha", "given    1.5"]),
@@ -99,9 +106,13 @@ def test_settings_that_make_no_network_are_refused(generator: Any, settings: Any
     assert "1 error in the scenario" in str(caught.value)
 
 
-def test_a_seed_draws_another_graph() -> None:
+@pytest.mark.parametrize(
+    ("generator", "settings"),
+    [(tb.waxman, {"routers": 30, "alpha": "30 %", "beta": 0.5}), (tb.random_regular, {"switches": 30, "degree": 4})],
+)
+def test_a_seed_draws_another_graph(generator: Any, settings: Any) -> None:
     def ports(seed: int) -> list[str]:
-        scenario = tb.waxman(routers=30, alpha="30 %", beta=0.5, **LINKS, duration="1 ms", seed=seed)
+        scenario = generator(**settings, **LINKS, duration="1 ms", seed=seed)
         return list(tb.simulate(scenario).queues["queue"])
 
     assert ports(1) == ports(1)
@@ -201,6 +212,64 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table(columns), file, compression="zstd")
     with pytest.raises(tb.ScenarioError, match=r"compressed by ZSTD, which is not read: write it uncompressed or by SNAPPY"):
         listed(str(file))
+
+
+def test_columns_of_a_parquet_file_that_nobody_asks_for_may_be_of_any_kind(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"source": ["host0", "host3"], "sink": ["host9", "host8"], "size_bytes": [20_000, 30_000]}
+    file = tmp_path / "flows.parquet"
+    times = pyarrow.array([0, 1], pyarrow.timestamp("us"))
+    others = {"is_new": [True, False], "seen": times, "tags": [["a"], []], "where": [{"rack": 1}, {"rack": 2}]}
+    # Of what is not read it does not matter either how it is compressed.
+    packed = dict.fromkeys(columns, "SNAPPY") | {"is_new": "ZSTD"}
+    table = pyarrow.table({**others, **columns})
+    parquet.write_table(table.select(["is_new", *columns]), file, compression=packed)
+    assert listed(str(file)).normalised() == listed(columns).normalised()
+    parquet.write_table(table, file)
+    assert listed(str(file)).normalised() == listed(columns).normalised()
+    parquet.write_table(pyarrow.table({**columns, "start_time": times}), file)
+    with pytest.raises(tb.ScenarioError, match=r"its column `start_time` is of Timestamp\(.*\), which is not read"):
+        listed(str(file))
+    twice = pyarrow.Table.from_arrays([*map(pyarrow.array, columns.values()), columns["sink"]], [*columns, "sink"])
+    parquet.write_table(twice, file)
+    with pytest.raises(tb.ScenarioError, match="has several columns `sink`"):
+        listed(str(file))
+
+
+def test_faults_of_a_scenario_with_a_parquet_file_have_their_lines(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {"source": ["host0", "host3"], "sink": ["host9", "nowhere"], "size_bytes": [20_000, 30_000]}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "flows.parquet")
+    text = (
+        'duration = "20 ms"\n[topology.fat_tree]\nk = 5\nrate = "1 Gbps"\ndelay = "1 us"\nqueue = {buffer = "9 packets"}\n'
+        '[flows.web]\ntraffic = {table = "flows.parquet"}\ntcp = {preset = "newreno"}\n'
+    )
+    file = tmp_path / "scenario.toml"
+
+    def places(written: str) -> list[tuple[str, int | None]]:
+        file.write_text(written)
+        with pytest.raises(tb.ScenarioError) as caught:
+            tb.load(file)
+        return [(problem.at, problem.line) for problem in caught.value.problems]
+
+    assert places(text) == [("topology.fat_tree.k", 3)]
+    assert places(text.replace("k = 5", "k = 4")) == [("flows.web.traffic.table.sink[1]", 8)]
+    assert places(text.replace("flows.p", "none.p")) == [("flows.web.traffic.table", 8)]
+
+
+@pytest.mark.parametrize("column", ["size", "size_bytes", "size_kB"])
+def test_each_transfer_of_nothing_in_a_parquet_file_is_told_with_its_row(column: str, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    sizes: list[Any] = ["1 kB", "0 B", "0 kB"] if column == "size" else [1, 0, 0]
+    columns = {"source": ["host0"] * 3, "sink": ["host1"] * 3, column: sizes}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "flows.parquet")
+    with pytest.raises(tb.ScenarioError) as caught:
+        listed(str(tmp_path / "flows.parquet"))
+    at = "size_bytes" if column == "size_bytes" else "size"
+    assert [problem.at for problem in caught.value.problems] == [f"flows.web.traffic.table.{at}[{row}]" for row in (1, 2)]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from ._topologies import (
     from_networkx as from_networkx,
     leaf_spine as leaf_spine,
     parking_lot as parking_lot,
+    random_regular as random_regular,
     torus as torus,
     waxman as waxman,
 )

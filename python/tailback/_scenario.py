@@ -58,7 +58,7 @@ class Scenario:
     def __init__(self, description: Mapping[str, Any]) -> None:
         self._file = ""
         self._description = _plain(_table(description))
-        _take_in_parquet(self._description, "")
+        _take_in_parquet(self._description, "", None)
         self._text = json.dumps(self._description)
         self._format: Literal["json", "toml"] = "json"
         self._take_in_files()
@@ -81,10 +81,13 @@ class Scenario:
 
     @classmethod
     def _from_text(cls, text: str, file: str, format: Literal["json", "toml"]) -> Scenario:
-        if ".parquet" in text:
-            text, format = _without_parquet(text, file, format)
+        # Where errors find their lines once the text is no longer what was written.
+        written = None
+        if ".parquet" in text and (full := _without_parquet(text, file, format)):
+            written = text if format == "toml" else None
+            text, format = full, "json"
         # One without flows is for real packets (`tailback.emulate`).
-        _core.check(text, file, format, may_lack_flows=True)
+        _core.check(text, file, format, may_lack_flows=True, written=written)
         scenario = cls.__new__(cls)
         scenario._file, scenario._text, scenario._format = file, text, format
         # The core reads TOML 1.1, which `tomllib` does not.
@@ -280,19 +283,22 @@ def _at(description: object, path: tuple[str, ...]) -> object:
     return description
 
 
-def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> tuple[str, Literal["json", "toml"]]:
-    """The text with the columns of Parquet files instead of their names; as it is, if it cannot be read."""
+def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> str | None:
+    """As JSON, with the columns of Parquet files instead of their names; None if there are none or it cannot be read."""
     try:
         description = json.loads(text if format == "json" else _core.toml_as_json(text) or "")
     except ValueError:
-        return text, format
-    if not isinstance(description, dict) or not _take_in_parquet(description, file):
-        return text, format
-    return json.dumps(description), "json"
+        return None
+    if not isinstance(description, dict) or not _take_in_parquet(description, file, text if format == "toml" else None):
+        return None
+    return json.dumps(description)
 
 
-def _take_in_parquet(description: dict[str, Any], file: str) -> bool:
-    """Has the columns of flow tables in Parquet files, beside the scenario's, instead of their names; whether there were any."""
+def _take_in_parquet(description: dict[str, Any], file: str, written: str | None) -> bool:
+    """Has the columns of flow tables in Parquet files, beside the scenario's, instead of their names; whether there were any.
+
+    `written` is the TOML text, if there is one.
+    """
     groups = description.get("flows")
     found = False
     for name, group in groups.items() if isinstance(groups, dict) else ():
@@ -304,20 +310,26 @@ def _take_in_parquet(description: dict[str, Any], file: str) -> bool:
             path = Path(file).parent / table
             at = f"flows.{name}.traffic.table"
             try:
-                read = _core.Table.read_parquet("flows", path)
+                names = _core.Table.parquet_columns(path)
+                # Others are not looked at.
+                columns = [name for name in names if _LOOKED_AT.fullmatch(name)]
+                if twice := [name for name in columns if columns.count(name) > 1]:
+                    said = f"{table} has several columns `{twice[0]}`"
+                    raise _core.scenario_error(file, at, said, given=", ".join(names), expected="one", written=written)
+                if missing := [name for name in ("source", "sink") if name not in columns]:
+                    said, expected = f"{table} has no column `{missing[0]}`", "`source` and `sink`"
+                    raise _core.scenario_error(file, at, said, given=", ".join(names), expected=expected, written=written)
+                read = _core.Table.read_parquet("flows", path, columns)
             except OSError as error:
                 said, expected = f"cannot be read: {error}", "a Parquet file, beside the scenario's"
-                raise _core.scenario_error(file, at, said, given=str(path), expected=expected) from None
-            columns = [column for column, _ in read.columns]
-            if missing := [column for column in ("source", "sink") if column not in columns]:
-                said = f"{table} has no column `{missing[0]}`"
-                raise _core.scenario_error(file, at, said, given=", ".join(columns), expected="`source` and `sink`")
-            # Others are not looked at.
-            looked_at = re.compile("source|sink|(size|start)(_.*)?")
-            columns = [column for column in columns if looked_at.fullmatch(column)]
+                raise _core.scenario_error(file, at, said, given=str(path), expected=expected, written=written) from None
             traffic["table"] = dict(_of_parquet(column, read.values(column), columns) for column in columns)
             found = True
     return found
+
+
+# Columns of a flow table, some with a unit.
+_LOOKED_AT = re.compile("source|sink|(size|start)(_.*)?")
 
 
 def _of_parquet(column: str, values: Iterable[Any], columns: Sequence[str]) -> tuple[str, list[Any]]:

@@ -19,6 +19,7 @@ __all__ = [
     "from_networkx",
     "leaf_spine",
     "parking_lot",
+    "random_regular",
     "torus",
     "waxman",
 ]
@@ -406,6 +407,56 @@ def dragonfly(
         host_rate=host_rate, host_delay=host_delay, host_queue=host_queue, loss=loss, jitter=jitter, duplication=duplication
     )
     return _fabric({"dragonfly": shape}, "switch*" if hosts == 0 else "host*", flows, duration, {"routing": routing, **rest})
+
+
+def random_regular(
+    *,
+    switches: int,
+    degree: int,
+    hosts: int = 1,
+    rate: str | Mapping[str, Any],
+    delay: str,
+    host_rate: str | Mapping[str, Any] | None = None,
+    host_delay: str | None = None,
+    host_queue: Queue | None = None,
+    buffer: str | None = None,
+    queue: Queue | None = None,
+    routing: str = "ecmp",
+    loss: Mapping[str, Any] | None = None,
+    jitter: Mapping[str, Any] | None = None,
+    duplication: float | str | None = None,
+    flows: int | Mapping[str, Flow] = 1,
+    duration: str,
+    **rest: Any,
+) -> Scenario:
+    """Switches with equally many links, between random pairs, and with so many hosts each. Parameters as in `fat_tree`, and:
+
+    The scenario's seed draws the links. Every switch reaches every other: a graph of several parts is drawn anew.
+
+    Parameters
+    ----------
+    switches : int
+        At least 4 of them.
+    degree : int
+        Links of each switch to others: at least 3, fewer than there are switches, and even where the number of switches is odd.
+    hosts : int
+        Hosts of each switch. Where there are none, flows run between switches.
+
+    Examples
+    --------
+    >>> import tailback as tb
+    >>> scenario = tb.random_regular(
+    ...     switches=20, degree=4, rate="10 Gbps", delay="1 us", buffer="50 packets", duration="5 s", seed=7,
+    ...     flows={"web": {"size": "100 kB", "tcp": {"preset": "newreno"}}},
+    ... )
+    >>> tb.simulate(scenario).groups.to_dict()["completed"]
+    [20]
+    """
+    shape = {"switches": switches, "degree": degree, "hosts": hosts, "rate": rate, "delay": delay}
+    shape |= {"queue": _queue(buffer, queue), **_given(loss=loss, jitter=jitter, duplication=duplication)}
+    shape |= _given(host_rate=host_rate, host_delay=host_delay, host_queue=host_queue)
+    among = "switch*" if hosts == 0 else "host*"
+    return _fabric({"random_regular": shape}, among, flows, duration, {"routing": routing, **rest})
 
 
 def waxman(

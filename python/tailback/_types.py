@@ -71,6 +71,7 @@ __all__ = [
     "Processing",
     "Queue",
     "QueueLength",
+    "RandomRegular",
     "Rate",
     "Record",
     "Recovery",
@@ -2452,6 +2453,53 @@ class Queue(TypedDict, total=False):
 # `20 packets`, `400 cells` or `25 %` (of the buffer)
 QueueLength: TypeAlias = "str"
 
+
+class RandomRegular(TypedDict, total=False):
+    """Switches with equally many links, between random pairs of them.
+
+    Attributes
+    ----------
+    degree
+        Links of each switch to others, fewer than there are switches. With two of each there is a ring, which `torus`
+        makes.
+    delay
+        Propagation delay of each link, one way.
+    duplication
+        Probability that a packet which a link does not lose arrives twice.
+    host_delay
+        Propagation delay of the links of hosts, one way, if not that of the others.
+    host_queue
+        The queue of each host, in front of its link; unlimited if not given.
+    host_rate
+        Bit rate of the links of hosts, if not that of the others.
+    hosts
+        Hosts of each switch.
+    jitter
+        A random addition to the delay of each link.
+    loss
+        Packets that each link loses.
+    queue
+        The queue of each port of each switch.
+    rate
+        Bit rate of each link, or when it can send.
+    switches
+        Switches.
+    """
+
+    degree: int
+    delay: Duration
+    duplication: Probability
+    host_delay: Duration
+    host_queue: Queue
+    host_rate: LinkRate
+    hosts: int
+    jitter: Jitter
+    loss: ChanceLoss
+    queue: Queue
+    rate: LinkRate
+    switches: int
+
+
 # a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)
 Rate: TypeAlias = "str"
 
@@ -2903,6 +2951,9 @@ class Topology(TypedDict, total=False):
         `spine0`, `spine1`, ...: `spine0-leaf1`, `leaf1-host4`.
     parking_lot
         Nodes `n0`, `n1`, ... and the links `hop1`, `hop2`, ... between them, all alike.
+    random_regular
+        Switches `switch0`, `switch1`, ..., each with links to equally many others, which are drawn (Singla, Hong,
+        Popa and Godfrey, NSDI 2012), and with hosts: `switch0-switch7`, `switch0-host0`.
     torus
         Switches in a grid that is closed in each dimension, such as `switch0_2_1`, with links to their neighbours,
         such as `switch0_2_1-switch0_2_2`, and with hosts: `switch0_2_1-host9`.
@@ -2919,6 +2970,7 @@ class Topology(TypedDict, total=False):
     graph: Graph
     leaf_spine: LeafSpine
     parking_lot: ParkingLot
+    random_regular: RandomRegular
     torus: Torus
     waxman: Waxman
 

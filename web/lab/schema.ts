@@ -16,12 +16,6 @@ export interface Known {
   range: [number | null, number | null];
 }
 
-// Where the example of its kind would not do: it has to lie below or above another, or be of a usual size.
-const FIRST: { [key: string]: Value } = {
-  ack_size: "40 B", header: "40 B", initial_window: 10, fast_retransmit: 3, sack_blocks: 3, size: "100 kB", stop: "1 s", buffer: "100 packets", arrivals: { mean_interval: "100 ms" },
-  lower: "25 %", upper: "75 %", epd_threshold: "75 %", congestion_threshold: "50 %", dropping_threshold: "10 %", gap: 5, queues: 8, burst: "15 kB", bdp_rtt: "100 ms", warmup: "1 s", mean_on: "1 s", mean_off: "1 s", mean_idle: "1 s",
-};
-
 // A group has one of these, so that none comes beside another.
 const WAYS = ["tcp", "source", "traffic"];
 
@@ -50,7 +44,7 @@ export class Places {
     const has = keysOf(section, values);
     const found = new Map<string, { key: string; help: string; value: Value }>();
     for (const [key, property] of this.tables(section, values, true).flatMap((table) => Object.entries(propertiesOf(table)))) {
-      const value = has.has(key) || found.has(key) || WAYS.includes(key) ? null : this.firstOf(key, property);
+      const value = has.has(key) || found.has(key) || WAYS.includes(key) ? null : this.firstOf(property);
       if (value !== null) {
         found.set(key, { key, help: this.at(join(section, key), values).help, value });
       }
@@ -84,12 +78,12 @@ export class Places {
       }
       const property = properties[key];
       if (property === undefined || (there !== null && !this.accepts(property, there))) {
-        edits.push({ at: place, value: property !== undefined && needed.includes(key) ? this.firstOf(key, property) : null });
+        edits.push({ at: place, value: property !== undefined && needed.includes(key) ? this.firstOf(property) : null });
       }
     }
     for (const key of needed.filter((key) => !keysOf(section, values).has(key))) {
       const property = properties[key];
-      const first = property === undefined ? null : this.firstOf(key, property);
+      const first = property === undefined ? null : this.firstOf(property);
       if (first !== null) {
         edits.push({ at: join(section, key), value: first });
       }
@@ -122,13 +116,14 @@ export class Places {
   }
 
   // A value to begin with; null: nothing simple.
-  private firstOf(key: string, schema: Schema, depth = 0): Value | null {
-    const { default: fallback, const: constant } = schema;
+  private firstOf(schema: Schema, depth = 0): Value | null {
+    const { default: fallback, const: constant, examples } = schema;
     if (isScalar(fallback) && fallback !== "none") {
       return fallback;
     }
-    if (FIRST[key] !== undefined) {
-      return FIRST[key];
+    // Said where the example of its kind would not do: it has to lie below or above another, or be of a usual size.
+    if (Array.isArray(examples)) {
+      return examples[0] as Value;
     }
     if (isScalar(constant)) {
       return constant;
@@ -154,11 +149,11 @@ export class Places {
         if (schema["patternProperties"] !== undefined) {
           return null;
         }
-        const needed = requiredOf(schema).map((name) => [name, this.firstOf(name, propertiesOf(schema)[name] ?? {}, depth + 1)] as const);
+        const needed = requiredOf(schema).map((name) => [name, this.firstOf(propertiesOf(schema)[name] ?? {}, depth + 1)] as const);
         return depth > 2 || needed.some(([, value]) => value === null) ? null : (Object.fromEntries(needed) as Value);
       }
       default:
-        return shapes.map((shape) => this.firstOf("", shape, depth + 1)).find((value) => value !== null) ?? null;
+        return shapes.map((shape) => this.firstOf(shape, depth + 1)).find((value) => value !== null) ?? null;
     }
   }
 

@@ -2,7 +2,8 @@
 //! settings. How a scenario writes them, their errors, the JSON Schema, the types in Python and the pages of settings are derived.
 //!
 //! A member is declared by `member!`, with a line of documentation, its name in a scenario and what it follows; then come its settings, if it
-//! has any, each with a line of help, its type, its default unless it must be given, and what values fit:
+//! has any, each with a line of help, its type, its default unless it must be given, and what values fit; after a semicolon may stand a value to
+//! begin with, for who is shown a new one that must be given:
 //!
 //! ```text
 //! member! {
@@ -12,6 +13,8 @@
 //!     pub struct FastSpec {
 //!         /// Segments to keep in the queues.
 //!         alpha: f64 = 200.0 => SEGMENTS_IN_QUEUES,
+//!         /// Below this length nothing is marked.
+//!         lower: u64 => Kind::QueueLength; "25 %",
 //!         ...
 //!     }
 //! }
@@ -46,6 +49,9 @@ pub struct Setting {
     pub kind: Kind,
     /// `None`: it must be given.
     pub default: Option<fn() -> Value>,
+    /// A value to begin with, as a scenario writes it, for a setting that must be given: where it has to lie below or above another, or be of a
+    /// usual size.
+    pub first: Option<&'static str>,
 }
 
 /// What values a setting takes, and how they are written.
@@ -255,7 +261,7 @@ macro_rules! member {
 
         $(#[doc = $doc:literal])*
         pub struct $spec:ident {
-            $($(#[doc = $help:literal])+ $key:ident: $type:ty $(= $default:expr)? => $kind:expr,)+
+            $($(#[doc = $help:literal])+ $key:ident: $type:ty $(= $default:expr)? => $kind:expr $(; $first:literal)?,)+
         }
     ) => {
         $crate::settings::named!([$($summary),+] $member, $name, $source, $spec);
@@ -275,6 +281,7 @@ macro_rules! member {
                     help: $crate::settings::line!($($help),+),
                     kind: $kind,
                     default: $crate::settings::default!($type $(, $default)?),
+                    first: $crate::settings::first!($($first)?),
                 }),+
             ];
 
@@ -318,6 +325,15 @@ macro_rules! defaults {
         }
     };
     ($($others:tt)*) => {};
+}
+
+macro_rules! first {
+    () => {
+        None
+    };
+    ($first:literal) => {
+        Some($first)
+    };
 }
 
 macro_rules! default {
@@ -445,7 +461,7 @@ macro_rules! words {
     };
 }
 
-pub(crate) use {default, defaults, family, line, member, named, words};
+pub(crate) use {default, defaults, family, first, line, member, named, words};
 
 #[cfg(test)]
 mod tests {

@@ -6,11 +6,17 @@ use pyo3::prelude::*;
 use tailback_core::network::Network;
 use tailback_scenario::{Errors, Problem, Scenario, Warnings, Whole};
 
-/// Raises `ScenarioError` with every problem of the scenario, if there is one. One without flows has a problem unless it may.
+/// Raises `ScenarioError` with every problem of the scenario, if there is one. One without flows has a problem unless it may. `written`: the
+/// TOML text of which JSON was made; problems have its lines.
 #[pyfunction]
-#[pyo3(signature = (text, file, format, *, may_lack_flows=false))]
-pub fn check(py: Python<'_>, text: &str, file: &str, format: &str, may_lack_flows: bool) -> PyResult<()> {
-    let scenario = parse(py, text, file, format)?;
+#[pyo3(signature = (text, file, format, *, may_lack_flows=false, written=None))]
+pub fn check(py: Python<'_>, text: &str, file: &str, format: &str, may_lack_flows: bool, written: Option<&str>) -> PyResult<()> {
+    let scenario = match written {
+        Some(toml) => py
+            .detach(|| Scenario::from_json_of_toml(text, toml, file))
+            .map_err(|problems| errors::scenario_error(py, &problems))?,
+        None => parse(py, text, file, format)?,
+    };
     if may_lack_flows && scenario.description.flows.is_empty() {
         return match py.detach(|| scenario.check()) {
             Ok(warnings) => errors::warn(py, &warnings),
@@ -113,9 +119,11 @@ pub fn described_tables() -> Vec<DescribedTable> {
     tailback_core::record::TABLES.iter().map(|of| (of.table, of.row, of.columns.to_vec())).collect()
 }
 
-/// A `ScenarioError` for a fault that only Python can see, such as a file that is not there, in the text that all have.
+/// A `ScenarioError` for a fault that only Python can see, such as a file that is not there, in the text that all have. `written`: the TOML
+/// text in which the place is.
 #[pyfunction]
-#[pyo3(signature = (file, at, message, *, given=None, expected=None, hint=None))]
+#[pyo3(signature = (file, at, message, *, given=None, expected=None, hint=None, written=None))]
+#[allow(clippy::too_many_arguments, reason = "by name in Python")]
 pub fn scenario_error(
     py: Python<'_>,
     file: String,
@@ -124,8 +132,10 @@ pub fn scenario_error(
     given: Option<String>,
     expected: Option<String>,
     hint: Option<String>,
+    written: Option<&str>,
 ) -> Py<PyAny> {
-    let problem = Problem { at, line: None, message, given, expected, hint };
+    let line = written.and_then(|text| tailback_scenario::line_of(text, &at));
+    let problem = Problem { at, line, message, given, expected, hint };
     errors::scenario_error(py, &Errors { file, list: vec![problem], more: 0 }).into_value(py).into_any()
 }
 

@@ -13,12 +13,13 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type};
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray, UInt32Array,
+    ArrayRef, DictionaryArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    UInt32Array,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
-use arrow_schema::{ArrowError, DataType};
-use parquet::arrow::ArrowWriter;
+use arrow_schema::{ArrowError, DataType, Field};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use pyo3::exceptions::{PyKeyError, PyOSError, PyValueError};
@@ -157,14 +158,26 @@ impl Table {
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
     }
 
-    /// The table in a file that `write_parquet` wrote.
+    /// The names of the columns in a Parquet file, in their order.
     #[staticmethod]
-    fn read_parquet(py: Python<'_>, name: String, path: PathBuf) -> PyResult<Self> {
+    fn parquet_columns(py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
+        let file = File::open(path)?;
+        let reader = py.detach(|| ParquetRecordBatchReaderBuilder::try_new(file)).map_err(|error| unread(error.into()))?;
+        Ok(reader.schema().fields().iter().map(|field| field.name().clone()).collect())
+    }
+
+    /// The table in a file that `write_parquet` wrote, or another program. `columns`: what of it is read, if not all.
+    #[staticmethod]
+    #[pyo3(signature = (name, path, columns=None))]
+    fn read_parquet(py: Python<'_>, name: String, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Self> {
         let file = File::open(path)?;
         let read = py.detach(|| {
             let reader = ParquetRecordBatchReaderBuilder::try_new(file)?;
-            let parts = reader.metadata().row_groups().iter().flat_map(|group| group.columns());
-            let mut packed = parts.map(|part| part.compression());
+            let is_wanted = |name: &String| columns.as_ref().is_none_or(|wanted| wanted.contains(name));
+            let places = (0..).zip(reader.schema().fields()).filter(|(_, field)| is_wanted(field.name())).map(|(place, _)| place);
+            let wanted = ProjectionMask::roots(reader.parquet_schema(), places.collect::<Vec<usize>>());
+            let parts = reader.metadata().row_groups().iter().flat_map(|group| group.columns().iter().enumerate());
+            let mut packed = parts.filter(|(leaf, _)| wanted.leaf_included(*leaf)).map(|(_, part)| part.compression());
             if let Some(by) = packed.find(|by| !matches!(by, Compression::UNCOMPRESSED | Compression::SNAPPY)) {
                 let with_level = by.to_string();
                 let by = with_level.split('(').next().unwrap_or_default();
@@ -172,18 +185,16 @@ impl Table {
                     "it is compressed by {by}, which is not read: write it uncompressed or by SNAPPY"
                 )));
             }
-            let schema = reader.schema().clone();
-            let batches = reader.build()?.collect::<Result<Vec<_>, _>>()?;
+            let reader = reader.with_projection(wanted).build()?;
+            let schema = reader.schema();
+            let batches = reader.collect::<Result<Vec<_>, _>>()?;
             let columns = schema.fields().iter().enumerate().map(|(place, field)| {
                 let parts: Vec<_> = batches.iter().map(|batch| batch.column(place)).collect();
-                Ok((field.name().clone(), joined(field.data_type(), &parts)?))
+                Ok((field.name().clone(), joined(field, &parts)?))
             });
             Self::new(core::Table { name, columns: columns.collect::<Result<_, ArrowError>>()? })
         });
-        read.map_err(|error| match error {
-            ArrowError::ParquetError(said) => PyOSError::new_err(said),
-            error => PyOSError::new_err(error.to_string()),
-        })
+        read.map_err(unread)
     }
 
     /// Writes the table as a Parquet file.
@@ -263,9 +274,16 @@ fn missing_as_null(values: Vec<f64>) -> Float64Array {
     Float64Array::new(values.into(), nulls)
 }
 
+fn unread(error: ArrowError) -> PyErr {
+    match error {
+        ArrowError::ParquetError(said) | ArrowError::SchemaError(said) => PyOSError::new_err(said),
+        error => PyOSError::new_err(error.to_string()),
+    }
+}
+
 /// One column out of those of several batches.
-fn joined(kind: &DataType, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError> {
-    Ok(match kind {
+fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError> {
+    Ok(match field.data_type() {
         DataType::Float64 => core::Column::Float(
             parts
                 .iter()
@@ -298,7 +316,8 @@ fn joined(kind: &DataType, parts: &[&ArrayRef]) -> Result<core::Column, ArrowErr
         DataType::Utf8View => Words::column(parts.iter().flat_map(|part| part.as_string_view())),
         other => {
             return Err(ArrowError::SchemaError(format!(
-                "a column of {other}, which is not read; numbers of 64 bits and words are"
+                "its column `{}` is of {other}, which is not read; numbers of 64 bits and words are",
+                field.name()
             )));
         }
     })

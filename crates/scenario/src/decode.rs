@@ -2,7 +2,7 @@
 //!
 //! Where something cannot be read, a placeholder takes its place and the walk goes on: the problems decide in the end.
 
-use crate::problem::{Problem, Report, listed};
+use crate::problem::{Alike, Problem, Report, listed};
 use crate::record::Record;
 use crate::tree::Node;
 use indexmap::IndexMap;
@@ -71,6 +71,38 @@ impl<'a> Decoder<'a> {
         value
     }
 
+    /// Reads something inside this place that is one of many which may be wrong in the same way.
+    pub fn among<T>(&mut self, alike: &mut Alike, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.report.mark(alike);
+        let value = self.inside(key, read);
+        self.report.settle(before, alike);
+        value
+    }
+
+    /// Tells how many of those were not told; `nouns`: what they are.
+    pub fn rest(&mut self, alike: &Alike, nouns: &str) -> Option<&mut Problem> {
+        alike.rest(self.path.clone(), nouns, &mut self.report)
+    }
+
+    /// Reads each entry of a list; `None` if one could not be read. `expected`: what each should be.
+    pub fn entries<T>(
+        &mut self,
+        items: &[Node],
+        expected: impl FnOnce() -> String,
+        mut read: impl FnMut(&Node, &mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let mut alike = Alike::default();
+        let mut values = Vec::with_capacity(items.len());
+        // Every item is read, so that every fault is found.
+        for (index, item) in items.iter().enumerate() {
+            values.extend(self.among(&mut alike, &format!("[{index}]"), |decoder| read(item, decoder)));
+        }
+        if let Some(problem) = self.rest(&alike, "entries") {
+            problem.expected(expected());
+        }
+        (values.len() == items.len()).then_some(values)
+    }
+
     /// Reads a table of named keys; those that nobody asked for are reported.
     pub fn record<R: Record + Decode>(&mut self, node: &Node) -> Option<R> {
         let Node::Table(entries) = node else {
@@ -84,8 +116,12 @@ impl<'a> Decoder<'a> {
 
     /// Reports keys of a table that are none of the known.
     pub fn unknown_keys<'k>(&mut self, keys: impl Iterator<Item = &'k String>, known: &[&str]) {
+        let mut alike = Alike::default();
         for key in keys.filter(|key| !known.contains(&key.as_str())) {
-            self.inside(key, |decoder| decoder.unknown("key", key, known));
+            self.among(&mut alike, key, |decoder| decoder.unknown("key", key, known));
+        }
+        if let Some(problem) = self.rest(&alike, "keys") {
+            problem.expected(listed(known));
         }
     }
 

@@ -5,10 +5,10 @@
 //! (`size_bytes`, `start_us`). Other columns are not looked at. What it says becomes part of the scenario.
 
 use crate::decode::{Decode, Decoder, kind};
-use crate::distribution::Distribution;
-use crate::distribution::csv_column::{MOST_FLOWS, SHOWN, bytes_of, unit_of, with_unit};
-use crate::problem::{Report, Source, nearest_word};
-use crate::quantity::{Duration, Size};
+use crate::distribution::csv_column::{MOST_FLOWS, bytes_of, unit_of, with_unit};
+use crate::distribution::{Distribution, Transfer};
+use crate::problem::{Alike, Report, nearest_word};
+use crate::quantity::Duration;
 use crate::record::record;
 use crate::scenario::Description;
 use crate::tree::Node;
@@ -34,7 +34,7 @@ record! {
         /// The node where it ends.
         sink: Vec<Name>,
         /// Payload that each transfers, if the group does not say.
-        size: Option<Vec<Size>>,
+        size: Option<Vec<Transfer>>,
         /// The same as plain numbers.
         size_bytes: Option<Vec<Number>>,
         /// When each starts, if the group does not say.
@@ -91,7 +91,7 @@ pub(crate) fn settle(description: &mut Description, report: &mut Report) {
             report.add(at, "how much each flow transfers is not said").expected("a column `size` of the table, or `size` here");
         }
         if let Some(sizes) = size {
-            flow.size = Some(Distribution::List(sizes));
+            flow.size = Some(Distribution::List(sizes.into_iter().map(|Transfer(size)| size).collect()));
         }
         if let Some(starts) = start {
             flow.start = Distribution::List(starts);
@@ -154,25 +154,9 @@ fn plain<Q: Decode>(key: &str, numbers: Option<Vec<Number>>, quantities: &mut Op
         decoder.inside(key, |decoder| decoder.fault("this is said twice").expected("one column, with units or without").line);
         return;
     }
-    let (mut faults, aside) = (0, Source::default());
-    let mut read = Vec::with_capacity(numbers.len());
-    for (position, number) in numbers.iter().enumerate() {
-        let cell = with_unit(number.0.to_string().as_bytes(), unit_of(key));
-        let value = match faults {
-            ..SHOWN => {
-                decoder.inside(key, |decoder| decoder.inside(&format!("[{position}]"), |decoder| Q::decode(&cell, decoder)))
-            }
-            _ => Q::decode(&cell, &mut Decoder::new(Report::new(&aside))),
-        };
-        faults += usize::from(value.is_none());
-        read.extend(value);
-    }
-    if faults > SHOWN {
-        decoder.inside(key, |decoder| {
-            decoder.fault(format!("{} more values like these", faults - SHOWN)).expected(Q::expected()).line
-        });
-    }
-    *quantities = Some(read);
+    let cells: Vec<Node> = numbers.iter().map(|number| with_unit(number.0.to_string().as_bytes(), unit_of(key))).collect();
+    let read = decoder.inside(key, |decoder| decoder.entries(&cells, Q::expected, Q::decode));
+    *quantities = Some(read.unwrap_or_default());
 }
 
 /// The place of a column among those of the file, with the unit of its plain numbers.
@@ -235,7 +219,7 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
     let (source, sink) = (source?, sink?);
     let mut columns = Columns { size: size.map(|_| Vec::new()), start: start.map(|_| Vec::new()), ..Columns::default() };
     let mut rows = Rows { file: file.into(), lines: Vec::new() };
-    let (mut faults, aside) = (0, Source::default());
+    let mut faults = Alike::default();
     for (read, record) in reader.byte_records().enumerate() {
         if read >= MOST_FLOWS {
             decoder.fault("more rows than there can be flows").given(file).expected(format!("at most {MOST_FLOWS}"));
@@ -247,49 +231,30 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
             Err(error) => (error.position().map_or(0, csv::Position::line), &empty),
         };
         let cell = |column: Column| with_unit(record.get(column.place).unwrap_or_default(), column.unit);
-        let mut row = |decoder: &mut Decoder| {
+        let row = |decoder: &mut Decoder| {
             if record.len() > names.len() {
                 let problem = decoder.fault("more cells than there are columns");
                 problem
                     .given(format!("{} for {} columns", record.len(), names.len()))
                     .expected("one each; a cell with a comma in it stands in quotes");
-                return false;
+                return;
             }
             let source = value::<Name>("source", cell(source), decoder);
             let sink = value::<Name>("sink", cell(sink), decoder);
-            let size = size.map(|column| value::<Size>("size", cell(column), decoder).filter(|size| transfers(*size, decoder)));
+            let size = size.map(|column| value::<Transfer>("size", cell(column), decoder));
             let start = start.map(|column| value::<Duration>("start", cell(column), decoder));
-            let is_fine = source.is_some()
-                && sink.is_some()
-                && size.is_none_or(|size| size.is_some())
-                && start.is_none_or(|start| start.is_some());
             columns.source.extend(source);
             columns.sink.extend(sink);
             columns.size.iter_mut().for_each(|sizes| sizes.extend(size.flatten()));
             columns.start.iter_mut().for_each(|starts| starts.extend(start.flatten()));
-            is_fine
         };
-        let is_fine = match faults {
-            ..SHOWN => decoder.inside(&format!("[{file} line {line}]"), row),
-            _ => row(&mut Decoder::new(Report::new(&aside))),
-        };
-        faults += usize::from(!is_fine);
+        decoder.among(&mut faults, &format!("[{file} line {line}]"), row);
         rows.lines.push(line);
     }
-    if faults > SHOWN {
-        let expected = "each with `source` and `sink`, and what else there are columns for";
-        decoder.fault(format!("{} more lines like these", faults - SHOWN)).given(file).expected(expected);
+    if let Some(problem) = decoder.rest(&faults, "lines") {
+        problem.given(file).expected("each with `source` and `sink`, and what else there are columns for");
     }
-    (faults == 0).then_some(FlowTable { columns, rows })
-}
-
-/// Nothing is no transfer.
-fn transfers(size: Size, decoder: &mut Decoder) -> bool {
-    let is_nothing = size == Size::default();
-    if is_nothing {
-        decoder.inside("size", |decoder| decoder.fault("nothing to transfer").given("0 B").expected("at least 1 B").line);
-    }
-    !is_nothing
+    (!faults.any()).then_some(FlowTable { columns, rows })
 }
 
 fn value<T: Decode>(column: &str, cell: Node, decoder: &mut Decoder) -> Option<T> {

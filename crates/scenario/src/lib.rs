@@ -46,7 +46,7 @@ pub use problem::{Errors, Problem, Warnings, nearest_word};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size, in_column_units};
 pub use question::BufferQuestion;
 pub use scenario::{Description, Scenario, json_schema};
-pub use tree::toml_as_json;
+pub use tree::{line_of, toml_as_json};
 pub use user_code::{Objection, Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Name, Whole};
 

@@ -5,7 +5,8 @@
 //! `rate = {opportunities = [[1, 2], [4, 1]]}`: two in the first millisecond, and one in the fourth.
 
 use crate::decode::{Decode, Decoder, kind};
-use crate::distribution::csv_column::{SHOWN, bytes_up_to};
+use crate::distribution::csv_column::bytes_up_to;
+use crate::problem::Alike;
 use crate::quantity::Rate;
 use crate::tree::Node;
 use crate::values::whole;
@@ -138,7 +139,7 @@ fn read(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
 /// The instants that the lines name, if all can be read and none is earlier than the one before.
 fn of_lines(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<Vec<Opportunities>> {
     let mut instants: Vec<Opportunities> = Vec::new();
-    let mut faults = 0;
+    let mut faults = Alike::default();
     let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')).filter(|_| !text.is_empty()) {
         let fault = match (of_line(line), instants.last_mut()) {
@@ -153,18 +154,15 @@ fn of_lines(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<Vec<Oppor
             (Ok(_), _) => LineFault { message: "earlier than the line before", expected: "milliseconds in ascending order" },
             (Err(fault), _) => fault,
         };
-        faults += 1;
-        if faults <= SHOWN {
+        decoder.among(&mut faults, &format!("[{file} line {number}]"), |decoder| {
             let shown: String = String::from_utf8_lossy(line).chars().take(40).flat_map(char::escape_debug).collect();
-            decoder.inside(&format!("[{file} line {number}]"), |decoder| {
-                decoder.fault(fault.message).given(format!("`{shown}`")).expected(fault.expected).line
-            });
-        }
+            decoder.fault(fault.message).given(format!("`{shown}`")).expected(fault.expected).line
+        });
     }
-    if faults > SHOWN {
-        decoder.fault(format!("{} more lines like these", faults - SHOWN)).given(file).expected("a millisecond in each line");
+    if let Some(problem) = decoder.rest(&faults, "lines") {
+        problem.given(file).expected("a millisecond in each line");
     }
-    (faults == 0).then_some(instants)
+    (!faults.any()).then_some(instants)
 }
 
 struct LineFault {
@@ -198,9 +196,7 @@ fn listed(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
         decoder.fault("too long a trace").given(format!("{} instants", items.len())).expected(format!("at most {MOST_INSTANTS}"));
         return None;
     }
-    let read = |(index, item)| decoder.inside(&format!("[{index}]"), |decoder| pair(item, decoder));
-    let instants: Vec<Option<Opportunities>> = items.iter().enumerate().map(read).collect();
-    let instants: Vec<Opportunities> = instants.into_iter().collect::<Option<_>>()?;
+    let instants = decoder.entries(items, || PAIR.into(), pair)?;
     let shown = |index: usize| instants.get(index).map_or("[]".into(), |at| format!("[{}, {}]", at.millisecond, at.count));
     let first = shown(0);
     let (place, given, message, expected) = match DeliveryTrace::new(instants.clone()) {
@@ -222,10 +218,12 @@ fn listed(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
     None
 }
 
+const PAIR: &str = "[millisecond, how many], such as [12, 3]";
+
 fn pair(node: &Node, decoder: &mut Decoder) -> Option<Opportunities> {
     let items = if let Node::List(items) = node { items.as_slice() } else { &[] };
     let [millisecond, count] = items else {
-        decoder.fault("not a list of two").given(node.to_string()).expected("[millisecond, how many], such as [12, 3]");
+        decoder.fault("not a list of two").given(node.to_string()).expected(PAIR);
         return None;
     };
     let mut number = |place: &str, node| decoder.inside(place, |decoder| whole(node, 0..=u32::MAX.into(), decoder));
@@ -269,7 +267,7 @@ mod tests {
     #[test]
     fn of_many_faults_a_few_are_told_one_by_one() {
         let faults = instants("x\n".repeat(1000).as_bytes()).unwrap_err();
-        assert_eq!(faults.len(), SHOWN + 1);
+        assert_eq!(faults.len(), 21);
         assert!(faults.contains(&" 980 more lines like these".into()));
     }
 }

@@ -134,7 +134,8 @@ impl<F: Family> Record for Choice<F> {
             let mut shape = Shape::default();
             for setting in member.settings {
                 let default = setting.usual().map(|usual| serde_json::to_value(usual).unwrap_or_default());
-                shape.property(setting.key, setting.kind.schema(generator), setting.help, default);
+                let first = setting.first.map(|first| setting.kind.first(first));
+                shape.property(setting.key, setting.kind.schema(generator), setting.help, default, first);
             }
             shapes.push(shape.tag(F::TAG, member.name, &[member.summary], F::DEFAULT));
         }
@@ -333,6 +334,8 @@ trait Notation {
     /// What fits, for messages.
     fn expected(&self) -> String;
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
+    /// A value to begin with, which the core has as text.
+    fn first(&self, text: &str) -> serde_json::Value;
     /// Something to go on with where nothing could be read.
     fn placeholder(&self) -> Written;
     fn written(&self, value: Value) -> Written;
@@ -411,6 +414,13 @@ impl Notation for Kind {
                 let known: Vec<&str> = words.words.iter().map(|(word, _)| *word).collect();
                 defined(words.name, json!({"description": words.summary, "enum": known}), generator)
             }
+        }
+    }
+
+    fn first(&self, text: &str) -> serde_json::Value {
+        match self {
+            Kind::Whole { .. } | Kind::Segments { .. } | Kind::Number { .. } => serde_json::from_str(text).unwrap_or_default(),
+            _ => text.into(),
         }
     }
 

@@ -222,7 +222,7 @@ impl PartialEq for Source {
 
 impl Source {
     /// The line of the path or of the nearest place around it.
-    fn line(&self, at: &str) -> Option<u32> {
+    pub fn line(&self, at: &str) -> Option<u32> {
         let mut at = at;
         loop {
             if let Some(&line) = self.lines.get(at) {
@@ -233,17 +233,56 @@ impl Source {
     }
 }
 
+/// Faults of one kind, of which there may be many, such as those of a list: the first ones are told, the others counted.
+#[derive(Default)]
+pub(crate) struct Alike {
+    found: usize,
+    /// Of the last one that was told.
+    line: Option<u32>,
+}
+
+impl Alike {
+    /// Places whose faults are told one by one.
+    const TOLD: usize = 20;
+
+    /// Whether there were any.
+    pub fn any(&self) -> bool {
+        self.found > 0
+    }
+
+    /// Tells how many were not told, if there are such; `nouns`: what they are faults of. Details follow by [`Problem`]'s methods.
+    pub fn rest<'r>(&self, at: impl Into<String>, nouns: &str, report: &'r mut Report) -> Option<&'r mut Problem> {
+        let more = self.found.saturating_sub(Alike::TOLD);
+        let line = self.line;
+        (more > 0).then(|| {
+            let problem = report.add(at, format!("{more} more {nouns} like these"));
+            // After those that were told, however many lines a list has.
+            problem.line = line.or(problem.line);
+            problem
+        })
+    }
+}
+
+/// Where a report stood before a place was looked at.
+pub(crate) struct Mark {
+    problems: usize,
+    more: usize,
+    counts_only: bool,
+}
+
 /// Collects faults.
 pub(crate) struct Report<'a> {
     source: &'a Source,
     problems: Vec<Problem>,
     more: usize,
     warnings: Vec<Problem>,
+    /// What is found is not kept.
+    counts_only: bool,
 }
 
 impl<'a> Report<'a> {
     pub fn new(source: &'a Source) -> Report<'a> {
-        Report { source, problems: Vec::new(), more: 0, warnings: Vec::new() }
+        Report { source, problems: Vec::new(), more: 0, warnings: Vec::new(), counts_only: false }
     }
 
     /// The name of the file that is read; empty if there is none.
@@ -283,10 +322,42 @@ impl<'a> Report<'a> {
         &mut self.problems[last]
     }
 
+    /// Whether what is added now is shown. To look for near words in every fault of a flood would take longer than anybody waits.
+    pub fn is_shown(&self) -> bool {
+        self.problems.len() < SHOWN && !self.counts_only
+    }
+
+    /// Looks at one of many places that may be wrong in the same way.
+    pub fn among<T>(&mut self, alike: &mut Alike, look: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.mark(alike);
+        let found = look(self);
+        self.settle(before, alike);
+        found
+    }
+
+    /// Begins to look at such a place, for those that cannot call [`Report::among`].
+    pub fn mark(&mut self, alike: &Alike) -> Mark {
+        let before = Mark { problems: self.problems.len(), more: self.more, counts_only: self.counts_only };
+        self.counts_only |= alike.found >= Alike::TOLD;
+        before
+    }
+
+    /// Counts the place if it is wrong, and forgets what is wrong there if enough was told.
+    pub fn settle(&mut self, before: Mark, alike: &mut Alike) {
+        let is_wrong = self.problems.len() + self.more > before.problems + before.more;
+        if is_wrong && self.counts_only {
+            self.problems.truncate(before.problems);
+            self.more = before.more;
+        } else if let Some(last) = self.problems.last().filter(|_| is_wrong) {
+            alike.line = last.line;
+        }
+        alike.found += usize::from(is_wrong);
+        self.counts_only = before.counts_only;
+    }
+
     /// Adds that a name is none of those that are known.
     pub fn unknown<'w>(&mut self, at: &str, noun: &str, name: &str, known: impl IntoIterator<Item = &'w str>) -> &mut Problem {
-        // To look for near words in every fault of a flood would take longer than anybody waits.
-        let is_shown = self.problems.len() < SHOWN;
+        let is_shown = self.is_shown();
         let problem = self.add(at, format!("unknown {noun} `{}`", name.escape_debug()));
         if is_shown {
             problem.one_of(name, known);
@@ -371,6 +442,36 @@ mod tests {
         let errors = report.finish();
         assert_eq!((errors.list.len(), errors.more), (SHOWN, 150));
         assert!(errors.to_string().ends_with("250 errors in the scenario, 100 of them shown; nothing was run"));
+    }
+
+    #[test]
+    fn of_faults_alike_the_first_ones_are_told_and_the_others_counted() {
+        let source = Source::default();
+        let mut report = Report::new(&source);
+        let mut alike = Alike::default();
+        for index in 0..30 {
+            let told = report.among(&mut alike, |report| {
+                if index % 2 == 0 {
+                    report.add(format!("list[{index}]"), "wrong");
+                    report.add(format!("list[{index}]"), "and odd");
+                }
+                index
+            });
+            assert_eq!(told, index);
+        }
+        // Fewer than are told.
+        assert!(alike.any() && alike.rest("list", "entries", &mut report).is_none());
+        for index in 30..60 {
+            report.among(&mut alike, |report| report.unknown(&format!("list[{index}]"), "node", "b", ["a"]).hint("none").line);
+        }
+        alike.rest("list", "entries", &mut report).unwrap().expected("others");
+        let list = report.finish().list;
+        // Of 15 places two each, of 5 one each, and the rest.
+        assert_eq!(list.len(), 36);
+        assert_eq!((list[34].at.as_str(), list[35].message.as_str()), ("list[34]", "25 more entries like these"));
+        // Nothing is told but once.
+        let mut report = Report::new(&source);
+        assert!(Alike::default().rest("list", "entries", &mut report).is_none() && report.is_empty());
     }
 
     #[test]

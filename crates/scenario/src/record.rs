@@ -23,21 +23,25 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Adds a key with its description and, unless it must be given, its default.
+    /// Adds a key with its description, unless it must be given its default, and a value to begin with, if one is declared.
     pub fn key<T: Decode + serde::Serialize>(
         &mut self,
         generator: &mut SchemaGenerator,
         name: &str,
         lines: &[&str],
         default: Option<T>,
+        first: Option<Value>,
     ) {
         let default = default.or_else(T::absent).map(|value| serde_json::to_value(value).unwrap_or_default());
-        self.property(name, T::schema(generator), &prose(lines), default);
+        self.property(name, T::schema(generator), &prose(lines), default, first);
     }
 
     /// The same of any schema. A default of null is none, of a key that need not be given.
-    pub fn property(&mut self, name: &str, mut schema: Schema, description: &str, default: Option<Value>) {
+    pub fn property(&mut self, name: &str, mut schema: Schema, description: &str, default: Option<Value>, first: Option<Value>) {
         schema.insert("description".into(), description.into());
+        if let Some(first) = first {
+            schema.insert("examples".into(), json!([first]));
+        }
         match default {
             Some(Value::Null) => {}
             Some(value) => {
@@ -102,13 +106,13 @@ pub(crate) fn prose(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// A struct, its reading, its writing and its schema. `= default` makes a key optional, and so does `Option`; the keys of a part after `with`
-/// stand in the same table.
+/// A struct, its reading, its writing and its schema. `= default` makes a key optional, and so does `Option`; after a semicolon may stand a
+/// value to begin with, for who is shown a new key. The keys of a part after `with` stand in the same table.
 macro_rules! record {
     (
         $(#[doc = $doc:literal])*
         pub struct $name:ident {
-            $($(#[doc = $field_doc:literal])* $field:ident: $type:ty $(= $default:expr)?,)*
+            $($(#[doc = $field_doc:literal])* $field:ident: $type:ty $(= $default:expr)? $(; $first:expr)?,)*
         }
         $(with $(#[doc = $part_doc:literal])* $part:ident: $part_type:ty)?
     ) => {
@@ -137,7 +141,8 @@ macro_rules! record {
                 let mut shape = crate::record::Shape::default();
                 $(
                     let default: Option<$type> = crate::record::default_of!($($default)?);
-                    shape.key(generator, stringify!($field), &[$($field_doc),*], default);
+                    let first = crate::record::default_of!($(serde_json::json!($first))?);
+                    shape.key(generator, stringify!($field), &[$($field_doc),*], default, first);
                 )*
                 let shapes = vec![shape];
                 $(let shapes = crate::record::joined::<$part_type>(shapes, generator);)?

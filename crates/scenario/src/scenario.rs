@@ -88,6 +88,17 @@ impl Scenario {
         Scenario::decode(&node, source)
     }
 
+    /// Reads JSON that was made of a TOML text, which stands for a part of it, such as a table in another file. Places have the lines of
+    /// that text.
+    ///
+    /// # Errors
+    /// As [`Scenario::from_toml`].
+    pub fn from_json_of_toml(json: &str, toml: &str, file: &str) -> Result<Scenario, Errors> {
+        let (node, _) = tree::from_json(json, file)?;
+        let (_, source) = tree::from_toml(toml, file)?;
+        Scenario::decode(&node, source)
+    }
+
     pub(crate) fn source(&self) -> &Source {
         &self.source
     }

@@ -1,6 +1,6 @@
 //! TOML and JSON as one tree of values, with the line of each place beside it.
 
-use crate::problem::{Errors, Problem, Report, Source};
+use crate::problem::{Alike, Errors, Report, Source};
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -49,8 +49,8 @@ pub(crate) fn from_toml(text: &str, file: &str) -> Result<(Node, Source), Errors
             let mut all: Vec<(Option<u32>, String)> =
                 all.iter().map(|error| (error.span().map(|span| lines.at(span.start)), error.message().to_string())).collect();
             // One fault of a line often looks like several.
+            all.sort_by_key(|(line, _)| *line);
             all.dedup_by_key(|(line, _)| *line);
-            all.truncate(MOST_SYNTAX_ERRORS);
             Err(syntax(file, all))
         }
     }
@@ -72,7 +72,6 @@ pub(crate) fn from_json(text: &str, file: &str) -> Result<(Node, Source), Errors
 }
 
 const TOO_DEEP: &str = "nested deeper than 64 levels";
-const MOST_SYNTAX_ERRORS: usize = 20;
 
 fn check_length(text: &str, file: &str) -> Result<(), Errors> {
     if text.len() > LONGEST {
@@ -84,9 +83,12 @@ fn check_length(text: &str, file: &str) -> Result<(), Errors> {
 fn syntax(file: &str, faults: impl IntoIterator<Item = (Option<u32>, String)>) -> Errors {
     let source = Source { file: file.into(), lines: BTreeMap::new() };
     let mut report = Report::new(&source);
+    let mut alike = Alike::default();
     for (line, message) in faults {
-        let problem: &mut Problem = report.add("", format!("this cannot be read: {message}"));
-        problem.line = line;
+        report.among(&mut alike, |report| report.add("", format!("this cannot be read: {message}")).line = line);
+    }
+    if let Some(problem) = alike.rest("", "lines", &mut report) {
+        problem.expected("TOML");
     }
     report.finish()
 }
@@ -177,6 +179,11 @@ impl TomlReader<'_> {
 
 fn float(digits: &str) -> Node {
     digits.parse().map_or(Node::Text(digits.into()), Node::Float)
+}
+
+/// Where a place such as `flows.web.size`, or the nearest one around it, stands in a TOML text; `None` if it cannot be read.
+pub fn line_of(text: &str, at: &str) -> Option<u32> {
+    from_toml(text, "").ok()?.1.line(at)
 }
 
 /// The values of a TOML text as JSON, in their order; `None` if it cannot be read. Dates are words, and so is what JSON has no number for.
@@ -295,6 +302,14 @@ mod tests {
         assert_eq!(toml, json);
         assert_eq!(source.lines["links.x.rate"], 4);
         assert_eq!(source.lines["links.x.list[1]"], 6);
+    }
+
+    #[test]
+    fn a_place_has_the_line_of_the_nearest_one_around_it() {
+        let text = "a = 1\n[links.x]\nrate = \"1 Mbps\"\n";
+        let lines = ["links.x.rate", "links.x.queue.policy", "links.x.rate[3]", "flows"].map(|at| line_of(text, at));
+        assert_eq!(lines, [Some(3), Some(2), Some(3), None]);
+        assert_eq!(line_of("= 1", "a"), None);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Plain values: truth, text, lists, names and numbers.
 
 use crate::decode::{Decode, Decoder, kind};
-use crate::distribution::csv_column::SHOWN;
-use crate::problem::{Report, Source, listed};
+use crate::problem::listed;
 use crate::tree::Node;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -84,21 +83,7 @@ impl<T: Decode> Decode for Vec<T> {
         let Node::List(items) = node else {
             return decoder.misfit(node, format!("not a list: {}", kind(node)));
         };
-        let (mut faults, aside) = (0, Source::default());
-        let mut read = Vec::with_capacity(items.len());
-        // Every item is read, so that every fault is found; the first ones are told, the others counted.
-        for (index, item) in items.iter().enumerate() {
-            let value = match faults {
-                ..SHOWN => decoder.inside(&format!("[{index}]"), |decoder| T::decode(item, decoder)),
-                _ => T::decode(item, &mut Decoder::new(Report::new(&aside))),
-            };
-            faults += usize::from(value.is_none());
-            read.extend(value);
-        }
-        if faults > SHOWN {
-            decoder.fault(format!("{} more entries like these", faults - SHOWN)).expected(T::expected());
-        }
-        (faults == 0).then_some(read)
+        decoder.entries(items, T::expected, T::decode)
     }
 
     fn expected() -> String {

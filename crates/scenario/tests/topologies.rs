@@ -239,6 +239,41 @@ fn random_routers_are_all_joined_and_long_links_rare() {
 }
 
 #[test]
+fn switches_of_a_random_regular_graph_reach_one_another_within_a_few_hops() {
+    let text = |seed: u32, settings: &str| {
+        let flows = group("permutation = \"host*\"", ALL);
+        format!("duration = \"1 s\"\nseed = {seed}\n[topology.random_regular]\n{settings}\n{LINKS}\n{flows}")
+    };
+    let large = |seed| text(seed, "switches = 200\ndegree = 8");
+    for seed in 1..4 {
+        let network = built(&large(seed));
+        let around = neighbours(&network);
+        assert!((0..200).all(|switch| around[&format!("switch{switch}")].len() == 8 + 1));
+        // Two hops reach 1 + 8 + 8 x 7 of them at most.
+        let most =
+            hops(&around, "switch0").into_iter().filter(|(name, _)| name.starts_with("switch")).map(|(_, hops)| hops).max();
+        assert!((3..=5).contains(&most.unwrap()), "{most:?}");
+    }
+    assert_eq!(built(&large(1)), built(&large(1)));
+    assert_ne!(built(&large(1)).paths, built(&large(2)).paths);
+    assert!(read(&large(1)).is_random());
+    // Eight switches with three links each may be drawn as two parts of four.
+    for seed in 0..200 {
+        assert_eq!(hops(&neighbours(&built(&text(seed, "switches = 8\ndegree = 3\nhosts = 1"))), "switch0").len(), 16);
+    }
+    for (settings, parts) in [
+        ("switches = 4\ndegree = 4", ["topology.random_regular.degree", "given    4", "at most 3: there are 4 switches"]),
+        ("switches = 5\ndegree = 3", ["topology.random_regular.degree", "5 switches with 3 links each", "an even number"]),
+        ("switches = 9\ndegree = 2", ["topology.random_regular.degree", "given    2", "from 3 to 1000000"]),
+        ("switches = 1000000\ndegree = 10", ["topology.random_regular", "a network too large", "and 6000000 links"]),
+        ("switches = 8\ndegree = 3\nhosts = 0\nhost_delay = \"1 ms\"", ["random_regular.host_delay", "hosts = 0", "no hosts"]),
+    ] {
+        let errors = Scenario::from_toml(&text(1, settings), "").and_then(|scenario| scenario.build()).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| errors.contains(part)), "{errors}");
+    }
+}
+
+#[test]
 fn a_permutation_moves_every_node_and_differs_from_round_to_round() {
     let network = fat_tree(4, "shortest", &group("permutation = \"host*\"", "count = 48\nsize = \"1 kB\""));
     let pairs = pairs(&network);
@@ -579,6 +614,48 @@ fn pairs_without_a_route_are_told_each_with_its_place() {
 }
 
 #[test]
+fn a_flow_without_a_way_back_is_told_in_its_turn() {
+    // a reaches b and c, from where nothing leads back; nothing reaches d.
+    let links: Vec<String> = [("a", "b"), ("a", "c"), ("d", "a")]
+        .map(|(from, to)| format!("{{from = \"{from}\", to = \"{to}\", duplex = false}}"))
+        .into();
+    let csv = "source,sink,size\na,b,1 kB\na,d,1 kB\na,c,1 kB\nb,a,1 kB\n";
+    for routing in ["shortest", "ecmp"] {
+        let shape = format!("[topology.graph]\nlinks = [{}]\n{LINKS}", links.join(", "));
+        let flows = group("table = \"flows.csv\"", "");
+        let text = format!("duration = \"10 ms\"\nrouting = \"{routing}\"\n{shape}\n{flows}");
+        let errors = beside("flows.csv", csv, &text).unwrap().build().unwrap_err();
+        let told: Vec<(&str, &str)> =
+            errors.list.iter().map(|problem| (&problem.message[18..], &problem.at["flows.web.traffic.table".len()..])).collect();
+        let wanted = [
+            ("from `b` to `a`", "[flows.csv line 2].source"),
+            ("from `a` to `d`", "[flows.csv line 3].sink"),
+            ("from `c` to `a`", "[flows.csv line 4].source"),
+        ];
+        assert_eq!(told, wanted);
+    }
+}
+
+#[test]
+fn what_is_said_of_hosts_that_are_not_made_is_refused() {
+    let of = |shape: &str, hosts: u32| {
+        let said = "host_rate = \"1 Gbps\"\nhost_delay = \"2 us\"\nhost_queue = {buffer = \"9 packets\"}";
+        let flows = group("permutation = \"switch*\"", ALL);
+        let text = format!("duration = \"10 ms\"\n[topology.{shape}\nhosts = {hosts}\n{said}\n{LINKS}\n{flows}");
+        Scenario::from_toml(&text, "none.toml").and_then(|scenario| scenario.build())
+    };
+    for (shape, line) in [("torus]\ndimensions = [3]", 5), ("dragonfly]\nswitches = 2\nglobal_links = 1", 6)] {
+        assert!(of(shape, 1).is_ok());
+        let errors = of(shape, 0).unwrap_err().to_string();
+        let kind = &shape[..shape.find(']').unwrap()];
+        for (key, line) in [("host_rate", line), ("host_delay", line + 1), ("host_queue", line + 2)] {
+            assert!(errors.contains(&format!("topology.{kind}.{key} (none.toml, line {line})")), "{errors}");
+        }
+        assert!(errors.contains("hosts = 0") && errors.contains("3 errors"), "{errors}");
+    }
+}
+
+#[test]
 fn names_that_come_twice_are_told_with_what_makes_them() {
     let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
     let of = |shapes: &str| {
@@ -654,6 +731,7 @@ fn what_is_made_is_what_was_counted() {
         ("leaf_spine = {leaves = 3, spines = 2, hosts = 4, LINKS}", 5 + 12, 6 + 12),
         ("torus = {dimensions = [2, 3, 4], hosts = 2, LINKS}", 24 * 3, 12 + 24 + 24 + 48),
         ("dragonfly = {hosts = 1, switches = 3, global_links = 2, LINKS}", 21 * 2, 7 * 3 + 21 + 21),
+        ("random_regular = {switches = 10, degree = 3, hosts = 2, LINKS}", 30, 15 + 20),
     ] {
         let network = built(&text(&shape.replace("LINKS", links)));
         assert_eq!((neighbours(&network).len(), network.ports.len()), (nodes, 2 * made), "{shape}");

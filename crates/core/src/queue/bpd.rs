@@ -30,11 +30,11 @@ member! {
 
     pub struct BpdSpec {
         /// Cells in the buffer from which packets of most VCs may not begin (LT).
-        lower: u64 => Kind::Cells { or_none: false },
+        lower: u64 => Kind::Cells { or_none: false }; "25 %",
         /// Cells in the buffer from which those of a VC that has just lost may not (UT).
-        upper: u64 => Kind::Cells { or_none: false },
+        upper: u64 => Kind::Cells { or_none: false }; "75 %",
         /// For how many packets after a loss a VC is judged by `upper` (GAP).
-        gap: u32 => Kind::Whole { least: 0, most: 1_000_000 },
+        gap: u32 => Kind::Whole { least: 0, most: 1_000_000 }; "5",
     }
 }
 

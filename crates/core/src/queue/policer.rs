@@ -28,7 +28,7 @@ member! {
         /// At which tokens come (CIR); headers count.
         rate: Rate => Kind::Rate,
         /// Tokens that are kept, which pass at once (CBS). A larger packet never conforms.
-        burst: u32 => Kind::Bytes { least: 1, most: 1_000_000_000 },
+        burst: u32 => Kind::Bytes { least: 1, most: 1_000_000_000 }; "15 kB",
         /// What becomes of what comes faster.
         excess: Excess = Excess::Discarded => Kind::Words(&Excess::WORDS),
     }

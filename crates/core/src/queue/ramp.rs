@@ -17,9 +17,9 @@ member! {
 
     pub struct RampSpec {
         /// Queue up to which nothing is marked (K_min).
-        lower: u64 => Kind::QueueLength,
+        lower: u64 => Kind::QueueLength; "25 %",
         /// Queue at which the probability is `max_probability` (K_max); above it everything is marked.
-        upper: u64 => Kind::QueueLength,
+        upper: u64 => Kind::QueueLength; "75 %",
         /// Probability of a mark at `upper` (P_max).
         max_probability: f64 = 0.01 => Kind::Probability,
     }

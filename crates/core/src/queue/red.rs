@@ -29,9 +29,9 @@ member! {
 
     pub struct RedSpec {
         /// Average queue below which nothing is marked (min_th).
-        lower: u64 => Kind::QueueLength,
+        lower: u64 => Kind::QueueLength; "25 %",
         /// Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`) or is 1.
-        upper: u64 => Kind::QueueLength,
+        upper: u64 => Kind::QueueLength; "75 %",
         /// Probability of a mark as the average reaches `upper` (max_p).
         max_probability: f64 = 0.1 => Kind::Probability,
         /// Weight of a new sample in the average (w_q).

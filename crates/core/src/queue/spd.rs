@@ -23,11 +23,11 @@ member! {
 
     pub struct SpdSpec {
         /// Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
-        dropping_threshold: Option<u64> => Kind::Cells { or_none: true },
+        dropping_threshold: Option<u64> => Kind::Cells { or_none: true }; "10 %",
         /// Once the buffer holds this many cells, no packet may begin.
-        epd_threshold: u64 => Kind::Cells { or_none: false },
+        epd_threshold: u64 => Kind::Cells { or_none: false }; "75 %",
         /// Cells in the buffer that must be exceeded for the single discard (CongestTh).
-        congestion_threshold: u64 => Kind::Cells { or_none: false },
+        congestion_threshold: u64 => Kind::Cells { or_none: false }; "50 %",
         /// How the printed code is read.
         reading: SpdReading = SpdReading::Corrected => Kind::Words(&SpdReading::WORDS),
     }

@@ -3,10 +3,9 @@
 //! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Its first line names the columns.
 //! A value is written as in a scenario, with its unit, or as a plain number if the column's name ends in a unit, as in our own tables.
 
-use super::reading::entries;
+use super::reading::{Varied, entries};
 use crate::decode::{Decode, Decoder};
-use crate::problem::{Report, Source};
-use crate::quantity::Quantity;
+use crate::problem::Alike;
 use crate::tree::Node;
 use csv::{ReaderBuilder, Trim};
 use std::path::Path;
@@ -20,10 +19,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Flows that a scenario can have.
 pub(crate) const MOST_FLOWS: usize = 4_000_000;
 
-/// Faults of a file that are told one by one; of more it is told how many there are.
-pub(crate) const SHOWN: usize = 20;
-
-pub(super) fn read<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<Q>> {
+pub(super) fn read<Q: Varied>(node: &Node, decoder: &mut Decoder) -> Option<Vec<Q>> {
     let [file, column] = entries(node, ["file", "column"], decoder)?;
     let mut text = |key, node: Option<&Node>| -> Option<String> {
         node.and_then(|node| decoder.inside(key, |decoder| Decode::decode(node, decoder)))
@@ -71,7 +67,7 @@ pub(crate) fn with_unit(cell: &[u8], unit: Option<&str>) -> Node {
     Node::Text(with_unit.unwrap_or(cell))
 }
 
-fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decoder) -> Option<Vec<Q>> {
+fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decoder) -> Option<Vec<Q>> {
     let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(bytes);
     let names: Vec<String> = reader.byte_headers().ok()?.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     if names.iter().filter(|name| *name == column).count() > 1 {
@@ -85,8 +81,7 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
         return None;
     };
     let unit = unit_of(column);
-    let mut values = Some(Vec::new());
-    let (mut faults, aside) = (0, Source::default());
+    let (mut values, mut faults) = (Vec::new(), Alike::default());
     for (read, record) in reader.byte_records().enumerate() {
         if read >= MOST_FLOWS {
             decoder.fault("more values than there can be flows").given(file).expected(format!("at most {MOST_FLOWS}"));
@@ -97,22 +92,14 @@ fn values<Q: Quantity>(bytes: &[u8], file: &str, column: &str, decoder: &mut Dec
             Err(error) => (error.position().map_or(0, csv::Position::line), &[][..]),
         };
         let cell = with_unit(cell, unit);
-        let value = match faults {
-            ..SHOWN => decoder.inside(&format!("[{file} line {line}]"), |decoder| Q::decode(&cell, decoder)),
-            _ => Q::decode(&cell, &mut Decoder::new(Report::new(&aside))),
-        };
-        faults += usize::from(value.is_none());
-        values = values.zip(value).map(|(mut values, value)| {
-            values.push(value);
-            values
-        });
+        values.extend(decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| Q::of_flow(&cell, decoder)));
     }
-    if faults > SHOWN {
-        decoder.fault(format!("{} more lines like these", faults - SHOWN)).given(file).expected(Q::expected());
+    if let Some(problem) = decoder.rest(&faults, "lines") {
+        problem.given(file).expected(Q::expected());
     }
-    if values.as_ref().is_some_and(Vec::is_empty) {
+    if values.is_empty() && !faults.any() {
         decoder.fault("a column without values").given(file).expected("a value for each flow, a line each");
         return None;
     }
-    values
+    (!faults.any()).then_some(values)
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod csv_column;
 mod reading;
+mod transfer;
 mod workload;
 
 use crate::quantity::Quantity;
@@ -9,6 +10,7 @@ pub(crate) use reading::entries;
 use serde::Serialize;
 use tailback_core::primitives::math;
 use tailback_core::primitives::random::Stream;
+pub use transfer::Transfer;
 pub use workload::{WORKLOADS, Workload};
 
 /// One value per flow. The random ones draw from the flow's own stream, so that adding a flow changes no other's draw.

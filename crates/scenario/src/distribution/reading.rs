@@ -1,6 +1,6 @@
 //! How a distribution is written, and its JSON Schema.
 
-use super::{Distribution, WORKLOADS, csv_column};
+use super::{Distribution, Transfer, WORKLOADS, csv_column};
 use crate::decode::{Decode, Decoder};
 use crate::problem::listed;
 use crate::quantity::{Duration, Quantity, Size};
@@ -17,6 +17,11 @@ const WORDS_OF_SIZES: &[&str] =
 pub(crate) trait Varied: Quantity {
     /// What may be the key of a table.
     const WORDS: &'static [&'static str];
+
+    /// What a flow has, that is what is neither drawn nor a bound.
+    fn of_flow(node: &Node, decoder: &mut Decoder) -> Option<Self> {
+        Self::decode(node, decoder)
+    }
 }
 
 impl Varied for Duration {
@@ -25,12 +30,16 @@ impl Varied for Duration {
 
 impl Varied for Size {
     const WORDS: &'static [&'static str] = WORDS_OF_SIZES;
+
+    fn of_flow(node: &Node, decoder: &mut Decoder) -> Option<Size> {
+        Transfer::decode(node, decoder).map(|Transfer(size)| size)
+    }
 }
 
 impl<Q: Varied> Decode for Distribution<Q> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
         match node {
-            Node::List(_) => Vec::decode(node, decoder).map(Distribution::List),
+            Node::List(items) => decoder.entries(items, Q::expected, Q::of_flow).map(Distribution::List),
             Node::Table(_) => {
                 let (word, value) = decoder.variant::<Self>(node, Q::WORDS)?;
                 decoder.inside(word, |decoder| match word {
@@ -47,7 +56,7 @@ impl<Q: Varied> Decode for Distribution<Q> {
                     _ => csv_column::read(value, decoder).map(Distribution::List),
                 })
             }
-            _ => Q::decode(node, decoder).map(Distribution::Fixed),
+            _ => Q::of_flow(node, decoder).map(Distribution::Fixed),
         }
     }
 
@@ -84,23 +93,20 @@ fn cdf<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<(Q, f64)>>
         decoder.fault("not a list of points").given(node.to_string()).expected(expected());
         return None;
     };
-    let point = |(index, item): (usize, &Node), decoder: &mut Decoder| {
-        decoder.inside(&format!("[{index}]"), |decoder| {
-            let Node::List(pair) = item else {
-                decoder.fault("not a point").given(item.to_string()).expected(expected());
-                return None;
-            };
-            let [value, share] = pair.as_slice() else {
-                decoder.fault("not a point").given(item.to_string()).expected(expected());
-                return None;
-            };
-            let value = decoder.inside("[0]", |decoder| Q::decode(value, decoder));
-            let share = decoder.inside("[1]", |decoder| real(share, 0.0..=1.0, "a share from 0 to 1", decoder));
-            Some((value?, share?))
-        })
+    let point = |item: &Node, decoder: &mut Decoder| {
+        let Node::List(pair) = item else {
+            decoder.fault("not a point").given(item.to_string()).expected(expected());
+            return None;
+        };
+        let [value, share] = pair.as_slice() else {
+            decoder.fault("not a point").given(item.to_string()).expected(expected());
+            return None;
+        };
+        let value = decoder.inside("[0]", |decoder| Q::decode(value, decoder));
+        let share = decoder.inside("[1]", |decoder| real(share, 0.0..=1.0, "a share from 0 to 1", decoder));
+        Some((value?, share?))
     };
-    let points: Vec<Option<(Q, f64)>> = items.iter().enumerate().map(|item| point(item, decoder)).collect();
-    let points: Vec<(Q, f64)> = points.into_iter().collect::<Option<_>>()?;
+    let points: Vec<(Q, f64)> = decoder.entries(items, expected, point)?;
     if let Some(index) = points.windows(2).position(|pair| pair[1].0 < pair[0].0 || pair[1].1 < pair[0].1) {
         let at = format!("[{}]", index + 1);
         decoder.inside(&at, |decoder| decoder.fault("falls back").expected("no value and no share below the one before").line);

@@ -4,7 +4,7 @@ use super::graph::{Graph, places};
 use super::groups::Groups;
 use super::routing::Ways;
 use super::{Paths, flows, traffic};
-use crate::problem::Report;
+use crate::problem::{Alike, Report};
 use crate::scenario::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
@@ -43,18 +43,24 @@ pub(super) fn changes(
 ) -> Changes {
     let fastest = graph.ports.iter().map(|port| speed_at_first(port, description.duration.span())).collect();
     let mut changes = Changes { fastest, ..Changes::default() };
+    let mut faults = Alike::default();
     for (position, event) in description.timeline.iter().enumerate() {
         let at = format!("timeline[{position}]");
-        in_time(event, description, &format!("{at}.at"), report);
-        match (&event.link, &event.group) {
-            (Some(_), None) => changes.link(event, &at, graph, report),
-            (None, Some(_)) => changes.group(event, &at, description, groups, graph, paths, report),
-            _ if report.sound(&at) => {
-                let given = if event.link.is_some() { "both" } else { "neither" };
-                report.add(at, "an event changes exactly one thing").given(given).expected("either `link` or `group`");
+        report.among(&mut faults, |report| {
+            in_time(event, description, &format!("{at}.at"), report);
+            match (&event.link, &event.group) {
+                (Some(_), None) => changes.link(event, &at, graph, report),
+                (None, Some(_)) => changes.group(event, &at, description, groups, graph, paths, report),
+                _ if report.sound(&at) => {
+                    let given = if event.link.is_some() { "both" } else { "neither" };
+                    report.add(at, "an event changes exactly one thing").given(given).expected("either `link` or `group`");
+                }
+                _ => {}
             }
-            _ => {}
-        }
+        });
+    }
+    if let Some(problem) = faults.rest("timeline", "events", report) {
+        problem.expected("events in the time of the run, of links and flow groups that there are");
     }
     changes.list.sort_by_key(|change| change.at);
     changes

@@ -3,7 +3,7 @@
 use super::groups::Groups;
 use super::places;
 use crate::member::Choice;
-use crate::problem::{Report, listed};
+use crate::problem::{Alike, Report, listed};
 use crate::scenario::Description;
 use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
 use std::collections::BTreeSet;
@@ -131,25 +131,31 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
     if classes.is_empty() {
         report.add(&at, "no classes").expected("at least one, or no `classes`: each flow has a queue then");
     }
-    let mut names = BTreeSet::new();
+    let (mut names, mut faults) = (BTreeSet::new(), Alike::default());
     for (index, class) in classes.iter().enumerate() {
         if !names.insert(class.name.as_str()) {
-            let problem = report.add(format!("{at}[{index}].name"), "two queues of one class");
-            problem.given(class.name.to_string()).expected("a queue for each class");
+            report.among(&mut faults, |report| {
+                let problem = report.add(format!("{at}[{index}].name"), "two queues of one class");
+                problem.given(class.name.to_string()).expected("a queue for each class").line
+            });
         }
         let (share, at_share) = (class.share.0, format!("{at}[{index}].share"));
         if !report.sound(&at_share) {
             continue;
         }
         if !(1e-3..=1e6).contains(&share) {
-            let problem = report.add(at_share, "a share out of range");
-            problem.given(share.to_string()).expected("0.001 to 1000000");
+            report.among(&mut faults, |report| {
+                report.add(at_share, "a share out of range").given(share.to_string()).expected("0.001 to 1000000").line
+            });
         } else if share != 1.0 && !scheduler.weighs() {
             let problem = report.warn(at_share, "ignored: this scheduler knows no shares");
             problem
                 .given(share.to_string())
                 .expected(format!("no `share`, or another scheduler than `{}`", scheduler.name().unwrap_or_default()));
         }
+    }
+    if let Some(problem) = faults.rest(&at, "classes", report) {
+        problem.expected("a queue for each class, with a share from 0.001 to 1000000");
     }
     let mut others = (0..).zip(classes).filter(|(_, class)| class.takes_others).skip(1);
     if let Some((index, _)) = others.next() {

@@ -8,10 +8,9 @@ use super::offered::{self, FirstLink};
 use super::routing::{Journey, Ways};
 use super::traffic::{self, Ends};
 use super::{Paths, arrivals, rates, transport};
-use crate::distribution::csv_column::SHOWN;
 use crate::distribution::{Distribution, Nth};
 use crate::flow_table::FlowTable;
-use crate::problem::Report;
+use crate::problem::{Alike, Report};
 use crate::quantity::{Duration, Quantity};
 use crate::scenario::Description;
 use crate::schema::{self, NodeKind, PortName, Processing, Routing};
@@ -113,6 +112,9 @@ fn distinct(dealt: &[Dealt], ways: Vec<Way>) -> Vec<Way> {
     numbered.filter(|(dealt, _)| seen.insert((dealt.forward, dealt.backward))).map(|(_, way)| way).collect()
 }
 
+/// The ports of a way, if there is one.
+type Found = Option<Vec<PortId>>;
+
 /// Ports there and back.
 pub(super) type Way = (Vec<PortId>, Vec<PortId>);
 
@@ -178,70 +180,62 @@ impl Routes<'_> {
         let graph = ways.graph;
         let &ends = pairs.first()?;
         let mut given = |names: Option<&[PortName]>, ends: Ends, key: &str| {
-            names.map(|names| graph.route(names, ends, &format!("{at}.{key}"), report).map(|found| vec![found; pairs.len()]))
+            names.map(|names| vec![graph.route(names, ends, &format!("{at}.{key}"), report); pairs.len()])
         };
         let forward = given(self.forward, ends, "route");
         let backward = given(self.backward, (ends.1, ends.0), "return_route");
-        let is_hashed = ways.routing == Routing::Ecmp;
         let there = || hashed.journeys(pairs, Towards::Sink);
         let back = || hashed.journeys(pairs, Towards::Source);
-        let find = |journeys: Vec<Journey>, report: &mut Report| self.all(ways.find(&journeys), &journeys, graph, at, report);
         let (forward, backward) = match (forward, backward) {
-            (None, None) if is_hashed => {
+            (None, None) if ways.routing == Routing::Ecmp => {
                 // Both at once: sources are sinks on the way back, and what is near them is searched once.
-                let (there, back) = (there(), back());
-                let mut forward = ways.find(&[&there[..], &back].concat());
+                let mut forward = ways.find(&[there(), back()].concat());
                 let backward = forward.split_off(pairs.len());
-                (self.all(forward, &there, graph, at, report)?, Some(self.all(backward, &back, graph, at, report)?))
+                (forward, backward)
             }
             (forward, backward) => {
-                let forward = forward.unwrap_or_else(|| find(there(), report));
-                (forward?, backward.map_or(Some(None), |given| given.map(Some))?)
-            }
-        };
-        let mirrored = || forward.iter().map(|ports| graph.mirrored(ports)).collect::<Vec<_>>();
-        let backward = match backward {
-            Some(backward) => backward,
-            None => {
-                let mirrored = mirrored();
-                match mirrored.iter().all(Option::is_some) {
-                    true => mirrored.into_iter().flatten().collect(),
-                    false => {
-                        let found = find(back(), report)?;
-                        mirrored.into_iter().zip(found).map(|(mirrored, found)| mirrored.unwrap_or(found)).collect()
+                let forward = forward.unwrap_or_else(|| ways.find(&there()));
+                let backward = backward.unwrap_or_else(|| {
+                    let mirrored: Vec<Found> =
+                        forward.iter().map(|ports| ports.as_ref().and_then(|ports| graph.mirrored(ports))).collect();
+                    match mirrored.iter().all(Option::is_some) {
+                        true => mirrored,
+                        false => {
+                            mirrored.into_iter().zip(ways.find(&back())).map(|(mirrored, found)| mirrored.or(found)).collect()
+                        }
                     }
-                }
+                });
+                (forward, backward)
             }
         };
-        Some(forward.into_iter().zip(backward).collect())
+        self.tell_lost(pairs, &forward, &backward, graph, at, report);
+        forward.into_iter().zip(backward).map(|(forward, backward)| forward.zip(backward)).collect()
     }
 
-    /// What was found for journeys, if that is a way for each. Pairs of nodes without one are reported, the first ones each with its
-    /// place.
-    fn all(
-        &self,
-        found: Vec<Option<Vec<PortId>>>,
-        journeys: &[Journey],
-        graph: &Graph,
-        at: &str,
-        report: &mut Report,
-    ) -> Option<Vec<Vec<PortId>>> {
-        if found.iter().any(Option::is_none) && graph.is_complete() && report.sound(at) {
-            let mut lost = HashSet::new();
-            for (index, Journey { from, to, .. }) in journeys.iter().enumerate().filter(|(index, _)| found[*index].is_none()) {
-                if !lost.insert((from, to)) || lost.len() > SHOWN {
-                    continue;
-                }
-                let place = self.table.map_or(String::new(), |table| format!(".traffic.table{}", table.place("sink", index)));
-                let message = format!("there is no route from `{}` to `{}`", graph.name(*from), graph.name(*to));
-                report.add(format!("{at}{place}"), message).expected("links in that direction; hosts do not forward");
-            }
-            if lost.len() > SHOWN {
-                let message = format!("{} more pairs of nodes like these", lost.len() - SHOWN);
-                report.add(at, message).expected("a route for each flow");
-            }
+    /// Reports pairs of nodes between which no way was found, flow by flow. Of a flow without a way there, the way back is no news.
+    fn tell_lost(&self, pairs: &[Ends], there: &[Found], back: &[Found], graph: &Graph, at: &str, report: &mut Report) {
+        if !graph.is_complete() || !report.sound(at) {
+            return;
         }
-        found.into_iter().collect()
+        let (mut lost, mut faults) = (HashSet::new(), Alike::default());
+        for (index, (&(source, sink), ways)) in pairs.iter().zip(there.iter().zip(back)).enumerate() {
+            let (from, to, column) = match ways {
+                (None, _) => (source, sink, "sink"),
+                (Some(_), None) => (sink, source, "source"),
+                _ => continue,
+            };
+            if !lost.insert((from, to)) {
+                continue;
+            }
+            report.among(&mut faults, |report| {
+                let place = self.table.map_or(String::new(), |table| format!(".traffic.table{}", table.place(column, index)));
+                let message = format!("there is no route from `{}` to `{}`", graph.name(from), graph.name(to));
+                report.add(format!("{at}{place}"), message).expected("links in that direction; hosts do not forward").line
+            });
+        }
+        if let Some(problem) = faults.rest(at, "pairs of nodes", report) {
+            problem.expected("a route for each flow");
+        }
     }
 }
 
@@ -481,15 +475,12 @@ impl Expansion<'_> {
     fn size(&self, index: u64, transport: &Transport, problems: &mut Problems) -> Option<Option<Bytes>> {
         let Some(size) = &self.flow.size else { return Some(None) };
         // A random draw may round down to nothing; a transfer has at least a byte.
-        let bytes = match size {
-            Distribution::Fixed(_) | Distribution::List(_) => self.draw(size, index, Purpose::Size),
-            _ => self.draw(size, index, Purpose::Size).max(1),
-        };
+        let bytes = self.draw(size, index, Purpose::Size).max(1);
         let segments = bytes.div_ceil(transport::payload_bytes(transport).max(1));
-        if segments == 0 || segments > MAX_SEGMENTS {
+        if segments > MAX_SEGMENTS {
             let given = format!("{bytes} B (flow {index})");
-            let problem = problems.add("size", "an impossible transfer size");
-            problem.given(given).expected(format!("1 B to {MAX_SEGMENTS} segments"));
+            let problem = problems.add("size", "a transfer of more segments than a flow can number");
+            problem.given(given).expected(format!("at most {MAX_SEGMENTS} segments"));
             return None;
         }
         Some(Some(Bytes(bytes)))

@@ -4,7 +4,7 @@ use super::classes;
 use super::groups::Groups;
 use super::sites::{Made, Sites, Taken};
 use crate::link_rate::LinkRate;
-use crate::problem::Report;
+use crate::problem::{Alike, Report};
 use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::scenario::Description;
 use crate::schema::{self, Buffer, Jitter, Link, Loss, PortName, Queue, Style, policy_spec};
@@ -197,8 +197,14 @@ impl Graph {
 
     /// A given route as ports, if it leads from one node to the other. What is wrong with it is reported.
     pub fn route(&self, names: &[PortName], ends: (usize, usize), at: &str, report: &mut Report) -> Option<Vec<PortId>> {
-        let ports: Vec<Option<PortId>> =
-            names.iter().enumerate().map(|(position, name)| self.port(name, &format!("{at}[{position}]"), report)).collect();
+        let mut faults = Alike::default();
+        let mut port = |(position, name): (usize, &PortName)| {
+            report.among(&mut faults, |report| self.port(name, &format!("{at}[{position}]"), report))
+        };
+        let ports: Vec<Option<PortId>> = names.iter().enumerate().map(&mut port).collect();
+        if let Some(problem) = faults.rest(at, "links", report) {
+            problem.expected("links of the scenario");
+        }
         let ports: Vec<PortId> = ports.into_iter().collect::<Option<_>>()?;
         let hops: Vec<(usize, usize)> = ports.iter().map(|&port| self.ends[port as usize]).collect::<Option<_>>()?;
         let (start, end) = ends;
@@ -430,7 +436,8 @@ impl Direction<'_> {
 
     fn listed_drops(&self, at: &str, groups: &Groups, report: &mut Report) -> Vec<ListedDrop> {
         let drops = self.loss.map_or(&[][..], |loss| &loss.drops);
-        let listed = |(position, drop): (usize, &schema::Drop)| {
+        let mut faults = Alike::default();
+        let listed = |(position, drop): (usize, &schema::Drop), report: &mut Report| {
             let at = format!("{at}.loss.drops[{position}]");
             let key = if groups.knows(drop.group.as_str()) { "flow" } else { "group" };
             let flow = groups.flow(drop.group.as_str(), drop.flow.number(), &format!("{at}.{key}"), report)?;
@@ -441,7 +448,12 @@ impl Direction<'_> {
                 cell: drop.cell.map(|cell| cell.0 as u32),
             })
         };
-        drops.iter().enumerate().filter_map(listed).collect()
+        let told = |drop| report.among(&mut faults, |report| listed(drop, report));
+        let found = drops.iter().enumerate().filter_map(told).collect();
+        if let Some(problem) = faults.rest(format!("{at}.loss.drops"), "packets", report) {
+            problem.expected("flows of the scenario");
+        }
+        found
     }
 }
 

@@ -1,7 +1,6 @@
 //! Nodes, and what generators make: everything that has a name before there are links.
 
-use crate::distribution::csv_column::SHOWN;
-use crate::problem::{Report, listed, nearest_word};
+use crate::problem::{Alike, Report, listed, nearest_word};
 use crate::scenario::Description;
 use crate::schema::{Extent, Node, NodeKind, Nodes, Plan};
 use crate::values::Name;
@@ -97,7 +96,7 @@ impl Sites {
 
     /// The nodes of these names, those of a pattern in the order of their numbers; what is unknown is reported, the first ones each with its place.
     pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
-        let (mut found, mut faults) = (Vec::new(), 0);
+        let (mut found, mut all_known, mut faults) = (Vec::new(), true, Alike::default());
         let is_told = report.sound(at) && self.all_named;
         for (index, name) in names.0.iter().map(|name| name.0.as_str()).enumerate() {
             let before = found.len();
@@ -105,16 +104,16 @@ impl Sites {
                 Some(prefix) => found.extend(self.beginning(prefix)),
                 None => found.extend(self.find(&Name::made(name.to_string()))),
             }
-            faults += usize::from(found.len() == before);
-            if found.len() == before && is_told && faults <= SHOWN {
+            all_known &= found.len() > before;
+            if found.len() == before && is_told {
                 let at = if names.0.len() == 1 { at.to_string() } else { format!("{at}[{index}]") };
-                self.tell_unknown(name, &at, report);
+                report.among(&mut faults, |report| self.tell_unknown(name, &at, report));
             }
         }
-        if is_told && faults > SHOWN {
-            report.add(at, format!("{} more names like these", faults - SHOWN)).expected(self.first_ones());
+        if let Some(problem) = faults.rest(at, "names", report) {
+            problem.expected(self.first_ones());
         }
-        (faults == 0 && !found.is_empty()).then_some(found)
+        (all_known && !found.is_empty()).then_some(found)
     }
 
     fn tell_unknown(&self, name: &str, at: &str, report: &mut Report) {
@@ -122,9 +121,13 @@ impl Sites {
             report.unknown(at, "node", name, self.names().map(Name::as_str));
             return;
         };
+        let is_shown = report.is_shown();
+        let problem = report.add(at, format!("no node has a name that begins with `{}`", prefix.escape_debug())).given(name);
+        if !is_shown {
+            return;
+        }
         let patterns = self.patterns();
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
-        let problem = report.add(at, format!("no node has a name that begins with `{}`", prefix.escape_debug())).given(name);
         problem.expected(self.first_ones());
         if let Some(near) = nearest_word(name, &patterns) {
             problem.hint(format!("did you mean `{near}`?"));
@@ -234,7 +237,7 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
 /// Whether a fault at this place leaves the names of some nodes or links unknown.
 fn hides_names(at: &str) -> bool {
     /// Settings of generators that say how many nodes and links there are.
-    const COUNTS: [&str; 13] = [
+    const COUNTS: [&str; 14] = [
         "hops",
         "rates",
         "delays",
@@ -244,6 +247,7 @@ fn hides_names(at: &str) -> bool {
         "hosts",
         "dimensions",
         "switches",
+        "degree",
         "global_links",
         "routers",
         "links",
@@ -258,33 +262,28 @@ fn hides_names(at: &str) -> bool {
 pub(super) struct Taken {
     /// The table of such names.
     table: &'static str,
-    found: usize,
+    found: Alike,
 }
 
 impl Taken {
     pub fn of(table: &'static str) -> Taken {
-        Taken { table, found: 0 }
+        Taken { table, found: Alike::default() }
     }
 
     /// A name that `first` has made and `second` makes again: generators, or the table.
     pub fn tell(&mut self, name: &Name, first: Option<&str>, second: Option<&str>, report: &mut Report) {
-        self.found += 1;
-        if self.found > SHOWN {
-            return;
-        }
         let by = second.unwrap_or(self.table);
         let message = format!("the name `{name}` is taken");
         let (at, given, expected) = match first {
             Some(first) => (by.to_string(), format!("`{first}` and `{by}` make `{name}`"), "generators with different names"),
             None => (format!("{}.{name}", self.table), format!("{by} also makes `{name}`"), "another name"),
         };
-        report.add(at, message).given(given).expected(expected);
+        report.among(&mut self.found, |report| report.add(at, message).given(given).expected(expected).line);
     }
 
     pub fn finish(self, report: &mut Report) {
-        if self.found > SHOWN {
-            let message = format!("{} more names like these", self.found - SHOWN);
-            report.add(self.table, message).expected("each name once, of the table and of all generators");
+        if let Some(problem) = self.found.rest(self.table, "names", report) {
+            problem.expected("each name once, of the table and of all generators");
         }
     }
 }

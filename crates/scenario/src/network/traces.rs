@@ -2,7 +2,7 @@
 
 use super::graph::Graph;
 use super::groups::Groups;
-use crate::problem::{Report, listed};
+use crate::problem::{Alike, Report, listed};
 use crate::quantity::Duration;
 use crate::scenario::Description;
 use crate::schema::{self, DEFAULT_BIN, PortName, TraceTable, TraceWord, Traces};
@@ -60,16 +60,19 @@ impl Follow<'_> {
             (TraceWord::Packets, "packets", &table.packets),
         ];
         let trace = |(word, key, names): (TraceWord, &str, &[String])| {
-            let mut of = Vec::new();
+            let (mut of, mut faults) = (Vec::new(), Alike::default());
             let mut seen = BTreeSet::new();
             for (position, name) in names.iter().enumerate().filter(|(_, name)| seen.insert(*name)) {
                 let at = format!("record.traces.{key}[{position}]");
-                match word {
+                report.among(&mut faults, |report| match word {
                     TraceWord::Queue | TraceWord::Drops | TraceWord::Departures => {
                         of.extend(self.graph.port(&PortName(name.clone()), &at, report))
                     }
                     _ => of.extend(self.flows(name, &at, report)),
-                }
+                });
+            }
+            if let Some(problem) = faults.rest(format!("record.traces.{key}"), "names", report) {
+                problem.expected("links or flow groups of the scenario");
             }
             of.sort_unstable();
             of.dedup();

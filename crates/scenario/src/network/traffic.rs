@@ -2,8 +2,7 @@
 
 use super::routing::below;
 use super::sites::Sites;
-use crate::distribution::csv_column::SHOWN;
-use crate::problem::Report;
+use crate::problem::{Alike, Report};
 use crate::schema::{Flow, Incast, Nodes, Shift, Traffic};
 use crate::values::Name;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
@@ -219,15 +218,11 @@ fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &
     if !sites.all_named {
         return None;
     }
-    let (mut pairs, mut faults) = (Vec::with_capacity(count), 0);
+    let (mut pairs, mut faults) = (Vec::with_capacity(count), Alike::default());
     for (flow, (source, sink)) in table.columns.source.iter().zip(&table.columns.sink).enumerate() {
         match (sites.find(source), sites.find(sink)) {
             (Some(from), Some(to)) if from != to => pairs.push((from, to)),
-            ends => {
-                faults += 1;
-                if faults > SHOWN {
-                    continue;
-                }
+            ends => report.among(&mut faults, |report| {
                 for (column, name, found) in [("source", source, ends.0), ("sink", sink, ends.1)] {
                     if found.is_none() {
                         sites.node(name, &format!("{at}{}", table.place(column, flow)), report);
@@ -237,13 +232,11 @@ fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &
                     let at = format!("{at}{}", table.place("sink", flow));
                     report.add(at, "a flow from a node to itself").given(sink.as_str()).expected("another node");
                 }
-            }
+            }),
         }
     }
-    if faults > SHOWN {
-        report
-            .add(at, format!("{} more flows like these", faults - SHOWN))
-            .expected("two different nodes of the scenario for each flow");
+    if let Some(problem) = faults.rest(at, "flows", report) {
+        problem.expected("two different nodes of the scenario for each flow");
     }
-    (faults == 0).then_some(pairs)
+    (pairs.len() == count).then_some(pairs)
 }

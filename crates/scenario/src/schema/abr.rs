@@ -10,7 +10,7 @@ record! {
     /// bring back. Rates are of whole cells, 53 bytes each.
     pub struct Abr {
         /// Waiting places at the edge of each flow: packets, bytes or `unlimited`. A packet holds its place until its last cell has left.
-        buffer: Buffer,
+        buffer: Buffer; "100 packets",
         /// Peak cell rate (PCR). If not given, that of `sender_access`.
         pcr: Option<Rate>,
         /// Minimum cell rate (MCR). If not given, the rate falls to 10 cells per second at least.

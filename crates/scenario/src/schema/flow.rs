@@ -37,11 +37,11 @@ record! {
         /// When each flow starts.
         start: Distribution<Duration> = Distribution::Fixed(Duration::new(0)),
         /// Lets flows start one after another, from `start` on.
-        arrivals: Option<FlowArrivals>,
+        arrivals: Option<FlowArrivals>; json!({"mean_interval": "100 ms"}),
         /// When all stop sending new data.
-        stop: Option<Duration>,
+        stop: Option<Duration>; "1 s",
         /// Payload that each flow transfers; endless if not given.
-        size: Option<Distribution<Size>>,
+        size: Option<Distribution<Size>>; "100 kB",
         /// Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
         jitter: Duration = Duration::new(0),
         /// Processing of each data packet at the sender, if not the node's.

@@ -19,11 +19,11 @@ record! {
     /// A queue.
     pub struct Queue {
         /// Waiting places: packets, cells, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means no waiting.
-        buffer: Buffer,
+        buffer: Buffer; "100 packets",
         /// Whether the packet or cell being sent holds a waiting place. By default it does if the buffer is in cells.
         counts_in_service: Option<bool>,
         /// Round-trip time that a `buffer` in percent refers to.
-        bdp_rtt: Option<Duration>,
+        bdp_rtt: Option<Duration>; "100 ms",
         /// Packet size that a `buffer` in percent is counted in.
         bdp_packet: Size = Size::new(1500),
         /// What chooses between several queues that share the buffer: of flows, each with the policy, or of `classes`.
@@ -46,7 +46,7 @@ record! {
         rate: Rate,
         /// Tokens that are kept, 1 B to 1 GB. A larger packet goes when all are there, and those after it wait for what it took too
         /// much.
-        burst: Size,
+        burst: Size; "15 kB",
     }
 }
 

@@ -37,7 +37,7 @@ record! {
     /// How flows come to queues where there are no `classes`.
     pub struct Hashing {
         /// Queues between which a hash of the flow chooses; each flow has a queue of its own if not given. RFC 8290 has 1024.
-        queues: Option<Whole<1, 1048576>>,
+        queues: Option<Whole<1, 1048576>>; 8,
     }
 }
 

@@ -65,11 +65,11 @@ record! {
         /// Payload of a full segment, 1 B to 1 MB.
         mss: Option<Size>,
         /// Headers of each data segment on the wire, 0 B to 1 kB.
-        header: Option<Size>,
+        header: Option<Size>; "40 B",
         /// Size of an acknowledgement on the wire, 1 B to 1 kB.
-        ack_size: Option<Size>,
+        ack_size: Option<Size>; "40 B",
         /// Congestion window at the start.
-        initial_window: Option<Segments>,
+        initial_window: Option<Segments>; 10,
         /// Open a connection before data is sent (RFC 9293): a SYN of the size of a `header`, and data once it is acknowledged. It counts as a
         /// packet without payload.
         handshake: Option<bool>,
@@ -79,13 +79,13 @@ record! {
         receiver_window: Option<Window>,
         /// Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer. With `rack_tlp`, whose losses are
         /// found by time, DupThresh of RFC 8985: so many segments SACKed find one without waiting for reordering.
-        fast_retransmit: Option<FastRetransmit>,
+        fast_retransmit: Option<FastRetransmit>; 3,
         /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
         limited_transmit: Option<bool>,
         /// A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
         timestamps: Option<bool>,
         /// SACK blocks that an acknowledgement can carry.
-        sack_blocks: Option<Whole<1, 4>>,
+        sack_blocks: Option<Whole<1, 4>>; 3,
         /// Delayed acknowledgements; `false` acknowledges every segment at once, `true` delays as the preset does, or every second one within
         /// 200 ms if it does not.
         delayed_ack: Option<DelayedAck>,

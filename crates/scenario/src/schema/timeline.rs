@@ -19,7 +19,7 @@ record! {
         /// The link's new probability of random loss.
         loss: Option<Probability>,
         /// What the link's queue has room for from now on, in the unit of its own `buffer`, or in packets where that is a percentage. What is in it stays, but where a scheduler's queues share it: the longest makes room at the next arrival. Thresholds stay as they are.
-        buffer: Option<Buffer>,
+        buffer: Option<Buffer>; "100 packets",
         /// Flow group that changes.
         group: Option<Name>,
         /// The group's new route.

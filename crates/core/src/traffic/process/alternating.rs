@@ -17,7 +17,7 @@ member! {
         /// Rate on the wire at which a datagram is sent, headers included.
         rate: Rate => Kind::Rate,
         /// Mean idle time.
-        mean_idle: Span => ABOVE_ZERO,
+        mean_idle: Span => ABOVE_ZERO; "1 s",
     }
 }
 

@@ -15,9 +15,9 @@ member! {
         /// Rate while it is on: of datagrams on the wire, headers included; of an application, of its payload.
         rate: Rate => Kind::Rate,
         /// Mean length of a burst.
-        mean_on: Span => ABOVE_ZERO,
+        mean_on: Span => ABOVE_ZERO; "1 s",
         /// Mean length of a silence.
-        mean_off: Span => ABOVE_ZERO,
+        mean_off: Span => ABOVE_ZERO; "1 s",
     }
 }
 

@@ -91,6 +91,7 @@ mod tests {
             (format!("leaf_spine = {{leaves = 2, spines = 1, hosts = 1, {at}, {DISTURBED}}}"), "host0", "host1"),
             (format!("torus = {{dimensions = [3], {at}, {DISTURBED}}}"), "host0", "host1"),
             (format!("dragonfly = {{hosts = 1, switches = 2, global_links = 1, {at}, {DISTURBED}}}"), "host0", "host1"),
+            (format!("random_regular = {{switches = 4, degree = 3, {at}, {DISTURBED}}}"), "host0", "host1"),
             (format!("waxman = {{routers = 3, {at}, {DISTURBED}}}"), "router0", "router1"),
             (format!("graph = {{links = [{{from = \"a\", to = \"b\"}}], {at}, {DISTURBED}}}"), "a", "b"),
         ] {

@@ -5,6 +5,7 @@
 
 use super::{Extent, Fabric, Generator, Plan};
 use crate::link_rate::LinkRate;
+use crate::problem::Report;
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::Queue;
@@ -35,6 +36,10 @@ impl Generator for Dragonfly {
         let groups = a * h + 1;
         let local = a * (a - 1) / 2;
         Extent { nodes: groups * a * (1 + p), links: groups * (local + a * p) + groups * (groups - 1) / 2 }
+    }
+
+    fn check(&self, at: &str, report: &mut Report) {
+        self.links.check_hosts(self.hosts.0, at, report);
     }
 
     fn queues(&self) -> Vec<(&'static str, &Queue)> {

@@ -2,6 +2,7 @@
 
 use super::{Disturbances, Plan, Style};
 use crate::link_rate::LinkRate;
+use crate::problem::Report;
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::Queue;
@@ -31,6 +32,22 @@ impl Fabric {
     pub(super) fn queues(&self) -> Vec<(&'static str, &Queue)> {
         let hosts = self.host_queue.as_ref().map(|queue| ("host_queue", queue));
         [("queue", &self.queue)].into_iter().chain(hosts).collect()
+    }
+
+    /// Reports what is said of hosts where there are none. `at`: where the generator stands; it counts them by `hosts`.
+    pub(super) fn check_hosts(&self, hosts: u64, at: &str, report: &mut Report) {
+        if hosts > 0 || !report.sound(&format!("{at}.hosts")) {
+            return;
+        }
+        let said = [
+            ("host_rate", self.host_rate.is_some()),
+            ("host_delay", self.host_delay.is_some()),
+            ("host_queue", self.host_queue.is_some()),
+        ];
+        for (key, _) in said.iter().filter(|(_, is_given)| *is_given) {
+            let problem = report.add(format!("{at}.{key}"), "there are no hosts whose links it would be of");
+            problem.given("hosts = 0").expected(format!("`hosts` above 0, or no `{key}`"));
+        }
     }
 
     /// Of that rate and delay, between switches.

@@ -2,8 +2,7 @@
 
 use super::{Disturbances, Extent, Generator, Plan, Style, graphml};
 use crate::decode::{Decode, Decoder};
-use crate::distribution::csv_column::SHOWN;
-use crate::problem::Report;
+use crate::problem::{Alike, Report};
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
 use crate::schema::Queue;
@@ -122,7 +121,7 @@ impl Generator for Graph {
         if listed.links.is_empty() {
             report.add(at, "a graph without links").expected("`links`, or a GraphML file with edges");
         }
-        let (mut faults, mut names) = (0, BTreeSet::new());
+        let (mut faults, mut names) = (Alike::default(), BTreeSet::new());
         for ((position, edge), name) in listed.links.iter().enumerate().zip(self.names()) {
             let fault = match edge {
                 _ if edge.from == edge.to => Some(("a link from a node to itself", "two nodes")),
@@ -136,23 +135,23 @@ impl Generator for Graph {
                 _ => None,
             };
             let Some((message, expected)) = fault else { continue };
-            faults += 1;
-            if faults <= SHOWN {
-                let given = format!("{name}, from {} to {}", edge.from, edge.to);
-                report.add(format!("{at}.links[{position}]"), message).given(given).expected(expected);
-            }
+            let given = format!("{name}, from {} to {}", edge.from, edge.to);
+            report.among(&mut faults, |report| {
+                report.add(format!("{at}.links[{position}]"), message).given(given).expected(expected).line
+            });
         }
-        if faults > SHOWN {
-            report.add(format!("{at}.links"), format!("{} more links like these", faults - SHOWN)).expected("as above");
+        if let Some(problem) = faults.rest(format!("{at}.links"), "links", report) {
+            problem.expected("as above");
         }
         let nodes = self.nodes();
-        let unknown = || listed.hosts.iter().enumerate().filter(|(_, host)| !nodes.contains(host));
-        for (position, host) in unknown().take(SHOWN) {
-            report.unknown(&format!("{at}.hosts[{position}]"), "node", host.as_str(), nodes.iter().map(|name| name.as_str()));
+        let mut faults = Alike::default();
+        for (position, host) in listed.hosts.iter().enumerate().filter(|(_, host)| !nodes.contains(host)) {
+            let at = format!("{at}.hosts[{position}]");
+            let known = nodes.iter().map(|name| name.as_str());
+            report.among(&mut faults, |report| report.unknown(&at, "node", host.as_str(), known).line);
         }
-        let more = unknown().count().saturating_sub(SHOWN);
-        if more > 0 {
-            report.add(format!("{at}.hosts"), format!("{more} more names like these")).expected("nodes that links name");
+        if let Some(problem) = faults.rest(format!("{at}.hosts"), "names", report) {
+            problem.expected("nodes that links name");
         }
     }
 

@@ -5,7 +5,8 @@
 
 use super::graph::Edge;
 use crate::decode::{Decode, Decoder};
-use crate::distribution::csv_column::{SHOWN, bytes_of, unit_of, with_unit};
+use crate::distribution::csv_column::{bytes_of, unit_of, with_unit};
+use crate::problem::Alike;
 use crate::quantity::{Duration, Rate};
 use crate::values::Name;
 use roxmltree::{Document, Node};
@@ -49,7 +50,7 @@ pub(super) fn read(file: &str, reading: &Reading, decoder: &mut Decoder) -> Opti
         decoder.fault(format!("a link has two ends: there is a <hyperedge> in line {line}")).given(file).expected("edges");
         return None;
     }
-    let faults = Faults { document: &document, file, decoder, found: 0 };
+    let faults = Faults { document: &document, file, decoder, found: Alike::default() };
     File { graph, keys: keys(&document), reading }.edges(faults)
 }
 
@@ -78,28 +79,21 @@ struct Faults<'a, 'd, 'r> {
     document: &'a Document<'a>,
     file: &'a str,
     decoder: &'d mut Decoder<'r>,
-    found: usize,
+    found: Alike,
 }
 
 impl Faults<'_, '_, '_> {
     fn at<T>(&mut self, node: Node, tell: impl FnOnce(&mut Decoder) -> Option<T>) -> Option<T> {
         let line = self.document.text_pos_at(node.range().start).row;
-        let aside = crate::problem::Source::default();
-        let told = match self.found {
-            ..SHOWN => self.decoder.inside(&format!("[{} line {line}]", self.file), tell),
-            _ => tell(&mut Decoder::new(crate::problem::Report::new(&aside))),
-        };
-        self.found += usize::from(told.is_none());
-        told
+        self.decoder.among(&mut self.found, &format!("[{} line {line}]", self.file), tell)
     }
 
     /// Whether there were none.
     fn finish(self) -> bool {
-        if self.found > SHOWN {
-            let problem = self.decoder.fault(format!("{} more elements like these", self.found - SHOWN));
+        if let Some(problem) = self.decoder.rest(&self.found, "elements") {
             problem.given(self.file).expected("nodes with names, and edges between them");
         }
-        self.found == 0
+        !self.found.any()
     }
 }
 

@@ -14,6 +14,7 @@ mod graphml;
 mod leaf_spine;
 mod parking_lot;
 mod plan;
+mod random_regular;
 mod torus;
 mod waxman;
 
@@ -31,6 +32,7 @@ pub use graph::Graph;
 pub use leaf_spine::LeafSpine;
 pub use parking_lot::ParkingLot;
 pub(crate) use plan::{Extent, Plan, Style};
+pub use random_regular::RandomRegular;
 pub use torus::Torus;
 pub use waxman::Waxman;
 
@@ -98,6 +100,9 @@ generators! {
     /// Routers `router0`, `router1`, ... anywhere in a square, near ones linked more likely (Waxman, IEEE Journal on Selected Areas in
     /// Communications 6(9), 1988): `router0-router7`.
     waxman: Waxman,
+    /// Switches `switch0`, `switch1`, ..., each with links to equally many others, which are drawn (Singla, Hong, Popa and Godfrey, NSDI
+    /// 2012), and with hosts: `switch0-switch7`, `switch0-host0`.
+    random_regular: RandomRegular,
     /// Nodes and links one by one, listed here or in a GraphML file. A link without a name of its own is named by its ends.
     graph: Graph,
 }

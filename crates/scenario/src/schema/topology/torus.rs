@@ -39,6 +39,7 @@ impl Generator for Torus {
     }
 
     fn check(&self, at: &str, report: &mut Report) {
+        self.links.check_hosts(self.hosts.0, at, report);
         let at = format!("{at}.dimensions");
         let given = self.dimensions.len();
         if !(1..=MOST_DIMENSIONS).contains(&given) && report.sound(&at) {

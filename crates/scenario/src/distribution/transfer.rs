@@ -1,0 +1,41 @@
+//! How much one flow transfers.
+
+use crate::decode::{Decode, Decoder};
+use crate::quantity::Size;
+use crate::tree::Node;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use std::borrow::Cow;
+
+/// A size above 0: nothing is no transfer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Transfer(pub(crate) Size);
+
+impl Decode for Transfer {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Transfer> {
+        let size = Size::decode(node, decoder)?;
+        if size == Size::default() {
+            return decoder.misfit(node, "nothing to transfer");
+        }
+        Some(Transfer(size))
+    }
+
+    fn expected() -> String {
+        "at least 1 B".into()
+    }
+}
+
+impl JsonSchema for Transfer {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Transfer".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        generator.subschema_for::<Size>()
+    }
+}
