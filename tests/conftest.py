@@ -16,16 +16,16 @@ from support import SMALL, Command
 from tailback.papers import Document, Experiment, _documents
 from toy_experiment import TOY
 
-LONG = {
+LONG = [
     "test_pages.py",
-    "test_docs.py",
-    "test_survives.py",
-    "test_members.py",
-    "test_gallery.py",
     "test_lab.py",
+    "test_docs.py",
+    "test_gallery.py",
+    "test_survives.py",
     "test_buffer.py",
-}
-"""Files whose tests take more than half a minute together."""
+    "test_members.py",
+]
+"""Files whose tests take more than half a minute together, the longest first."""
 
 collect_ignore = ["user_laws.py"]
 """Doctests would import it under a second name, and its laws have their names but once."""
@@ -33,7 +33,8 @@ collect_ignore = ["user_laws.py"]
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The long files come first, so that no process is alone with one of them at the end."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    place = {name: index for index, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
 
 
 @pytest.fixture

@@ -29,7 +29,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def usual(browser: Browser) -> BrowserContext:
     """For pages that are opened as usual: what the browser compiled for one is there for the next."""
-    return browser.new_context(viewport=DESKTOP)
+    context = browser.new_context(viewport=DESKTOP)
+    # A page is opened beside this one, in its window: a window of its own takes as long again.
+    context.new_page()
+    return context
 
 
 @pytest.fixture

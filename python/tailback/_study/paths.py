@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from typing import Any
 
 from tailback._core import nearest_word
@@ -23,11 +24,17 @@ class Place:
     value: Any
 
 
+@cache
+def _schema() -> Mapping[str, Any]:
+    """Written by the core once, for all studies of a process."""
+    return schema()
+
+
 class Paths:
     """The fields of one scenario. Fields come from the schema, names of links, nodes and flows from the scenario itself."""
 
     def __init__(self, scenario: Scenario) -> None:
-        self._schema = schema()
+        self._schema = _schema()
         self._root = Place((self._schema,), scenario.to_dict())
         self._known: list[str] | None = None
 
