@@ -27,7 +27,7 @@ pub(crate) struct Ahead {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
     /// When its service starts.
-    start: Time,
+    pub(super) start: Time,
     bytes: u32,
     flow: u32,
 }
@@ -89,14 +89,14 @@ impl Ahead {
     }
 
     /// Nothing waits, and a unit of this size has been taken into service, or had been.
-    pub(super) fn serving(free: Time, serving_bytes: u32) -> Ahead {
-        Ahead { free, serving_bytes, ..Ahead::default() }
+    pub(super) fn serving(free: Time, bytes: Bytes) -> Ahead {
+        Ahead { free, serving_bytes: bytes.0 as u32, ..Ahead::default() }
     }
 
     /// A unit waits behind all others; its flow is nobody's business.
-    pub(super) fn wait(&mut self, start: Time, bytes: u32, buffers: &mut Pool<Waiting>) {
-        buffers.push(&mut self.waiting, Waiting { start, bytes, flow: 0 });
-        self.waiting_bytes += Bytes(bytes.into());
+    pub(super) fn wait(&mut self, start: Time, bytes: Bytes, buffers: &mut Pool<Waiting>) {
+        buffers.push(&mut self.waiting, Waiting { start, bytes: bytes.0 as u32, flow: 0 });
+        self.waiting_bytes += bytes;
     }
 
     pub(super) fn waiting(&self) -> Line {

@@ -93,10 +93,29 @@ impl Train {
     /// The same as a list of what waits.
     #[cold]
     pub(super) fn listed(&self, buffers: &mut Pool<Waiting>) -> Ahead {
-        let mut all = Ahead::serving(self.free, self.serving_bytes);
+        let mut all = Ahead::serving(self.free, Bytes(self.serving_bytes.into()));
         for place in 0..u64::from(self.units) {
-            all.wait(Time(self.start.0 + place * self.service.0), self.bytes, buffers);
+            all.wait(Time(self.start.0 + place * self.service.0), Bytes(self.bytes.into()), buffers);
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_the_same_as_a_list() {
+        let mut train = Train { free: Time(50), start: Time(20), service: Span(10), units: 3, bytes: 100, serving_bytes: 40 };
+        train.strike_off(Time(19));
+        assert_eq!((train.units, train.serving_bytes), (3, 40));
+        train.strike_off(Time(20));
+        assert_eq!((train.units, train.serving_bytes), (2, 100));
+        let mut buffers = Pool::default();
+        let waiting = train.listed(&mut buffers).waiting();
+        assert_eq!(buffers.iter(&waiting).map(|unit| unit.start).collect::<Vec<_>>(), [Time(30), Time(40)]);
+        train.strike_off(Time(45));
+        assert_eq!(train.units, 0);
     }
 }
