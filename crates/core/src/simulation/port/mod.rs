@@ -141,13 +141,26 @@ impl Port {
                 Err(Mixed) => self.serves = Serves::Mixed(train.listed(buffers)),
             }
         }
+        self.pass_mixed(packet, bytes, window, prices, buffers)
+    }
+
+    /// A call, so that ports at which one size waits are not slowed down by the rest.
+    #[inline(never)]
+    fn pass_mixed(
+        &mut self,
+        packet: &mut Packet,
+        bytes: Bytes,
+        window: &Window,
+        prices: &Prices,
+        buffers: &mut Pool<Waiting>,
+    ) -> Option<Result<(), Reason>> {
         if let Serves::Mixed(ahead) = &mut self.serves {
             return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, window, prices, buffers));
         }
         self.pass_with_care(packet, bytes, window, prices, buffers)
     }
 
-    /// A call, and one in it, so that what a port rarely has costs the others nothing.
+    /// One more, so that what a port rarely has costs the others nothing.
     #[inline(never)]
     fn pass_with_care(
         &mut self,
