@@ -75,6 +75,23 @@ def test_a_run_goes_on_behind_a_snapshot() -> None:
     alike(tb.Run(one.results()), tb.Run(other.results()))
 
 
+def test_so_does_one_of_a_network_that_is_more_than_the_nearer_caches_hold() -> None:
+    # What is asked for early lies elsewhere behind the snapshot, where less is in flight.
+    short = {
+        f"of_hop{hop}": {"from": f"n{hop}", "to": f"n{hop + 1}", "count": 100, "tcp": {"preset": "sack"}} for hop in range(20)
+    }
+    hops = {"hops": 20, "rate": "50 Mbps", "delay": "1 ms", "queue": {"buffer": "50 packets"}}
+    flows = {"long": {"from": "n0", "to": "n20", "count": 200, "tcp": {"preset": "newreno"}}, **short}
+    scenario = tb.Scenario({"duration": "0.2 s", "topology": {"parking_lot": hops}, "flows": flows})
+    simulation = scenario._simulation(None, 2)
+    for _ in range(7):
+        simulation.run_for(997)
+    simulation = simulation.snapshot()
+    while not simulation.run_for(100_000):
+        pass
+    alike(tb.Run(simulation.results()), tb.simulate(scenario))
+
+
 def test_fewer_than_asked_for_are_a_warning() -> None:
     user = SCENARIO.with_({"flows.long.tcp.controller": "user:reno"})
     rerouted = SCENARIO.with_({"timeline": [{"at": "3 s", "group": "long", "route": ["hop1", "hop2", "hop3"]}]})

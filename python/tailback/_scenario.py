@@ -321,7 +321,7 @@ def _take_in_parquet(description: dict[str, Any], file: str, written: str | None
                     raise _core.scenario_error(file, at, said, given=", ".join(names), expected=expected, written=written)
                 read = _core.Table.read_parquet("flows", path, columns)
             except OSError as error:
-                said, expected = f"cannot be read: {error}", "a Parquet file, beside the scenario's"
+                said, expected = f"cannot be read: {error}", "a Parquet file that can be read, beside the scenario's"
                 raise _core.scenario_error(file, at, said, given=str(path), expected=expected, written=written) from None
             traffic["table"] = dict(_of_parquet(column, read.values(column), columns) for column in columns)
             found = True

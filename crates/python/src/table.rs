@@ -299,14 +299,19 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
         DataType::Int64 => core::Column::Integer(
             parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().values().iter().map(|&value| value as u64)).collect(),
         ),
-        DataType::Dictionary(key, value) if **key == DataType::UInt32 && **value == DataType::Utf8 => {
+        DataType::Dictionary(_, value) if matches!(**value, DataType::Utf8 | DataType::LargeUtf8) => {
             let mut words = Words::default();
             let mut keys = Vec::new();
             for part in parts {
                 // Each batch has words of its own.
-                let part = part.as_dictionary::<UInt32Type>();
-                let places: Vec<u32> = part.values().as_string::<i32>().iter().map(|word| words.place_of(word)).collect();
-                keys.extend(part.keys().values().iter().map(|&key| places[key as usize]));
+                let part = part.as_any_dictionary();
+                let places: Vec<u32> = match part.values().as_string_opt::<i32>() {
+                    Some(values) => values.iter().map(|word| words.place_of(word)).collect(),
+                    None => part.values().as_string::<i64>().iter().map(|word| words.place_of(word)).collect(),
+                };
+                let normalized = if places.is_empty() { vec![0; part.len()] } else { part.normalized_keys() };
+                let known = normalized.into_iter().enumerate();
+                keys.extend(known.map(|(row, key)| if part.is_null(row) { words.place_of(None) } else { places[key] }));
             }
             core::Column::Word(keys, Arc::new(words.list))
         }
@@ -316,7 +321,7 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
         DataType::Utf8View => Words::column(parts.iter().flat_map(|part| part.as_string_view())),
         other => {
             return Err(ArrowError::SchemaError(format!(
-                "its column `{}` is of {other}, which is not read; numbers of 64 bits and words are",
+                "its column `{}` is of {other}, which is not read; floating-point numbers and signed integers of 64 bits, and words, are",
                 field.name()
             )));
         }

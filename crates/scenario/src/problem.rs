@@ -345,7 +345,8 @@ impl<'a> Report<'a> {
     /// Counts the place if it is wrong, and forgets what is wrong there if enough was told.
     pub fn settle(&mut self, before: Mark, alike: &mut Alike) {
         let is_wrong = self.problems.len() + self.more > before.problems + before.more;
-        if is_wrong && self.counts_only {
+        // Where this is a part of what only counts, the whole is counted, and forgotten then.
+        if is_wrong && self.counts_only && !before.counts_only {
             self.problems.truncate(before.problems);
             self.more = before.more;
         } else if let Some(last) = self.problems.last().filter(|_| is_wrong) {
@@ -481,5 +482,23 @@ mod tests {
         report.add("links.bottleneck.rate", "wrong");
         assert!(!report.sound("links") && !report.sound("links.bottleneck.rate"));
         assert!(report.sound("links.bottle") && report.sound("links.bottleneck.delay"));
+    }
+
+    #[test]
+    fn faults_of_lists_within_a_list_are_counted_with_it() {
+        let source = Source::default();
+        let mut report = Report::new(&source);
+        let mut outer = Alike::default();
+        for entry in 0..30 {
+            report.among(&mut outer, |report| {
+                let mut inner = Alike::default();
+                for key in 0..2 {
+                    report.among(&mut inner, |report| _ = report.add(format!("list[{entry}].{key}"), "unknown key"));
+                }
+            });
+        }
+        outer.rest("list", "entries", &mut report);
+        let told: Vec<String> = report.finish().list.iter().map(|problem| problem.message.clone()).collect();
+        assert_eq!((told.len(), told[40].as_str()), (41, "10 more entries like these"));
     }
 }

@@ -95,7 +95,7 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
         values.extend(decoder.among(&mut faults, &format!("[{file} line {line}]"), |decoder| Q::of_flow(&cell, decoder)));
     }
     if let Some(problem) = decoder.rest(&faults, "lines") {
-        problem.given(file).expected(Q::expected());
+        problem.given(file).expected(Q::expected_of_flow());
     }
     if values.is_empty() && !faults.any() {
         decoder.fault("a column without values").given(file).expected("a value for each flow, a line each");

@@ -22,6 +22,11 @@ pub(crate) trait Varied: Quantity {
     fn of_flow(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         Self::decode(node, decoder)
     }
+
+    /// What such a thing looks like.
+    fn expected_of_flow() -> String {
+        Self::expected()
+    }
 }
 
 impl Varied for Duration {
@@ -34,12 +39,16 @@ impl Varied for Size {
     fn of_flow(node: &Node, decoder: &mut Decoder) -> Option<Size> {
         Transfer::decode(node, decoder).map(|Transfer(size)| size)
     }
+
+    fn expected_of_flow() -> String {
+        Transfer::expected()
+    }
 }
 
 impl<Q: Varied> Decode for Distribution<Q> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
         match node {
-            Node::List(items) => decoder.entries(items, Q::expected, Q::of_flow).map(Distribution::List),
+            Node::List(items) => decoder.entries(items, Q::expected_of_flow, Q::of_flow).map(Distribution::List),
             Node::Table(_) => {
                 let (word, value) = decoder.variant::<Self>(node, Q::WORDS)?;
                 decoder.inside(word, |decoder| match word {

@@ -197,6 +197,9 @@ impl Graph {
 
     /// A given route as ports, if it leads from one node to the other. What is wrong with it is reported.
     pub fn route(&self, names: &[PortName], ends: (usize, usize), at: &str, report: &mut Report) -> Option<Vec<PortId>> {
+        if !report.sound(at) {
+            return None;
+        }
         let mut faults = Alike::default();
         let mut port = |(position, name): (usize, &PortName)| {
             report.among(&mut faults, |report| self.port(name, &format!("{at}[{position}]"), report))

@@ -145,6 +145,7 @@ impl Pools {
 /// Lay all that is in lines, pools and the calendar anew, as far as its owner is kept.
 pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     lay_ends(into, sources, &is_kept, owners);
+    into.forget_foreseen();
     let Fabric { paths, ports, common, routes, .. } = &mut into.fabric;
     let keeps = |packet: &Packet| is_kept(owners.of_next_place(packet, routes[packet.place()]));
     let mut pools = Pools::default();

@@ -337,7 +337,7 @@ impl Meeting {
         pace.handled.fill(0);
         let before = domain.events();
         loop {
-            self.fetch_mail(number, domain);
+            self.guarded(|| self.fetch_mail(number, domain));
             self.barrier.wait();
             let next = self.next();
             let is_over = self.has_failed.load(Ordering::Relaxed) || pace.handled.iter().sum::<u64>() >= self.enough;

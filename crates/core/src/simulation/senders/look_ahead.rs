@@ -19,6 +19,11 @@ impl Foreseen {
 }
 
 impl Senders {
+    /// What was foreseen lies elsewhere now.
+    pub(crate) fn forget_foreseen(&mut self) {
+        self.foreseen = Foreseen::default();
+    }
+
     /// Ask for the memory that coming events need.
     #[inline]
     pub(crate) fn look_ahead(&mut self) {
