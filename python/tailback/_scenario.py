@@ -312,7 +312,7 @@ def _take_in_parquet(description: dict[str, Any], file: str, written: str | None
             try:
                 names = _core.Table.parquet_columns(path)
                 # Others are not looked at.
-                columns = [name for name in names if _LOOKED_AT.fullmatch(name)]
+                columns = [name for name in names if re.fullmatch(_LOOKED_AT, name)]
                 if twice := [name for name in columns if columns.count(name) > 1]:
                     said = f"{table} has several columns `{twice[0]}`"
                     raise _core.scenario_error(file, at, said, given=", ".join(names), expected="one", written=written)
@@ -329,7 +329,7 @@ def _take_in_parquet(description: dict[str, Any], file: str, written: str | None
 
 
 # Columns of a flow table, some with a unit.
-_LOOKED_AT = re.compile("source|sink|(size|start)(_.*)?")
+_LOOKED_AT = "source|sink|(size|start)(_.*)?"
 
 
 def _of_parquet(column: str, values: Iterable[Any], columns: Sequence[str]) -> tuple[str, list[Any]]:
