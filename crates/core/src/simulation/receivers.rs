@@ -45,6 +45,7 @@ impl Path {
                 }
                 packet.time += facts.reassembly();
             }
+            // Where others wait, and none is on its way to them, it is not the next that the sender hears of.
             let goes_behind = !self.home.is_empty() && common.come_home.is_empty();
             if facts.runs_ahead && route == Route::Fixed && !goes_behind {
                 common.come_home.push_back(*packet);

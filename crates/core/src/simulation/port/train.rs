@@ -93,9 +93,10 @@ impl Train {
     /// The same as a list of what waits.
     #[cold]
     pub(super) fn listed(&self, buffers: &mut Pool<Waiting>) -> Ahead {
-        let mut all = Ahead::serving(self.free, Bytes(self.serving_bytes.into()));
-        for place in 0..u64::from(self.units) {
-            all.wait(Time(self.start.0 + place * self.service.0), Bytes(self.bytes.into()), buffers);
+        let (mut all, mut start) = (Ahead::serving(self.free, Bytes(self.serving_bytes.into())), self.start);
+        for _ in 0..self.units {
+            all.wait(start, Bytes(self.bytes.into()), buffers);
+            start += self.service;
         }
         all
     }
@@ -117,5 +118,13 @@ mod tests {
         assert_eq!(buffers.iter(&waiting).map(|unit| unit.start).collect::<Vec<_>>(), [Time(30), Time(40)]);
         train.strike_off(Time(45));
         assert_eq!(train.units, 0);
+    }
+
+    #[test]
+    fn what_waits_for_ever_is_listed_as_well() {
+        let train = Train { start: Time(20), service: Span(u64::MAX), units: 3, ..Train::default() };
+        let mut buffers = Pool::default();
+        let waiting = train.listed(&mut buffers).waiting();
+        assert_eq!(buffers.iter(&waiting).map(|unit| unit.start).collect::<Vec<_>>(), [Time(20), Time::NEVER, Time::NEVER]);
     }
 }
