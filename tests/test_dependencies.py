@@ -1,4 +1,4 @@
-"""docs/dependencies.md names what the manifests ask for, and every crate's licence is one that deny.toml accepts."""
+"""docs/develop/dependencies.md names what the manifests ask for, and every crate's licence is one that deny.toml accepts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from support import ROOT
 
-PAGE = (ROOT / "docs/dependencies.md").read_text()
+PAGE = (ROOT / "docs/develop/dependencies.md").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ACCEPTED = set(tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"])
 NAME = re.compile(r"^[\w.-]+")

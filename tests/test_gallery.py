@@ -18,6 +18,6 @@ def test_pictures_and_page_are_what_the_scripts_say(tmp_path: Path) -> None:
     there = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs/images/gallery").iterdir()}
     assert made.keys() == there.keys(), "run: .venv/bin/python tools/gallery.py docs"
     assert [name for name in made if made[name] != there[name]] == [], "run: .venv/bin/python tools/gallery.py docs"
-    assert (tmp_path / "gallery.md").read_text(encoding="utf-8") == (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    assert (tmp_path / "gallery.md").read_text(encoding="utf-8") == (ROOT / "docs/howto/gallery.md").read_text(encoding="utf-8")
     assert made
     assert max(map(len, made.values())) < LARGEST

@@ -36,7 +36,7 @@ def test_a_group_of_many_pairs_is_one_class() -> None:
 
 
 def test_the_ten_lines_of_the_page_run() -> None:
-    text = (ROOT / "docs/topologies.md").read_text().partition("```toml\n")[2].partition("```")[0]
+    text = (ROOT / "docs/howto/topologies.md").read_text().partition("```toml\n")[2].partition("```")[0]
     assert len([line for line in text.splitlines() if line]) <= 10
     scenario = tb.Scenario.from_toml(text).with_({"topology.fat_tree.k": 4, "duration": "2 s"})
     assert tb.simulate(scenario).groups.to_dict()["completed"] == [16]

@@ -1,4 +1,4 @@
-"""Writes the gallery: docs/gallery.md and docs/images/gallery, from the scripts in docs/gallery.
+"""Writes the gallery: docs/howto/gallery.md and docs/images/gallery, from the scripts in docs/gallery.
 
     .venv/bin/python tools/gallery.py docs
 
@@ -84,7 +84,7 @@ def title(folder: str) -> str:
 
 
 def page() -> str:
-    """docs/gallery.md."""
+    """docs/howto/gallery.md."""
     found = scripts()
     parts = [PAGE.format(count=len(found))]
     for section, members in groupby(found, key=lambda script: script.section):

@@ -1,8 +1,8 @@
-"""Writes a page for each controller and each queue policy, with pictures of one experiment: docs/controllers, docs/queues.
+"""Writes a page for each controller and each queue policy, with pictures of one experiment: docs/reference/controllers, docs/reference/policies.
 
     .venv/bin/python tools/members.py docs [MEMBER...]
 
-Which members there are is read from the JSON Schema, what they say of themselves from docs/settings.md, which the core writes,
+Which members there are is read from the JSON Schema, what they say of themselves from docs/reference/settings.md, which the core writes,
 and where they stand from the guides, the gallery and the examples. So a new member has its page without a word here; a test
 compares the pages with what this makes.
 """
@@ -69,7 +69,7 @@ class Family:
     folder : str
         Of their pages in docs, and of their pictures.
     heading : str
-        Of their section in docs/settings.md.
+        Of their section in docs/reference/settings.md.
     sources : str
         Folder of their sources.
     key : str
@@ -200,7 +200,7 @@ def overview(family: Family) -> str:
 
 @cache
 def declared(heading: str) -> dict[str, tuple[str, str]]:
-    """What members say of themselves in docs/settings.md: description with source, and the table of their settings."""
+    """What members say of themselves in docs/reference/settings.md: description with source, and the table of their settings."""
     text = (DOCS / "settings.md").read_text(encoding="utf-8")
     section = re.split(r"^## ", text.partition(f"\n## {heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
     found = re.findall(r"^`(\w+)`: (.*)\n(?:\n((?:\|.*\n)+))?", section, flags=re.MULTILINE)

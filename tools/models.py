@@ -1,4 +1,4 @@
-"""Writes what follows from the models in crates/models: python/tailback/models/_closed_forms.py and the tables of docs/theory.md.
+"""Writes what follows from the models in crates/models: python/tailback/models/_closed_forms.py and the tables of docs/evidence/theory.md.
 
     .venv/bin/python tools/models.py
 
@@ -21,7 +21,7 @@ from tailback import _core
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULE = ROOT / "python/tailback/models/_closed_forms.py"
-PAGE = ROOT / "docs/theory.md"
+PAGE = ROOT / "docs/evidence/theory.md"
 WIDTH = 120
 # How the document cui-thesis is called where there is no list of documents.
 THESIS = "Y. Cui, Three problems in TCP performance analysis and congestion management"

@@ -1,7 +1,7 @@
 """Fills pages of docs/ with what their own code gives: numbers in sentences, results below code, pictures.
 
     .venv/bin/python tools/pages.py
-    .venv/bin/python tools/pages.py --check docs/policies.md
+    .venv/bin/python tools/pages.py --check docs/howto/policies.md
 
 Without pages it takes every page that shows a result. `--check` writes nothing, says what would change, and exits with 1 if
 anything would. The code of a page runs from its top to its bottom, in one namespace:

@@ -1,5 +1,5 @@
-"""Writes pages of the reference: docs/scenario.md from the JSON Schema, docs/command_line.md from the commands themselves, and
-docs/python.md, which says what Sphinx shows of which module.
+"""Writes pages of the reference: docs/reference/scenario.md from the JSON Schema, docs/reference/command_line.md from the commands themselves, and
+docs/reference/python.md, which says what Sphinx shows of which module.
 
     .venv/bin/python tools/reference.py docs
 

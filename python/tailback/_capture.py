@@ -92,7 +92,7 @@ class Analysis:
 
     @property
     def connections(self) -> Table:
-        """Two rows per TCP connection, one for each direction: ``docs/captures.md`` defines every column."""
+        """Two rows per TCP connection, one for each direction: ``docs/howto/captures.md`` defines every column."""
         return self._tables["connections"]
 
     @property

@@ -384,7 +384,7 @@ class Run:
             _store.write(self._tables, self.provenance, folder)
 
     def save_capture(self, path: str | os.PathLike[str]) -> None:
-        """Write what the senders sent and heard as a new pcapng file, with real headers; see ``docs/captures.md``.
+        """Write what the senders sent and heard as a new pcapng file, with real headers; see ``docs/howto/captures.md``.
 
         Parameters
         ----------

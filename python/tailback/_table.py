@@ -64,7 +64,7 @@ class Table:
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each column is, where it is one of a run: also the unit, and when a value is missing. docs/tables.md has all.
+        """What each column is, where it is one of a run: also the unit, and when a value is missing. docs/reference/tables.md has all.
 
         Examples
         --------

@@ -166,7 +166,7 @@ def test_what_no_rule_knows_of_is_said() -> None:
 
 @pytest.mark.parametrize("target", [0.6, 0.8])
 def test_what_is_recommended_reaches_the_target_in_the_simulation(target: float) -> None:
-    """Paced flows over links of their own: the rule is conservative. At 90 % it is not, and says so: docs/buffer_sizing.md."""
+    """Paced flows over links of their own: the rule is conservative. At 90 % it is not, and says so: docs/howto/buffer_sizing.md."""
     shape = {"count": 40, "rtt": {"uniform": ["60 ms", "180 ms"]}, "sender_access": {"rate": "100 Mbps"}}
     tcp = {"preset": "newreno", "pacing": True, "delayed_ack": False, "mss": "1000 B"}
     start = {"uniform": ["0 s", "5 s"]}

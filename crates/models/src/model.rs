@@ -1,5 +1,5 @@
 //! What a model says of itself, once and in its own file: its name, what it asks for, what it answers, its equation, its source and what it
-//! assumes. How Python calls it, its documentation there and the tables of docs/theory.md are derived.
+//! assumes. How Python calls it, its documentation there and the tables of docs/evidence/theory.md are derived.
 //!
 //! Models are declared by `models!`, each as the function that it is:
 //!

@@ -1,4 +1,4 @@
-//! TCPs that have a name. `docs/presets.md` is [`presets_markdown`], `docs/settings.md` is [`settings_markdown`].
+//! TCPs that have a name. `docs/reference/presets.md` is [`presets_markdown`], `docs/reference/settings.md` is [`settings_markdown`].
 
 use crate::member;
 use crate::schema::{PresetName, Tcp};

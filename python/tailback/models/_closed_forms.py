@@ -126,9 +126,9 @@ PROBE_ORDERS: dict[ProbeOrder, Word] = {
 DetectionForm: TypeAlias = Literal["random", "brc", "brc_direct", "brc_printed"]
 DETECTION_FORMS: dict[DetectionForm, Word] = {
     "random": Word("random", "thresholds drawn anew: (1 - a)^k", "cui-thesis, equation (5.4)"),
-    "brc": Word("BRC", "bit-reversed counting, exactly: the mean over all starts and places of the step", "docs/theory.md"),
+    "brc": Word("BRC", "bit-reversed counting, exactly: the mean over all starts and places of the step", "docs/evidence/theory.md"),
     "brc_direct": Word(
-        "BRC, direct", "max(0, 1 - a k), as if no two thresholds were closer than the step: a lower bound", "docs/theory.md"
+        "BRC, direct", "max(0, 1 - a k), as if no two thresholds were closer than the step: a lower bound", "docs/evidence/theory.md"
     ),
     "brc_printed": Word(
         "BRC, printed",
@@ -173,7 +173,7 @@ LOSS_MODELS: dict[LossModel, Word] = {
     "ebl": Word(
         "EBL",
         "ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
-        "docs/trunk_accuracy.md",
+        "docs/evidence/trunk_accuracy.md",
     ),
 }
 
@@ -204,7 +204,7 @@ OPEN_LOOPS: dict[OpenLoop, Word] = {
     "ebl": Word(
         "EBL",
         "ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk is full; three of its constants are fitted to simulations",
-        "docs/trunk_accuracy.md",
+        "docs/evidence/trunk_accuracy.md",
     ),
     "md1k": Word("M/D/1/K", "packets of one size and Poisson arrivals at one transmitter", "that of `md1k`"),
 }
@@ -240,12 +240,12 @@ SIZING_RULES: dict[str, Rule] = {
         "unpaced",
         "holds the bursts of senders that do not pace; they grow with a flow's window and not with the number of flows",
         "b ln(1.1 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.22 W, windows W = C RTT_mean / N",
-        "Tailback, docs/optical_buffers.md; its two constants are fitted to simulations",
+        "Tailback, docs/howto/optical_buffers.md; its two constants are fitted to simulations",
         (
             "NewReno that does not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all of it",
             "hundreds of flows and more, with round trips that differ, so that bursts meet as a Poisson process does",
             "one transmitter; with several that share the buffer, or access links of a tenth of its rate, it asks for too much",
-            "fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see docs/optical_buffers.md for how far it is off",
+            "fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see docs/howto/optical_buffers.md for how far it is off",
         ),
     ),
     "enachescu": Rule(
@@ -1216,7 +1216,7 @@ def adpm_ramp_error(drift: Numbers) -> AdpmRampError:
     References
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.2.2, for the mean square; the
-    distribution is derived in docs/theory.md.
+    distribution is derived in docs/evidence/theory.md.
 
     Examples
     --------
@@ -1261,7 +1261,7 @@ def adpm_coarse_ramp_error(*, drift: Numbers, bits: Numbers = 16) -> AdpmCoarseR
 
     References
     ----------
-    docs/theory.md.
+    docs/evidence/theory.md.
     """
     return AdpmCoarseRampError(*answers("adpm_coarse_ramp_error", drift=drift, bits=bits))
 
@@ -1506,7 +1506,7 @@ def tpm_error(
     References
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, sections 2.3.5 and 5.4 for the scheme;
-    derived in docs/theory.md.
+    derived in docs/evidence/theory.md.
 
     Examples
     --------
@@ -2368,11 +2368,11 @@ def unpaced_buffer(
     - hundreds of flows and more, with round trips that differ, so that bursts meet as a Poisson process does
     - one transmitter; with several that share the buffer, or access links of a tenth of its rate, it asks for too much
     - fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see
-      docs/optical_buffers.md for how far it is off
+      docs/howto/optical_buffers.md for how far it is off
 
     References
     ----------
-    Tailback, docs/optical_buffers.md; its two constants are fitted to simulations.
+    Tailback, docs/howto/optical_buffers.md; its two constants are fitted to simulations.
 
     Examples
     --------
@@ -2432,11 +2432,11 @@ def unpaced_utilisation(
     - hundreds of flows and more, with round trips that differ, so that bursts meet as a Poisson process does
     - one transmitter; with several that share the buffer, or access links of a tenth of its rate, it asks for too much
     - fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see
-      docs/optical_buffers.md for how far it is off
+      docs/howto/optical_buffers.md for how far it is off
 
     References
     ----------
-    Tailback, docs/optical_buffers.md; its two constants are fitted to simulations.
+    Tailback, docs/howto/optical_buffers.md; its two constants are fitted to simulations.
     """
     return number(
         "unpaced_utilisation",
@@ -3166,7 +3166,7 @@ def single_flow_utilisation(buffer_over_bdp: Numbers) -> Result:
     References
     ----------
     Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown,
-    Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/theory.md.
+    Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/evidence/theory.md.
 
     Examples
     --------
@@ -3208,7 +3208,7 @@ def single_flow_mean_queue(buffer_over_bdp: Numbers) -> Result:
     References
     ----------
     Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and McKeown,
-    Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/theory.md.
+    Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/evidence/theory.md.
 
     Examples
     --------
@@ -3571,7 +3571,7 @@ def trunk_loss(*, inputs: Numbers, transmitters: Numbers, buffer: Numbers, load:
     References
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, sections 3.6.2 and 3.6.4; EBL:
-    docs/trunk_accuracy.md.
+    docs/evidence/trunk_accuracy.md.
 
     Examples
     --------

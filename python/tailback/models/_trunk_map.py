@@ -129,7 +129,7 @@ def trunk_accuracy(
 
     References
     ----------
-    docs/trunk_accuracy.md, with pictures and with how good the interpolation is.
+    docs/evidence/trunk_accuracy.md, with pictures and with how good the interpolation is.
 
     Examples
     --------

@@ -163,7 +163,7 @@ def simulate_trunk(
     References
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, section 3.6.1. Splitting: M. and J.
-    Villen-Altamirano, RESTART, ITC-13, 1991. How it is done and how well: docs/trunk_simulation.md.
+    Villen-Altamirano, RESTART, ITC-13, 1991. How it is done and how well: docs/evidence/trunk_simulation.md.
 
     Examples
     --------

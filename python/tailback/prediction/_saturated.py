@@ -125,7 +125,7 @@ def _sawtooth(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float
         "a fluid: packets are whole, and growth shows a round trip late",
         "recovery lets the network drain to half a window",
     ]
-    _say(outcome, found, "sawtooth of one flow", "Villamizar and Song 1994; docs/theory.md", simplifies)
+    _say(outcome, found, "sawtooth of one flow", "Villamizar and Song 1994; docs/evidence/theory.md", simplifies)
     # From half a peak to the peak: 3 peak^2 / 8 packets, and as many times more as segments share an acknowledgement.
     return float(utilisation), 8 / (3 * found.segments_per_increase * peak * peak), _queue_of_sawtooth(found)
 
@@ -169,9 +169,9 @@ def _doubts(found: _Bottleneck, inputs: int, end: models.ClosedLoop) -> list[str
     """How far the loss by G1DM is off at the load that was found, if it is not within 5 %."""
     where = f"M = {inputs}, K = {found.port.transmitters}, B = {found.buffer}"
     if end.inputs_full:
-        return [f"the loss by G1DM at {where}: not mapped where input links are full; see docs/trunk_accuracy.md"]
+        return [f"the loss by G1DM at {where}: not mapped where input links are full; see docs/evidence/trunk_accuracy.md"]
     off = models.trunk_accuracy(inputs=inputs, transmitters=found.port.transmitters, buffer=found.buffer, load=end.load)
-    return [] if off.within(1.05) else [f"the loss by G1DM at {where}, load {end.load:.3g}: {off}; see docs/trunk_accuracy.md"]
+    return [] if off.within(1.05) else [f"the loss by G1DM at {where}, load {end.load:.3g}: {off}; see docs/evidence/trunk_accuracy.md"]
 
 
 def _fluid(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
@@ -182,7 +182,7 @@ def _fluid(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
         simplifies.append("windows of fewer than four packets, whose losses cost timeouts that no fluid model has")
     if found.flows < FEW_FLOWS:
         simplifies.append("all flows halve at once; where they do not, the link is fuller")
-        _say(outcome, found, "synchronised sawtooth", "Villamizar and Song 1994; docs/theory.md", simplifies)
+        _say(outcome, found, "synchronised sawtooth", "Villamizar and Song 1994; docs/evidence/theory.md", simplifies)
         return float(models.synchronised_utilisation(**numbers)), math.nan, _queue_of_sawtooth(found)
     simplifies.append("the sum of all windows is normal: no bursts, no flows that halve together")
     _say(outcome, found, "normal sum of windows", "Appenzeller, Keslassy and McKeown 2004", simplifies)

@@ -188,7 +188,7 @@ def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _
     model, off = _nearest(trunk)
     chosen = LOSS_MODELS[model]
     where = f"M = {inputs}, K = {transmitters}, B = {waiting}, load {load:.3g}"
-    text = f"the loss by {chosen} at {where}: {off}; see docs/trunk_accuracy.md"
+    text = f"the loss by {chosen} at {where}: {off}; see docs/evidence/trunk_accuracy.md"
     near = off.within(1.05)
     return _Loss(
         float(models.trunk_loss(**trunk, model=model).loss),

@@ -173,7 +173,7 @@ models! {
     quantity: "error of TPM";
     equation: "unseen as 1/2: u V / (4n) + 4^-b / (12 n); as 0: u V / (2n) + u2 (W^2 - V/n) / 4 + 4^-b / (12 n), u = (1 - 1/T)^k, \
         u2 = (1 - 2/T)^k, T = b h, W = 1 - 2^-b, V = (1 - 4^-b) / 3";
-    source: "cui-thesis, sections 2.3.5 and 5.4 for the scheme; derived in docs/theory.md";
+    source: "cui-thesis, sections 2.3.5 and 5.4 for the scheme; derived in docs/evidence/theory.md";
     assumes: ["marks of one bit", "n independent prices uniform in 0 to 1, added and divided by n", "kinds of packets drawn, all equally likely"];
     refuses: "more than 52 digits, and more routers than there are kinds of packets for";
     example: ">>> error = tb.models.tpm_error(probes=1000, bits=4, hops=10)\n\

@@ -21,14 +21,14 @@ choice! {
             word: "brc",
             title: "BRC",
             help: "bit-reversed counting, exactly: the mean over all starts and places of the step",
-            source: "docs/theory.md"
+            source: "docs/evidence/theory.md"
         },
         /// Of every 2^j packets one falls in each interval of 2^-j.
         BrcDirect {
             word: "brc_direct",
             title: "BRC, direct",
             help: "max(0, 1 - a k), as if no two thresholds were closer than the step: a lower bound",
-            source: "docs/theory.md"
+            source: "docs/evidence/theory.md"
         },
         /// (5.5) as it is printed.
         BrcPrinted {

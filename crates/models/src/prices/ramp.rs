@@ -63,7 +63,7 @@ models! {
     }
     quantity: "error of ADPM's estimate of a price that rises with every packet";
     equation: "P(X > x + drift) = (1 - x) P(X > x); E X^2 = 2 drift; E X = sqrt(pi drift / 2) + drift / 6 + ...";
-    source: "cui-thesis, section 5.2.2, for the mean square; the distribution is derived in docs/theory.md";
+    source: "cui-thesis, section 5.2.2, for the mean square; the distribution is derived in docs/evidence/theory.md";
     assumes: ["independent thresholds uniform in 0 to 1", "far from 0 and 1, and long after the ramp began", "no packet is lost"];
     refuses: "ramps slower than 1e-10 or faster than 0.02";
     example: ">>> error = tb.models.adpm_ramp_error(1e-6)\n>>> round(error.mean, 6), round(error.bound, 6)\n(0.001252, 0.001414)";
@@ -104,7 +104,7 @@ models! {
     }
     equation: "mean error in thresholds: 1/2 + sum over n of s/n exp(-n (n-1) / (2s)) (1 - exp(-n/s)), s = drift 4^bits, \
         less 5/6 drift";
-    source: "docs/theory.md";
+    source: "docs/evidence/theory.md";
     assumes: ["independent thresholds, all equally likely", "far from 0 and 1, and long after the ramp began", "no packet is lost"];
     refuses: "ramps faster than 0.02";
 }

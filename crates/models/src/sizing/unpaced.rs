@@ -8,12 +8,12 @@ use crate::root::root;
 
 const EQUATION: &str =
     "b ln(1.1 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.22 W, windows W = C RTT_mean / N";
-const SOURCE: &str = "Tailback, docs/optical_buffers.md; its two constants are fitted to simulations";
+const SOURCE: &str = "Tailback, docs/howto/optical_buffers.md; its two constants are fitted to simulations";
 const ASSUMES: [&str; 4] = [
     "NewReno that does not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all of it",
     "hundreds of flows and more, with round trips that differ, so that bursts meet as a Poisson process does",
     "one transmitter; with several that share the buffer, or access links of a tenth of its rate, it asks for too much",
-    "fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see docs/optical_buffers.md for how far it is off",
+    "fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see docs/howto/optical_buffers.md for how far it is off",
 ];
 
 /// Fitted: see `cui-thesis/unpaced` of `tailback reproduce`.

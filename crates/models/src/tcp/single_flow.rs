@@ -19,7 +19,7 @@ use crate::model::models;
 use crate::parameter::NonNegative;
 
 const SOURCE: &str = "Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994; the sawtooth of Appenzeller, Keslassy and \
-                      McKeown, Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/theory.md";
+                      McKeown, Sizing Router Buffers, SIGCOMM 2004, section 2; derived in docs/evidence/theory.md";
 const ASSUMES: [&str; 3] = ["a fluid sawtooth", "no slow start", "no timeout"];
 
 models! {

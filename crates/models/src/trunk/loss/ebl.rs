@@ -31,7 +31,7 @@ pub const EBL: LossModel = LossModel {
     title: "EBL",
     help: "ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk \
            is full; three of its constants are fitted to simulations",
-    source: "docs/trunk_accuracy.md",
+    source: "docs/evidence/trunk_accuracy.md",
     knows_inputs: true,
     chain: Chain::Of(ln_loss),
 };
@@ -39,7 +39,7 @@ pub const EBL: LossModel = LossModel {
 /// L = 1 / (a + b (1 - rho)) + c K (1 - rho) places, with 1 - rho taken as 0 in overload: [a, b, c]. The second part is how far the
 /// queue grows, on its way to overflow, in the time in which links forget; the first is what remains of it with one channel. The form
 /// is not derived, and the numbers are fitted: to the simulated losses of five trunks (M, K = 2, 1; 4, 1; 16, 2; 16, 8; 80, 20) with 1 to 40
-/// places at loads from 0.3 to 1.15. docs/trunk_accuracy.md says how it does elsewhere.
+/// places at loads from 0.3 to 1.15. docs/evidence/trunk_accuracy.md says how it does elsewhere.
 const MEMORY: [f64; 3] = [0.11, 1.2, 0.7];
 
 /// Logarithm of the loss, for more input links than channels and a load above 0.

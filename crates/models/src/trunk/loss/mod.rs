@@ -136,7 +136,7 @@ models! {
     }
     quantity: "loss at a given load";
     equation: "P_B = a(K+B) p(K+B) / sum over i of a(i) p(i), with the arrival rates a and the states p of the model's chain";
-    source: "cui-thesis, sections 3.6.2 and 3.6.4; EBL: docs/trunk_accuracy.md";
+    source: "cui-thesis, sections 3.6.2 and 3.6.4; EBL: docs/evidence/trunk_accuracy.md";
     assumes: ["exponential packets and gaps", "M input links, K channels, B waiting places"];
     example: ">>> trunk = dict(inputs=16, transmitters=2, buffer=10)\n\
               >>> tb.models.trunk_loss(**trunk, load=[0.5, 1.0]).log10_loss.round(3).tolist()\n\
