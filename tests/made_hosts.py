@@ -65,8 +65,8 @@ def fine(done: subprocess.CompletedProcess[str]) -> bool:
     """Whether an emulation went well: on a machine that is busy with other tests it may say that it did not keep up. What its
     commands write stands beside what it says itself.
     """
-    own = [line for line in done.stderr.splitlines() if line.startswith(("error:", "`")) or "which the kernel played" in line]
-    late = [line for line in own if "did not keep up" in line]
+    own = [line for line in done.stderr.splitlines() if line.startswith(("error:", "`")) or "a kernel flow: " in line]
+    late = [line for line in own if "could not keep up" in line]
     return done.returncode == 0 or (done.returncode == 1 and own == late != [])
 
 

@@ -117,10 +117,10 @@ def test_an_impatient_interrupt_says_what_is_there(
     monkeypatch.setattr(_simulation, "simulate", interrupted)
     words = [str(file), "--checkpoint", str(path)]
     assert run_command.main(words, standalone_mode=False) == 130
-    assert capsys.readouterr().err == "interrupted; nothing was kept\n"
+    assert capsys.readouterr().err == "interrupted; no results were stored\n"
     path.write_bytes(b"")
     assert run_command.main(words, standalone_mode=False) == 130
-    assert f"interrupted; the same command goes on from {path}" in capsys.readouterr().err
+    assert f"interrupted; the same command resumes from {path}" in capsys.readouterr().err
 
 
 def cut(path: Path) -> None:

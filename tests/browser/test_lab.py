@@ -41,7 +41,7 @@ def address() -> Iterator[str]:
     assert server.stdout is not None
     yield server.stdout.readline().strip()
     server.send_signal(2)
-    assert (server.wait(10), server.communicate()[1]) == (0, "Ctrl-C ends it\n\n")
+    assert (server.wait(10), server.communicate()[1]) == (0, "press Ctrl-C to stop the server\n\n")
 
 
 @pytest.fixture

@@ -42,8 +42,8 @@ def test_commands_stand_in_the_order_in_which_they_are_met(command: Command) -> 
         (["run", "small.toml", "more.toml"], "Got unexpected extra argument (more.toml)"),
         (["run", "small.toml", "--seed", "x"], "Invalid value for '--seed': 'x' is not a valid integer."),
         (["sweep", "small.toml", "--seeds", "0"], "Invalid value for '--seeds': 0 is not in the range x>=1."),
-        (["run", ""], "Invalid value for 'FILE': the name is empty"),
-        (["run", "small.toml", "--out", "x" * 300], "Invalid value for '--out': no file can have this name: File name too long"),
+        (["run", ""], "Invalid value for 'FILE': the path is empty"),
+        (["run", "small.toml", "--out", "x" * 300], "Invalid value for '--out': not a valid file name: File name too long"),
     ],
 )
 def test_words_that_do_not_fit_are_said_with_what_does(command: Command, arguments: list[str], message: str) -> None:

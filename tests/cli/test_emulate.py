@@ -62,7 +62,7 @@ def test_a_command_that_never_ends_is_ended_and_told(traces: Traces, command: Co
     file.write_text(SCENARIO.replace('duration = "20 s"', 'duration = "0.5 s"'))
     done = command("emulate", file, "--at", "left:sleep 1000")
     assert done.returncode == 1
-    assert "`sleep 1000` at left was still running after the scenario's duration" in done.stderr
+    assert "`sleep 1000` at left was still running at the end of the scenario's duration" in done.stderr
     assert traces.are_gone()
 
 
@@ -70,12 +70,12 @@ def test_a_command_that_never_ends_is_ended_and_told(traces: Traces, command: Co
     ("arguments", "message"),
     [
         ([], "there is nothing to run"),
-        (["--", "true"], "say it with --node"),
+        (["--", "true"], "choose one with --node"),
         (["--node", "left", "--", "no-such-program"], "`no-such-program` cannot be started on `left`: No such file or directory"),
-        (["--at", "sleep 1"], "`sleep 1` is not a node and a command; expected such as `right:iperf3 -s`"),
+        (["--at", "sleep 1"], "`sleep 1` is not a node and a command; expected for example `right:iperf3 -s`"),
         (["--at", "rihgt:sleep 1"], "did you mean `right`?"),
         (["--serve", "right:sleep 1"], "there are only servers"),
-        (["--setting", "tcp_ecn", "--at", "left:true"], "`tcp_ecn` is not a setting"),
+        (["--setting", "tcp_ecn", "--at", "left:true"], "`tcp_ecn` is not a sysctl"),
         (["--setting", "kernel.hostname=me", "--at", "left:true"], "`kernel.hostname` is no setting of a host's network stack"),
         (["--setting", "net./../../etc=1", "--at", "left:true"], "is no setting of a host's network stack"),
         (["--at", "left:'unbalanced"], "is not a command: no closing quotation"),

@@ -31,14 +31,14 @@ def test_a_full_disk_behind_stdout_is_no_bug(file: Path, words: str, unbuffered:
         command = [sys.executable, "-m", "tailback", *arguments]
         done = subprocess.run(command, cwd=file.parent, env=environment, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
-    assert done.stderr.endswith("error: the output could not be written: No space left on device\n")
+    assert done.stderr.endswith("error: cannot write the output: No space left on device\n")
     assert "Traceback" not in done.stderr
 
 
 def test_a_stdout_that_is_closed_is_said_before_the_run(file: Path) -> None:
     words = f"'{sys.executable}' -m tailback run '{file}' >&-"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "error: the output could not be written: stdout is closed\n")
+    assert (done.returncode, done.stderr) == (2, "error: cannot write the output: stdout is closed\n")
 
 
 @pytest.mark.parametrize("bug", [tb.InternalError("a packet vanished", "abc", 7), ZeroDivisionError("division by zero")])

@@ -76,7 +76,7 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"bpd-2001.html", "bpd-2001.json", "study"}
     again = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")
     assert (again.returncode, again.stdout) == (0, done.stdout)
-    said = re.match(r"(\d+) of (\d+) runs were already in out/study; `--fresh` runs them again\n", again.stderr)
+    said = re.match(r"(\d+) of (\d+) runs were already stored in out/study; `--fresh` repeats them\n", again.stderr)
     assert said
     assert said[1] == said[2]
     assert again.stderr.endswith(wrote)
@@ -108,8 +108,8 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(command:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--out", "out"], "kept what was done, without toy/fig2; the same command does the rest"),
-        ([], "nothing was kept, and what was done is shown, without toy/fig2"),
+        (["--out", "out"], "stored the finished experiments, without toy/fig2; the same command resumes"),
+        ([], "nothing was stored; showing the finished experiments, without toy/fig2"),
     ],
 )
 def test_ctrl_c_keeps_the_experiments_that_were_done(options: list[str], told: str, tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def test_weights_of_groups_change_the_optimum(command: Command, file: Path) -> N
         pytest.approx([5e6 * 1460 / 1500] * 2),
     )
     for words, says in [
-        (["--weight", f"{group}=3"], "--weight is of the optimum; add --optimum"),
-        (["--optimum", "--weight", f"{group}=x"], "is not a group and its weight; expected such as `web=2`"),
+        (["--weight", f"{group}=3"], "--weight sets the weight of flows in the fair rates; add --optimum"),
+        (["--optimum", "--weight", f"{group}=x"], "is not a group and its weight; expected for example `web=2`"),
         (["--optimum", "--weight", "wbe=1"], "no flow group `wbe`"),
         (["--optimum", "--weight", f"{group}=0"], "expected a number from 1e-06 to 1e+06"),
     ]:
@@ -116,7 +116,7 @@ def test_an_existing_directory_is_not_written_to(command: Command, file: Path) -
 def test_a_name_that_no_file_can_have_is_told(command: Command, file: Path, option: str) -> None:
     done = command("run", file, option, "a" * 300)
     assert done.returncode == 2
-    assert "no file can have this name" in done.stderr
+    assert "not a valid file name" in done.stderr
 
 
 def test_how_often_without_a_checkpoint_is_refused(command: Command, file: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_run(command: Comma
 def test_an_empty_name_is_not_the_current_directory(command: Command, file: Path, arguments: list[str]) -> None:
     done = command(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "the name is empty" in done.stderr
+    assert "the path is empty" in done.stderr
     assert left_behind(file.parent) == {"small.toml"}
 
 
@@ -180,8 +180,8 @@ def test_ctrl_c_keeps_what_was_measured(file: Path, options: list[str]) -> None:
     file.write_text(ENDLESS)
     code, stdout, stderr = interrupted(["run", file.name, *options], file.parent)
     assert code == 130
-    kept = "kept" if "--out" in options else "shown"
-    assert f"what was measured until then is {kept} and marked incomplete" in stderr
+    kept = "stored" if "--out" in options else "shown"
+    assert f"the measurements up to this time are {kept} and marked incomplete" in stderr
     assert "Traceback" not in stderr
     if options == ["--json"]:
         provenance = json.loads(stdout)

@@ -20,7 +20,7 @@ class TestCommands:
         assert (swept.returncode, json.loads(swept.stdout)["done"]) == (0, 8)
         assert command("sweep", file, *self.AXES, "--seeds", 2, "--out", "b", "--executor", "processes").returncode == 0
         same = command("study", "compare", "a", "b")
-        assert (same.returncode, same.stdout) == (0, "the same: 8 runs\n")
+        assert (same.returncode, same.stdout) == (0, "no differences in 8 runs\n")
         assert command("study", "export", "a", "--out", "tables", "--format", "csv").returncode == 0
         assert (tmp_path / "tables" / "groups.csv").read_text().count("\n") == 9
         assert command("study", "resume", "a").returncode == 0
@@ -72,7 +72,7 @@ class TestCommands:
         different = command("study", "compare", "a", "b")
         assert (different.returncode, different.stdout) == (
             1,
-            "seed 3: run: missing and there\n1 differences; 2 runs are in both\n",
+            "seed 3: run: missing and there\n1 differences; both studies have 2 runs in common\n",
         )
 
     def test_a_dry_run_shows_the_grid_and_an_estimate_and_makes_nothing(
@@ -81,7 +81,7 @@ class TestCommands:
         shown = command("sweep", file, *self.AXES, "--seeds", 5, "--out", "a", "--dry-run")
         assert shown.stdout.startswith("4 points x 5 seeds = 20 runs\n")
         assert "\nestimate: " in shown.stdout
-        assert (shown.returncode, shown.stderr, (tmp_path / "a").exists()) == (0, "nothing was run\n", False)
+        assert (shown.returncode, shown.stderr, (tmp_path / "a").exists()) == (0, "dry run: nothing was simulated\n", False)
 
     def test_a_goal_that_is_missed_is_told_and_exits_with_1(self, command: Command, file: Path, tmp_path: Path) -> None:
         drawn = (
@@ -93,16 +93,19 @@ class TestCommands:
         missed = command("sweep", "drawn.toml", "--vary", f"{BUFFER}=5 packets", *goal)
         assert missed.returncode == 1
         assert "queues.bottleneck.mean_wait_s" in missed.stdout
-        assert "queues.bottleneck.mean_wait_s is not known to 0.01 % at 1 of 1 points:" in missed.stderr
+        assert "the interval of queues.bottleneck.mean_wait_s is wider than 0.01 % at 1 of 1 points:" in missed.stderr
         assert f"{BUFFER}=5 packets: " in missed.stderr
-        assert "with 3 seeds; about " in missed.stderr
+        assert "with 3 seeds; needs about " in missed.stderr
         shown = json.loads(command("study", "status", "a", "--json").stdout)
         assert [one["seeds"] for one in shown["missed"]] == [3]
         assert command("study", "resume", "a").returncode == 1
 
     def test_seeds_that_change_nothing_are_told(self, command: Command, file: Path) -> None:
         swept = command("sweep", file, "--seeds", 3, "--out", "a")
-        assert (swept.returncode, swept.stderr) == (0, "nothing is random here: seeds change nothing, and there is no interval\n")
+        assert (swept.returncode, swept.stderr) == (
+            0,
+            "nothing is random here: all seeds give the same result, and there is no interval\n",
+        )
         assert swept.stdout.rstrip().endswith("-")
         refused = command("sweep", file, "--until", "goodput:2%", "--out", "b")
         assert refused.returncode == 2

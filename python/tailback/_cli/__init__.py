@@ -1,4 +1,4 @@
-"""The command `tailback`: one file per command, each in three steps: read, call the library, show."""
+"""The `tailback` command. Each subcommand has its own file: parse the options, call the library, show the result."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ __all__ = ["app", "main"]
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
 def app() -> None:
-    """A laboratory for network congestion: describe a network, run it, see what happens."""
+    """A laboratory for network congestion: describe a network, simulate it, and measure the result."""
 
 
 def main() -> None:
-    """The entry point of the command."""
+    """Entry point of the `tailback` command."""
     with stdout_watched():
-        # However it was called: `python -m tailback` too has its help and its completion under this name.
+        # `python -m tailback` also shows this name in its help and uses it for completion.
         app(prog_name="tailback")

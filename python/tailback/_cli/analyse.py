@@ -1,4 +1,4 @@
-"""`tailback analyse FILE`: what was in a capture of packets."""
+"""`tailback analyse FILE`: measure the connections in a packet capture."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["analyse"]
 
 
 @click.command
-@click.argument("file", type=options.PATH, help="A capture, pcap or pcapng.")
+@click.argument("file", type=options.PATH, help="A packet capture, pcap or pcapng.")
 @options.out
-@click.option("--json", "as_json", is_flag=True, help="Print everything measured as one JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as one JSON document.")
 @click.option(
-    "--samples", is_flag=True, help="Keep every round trip and every change of what is in flight, for --out and --json."
+    "--samples", is_flag=True, help="Include every RTT sample and every change of the bytes in flight in --out and --json."
 )
 @command
 def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> Exit:
@@ -38,5 +38,5 @@ def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> Exit:
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if result.damage is not None:
-        note(f"{result.damage}; what came before holds and is marked incomplete")
+        note(f"{result.damage}; the results up to this point are valid and marked incomplete")
     return Exit.DONE if result.complete else Exit.INCOMPLETE

@@ -1,4 +1,4 @@
-"""`tailback check FILE...`: say what is wrong with scenarios without running them."""
+"""`tailback check FILE...`: report the problems of scenarios without running them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["check"]
 @options.code
 @command
 def check(files: tuple[Path, ...], as_json: bool, code: tuple[Path, ...]) -> Exit:
-    """Check scenarios without running them. Every problem is listed, with its place, and so is what is hardly what was meant."""
+    """Check scenarios without running them. Lists every error and warning with its place in the file."""
     from tailback._scenario import load
     from tailback.errors import ScenarioError, ScenarioWarning
 
@@ -39,7 +39,7 @@ def check(files: tuple[Path, ...], as_json: bool, code: tuple[Path, ...]) -> Exi
             except ScenarioError as error:
                 note(str(error))
                 problems = [vars(problem) for problem in error.problems]
-        # Loading warns of the same as checking.
+        # Loading and checking emit the same warnings.
         doubts = list(dict.fromkeys(str(warning.message) for warning in caught))
         for doubt in doubts:
             note(f"warning: {doubt}")

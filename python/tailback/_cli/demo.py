@@ -20,15 +20,15 @@ __all__ = ["demo"]
     type=options.PATH,
     default="out",
     metavar="DIR",
-    help="Where the reports go; created if missing. DIR/study keeps the runs.",
+    help="Directory of the reports; created if missing. DIR/study stores the runs.",
 )
 @click.option("--quick", is_flag=True, help="A coarse grid: seconds instead of a minute.")
-@click.option("--fresh", is_flag=True, help="Rerun what DIR/study already has.")
+@click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
 @command
 def demo(out: Path, quick: bool, fresh: bool) -> Exit:
     """Answer two questions, with a report for each.
 
-    How much buffer does a TCP link need? And what does balanced packet discard gain at an ATM switch? Prints a table for
+    How much buffer does a TCP link need? How much goodput does balanced packet discard gain at an ATM switch? Prints a table for
     each, and writes DIR/buffer.html and DIR/bpd-2001.html. If interrupted, the same command resumes.
     """
     from tailback._demo import buffer, switch
@@ -41,8 +41,8 @@ def demo(out: Path, quick: bool, fresh: bool) -> Exit:
         with RunsBar("simulating") as bar:
             there += switch.answer(out, seeds=3 if quick else 10, kept=kept, fresh=fresh, progress=bar)
     except KeyboardInterrupt:
-        note(f"interrupted; what was run is kept in {kept}, and the same command resumes")
+        note(f"interrupted; finished runs are stored in {kept}, and the same command resumes")
         return Exit.INTERRUPTED
     if there:
-        note(f"{there:,} of the runs were already in {kept}; `--fresh` runs them again")
+        note(f"{there:,} of the runs were already stored in {kept}; `--fresh` repeats them")
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""`tailback emulate FILE -- COMMAND`: real packets through a scenario's queues and links."""
+"""`tailback emulate FILE -- COMMAND`: send real packets through the queues and links of a scenario."""
 
 from __future__ import annotations
 
@@ -24,22 +24,28 @@ __all__ = ["emulate"]
 
 @click.command
 @options.file
-@click.argument("arguments", nargs=-1, metavar="[-- COMMAND...]", help="A command, run on a node.")
-@click.option("--node", metavar="NODE", help="Node of COMMAND; if not given, the one that the scenario's first flows come from.")
-@click.option("--at", multiple=True, metavar="NODE:COMMAND", help="A further command, as NODE:COMMAND in one word.")
-@click.option("--serve", multiple=True, metavar="NODE:COMMAND", help="The same, started first; the end does not wait for it.")
+@click.argument("arguments", nargs=-1, metavar="[-- COMMAND...]", help="A command to run on a node.")
+@click.option("--node", metavar="NODE", help="Node that runs COMMAND; by default the source of the scenario's first flow group.")
+@click.option("--at", multiple=True, metavar="NODE:COMMAND", help="Run another command on a node, quoted as NODE:COMMAND.")
 @click.option(
-    "--play", multiple=True, metavar="GROUP", help="A flow group that this machine's kernel plays instead of being simulated."
+    "--serve", multiple=True, metavar="NODE:COMMAND", help="Start a server first; the emulation does not wait for it to exit."
 )
-@click.option("--setting", multiple=True, metavar="KEY=VALUE", help="Of every host's network stack, such as net.ipv4.tcp_ecn=1.")
+@click.option(
+    "--play", multiple=True, metavar="GROUP", help="Run this flow group on the kernel's TCP stack instead of simulating it."
+)
+@click.option(
+    "--setting", multiple=True, metavar="KEY=VALUE", help="Set a sysctl on every emulated host, such as net.ipv4.tcp_ecn=1."
+)
 @options.out
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
-    help="Print everything measured as one JSON document; what commands print goes to stderr.",
+    help="Print all measurements as one JSON document; the output of commands goes to stderr.",
 )
-@click.option("--capture", type=options.PATH, metavar="FILE", help="Write what each host's device sees to this file, as pcapng.")
+@click.option(
+    "--capture", type=options.PATH, metavar="FILE", help="Write the packets of every host's interface to a pcapng file."
+)
 @options.seed
 @options.code
 @command
@@ -59,9 +65,9 @@ def emulate(
 ) -> Exit:
     """Run commands on the nodes of a scenario, in real time. Linux only.
 
-    What they send crosses the scenario's queues and links. Every node is a host with the node's name; the scenario's flows
-    are simulated beside the real packets. It ends when all commands have ended that do not only serve, or with the scenario's
-    duration.
+    Every node becomes a Linux host with the node's name. The packets of its commands cross the queues and links of the
+    scenario, together with the simulated flows. The emulation ends when all commands except servers have exited, or after the
+    scenario's duration.
     """
     from tailback import _store
     from tailback._emulation import emulate as emulated
@@ -100,36 +106,36 @@ def emulate(
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if exit_code is Exit.INTERRUPTED:
-        note(f"interrupted at {result.simulated_s:g} s; what was measured until then is kept and marked incomplete")
+        note(f"interrupted at {result.simulated_s:g} s; the measurements up to this time are stored and marked incomplete")
         return exit_code
     return _judged(result)
 
 
 def _judged(result: Emulated) -> Exit:
-    """Whether all went as hoped; says what did not."""
+    """The exit code of an emulation; prints a note for each failure."""
     code = Exit.DONE
     for end in result.commands:
         if end.code is None and not end.server:
-            note(f"`{end.command}` at {end.node} was still running after the scenario's duration, and was ended with it")
+            note(f"`{end.command}` at {end.node} was still running at the end of the scenario's duration, and was stopped")
             code = Exit.RUNS_FAILED
         elif end.code and not end.server:
             how = f"exited with {end.code}" if end.code > 0 else f"was ended by signal {-end.code}"
             note(f"`{end.command}` at {end.node} {how}")
             code = Exit.RUNS_FAILED
         elif end.code is not None and end.server:
-            note(f"the server `{end.command}` at {end.node} ended before the emulation, with {end.code}")
+            note(f"the server `{end.command}` at {end.node} exited with {end.code} before the end of the emulation")
     for transfer in zip(*result.transfers.to_dict().values(), strict=True):
         if transfer[-1]:
-            note(f"{transfer[0]}[{transfer[1]}], which the kernel played: {transfer[-1]}")
+            note(f"{transfer[0]}[{transfer[1]}], a kernel flow: {transfer[-1]}")
             code = Exit.RUNS_FAILED
     if not result.measured:
-        note("error: nothing was measured: it ended within the scenario's warm-up")
+        note("error: nothing was measured: the emulation ended within the scenario's warm-up")
         code = Exit.RUNS_FAILED
     if result.capture_problem:
         note(f"error: {result.capture_problem}")
         code = Exit.RUNS_FAILED
     if not result.kept_up:
-        note("error: this machine did not keep up; the results are not those of the scenario")
+        note("error: this machine could not keep up with real time; the results do not represent the scenario")
         code = Exit.RUNS_FAILED
     return code
 
@@ -137,7 +143,7 @@ def _judged(result: Emulated) -> Exit:
 def _placed(text: str, *, server: bool) -> Command:
     node, colon, rest = text.partition(":")
     if not colon or not node or not rest.strip():
-        raise ParameterError(f"`{text}` is not a node and a command; expected such as `right:iperf3 -s`")
+        raise ParameterError(f"`{text}` is not a node and a command; expected for example `right:iperf3 -s`")
     return _command(node, rest.strip(), server=server)
 
 
@@ -150,7 +156,7 @@ def _command(node: str, words: str | list[str], *, server: bool = False) -> Comm
 def _setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise ParameterError(f"`{text}` is not a setting; expected such as `net.ipv4.tcp_ecn=1`")
+        raise ParameterError(f"`{text}` is not a sysctl; expected for example `net.ipv4.tcp_ecn=1`")
     return key, value
 
 
@@ -158,4 +164,4 @@ def _first_node(scenario: Scenario) -> str:
     flows = scenario.normalised().get("flows", {})
     for flow in flows.values():
         return str(flow["from"])
-    raise ParameterError("the scenario has no flows to tell where the command is to run; say it with --node")
+    raise ParameterError("the scenario has no flows, so the command has no default node; choose one with --node")

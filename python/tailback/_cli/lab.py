@@ -1,4 +1,4 @@
-"""`tailback lab`: the core in a page of the browser."""
+"""`tailback lab`: the simulator in a browser page."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ __all__ = ["lab"]
     "--port",
     type=options.WholeNumber(0, 65535),
     metavar="N",
-    help="Port of 127.0.0.1, 8017 if not given; any that is free for 0, or if 8017 is taken.",
+    help="Port on 127.0.0.1; by default 8017, or any free port if 8017 is taken. 0 chooses any free port.",
 )
-@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
-@click.option("--out", type=options.PATH, metavar="DIR", help="Write the page as files to this new folder, and serve nothing.")
+@click.option("--no-open", is_flag=True, help="Print the address without opening a browser.")
+@click.option("--out", type=options.PATH, metavar="DIR", help="Write the page to this new directory instead of serving it.")
 @command
 def lab(port: int | None, no_open: bool, out: Path | None) -> Exit:
-    """Watch scenarios run, in a page of the browser.
+    """Watch scenarios run in a browser page.
 
-    Everything is computed in the page; this command hands it its files, to this machine alone, until Ctrl-C. What `--out` writes
-    can be put on any web space.
+    The simulation runs in the page itself. This command serves the page to this machine only, until Ctrl-C. The files that
+    `--out` writes can be published on any web server.
     """
     from tailback._lab import USUAL_PORT, serve_at, write
     from tailback.errors import OutputError, ParameterError
 
     if out is not None and (unused := [flag for flag, given in (("--port", port is not None), ("--no-open", no_open)) if given]):
-        raise ParameterError(f"{' and '.join(unused)} beside --out, with which nothing is served or opened; drop one of them")
+        raise ParameterError(f"{' and '.join(unused)} cannot be combined with --out, which starts no server; remove one of them")
     try:
         if out is not None:
             write(out)
-            note(f"the page is in {out}; any web server can serve it")
+            note(f"wrote the page to {out}; any web server can serve it")
             return Exit.DONE
         server = serve_at(port)
     except OutputError as error:
         note(f"error: {error}")
         return Exit.INPUT
     if port is None and server.port != USUAL_PORT:
-        note(f"port {USUAL_PORT} is taken; the page is elsewhere this time, and what the browser has kept of it stays there")
+        note(f"port {USUAL_PORT} is taken; settings that the browser saved under the usual address are not available at this one")
     data(server.address)
-    note("Ctrl-C ends it")
+    note("press Ctrl-C to stop the server")
     if not no_open:
         webbrowser.open(server.address)
     try:

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands take, and how all of them read paths and whole numbers."""
+"""Arguments and options that several commands share, and the parsers of paths and integers."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ __all__ = ["PATH", "WholeNumber", "cluster", "code", "executor", "fail_fast", "f
 
 
 class _Given(click.Path[Path]):
-    """A path that the user gave. An empty one, such as of a shell variable without a value, is not the current directory."""
+    """A path from the command line. An empty path, for example from an unset shell variable, is an error and not `.`."""
 
     def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
         if not os.fspath(value):
-            self.fail("the name is empty", param, ctx)
+            self.fail("the path is empty", param, ctx)
         try:
             os.lstat(value)
         except ValueError as error:
-            self.fail(f"no file can have this name: {error}", param, ctx)
+            self.fail(f"not a valid file name: {error}", param, ctx)
         except OSError as error:
-            # Whatever else is wrong with it concerns whoever opens it.
+            # Other errors are reported where the file is opened.
             if error.errno == errno.ENAMETOOLONG:
-                self.fail(f"no file can have this name: {error.strerror}", param, ctx)
+                self.fail(f"not a valid file name: {error.strerror}", param, ctx)
         return Path(value)
 
 
 class WholeNumber(click.IntRange):
-    """A whole number within limits; `name` is what errors call it."""
+    """An integer within a range. Error messages use `name`."""
 
     name = "integer"
 
@@ -38,20 +38,20 @@ PATH = _Given()
 
 file = click.argument("file", type=PATH, help="A scenario in TOML, or in JSON if the name ends in .json.")
 out = click.option("--out", type=PATH, metavar="DIR", help="Write all tables (Parquet) and provenance to this new directory.")
-seed = click.option("--seed", type=WholeNumber(0, 2**53 - 1), metavar="N", help="Instead of the scenario's own.")
+seed = click.option("--seed", type=WholeNumber(0, 2**53 - 1), metavar="N", help="Seed to use instead of the scenario's.")
 threads = click.option(
     "--threads",
     type=WholeNumber(1, 1024),
     default=1,
     metavar="N",
-    help="Threads that share the run; the same results for any number.",
+    help="Number of threads of the run; results do not depend on it.",
 )
 executor = click.option(
-    "--executor", metavar="KIND", help="`threads` or `processes`; if not given, threads, or processes where user code needs them."
+    "--executor", metavar="KIND", help="`threads` or `processes`; by default threads, or processes where user code requires them."
 )
-workers = click.option("--workers", type=WholeNumber(1), metavar="N", help="Number of workers; one per processor if not given.")
+workers = click.option("--workers", type=WholeNumber(1), metavar="N", help="Number of workers; by default one per processor.")
 cluster = click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler, or `local` for a new cluster on this machine.")
 fail_fast = click.option("--fail-fast", is_flag=True, help="Stop at the first run that fails.")
 code = click.option(
-    "--code", type=PATH, multiple=True, metavar="FILE.py", help="A Python file that registers user code; repeat for more."
+    "--code", type=PATH, multiple=True, metavar="FILE.py", help="A Python file that registers user code; repeatable."
 )

@@ -1,4 +1,4 @@
-"""What a command shows: data on stdout, everything else on stderr, and an exit code that scripts can trust."""
+"""Output of the commands: results on stdout, everything else on stderr, and stable exit codes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Exit(IntEnum):
 
     DONE = 0
     CLAIM_FAILED = 1
-    # The same for scripts: done, but not as hoped.
+    # These four are different outcomes with the same code for scripts.
     RUNS_FAILED = 1
     DIFFERENT = 1
     INCOMPLETE = 1
@@ -57,27 +57,27 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-# For the reference.
+# Descriptions for the reference documentation.
 EXIT_CODES = {
     Exit.DONE: "Done.",
-    Exit.CLAIM_FAILED: "Done, but not as hoped: runs failed, a claim does not hold, a goal was missed, studies differ, or a part "
-    "of an emulation is missing.",
-    Exit.INPUT: "Something is wrong with the input, code of yours included, or with a file. The message says what; nothing done "
-    "before is lost.",
+    Exit.CLAIM_FAILED: "Finished with a negative result: runs failed, a claim does not hold, a precision goal was not reached, "
+    "studies differ, or results are incomplete.",
+    Exit.INPUT: "An error in the input, in user code, or in reading or writing a file. The message names it; results that were "
+    "already stored are kept.",
     Exit.BUG: "A bug in Tailback.",
-    Exit.INTERRUPTED: "Interrupted (Ctrl-C); the message says what was kept.",
+    Exit.INTERRUPTED: "Interrupted (Ctrl-C); the message says which results are stored.",
 }
 
 
 class Commands(click.Group):
-    """Commands in the order in which they were given, instead of by name."""
+    """A command group that lists its commands in the order of their definition."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
 
 
 def command(function: Callable[P, Exit]) -> Callable[P, None]:
-    """A command whose exceptions become messages and exit codes."""
+    """Decorate a command: its exceptions become messages and exit codes."""
 
     @functools.wraps(function)
     def guarded(*arguments: P.args, **options: P.kwargs) -> None:
@@ -96,7 +96,7 @@ def command(function: Callable[P, Exit]) -> Callable[P, None]:
 
 @contextmanager
 def warnings_noted() -> Iterator[None]:
-    """Shows what a scenario is warned of as it shows errors, once each; other warnings stay as they are."""
+    """Print each of Tailback's own warnings once, in the format of errors; other warnings are unchanged."""
     with warnings.catch_warnings():
         usual = warnings.showwarning
         shown: set[str] = set()
@@ -113,11 +113,11 @@ def warnings_noted() -> Iterator[None]:
 
 
 class StdoutError(Exception):
-    """What was printed has no place to go."""
+    """Writing to stdout failed."""
 
 
 class Watched:
-    """A stdout that tells its own failures from those of files and of libraries."""
+    """A stdout whose write errors are distinguishable from errors of files and libraries."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -140,11 +140,11 @@ class Watched:
 
 @contextmanager
 def stdout_watched() -> Iterator[None]:
-    """Turns a stdout that cannot be written into an exit code: 0 if its reader has seen enough, else 2 and a line why."""
+    """Turn a failure to write to stdout into an exit code: 0 if the reader closed the pipe, else 2 with a message."""
     stream = sys.stdout
-    # A process that was started without a stdout has none here; the types do not say so.
+    # `sys.stdout` is None in a process that was started without one; the type stubs omit this.
     if cast("TextIO | None", stream) is None:
-        note("error: the output could not be written: stdout is closed")
+        note("error: cannot write the output: stdout is closed")
         raise SystemExit(Exit.INPUT)
     sys.stdout = cast("TextIO", Watched(stream))
     try:
@@ -153,35 +153,35 @@ def stdout_watched() -> Iterator[None]:
         finally:
             sys.stdout.flush()
     except StdoutError as failure:
-        # Python would complain again when it flushes at exit.
+        # Prevents a second error when Python flushes stdout at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if isinstance(failure.__cause__, BrokenPipeError):
             raise SystemExit(Exit.DONE) from None
-        note(f"error: the output could not be written: {getattr(failure.__cause__, 'strerror', None) or failure.__cause__}")
+        note(f"error: cannot write the output: {getattr(failure.__cause__, 'strerror', None) or failure.__cause__}")
         raise SystemExit(Exit.INPUT) from None
     finally:
         sys.stdout = stream
 
 
 def failed(error: BaseException, *, as_json: bool) -> Exit:
-    """Shows what went wrong, on stderr for people and as JSON on stdout if that was asked for."""
+    """Report an error on stderr, and as JSON on stdout if requested. Returns the exit code."""
     file, problems = "", [{"message": str(error)}]
     if isinstance(error, ScenarioError):
         code, shown = Exit.INPUT, str(error)
         file, problems = error.file, [vars(problem) for problem in error.problems]
     elif isinstance(error, (StudyError, StudyInterrupted)):
-        # They say themselves what was run and what is kept.
+        # The message of these errors already describes which runs are stored.
         code = Exit.INPUT if isinstance(error, StudyError) else Exit.INTERRUPTED
         shown = f"error: {error}" if isinstance(error, StudyError) else str(error)
     elif isinstance(error, UserCodeError):
-        code, shown = Exit.INPUT, f"{_raised(error)}error: {error}\nnothing was kept"
+        code, shown = Exit.INPUT, f"{_raised(error)}error: {error}\nno results were stored"
         problems = [{"message": error.message, "at": error.at}]
     elif isinstance(error, CaptureError):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was analysed"
     elif isinstance(error, (CheckpointError, EmulationError, OutputError, MissingExtra, ParameterError, UnknownName)):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was run"
     elif isinstance(error, KeyboardInterrupt):
-        code, shown = Exit.INTERRUPTED, str(error) or "interrupted; nothing was kept"
+        code, shown = Exit.INTERRUPTED, str(error) or "interrupted; no results were stored"
         problems = [{"message": shown}]
     elif isinstance(error, InternalError):
         code, shown = Exit.BUG, f"error: {error}"
@@ -193,7 +193,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
         trace = "".join(traceback.format_exception(error))
         code, shown = (
             Exit.BUG,
-            f"{trace}error: this is a bug in Tailback; please report it with what is above and the scenario file",
+            f"{trace}error: this is a bug in Tailback; please report it with the traceback above and the scenario file",
         )
     note(shown)
     if as_json:
@@ -202,7 +202,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
 
 
 def _raised(error: UserCodeError) -> str:
-    """The traceback of what user code raised, from its own first line on."""
+    """The traceback of an exception in user code, starting at the first frame of user code."""
     cause = error.__cause__
     if cause is None:
         return ""
@@ -218,12 +218,12 @@ def _raised(error: UserCodeError) -> str:
 
 
 def data(text: str) -> None:
-    """A result, to stdout."""
+    """Print a result to stdout."""
     sys.stdout.write(text.rstrip("\n") + "\n")
 
 
 def summary(title: str, listings: Iterable[Listing], text: str, remarks: Iterable[str] = ()) -> None:
-    """A title, listings and remarks: as tables for a terminal, as `text`, which has them all, for a pipe."""
+    """Print a title, listings and remarks: as tables to a terminal, as the plain `text` to a pipe."""
     if not sys.stdout.isatty():
         data(text)
         return
@@ -236,7 +236,7 @@ def summary(title: str, listings: Iterable[Listing], text: str, remarks: Iterabl
         caption = f"and {listing.left_out} more" if listing.left_out else None
         table = Table(title=listing.title, title_justify="left", caption=caption, box=None, padding=(0, 2, 0, 0), pad_edge=False)
         for index, column in enumerate(listing.columns):
-            # One word a line, so that eight columns fit into eighty characters.
+            # One word per line, so that eight columns fit into 80 characters.
             table.add_column(column.replace(" ", "\n"), justify="left" if index == 0 else "right", vertical="bottom")
         for row in listing.rows:
             table.add_row(*row)
@@ -246,20 +246,20 @@ def summary(title: str, listings: Iterable[Listing], text: str, remarks: Iterabl
 
 
 def note(text: str) -> None:
-    """Anything that is not a result, to stderr; where that cannot be written, nobody is there to be told."""
+    """Print a message to stderr. Failure to write it is ignored."""
     with suppress(OSError, AttributeError):
         sys.stderr.write(text + "\n")
 
 
 def document(provenance: Mapping[str, Any], tables: Mapping[str, Table]) -> str:
-    """Everything measured as one JSON document."""
+    """Provenance and tables as one JSON document."""
     return json.dumps(
         jsonable({**provenance, "tables": {name: table.to_dict() for name, table in tables.items()}}), allow_nan=False
     )
 
 
 def jsonable(value: Any) -> Any:
-    """`value` with ``null`` for what is missing: JSON has no NaN."""
+    """`value` with ``null`` for NaN and infinities, which JSON does not have."""
     if isinstance(value, dict):
         return {key: jsonable(inner) for key, inner in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""`tailback predict FILE`: what a scenario will measure, by models instead of a simulation."""
+"""`tailback predict FILE`: predict the results of a scenario with models, without simulating it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["predict"]
 
 @click.command
 @options.file
-@click.option("--json", "as_json", is_flag=True, help="Print everything predicted as one JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print all predictions as one JSON document.")
 @options.seed
 @command
 def predict(file: Path, as_json: bool, seed: int | None) -> Exit:
-    """Predict what a scenario would measure, by models alone.
+    """Predict the results of a scenario with models, without simulating it.
 
-    Also what no model covers.
+    Lists the parts of the scenario that no model covers.
     """
     from tailback import prediction
     from tailback._scenario import load

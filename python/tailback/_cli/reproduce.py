@@ -1,4 +1,4 @@
-"""`tailback reproduce list | ID...`: run the experiments of documents and judge their claims."""
+"""`tailback reproduce list | ID...`: rerun the experiments of published documents and evaluate their claims."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEPT", "reproduce"]
 
-# In the directory of a report: the study of its runs.
+# Directory of the study, within the directory of a report.
 KEPT = "study"
 
 
@@ -31,25 +31,27 @@ KEPT = "study"
     metavar="ID...",
     help="Experiments (bpd-2001/fig12) or patterns for them (cui-thesis/*3.*), documents (bpd-2001), or `list` to list all.",
 )
-@click.option("--seeds", type=options.WholeNumber(2), default=10, metavar="N", help="Runs of each variant, with seeds 1 to N.")
+@click.option("--seeds", type=options.WholeNumber(2), default=10, metavar="N", help="Run each variant with seeds 1 to N.")
 @click.option(
     "--out",
     type=options.PATH,
     metavar="DIR",
-    help="Write report and numbers of each document to DIR, created if missing; DIR/study keeps the runs, and the same "
+    help="Write the report and the results of each document to DIR, created if missing; DIR/study stores the runs, and the same "
     "command resumes there.",
 )
-@click.option("--fresh", is_flag=True, help="Rerun what DIR/study already has.")
-@click.option("--full", is_flag=True, help="At the document's size where that takes hours, instead of quick forms.")
-@click.option("--workers", type=options.WholeNumber(1), metavar="N", help="Runs in parallel; one per processor if not given.")
-@click.option("--json", "as_json", is_flag=True, help="Print points and claims as one JSON document.")
+@click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
+@click.option("--full", is_flag=True, help="Run at the document's full size, which can take hours, instead of the quick form.")
+@click.option(
+    "--workers", type=options.WholeNumber(1), metavar="N", help="Number of parallel runs; by default one per processor."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print results and claims as one JSON document.")
 @command
 def reproduce(
     wanted: tuple[str, ...], seeds: int, out: Path | None, fresh: bool, full: bool, workers: int | None, as_json: bool
 ) -> Exit:
-    """Reproduce figures from documents, and judge what they claim.
+    """Reproduce published figures, and evaluate the documents' claims.
 
-    What is published stands next to what is measured. Exit code 1 if an R claim does not hold.
+    Shows published and measured values side by side. Exit code 1 if an R claim does not hold.
     """
     from tailback import papers, plots
     from tailback._store import claimed
@@ -70,13 +72,13 @@ def reproduce(
         done, code = stopped.reproduction, Exit.INTERRUPTED
         rest = f"without {', '.join(done.missing)}"
         if out is not None:
-            note(f"{stopped}; kept what was done, {rest}; the same command does the rest")
+            note(f"{stopped}; stored the finished experiments, {rest}; the same command resumes")
         else:
-            note(f"{stopped}; nothing was kept" + (f", and what was done is shown, {rest}" if done.experiments else ""))
+            note(f"{stopped}; nothing was stored" + (f"; showing the finished experiments, {rest}" if done.experiments else ""))
     data(done.to_json() if as_json else "\n".join(_lines(done)))
     if out is not None:
         if done.kept:
-            note(f"{done.kept:,} of {done.tally.planned:,} runs were already in {out / KEPT}; `--fresh` runs them again")
+            note(f"{done.kept:,} of {done.tally.planned:,} runs were already stored in {out / KEPT}; `--fresh` repeats them")
         note("\n".join(f"wrote {file}" for file in done.save(out)))
     if code is Exit.DONE and not done.holds:
         return Exit.CLAIM_FAILED
@@ -95,13 +97,13 @@ def _listed(seeds: int, *, as_json: bool) -> str:
         ]
         return json.dumps(rows, indent=2)
     table = [[each.id, str(len(each.claims)), str(each.runs(seeds)), f" {each.title}"] for each in found]
-    # Titles to the left: they are last and may be of any length.
+    # The title is left-aligned: it is the last column and can be long.
     width = max(len(each.title) for each in found) + 1
     return aligned([["id", "claims", "runs", " title".ljust(width)], *([*row[:3], row[3].ljust(width)] for row in table)])
 
 
 def _lines(done: Reproduction) -> Iterator[str]:
-    """Each experiment with its claims, then the verdict."""
+    """Text of the experiments with their claims, then the overall verdict."""
     from tailback.papers._wording import decided, guard, number, word
 
     for outcome in done.experiments:
@@ -123,6 +125,6 @@ def _lines(done: Reproduction) -> Iterator[str]:
             yield textwrap.fill(verdict.text, 100, initial_indent=margin, subsequent_indent=margin)
             if verdict.contrast:
                 beside = verdict.contrast
-                yield f"{margin}beside it, {beside.contrast.setting}: {number(beside)}, {beside.finding}"
+                yield f"{margin}compare {beside.contrast.setting}: {number(beside)}, {beside.finding}"
         yield ""
     yield from (line for line in (done.verdict(), guard(done.claims)) if line)

@@ -1,4 +1,4 @@
-"""`tailback run FILE`: simulate a scenario and show or write what was measured."""
+"""`tailback run FILE`: simulate a scenario and print or write the results."""
 
 from __future__ import annotations
 
@@ -23,27 +23,29 @@ __all__ = ["run", "show"]
 @click.command
 @options.file
 @options.out
-@click.option("--json", "as_json", is_flag=True, help="Print everything measured as one JSON document.")
-@click.option("--capture", type=options.PATH, metavar="FILE", help="Write what senders send and hear to this new pcapng file.")
-@click.option("--optimum", is_flag=True, help="Also say how far the flows are from max-min and proportionally fair rates.")
+@click.option("--json", "as_json", is_flag=True, help="Print all measurements as one JSON document.")
+@click.option(
+    "--capture", type=options.PATH, metavar="FILE", help="Write the packets seen by the senders to this new pcapng file."
+)
+@click.option("--optimum", is_flag=True, help="Also compare the flows' rates with the max-min and proportionally fair rates.")
 @click.option(
     "--weight",
     multiple=True,
     metavar="GROUP=NUMBER",
-    help="With --optimum: of each flow of a group, instead of 1. May be repeated.",
+    help="With --optimum: weight of each flow of this group (default 1). Repeatable.",
 )
 @click.option("--plot", is_flag=True, help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")
 @click.option(
     "--checkpoint",
     type=options.PATH,
     metavar="FILE",
-    help="Go on from this file if it is there, and keep the run in it, so that it can be killed.",
+    help="Resume from this checkpoint if it exists, and save to it periodically.",
 )
 @click.option(
     "--checkpoint-every",
     type=float,
     metavar="SECONDS",
-    help="With --checkpoint: how often, in wall-clock time; 60 if not given.",
+    help="With --checkpoint: seconds of wall-clock time between saves; by default 60.",
 )
 @options.threads
 @options.seed
@@ -63,7 +65,7 @@ def run(
     seed: int | None,
     code: tuple[Path, ...],
 ) -> Exit:
-    """Simulate a scenario. Without --out, print a summary and write nothing."""
+    """Simulate a scenario. Without --out, print a summary and write no files."""
     from tailback import _simulation, _store
     from tailback._optimum import check_weights
     from tailback._run import Interrupted
@@ -76,9 +78,9 @@ def run(
     load_code(code)
     scenario = load(file) if capture is None else with_packets(load(file))
     if checkpoint_every is not None and checkpoint is None:
-        raise ParameterError("--checkpoint-every is how often a checkpoint is written; add --checkpoint FILE")
+        raise ParameterError("--checkpoint-every sets the interval between checkpoints; add --checkpoint FILE")
     if weight and not optimum:
-        raise ParameterError("--weight is of the optimum; add --optimum")
+        raise ParameterError("--weight sets the weight of flows in the fair rates; add --optimum")
     weights = dict(_weight(text) for text in weight)
     if weights:
         check_weights(weights, list(scenario.normalised().get("flows", {})))
@@ -88,7 +90,7 @@ def run(
         nullcontext() if capture is None else _store.staged_file(capture) as packets,
     ):
         if checkpoint is not None and checkpoint.is_file():
-            note(f"going on from {checkpoint}")
+            note(f"resuming from {checkpoint}")
         try:
             with ProgressBar(file.name) as bar:
                 result = _simulation.simulate(
@@ -102,10 +104,10 @@ def run(
         except Interrupted as stopped:
             result, exit_code = stopped.run, Exit.INTERRUPTED
         except KeyboardInterrupt:
-            # Once more, before the first was answered.
+            # A second Ctrl-C, before the first one was handled.
             if checkpoint is None or not checkpoint.is_file():
                 raise
-            raise KeyboardInterrupt(f"interrupted; the same command goes on from {checkpoint}") from None
+            raise KeyboardInterrupt(f"interrupted; the same command resumes from {checkpoint}") from None
         if folder:
             _store.write(result.tables, result.provenance, folder)
             if plot:
@@ -135,12 +137,12 @@ def run(
 
         show_plot(str(result), result.tables)
     if exit_code is Exit.INTERRUPTED:
-        kept = "shown" if out is None else "kept"
-        note(f"interrupted at {result.simulated_s:g} s; what was measured until then is {kept} and marked incomplete")
+        kept = "shown" if out is None else "stored"
+        note(f"interrupted at {result.simulated_s:g} s; the measurements up to this time are {kept} and marked incomplete")
         if checkpoint is not None:
             other = " with another --out" if out is not None else ""
-            there = f"the same command{other} goes on from there: {checkpoint}"
-            note(there if checkpoint.is_file() else f"nothing could be written to {checkpoint}, so nothing goes on from there")
+            there = f"the same command{other} resumes from {checkpoint}"
+            note(there if checkpoint.is_file() else f"{checkpoint} could not be written, so the run cannot be resumed")
     return exit_code
 
 
@@ -151,22 +153,22 @@ def _weight(text: str) -> tuple[str, float]:
     try:
         return group, float(number)
     except ValueError:
-        raise ParameterError(f"`{text}` is not a group and its weight; expected such as `web=2`") from None
+        raise ParameterError(f"`{text}` is not a group and its weight; expected for example `web=2`") from None
 
 
 def with_packets(scenario: Scenario) -> Scenario:
-    """A scenario that traces packets: of all flows, unless it says of which."""
+    """The scenario with the packet trace enabled: for the flows that it lists, or for all flows if it lists none."""
     description = scenario.to_dict()
     traces = description.get("record", {}).get("traces", [])
     if isinstance(traces, list):
         return scenario.with_({"record.traces": [*traces, "packets"]})
-    # An empty list is no wish.
+    # An empty list of flows counts as no list.
     of = traces.get("packets") or list(description.get("flows", {}))
     return scenario.with_({"record.traces": {**traces, "packets": of}})
 
 
 def show(result: Run) -> None:
-    """Tables for a terminal, plain text for a pipe."""
+    """Print the summary of a run: tables to a terminal, plain text to a pipe."""
     from tailback._summary import listings
 
     summary(str(result), listings(result.tables), result.summary(), [f"note: {remark}" for remark in result.remarks])

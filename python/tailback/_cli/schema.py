@@ -1,4 +1,4 @@
-"""`tailback schema`: the JSON Schema of a scenario, for editors and validators."""
+"""`tailback schema`: print the JSON Schema of a scenario, for editors and validators."""
 
 from __future__ import annotations
 

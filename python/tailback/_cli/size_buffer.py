@@ -1,4 +1,4 @@
-"""`tailback size-buffer [FILE]`: how much buffer a bottleneck needs, by every rule."""
+"""`tailback size-buffer [FILE]`: the buffer size that a bottleneck needs, by every sizing rule."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ __all__ = ["size_buffer"]
 
 
 @click.command
-@click.argument("file", type=options.PATH, required=False, help="A scenario; what is not given below comes from it.")
-@click.option("--target", required=True, metavar="SHARE", help="Share of the capacity to be used: '80 %' or 0.8.")
+@click.argument("file", type=options.PATH, required=False, help="A scenario that supplies the values not given as options.")
+@click.option("--target", required=True, metavar="SHARE", help="Target utilisation of the link: '80 %' or 0.8.")
 @click.option("--rate", metavar="RATE", help="Rate of each transmitter: '40 Gbps'.")
 @click.option(
     "--base-rtt",
     metavar="TIME",
-    help="Round trips without queueing: '100 ms', or '{uniform = [\"60 ms\", \"180 ms\"]}'.",
+    help="RTT without queueing delay: '100 ms', or '{uniform = [\"60 ms\", \"180 ms\"]}'.",
 )
-@click.option("--flows", metavar="N", help="Long-lived flows.")
-@click.option("--transmitters", metavar="K", help="Transmitters that share the buffer; 1 if not given.")
-@click.option("--inputs", metavar="M", help="Input links; if not given, so many that they do not matter.")
-@click.option("--packet", metavar="SIZE", help="Packet size on the wire; '1500 B' if not given.")
-@click.option("--access-rate", metavar="RATE", help="Rate of each sender's own link.")
-@click.option("--paced/--not-paced", default=None, help="Whether senders spread their packets.")
-@click.option("--window", metavar="PACKETS", help="Largest window of a flow.")
-@click.option("--link", metavar="NAME", help="Which link of the scenario to size.")
+@click.option("--flows", metavar="N", help="Number of long-lived flows.")
+@click.option("--transmitters", metavar="K", help="Number of transmitters that share the buffer; by default 1.")
+@click.option("--inputs", metavar="M", help="Number of input links; by default unlimited.")
+@click.option("--packet", metavar="SIZE", help="Packet size on the wire; by default '1500 B'.")
+@click.option("--access-rate", metavar="RATE", help="Rate of each sender's access link.")
+@click.option("--paced/--not-paced", default=None, help="Whether senders pace their packets.")
+@click.option("--window", metavar="PACKETS", help="Maximum window of a flow, in packets.")
+@click.option("--link", metavar="NAME", help="Link of the scenario whose buffer is sized.")
 @click.option("--json", "as_json", is_flag=True, help="Print question and answers as one JSON document.")
-@click.option("--plot", type=options.PATH, metavar="FILE", help="Draw buffer against utilisation to this SVG, PNG or PDF.")
+@click.option("--plot", type=options.PATH, metavar="FILE", help="Plot utilisation over buffer size to this SVG, PNG or PDF.")
 @command
 def size_buffer(
     file: Path | None,
@@ -50,9 +50,9 @@ def size_buffer(
     as_json: bool,
     plot: Path | None,
 ) -> Exit:
-    """Say how much buffer a bottleneck needs, by every rule.
+    """Compute the buffer size that a bottleneck needs, by every sizing rule.
 
-    Also why their answers differ, and which is meant for the case.
+    Explains why the rules differ, and which of them is meant for the case.
     """
     from tailback import plots
     from tailback._scenario import load
@@ -79,7 +79,7 @@ def size_buffer(
 
 
 def _number(text: str) -> int | float | str:
-    """A number where the text is one; else the text, for the reader to complain of."""
+    """The number that `text` represents; else `text` itself, which the caller rejects with a better message."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -89,7 +89,7 @@ def _number(text: str) -> int | float | str:
 
 
 def _value(text: str) -> Any:
-    """A list or a table as a scenario writes it; else the text."""
+    """A list or a table in the TOML syntax of scenarios; else the text."""
     if not text.lstrip().startswith(("{", "[")):
         return text
     import tomllib

@@ -1,4 +1,4 @@
-"""What `tailback sweep` and `tailback study` share: who does the runs, and how a study is shown."""
+"""Code that `tailback sweep` and `tailback study` share: choosing the executor and showing a study."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["SHOWN", "crew_named", "finished", "means_text", "report", "tell_without_chance"]
 
-# Points, differences, and errors of runs, that are shown to a person.
+# Maximum number of points, differences and failed runs in the text output.
 SHOWN = 20
 
 
 @contextmanager
 def crew_named(executor: str | None, cluster: str | None, workers: int | None) -> Iterator[tuple[Any, int | None]]:
-    """The executor that the command line names, and how many workers it has, if that is known."""
+    """The executor that the command line selects, and its number of workers if that is known."""
     if cluster is None:
         yield executor, workers
         return
@@ -34,7 +34,7 @@ def crew_named(executor: str | None, cluster: str | None, workers: int | None) -
 
 
 def finished(study: Study, *, as_json: bool) -> Exit:
-    """Shows what a sweep has become, and what it measured at its points: what was asked for, or goodput."""
+    """Print the state of a study after a sweep, with the means of the `--until` quantity, or of goodput."""
     report(study, as_json=as_json)
     missed = study.missed
     if not as_json and study.counts.done:
@@ -48,30 +48,30 @@ def finished(study: Study, *, as_json: bool) -> Exit:
 
 
 def tell_without_chance(means: Table) -> None:
-    """That seeds change nothing, where they do not."""
+    """Print a note if seeds have no effect on the results."""
     fixed = sum(row["seeds"] > 1 and row["low"] != row["low"] and row["mean"] == row["mean"] for row in means.to_rows())
     if fixed:
         where = "here" if fixed == len(means) else f"at {fixed} of {len(means)} points"
-        note(f"nothing is random {where}: seeds change nothing, and there is no interval")
+        note(f"nothing is random {where}: all seeds give the same result, and there is no interval")
 
 
 def _tell_missed(missed: list[Missed], plan: dict[str, Any], points: int) -> None:
-    """Points that are not known as well as was asked, and what it would take."""
+    """Print the points whose interval is wider than the goal, and the number of seeds that they need."""
     if not missed:
         return
     until = plan["until"]
-    note(f"{until['quantity']} is not known to {100 * until['width']:g} % at {len(missed)} of {points} points:")
+    note(f"the interval of {until['quantity']} is wider than {100 * until['width']:g} % at {len(missed)} of {points} points:")
     for one in missed[:SHOWN]:
         where = ", ".join(f"{axis}={label}" for axis, label in one.labels.items()) or "the scenario as it is"
-        width = f"{100 * one.width:.3g} %" if math.isfinite(one.width) else "no width, because its mean is 0 or unknown,"
-        would = f"about {one.needed:,} would do: --most-seeds" if one.needed else "no number of seeds would do"
+        width = f"{100 * one.width:.3g} %" if math.isfinite(one.width) else "no relative width (the mean is 0 or unknown)"
+        would = f"needs about {one.needed:,}: --most-seeds" if one.needed else "no number of seeds is enough"
         note(f"  {where}: {width} with {one.seeds} seeds; {would}")
     if len(missed) > SHOWN:
         note(f"  and {len(missed) - SHOWN} more points")
 
 
 def report(study: Study, *, as_json: bool) -> None:
-    """Shows how far a study is."""
+    """Print the progress of a study."""
     counts, plan = study.counts, study.plan
     if as_json:
         document = {
@@ -96,7 +96,7 @@ def report(study: Study, *, as_json: bool) -> None:
 
 
 def means_text(means: Table, axes: list[str], quantity: str, shown: int) -> str:
-    """A quantity at each point, with its 95 % interval where there are seeds for one."""
+    """A table of a quantity at each point, with its 95 % interval where there is more than one seed."""
     from tailback._format import aligned
     from tailback._format import quantity as written
 

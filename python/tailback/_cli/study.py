@@ -1,4 +1,4 @@
-"""`tailback study status | resume | means | plot | export | compare | gc`: what to do with a study on disk."""
+"""`tailback study status | resume | means | plot | export | compare | gc`: work with a study on disk."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 __all__ = ["study"]
 
-_QUANTITY = "`goodput`, or TABLE.NAME.COLUMN such as queues.bottleneck.utilisation; * for NAME is the mean of all."
+_QUANTITY = "`goodput`, or TABLE.NAME.COLUMN such as queues.bottleneck.utilisation; * as NAME takes the mean of all rows."
 
-_directory = click.argument("directory", type=options.PATH, metavar="DIR", help="A study.")
-_as_json = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+_directory = click.argument("directory", type=options.PATH, metavar="DIR", help="A study directory.")
+_as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 @click.group(cls=Commands)
 def study() -> None:
-    """Studies on disk: their progress, what is left, their results."""
+    """Show, resume, plot, export and compare studies on disk."""
 
 
 @study.command()
@@ -35,7 +35,7 @@ def study() -> None:
 @_as_json
 @command
 def status(directory: Path, as_json: bool) -> Exit:
-    """How many runs are planned, running, done and failed."""
+    """Show the number of planned, running, finished and failed runs."""
     from tailback._study import Study
 
     report(Study(directory), as_json=as_json)
@@ -48,8 +48,8 @@ def status(directory: Path, as_json: bool) -> Exit:
 @options.workers
 @options.cluster
 @options.fail_fast
-@click.option("--retry-failed", is_flag=True, help="Repeat failed runs, too.")
-@click.option("--refresh", is_flag=True, help="If Tailback or user code has changed since, repeat all runs with this version.")
+@click.option("--retry-failed", is_flag=True, help="Repeat failed runs.")
+@click.option("--refresh", is_flag=True, help="If Tailback or the user code has changed, repeat all runs with the new version.")
 @_as_json
 @options.code
 @command
@@ -64,7 +64,7 @@ def resume(
     as_json: bool,
     code: tuple[Path, ...],
 ) -> Exit:
-    """Do what is left of a study."""
+    """Run the remaining runs of a study."""
     from tailback._study import Study
 
     load_code(code)
@@ -76,14 +76,14 @@ def resume(
 
 @study.command()
 @_directory
-@click.argument("quantity", default="goodput", help=f"{_QUANTITY} `goodput` if not given.")
-@click.option("--interval", default="t", metavar="KIND", help="`t`, or `bootstrap` for values that are far from normal.")
+@click.argument("quantity", default="goodput", help=f"{_QUANTITY} By default `goodput`.")
+@click.option("--interval", default="t", metavar="KIND", help="`t`, or `bootstrap` for values far from a normal distribution.")
 @_as_json
 @command
 def means(directory: Path, quantity: str, interval: str, as_json: bool) -> Exit:
-    """Show a quantity at each point, with its 95 % interval.
+    """Show the mean of a quantity at each point, with its 95 % interval.
 
-    It is the mean over the seeds.
+    The mean is over the seeds of the point.
     """
     from tailback._study import Study
 
@@ -99,20 +99,20 @@ def means(directory: Path, quantity: str, interval: str, as_json: bool) -> Exit:
 
 @study.command()
 @_directory
-@click.argument("quantity", required=False, help=f"{_QUANTITY} With `traces`, their kinds, such as cwnd,queue.")
+@click.argument("quantity", required=False, help=f"{_QUANTITY} With `--kind traces`: kinds of traces, such as cwnd,queue.")
 @click.option(
-    "--out", type=options.PATH, required=True, metavar="FILE", help="A new picture, or one to replace: .pdf, .svg, .png."
+    "--out", type=options.PATH, required=True, metavar="FILE", help="File of the plot, replaced if it exists: .pdf, .svg, .png."
 )
 @click.option("--kind", default="line", metavar="KIND", help="`line`, `ecdf`, `heat` or `traces`.")
-@click.option("--over", metavar="AXIS", help="The axis along x; for `heat` two, as X,Y.")
-@click.option("--by", metavar="AXIS", help="A line, or a column of traces, for each of its labels.")
+@click.option("--over", metavar="AXIS", help="Axis of the study along x; for `heat` two, as X,Y.")
+@click.option("--by", metavar="AXIS", help="Axis of the study with one line, or one column of traces, per label.")
 @click.option(
     "--where",
     multiple=True,
     metavar="AXIS=LABEL",
-    help="Show one label of an axis; repeat for each other axis that varies.",
+    help="Show only this label of an axis; repeat for each other axis that varies.",
 )
-@click.option("--seed", type=int, metavar="N", help="With `traces`: which run; by default the first.")
+@click.option("--seed", type=int, metavar="N", help="With `--kind traces`: seed of the run; by default the first.")
 @click.option("--log", metavar="SCALES", help="Logarithmic scales: `x`, `y` or `xy`; with `ecdf` only `x`.")
 @command
 def plot(
@@ -126,7 +126,7 @@ def plot(
     seed: int | None,
     log: str | None,
 ) -> Exit:
-    """Draw a quantity along the axes of a study, or traces of its runs."""
+    """Plot a quantity along the axes of a study, or traces of its runs."""
     from tailback._study import Study
     from tailback.plots import save
 
@@ -143,12 +143,12 @@ def plot(
 @_directory
 @click.option("--out", type=options.PATH, required=True, metavar="DIR", help="A new directory.")
 @click.option("--format", default="parquet", metavar="FORMAT", help="`parquet`, `csv` or `json`.")
-@click.option("--traces", is_flag=True, help="The traces as well, as Parquet.")
+@click.option("--traces", is_flag=True, help="Also write the traces, as Parquet.")
 @command
 def export(directory: Path, out: Path, format: str, traces: bool) -> Exit:
     """Write all tables of a study to a new directory.
 
-    The same bytes for the same plan, whatever happened on the way.
+    The output depends only on the plan: interrupted and resumed studies give the same bytes.
     """
     from tailback._study import Study
 
@@ -162,14 +162,14 @@ def export(directory: Path, out: Path, format: str, traces: bool) -> Exit:
 
 
 @study.command()
-@click.argument("left", type=options.PATH, metavar="A", help="A study.")
-@click.argument("right", type=options.PATH, metavar="B", help="Another.")
+@click.argument("left", type=options.PATH, metavar="A", help="A study directory.")
+@click.argument("right", type=options.PATH, metavar="B", help="The study directory to compare with.")
 @_as_json
 @command
 def compare(left: Path, right: Path, as_json: bool) -> Exit:
-    """Say where the results of two studies differ.
+    """Compare the results of two studies.
 
-    Exit code 1 if they do.
+    Exit code 1 if they differ.
     """
     from tailback._study import Study
 
@@ -178,13 +178,13 @@ def compare(left: Path, right: Path, as_json: bool) -> Exit:
         differences = [vars(difference) for difference in found.differences]
         data(json.dumps(jsonable({"same": bool(found), "runs": found.runs, "differences": differences}), indent=2))
     elif found:
-        data(f"the same: {found.runs} runs")
+        data(f"no differences in {found.runs} runs")
     else:
         for difference in found.differences[:SHOWN]:
             data(str(difference))
         if len(found.differences) > SHOWN:
             data(f"... and {len(found.differences) - SHOWN} more")
-        data(f"{len(found.differences)} differences; {found.runs} runs are in both")
+        data(f"{len(found.differences)} differences; both studies have {found.runs} runs in common")
     return Exit.DONE if found else Exit.DIFFERENT
 
 
@@ -193,9 +193,9 @@ def compare(left: Path, right: Path, as_json: bool) -> Exit:
 @_as_json
 @command
 def gc(directory: Path, as_json: bool) -> Exit:
-    """Remove what nothing refers to.
+    """Remove files that the study no longer refers to.
 
-    That is results of an earlier plan or version, and traces of interrupted runs.
+    These are results of an earlier plan or version, and traces of interrupted runs.
     """
     from tailback._study import Study
 
@@ -208,7 +208,7 @@ def gc(directory: Path, as_json: bool) -> Exit:
 
 
 def _label(study: Study, text: str) -> tuple[str, Any]:
-    """An axis and one of its labels, which may be a number, from ``AXIS=LABEL``; as it stands if the axis has no such label."""
+    """Parse ``AXIS=LABEL`` into the axis and its label, which may be a number; an unknown label stays text."""
     axis, _, word = text.partition("=")
     runs = study.runs
     known = runs.to_dict()[axis] if axis in runs else []

@@ -1,4 +1,4 @@
-"""`tailback sweep FILE --vary PATH=VALUES --out DIR`: run a grid, and keep it as a study."""
+"""`tailback sweep FILE --vary PATH=VALUES --out DIR`: run a grid of scenarios and store it as a study."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["sweep"]
 
-# Points that a dry run lists.
+# Number of points that a dry run lists.
 _LISTED = 20
 
 
@@ -30,33 +30,34 @@ _LISTED = 20
     "--vary",
     multiple=True,
     metavar="PATH=VALUES",
-    help="A field and its values: `flows.web.count=1,10`, a range `1..9:2` or `10..50:10 Mbps`, named variants "
-    "`policy=old{a.b=1;a.c=2},new{a.b=3}`, or fields in step `a.x=1,2 & a.y=3,4`. Repeat for each axis of the grid.",
+    help="A setting and its values: `flows.web.count=1,10`, a range `1..9:2` or `10..50:10 Mbps`, named variants "
+    "`policy=old{a.b=1;a.c=2},new{a.b=3}`, or coupled settings `a.x=1,2 & a.y=3,4`. Repeat for each axis of the grid.",
 )
 @click.option(
-    "--out", type=options.PATH, metavar="DIR", help="The study's directory: new, or this same study, which then resumes."
+    "--out", type=options.PATH, metavar="DIR", help="Directory of the study: new, or one with the same plan, which is resumed."
 )
 @click.option(
     "--seeds",
     type=options.WholeNumber(1),
     metavar="N",
-    help="Number of seeds at every point; if not given, 1, or 10 with --until.",
+    help="Number of seeds per point; by default 1, or 10 with --until.",
 )
 @click.option(
     "--until",
     metavar="QUANTITY:WIDTH%",
-    help="Add seeds until the 95 % interval is this narrow: `goodput:2%`, `queues.bottleneck.utilisation:1%`.",
+    help="Add seeds until the 95 % interval is narrower than this share of the mean: `goodput:2%`, "
+    "`queues.bottleneck.utilisation:1%`.",
 )
 @click.option(
-    "--most-seeds", type=options.WholeNumber(2), default=1000, metavar="N", help="With --until: no more seeds than this."
+    "--most-seeds", type=options.WholeNumber(2), default=1000, metavar="N", help="With --until: maximum number of seeds."
 )
 @options.executor
 @options.workers
 @options.cluster
 @options.fail_fast
-@click.option("--extend", is_flag=True, help="If DIR has a different plan, give it this one and keep what fits.")
-@click.option("--dry-run", is_flag=True, help="Show the grid and what it may cost; run nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the outcome, or the dry run, as JSON.")
+@click.option("--extend", is_flag=True, help="If DIR has a different plan, replace it by this one and keep the runs in both.")
+@click.option("--dry-run", is_flag=True, help="Show the grid and its estimated cost without running it.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result, or the dry run, as JSON.")
 @options.code
 @command
 def sweep(
@@ -75,7 +76,7 @@ def sweep(
     as_json: bool,
     code: tuple[Path, ...],
 ) -> Exit:
-    """Run FILE at every point of a grid with every seed. Whatever stops it, DIR keeps what was finished."""
+    """Run FILE at every point of a grid with every seed. Finished runs are stored in DIR, and the same command resumes."""
     from tailback import _study as library
     from tailback._scenario import load
     from tailback._study.vary import parse
@@ -93,7 +94,7 @@ def sweep(
         _show(grid, estimate(grid, workers or processors()), until, as_json=as_json)
         return Exit.DONE
     if out is None:
-        raise ParameterError("a sweep needs a place for its results: --out DIR (or --dry-run, which needs none)")
+        raise ParameterError("a sweep stores its results: add --out DIR, or --dry-run, which stores nothing")
     with crew_named(executor, cluster, workers) as (crew, size), RunsBar(file.name) as bar:
         study = library.sweep(
             scenario,
@@ -124,18 +125,18 @@ def _show(grid: Grid, cost: Estimate, until: str | None, *, as_json: bool) -> No
         }
         data(json.dumps(document, indent=2))
         return
-    data(f"{len(grid):,} points x {len(grid.seeds):,} seeds = {grid.runs:,} runs" + (f", more until {until}" if until else ""))
+    data(f"{len(grid):,} points x {len(grid.seeds):,} seeds = {grid.runs:,} runs" + (f", more for {until}" if until else ""))
     for axis in grid.axes:
         data(f"  {axis.text}")
     for index in range(min(len(grid), _LISTED)):
-        data(f"  point {index}: {grid.where(index) or 'the scenario as it is'}")
+        data(f"  point {index}: {grid.where(index) or 'the unchanged scenario'}")
     if len(grid) > _LISTED:
         data(f"  ... and {len(grid) - _LISTED:,} more points")
     data(
         f"estimate: {_time(cost.wall_s)} on {cost.workers} workers, {_time(cost.cpu_s)} of processor time "
         f"({_time(cost.lowest_s)} to {_time(cost.highest_s)}), from {cost.probes} probes of at most half a second"
     )
-    note("nothing was run")
+    note("dry run: nothing was simulated")
 
 
 def _time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""``--code FILE.py``: user code in Python, loaded before a scenario is read."""
+"""``--code FILE.py``: user code in Python, loaded before the scenario is read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["load_code"]
 
 
 def load_code(files: Iterable[Path]) -> None:
-    """Run these files, in turn."""
+    """Run these files in order."""
     for file in files:
         from tailback import user_code
 

@@ -1,4 +1,4 @@
-"""`tailback validate`: the simulator beside this machine's kernel."""
+"""`tailback validate`: compare the simulator with the TCP stack of this machine's kernel."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["validate"]
     "--out",
     type=options.PATH,
     metavar="DIR",
-    help="Write the page and the numbers to DIR, created if missing; DIR/study keeps the runs, and the same command "
+    help="Write the report and the results to DIR, created if missing; DIR/study stores the runs, and the same command "
     "resumes there.",
 )
-@click.option("--full", is_flag=True, help="All 48 cases, longer and more often: 270 runs of 40 s, divided by the lanes.")
+@click.option("--full", is_flag=True, help="Run all 48 cases, longer and more often: 270 runs of 40 s, divided by the jobs.")
 @click.option(
-    "--lanes", type=options.WholeNumber(1), metavar="N", help="Emulations at a time; two for each processor if not given."
+    "--lanes", type=options.WholeNumber(1), metavar="N", help="Number of parallel emulations; by default two per processor."
 )
-@click.option("--fresh", is_flag=True, help="Rerun what DIR/study already has.")
+@click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
 @click.option("--json", "as_json", is_flag=True, help="Print all comparisons as one JSON document.")
 @command
 def validate(out: Path | None, full: bool, lanes: int | None, fresh: bool, as_json: bool) -> Exit:
-    """Compare the simulator with this machine's kernel. Linux only; five minutes.
+    """Compare the simulator with this machine's kernel TCP. Linux only; takes five minutes.
 
-    Both play the same scenarios. Exit code 1 if they part anywhere, or if the machine did not keep up.
+    Both run the same scenarios. Exit code 1 if their results differ, or if the machine did not keep up.
     """
     from tailback._store import claimed, put
     from tailback._validation import validate as validated
@@ -52,5 +52,5 @@ def validate(out: Path | None, full: bool, lanes: int | None, fresh: bool, as_js
             )
         )
     if done.kept_up < done.runs:
-        note(f"error: this machine did not keep up in {done.runs - done.kept_up} of {done.runs} runs")
+        note(f"error: this machine could not keep up with real time in {done.runs - done.kept_up} of {done.runs} runs")
     return Exit.DIFFERENT if done.count(Verdict.PART) or done.kept_up < done.runs else Exit.DONE
