@@ -11,13 +11,13 @@ use crate::settings::{Kind, Misfit, Settings, member};
 
 // AIMD(1/5, 1/8) is the one that Floyd, Handley and Padhye study.
 member! {
-    /// So many segments more in a round trip, such a share less at a loss. It keeps pace with Reno where `a` is 3 b / (2 - b).
+    /// Additive increase, multiplicative decrease (AIMD) with configurable parameters. TCP-friendly if `a` is 3 b / (2 - b).
     Aimd = "aimd", "Floyd, Handley and Padhye, 2000; Yang and Lam, ICNP 2000";
 
     pub struct AimdSpec {
-        /// Segments that a round trip adds.
+        /// Window increase per RTT, in segments.
         a: f64 = 0.2 => Kind::Segments { least: 0.0, most: 1e6 },
-        /// Share of the window that a loss takes.
+        /// Fraction of the window removed by a loss.
         b: f64 = 0.125 => Kind::Probability,
     }
 }

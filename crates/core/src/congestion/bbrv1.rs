@@ -16,19 +16,19 @@ use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Sends at the rate of delivery, with two bandwidth-delay products in flight (BBR version 1).
+    /// Paces at the estimated bottleneck bandwidth, with at most two bandwidth-delay products in flight (BBR version 1).
     Bbr1 = "bbrv1", "Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, 2017";
 
     pub struct Bbr1Spec {
-        /// Bandwidth-delay products in flight at most while bandwidth is probed (cwnd_gain).
+        /// Maximum data in flight while bandwidth is probed, in bandwidth-delay products (cwnd_gain).
         window_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
-        /// Round trips of which the highest rate of delivery counts (BtlBwFilterLen).
+        /// Length of the maximum filter of the delivery rate, in RTTs (BtlBwFilterLen).
         bandwidth_rounds: u32 = 10 => Kind::Whole { least: 1, most: 1000 },
-        /// How long a shortest round trip counts until it is measured anew (RTpropFilterLen).
+        /// Time after which the minimum RTT expires and is measured again (RTpropFilterLen).
         rtprop_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
-        /// How long nearly nothing is in flight then (ProbeRTTDuration).
+        /// Duration of ProbeRTT, during which almost nothing is in flight (ProbeRTTDuration).
         probe_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
-        /// Share of the rate of delivery that pacing stays below it, which the draft does not have; 1 % in Linux.
+        /// Fraction by which the pacing rate stays below the estimated bandwidth. The draft has no margin; Linux uses 1 %.
         pacing_margin: f64 = 0.0 => Kind::Probability,
     }
 }

@@ -16,19 +16,19 @@ const STEP: Kind = Kind::Segments { least: 0.0, most: 1e6 };
 
 // All are the paper's values.
 member! {
-    /// A binary search for the window, in bounded steps.
+    /// Binary search for the window, with bounded steps.
     Bic = "bic", "Xu, Harfoush and Rhee, INFOCOM 2004";
 
     pub struct BicSpec {
-        /// The largest step of a round trip (S_max).
+        /// Maximum window increase per RTT, in segments (S_max).
         s_max: f64 = 32.0 => STEP,
-        /// The smallest one (S_min).
+        /// Minimum window increase per RTT, in segments (S_min).
         s_min: f64 = 0.01 => STEP,
-        /// Share of the window that a loss takes.
+        /// Fraction of the window removed by a loss.
         beta: f64 = 0.125 => Kind::Probability,
-        /// Window below which it is Reno.
+        /// Window below which the flow behaves as Reno.
         low_window: f64 = 14.0 => Kind::Segments { least: 0.0, most: 1e9 },
-        /// A flow that loses again before it has regained its window gives way to others.
+        /// Fast convergence: a flow that loses again before it has regained its previous maximum window releases bandwidth to others.
         fast_convergence: bool = true => Kind::Truth,
     }
 }

@@ -15,12 +15,12 @@ const FACTOR: Kind = Kind::Number { least: 0.0, most: 1e6 };
 
 // Where k + l = 1 the window is sqrt(alpha / beta / p): with alpha / beta = 3/2, that of Reno.
 member! {
-    /// The increase falls, and the reduction grows, with a power of the window; it competes fairly with Reno where the powers add
-    /// up to 1.
+    /// The increase is divided by a power of the window, and the reduction grows with another power. TCP-friendly if the powers add up to
+    /// 1.
     Binomial = "binomial", "Bansal and Balakrishnan, INFOCOM 2001";
 
     pub struct BinomialSpec {
-        /// Power of the window by which the increase is divided.
+        /// Power of the window that divides the increase.
         k: f64 = 0.5 => Kind::Number { least: -1.0, most: 4.0 },
         /// Power of the window in the reduction.
         l: f64 = 0.5 => Kind::Number { least: 0.0, most: 1.0 },

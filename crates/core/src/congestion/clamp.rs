@@ -16,13 +16,14 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// A client of CLAMP: Reno, whose window is bounded by the prices of its path, which are waits.
+    /// CLAMP client: Reno with a window bounded by the sum of the path's prices, which are scaled queueing delays.
     Clamp = "clamp", "Andrew, Hanly and Mukhtar, IEEE Transactions on Mobile Computing 7(2), 2008";
 
     pub struct ClampClientSpec {
-        /// What price times rate comes to at rest, in segments (tau): at a slope of 1, what a flow of weight 1 keeps in queues.
+        /// Price times rate in equilibrium, in segments (tau). At a slope of 1 this is the number of segments that a flow of weight 1 keeps
+        /// queued.
         backlog: f64 = 3.0 => Kind::Segments { least: 0.0, most: 1e6 },
-        /// A flow of weight 2 has twice the rate at each price (phi).
+        /// Weight of the flow; the rate at a given price is proportional to it (phi).
         weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
     }
 }

@@ -17,19 +17,19 @@ use serde::{Deserialize, Serialize};
 
 // The paper's, and k as its implementation rounds it.
 member! {
-    /// Reno and a window that goes by delay, together.
+    /// Reno plus a delay-based window.
     Compound = "compound", "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02";
 
     pub struct CompoundSpec {
-        /// Factor of the increase of both windows.
+        /// Factor of the increase of the total window.
         alpha: f64 = 0.125 => Kind::Probability,
-        /// Share of both that a loss takes.
+        /// Fraction of the total window removed by a loss.
         beta: f64 = 0.5 => Kind::Probability,
-        /// Power of both in their increase.
+        /// Power of the total window in its increase.
         k: f64 = 0.75 => Kind::Probability,
-        /// With so many segments in queues the second window closes.
+        /// Number of queued segments above which the delay-based window shrinks.
         gamma: f64 = 30.0 => SEGMENTS_IN_QUEUES,
-        /// By how many times of what is queued it closes.
+        /// Decrease of the delay-based window per queued segment.
         zeta: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },
     }
 }

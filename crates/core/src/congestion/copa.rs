@@ -26,15 +26,17 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
 member! {
-    /// Keeps about 1/delta packets in the queues, and empties them every few round trips. Best with timestamps and, in short buffers, RACK-TLP.
+    /// Keeps about 1/delta packets queued, and empties the queue every few RTTs. Works best with timestamps and, with short buffers,
+    /// RACK-TLP.
     Copa = "copa", "Arun and Balakrishnan, NSDI 2018";
 
     pub struct CopaSpec {
-        /// How much delay weighs against throughput: about one over it packets are kept in the queues.
+        /// Weight of delay against throughput; about 1/delta packets are kept queued.
         delta: f64 = 0.5 => Kind::Number { least: 1e-3, most: 1e3 },
-        /// Whether delta is lowered beside flows that fill the queues, by additive increase and multiplicative decrease of one over it.
+        /// Competitive mode: lower delta while buffer-filling flows share the queue, by additive increase and multiplicative decrease of
+        /// 1/delta.
         competes: bool = true => Kind::Truth,
-        /// How long a shortest round trip counts (RTTmin).
+        /// Lifetime of the minimum RTT (RTTmin).
         min_rtt_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
     }
 }

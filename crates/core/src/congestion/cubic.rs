@@ -25,24 +25,25 @@ const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 const BLIND_CNT: f64 = 20.0;
 
 member! {
-    /// A cubic curve of time.
+    /// The window follows a cubic function of the time since the last loss.
     Cubic = "cubic", "RFC 9438";
 
     pub struct CubicSpec {
-        /// A flow that loses again before it has regained its window gives way to others (section 4.7).
+        /// Fast convergence: a flow that loses again before it has regained its previous maximum window releases bandwidth to others
+        /// (section 4.7).
         fast_convergence: bool = true => Kind::Truth,
-        /// In what steps the window follows the curve: those of RFC 9438, or those of Ha, Rhee and Xu (2008), which kernels take.
+        /// Granularity of window growth: that of RFC 9438, or that of Ha, Rhee and Xu (2008), which kernels implement.
         steps: Steps = Steps::Fractions => Kind::Words(&Steps::WORDS),
     }
 }
 
 words! {
-    /// The steps in which CUBIC's window grows.
-    pub enum Steps ("way of growing") {
+    /// Granularity in which CUBIC's window grows.
+    pub enum Steps ("window growth") {
         /// The window is a real number, as in RFC 9438.
         Fractions = "fractions",
-        /// A segment at a time, once a window over its distance to the curve is acknowledged (Ha, Rhee and Xu 2008), as in
-        /// kernels.
+        /// The window grows by whole segments, each after a window divided by its distance to the curve has been acknowledged (Ha, Rhee and
+        /// Xu 2008), as in kernels.
         WholeSegments = "whole_segments",
     }
 }

@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 
 // RFC 8257 sections 3.3 and 4.2.
 member! {
-    /// Reduces in proportion to the share of marked segments. Needs `ecn`, and queues that mark, such as `threshold`.
+    /// Reduces the window in proportion to the fraction of marked segments. Requires `ecn` and queues that mark, such as `threshold`.
     Dctcp = "dctcp", "RFC 8257";
 
     pub struct DctcpSpec {
-        /// Weight of the newest window in the estimate of the marked share (g).
+        /// Weight of the newest window in the estimate of the marked fraction (g).
         gain: f64 = 0.0625 => Kind::Probability,
-        /// That estimate at the start (DCTCP.Alpha).
+        /// Initial estimate of the marked fraction (DCTCP.Alpha).
         initial_alpha: f64 = 1.0 => Kind::Probability,
     }
 }

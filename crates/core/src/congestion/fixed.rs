@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU64;
 
 member! {
-    /// The initial window, unchanged for the whole run.
+    /// Keeps the initial window for the whole run.
     Fixed = "fixed", "ours, for rates that a window limits";
 
     pub struct FixedSpec {
-        /// Rate on the wire at which full segments leave, if acknowledgements do not clock them.
+        /// Pacing rate on the wire for full segments. Without it, acknowledgements clock transmission.
         rate: Option<Rate> = None => Kind::Rate,
     }
 }

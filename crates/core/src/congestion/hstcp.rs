@@ -15,19 +15,19 @@ const WINDOWS: Kind = Kind::Segments { least: 2.0, most: 1e9 };
 
 // All five are the defaults of the RFC.
 member! {
-    /// The larger the window, the faster it grows and the less it backs off.
+    /// The window grows faster and is reduced less the larger it is.
     HighSpeed = "hstcp", "RFC 3649";
 
     pub struct HighSpeedSpec {
-        /// Window up to which it is Reno (Low_Window).
+        /// Window up to which the flow behaves as Reno (Low_Window).
         low_window: f64 = 38.0 => WINDOWS,
-        /// Loss rate at which it has that window (Low_P).
+        /// Loss rate at which the mean window is `low_window` (Low_P).
         low_p: f64 = 1e-3 => Kind::Probability,
-        /// Window that it has at a loss rate of `high_p` (High_Window).
+        /// Mean window at a loss rate of `high_p` (High_Window).
         high_window: f64 = 83_000.0 => WINDOWS,
-        /// Loss rate at which it has `high_window` (High_P).
+        /// Loss rate at which the mean window is `high_window` (High_P).
         high_p: f64 = 1e-7 => Kind::Probability,
-        /// Share of a window of `high_window` that a loss takes (High_Decrease).
+        /// Fraction of the window removed by a loss at `high_window` (High_Decrease).
         high_decrease: f64 = 0.1 => Kind::Probability,
     }
 }

@@ -13,15 +13,16 @@ use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// The increase grows with the time since the last loss; a loss takes what the queue holds.
+    /// The increase grows with the time since the last loss, and a loss reduces the window by the queued data.
     HTcp = "htcp", "draft-leith-tcp-htcp-06";
 
     pub struct HTcpSpec {
-        /// For so long after a loss it is Reno (Delta_L).
+        /// Time after a loss during which the flow behaves as Reno (Delta_L).
         delta_l: Span = Span::from_millis(1000) => ABOVE_ZERO,
-        /// A loss leaves the shortest round trip over the longest of the window, 0.5 to 0.8; off: half.
+        /// Adaptive backoff: a loss multiplies the window by the ratio of the minimum to the maximum RTT, limited to 0.5 to 0.8. If false,
+        /// it halves the window.
         adaptive_backoff: bool = true => Kind::Truth,
-        /// The increase is in proportion to the round trip, 0.1 to 2 times that of 100 ms.
+        /// RTT scaling: the increase is proportional to the RTT, 0.1 to 2 times the increase at 100 ms.
         rtt_scaling: bool = true => Kind::Truth,
     }
 }

@@ -15,14 +15,14 @@ use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Opens the window as fast in time as a flow with a short round trip. Its paper asks for `pacing` and `timestamps`.
+    /// Opens the window at the rate of a flow with a short RTT. The paper recommends `pacing` and `timestamps`.
     Hybla = "hybla", "Caini and Firrincieli, Int. J. Satellite Communications and Networking 22(5), 2004";
 
     pub struct HyblaSpec {
-        /// The round trip that it keeps pace with (RTT_0). Flows with a shorter one are Reno.
+        /// Reference RTT (RTT_0). Flows with a shorter RTT behave as Reno.
         rtt_0: Span = Span::from_millis(25) => ABOVE_ZERO,
-        /// By so many segments at most an acknowledged one opens the window in slow start. What the paper has, 2^rho - 1, are 15
-        /// with four times `rtt_0`, and a million with twenty times as much.
+        /// Maximum window increase per acknowledged segment in slow start, in segments. The increase of the paper, 2^rho - 1, is 15 at four
+        /// times `rtt_0` and about a million at twenty times.
         start_limit: f64 = 15.0 => Kind::Segments { least: 1.0, most: 1000.0 },
     }
 }

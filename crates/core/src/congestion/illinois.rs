@@ -16,27 +16,27 @@ const INCREASE: Kind = Kind::Segments { least: 0.0, most: 1e3 };
 
 // All are the paper's, by its names.
 member! {
-    /// The average queueing delay says by how much the window grows, and what a loss takes.
+    /// The average queueing delay determines the window increase and the reduction after a loss.
     Illinois = "illinois", "Liu, Basar and Srikant, Performance Evaluation 65(6-7), 2008";
 
     pub struct IllinoisSpec {
-        /// Segments that a round trip adds at the largest delay.
+        /// Window increase per RTT at the maximum delay, in segments.
         alpha_min: f64 = 0.3 => INCREASE,
-        /// The same without delay.
+        /// Window increase per RTT without queueing delay, in segments.
         alpha_max: f64 = 10.0 => INCREASE,
-        /// Share of the window that a loss takes at little delay.
+        /// Fraction of the window removed by a loss at low delay.
         beta_min: f64 = 0.125 => Kind::Probability,
-        /// The same at much delay.
+        /// Fraction of the window removed by a loss at high delay.
         beta_max: f64 = 0.5 => Kind::Probability,
-        /// Up to this share of the largest delay the increase is `alpha_max`.
+        /// Fraction of the maximum queueing delay up to which the increase is `alpha_max`.
         eta_1: f64 = 0.01 => Kind::Probability,
-        /// Up to this share a loss takes `beta_min`.
+        /// Fraction of the maximum queueing delay up to which a loss removes `beta_min`.
         eta_2: f64 = 0.1 => Kind::Probability,
-        /// From this share on it takes `beta_max`.
+        /// Fraction of the maximum queueing delay from which a loss removes `beta_max`.
         eta_3: f64 = 0.8 => Kind::Probability,
-        /// Window below which it is Reno.
+        /// Window below which the flow behaves as Reno.
         w_thresh: f64 = 10.0 => Kind::Segments { least: 0.0, most: 1e9 },
-        /// Round trips with little delay before the increase is `alpha_max` again.
+        /// Number of RTTs with low delay before the increase returns to `alpha_max`.
         theta: u32 = 5 => Kind::Whole { least: 1, most: 1000 },
     }
 }

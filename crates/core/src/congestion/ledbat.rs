@@ -16,22 +16,22 @@ use serde::{Deserialize, Serialize};
 
 // Section 2.5. TARGET and GAIN are the RFC's bounds, 100 ms and 1.
 member! {
-    /// Keeps a given delay in queues and gives way to others.
+    /// Keeps the queueing delay at a target and yields to other traffic.
     Ledbat = "ledbat", "RFC 6817";
 
     pub struct LedbatSpec {
-        /// Delay that it keeps in queues (TARGET); the RFC allows 100 ms at most.
+        /// Target queueing delay (TARGET); the RFC allows at most 100 ms.
         target: Span = Span::from_millis(100) => ABOVE_ZERO,
-        /// Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue (GAIN); the
-        /// RFC allows 1 at most.
+        /// Window change per RTT, in segments, when the queueing delay is as far from TARGET as with an empty queue (GAIN); the RFC allows
+        /// at most 1.
         gain: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },
-        /// Minutes of which the least one-way delay is the path's own (BASE_HISTORY).
+        /// Number of minutes over which the minimum one-way delay is the base delay (BASE_HISTORY).
         base_history: u32 = 10 => Kind::Whole { least: 1, most: MOST_MINUTES as u64 },
-        /// Of so many one-way delays, one of each acknowledgement, the least is the present one (CURRENT_FILTER).
+        /// Number of recent one-way delays, one per acknowledgement, whose minimum is the current delay (CURRENT_FILTER).
         current_filter: u32 = 4 => Kind::Whole { least: 1, most: MOST_DELAYS as u64 },
-        /// The window is at most so many segments above what is in flight (ALLOWED_INCREASE).
+        /// Maximum excess of the window over the data in flight, in segments (ALLOWED_INCREASE).
         allowed_increase: f64 = 1.0 => Kind::Segments { least: 1.0, most: 1e6 },
-        /// The least window, but after a timeout until as many segments are acknowledged (MIN_CWND).
+        /// Minimum window, except after a timeout until this many segments are acknowledged (MIN_CWND).
         min_cwnd: f64 = 2.0 => Kind::Segments { least: 1.0, most: 1e6 },
     }
 }

@@ -13,15 +13,15 @@ use crate::primitives::units::Rate;
 use crate::settings::{Kind, Misfit, Settings, member};
 
 member! {
-    /// A source of MaxNet: its rate falls exponentially with the largest congestion cost of its path.
+    /// MaxNet source: its rate falls exponentially with the largest congestion cost of its path.
     MaxNet = "maxnet", "Wydrowski and Zukerman, IEEE Communications Letters 6(11), 2002; cui-thesis section 5.3.2";
 
     pub struct MaxNetSourceSpec {
-        /// Rate at a cost of 0, and the most that a source of weight 1 sends.
+        /// Rate at a cost of 0, the maximum rate of a source of weight 1.
         fastest: Rate = Rate(1_000_000_000) => Kind::Rate,
-        /// A source of weight 2 wants twice as much at each cost.
+        /// Weight of the flow; the rate at a given cost is proportional to it.
         weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
-        /// Whether the window at most doubles in a round trip, while the cost is learnt.
+        /// Limit window growth to a doubling per RTT while the cost is being learnt.
         slow_start: bool = true => Kind::Truth,
     }
 }

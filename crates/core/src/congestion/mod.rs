@@ -19,12 +19,12 @@ use serde::{Deserialize, Serialize};
 use support::user_controller::User;
 
 words! {
-    /// What of an acknowledgement opens the window.
-    pub enum Counting ("way of counting") {
-        /// What it acknowledges: RFC 3465, which RFC 5681 section 3.1 recommends.
+    /// Unit in which acknowledgements open the window.
+    pub enum Counting ("acknowledgement counting") {
+        /// Bytes acknowledged: RFC 3465, which RFC 5681 section 3.1 recommends.
         Bytes = "bytes",
-        /// That it arrived, whatever it acknowledges: RFC 5681 section 3.1 equation (3), and senders before it. With delayed acknowledgements
-        /// the window opens half as fast.
+        /// Acknowledgements received, whatever they acknowledge: RFC 5681 section 3.1 equation (3), and earlier senders. With delayed
+        /// acknowledgements the window opens half as fast.
         Acknowledgements = "acknowledgements",
     }
 }

@@ -16,18 +16,18 @@ use serde::{Deserialize, Serialize};
 
 // Sections 2.3.2 and 2.4.4.
 member! {
-    /// For queues of L4S: reduces in proportion to the share of marked segments, and paces. Needs `ecn`, and a queue that marks,
-    /// such as `dualpi2`'s.
+    /// For L4S queues: reduces the window in proportion to the fraction of marked segments, and paces. Requires `ecn` and a queue that
+    /// marks, such as that of `dualpi2`.
     Prague = "prague", "draft-briscoe-iccrg-prague-congestion-control-04";
 
     pub struct PragueSpec {
-        /// Weight of the newest round in the estimate of the marked share (g).
+        /// Weight of the newest round in the estimate of the marked fraction (g).
         gain: f64 = 0.0625 => Kind::Probability,
-        /// That estimate at the start (alpha).
+        /// Initial estimate of the marked fraction (alpha).
         initial_alpha: f64 = 1.0 => Kind::Probability,
-        /// Shortest round trip as which it behaves, whatever its own is (RTT_virt); 0 is its own.
+        /// Minimum RTT that the flow emulates if its own is shorter (RTT_virt); 0 disables this.
         virtual_rtt: Span = Span::from_millis(25) => Kind::Duration { least: Span::ZERO },
-        /// Round trips from which on it does (D).
+        /// Number of RTTs after which a flow starts to emulate `virtual_rtt` (D).
         own_rounds: u32 = 500 => Kind::Whole { least: 0, most: 1_000_000_000 },
     }
 }

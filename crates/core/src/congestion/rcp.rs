@@ -11,15 +11,15 @@ use crate::primitives::units::Rate;
 use crate::settings::{Kind, Misfit, Settings, member};
 
 member! {
-    /// A source of RCP: sends at the rate that the queues of its path tell.
+    /// RCP source: sends at the rate advertised by the queues of its path.
     Rcp = "rcp", "Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005";
 
     pub struct RcpSourceSpec {
-        /// Of rates: a source of weight 2 sends twice as much as it is told, so that a queue shares by weights.
+        /// Weight of the flow, which multiplies the advertised rate; queues share their capacity by weight.
         weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
-        /// The most that it sends.
+        /// Maximum sending rate.
         fastest: Option<Rate> = None => Kind::Rate,
-        /// Whether the window at most doubles in a round trip, while an estimated price is still far off.
+        /// Limit window growth to a doubling per RTT while an estimated price is still inaccurate.
         slow_start: bool = false => Kind::Truth,
     }
 }

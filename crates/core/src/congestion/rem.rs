@@ -9,15 +9,15 @@ use crate::primitives::units::Rate;
 use crate::settings::{Kind, Misfit, Settings, member};
 
 member! {
-    /// A source that maximises its utility, the logarithm of its rate, less what its path costs (the source of REM, NUM).
+    /// Source that maximises its utility, the logarithm of its rate, minus the cost of its path (the source of REM, NUM).
     Rem = "rem", "Low and Lapsley, IEEE/ACM Transactions on Networking 7(6), 1999; cui-thesis section 2.3.3";
 
     pub struct RemSourceSpec {
-        /// Rate at a price of 1, which is the weight of the utility.
+        /// Sending rate at a price of 1: the weight of the utility.
         weight: Rate = Rate(1_000_000) => Kind::Rate,
-        /// The most that it sends, which it does at a price of 0.
+        /// Maximum sending rate, which is used at a price of 0.
         fastest: Rate = Rate(1_000_000_000) => Kind::Rate,
-        /// Whether the window at most doubles in a round trip, while the price is learnt.
+        /// Limit window growth to a doubling per RTT while the price is being learnt.
         slow_start: bool = true => Kind::Truth,
     }
 }

@@ -9,7 +9,7 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// A segment more per round trip, half on congestion.
+    /// Increases the window by one segment per RTT, and halves it on congestion.
     Reno = "reno", "RFC 5681";
 }
 

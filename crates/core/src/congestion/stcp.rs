@@ -10,15 +10,15 @@ use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, Misfit, Settings, member};
 
 member! {
-    /// Opens by a share of the window and closes by a share of it.
+    /// Both the increase per RTT and the reduction are proportional to the window.
     Scalable = "stcp", "Kelly, ACM CCR 33(2), 2003";
 
     pub struct ScalableSpec {
-        /// By how much an acknowledged segment opens the window.
+        /// Window increase per acknowledged segment, in segments.
         a: f64 = 0.01 => Kind::Probability,
-        /// Share of the window that a loss takes.
+        /// Fraction of the window removed by a loss.
         b: f64 = 0.125 => Kind::Probability,
-        /// Window up to which it is Reno.
+        /// Window up to which the flow behaves as Reno.
         lwnd: f64 = 16.0 => Kind::Segments { least: 0.0, most: 1e9 },
     }
 }

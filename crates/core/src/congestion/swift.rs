@@ -14,31 +14,31 @@ use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Holds the round trip at a target, which grows with hops and with the number of flows. Best with timestamps.
+    /// Keeps the RTT at a target that grows with the number of hops and of flows. Works best with timestamps.
     Swift = "swift", "Kumar and others, SIGCOMM 2020";
 
     pub struct SwiftSpec {
-        /// The target of a path without hops and of a large window (base_target).
+        /// Target RTT of a path without hops, for a large window (base_target).
         base_target: Span = Span::from_micros(25) => ABOVE_ZERO,
-        /// What each link of the path adds to it.
+        /// Addition to the target per link of the path.
         hop_delay: Span = Span::from_micros(1) => Kind::Duration { least: Span::ZERO },
-        /// What the smallest windows add to it (fs_range); zero for one target for all.
+        /// Maximum addition to the target, for the smallest windows (fs_range); 0 gives every flow the same target.
         flow_range: Span = Span::from_micros(100) => Kind::Duration { least: Span::ZERO },
-        /// A window up to which all of that is added (fs_min_cwnd).
+        /// Window up to which the full flow-based addition applies (fs_min_cwnd).
         flow_least_window: f64 = 0.1 => WINDOW,
-        /// A window from which on nothing of it is (fs_max_cwnd).
+        /// Window from which the flow-based addition is zero (fs_max_cwnd).
         flow_most_window: f64 = 100.0 => WINDOW,
-        /// By how much the window grows in a round trip (ai).
+        /// Window increase per RTT, in segments (ai).
         additive_increase: f64 = 1.0 => WINDOW,
-        /// What is taken of a window for an excess as large as the delay (beta).
+        /// Multiplicative decrease factor; the decrease is proportional to the excess delay relative to the delay (beta).
         decrease: f64 = 0.8 => Kind::Probability,
-        /// At most this share is taken of a window, and for a loss (max_mdf).
+        /// Maximum fraction of the window removed at once, and the fraction removed by a loss (max_mdf).
         most_decrease: f64 = 0.5 => Kind::Probability,
-        /// The window is no smaller (min_cwnd). Below one, a segment leaves only every few round trips.
+        /// Minimum window (min_cwnd). Below 1, a segment is sent only every few RTTs.
         least_window: f64 = 0.001 => WINDOW,
-        /// The window is no larger (max_cwnd).
+        /// Maximum window (max_cwnd).
         most_window: f64 = 10_000.0 => WINDOW,
-        /// So many timeouts in a row leave the least window (RETX_RESET_THRESHOLD).
+        /// Number of consecutive timeouts after which the window is reset to the minimum (RETX_RESET_THRESHOLD).
         timeouts_to_reset: u32 = 5 => Kind::Whole { least: 1, most: 1000 },
     }
 }

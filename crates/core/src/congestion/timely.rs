@@ -14,35 +14,35 @@ use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Sends at a rate that follows the gradient of the round trip. Best with timestamps, and for networks without loss.
+    /// Adjusts its rate to the gradient of the RTT. Works best with timestamps, in networks without loss.
     Timely = "timely", "Mittal and others, SIGCOMM 2015";
 
     pub struct TimelySpec {
-        /// Round trips below this only raise the rate (T_low).
+        /// RTT below which the rate always increases (T_low).
         t_low: Span = Span::from_micros(50) => ABOVE_ZERO,
-        /// Round trips above this lower it (T_high).
+        /// RTT above which the rate always decreases (T_high).
         t_high: Span = Span::from_micros(500) => ABOVE_ZERO,
-        /// By this much the rate grows at a time (delta).
+        /// Additive increase of the rate per update (delta).
         additive_step: Rate = Rate(10_000_000) => Kind::Rate,
-        /// How much a gradient, or an excess, takes of the rate (beta).
+        /// Multiplicative decrease factor for a positive RTT gradient and for an RTT above `t_high` (beta).
         decrease: f64 = 0.8 => Kind::Probability,
-        /// Weight of the newest difference of round trips in their average (alpha).
+        /// Weight of the newest RTT difference in the average (alpha).
         weight: f64 = 0.02 => Kind::Probability,
-        /// What a gradient is a share of: the round trip of an empty network (minRTT).
+        /// RTT of an empty network, by which the gradient is normalised (minRTT).
         min_rtt: Span = Span::from_micros(20) => ABOVE_ZERO,
-        /// Completions in a row without a growing round trip after which steps are larger (HAI).
+        /// Number of consecutive completion events without a growing RTT before the larger steps of hyperactive increase begin (HAI).
         calm_completions: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
-        /// How much larger (N).
+        /// Factor by which hyperactive increase multiplies the additive step (N).
         calm_steps: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
-        /// Data whose acknowledgement is a completion, after which the rate changes.
+        /// Segment size: the acknowledgement of this much data is a completion event, after which the rate is updated.
         segment: u64 = 64_000 => Kind::Bytes { least: 1, most: 1_000_000_000 },
-        /// The most that it sends: the line rate of the host.
+        /// Maximum sending rate: the line rate of the host.
         fastest: Rate = Rate(10_000_000_000) => Kind::Rate,
-        /// The least that it sends.
+        /// Minimum sending rate.
         slowest: Rate = Rate(1_000_000) => Kind::Rate,
-        /// What it starts with: C/(N+1) in the paper, where N other flows of the host share its line rate; without, `fastest`.
+        /// Initial sending rate: C/(N+1) in the paper, where N other flows of the host share its line rate. Default: the maximum rate.
         initial_rate: Option<Rate> = None => Kind::Rate,
-        /// At most so much is outstanding.
+        /// Maximum outstanding data.
         outstanding: u64 = 1_000_000 => Kind::Bytes { least: 1, most: 1_000_000_000_000 },
     }
 }

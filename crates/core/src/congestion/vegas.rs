@@ -16,21 +16,21 @@ use serde::{Deserialize, Serialize};
 // Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, which NS takes);
 // they give no gamma, and one segment is what NS and Linux take.
 member! {
-    /// Keeps a few segments in the queues.
+    /// Keeps a few segments queued.
     Vegas = "vegas", "Brakmo and Peterson, IEEE JSAC 13(8), 1995";
 
     pub struct VegasSpec {
-        /// The window grows while fewer segments than this are queued.
+        /// Number of queued segments below which the window grows.
         alpha: f64 = 2.0 => SEGMENTS_IN_QUEUES,
-        /// The window shrinks while more segments than this are queued.
+        /// Number of queued segments above which the window shrinks.
         beta: f64 = 4.0 => SEGMENTS_IN_QUEUES,
-        /// Slow start ends once more segments than this are queued.
+        /// Number of queued segments above which slow start ends.
         gamma: f64 = 1.0 => SEGMENTS_IN_QUEUES,
-        /// Instead of `alpha`, as a rate in segments per second: what it brings in a base round trip. With `beta_rate`.
+        /// Alternative to `alpha`, as a rate in segments per second: `alpha` is this rate times the base RTT. Requires `beta_rate`.
         alpha_rate: Option<f64> = None => SEGMENTS_PER_SECOND,
-        /// Instead of `beta`, likewise.
+        /// Alternative to `beta`, as a rate in segments per second. Requires `alpha_rate`.
         beta_rate: Option<f64> = None => SEGMENTS_PER_SECOND,
-        /// Off: the window only ever moves by a segment in a round trip, also from its start and after timeouts.
+        /// If false, the window changes by at most one segment per RTT, also at the start and after timeouts.
         slow_start: bool = true => Kind::Truth,
     }
 }

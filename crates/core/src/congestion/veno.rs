@@ -13,11 +13,11 @@ use crate::settings::{SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Reno, but a loss without a queue takes a fifth, and with a queue the window opens half as fast.
+    /// Reno, except that a loss without a queue removes a fifth of the window, and with a queue the window opens half as fast.
     Veno = "veno", "Fu and Liew, IEEE JSAC 21(2), 2003";
 
     pub struct VenoSpec {
-        /// With so many segments in queues the path is congested.
+        /// Number of queued segments from which the path counts as congested.
         beta: f64 = 3.0 => SEGMENTS_IN_QUEUES,
     }
 }

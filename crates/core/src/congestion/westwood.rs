@@ -14,11 +14,11 @@ use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// A loss leaves what the measured bandwidth, a filter of every acknowledgement, brings in the shortest round trip.
+    /// A loss sets the window to the estimated bandwidth times the minimum RTT. The bandwidth is filtered at every acknowledgement.
     Westwood = "westwood", "Mascolo, Casetti, Gerla, Sanadidi and Wang, MobiCom 2001";
 
     pub struct WestwoodSpec {
-        /// Time constant of the filter of bandwidth samples.
+        /// Time constant of the bandwidth filter.
         tau: Span = Span::from_millis(500) => ABOVE_ZERO,
     }
 }

@@ -10,11 +10,11 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// A loss leaves what the measured bandwidth, a sample a round trip, brings in the shortest round trip.
+    /// A loss sets the window to the estimated bandwidth times the minimum RTT. The bandwidth is sampled once per RTT.
     WestwoodPlus = "westwood_plus", "Grieco and Mascolo, ACM CCR 34(2), 2004";
 
     pub struct WestwoodPlusSpec {
-        /// Weight of the past in the filter of bandwidth samples.
+        /// Weight of the previous estimate in the bandwidth filter.
         alpha: f64 = 0.9 => Kind::Probability,
     }
 }

@@ -12,7 +12,7 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// A source of XCP: its window changes by what the queues of its path tell, packet by packet.
+    /// XCP source: its window changes by the feedback that the queues of its path write into each packet.
     Xcp = "xcp", "Katabi, Handley and Rohrs, SIGCOMM 2002";
 }
 

@@ -18,23 +18,23 @@ const ROUND_TRIPS: Kind = Kind::Whole { least: 1, most: 1_000_000 };
 
 // All are the paper's.
 member! {
-    /// Grows like Scalable TCP while its queue is short, and empties it while it is not.
+    /// Grows like Scalable TCP while its queue is short, and drains the queue when it is not.
     Yeah = "yeah", "Baiocchi, Castellani and Vacirca, PFLDnet 2007";
 
     pub struct YeahSpec {
-        /// With so many of its segments in queues it is slow, and takes them out (Q_max).
+        /// Number of queued segments above which the flow is in slow mode and drains its queue (Q_max).
         q_max: f64 = 80.0 => SEGMENTS_IN_QUEUES,
-        /// It is slow, too, where the queueing delay is above the shortest round trip over this.
+        /// The flow is also in slow mode while the queueing delay exceeds the minimum RTT divided by this value.
         phi: f64 = 8.0 => Kind::Number { least: 1e-3, most: 1e6 },
-        /// By how much an acknowledged segment opens the window in the fast mode.
+        /// Window increase per acknowledged segment in fast mode, in segments.
         a: f64 = 0.01 => Kind::Probability,
-        /// Share of the window that a loss takes at least.
+        /// Minimum fraction of the window removed by a loss.
         delta: f64 = 0.125 => Kind::Probability,
-        /// Share of the window that an early decongestion takes at most.
+        /// Maximum fraction of the window removed by one early decongestion.
         epsilon: f64 = 0.5 => Kind::Probability,
-        /// After so many slow round trips in a row, others keep the queue full, and a loss takes half.
+        /// Number of consecutive RTTs in slow mode after which competing loss-based flows are assumed; a loss then halves the window.
         rho: u32 = 16 => ROUND_TRIPS,
-        /// After so many fast round trips there are no such others.
+        /// Number of RTTs in fast mode after which competing loss-based flows are no longer assumed.
         zeta: u32 = 50 => ROUND_TRIPS,
     }
 }

@@ -8,25 +8,25 @@ use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// How the threshold of a probe follows from its 16 bits of identification A + 256 B, as a number between 0 and 1.
-    pub enum Thresholds ("way to thresholds") {
-        /// (A xor B) + 256 A with its bits reversed: thresholds spread evenly whether the sender counts in the low byte or, bytes swapped, in the
-        /// high one.
+    /// Function that maps the 16 identification bits of a probe, A + 256 B, to a threshold between 0 and 1.
+    pub enum Thresholds ("threshold function") {
+        /// Bit reversal of (A xor B) + 256 A. Thresholds are spread evenly both for senders that count in the low byte and for senders that
+        /// swap the bytes and count in the high byte.
         ExclusiveOr = "exclusive_or",
-        /// A + 256 (A xor B) with its bits reversed, as printed (cui-thesis section 5.2.2): of senders that swap bytes, 256 packets in a row have
-        /// thresholds in the same 256th of the range.
+        /// Bit reversal of A + 256 (A xor B), as printed (cui-thesis section 5.2.2). For senders that swap bytes, 256 consecutive packets
+        /// have thresholds in the same 256th of the range.
         Printed = "printed",
-        /// The bits reversed: bit-reversed counting of senders that count in the low byte.
+        /// Bit reversal of the identification: bit-reversed counting for senders that count in the low byte.
         Reversal = "reversal",
     }
 }
 
 words! {
-    /// What a receiver takes the price for before the first probe.
-    pub enum FirstEstimate ("first estimate") {
-        /// 0, as in the document's figures. Sources that go by it begin as if nothing were congested.
+    /// The receiver's price estimate before the first probe.
+    pub enum FirstEstimate ("initial estimate") {
+        /// 0, as in the document's figures. Sources start as if the path were not congested.
         Least = "least",
-        /// 1, which is as far off on average. Sources that go by it begin slowly.
+        /// 1, which has the same mean error. Sources start slowly.
         Most = "most",
     }
 }
@@ -36,13 +36,14 @@ words! {
 pub struct Adpm;
 
 member! {
-    /// Adaptive deterministic packet marking: each packet asks whether the price is above its threshold. Tells the largest price.
+    /// Adaptive deterministic packet marking: each packet tests whether the price exceeds its threshold. Reports the largest price of the
+    /// path.
     Adpm = "adpm", "cui-thesis section 5.2.1";
 
     pub struct AdpmSpec {
-        /// How the threshold of a packet follows from its identification.
+        /// Function that maps a packet's identification to its threshold.
         thresholds: Thresholds = Thresholds::ExclusiveOr => Kind::Words(&Thresholds::WORDS),
-        /// What a receiver takes the price for before the first probe.
+        /// The receiver's price estimate before the first probe.
         first_estimate: FirstEstimate = FirstEstimate::Least => Kind::Words(&FirstEstimate::WORDS),
     }
 }

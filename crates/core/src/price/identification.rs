@@ -5,17 +5,17 @@ use crate::settings::words;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// How senders identify packets, of which probes are made.
+    /// How senders assign the identification of packets, from which probes are derived.
     pub enum Identification ("identification") {
-        /// IPids counted from a random one, as many systems do. With thresholds by bit reversal this is random bit-reversed counting.
+        /// IP IDs counted from a random start, as on many systems. With thresholds by bit reversal this is random bit-reversed counting.
         Counting = "counting",
-        /// IPids counted from 1: pure bit-reversed counting.
+        /// IP IDs counted from 1: pure bit-reversed counting.
         FromOne = "from_one",
-        /// The same as `counting`, and each with its bytes swapped, as hosts write it that forget the order of bytes of the network.
+        /// As `counting`, but with the two bytes swapped, as written by hosts that do not convert to network byte order.
         ByteSwapped = "byte_swapped",
-        /// IPids drawn at random.
+        /// Random IP IDs.
         Random = "random",
-        /// No IPid: a checksum of the payload, the same when a segment is sent again.
+        /// No IP ID, but a checksum of the payload; a retransmission has the same checksum.
         Checksum = "checksum",
     }
 }

@@ -7,13 +7,15 @@ use crate::settings::words;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// How a price is mapped to 0 to 1.
+    /// How a price is mapped to the range 0 to 1.
     pub enum MappingKind ("mapping") {
-        /// By its place between `least` and `most`.
+        /// Linear between the minimum and the maximum price.
         Linear = "linear",
-        /// By the place of its logarithm, so that errors are relative. Of RCP, whose price is one over a rate, this is the document's log(1/r).
+        /// Linear in the logarithm of the price, so that errors are relative. For RCP, whose price is the inverse of a rate, this is the
+        /// document's log(1/r).
         Logarithmic = "logarithmic",
-        /// By the logarithm of its size over `scale`, with its sign: errors are relative for prices of either sign that are large against `scale`.
+        /// The logarithm of the magnitude relative to `scale`, with the price's sign: errors are relative for prices of either sign that
+        /// are large compared with `scale`.
         Signed = "signed",
     }
 }

@@ -20,22 +20,22 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 words! {
-    /// What a scheme tells of the prices of a path.
+    /// How a scheme combines the prices of a path.
     pub enum Combination ("combination") {
-        /// The largest of them, which max-min fairness takes.
+        /// The largest price, as max-min fairness requires.
         Largest = "largest",
-        /// Their sum, which the maximum of utility takes.
+        /// The sum of the prices, as utility maximisation requires.
         Sum = "sum",
     }
 }
 
 words! {
-    /// How the price comes from the receiver to the sender.
-    pub enum WayBack ("way back") {
+    /// How the receiver returns the price to the sender.
+    pub enum WayBack ("price feedback") {
         /// As a number in each acknowledgement.
         Exact = "exact",
-        /// As one bit in each acknowledgement (CWR, which pure acknowledgements do not use), compared with a threshold that both ends know: ADPM
-        /// once more (cui-thesis section 5.3.1).
+        /// As one bit in each acknowledgement (CWR, which pure acknowledgements do not use), compared with a threshold known to both ends:
+        /// ADPM applied again (cui-thesis section 5.3.1).
         OneBit = "one_bit",
     }
 }

@@ -12,11 +12,11 @@ use crate::settings::{Kind, Settings, member};
 pub struct Ram;
 
 member! {
-    /// Random additive marking: the share of marked packets is the mean of the prices of the path, whose hops are known by the TTL.
+    /// Random additive marking: the fraction of marked packets is the mean of the path's prices, and the TTL gives the number of hops.
     Ram = "ram", "cui-thesis section 2.3.4";
 
     pub struct RamSpec {
-        /// Packets over which a receiver averages marks; at first as many as there are.
+        /// Number of packets over which a receiver averages marks; fewer until it has received that many.
         memory: u32 = 1000 => Kind::Whole { least: 1, most: 4_000_000_000 },
     }
 }

@@ -12,13 +12,14 @@ use crate::settings::{Kind, Misfit, Settings, member};
 pub struct RemMarks;
 
 member! {
-    /// Random exponential marking: the share of marked packets tells the sum of the prices, by its logarithm.
+    /// Random exponential marking: the fraction of marked packets encodes the sum of the prices logarithmically.
     RemMarks = "rem", "cui-thesis section 2.3.3, equations (2.6) and (2.7)";
 
     pub struct RemMarksSpec {
-        /// A price of p (0 to 1) marks all but `phi` to the power of -p of the packets (phi), above 1.
+        /// Base of the marking probability: a price of p (0 to 1) leaves `phi` to the power of -p of the packets unmarked (phi). Must be
+        /// above 1.
         phi: f64 = 10.0 => Kind::Number { least: 1.0, most: 1e12 },
-        /// Packets over which a receiver averages marks; at first as many as there are.
+        /// Number of packets over which a receiver averages marks; fewer until it has received that many.
         memory: u32 = 1000 => Kind::Whole { least: 1, most: 4_000_000_000 },
     }
 }

@@ -11,15 +11,16 @@ use serde::{Deserialize, Serialize};
 pub struct Rpm;
 
 member! {
-    /// Ryu and others: each packet asks whether a price is just one level. Tells the largest price.
+    /// Deterministic packet marking by Ryu and others: each packet tests for one level of the quantised price. Reports the largest price of
+    /// the path.
     Rpm = "rpm", "cui-thesis section 2.3.6";
 
     pub struct RpmSpec {
-        /// Levels of a quantised price (n).
+        /// Number of levels of the quantised price (n).
         levels: u32 = 100 => Kind::Whole { least: 2, most: 65_536 },
-        /// Packets after which a receiver takes the largest level of these packets, if any was marked; a larger one it takes at once. With packets
-        /// counted, as many as there are levels bring each once; otherwise several times as many are needed, or the price of a queue that
-        /// asks for less may be taken for the largest.
+        /// Number of packets after which a receiver adopts the largest level marked among them, if any; a larger level is adopted
+        /// immediately. With sequential packet identification, `levels` packets test every level once. Otherwise several times as many are
+        /// needed, or the receiver may adopt the lower price of another queue.
         memory: u32 = 100 => Kind::Whole { least: 1, most: 4_000_000_000 },
     }
 }

@@ -13,11 +13,11 @@ use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// Bits of the ECN field that carry marks.
+    /// Number of ECN bits that carry marks.
     pub enum EcnBits ("number of ECN bits") {
-        /// A probe is marked or not, and of one queue.
+        /// A probe is marked or unmarked, and tests one queue.
         One = "one",
-        /// A probe has three values, and two probes are of six queues.
+        /// A probe has three values, and two probes together test six queues.
         Two = "two",
     }
 }
@@ -27,15 +27,16 @@ words! {
 pub struct Tpm;
 
 member! {
-    /// Thommes and Coates: each packet asks for one bit of the quantised prices of certain queues. Tells the sum of the prices.
+    /// Deterministic packet marking by Thommes and Coates: each packet tests one bit of the quantised prices of certain queues. Reports the
+    /// sum of the prices.
     Tpm = "tpm", "cui-thesis section 2.3.5, equation (2.9)";
 
     pub struct TpmSpec {
-        /// Bits of a quantised price (b).
+        /// Number of bits of the quantised price (b).
         bits: u32 = 4 => Kind::Whole { least: 1, most: 16 },
-        /// The longest path, in queues that tell prices (h).
+        /// Maximum number of queues on a path that report prices (h).
         hops: u32 = 30 => Kind::Whole { least: 1, most: 255 },
-        /// Bits of the ECN field that carry marks.
+        /// Number of ECN bits that carry marks.
         ecn_bits: EcnBits = EcnBits::One => Kind::Words(&EcnBits::WORDS),
     }
 }

@@ -25,15 +25,15 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
+    /// Balanced packet discard: early packet discard that spares VCs that have just lost a packet.
     Bpd = "bpd", "bpd-2001 section 4";
 
     pub struct BpdSpec {
-        /// Cells in the buffer from which packets of most VCs may not begin (LT).
+        /// Queue length in cells from which packets of most VCs are refused (LT).
         lower: u64 => Kind::Cells { or_none: false }; "25 %",
-        /// Cells in the buffer from which those of a VC that has just lost may not (UT).
+        /// Queue length in cells from which packets of VCs that have just lost a packet are refused (UT).
         upper: u64 => Kind::Cells { or_none: false }; "75 %",
-        /// For how many packets after a loss a VC is judged by `upper` (GAP).
+        /// Number of packets after a loss for which a VC is subject to `upper` instead of `lower` (GAP).
         gap: u32 => Kind::Whole { least: 0, most: 1_000_000 }; "5",
     }
 }

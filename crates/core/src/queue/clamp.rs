@@ -12,13 +12,13 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// CLAMP: the price is a multiple of the time that the queue takes to be sent, and is told to senders that keep a window by it.
+    /// CLAMP access router: its price is a multiple of the queueing delay and bounds the windows of CLAMP clients.
     Clamp = "clamp", "Andrew, Hanly and Mukhtar, IEEE Transactions on Mobile Computing 7(2), 2008";
 
     pub struct ClampSpec {
-        /// How many seconds of price a second of queue is (b). Above pi/2 windows swing.
+        /// Seconds of price per second of queueing delay (b). Windows oscillate above pi/2.
         slope: f64 = 0.5 => Kind::Number { least: 0.0, most: 1000.0 },
-        /// Price below which nothing is told, as bytes of queue times the slope (a).
+        /// Offset in bytes, subtracted from the queue times the slope (a). The price is 0 below it.
         offset: u32 = 0 => Kind::Bytes { least: 0, most: 1_000_000_000 },
     }
 }

@@ -16,19 +16,19 @@ use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// CoDel, and BLUE where senders do not answer it: overflows make discards likelier, an empty queue rarer.
+    /// CoDel combined with BLUE for unresponsive traffic: an overflow raises BLUE's discard probability, and an empty queue lowers it.
     Cobalt = "cobalt", "Hoeiland-Joergensen, Taht and Morton, LANMAN 2018";
 
     pub struct CobaltSpec {
-        /// Acceptable wait (of CoDel).
+        /// CoDel's target queueing delay.
         target: Span = Span::from_millis(5) => ABOVE_ZERO,
-        /// How long waits must exceed the target: about the longest usual round-trip time (of CoDel).
+        /// CoDel's interval: the time for which the delay must exceed the target, about the longest usual RTT.
         interval: Span = Span::from_millis(100) => ABOVE_ZERO,
-        /// By so much an overflow raises the probability of a discard (d1 of BLUE).
+        /// Increase of the discard probability on an overflow (d1 of BLUE).
         increment: f64 = 1.0 / 256.0 => Kind::Probability,
-        /// By so much an empty queue lowers it (d2).
+        /// Decrease of the discard probability on an empty queue (d2 of BLUE).
         decrement: f64 = 1.0 / 4096.0 => Kind::Probability,
-        /// From one change of it to the next at least (freeze_time).
+        /// Minimum time between changes of the discard probability (freeze_time).
         freeze: Span = Span::from_millis(5) => Kind::Duration { least: Span::ZERO },
     }
 }

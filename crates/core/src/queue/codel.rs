@@ -11,13 +11,14 @@ use serde::{Deserialize, Serialize};
 
 // RFC 8289 sections 4.2 and 4.3.
 member! {
-    /// Controlled delay: marks when no wait within an interval met the target. Discards packets that are not ECN-capable.
+    /// Controlled delay: marks while the queueing delay has exceeded a target for a whole interval. Discards packets that are not
+    /// ECN-capable.
     Codel = "codel", "RFC 8289";
 
     pub struct CodelSpec {
-        /// Acceptable wait.
+        /// Target queueing delay.
         target: Span = Span::from_millis(5) => ABOVE_ZERO,
-        /// How long waits must exceed the target: about the longest usual round-trip time.
+        /// Time for which the delay must exceed the target: about the longest usual RTT.
         interval: Span = Span::from_millis(100) => ABOVE_ZERO,
     }
 }

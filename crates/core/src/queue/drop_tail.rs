@@ -6,7 +6,7 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Accepts whatever fits. Over cells this is plain ATM.
+    /// Accepts every packet that fits. For cells this is plain ATM.
     DropTail = "drop_tail", "common practice";
 }
 

@@ -12,11 +12,11 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Early packet discard: once the threshold is reached, no packet may begin. Includes partial packet discard.
+    /// Early packet discard: from a threshold on, no packet may begin. Includes partial packet discard.
     Epd = "epd", "Romanow and Floyd, IEEE JSAC 13(4), 1995";
 
     pub struct EpdSpec {
-        /// Once the buffer holds this many cells, no packet may begin.
+        /// Queue length in cells from which no packet may begin.
         threshold: u64 => Kind::Cells { or_none: false },
     }
 }

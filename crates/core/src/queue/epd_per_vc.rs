@@ -11,24 +11,24 @@ use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Early packet discard with per-VC accounting: past the threshold, only VCs that hold their share of it lose packets.
+    /// Early packet discard with per-VC accounting: above the threshold, only VCs that hold at least their share of it lose packets.
     EpdPerVc = "epd_per_vc", "spd-1998 section 2.5";
 
     pub struct EpdPerVcSpec {
-        /// Once the buffer holds this many cells, no VC that holds its share (this divided by the number of active VCs) may begin
-        /// a packet.
+        /// Queue length in cells from which a VC that holds its share (the threshold divided by the number of active VCs) may not begin a
+        /// packet.
         threshold: u64 => Kind::Cells { or_none: false },
-        /// Which VCs are active.
+        /// VCs that count as active.
         active: ActiveVcs = ActiveVcs::Configured => Kind::Words(&ActiveVcs::WORDS),
     }
 }
 
 words! {
-    /// Which VCs share a threshold.
+    /// VCs that share a threshold.
     pub enum ActiveVcs ("set of VCs") {
-        /// All whose route crosses the link.
+        /// All VCs whose route crosses the link.
         Configured = "configured",
-        /// Those with cells in the buffer.
+        /// VCs with cells in the buffer.
         Backlogged = "backlogged",
     }
 }

@@ -20,15 +20,15 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Tells the sources of an available bit rate service (`abr`) the rate that fills the link and is fair (ERICA).
+    /// Assigns the sources of an available bit rate service (`abr`) rates that fill the link and are fair (ERICA).
     Erica = "erica", "Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, IEEE/ACM ToN 8(1), 2000";
 
     pub struct EricaSpec {
-        /// Share of the link's rate that is handed out (target utilisation).
+        /// Target utilisation: the fraction of the link's rate that is allocated.
         target: f64 = 0.9 => Kind::Probability,
-        /// Time over which load and channels are counted, at least 1 us.
+        /// Averaging interval over which load and active channels are counted, at least 1 us.
         averaging_interval: Span = Span::from_millis(5) => Kind::Duration { least: Span::from_micros(1) },
-        /// As long as the load factor is no more than this above 1, rates are made equal (delta).
+        /// Rates are equalised while the load factor is at most 1 plus this value (delta).
         delta: f64 = 0.1 => Kind::Number { least: 0.0, most: 10.0 },
     }
 }

@@ -12,18 +12,18 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders that go by it.
+    /// MaxNet router: its congestion cost integrates the arrivals in excess of a target rate, and senders adapt to it.
     MaxNet = "maxnet", "cui-thesis section 5.3.2, equation (5.6)";
 
     pub struct MaxNetSpec {
-        /// Target rate, as a share of the link's (c).
+        /// Target rate, as a fraction of the link's rate (c).
         target: f64 = 0.95 => Kind::Probability,
-        /// By how much the cost changes in a period in which nothing arrives, or twice the target (phi c).
+        /// Change of the cost in a period with no arrivals, or with twice the target (phi c).
         gain: f64 = 0.05 => Kind::Number { least: 0.0, most: 1000.0 },
         /// Time between updates of the cost, at least 1 us.
         period: Span = Span::from_millis(10) => Kind::Duration { least: Span::from_micros(1) },
-        /// Whether the cost may fall below 0, as (5.6) is printed. An idle link then lowers it without end, and sources take as long to slow down
-        /// again.
+        /// Allow a negative cost, as (5.6) is printed. An idle link then lowers the cost without bound, and sources take as long to slow
+        /// down again.
         signed: bool = false => Kind::Truth,
     }
 }

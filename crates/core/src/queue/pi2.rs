@@ -14,20 +14,20 @@ use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay. Discards packets that are not ECN-capable. Defaults
-    /// are those of Linux.
+    /// The Classic queue of DualPI2: the marking probability is the square of a controller output that follows the delay. Discards packets
+    /// that are not ECN-capable. The defaults are those of Linux.
     Pi2 = "pi2", "RFC 9332 appendix A.1";
 
     pub struct Pi2Spec {
-        /// Target delay (target).
+        /// Target queueing delay (target).
         target: Span = Span::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the probability (Tupdate), at least 1 us.
         period: Span = Span::from_millis(16) => Kind::Duration { least: Span::from_micros(1) },
-        /// Weight of the delay's distance from the target, per second (alpha).
+        /// Integral gain: weight of the deviation of the delay from the target, per second (alpha).
         alpha: f64 = 0.16 => Kind::Number { least: 0.0, most: 1000.0 },
-        /// Weight of its change, per second (beta).
+        /// Proportional gain: weight of the change of the delay, per second (beta).
         beta: f64 = 3.2 => Kind::Number { least: 0.0, most: 1000.0 },
-        /// Highest probability at which packets are marked; from it on they are discarded (p_Cmax).
+        /// Probability from which packets are discarded instead of marked (p_Cmax).
         max_marked: f64 = 0.25 => Kind::Probability,
     }
 }

@@ -12,20 +12,20 @@ use serde::{Deserialize, Serialize};
 
 // RFC 8033 sections 4 and 5.1.
 member! {
-    /// Proportional integral controller enhanced: the probability of a mark follows the delay. Discards packets that are not
+    /// Proportional integral controller enhanced: the marking probability follows the queueing delay. Discards packets that are not
     /// ECN-capable.
     Pie = "pie", "RFC 8033";
 
     pub struct PieSpec {
-        /// Target delay (QDELAY_REF).
+        /// Target queueing delay (QDELAY_REF).
         target: Span = Span::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the probability (T_UPDATE), at least 1 us.
         period: Span = Span::from_millis(15) => Kind::Duration { least: Span::from_micros(1) },
-        /// A burst of this length after a calm passes unmarked (MAX_BURST).
+        /// Duration of a burst that passes unmarked after a period without congestion (MAX_BURST).
         burst: Span = Span::from_millis(150) => Kind::Duration { least: Span::ZERO },
-        /// Highest probability at which packets are marked; above it they are discarded (mark_ecnth).
+        /// Probability above which packets are discarded instead of marked (mark_ecnth).
         max_marked: f64 = 0.1 => Kind::Probability,
-        /// Typical packet: a queue of two of them counts as empty (MEAN_PKTSIZE).
+        /// Typical packet size; a queue of at most two such packets counts as empty (MEAN_PKTSIZE).
         packet: u32 = 1000 => PACKET_BYTES,
     }
 }

@@ -11,25 +11,25 @@ use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// What becomes of a packet that comes too fast.
+    /// Action on packets that exceed the rate.
     pub enum Excess ("excess") {
-        /// It is discarded.
+        /// Discard the packet.
         Discarded = "discarded",
-        /// It is marked (CE); what is not ECN-capable is discarded.
+        /// Mark the packet (CE), or discard it if it is not ECN-capable.
         Marked = "marked",
     }
 }
 
 member! {
-    /// A token bucket: discards or marks what comes faster than a rate, but for bursts.
+    /// Token bucket: discards or marks packets that exceed a rate, except for bursts.
     Policer = "policer", "RFC 2697 section 3";
 
     pub struct PolicerSpec {
-        /// At which tokens come (CIR); headers count.
+        /// Token rate, headers included (CIR).
         rate: Rate => Kind::Rate,
-        /// Tokens that are kept, which pass at once (CBS). A larger packet never conforms.
+        /// Bucket size: maximum burst that passes at once (CBS). A larger packet never conforms.
         burst: u32 => Kind::Bytes { least: 1, most: 1_000_000_000 }; "15 kB",
-        /// What becomes of what comes faster.
+        /// Action on packets that exceed the rate.
         excess: Excess = Excess::Discarded => Kind::Words(&Excess::WORDS),
     }
 }

@@ -8,7 +8,7 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, except the last cell.
+    /// Partial packet discard: if a cell does not fit, the rest of its packet is discarded too, except for the last cell.
     Ppd = "ppd", "Romanow and Floyd, IEEE JSAC 13(4), 1995";
 }
 

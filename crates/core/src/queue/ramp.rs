@@ -11,16 +11,16 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Marks at random, the likelier the longer the queue is at the moment, the switch of DCQCN. Discards packets that are not
-    /// ECN-capable.
+    /// Marks at random, with a probability that grows with the instantaneous queue length: the switch of DCQCN. Discards packets that are
+    /// not ECN-capable.
     Ramp = "ramp", "Zhu and others, SIGCOMM 2015, section 3.1";
 
     pub struct RampSpec {
-        /// Queue up to which nothing is marked (K_min).
+        /// Queue length up to which nothing is marked (K_min).
         lower: u64 => Kind::QueueLength; "25 %",
-        /// Queue at which the probability is `max_probability` (K_max); above it everything is marked.
+        /// Queue length at which the probability is `max_probability` (K_max). Above it every packet is marked.
         upper: u64 => Kind::QueueLength; "75 %",
-        /// Probability of a mark at `upper` (P_max).
+        /// Marking probability at `upper` (P_max).
         max_probability: f64 = 0.01 => Kind::Probability,
     }
 }

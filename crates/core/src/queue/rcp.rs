@@ -14,21 +14,21 @@ use serde::{Deserialize, Serialize};
 
 // alpha, beta, period, the first rate and the first round trip are those of the authors' own simulator.
 member! {
-    /// The rate control protocol: one rate for all flows of the link, told to senders that take it.
+    /// Rate control protocol: advertises one rate for all flows of the link to RCP sources.
     Rcp = "rcp", "Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005; cui-thesis section 5.3.2";
 
     pub struct RcpSpec {
-        /// How much spare capacity counts in a round trip (alpha).
+        /// Gain of the spare capacity per RTT (alpha).
         alpha: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
-        /// How much the queue counts (beta).
+        /// Gain of the queue (beta).
         beta: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
-        /// Share of the link's rate that flows may have together (eta).
+        /// Fraction of the link's rate that the flows may use together (eta).
         target: f64 = 1.0 => Kind::Probability,
         /// Time between updates of the rate (T), at least 1 us.
         period: Span = Span::from_millis(10) => Kind::Duration { least: Span::from_micros(1) },
-        /// The first rate, as a share of the link's.
+        /// Initial rate, as a fraction of the link's rate.
         first_share: f64 = 0.05 => Kind::Probability,
-        /// Stands for the mean round trip until packets tell one.
+        /// Mean RTT assumed until packets report one.
         first_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
     }
 }

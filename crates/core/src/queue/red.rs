@@ -23,47 +23,48 @@ use serde::{Deserialize, Serialize};
 // The weight is that of section 6 of the paper, the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of
 // RED", 2000).
 member! {
-    /// Random early detection: marks or discards at random, with a probability that grows with the average queue. What cannot be marked
-    /// is discarded.
+    /// Random early detection: marks or discards at random, with a probability that grows with the average queue length. Discards packets
+    /// that cannot be marked.
     Red = "red", "Floyd and Jacobson, IEEE/ACM Transactions on Networking 1(4), 1993";
 
     pub struct RedSpec {
-        /// Average queue below which nothing is marked (min_th).
+        /// Average queue length below which nothing is marked (min_th).
         lower: u64 => Kind::QueueLength; "25 %",
-        /// Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`) or is 1.
+        /// Average queue length at which the probability is `max_probability` (max_th). Above it the probability keeps growing (`gentle`)
+        /// or is 1.
         upper: u64 => Kind::QueueLength; "75 %",
-        /// Probability of a mark as the average reaches `upper` (max_p).
+        /// Marking probability as the average reaches `upper` (max_p).
         max_probability: f64 = 0.1 => Kind::Probability,
         /// Weight of a new sample in the average (w_q).
         weight: f64 = 0.002 => Kind::Probability,
-        /// Between `upper` and twice that, the probability grows to 1.
+        /// Increase the probability linearly to 1 between `upper` and twice `upper`.
         gentle: bool = true => Kind::Truth,
-        /// Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have been sent meanwhile.
+        /// Typical packet size. The average decays during idle time as if packets of this size had found the queue empty.
         packet: u32 = 1000 => PACKET_BYTES,
-        /// What the average queue is counted in. Thresholds keep the unit of the buffer: counted in bytes, a packet of a threshold is one
-        /// of the size `packet`.
+        /// Unit of the average queue length. Thresholds keep the unit of the buffer; if the average is in bytes, a packet of a threshold
+        /// has the size `packet`.
         counts: RedCounts = RedCounts::Packets => Kind::Words(&RedCounts::WORDS),
-        /// What becomes of a packet that is to tell of congestion.
+        /// How congestion is signalled.
         signals: RedSignals = RedSignals::Marks => Kind::Words(&RedSignals::WORDS),
     }
 }
 
 words! {
-    /// What RED counts the average queue in.
-    pub enum RedCounts ("count") {
-        /// Packets or cells, whatever their size; all are equally likely to be marked.
+    /// Unit in which RED measures the average queue length.
+    pub enum RedCounts ("unit of the queue length") {
+        /// Packets or cells of any size, all marked with the same probability.
         Packets = "packets",
-        /// Bytes, over those of a typical packet; a packet is the likelier to be marked the larger it is.
+        /// Bytes, in units of the typical packet; the marking probability is proportional to the packet's size.
         Bytes = "bytes",
     }
 }
 
 words! {
-    /// How RED tells of congestion.
-    pub enum RedSignals ("signal") {
-        /// A mark; what is not ECN-capable is discarded.
+    /// How RED signals congestion.
+    pub enum RedSignals ("congestion signal") {
+        /// Mark the packet, or discard it if it is not ECN-capable.
         Marks = "marks",
-        /// A loss, of what is ECN-capable, too.
+        /// Discard the packet, even if it is ECN-capable.
         Drops = "drops",
     }
 }

@@ -16,21 +16,22 @@ use serde::{Deserialize, Serialize};
 
 // The document gives no values: these are the usual ones of the REM of ns-2 and of its port to ns-3.
 member! {
-    /// Random exponential marking: a price that follows input rate and queue length, signalled by marks. Discards what is not ECN-capable.
+    /// Random exponential marking: a price that follows input rate and queue length, signalled by marks. Discards packets that are not
+    /// ECN-capable.
     Rem = "rem", "cui-thesis section 2.3.3, equations (2.5) and (2.6)";
 
     pub struct RemSpec {
-        /// Queue length to maintain (b*).
+        /// Target queue length (b*).
         target: u64 => Kind::QueueLength,
-        /// Weight of the queue's distance from the target, against that of the input from the capacity (alpha).
+        /// Weight of the queue's deviation from the target, relative to the mismatch of input rate and capacity (alpha).
         alpha: f64 = 0.1 => Kind::Number { least: 0.0, most: 1000.0 },
-        /// How far the price moves in a period (gamma).
+        /// Step size of the price per period (gamma).
         gamma: f64 = 0.001 => Kind::Number { least: 0.0, most: 1000.0 },
-        /// A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
+        /// Base of the marking probability: a price of p leaves `phi` to the power of -p of the packets unmarked (phi). Must be above 1.
         phi: f64 = 1.001 => Kind::Number { least: 1.0, most: 1e6 },
         /// Time between updates of the price, at least 1 us.
         period: Span = Span::from_millis(2) => Kind::Duration { least: Span::from_micros(1) },
-        /// Typical packet: what input and capacity are counted in.
+        /// Typical packet size, the unit of input and capacity.
         packet: u32 = 1000 => PACKET_BYTES,
     }
 }

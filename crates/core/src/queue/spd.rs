@@ -18,27 +18,27 @@ use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early packet discard.
+    /// Single packet discard: one early loss for each VC whose own queue builds up, with early packet discard as a fallback.
     Spd = "spd", "spd-1998 section 3.3";
 
     pub struct SpdSpec {
-        /// Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
+        /// Number of cells of the VC from which one of its packets is discarded (SPDth); `none` disables this.
         dropping_threshold: Option<u64> => Kind::Cells { or_none: true }; "10 %",
-        /// Once the buffer holds this many cells, no packet may begin.
+        /// Queue length in cells from which no packet may begin.
         epd_threshold: u64 => Kind::Cells { or_none: false }; "75 %",
-        /// Cells in the buffer that must be exceeded for the single discard (CongestTh).
+        /// Queue length in cells that must be exceeded for the single discard (CongestTh).
         congestion_threshold: u64 => Kind::Cells { or_none: false }; "50 %",
-        /// How the printed code is read.
+        /// Interpretation of the printed code.
         reading: SpdReading = SpdReading::Corrected => Kind::Words(&SpdReading::WORDS),
     }
 }
 
 words! {
-    /// How the printed code of single packet discard is read.
+    /// Interpretation of the printed code of single packet discard.
     pub enum SpdReading ("reading") {
-        /// As the text describes: one packet, and no other until the VC's own queue has been empty.
+        /// As described in the text: one packet, and no other until the VC's own queue has been empty.
         Corrected = "corrected",
-        /// To the letter: every packet that begins while the queue is built up.
+        /// As printed: every packet that begins while the queue is built up.
         Printed = "printed",
     }
 }

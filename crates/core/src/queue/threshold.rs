@@ -12,11 +12,11 @@ use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that are not ECN-capable.
+    /// Marks packets that arrive at a queue longer than a threshold: the switch of DCTCP. Discards packets that are not ECN-capable.
     Threshold = "threshold", "RFC 8257 section 3.1";
 
     pub struct ThresholdSpec {
-        /// Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
+        /// Queue length on arrival, excluding the arriving packet, above which packets are marked (K).
         threshold: u64 => Kind::QueueLength,
     }
 }

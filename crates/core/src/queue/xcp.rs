@@ -14,19 +14,19 @@ use serde::{Deserialize, Serialize};
 
 // The paper's own values.
 member! {
-    /// XCP: works out once a round trip by how much flows should change their rates, and shares it out among their packets.
+    /// XCP router: once per mean RTT it computes the change of the aggregate rate and divides it among packets as feedback.
     Xcp = "xcp", "Katabi, Handley and Rohrs, SIGCOMM 2002";
 
     pub struct XcpSpec {
-        /// How much of the spare capacity is given away in an interval (alpha).
+        /// Fraction of the spare capacity that is allocated per control interval (alpha).
         alpha: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
-        /// How much of the standing queue is taken back (beta).
+        /// Gain of the persistent queue (beta).
         beta: f64 = 0.226 => Kind::Number { least: 0.0, most: 10.0 },
-        /// Share of the traffic that changes hands in an interval, for fairness (gamma).
+        /// Fraction of the traffic that is redistributed per control interval, for fairness (gamma).
         gamma: f64 = 0.1 => Kind::Probability,
-        /// Share of the link's rate that flows may have together.
+        /// Fraction of the link's rate that the flows may use together.
         target: f64 = 1.0 => Kind::Probability,
-        /// How finely the length of an interval is told, which is the mean round trip, at least 1 us.
+        /// Timer resolution of the control interval (the mean RTT), at least 1 us.
         period: Span = Span::from_millis(1) => Kind::Duration { least: Span::from_micros(1) },
     }
 }

@@ -13,11 +13,12 @@ use serde::{Deserialize, Serialize};
 pub(super) const QUANTUM: Kind = Kind::Bytes { least: 64, most: 1_000_000 };
 
 member! {
-    /// Bytes by turns: a quantum for each queue, times its share; the queue with the most bytes makes room.
+    /// Deficit round robin: a quantum of bytes per turn, in proportion to each queue's share. On overflow the queue with the most bytes
+    /// loses packets.
     Drr = "drr", "Shreedhar and Varghese (1995), Efficient Fair Queueing using Deficit Round Robin";
 
     pub struct DrrSpec {
-        /// Bytes a turn of the queue with the least share.
+        /// Quantum per turn of the queue with the smallest share, in bytes.
         quantum: u32 = 1500 => QUANTUM,
     }
 }

@@ -17,40 +17,40 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 words! {
-    /// Which of the two queues of DualPI2 is served.
-    pub enum DualService ("service of two queues") {
-        /// L, and C for its small share of the bytes.
+    /// Service discipline of the two queues of DualPI2.
+    pub enum DualService ("service discipline") {
+        /// The L queue, with a small guaranteed share of the bytes for the C queue.
         WeightedRoundRobin = "weighted_round_robin",
-        /// The packet that has waited longest, where those of L count as if they had waited for a shift more.
+        /// The packet that has waited longest, with the wait of L packets extended by a time shift.
         TimeShiftedFifo = "time_shifted_fifo",
     }
 }
 
 // RFC 9332 figure 2, for a round trip of 100 ms at most (RTT_max).
 member! {
-    /// Two queues with coupled marks: for L4S packets (`l4s`), and for all others. It has their policies in itself.
+    /// Two queues with coupled marking: one for L4S packets (`l4s`) and one for all others. Includes the policies of both.
     DualPi2 = "dualpi2", "RFC 9332 appendix A";
 
     pub struct DualPi2Spec {
-        /// Target delay of the queue of the others, the Classic one (target).
+        /// Target delay of the Classic queue (target).
         target: Span = Span::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the base probability (Tupdate), at least 1 us.
         period: Span = Span::from_millis(15) => Kind::Duration { least: Span::from_micros(1) },
-        /// Weight of the delay's distance from the target, per second (alpha).
+        /// Integral gain: weight of the deviation of the delay from the target, per second (alpha).
         alpha: f64 = 0.15 => Kind::Number { least: 0.0, most: 1000.0 },
-        /// Weight of its change, per second (beta).
+        /// Proportional gain: weight of the change of the delay, per second (beta).
         beta: f64 = 3.0 => Kind::Number { least: 0.0, most: 1000.0 },
-        /// Coupling factor: the base probability times this is marked in the L4S queue at least (k).
+        /// Coupling factor: L4S packets are marked with at least this multiple of the base probability (k).
         coupling: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
-        /// Delay above which the L4S queue marks by itself (minTh).
+        /// Delay above which the L4S queue marks on its own (minTh).
         ramp_from: Span = Span::from_micros(800) => Kind::Duration { least: Span::ZERO },
-        /// So much further it marks everything; 0 is a step (range).
+        /// Width of the ramp above `ramp_from`, at whose end every L4S packet is marked; 0 gives a step (range).
         ramp: Span = Span::from_micros(400) => Kind::Duration { least: Span::ZERO },
-        /// Which queue is served.
+        /// Service discipline of the two queues.
         service: DualService = DualService::WeightedRoundRobin => Kind::Words(&DualService::WORDS),
-        /// Share of the link that the Classic queue has at least while both have something; of weighted round robin.
+        /// Weighted round robin: minimum share of the link for the Classic queue while both queues are backlogged.
         classic_share: f64 = 0.0625 => Kind::Probability,
-        /// By so much L4S packets seem to have waited longer; of the time-shifted FIFO (tshift).
+        /// Time-shifted FIFO: time added to the wait of L4S packets (tshift).
         shift: Span = Span::from_millis(50) => Kind::Duration { least: Span::ZERO },
     }
 }

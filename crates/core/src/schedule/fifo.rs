@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 member! {
-    /// In the order of arrival, whatever the queue.
+    /// Serves packets in the order of arrival, whatever their queue.
     Fifo = "fifo", "RFC 7806 section 2.1";
 }
 

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 // RFC 8290 section 5.2.
 member! {
-    /// Bytes by turns, new queues first; the queue with the most bytes makes room.
+    /// Flow queueing of FQ-CoDel: a quantum of bytes per turn, new queues first. On overflow the queue with the most bytes loses packets.
     FlowQueue = "flow_queue", "RFC 8290";
 
     pub struct FlowQueueSpec {
-        /// Bytes a turn of the queue with the least share.
+        /// Quantum per turn of the queue with the smallest share, in bytes.
         quantum: u32 = 1514 => QUANTUM,
     }
 }

@@ -11,7 +11,7 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// A unit of each queue in turn; the longest queue makes room.
+    /// Stochastic fairness queueing: one packet of each queue in turn. On overflow the longest queue loses packets.
     Sfq = "sfq", "McKenney (1990), Stochastic Fairness Queueing, IEEE INFOCOM";
 }
 

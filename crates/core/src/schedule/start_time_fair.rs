@@ -10,7 +10,8 @@ use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// By the virtual time at which a unit would begin, by shares; the queue with the most bytes makes room.
+    /// Start-time fair queueing: serves packets by virtual start time, weighted by shares. On overflow the queue with the most bytes loses
+    /// packets.
     StartTimeFair = "start_time_fair", "Goyal, Vin and Cheng (1996), Start-time Fair Queuing";
 }
 

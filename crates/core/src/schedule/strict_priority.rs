@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 member! {
-    /// The first queue that holds anything: those after it wait for as long as it does; the queue with the most bytes makes room.
+    /// Strict priority: serves the first backlogged queue. On overflow the queue with the most bytes loses packets.
     StrictPriority = "strict_priority", "RFC 7806 section 2.2";
 }
 

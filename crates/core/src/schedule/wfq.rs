@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 member! {
-    /// By the time at which the fluid ideal, generalized processor sharing, would finish a unit; the queue with the most bytes makes room.
+    /// Weighted fair queueing: serves packets by their finish time under generalised processor sharing. On overflow the queue with the most
+    /// bytes loses packets.
     Wfq = "wfq", "Parekh and Gallager (1993), A Generalized Processor Sharing Approach to Flow Control";
 }
 

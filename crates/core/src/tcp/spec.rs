@@ -51,53 +51,57 @@ pub struct TcpSpec {
 }
 
 words! {
-    /// What ends slow start before a loss does.
+    /// How slow start ends before a loss.
     pub enum SlowStart ("slow start") {
-        /// Only the threshold: RFC 5681.
+        /// At the slow-start threshold only: RFC 5681.
         Standard = "standard",
-        /// A round trip that grows, or acknowledgements that come closely for long (Ha and Rhee 2011).
+        /// When the RTT grows, or after a long train of closely spaced acknowledgements (Ha and Rhee 2011).
         HyStart = "hystart",
-        /// RFC 9406: a round trip that grows, after five slower rounds. Only the first slow start of a flow.
+        /// RFC 9406: when the RTT grows, after five rounds of slower growth. Only in the first slow start of a flow.
         HyStartPlusPlus = "hystart++",
     }
 }
 
 words! {
-    /// What becomes of a window that its application does not fill.
+    /// How a window that the application does not fill is treated.
     pub enum WindowValidation ("window validation") {
-        /// Each acknowledgement opens it, and it stays: RFC 2001 and senders of its time.
+        /// Every acknowledgement opens the window, and idle time does not reduce it: RFC 2001 and senders of its time.
         None = "none",
-        /// Each acknowledgement opens it; nothing sent for longer than a timeout leaves the initial window (RFC 5681 section 4.1).
+        /// Every acknowledgement opens the window; after more than a timeout without transmission it is reset to the initial window (RFC
+        /// 5681 section 4.1).
         Rfc5681 = "rfc5681",
-        /// It opens only while half of it is in use, and is kept for five minutes; congestion reduces what was in use.
+        /// The window opens only while half of it is in use, and is preserved for five minutes; congestion reduces the part that was in
+        /// use.
         Rfc7661 = "rfc7661",
-        /// It opens in slow start up to twice what is in use, later if it is full, and is halved for each timeout without anything sent.
+        /// The window opens in slow start up to twice the amount in use, later only if it is full, and is halved for each timeout without
+        /// transmission.
         Linux = "linux",
     }
 }
 
 words! {
-    /// The quantity whose half becomes the slow-start threshold when a segment is lost.
+    /// Quantity whose half becomes the slow-start threshold when a segment is lost.
     pub enum Halves ("quantity to halve") {
-        /// Segments outstanding: RFC 5681 equation (4); a repeated timeout of one segment leaves the threshold.
+        /// Outstanding segments: RFC 5681 equation (4). A repeated timeout of the same segment does not change the threshold.
         FlightSize = "flight_size",
-        /// The window in force, `floor(min(cwnd, receiver window))`, each time: bpd-2001 section 2.1, spd-1998 section 4.1.2.
+        /// Effective window, `floor(min(cwnd, receiver window))`, at every loss: bpd-2001 section 2.1, spd-1998 section 4.1.2.
         Window = "window",
     }
 }
 
 words! {
-    /// How losses are found and repaired.
+    /// How losses are detected and repaired.
     pub enum Recovery ("recovery") {
-        /// RFC 6582: partial acknowledgements repair one hole each.
+        /// RFC 6582: each partial acknowledgement repairs one hole.
         NewReno = "newreno",
         /// RFC 5681: the first acknowledgement of new data ends fast recovery.
         Reno = "reno",
         /// RFC 6675 with the scoreboard of RFC 2018.
         Sack = "sack",
-        /// RFC 8985: losses are found by the time that segments were sent, tail losses by a probe; RFC 9937: what is sent meanwhile. With SACK.
+        /// RFC 8985: losses are detected by transmission times, and tail losses by a probe; RFC 9937 governs transmission during recovery.
+        /// Requires SACK.
         RackTlp = "rack_tlp",
-        /// Third duplicate: window 1, slow start, go back (spd-1998 section 4.1.2).
+        /// On the third duplicate: window 1, slow start, go-back-N (spd-1998 section 4.1.2).
         Tahoe = "tahoe",
         /// The pipe rules of bpd-2001 section 6.1.
         BpdSack = "bpd_sack",
@@ -105,11 +109,11 @@ words! {
 }
 
 words! {
-    /// Which partial acknowledgements restart the retransmission timer: the variants of RFC 6582 section 4. With `rack_tlp` all do.
-    pub enum InRecovery ("variant of the timer") {
-        /// The first: many losses are left to a timeout.
+    /// Partial acknowledgements that restart the retransmission timer: the variants of RFC 6582 section 4. With `rack_tlp` all do.
+    pub enum InRecovery ("timer variant") {
+        /// The first only: recovery from many losses ends with a timeout.
         Impatient = "impatient",
-        /// Each: many losses are repaired at one a round trip.
+        /// All: many losses are repaired at one per RTT.
         SlowButSteady = "slow_but_steady",
     }
 }

@@ -24,25 +24,25 @@ use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// Sends at the rate of delivery, probes for more in cycles and heeds losses above 2 % (BBR version 3).
+    /// Paces at the estimated bottleneck bandwidth, probes for more in cycles and limits losses to about 2 % (BBR version 3).
     Bbr3 = "bbrv3", "Cardwell, Swift and Beshay, draft-ietf-ccwg-bbr-06, 2026";
 
     pub struct Bbr3Spec {
-        /// Bandwidth-delay products in flight at most, but while bandwidth is probed and in ProbeRTT (DefaultCwndGain).
+        /// Maximum data in flight outside bandwidth probing and ProbeRTT, in bandwidth-delay products (DefaultCwndGain).
         window_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
-        /// Share of a round trip's segments that may be lost while bandwidth is probed (LossThresh).
+        /// Maximum tolerated fraction of lost segments per RTT while bandwidth is probed (LossThresh).
         loss_threshold: f64 = 0.02 => Kind::Probability,
-        /// What a round trip with losses leaves of the short-term bounds at least (Beta).
+        /// Minimum fraction of the short-term bounds that remains after an RTT with losses (Beta).
         beta: f64 = 0.7 => Kind::Probability,
-        /// Share of the long-term bound that is left to others (Headroom).
+        /// Fraction of the long-term bound left unused for other flows (Headroom).
         headroom: f64 = 0.15 => Kind::Probability,
-        /// How long a shortest round trip counts (MinRTTFilterLen).
+        /// Lifetime of the minimum RTT (MinRTTFilterLen).
         min_rtt_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
-        /// Without a shorter round trip for so long, half a product is in flight for a while (ProbeRTTInterval).
+        /// Time without a shorter RTT after which ProbeRTT limits the data in flight to half a bandwidth-delay product (ProbeRTTInterval).
         probe_rtt_interval: Span = Span::from_millis(5_000) => ABOVE_ZERO,
-        /// For how long (ProbeRTTDuration).
+        /// Duration of ProbeRTT (ProbeRTTDuration).
         probe_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
-        /// Share of the rate of delivery that pacing stays below it (PacingMarginPercent).
+        /// Fraction by which the pacing rate stays below the estimated bandwidth (PacingMarginPercent).
         pacing_margin: f64 = 0.01 => Kind::Probability,
     }
 }

@@ -27,46 +27,49 @@ use serde::{Deserialize, Serialize};
 // 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other round trip and no slow start as in sections
 // 4.2.1 and 4.2.2.
 member! {
-    /// A given number of segments in the queues (FAST TCP).
+    /// Keeps a given number of segments queued (FAST TCP).
     Fast = "fast", "Cui's thesis, chapter 4: equations (4.1), (4.5) and (4.32), Algorithm 1, and with `draining` the four phases of section 4.4.2";
 
     pub struct FastSpec {
-        /// Segments to keep in the queues.
+        /// Number of segments to keep queued.
         alpha: f64 = 200.0 => SEGMENTS_IN_QUEUES,
-        /// Fraction of the way to the new window that each update moves.
+        /// Fraction of the distance to the new window that each update covers.
         gamma: f64 = 0.5 => Kind::Probability,
-        /// When the window is updated, and by what.
+        /// Form of the window update: its timing and equation.
         update: UpdateForm = UpdateForm::Thesis => Kind::Words(&UpdateForm::WORDS),
-        /// Of the form `thesis`: round trips from one update of the window to the next.
+        /// Form `thesis`: RTTs between updates of the window.
         round_trips: u32 = 2 => Kind::Whole { least: 1, most: 1000 },
-        /// Of the form `module`: the time from one update of the window to the next, in every other round trip.
+        /// Form `module`: time between updates of the window, in every other RTT.
         update_period: Span = UPDATE_PERIOD => ABOVE_ZERO,
-        /// The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the form `thesis` and on in
-        /// `module` if not given. Off in `module`, which updates many times before it sees what came of it, it does not come to rest.
+        /// Estimate the queue from the window of one RTT ago and, after a loss, from the window before the loss. By default off in the form
+        /// `thesis` and on in `module`. With this off, `module` does not converge, because it updates many times before it sees the effect
+        /// of an update.
         remembered_window: Option<bool> = None => Kind::Truth,
-        /// Slow start while the queueing delay is below this (MIthreshold).
+        /// Queueing delay below which the flow stays in slow start (MIthreshold).
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
-        /// Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
+        /// Factor by which a new flow, once stable, slows down for a while so that the queues drain (r).
         draining: Option<u32> = None => Kind::Whole { least: 2, most: 1_000_000 },
-        /// With `draining`: after so long the flow forgets what it took for propagation and drains again, so that a longer path is not taken for a queue.
+        /// With `draining`: time after which the flow discards its estimate of the propagation delay and drains again, so that a longer
+        /// path is not mistaken for a queue.
         drain_again: Option<Span> = None => ABOVE_ZERO,
-        /// The window rests while at least `alpha` segments are in the queues and fewer than this; `alpha` if not given.
+        /// The window stays constant while at least `alpha` and fewer than this many segments are queued. Default: `alpha`.
         beta: Option<f64> = None => SEGMENTS_IN_QUEUES,
-        /// The window shrinks by its share on each acknowledgement, so that sending does not pause (Algorithm 1).
+        /// Spread a window decrease over the acknowledgements in proportion, so that transmission does not pause (Algorithm 1).
         paced_decrease: bool = false => Kind::Truth,
-        /// A loss, a mark or a first timeout halves `alpha`, down to a hundredth, and `beta` with it; it returns exponentially, at this rate per second (k of equation 4.32).
+        /// Rate per second at which `alpha` recovers exponentially (k of equation 4.32). Each loss, mark or first timeout halves `alpha`,
+        /// and `beta` with it, to no less than a hundredth.
         alpha_return: Option<f64> = None => Kind::Number { least: 0.0, most: 1e6 },
-        /// Weight of its history in the averaged round trip (4.5).
+        /// Weight of the previous average in the averaged RTT (4.5).
         history_weight: Option<f64> = None => Kind::Probability,
     }
 }
 
 words! {
-    /// When and how the window of FAST is updated.
-    pub enum UpdateForm ("form of update") {
-        /// Equation (4.1), once in some round trips.
+    /// Timing and equation of FAST's window updates.
+    pub enum UpdateForm ("update form") {
+        /// Equation (4.1), once every few RTTs.
         Thesis = "thesis",
-        /// As the ns-2 module behind the document's figures: every 10 ms in every other round trip, by the window of a round trip ago.
+        /// The ns-2 module behind the document's figures: every 10 ms in every other RTT, based on the window of one RTT ago.
         Module = "module",
     }
 }

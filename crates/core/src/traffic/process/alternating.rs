@@ -9,12 +9,11 @@ use crate::traffic::schedule::Schedule;
 pub struct Alternating;
 
 member! {
-    /// One datagram after another, with an exponential idle time between the end of one and the beginning of the next: the input port of
-    /// a switch.
+    /// Input port of a switch: one datagram at a time, with an exponentially distributed idle time after each.
     Alternating = "alternating", "the input ports of Cui's thesis, section 3.2";
 
     pub struct AlternatingSpec {
-        /// Rate on the wire at which a datagram is sent, headers included.
+        /// Sending rate of a datagram on the wire, headers included.
         rate: Rate => Kind::Rate,
         /// Mean idle time.
         mean_idle: Span => ABOVE_ZERO; "1 s",

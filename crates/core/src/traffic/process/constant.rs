@@ -8,11 +8,11 @@ use crate::traffic::schedule::Schedule;
 pub struct Constant;
 
 member! {
-    /// Evenly spaced.
+    /// Evenly spaced arrivals.
     Constant = "constant", "common practice";
 
     pub struct ConstantSpec {
-        /// Rate: of datagrams on the wire, headers included; of an application, of its payload.
+        /// Rate: for datagrams on the wire, headers included; for applications, of the payload.
         rate: Rate => Kind::Rate,
     }
 }

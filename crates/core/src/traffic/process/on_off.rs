@@ -8,15 +8,15 @@ use crate::traffic::schedule::Schedule;
 pub struct OnOff;
 
 member! {
-    /// Bursts of evenly spaced arrivals, and silences, both of exponential length.
+    /// Bursts of evenly spaced arrivals, separated by silences; both have exponentially distributed lengths.
     OnOff = "on_off", "common practice";
 
     pub struct OnOffSpec {
-        /// Rate while it is on: of datagrams on the wire, headers included; of an application, of its payload.
+        /// Rate during a burst: for datagrams on the wire, headers included; for applications, of the payload.
         rate: Rate => Kind::Rate,
-        /// Mean length of a burst.
+        /// Mean duration of a burst.
         mean_on: Span => ABOVE_ZERO; "1 s",
-        /// Mean length of a silence.
+        /// Mean duration of a silence.
         mean_off: Span => ABOVE_ZERO; "1 s",
     }
 }

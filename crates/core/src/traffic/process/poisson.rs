@@ -8,11 +8,11 @@ use crate::traffic::schedule::Schedule;
 pub struct Poisson;
 
 member! {
-    /// Exponential gaps.
+    /// Poisson arrivals: exponentially distributed gaps.
     Poisson = "poisson", "queueing theory";
 
     pub struct PoissonSpec {
-        /// Mean rate: of datagrams on the wire, headers included; of an application, of its payload.
+        /// Mean rate: for datagrams on the wire, headers included; for applications, of the payload.
         rate: Rate => Kind::Rate,
     }
 }
