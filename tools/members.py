@@ -1,10 +1,9 @@
-"""Writes a page for each controller and each queue policy, with pictures of one experiment: docs/reference/controllers, docs/reference/policies.
+"""Writes a page for each controller and each queue policy, with pictures of one experiment.
 
     .venv/bin/python tools/members.py docs [MEMBER...]
 
-Which members there are is read from the JSON Schema, what they say of themselves from docs/reference/settings.md, which the core writes,
-and where they stand from the guides, the gallery and the examples. So a new member has its page without a word here; a test
-compares the pages with what this makes.
+Pages are written to docs/reference/controllers and docs/reference/policies. Members, descriptions and settings come from the JSON
+Schema; notes come from the module comment of the member's source file. A test compares the pages with the output of this script.
 """
 
 from __future__ import annotations
@@ -20,70 +19,111 @@ from typing import Any
 import gallery
 from member_experiments import Experiment, controllers, of_controller, over_cells, over_packets, policies
 from pictures import svg
+from reference import members
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 
 CONTROLLERS = """\
-# Controllers, one by one
+# Congestion controllers
 
-What each congestion controller does with the same link: 50 Mbit/s, a round trip of 40 ms, and 417 waiting places, which is two
-and a half bandwidth-delay products. First with one flow; then with a second one that starts at 10 s and has 44 ms. Settings have
-their defaults, of which FAST's 200 packets a flow are large for this link; a controller that begins at a rate begins with the
-link's. Those made for data centres, Swift and TIMELY, are set for this path, and their receivers delay no acknowledgement. One
-that goes by a price has the queue that tells it, the others have drop-tail. Numbers are of the second half of a minute.
+`controller` of a flow's [`tcp`](../scenario/tcp.md) is a name, or a table with settings: `controller = {kind = "fast", alpha =
+20}`. Each page below describes one controller: settings, notes on its source, and its behaviour in the experiment of this page.
 
-Each page has the scenario, all settings and a picture, on the same axes for all, above which slow start may peak.
-[Settings](../settings.md) has all settings on one page.
+**Experiment**: a bottleneck of 50 Mbit/s, a round-trip time of 40 ms, and a buffer of 417 packets (2.5 bandwidth-delay
+products). The first run has one flow. In the second run a second flow with a round-trip time of 44 ms starts at 10 s. Settings
+have their defaults; FAST's default of 200 packets per flow is large for this link. Swift and TIMELY, which are designed for
+data centres, are configured for this path, and their receivers do not delay ACKs. Controllers that react to prices use the
+queue policy that provides them; all others use drop-tail. Numbers cover the second half of one minute.
+
+```toml
+name = "one flow"
+duration = "60 s"
+warmup = "30 s"
+
+[topology.dumbbell]
+rate = "50 Mbps"
+delay = "10 ms"
+queue = {policy = "drop_tail", buffer = "417 packets"}
+
+[flows.web]
+from = "left"
+to = "right"
+propagation_rtt = "40 ms"
+tcp = {preset = "sack", controller = {kind = "reno"}, timestamps = true}
+```
 """
 
-QUEUES = """\
-# Queue policies, one by one
+POLICIES = """\
+# Queue policies
 
-What each queue policy does with the same traffic. [Which queue policy, and when?](../policies.md) says what to choose.
+`policy` of a [`queue`](../scenario/queue.md), with its settings in the same table: `queue = {buffer = "80 packets", policy =
+"red", lower = "25 %", upper = "75 %"}`. Each page below describes one policy: settings, notes on its source, and its behaviour
+in the experiment of this page. [Queue policies](../../howto/policies.md) helps to choose one.
 
-**Over packets**: ten flows with round trips of 40 to 80 ms over 50 Mbit/s, with 333 waiting places, and ECN. Senders are Reno, or
-those that go by the queue's price where it tells one. A policy that asks for a length of the queue is given 20 % of the buffer,
-one that asks for two 10 and 30 %. Numbers are of the last 30 of 40 s.
+**Packets**: ten ECN-capable flows with round-trip times of 40 to 80 ms share 50 Mbit/s and a buffer of 333 packets. Senders run
+Reno, or the controller that uses the policy's price. Policies with one queue-length threshold use 20 % of the buffer, those
+with two use 10 % and 30 %. Numbers cover the last 30 of 40 s.
+
+```toml
+name = "packets"
+duration = "40 s"
+warmup = "10 s"
+
+[topology.dumbbell]
+rate = "50 Mbps"
+delay = "10 ms"
+queue = {policy = "red", buffer = "333 packets", lower = "10 %", upper = "30 %"}
+
+[flows.web]
+count = 10
+from = "left"
+to = "right"
+propagation_rtt = {evenly = ["40 ms", "80 ms"]}
+start = {uniform = ["0 s", "1 s"]}
+tcp = {preset = "sack", controller = {kind = "reno"}, ecn = true}
+```
 """
 
 CELLS = """\
 
-**Over cells**: five Reno flows of 30 Mbit/s each over 75 Mbit/s, with a round trip of 1.2 ms and 1200 waiting places, as in the
-topology B of bpd-2001, with its coarse timer. Numbers are of the last 9 of 10 s.
+**Cells**: five Reno flows of 30 Mbit/s each share 75 Mbit/s, with a round-trip time of 1.2 ms, a buffer of 1200 cells and a
+coarse retransmission timer, as in topology B of bpd-2001. Numbers cover the last 9 of 10 s.
 """
 
 
 # Where the axes of all pictures end: a little above what a window can be at rest, and what buffers hold.
 TOPS = {("windo", False): 650, ("queue", False): 420, ("queue", True): 1210}
 
-NUMBERS = "utilisation | mean queue | 99 % wait at most | lost | marked | goodput, Mbit/s | fairness"
+NUMBERS = "Utilisation | Mean queue | 99th percentile of delay | Lost | Marked | Goodput (Mbit/s) | Fairness"
 
 
 @dataclass(frozen=True)
 class Family:
-    """Members of one kind.
+    """The members of one kind.
 
     Attributes
     ----------
     folder : str
-        Of their pages in docs, and of their pictures.
-    heading : str
-        Of their section in docs/reference/settings.md.
+        Folder of their pages in docs/reference.
+    pictures : str
+        Folder of their pictures in docs/images.
+    table : str
+        Table of the JSON Schema that selects a member.
     sources : str
-        Folder of their sources.
+        Folder of their source files.
     key : str
-        The keys of a scenario that name one, as a regular expression.
-    same, other : str
-        What a page says of its experiment, and of the other end where that is not the usual one.
+        Keys of a scenario that name a member, as a regular expression.
+    partner : str
+        Sentence on the other end of the experiment where it is not the default.
     """
 
     folder: str
-    heading: str
+    pictures: str
+    table: str
     sources: str
     key: str
-    same: str
-    other: str
+    partner: str
     names: Callable[[], dict[str, Any]]
     experiments: Callable[[str], Iterator[tuple[str, Experiment]]]
 
@@ -104,21 +144,21 @@ def _of_queue(name: str) -> Iterator[tuple[str, Experiment]]:
 FAMILIES = (
     Family(
         "controllers",
-        "Controllers",
+        "controllers",
+        "ControllerTable",
         "congestion",
         "controller|kind",
-        "One flow, and beside it two, of which one starts at 10 s: [the same for all controllers](index.md), on the same scales.",
-        "this controller goes by what the queue [`{0}`](../queues/{0}.md) tells.",
+        "This controller uses the price of the queue policy [`{0}`](../policies/{0}.md).",
         controllers,
         _of_controller,
     ),
     Family(
+        "policies",
         "queues",
-        "Queue policies",
+        "Queue",
         "queue",
         "policy",
-        "[The same traffic for all policies](index.md), on the same scale.",
-        "the senders here have the controller [`{0}`](../controllers/{0}.md).",
+        "Senders use the controller [`{0}`](../controllers/{0}.md), which reacts to this policy's price.",
         policies,
         _of_queue,
     ),
@@ -130,7 +170,7 @@ def main(docs: Path, drawn: Container[str] | None = None) -> None:
     for family in FAMILIES:
         made = dict(pages(family))
         made.update(pictures(family, drawn))
-        for folder in (docs / family.folder, docs / "images" / family.folder):
+        for folder in (docs / "reference" / family.folder, docs / "images" / family.pictures):
             folder.mkdir(parents=True, exist_ok=True)
             for left in {*folder.iterdir()} - {docs / name for name in made}:
                 left.unlink()
@@ -141,8 +181,8 @@ def main(docs: Path, drawn: Container[str] | None = None) -> None:
 def pages(family: Family) -> Iterator[tuple[str, str]]:
     """Of each member, and of all: where in docs, and the text."""
     for name in family.names():
-        yield f"{family.folder}/{name}.md", page(family, name)
-    yield f"{family.folder}/index.md", overview(family)
+        yield f"reference/{family.folder}/{name}.md", page(family, name)
+    yield f"reference/{family.folder}/index.md", overview(family)
 
 
 def remarks(family: Family, name: str) -> str:
@@ -163,48 +203,46 @@ def pictures(family: Family, drawn: Container[str] | None) -> Iterator[tuple[str
         if drawn is not None and name not in drawn:
             continue
         for picture, experiment in family.experiments(name):
-            yield f"images/{family.folder}/{picture}.svg", picture_of(experiment)
+            yield f"images/{family.pictures}/{picture}.svg", picture_of(experiment)
 
 
 def page(family: Family, name: str) -> str:
-    said, settings = declared(family.heading)[name]
-    parts = [f"# `{name}`\n\n{said}\n\n{remarks(family, name)}Its code is in `{source(family, name)}`.\n", "\n## Settings\n\n"]
-    parts.append(settings or "It has none.\n")
-    parts.append(f"\n## What it does\n\n{family.same}\n")
+    description, settings = members(family.table, "../scenario/")[name]
+    parts = [f"# `{name}`\n\n{description}\n\n{remarks(family, name)}Code: `{source(family, name)}`.\n", "\n## Settings\n"]
+    parts.append(settings or "\nNone.\n")
+    parts.append("\n## Behaviour\n\nThe [experiment](index.md) is the same for all members, on the same axes.\n")
     for picture, experiment in family.experiments(name):
         if experiment.partner:
-            parts.append(f"\nPrices need both ends: {family.other.format(experiment.partner)}\n")
-        parts.append(f"\n```toml\n{experiment.toml}```\n")
-        parts.append(f"\n![{name}: {', '.join(experiment.runs)}](../images/{family.folder}/{picture}.svg)\n")
-        parts.append(f"\n| | {NUMBERS} |\n|---|{'---|' * (NUMBERS.count('|') + 1)}\n")
+            parts.append(f"\n{family.partner.format(experiment.partner)}\n")
+        parts.append(f"\n{configured(family, experiment)}\n")
+        parts.append(f"\n![{name}: {', '.join(experiment.runs)}](../../images/{family.pictures}/{picture}.svg)\n")
+        parts.append(f"\n| Run | {NUMBERS} |\n|---|{'---|' * (NUMBERS.count('|') + 1)}\n")
         parts += [f"| {title} | {measured(run)} |\n" for title, run in experiment.runs.items()]
     return "".join([*parts, *where(family, name)])
 
 
+def configured(family: Family, experiment: Experiment) -> str:
+    """The lines of the experiment that select the member."""
+    key = "tcp" if family.folder == "controllers" else "queue"
+    lines = [line for line in experiment.toml.splitlines() if line.startswith(f"{key} = ")]
+    return "\n".join(f"`{line}`" for line in lines)
+
+
 def overview(family: Family) -> str:
-    """The page of a family: all members side by side."""
+    """The index of a family: a table of all members, and their results in the experiment."""
     head = f"{NUMBERS} |\n|---|{'---|' * (NUMBERS.count('|') + 1)}\n"
     if family.folder == "controllers":
         rows: dict[str, list[str]] = {}
         for name in family.names():
             for title, run in of_controller(name).runs.items():
                 rows.setdefault(title, []).append(f"| [`{name}`]({name}.md) | {measured(run)} |\n")
-        tables = [f"\n| {title} | {head}{''.join(lines)}" for title, lines in rows.items()]
+        tables = [f"\n## {title.capitalize()}\n\n| Controller | {head}{''.join(lines)}" for title, lines in rows.items()]
         return "".join([CONTROLLERS, *tables])
     packets, cells = (
         [f"| [`{name}`]({name}.md) | {measured(found.runs[name])} |\n" for name in family.names() if (found := kind(name))]
         for kind in (over_packets, over_cells)
     )
-    return "".join([QUEUES, f"\n| packets | {head}", *packets, CELLS, f"\n| cells | {head}", *cells])
-
-
-@cache
-def declared(heading: str) -> dict[str, tuple[str, str]]:
-    """What members say of themselves in docs/reference/settings.md: description with source, and the table of their settings."""
-    text = (DOCS / "settings.md").read_text(encoding="utf-8")
-    section = re.split(r"^## ", text.partition(f"\n## {heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
-    found = re.findall(r"^`(\w+)`: (.*)\n(?:\n((?:\|.*\n)+))?", section, flags=re.MULTILINE)
-    return {name: (said, settings) for name, said, settings in found}
+    return "".join([POLICIES, f"\n| Policy | {head}", *packets, CELLS, f"\n| Policy | {head}", *cells])
 
 
 def source(family: Family, name: str) -> str:
@@ -256,12 +294,12 @@ def where(family: Family, name: str) -> Iterator[str]:
     named = used if name in words() else re.compile(rf"{used.pattern}|(?<!\w)(?:{called(name)})(?!\w)")
     counts = {place: len(named.findall(_text(DOCS / place[0]))) for place in guide_pages()}
     most = sorted((place for place, count in counts.items() if count), key=lambda place: -counts[place])[:4]
-    guides = [f"[{title}](../{at})" for at, title in most]
-    shown = [f"[{one.title}](../gallery.md#{anchor(one.title)})" for one in gallery.scripts() if used.search(one.code)]
+    guides = [f"[{title}](../../{at})" for at, title in most]
+    shown = [f"[{one.title}](../../howto/gallery.md#{anchor(one.title)})" for one in gallery.scripts() if used.search(one.code)]
     examples = [f"`examples/{path.name}`" for path in sorted((ROOT / "examples").glob("*.toml")) if used.search(_text(path))]
-    lists = {"Guides and concepts that name it most": guides, "Gallery": shown, "Examples": examples}
+    lists = {"Pages": guides, "Gallery": shown, "Examples": examples}
     if any(lists.values()):
-        yield "\n## Where it is used\n\n"
+        yield "\n## See also\n\n"
         yield from (f"* {title}: {', '.join(places)}.\n" for title, places in lists.items() if places)
 
 
@@ -281,16 +319,10 @@ def words() -> set[str]:
 
 @cache
 def guide_pages() -> list[tuple[str, str]]:
-    """The pages that docs/index.md has as guides and concepts, and their titles; not those that tools write."""
-    index = _text(DOCS / "index.md")
-    listed = [page for section in ("Guides", "Concepts") for page in _listed(index, section) if page != "gallery"]
-    return [(f"{page}.md", re.findall(r"^# (.*)", _text(DOCS / f"{page}.md"), re.MULTILINE)[0]) for page in listed]
-
-
-def _listed(index: str, section: str) -> list[str]:
-    """The pages in a section of docs/index.md."""
-    text = index.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
-    return re.findall(r"^\* \[[^]]+\]\((\S+)\.md\)", text, re.MULTILINE)
+    """The pages of the parts that explain, with their titles; not indexes, and not the gallery, which is generated."""
+    found = [path for part in ("learn", "howto", "evidence") for path in sorted((DOCS / part).glob("*.md"))]
+    named = [path for path in found if path.stem not in ("index", "gallery")]
+    return [(str(path.relative_to(DOCS)), re.findall(r"^# (.*)", _text(path), re.MULTILINE)[0]) for path in named]
 
 
 @cache

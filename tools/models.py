@@ -1,4 +1,5 @@
-"""Writes what follows from the models in crates/models: python/tailback/models/_closed_forms.py and the tables of docs/evidence/theory.md.
+"""Writes what follows from the models in crates/models: python/tailback/models/_closed_forms.py and the tables of
+docs/evidence/theory.md.
 
     .venv/bin/python tools/models.py
 

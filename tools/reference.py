@@ -1,15 +1,17 @@
-"""Writes pages of the reference: docs/reference/scenario.md from the JSON Schema, docs/reference/command_line.md from the commands themselves, and
-docs/reference/python.md, which says what Sphinx shows of which module.
+"""Writes the generated pages of docs/reference: scenario tables and members from the JSON Schema, the command line from its
+commands, and the index of Python's modules.
 
-    .venv/bin/python tools/reference.py docs
+    .venv/bin/python tools/reference.py docs/reference
 
-A test compares the files with what this makes, so that a field, a command and an option say what they are in one place only.
+A test compares the files with the output of this script. Controllers and queue policies have pages of their own
+(tools/members.py).
 """
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -26,64 +28,225 @@ from tailback._cli.output import EXIT_CODES
 
 
 def main(folder: Path) -> None:
-    """Writes the pages."""
-    for page in (scenario, command_line, python):
-        (folder / f"{page.__name__}.md").write_text(page(), encoding="utf-8")
+    """Writes the pages below `folder`, and removes pages of tables that no longer exist."""
+    for old in {*(folder / "scenario").glob("*.md")}:
+        old.unlink()
+    for name, text in pages().items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[str, str]:
+    """Every generated page of the reference by its path in docs/reference, except those of controllers and queue policies."""
+    families = {f"{page}.md": family(page) for page in FAMILIES}
+    return {**scenario(), **families, "command_line.md": command_line(), "python.md": python()}
 
 
 SCENARIO = """\
-# Scenarios, key by key
+# Scenario
 
-Every table of a scenario and all its keys, made from the JSON Schema that `tailback schema` prints. In a TOML file a key of a
-table inside another is written `[flows.web]` or `flows.web.count = 3`; in Python a scenario is the same as dictionaries. Members
-that are chosen by a word, that is controllers, queue policies, price schemes and sources, have [their own page](settings.md), and
-so have [presets](presets.md). What the results are is in [tables and columns](tables.md).
+All tables and keys of a scenario, generated from the JSON Schema that `tailback schema` prints. In TOML, a table within a table
+is written `[flows.web]` or `flows.web.count = 3`; in Python, a scenario is the same structure of dictionaries. Quantities carry
+their unit: `10 ms`, `75 Mbps`, `50 kB`. An unknown key is an error that names the nearest valid one.
 
 """
 
+VALUES = """\
+# Values
 
-def scenario() -> str:
-    """The page of all tables of a scenario; values that are words or numbers with a unit come after them."""
+Quantities, words and distributions that keys of several tables accept.
+"""
+
+# Tables that have a page of their own although they are inside others.
+NESTED = {"queue": "Queue", "tcp": "Tcp"}
+
+
+def scenario() -> dict[str, str]:
+    """A page for each table of a scenario, one for the values that keys take, and their index."""
     schema = tb.schema()
     definitions: dict[str, Any] = schema["$defs"]
-    tables = {name: one for name, one in definitions.items() if any(forms(one))}
-    values = {name: one for name, one in definitions.items() if name not in tables}
-    parts = [SCENARIO, "## The whole\n\n", *_table(schema)]
-    for name, one in sorted(tables.items()):
-        parts += [f"\n## `{name}`\n\n", *_table(one)]
-    parts.append("\n## Values\n")
-    parts += [
-        f"\n### `{name}`\n\n{_cell(one['description'])}\n\nWritten: {_written(one)}.\n" for name, one in sorted(values.items())
+    tables = {name for name, one in definitions.items() if any(forms(one))}
+    roots = {key: [name for name in _references(value) if name in tables] for key, value in schema["properties"].items()}
+    roots = {key: found for key, found in roots.items() if found} | {key: [name] for key, name in NESTED.items()}
+    home = _homes(roots, definitions, tables)
+    link = {name: f"{home[name]}.md#{name.lower()}" if name in tables else f"values.md#{name.lower()}" for name in definitions}
+    made = {}
+    for page in roots:
+        own = {name: definitions[name] for name, at in home.items() if at == page}
+        made[f"scenario/{page}.md"] = "".join([f"# `{page}`\n", *_tables(own, link)])
+    values = [
+        f"\n## `{name}`\n\n{_cell(one['description'])}\n\nSyntax: {_written(one, link)}.\n"
+        for name, one in sorted(definitions.items())
+        if name not in tables
     ]
-    return "".join(parts)
+    made["scenario/values.md"] = "".join([VALUES, *values])
+    listed = [
+        f"* [`{page}`]({page}.md): {_first_sentence(definitions[names[0]]['description'])}\n" for page, names in roots.items()
+    ]
+    listed.append("* [Values](values.md): quantities, words and distributions.\n")
+    whole = _keys({key: schema["properties"][key] for key in schema["properties"]}, set(schema["required"]), link)
+    made["scenario/index.md"] = "".join([SCENARIO, *listed, "\n## Top level\n", *whole])
+    return made
 
 
-def _table(one: dict[str, Any]) -> Iterator[str]:
-    """A table's description, and its keys: those of all its forms, then those of each form."""
+def _homes(roots: dict[str, list[str]], definitions: dict[str, Any], tables: set[str]) -> dict[str, str]:
+    """The page of each table: that of the nearest root from which it can be reached."""
+    home = {name: page for page, names in roots.items() for name in names}
+    ring = list(home)
+    while ring:
+        reached = [(inner, home[name]) for name in ring for inner in _references(definitions[name]) if inner in tables]
+        ring = []
+        for name, page in reached:
+            if name not in home:
+                home[name] = page
+                ring.append(name)
+    return home
+
+
+def _references(value: Any) -> Iterator[str]:
+    """The definitions that a schema refers to, in the order of the schema."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if key == "$ref":
+                yield str(inner).removeprefix("#/$defs/")
+            else:
+                yield from _references(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
+
+
+def _tables(own: dict[str, Any], link: dict[str, str]) -> Iterator[str]:
+    """The tables of a page. Keys that several of them share come first, once."""
+    plain = {name: forms(one)[0] for name, one in own.items() if len(forms(one)) == 1}
+    places: dict[str, list[str]] = {}
+    for name, keys in plain.items():
+        for key, value in keys.items():
+            places.setdefault(json.dumps([key, value], sort_keys=True), []).append(name)
+    shared = {text: names for text, names in places.items() if len(names) > 1}
+    if shared:
+        yield "\n## Shared keys\n\n| Key | Description | Values | Default | Tables |\n|---|---|---|---|---|\n"
+        for text, names in shared.items():
+            key, value = json.loads(text)
+            required = [name for name in names if key in own[name].get("required", ())]
+            default = "required" if len(required) == len(names) else _default(value.get("default"))
+            where = ", ".join(f"`{name}`" for name in names)
+            yield f"| `{key}` | {_cell(value.get('description', ''))} | {_written(value, link)} | {default} | {where} |\n"
+    for name, one in own.items():
+        known = {key for key, value in plain.get(name, {}).items() if json.dumps([key, value], sort_keys=True) in shared}
+        yield f"\n## `{name}`\n\n"
+        yield from _table(name, one, link, known)
+
+
+def _table(name: str, one: dict[str, Any], link: dict[str, str], known: set[str]) -> Iterator[str]:
+    """A table's description, and its keys that are not `known`: those of all its forms, then those of each form."""
     yield f"{one['description']}\n"
     found = forms(one)
     tag = next((key for key, value in found[0].items() if "const" in value), "")
     required = set(one.get("required", ()))
     common = {key: value for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}
-    yield from _keys(common, required)
+    yield from _keys({key: value for key, value in common.items() if key not in known}, required, link)
+    if known:
+        yield f"\nShared keys: {', '.join(f'`{key}`' for key in sorted(known))}.\n"
     if not tag:
         return
-    yield f"\n`{tag}` says what else there is:\n"
+    members = [form[tag]["const"] for form in found if "$comment" in form[tag]]
+    if members:
+        yield f"\nValues of `{tag}`: {', '.join(f'[`{word}`]({member_page(name, word)})' for word in members)}.\n"
     for form, own in zip(found, one["oneOf"], strict=True):
-        said = form[tag]
-        word = f'`{tag} = "{said["const"]}"`' if "const" in said else f'`{tag} = "user:NAME"`'
-        yield f"\n{word}: {_cell(said['description'])}\n"
+        value = form[tag]
+        if "$comment" in value:
+            continue
+        word = f'`{tag} = "{value["const"]}"`' if "const" in value else f'`{tag} = "user:NAME"`'
+        yield f"\n{word}: {_cell(value['description'])}\n"
         rest = {key: value for key, value in form.items() if key != tag and key not in common}
-        yield from _keys(rest, set(own.get("required", ())))
+        yield from _keys(rest, set(own.get("required", ())), link)
 
 
-def _keys(keys: dict[str, Any], required: set[str]) -> Iterator[str]:
+def _keys(keys: dict[str, Any], required: set[str], link: dict[str, str]) -> Iterator[str]:
     if not keys:
         return
-    yield "\n| key | what it is | what fits | unless given |\n|---|---|---|---|\n"
+    yield "\n| Key | Description | Values | Default |\n|---|---|---|---|\n"
     for key, value in keys.items():
         default = "required" if key in required else _default(value.get("default"))
-        yield f"| `{key}` | {_cell(value.get('description', ''))} | {_written(value)} | {default} |\n"
+        yield f"| `{key}` | {_cell(value.get('description', ''))} | {_written(value, link)} | {default} |\n"
+
+
+# The tables that select a member of a family, and the page or folder of pages of that family.
+MEMBERS = {
+    "ControllerTable": "controllers",
+    "Queue": "policies",
+    "Class": "policies",
+    "SchedulerTable": "schedulers",
+    "Prices": "price_schemes",
+    "Source": "sources",
+    "Application": "sources",
+}
+
+FAMILIES = {
+    "schedulers": (
+        "SchedulerTable",
+        """\
+# Schedulers
+
+`scheduler` of a [`queue`](scenario/queue.md) is a name, or a table with settings:
+`scheduler = {kind = "flow_queue", queues = 1024}`. [Schedulers](../howto/schedulers.md) compares them.
+""",
+    ),
+    "price_schemes": (
+        "Prices",
+        """\
+# Price schemes
+
+`scheme` of the table [`prices`](scenario/prices.md) selects how packets carry congestion prices:
+`prices = {scheme = "adpm", min = 0, max = 10}`. [Prices](../howto/prices.md) compares them.
+""",
+    ),
+    "sources": (
+        "Source",
+        """\
+# Sources
+
+`kind` of a datagram `source`, which also needs its `packet`, or of an `application` above TCP:
+`source = {kind = "poisson", rate = "5 Mbps", packet = "1000 B"}`.
+""",
+    ),
+}
+
+
+def member_page(table: str, word: str) -> str:
+    """Where a member is described, from docs/reference/scenario."""
+    page = MEMBERS[table]
+    return f"../{page}.md#{word}" if page in FAMILIES else f"../{page}/{word}.md"
+
+
+def family(page: str) -> str:
+    """All members of a family with their settings."""
+    table, head = FAMILIES[page]
+    parts = [head]
+    for name, (description, settings) in members(table, "scenario/").items():
+        parts.append(f"\n## `{name}`\n\n{description}\n{settings}")
+    return "".join(parts)
+
+
+def members(table: str, scenario: str) -> dict[str, tuple[str, str]]:
+    """The description with its source, and the table of settings, of each member that `table` selects.
+
+    `scenario` is the path of docs/reference/scenario from the page that shows them.
+    """
+    definitions = tb.schema()["$defs"]
+    link = {name: f"{scenario}values.md#{name.lower()}" for name, one in definitions.items() if not any(forms(one))}
+    found = forms(definitions[table])
+    tag = next(key for key, value in found[0].items() if "const" in value)
+    common = {key for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}
+    made = {}
+    for form, own in zip(found, definitions[table]["oneOf"], strict=True):
+        if "$comment" in form[tag]:
+            settings = {key: value for key, value in form.items() if key != tag and key not in common}
+            described = f"{form[tag]['description']} Source: {form[tag]['$comment']}."
+            made[form[tag]["const"]] = described, "".join(_keys(settings, set(own.get("required", ())), link))
+    return made
 
 
 def _default(value: Any) -> str:
@@ -99,29 +262,29 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _written(value: dict[str, Any]) -> str:
-    """What may be written there."""
+def _written(value: dict[str, Any], link: dict[str, str]) -> str:
+    """The values that a key accepts."""
     if "$ref" in value:
         name = str(value["$ref"]).removeprefix("#/$defs/")
-        return f"[{name}](#{name.lower()})"
+        return f"[{name}]({link[name]})"
     if "anyOf" in value:
-        return " or ".join(dict.fromkeys(_written(one) for one in value["anyOf"]))
+        return " or ".join(dict.fromkeys(_written(one, link) for one in value["anyOf"]))
     if "oneOf" in value and "type" not in value:
-        return " or ".join(dict.fromkeys(_written(one) for one in value["oneOf"]))
+        return " or ".join(dict.fromkeys(_written(one, link) for one in value["oneOf"]))
     if "const" in value:
         return f"`{value['const']}`"
     if "enum" in value:
         return ", ".join(f"`{word}`" for word in value["enum"])
     kind = value.get("type")
     if "prefixItems" in value:
-        return " and ".join(_written(item) for item in value["prefixItems"])
+        return " and ".join(_written(item, link) for item in value["prefixItems"])
     if kind == "array":
-        return f"{'two' if value.get('minItems') == value.get('maxItems') == 2 else 'a list'} of {_written(value['items'])}"
+        return f"{'two' if value.get('minItems') == value.get('maxItems') == 2 else 'a list'} of {_written(value['items'], link)}"
     if kind == "object" and "properties" in value:
-        return "a table of " + " and ".join(f"`{key}` ({_written(inner)})" for key, inner in value["properties"].items())
+        return "a table of " + " and ".join(f"`{key}` ({_written(inner, link)})" for key, inner in value["properties"].items())
     if kind == "object":
         inner = [*value.get("patternProperties", {}).values(), *filter(None, [value.get("additionalProperties")])]
-        return f"a table by name of {_written(inner[0])}" if inner else "a table"
+        return f"a table by name of {_written(inner[0], link)}" if inner else "a table"
     if kind in ("integer", "number"):
         low, high = value.get("minimum"), value.get("maximum")
         above, below = value.get("exclusiveMinimum"), value.get("exclusiveMaximum")
@@ -139,16 +302,16 @@ def _written(value: dict[str, Any]) -> str:
 COMMANDS = """\
 # The command line
 
-Every command with all its options, made from the commands themselves; `tailback COMMAND --help` prints the same.
+All commands with their options; `tailback COMMAND --help` prints the same.
 
-A shell completes commands, options and names of files once it is told how. For bash, from 4.4 on, add to `~/.bashrc`:
+To enable shell completion in bash 4.4 or newer, add to `~/.bashrc`:
 
     eval "$(_TAILBACK_COMPLETE=bash_source tailback)"
 
-For zsh the same with `zsh_source` belongs in `~/.zshrc`. For fish, write what `_TAILBACK_COMPLETE=fish_source tailback` prints to
+For zsh, use `zsh_source` in `~/.zshrc`. For fish, write the output of `_TAILBACK_COMPLETE=fish_source tailback` to
 `~/.config/fish/completions/tailback.fish`.
 
-| exit code | meaning |
+| Exit code | Meaning |
 |---|---|
 """
 
@@ -173,7 +336,7 @@ def _commands(one: click.Command, name: str) -> Iterator[str]:
     words = " ".join([name, *one.collect_usage_pieces(context)])
     yield f"\n## `{name}`\n\n{_cell(one.help or '')}\n\n    {words}\n"
     if one.params:
-        yield "\n| | what it is | unless given |\n|---|---|---|\n"
+        yield "\n| Argument or option | Description | Default |\n|---|---|---|\n"
     for argument in arguments:
         default = "required" if argument.required else ""
         yield f"| `{argument.make_metavar(context)}` | {_cell(argument.help or '')} | {default} |\n"
@@ -187,11 +350,10 @@ def _commands(one: click.Command, name: str) -> Iterator[str]:
 
 
 PYTHON = """\
-# Python, name by name
+# Python
 
-Everything public, in a sentence each. On the site the whole docstrings follow: units, ranges, errors, sources and examples; in an
-interpreter `help(tb.simulate)` shows them. The types of a scenario's tables, such as `tb.Flow`, are what
-[Scenarios, key by key](scenario.md) has.
+All public functions and classes. The site shows their full docstrings below each table; in an interpreter, `help(tb.simulate)`
+prints them. Types such as `tb.Flow` describe the tables of a [scenario](scenario/index.md).
 """
 
 MODULES = ("models", "prices", "allocation", "statistics", "user_code", "papers", "plots", "errors")
@@ -213,13 +375,16 @@ def python() -> str:
     return "".join(parts)
 
 
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.!?])\s", " ".join(text.split()), maxsplit=1)[0]
+
+
 def _module(name: str, found: dict[str, Any]) -> Iterator[str]:
-    yield f"\n## `{name}`\n\n| name | what it is |\n|---|---|\n"
+    yield f"\n## `{name}`\n\n| Name | Description |\n|---|---|\n"
     for known, thing in found.items():
         if inspect.isclass(thing) or inspect.isroutine(thing):
-            said = (inspect.getdoc(thing) or "").partition("\n\n")[0]
-            sentence = re.split(r"(?<=[.!?])\s", " ".join(said.split()), maxsplit=1)[0]
-            yield f"| `{known}` | {_cell(sentence)} |\n"
+            first = (inspect.getdoc(thing) or "").partition("\n\n")[0]
+            yield f"| `{known}` | {_cell(_first_sentence(first))} |\n"
 
 
 if __name__ == "__main__":

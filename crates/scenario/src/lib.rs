@@ -40,7 +40,7 @@ mod values;
 pub use distribution::Distribution;
 pub use emulation::{Emulated, Host, Played, Transfer, Way};
 pub use member::{Choice, Chosen, Family};
-pub use presets::{PRESETS, Preset, presets_markdown, settings_markdown};
+pub use presets::{PRESETS, Preset, presets_markdown};
 pub use probes::ProbeQuestion;
 pub use problem::{Errors, Problem, Warnings, nearest_word};
 pub use quantity::{Duration, Percent, Probability, Rate, Segments, Size, in_column_units};

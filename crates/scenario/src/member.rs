@@ -132,12 +132,12 @@ impl<F: Family> Record for Choice<F> {
         let mut shapes = Vec::new();
         for member in F::members() {
             let mut shape = Shape::default();
-            for setting in member.settings {
+            for (index, setting) in member.settings.iter().enumerate() {
                 let default = setting.usual().map(|usual| serde_json::to_value(usual).unwrap_or_default());
                 let first = setting.first.map(|first| setting.kind.first(first));
-                shape.property(setting.key, setting.kind.schema(generator), setting.help, default, first);
+                shape.property(setting.key, setting.kind.schema(generator), &described(member, index), default, first);
             }
-            shapes.push(shape.tag(F::TAG, member.name, &[member.summary], F::DEFAULT));
+            shapes.push(shape.tag(F::TAG, member.name, &[member.summary], F::DEFAULT).source(F::TAG, member.source));
         }
         shapes = joined::<F::Common>(shapes, generator);
         if F::User::EXISTS {
@@ -462,26 +462,14 @@ impl Notation for Kind {
     }
 }
 
-/// The settings of a member as a table in Markdown, with what fits and what holds unless given.
-pub(crate) fn markdown(member: &Member) -> String {
-    let mut page = format!("`{}`: {} Source: {}.\n", member.name, member.summary, member.source);
-    if member.settings.is_empty() {
-        return page;
+/// The help of a setting, with the ends of its range that the member refuses.
+fn described(member: &Member, index: usize) -> String {
+    let help = member.settings[index].help;
+    match &excluded(member, index)[..] {
+        [] => help.into(),
+        [end] => format!("{help} Must not be {end}."),
+        ends => format!("{help} Must be neither {}.", ends.join(" nor ")),
     }
-    page += "\n| setting | what it is | what fits | unless given |\n|---|---|---|---|\n";
-    for (index, setting) in member.settings.iter().enumerate() {
-        let usual = setting.usual().map_or("must be given".into(), |usual| match usual {
-            Written::Absent => "none".into(),
-            usual => usual.to_string(),
-        });
-        let but = match &excluded(member, index)[..] {
-            [] => String::new(),
-            [end] => format!(", but not {end}"),
-            ends => format!(", but neither {}", ends.join(" nor ")),
-        };
-        page += &format!("| `{}` | {} | {}{but} | {usual} |\n", setting.key, setting.help, setting.kind.expected());
-    }
-    page
 }
 
 /// Ends of a setting's range that the member itself refuses, where it takes what lies next to them.
@@ -513,21 +501,20 @@ fn of_numbers(range: RangeInclusive<f64>) -> Vec<[Value; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use super::markdown;
+    use super::described;
     use tailback_core::congestion::ControllerSpec;
 
     #[test]
-    fn what_fits_leaves_out_the_ends_that_a_member_refuses_and_no_others() {
-        let page = |name: &str| {
+    fn the_description_excludes_the_ends_that_a_member_refuses_and_no_others() {
+        let description = |name: &str, key: &str| {
             let member = ControllerSpec::MEMBERS.iter().find(|member| member.name == name).unwrap();
-            markdown(member)
+            let index = member.settings.iter().position(|setting| setting.key == key).unwrap();
+            described(member, index)
         };
-        let row = |page: &str, key: &str| page.lines().find(|line| line.starts_with(&format!("| `{key}`"))).unwrap().to_string();
-        let swift = page("swift");
-        assert!(row(&swift, "decrease").contains(", but not 0 |"));
-        assert!(row(&swift, "most_decrease").contains(", but neither 0 nor 1 |"));
-        // What depends on another setting is no end of its own range.
-        assert!(!row(&swift, "most_window").contains(", but n"));
-        assert!(!row(&page("ledbat"), "min_cwnd").contains(", but n"));
+        assert!(description("swift", "decrease").ends_with(" Must not be 0."));
+        assert!(description("swift", "most_decrease").ends_with(" Must be neither 0 nor 1."));
+        // A bound that depends on another setting is not an end of the range.
+        assert!(!description("swift", "most_window").contains("Must"));
+        assert!(!description("ledbat", "min_cwnd").contains("Must"));
     }
 }

@@ -1,18 +1,13 @@
-//! TCPs that have a name. `docs/reference/presets.md` is [`presets_markdown`], `docs/reference/settings.md` is [`settings_markdown`].
+//! TCPs that have a name. `docs/reference/presets.md` is [`presets_markdown`].
 
-use crate::member;
 use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
 use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, Steps};
-use tailback_core::price::SchemeSpec;
 use tailback_core::primitives::units::{Bytes, Segments, Span};
-use tailback_core::queue::PolicySpec;
-use tailback_core::schedule::SchedulerSpec;
 use tailback_core::tcp::{
     Counting, DelayedAck, Halves, InRecovery, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation,
 };
-use tailback_core::traffic::ProcessSpec;
 
 /// A named TCP with where its settings come from.
 pub struct Preset {
@@ -379,7 +374,7 @@ pub fn presets_markdown() -> String {
         line(format!("| {} | {} | {} | {} |", mechanism.name, mechanism.source, mechanism.revision, marks.join(" | ")));
     }
     line(
-        "\nWhat is observed of Linux was observed of 6.18, by [`tailback validate`](validation.md) and captures. Not there: the pacing that its `fq` \
+        "\nWhat is observed of Linux was observed of 6.18, by [`tailback validate`](../evidence/validation.md) and captures. Not there: the pacing that its `fq` \
          adds, at twice the window over the round trip in slow start and 1.2 times later. `pacing = true` spreads a window over a round trip."
             .into(),
     );
@@ -389,29 +384,6 @@ pub fn presets_markdown() -> String {
         line(format!("| `{name}` | {} |", values.join(" | ")));
     }
     line("\nThe coarse presets keep `min_rto` at two ticks: if `tick` is changed, it changes accordingly. Windows are counted in segments. A scenario writes `off` as `false` and `on` as `true`.".into());
-    page
-}
-
-/// Every setting of every controller, queue policy and source, as a page in Markdown.
-pub fn settings_markdown() -> String {
-    let mut page = String::from(
-        "# Controllers, queue policies, schedulers, price schemes and sources\n\nEach is declared in one file of the core, with its settings; this page is made from there.\n\n## \
-         Controllers\n\n`controller` of a flow's `tcp` is a name, or a table with what is set: `controller = {kind = \"fast\", alpha = 20}`. \
-         Vegas and FAST judge by round trips; with `timestamps = true` every acknowledgement gives one.\n\n",
-    );
-    page += &ControllerSpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
-    page += "\n## Queue policies\n\n`policy` of a `queue`, with the settings beside it: `queue = {buffer = \"80 packets\", policy = \"red\", \
-             lower = \"25 %\", upper = \"75 %\"}`. [Queue policies](policies.md) shows what they do.\n\n";
-    page += &PolicySpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
-    page += "\n## Schedulers\n\n`scheduler` of a `queue` is a name, or a table with what is set: `scheduler = {kind = \"flow_queue\", queues = 1024}`. \
-             [Several queues in front of one link](schedulers.md) shows what they do.\n\n";
-    page += &SchedulerSpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
-    page += "\n## Price schemes\n\n`scheme` of the table `prices`, with its settings and the range beside it: `prices = {scheme = \"adpm\", least = 0, \
-             most = 10}`. [Prices](prices.md) shows what they do.\n\n";
-    page += &SchemeSpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
-    page += "\n## Sources\n\n`kind` of a `source` of datagrams, which also needs its `packet`, or of an `application` above TCP: \
-             `source = {kind = \"poisson\", rate = \"5 Mbps\", packet = \"1000 B\"}`. Only datagrams can be `alternating`.\n\n";
-    page += &ProcessSpec::MEMBERS.iter().map(member::markdown).collect::<Vec<_>>().join("\n");
     page
 }
 

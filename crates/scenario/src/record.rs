@@ -61,6 +61,14 @@ impl Shape {
         self
     }
 
+    /// Adds the source of the member that the word `name` selects.
+    pub fn source(mut self, name: &str, source: &str) -> Shape {
+        if let Some(property) = self.properties.get_mut(name) {
+            property["$comment"] = source.into();
+        }
+        self
+    }
+
     fn join(&self, other: &Shape) -> Shape {
         Shape {
             properties: self

@@ -304,14 +304,14 @@ pub const TABLES: &[Described] = &[
 pub fn tables_markdown() -> String {
     let mut page = String::from(
         "# Tables and columns\n\nEvery run has the tables `flows`, `queues` and `groups`, and one for each kind of trace that `record.traces` asks for. \
-         The tables of a [study](studies.md) have the columns `point` and `seed` before these, then the labels of each axis, with their numbers \
+         The tables of a [study](../howto/studies.md) have the columns `point` and `seed` before these, then the labels of each axis, with their numbers \
          beside them. Units are part of the names: `_s` \
          seconds, `_bps` bits per second, `_bytes`, `_packets` and `_cells`; a share is from 0 to 1. What is missing is NaN in Python, null in Arrow, empty \
          in CSV and `null` in JSON. This page is made from the core, and a test holds the results to it.\n",
     );
     for Described { table, row, columns } in TABLES {
         page +=
-            &format!("\n## `{table}`\n\nA row: {}{}\n\n| column | what it is |\n|---|---|\n", row[..1].to_lowercase(), &row[1..]);
+            &format!("\n## `{table}`\n\nA row: {}{}\n\n| Column | Description |\n|---|---|\n", row[..1].to_lowercase(), &row[1..]);
         columns.iter().for_each(|(name, meaning)| page += &format!("| `{name}` | {meaning} |\n"));
     }
     page + MADE_OF_THESE
