@@ -97,7 +97,7 @@ def test_fewer_than_asked_for_are_a_warning() -> None:
     rerouted = SCENARIO.with_({"timeline": [{"at": "3 s", "group": "long", "route": ["hop1", "hop2", "hop3"]}]})
     for scenario, why in [
         (user, "on one thread instead of 4: user code runs on one thread"),
-        (rerouted, "4: routes change on the way"),
+        (rerouted, "4: routes change during the run"),
     ]:
         with pytest.warns(tb.ThreadsWarning, match=why):
             shared = tb.simulate(scenario.with_({"duration": "15 s"}), threads=4)

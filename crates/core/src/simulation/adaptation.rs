@@ -1,8 +1,7 @@
-//! AAL5 adaptation at the two ends of a virtual channel (ITU-T I.363.5): packets become cells, and cells packets again.
+//! AAL5 at the two ends of a virtual channel (ITU-T I.363.5): segmentation of packets into cells, and reassembly.
 //!
-//! A damaged frame is carried on to the receiver, which throws it away: the check of CRC-32 and length holds exactly if what was
-//! collected up to a last cell is all of one frame. Where a last cell is lost, the frame after it is glued to the remainder, and
-//! both are lost.
+//! A damaged frame is forwarded to the receiver, which discards it: the check of CRC-32 and length passes exactly if the cells collected up
+//! to a last cell all belong to one frame. If a last cell is lost, the next frame is appended to the remainder, and both are discarded.
 
 use crate::primitives::packet::Packet;
 use crate::primitives::rm_cell::RmCell;
@@ -14,40 +13,40 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Channel {
     pub(crate) data: Adaptation,
     pub(crate) acks: Adaptation,
-    /// The last data cell that arrived had met congestion (EFCI), and no RM cell has told of it yet.
+    /// The last data cell that arrived had EFCI set, and no RM cell has reported it yet.
     pub(crate) efci: bool,
-    /// Data cells that closed whole packets, and those of packets that were thrown away; within the measured part, by the time at
-    /// which the last cell of the packet arrived.
+    /// Data cells that completed whole packets, and data cells of discarded packets. Both count only within the measurement interval, by
+    /// the arrival time of the packet's last cell.
     pub(crate) frame_goodput: u64,
     pub(crate) badput: u64,
 }
 
-/// What the cells collected at a receiver are, now that another one has arrived.
+/// State of the cells collected at a receiver after the arrival of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collected {
-    /// Of a packet that has not ended.
+    /// Part of an unfinished packet.
     Part,
     /// A whole packet.
     Whole,
-    /// So many cells, up to the end of a packet, that are not a whole one.
+    /// This number of cells up to the end of a packet, which do not form a whole packet.
     Remains(Units),
 }
 
 impl Channel {
-    /// The sender's end is as it is there.
+    /// Copy the state of the sending end.
     pub(crate) fn take_sender(&mut self, from: &Channel) {
         self.data.take_cutting(&from.data);
         self.acks.take_collecting(&from.acks);
     }
 
-    /// The receiver's end is as it is there.
+    /// Copy the state of the receiving end.
     pub(crate) fn take_receiver(&mut self, from: &Channel) {
         self.data.take_collecting(&from.data);
         self.acks.take_cutting(&from.acks);
         (self.frame_goodput, self.badput, self.efci) = (from.frame_goodput, from.badput, from.efci);
     }
 
-    /// A forward RM cell has reached the end, which tells in it of congestion that data has met.
+    /// A forward RM cell has reached the receiving end, which sets CI if data met congestion.
     #[cold]
     pub(crate) fn take_forward_rm(&mut self, cell: &mut Packet) {
         let rm = cell.rm();
@@ -55,7 +54,7 @@ impl Channel {
         cell.write_rm(&RmCell { ci: rm.ci | std::mem::take(&mut self.efci), ..rm });
     }
 
-    /// Begin to count discarded cells anew.
+    /// Reset the count of discarded cells.
     pub(crate) fn forget_discarded(&mut self) {
         (self.data.discarded_in_all, self.acks.discarded_in_all) = (0, 0);
     }
@@ -65,7 +64,7 @@ impl Channel {
         self.acks.discarded_in_all += other.acks.discarded_in_all;
     }
 
-    /// Count data cells by what became of them.
+    /// Count data cells by outcome.
     pub(crate) fn count(&mut self, collected: Collected, cells: Units) {
         match collected {
             Collected::Part => {}
@@ -82,11 +81,11 @@ pub(crate) struct Adaptation {
     pub(crate) sent_in_all: u64,
     pub(crate) received_in_all: u64,
     pub(crate) discarded_in_all: u64,
-    /// When the latest cell reached the receiver, or will: hops are computed ahead.
+    /// Arrival time of the latest cell at the receiver. It may be in the future, because hops are computed ahead.
     pub(crate) received_until: Time,
-    /// Cells of the packet at the head of the line to the first port that have gone.
+    /// Cells sent of the packet at the head of the line to the first port.
     gone: u32,
-    /// Cells collected since the last one that ended a frame, and how many of them belong to the packet of the latest.
+    /// Cells collected since the last end of a frame, and how many of them belong to the packet of the latest cell.
     collected: u32,
     own: u32,
     segment: u32,
@@ -103,7 +102,7 @@ impl Adaptation {
         *self = Adaptation { sent_in_all, discarded_in_all, gone, ..from.clone() };
     }
 
-    /// The next cell of a packet of so many cells, which stands at the head of the line to the first port.
+    /// The next cell of the packet at the head of the line to the first port. `cells` is the packet's number of cells.
     #[inline]
     pub(crate) fn next_cell(&mut self, packet: &Packet, cells: Units) -> Packet {
         let mut cell = *packet;
@@ -116,7 +115,7 @@ impl Adaptation {
         cell
     }
 
-    /// A cell of a packet has reached the receiver. `cells`: how many the packet has, which only its last one asks.
+    /// A cell has reached the receiver. `cells` returns the number of cells of its packet; it is called only for the last one.
     #[inline]
     pub(crate) fn collect(&mut self, cell: &Packet, cells: impl FnOnce() -> Units) -> Collected {
         self.received_in_all += 1;
@@ -135,13 +134,13 @@ impl Adaptation {
         if is_whole { Collected::Whole } else { Collected::Remains(collected) }
     }
 
-    /// An RM cell, which is of no packet, has reached the end.
+    /// An RM cell, which belongs to no packet, has reached the end.
     pub(crate) fn note_received(&mut self, time: Time) {
         self.received_in_all += 1;
         self.received_until = time;
     }
 
-    /// Cells that still have to leave of the packet at the head of the line.
+    /// Cells sent of the packet at the head of the line.
     pub(crate) fn gone(&self) -> u32 {
         self.gone
     }
@@ -157,7 +156,7 @@ mod tests {
         Packet::data(Time(0), Time(u64::from(segment)), &Outgoing { flow: 0, segment, transmission: 1, bytes: Bytes(112) }, 0)
     }
 
-    /// Which of the packets that are cut into three cells each arrive whole, if the cells at these places get lost.
+    /// The packets, of three cells each, that arrive whole if the cells at the positions `lost` are lost.
     fn arrive(packets: u32, lost: &[u32]) -> Vec<u32> {
         let (mut sender, mut receiver) = (Adaptation::default(), Adaptation::default());
         let mut whole = Vec::new();
@@ -178,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_lost_a_cell_is_thrown_away() {
+    fn a_packet_that_lost_a_cell_is_discarded() {
         assert_eq!(arrive(3, &[]), [0, 1, 2]);
         assert_eq!(arrive(3, &[3]), [0, 2]);
         assert_eq!(arrive(3, &[3, 4]), [0, 2]);
@@ -186,19 +185,19 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_last_cell_takes_the_next_packet_along() {
+    fn a_lost_last_cell_also_destroys_the_next_packet() {
         assert_eq!(arrive(4, &[5]), [0, 3]);
         assert_eq!(arrive(4, &[2, 5]), [3]);
     }
 
     #[test]
     fn two_remainders_do_not_make_a_packet() {
-        // One cell of the first and two of the second have the right number together.
+        // One cell of the first packet and two of the second add up to the right number.
         assert_eq!(arrive(3, &[1, 2, 3]), [2]);
     }
 
     #[test]
-    fn a_packet_of_one_cell_is_glued_too() {
+    fn a_packet_of_one_cell_is_appended_to_the_remainder_too() {
         let mut receiver = Adaptation::default();
         let (mut first, mut second) = (packet(0), packet(1));
         first.become_cell(Units(1));
@@ -209,8 +208,8 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_counted_by_what_became_of_their_packet() {
-        // The second packet loses a cell, and the third its last one: it takes the fourth along.
+    fn cells_are_counted_by_the_outcome_of_their_packet() {
+        // The second packet loses a cell. The third loses its last cell, so that the fourth is discarded as well.
         let (mut sender, mut channel) = (Adaptation::default(), Channel::default());
         for place in (0..15).map(|place| (place, packet(place / 3))) {
             let cell = sender.next_cell(&place.1, Units(3));

@@ -1,7 +1,7 @@
-//! Where a run is shared among threads: which domain owns what, and what leaves one for another.
+//! The border of a domain in a parallel run: ownership of ports and ends, and packets exchanged between domains.
 //!
-//! Each domain is an engine of its own that handles the events of what it owns. A packet whose next place is another domain's goes there as
-//! mail, and walks on from the line that it was in.
+//! Each domain is an engine that handles the events of its own ports and ends. A packet whose next hop belongs to another domain is sent
+//! there as mail and continues from the line that it was in.
 
 use super::event_order::EventOrder;
 use super::path::Feeder;
@@ -15,17 +15,17 @@ use std::sync::Arc;
 /// Number of a domain.
 pub(crate) type Domain = u16;
 
-/// Which domain owns what.
+/// The owner of each port and end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owners {
     pub(crate) of_ports: Vec<Domain>,
-    /// Of each flow.
+    /// By flow.
     pub(crate) of_senders: Vec<Domain>,
     pub(crate) of_receivers: Vec<Domain>,
 }
 
 impl Owners {
-    /// The owner of the place to which a packet comes next. `entry`: of the flat list of routes.
+    /// The owner of a packet's next hop. `entry` is an entry of the flat list of routes.
     pub(crate) fn of_next_place(&self, packet: &Packet, entry: u32) -> Domain {
         match entry {
             END | END_OF_ANY if packet.is_ack() => self.of_senders[packet.flow as usize],
@@ -36,10 +36,10 @@ impl Owners {
     }
 }
 
-/// Packets for another domain, the line that each has been in, and what they carry beside, in their order.
+/// Packets for another domain in order, each with its previous line, and the side data that they carry.
 #[derive(Clone, Debug)]
 pub(crate) struct Mail {
-    /// When the first of them makes a difference.
+    /// The earliest time at which one of them has an effect.
     pub(crate) first: Time,
     pub(crate) packets: Vec<(Feeder, Packet)>,
     pub(crate) reports: Vec<Report>,
@@ -52,29 +52,29 @@ impl Default for Mail {
     }
 }
 
-/// Packets of other domains that wait for their turn at a port. Whatever comes while some have theirs has it later: so they are put in order
-/// a stretch of time at once, and need no places in the calendar.
+/// Packets from other domains that wait for their turn at a port. A packet that arrives while others are processed has a later turn, so
+/// packets are sorted in batches, one time slice at a time, and need no slots in the calendar.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrivals {
-    /// A stretch is 2^shift picoseconds long.
+    /// A time slice has 2^shift picoseconds.
     shift: u32,
-    /// As they came, by stretch.
+    /// Unsorted packets by time slice, in order of arrival.
     waiting: BTreeMap<u64, Vec<Arrival>>,
-    /// Those of the first stretch, as far as they have been put in order.
+    /// The sorted packets of the earliest time slice.
     sorted: Sorted,
-    /// Room for other stretches, and for sorting one.
+    /// Reused buffers for other time slices and for sorting.
     spare: Vec<Vec<Arrival>>,
     keys: Vec<u64>,
 }
 
-/// A packet and the event that its turn is.
+/// A packet and the slot of the event that processes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) slot: Slot,
     pub(crate) packet: Packet,
 }
 
-/// The packets of a stretch in order, of which some have had their turn.
+/// The sorted packets of a time slice, some of which have been processed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sorted {
     stretch: u64,
@@ -87,13 +87,13 @@ impl Sorted {
         self.all.get(self.gone).map(|arrival| arrival.packet.time)
     }
 
-    /// The packet that has its turn so many after the next.
+    /// The packet `turns` places after the next one.
     #[inline]
     pub(crate) fn after(&self, turns: usize) -> Option<&Packet> {
         self.all.get(self.gone + turns).map(|arrival| &arrival.packet)
     }
 
-    /// The next, if its turn is before this time.
+    /// Take the next packet if its time is before `time`.
     #[inline]
     pub(crate) fn next_before(&mut self, time: Time) -> Option<Arrival> {
         let next = self.all.get(self.gone).copied().filter(|arrival| arrival.packet.time < time)?;
@@ -103,9 +103,9 @@ impl Sorted {
 }
 
 impl Arrivals {
-    /// How many stretches there are about in a lookahead.
+    /// Approximate number of time slices per lookahead.
     const STRETCHES: u64 = 16;
-    /// Times within a stretch are half of a sorting key.
+    /// Times within a time slice use half of a sorting key.
     const LONGEST: u32 = 32;
 
     fn new(lookahead: Span) -> Arrivals {
@@ -118,7 +118,7 @@ impl Arrivals {
         self.waiting.entry(stretch).or_insert_with(|| self.spare.pop().unwrap_or_default()).push(arrival);
     }
 
-    /// When the first has its turn.
+    /// Time of the earliest packet.
     pub(crate) fn first(&self) -> Option<Time> {
         let sorted = self.sorted.first();
         let unsorted = self.waiting.first_key_value().filter(|(stretch, _)| sorted.is_none() || **stretch == self.sorted.stretch);
@@ -126,10 +126,10 @@ impl Arrivals {
         [sorted, unsorted].into_iter().flatten().min()
     }
 
-    /// Those of the first stretch, if one of them has its turn before `time`; what one line brings stays in its order. To be returned by
-    /// [`Arrivals::put_back`].
+    /// Take the packets of the earliest time slice if one of them has its turn before `time`. Packets of one line keep their order. Return
+    /// them with [`Arrivals::put_back`].
     pub(crate) fn take_before(&mut self, time: Time, order: &EventOrder) -> Option<Sorted> {
-        // What came since then belongs to that stretch or to one after it.
+        // Packets that arrived since then belong to that time slice or a later one.
         let is_over = self.sorted.first().is_none();
         let fits = |stretch: u64| if is_over { stretch << self.shift < time.0 } else { stretch == self.sorted.stretch };
         if let Some(first) = self.waiting.first_entry().filter(|first| fits(*first.key())) {
@@ -140,7 +140,7 @@ impl Arrivals {
         self.sorted.first().filter(|&first| first < time).map(|_| std::mem::take(&mut self.sorted))
     }
 
-    /// What has been sorted and has not had its turn, and these, in order.
+    /// Merge `more` with the sorted packets that have not been processed.
     fn sort(&mut self, more: Vec<Arrival>, order: &EventOrder) {
         let mut unsorted = more;
         if self.sorted.first().is_some() {
@@ -149,7 +149,7 @@ impl Arrivals {
             unsorted.extend_from_slice(&later);
             self.reuse(later);
         }
-        // By time within the stretch, and as they came: numbers are sorted in less time than packets.
+        // By time within the slice, then in order of arrival. Sorting integer keys is faster than sorting packets.
         let begin = self.sorted.stretch << self.shift;
         self.keys.clear();
         self.keys.extend((0..).zip(&unsorted).map(|(index, arrival)| (arrival.packet.time.0 - begin) << 32 | index));
@@ -163,7 +163,7 @@ impl Arrivals {
         self.sorted = Sorted { stretch: self.sorted.stretch, all, gone: 0 };
     }
 
-    /// Some of them have had their turn.
+    /// Put the unprocessed packets back.
     pub(crate) fn put_back(&mut self, sorted: Sorted) {
         if sorted.first().is_some() {
             self.sorted = sorted;
@@ -182,17 +182,17 @@ impl Arrivals {
     }
 }
 
-/// What a domain knows of the others.
+/// A domain's view of the other domains.
 #[derive(Clone, Debug)]
 pub(crate) struct Border {
     pub(crate) own: Domain,
     pub(crate) owners: Arc<Owners>,
-    /// For each domain, and from each: what has come is read when its epoch begins.
+    /// Mail to and from each domain. Incoming mail is read at the start of its epoch.
     pub(crate) outboxes: Vec<Mail>,
     pub(crate) inboxes: Vec<Mail>,
     pub(crate) arrivals: Arrivals,
-    /// Waiting for timeouts of senders whose receivers are others'. What came after the receiver had everything does not count: that is known
-    /// when the domains are put together.
+    /// Timeout waits of senders whose receivers belong to other domains. Waits after the receiver had the whole transfer do not count; that
+    /// is known only when the domains are merged.
     pub(crate) waits: Vec<Wait>,
 }
 
@@ -205,7 +205,7 @@ pub(crate) struct Wait {
 }
 
 impl Border {
-    /// `domains`: how many there are.
+    /// `domains`: number of domains.
     pub(crate) fn new(own: Domain, owners: Arc<Owners>, domains: usize, lookahead: Span) -> Border {
         Border {
             own,
@@ -217,14 +217,14 @@ impl Border {
         }
     }
 
-    /// Give back the room that is for what comes and goes, as far as nothing does.
+    /// Free the buffers of mail and arrivals that are empty.
     pub(crate) fn free_room(&mut self) {
         self.arrivals.free_room();
         let boxes = self.outboxes.iter_mut().chain(&mut self.inboxes);
         boxes.filter(|mail| mail.packets.is_empty()).for_each(|mail| *mail = Mail::default());
     }
 
-    /// A sender has waited so long for the timeout that has come.
+    /// Record the time that a sender was idle before its timeout.
     pub(crate) fn note_wait(&mut self, wait: Wait) {
         if wait.idle > Span::ZERO && self.owners.of_receivers[wait.flow as usize] != self.own {
             self.waits.push(wait);

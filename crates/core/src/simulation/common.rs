@@ -1,4 +1,4 @@
-//! What all flows and ports use in common: the calendar, the packets in lines, what lies beside them, and what is recorded.
+//! State shared by all flows and ports: the calendar, the packets in lines, side pools and recordings.
 
 use super::adaptation::Channel;
 use super::border::Border;
@@ -16,7 +16,7 @@ use crate::primitives::calendar::{Calendar, Expected, Slot};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices, Report, Side};
-use crate::primitives::signal::{PriceBit, Told};
+use crate::primitives::signal::{PriceBit, ReceiverFeedback};
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::queue::Reason;
 use crate::record::recorder::Recorder;
@@ -24,70 +24,70 @@ use crate::tcp::receiver::OutOfOrder;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What all flows and ports use in common.
+/// State shared by all flows and ports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Common {
     pub(crate) now: Time,
     pub(crate) window: Window,
-    /// How far ahead of an event a sender may act: about the longest round trip, so that what has been counted when a run is interrupted is
-    /// not far ahead of the time that it has reached.
+    /// How far ahead of an event a sender may act. This is about the longest round trip, so that the counters of an interrupted run are not
+    /// far ahead of its time.
     pub(crate) ahead: Span,
     pub(crate) order: EventOrder,
     pub(crate) calendar: Calendar<EventOrder>,
     pub(crate) rates: AccessRates,
-    /// Size of what the ports see of acknowledgements, if it is the same for all groups.
+    /// Size of an acknowledgement as the ports see it, if it is the same for all groups.
     pub(crate) ack_unit: Option<Bytes>,
     pub(crate) hosts: Vec<Hosts>,
     /// Packets in flight.
     pub(crate) pool: Pool<Packet>,
-    /// What waits in the buffers of ports that work ahead.
+    /// Packets in the buffers of ports that compute departures ahead.
     pub(crate) waiting: Pool<Waiting>,
-    /// Flows of whose acknowledgements that wait at their sender the next one is known and is no event yet.
+    /// Flows whose next queued acknowledgement at the sender is known and has no event yet.
     pub(crate) known_at_home: Vec<u32>,
-    /// Acknowledgements that are known to come to senders which run ahead, in the order of each flow, behind what waits there. Between
-    /// slices of a run there are none ([`Fabric::let_wait_at_home`](super::fabric::Fabric::let_wait_at_home)).
+    /// Acknowledgements that will arrive at senders which run ahead, in order per flow, after those queued at the sender. Empty between
+    /// slices of a run ([`Fabric::let_wait_at_home`](super::fabric::Fabric::let_wait_at_home)).
     #[serde(skip)]
     pub(crate) come_home: VecDeque<Packet>,
     pub(crate) out_of_order: Side<OutOfOrder>,
     pub(crate) reports: Side<Report>,
-    /// On data packets of flows whose controllers ask for them.
+    /// Prices on data packets of flows whose controllers request them.
     pub(crate) prices: Prices,
-    /// At the receivers of the flows whose controllers ask for signals ([`Facts::place_among_signalled`]).
-    pub(crate) at_receivers: Vec<Told>,
-    /// What queues of XCP have told these, and no acknowledgement has brought back yet, in bytes per second.
+    /// Signals at the receivers of flows whose controllers request them ([`Facts::place_among_signalled`]).
+    pub(crate) at_receivers: Vec<ReceiverFeedback>,
+    /// Feedback from XCP queues to these receivers that no acknowledgement has returned yet, in bytes per second.
     pub(crate) feedbacks: Vec<f64>,
     pub(crate) price_spec: PriceSpec,
-    /// What these conclude from marks on probes; empty where prices travel as numbers.
+    /// Price estimators of these receivers, which use marks on probes; empty if prices travel as numbers.
     pub(crate) estimators: Vec<Estimators>,
     /// By flow; empty if no packet travels in cells.
     pub(crate) channels: Vec<Channel>,
-    /// By flow, of those with the available bit rate service; empty if none has it.
+    /// By flow, for flows with the available bit rate service; empty if there are none.
     pub(crate) edges: Vec<Option<Box<Edge>>>,
     pub(crate) recorder: Option<Box<Recorder>>,
-    /// One-way delays per group, if asked for.
+    /// One-way delays per group, if requested.
     pub(crate) delays: Vec<Histogram>,
-    /// Of external flows, in the order in which they became known.
+    /// Fates of datagrams of external flows, in the order in which they became known.
     pub(crate) fates: Vec<Fate>,
-    /// By flow, what links have made two of.
+    /// Copies of packets made by links, by flow.
     pub(crate) copies: BTreeMap<u32, Copies>,
-    /// Discards that were computed ahead: when, and of which flow. Those whose time has come are forgotten in time.
+    /// Discards that were computed ahead: time and flow. Entries in the past are removed from time to time.
     pub(crate) to_be_discarded: VecDeque<(Time, u32)>,
-    /// Of a run that several threads share.
+    /// Present if the run is parallel.
     #[serde(skip)]
     pub(crate) border: Option<Box<Border>>,
 }
 
-/// How many copies links have made of a flow's packets, over the whole run and beyond.
+/// Number of copies that links have made of a flow's packets, over the whole run and beyond.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Copies {
     pub(crate) data: u64,
     pub(crate) acks: u64,
 }
 
-/// What becomes of a datagram of an external flow.
+/// The outcome of a datagram of an external flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Fate {
-    /// When it is delivered or discarded.
+    /// Time of delivery or discard.
     pub time: Time,
     pub flow: u32,
     /// Number that [`Engine::inject`](crate::Engine::inject) returned.
@@ -95,23 +95,23 @@ pub struct Fate {
     pub became: Became,
 }
 
-/// Where the way of a datagram ends.
+/// Delivery or discard of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Became {
-    /// At its receiver.
+    /// Delivered to its receiver.
     Delivered {
-        /// A queue has marked it (CE, RFC 3168 section 5).
+        /// A queue has marked the datagram (CE, RFC 3168 section 5).
         is_marked: bool,
     },
-    /// At a port, or on the wire behind it.
+    /// Discarded at a port, or on its link.
     Discarded { port: PortId, reason: Reason },
 }
 
 impl Common {
-    /// What the receiver in this place tells because of this segment.
-    pub(crate) fn tell(&mut self, place: usize, segment: u32) -> Told {
-        let mut told = self.at_receivers[place].tell();
-        // What is told once is not told again.
+    /// The signals that the receiver at this index reports in response to this segment.
+    pub(crate) fn receiver_feedback(&mut self, place: usize, segment: u32) -> ReceiverFeedback {
+        let mut told = self.at_receivers[place].take_report();
+        // Feedback is reported only once.
         let feedback = std::mem::take(&mut self.feedbacks[place]);
         if feedback != 0.0 {
             told.set_price(Some(feedback));
@@ -125,7 +125,7 @@ impl Common {
         told
     }
 
-    /// `signalled`: flows whose controllers ask for signals.
+    /// `signalled`: number of flows whose controllers request signals.
     pub(crate) fn new(network: &Network, order: EventOrder, signalled: usize) -> Common {
         let pending = 2 * (network.flows.len() + network.ports.len());
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
@@ -146,7 +146,7 @@ impl Common {
             out_of_order: Side::default(),
             reports: Side::default(),
             prices: Side::default(),
-            at_receivers: vec![Told::default(); signalled],
+            at_receivers: vec![ReceiverFeedback::default(); signalled],
             feedbacks: vec![0.0; signalled],
             price_spec: network.prices,
             estimators: if network.prices.is_marked() { vec![network.prices.scheme.estimator(); signalled] } else { Vec::new() },
@@ -161,7 +161,7 @@ impl Common {
         }
     }
 
-    /// A backward RM cell is on its last stretch, to the edge of its flow.
+    /// A backward RM cell is on its last hop, to the edge of its flow.
     #[cold]
     pub(crate) fn return_rm(&mut self, cell: Packet) {
         let slot = self.order.edge(EdgeKind::Rm, cell.flow);
@@ -174,13 +174,13 @@ impl Common {
         self.pool.push(&mut edge.returning, cell);
     }
 
-    /// Until when a sender may act before its time has come.
+    /// Latest time at which a sender may act ahead of its event.
     #[inline]
     pub(crate) fn horizon(&self) -> Time {
         self.window.end.min(self.now + self.ahead)
     }
 
-    /// A packet goes to another domain, if its next place, which is this entry of the routes, is there.
+    /// Send a packet to another domain if its next hop, given by `entry`, is there.
     #[inline(never)]
     pub(crate) fn leaves(&mut self, entry: u32, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
         let Some(border) = &mut self.border else { return false };
@@ -189,14 +189,14 @@ impl Common {
             return false;
         }
         let mail = &mut border.outboxes[usize::from(owner)];
-        // The last cell owns what the acknowledgement has beside the packet.
+        // The last cell owns the report of an acknowledgement.
         if packet.is_ack() && packet.has_report() && packet.is_last() {
             mail.reports.push(*self.reports.at(packet.ack_word()));
             self.reports.release(packet.ack_word());
         } else if packet.has_price() {
             mail.prices.push(packet.lift_price(&mut self.prices));
         }
-        // The flow's own memory is looked at for few of them.
+        // The flow's memory is read for few packets only.
         if packet.time < mail.first {
             let delay = paths[packet.flow as usize].wire.delay_behind(entry, &packet);
             mail.first = mail.first.min(packet.time + delay);
@@ -205,7 +205,7 @@ impl Common {
         true
     }
 
-    /// The same of a packet whose arrival at the next place is an event, be that an end.
+    /// Like `leaves`, for a packet whose arrival at the next hop or end is an event.
     pub(crate) fn leaves_for_event(&mut self, entry: u32, feeder: Feeder, packet: Packet, paths: &[Path]) -> bool {
         let leaves = self.leaves(entry, feeder, packet, paths);
         if leaves && let Some(border) = &mut self.border {
@@ -216,7 +216,7 @@ impl Common {
         leaves
     }
 
-    /// The event that is the turn of what a line holds. `flow`: of the packet.
+    /// The slot of the event that processes a line. `flow` is the flow of the packet.
     pub(crate) fn slot_of(&self, feeder: Feeder, flow: u32) -> Slot {
         match feeder {
             Feeder::Send => self.order.flow(FlowKind::Send, flow),
@@ -225,7 +225,7 @@ impl Common {
         }
     }
 
-    /// Take the head of a line, and let the next packet's turn be an event.
+    /// Take the head of a line and schedule the next packet's event.
     #[inline(always)]
     pub(crate) fn take_head(&mut self, line: &mut Line, slot: Slot) -> Option<Packet> {
         let head = self.pool.pop(line);

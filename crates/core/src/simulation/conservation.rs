@@ -1,5 +1,5 @@
-//! Conservation: everything sent, and every copy that a link has made, is delivered, discarded or in flight, per flow and per
-//! port. A violation is a bug of ours.
+//! Conservation: every packet sent, and every copy that a link has made, is delivered, discarded or in flight, per flow and per port. A
+//! violation is a bug in Tailback.
 
 use super::engine::Engine;
 use super::path::Path;
@@ -12,10 +12,10 @@ use crate::primitives::units::Segments;
 use crate::queue::Reason;
 use std::fmt;
 
-/// A count that does not add up. The run's results must not be trusted; please report it with the scenario and seed.
+/// A count that does not add up. The results of the run cannot be trusted; please report the error with the scenario and seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConservationError {
-    /// The flow or port, as the scenario names it.
+    /// Name of the flow or port in the scenario.
     pub of: String,
     pub sent: u64,
     pub accounted_for: u64,
@@ -31,7 +31,7 @@ impl fmt::Display for ConservationError {
 impl std::error::Error for ConservationError {}
 
 impl Engine {
-    /// `in_lines`: what is under way now.
+    /// `in_lines`: packets and cells in flight.
     pub(crate) fn check_conservation(&self, in_lines: &InLines) -> Result<(), ConservationError> {
         let InLines { data, acks, .. } = in_lines;
         for (index, path) in self.senders.fabric.paths.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Engine {
         let common = &self.senders.fabric.common;
         for (what, kept, carried) in [("reports", common.reports.used(), reports), ("prices", common.prices.used(), prices)] {
             if kept as u64 != carried {
-                let of = "what packets carry beside".to_string();
+                let of = "side pools of packets".to_string();
                 return Err(ConservationError { of, sent: kept as u64, accounted_for: carried, what });
             }
         }
@@ -90,7 +90,7 @@ impl Engine {
         self.senders.network.groups[path.wire.group as usize].framing.is_some()
     }
 
-    /// What has been sent waits at the edge or comes there, was discarded there, or has left it in cells.
+    /// Every packet sent is on its way to the edge, queued there, discarded there, or has left it in cells.
     fn check_edge(&self, index: usize) -> Result<(), ConservationError> {
         let Some(edge) = self.senders.fabric.edge(index as u32) else { return Ok(()) };
         let (counts, coming, waiting) = (&edge.counts, u64::from(edge.coming.len()), u64::from(edge.queue.len()));
@@ -104,12 +104,12 @@ impl Engine {
         Err(ConservationError { of, sent, accounted_for, what: "packets" })
     }
 
-    /// Nothing is sent that no application has handed over, and nothing that it has handed over is forgotten before the flow is stopped.
+    /// Only data handed over by the application is sent, and none of it is lost before the flow is stopped.
     fn check_application(&self, index: usize) -> Result<(), ConservationError> {
         let group = &self.senders.network.groups[self.senders.fabric.paths[index].wire.group as usize];
         let (Some(spec), End::Tcp(sender)) = (&group.application, &self.senders.ends[index]) else { return Ok(()) };
         let Transport::Tcp(tcp, _) = &group.transport else { return Ok(()) };
-        // A connection is opened for the first of them.
+        // The first segment opens the connection.
         let handed_over = match self.senders.applications[index].handed_over(spec).0 {
             0 => 0,
             segments => segments + tcp.before_data().0,
@@ -126,7 +126,7 @@ impl Engine {
         })
     }
 
-    /// A recovery by time has each outstanding segment in one state, and its counts are those of the states.
+    /// RACK has each outstanding segment in exactly one state, and its counters match the states.
     fn check_known_by_time(&self, index: usize) -> Result<(), ConservationError> {
         let path = &self.senders.fabric.paths[index];
         let by_time = self.senders.fabric.facts[path.wire.group as usize].by_time;
@@ -144,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// Units of each flow that lie in lines, queues and transmitters: packets, or cells that have not been put together again.
+    /// Units of each flow in lines, queues and transmitters: packets, or cells that have not been reassembled.
     pub(crate) fn units_in_lines(&self) -> InLines {
         let mut data = vec![0; self.senders.ends.len()];
         let mut acks = vec![0; self.senders.ends.len()];
@@ -173,11 +173,11 @@ impl Engine {
         InLines { data, acks, are_under_way }
     }
 
-    /// What acknowledgements and data packets carry in side pools.
+    /// Number of reports and prices that packets carry in side pools.
     fn reports_and_prices(&self) -> (u64, u64) {
         let (mut reports, mut prices) = (0, 0);
         self.each_packet(|packet, place| {
-            // A packet that is still to be cut into cells has its last one.
+            // A packet that has not been segmented owns the data of its last cell.
             let owns = packet.is_last() || place == Place::Access;
             reports += u64::from(packet.is_ack() && packet.has_report() && owns);
             prices += u64::from(packet.has_price());
@@ -218,18 +218,18 @@ impl Engine {
     }
 }
 
-/// What lies in lines, queues and transmitters, by flow.
+/// Units in lines, queues and transmitters, by flow.
 pub(crate) struct InLines {
     data: Vec<u64>,
     acks: Vec<u64>,
-    /// Something of the flow is still to come. Cells that are of no use any more may lie where they have arrived.
+    /// Something of the flow is still to arrive. Cells that are no longer needed may remain where they arrived.
     pub(crate) are_under_way: Vec<bool>,
 }
 
-/// Where a packet is. What travels in cells is cut at the end of the access line and put together before the ends.
+/// Location of a packet. Packets in cells are segmented at the end of the access line and reassembled before the ends.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
-    /// Still whole, at an edge: of its cells none has been sent yet, or those have been counted that have.
+    /// A whole packet at an edge: none of its cells has been sent, or the sent ones are already counted.
     Edge,
     Access,
     Network,

@@ -1,11 +1,11 @@
-//! The edge of a virtual channel with the available bit rate service: at the sender's end packets wait in a queue of the channel's own and leave
-//! in cells, each when ACR allows it. It may hold acknowledgements back, so that the packets that these would call for wait at the sender instead.
+//! The edge of a virtual channel with the available bit rate service. At the sender's end, packets wait in a queue of the channel and leave
+//! in cells at ACR. The edge may hold acknowledgements, so that the packets that they would release wait at the sender instead.
 //!
-//! Holding: an acknowledgement that comes back waits while the queue is as long as the setting says, and goes on when a packet has left it. So
-//! TCP hears of one acknowledgement for each packet that ACR has let go, whatever its window: the scheme is that of Narvaez and Siu ("An
-//! acknowledgment bucket scheme for regulating TCP flow over ATM", IEEE Globecom 1997), as its abstract and spd-1998 (section 2.3.3) describe
-//! it, who match the rate of acknowledgements to the explicit rate. Differs: nothing is estimated of how many packets an acknowledgement calls for;
-//! the queue itself tells.
+//! Holding: a returning acknowledgement waits while the queue is at least as long as the setting, and continues when a packet has left. TCP
+//! thus receives one acknowledgement per packet that ACR has released, whatever its window. The scheme is that of Narvaez and Siu ("An
+//! acknowledgment bucket scheme for regulating TCP flow over ATM", IEEE Globecom 1997), as described in its abstract and in spd-1998
+//! (section 2.3.3): the rate of acknowledgements matches the explicit rate. Differs: the number of packets that an acknowledgement releases
+//! is not estimated; the queue length is used instead.
 
 use super::window::Window;
 use crate::abr::Source;
@@ -18,27 +18,27 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Edge {
     pub(crate) spec: Abr,
     pub(crate) source: Source,
-    /// Packets that the sender's host is still at work on.
+    /// Packets that the sender's host is still processing.
     pub(crate) coming: Line,
-    /// Packets in the buffer; of the first, some cells may have left.
+    /// Packets in the buffer. Some cells of the first may have left.
     pub(crate) queue: Line,
-    /// Acknowledgements that are held.
+    /// Held acknowledgements.
     pub(crate) held: Line,
-    /// Backward RM cells on the last stretch of their way.
+    /// Backward RM cells on the last hop.
     pub(crate) returning: Line,
-    /// What is in the buffer: whole packets, and cells that have still to leave.
+    /// Occupancy of the buffer: bytes of whole packets, and cells not yet sent.
     bytes: Bytes,
     cells: Units,
-    /// Of the first packet, cells that have left.
+    /// Cells of the first packet that have been sent.
     gone: u32,
-    /// When the last cell left; before the first, none.
+    /// Departure of the last cell, if any.
     last_cell: Option<Time>,
-    /// Since when rate and occupancy are what they are.
+    /// Time of the last change of rate or occupancy.
     changed: Time,
     pub(crate) counts: EdgeCounts,
 }
 
-/// What is counted at an edge, within the measured part unless it says otherwise.
+/// Counters of an edge, within the measurement interval unless stated otherwise.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EdgeCounts {
     pub(crate) arrived: u64,
@@ -46,16 +46,16 @@ pub(crate) struct EdgeCounts {
     pub(crate) data_cells: u64,
     pub(crate) forward_rm: u64,
     pub(crate) backward_rm: u64,
-    /// Backward RM cells with CI.
+    /// Backward RM cells with CI set.
     pub(crate) congested_rm: u64,
-    /// Acknowledgements that waited, and their waits in picoseconds.
+    /// Acknowledgements that were held, and their total waiting time in picoseconds.
     pub(crate) held_acks: u64,
     pub(crate) held_for: u128,
     pub(crate) most_cells: u64,
-    /// Cells in the buffer and ACR in bit/s, over picoseconds.
+    /// Integrals over picoseconds of the cells in the buffer and of ACR in bit/s.
     cell_time: u128,
     rate_time: u128,
-    /// Over the whole run: packets that came, were discarded, have left.
+    /// Over the whole run: packets that arrived, were discarded, and have left.
     pub(crate) arrived_in_all: u64,
     pub(crate) discarded_in_all: u64,
     pub(crate) left_in_all: u64,
@@ -79,7 +79,7 @@ impl Edge {
         }
     }
 
-    /// A packet is at the edge. False if there is no room for it.
+    /// A packet arrives at the edge. Returns false if the buffer has no room for it.
     pub(crate) fn arrive(&mut self, now: Time, bytes: Bytes, cells: Units, window: &Window) -> bool {
         self.keep_time(now, window);
         let measured = u64::from(window.measures(now));
@@ -99,7 +99,7 @@ impl Edge {
         true
     }
 
-    /// The next cell of the first packet, which has so many, leaves now. Returns how many follow it.
+    /// The next cell of the first packet leaves now. `cells` is the packet's number of cells. Returns the number of cells that follow.
     pub(crate) fn send_cell(&mut self, now: Time, bytes: Bytes, cells: Units, window: &Window) -> Units {
         self.keep_time(now, window);
         self.source.on_data();
@@ -122,18 +122,18 @@ impl Edge {
         self.counts.forward_rm += u64::from(window.measures(now));
     }
 
-    /// When the next cell may leave.
+    /// Earliest departure time of the next cell.
     pub(crate) fn due(&self, now: Time) -> Time {
         self.last_cell.map_or(now, |last| (last + self.source.spacing()).max(now))
     }
 
-    /// The first acknowledgement that is held may go on.
+    /// Whether the first held acknowledgement may continue.
     pub(crate) fn lets_go(&self) -> bool {
         let waiting = Units((self.queue.len() + self.coming.len()).into());
         !self.held.is_empty() && self.spec.holds_acks_from.is_none_or(|most| waiting < most)
     }
 
-    /// What has been since the last change is counted, before the next.
+    /// Update the time integrals up to now; called before every change.
     pub(crate) fn keep_time(&mut self, now: Time, window: &Window) {
         let span = window.overlap(self.changed, now);
         self.changed = now;
@@ -147,14 +147,14 @@ impl Edge {
         (times(self.cells.0), times(self.source.rate().0))
     }
 
-    /// Mean of cells in the buffer and of ACR in bit/s up to `until`, over the part that is measured.
+    /// Mean cells in the buffer and mean ACR in bit/s up to `until`, over the measurement interval.
     pub(crate) fn means(&self, until: Time, window: &Window) -> (f64, f64) {
         let (cells, rate) = self.over(window.overlap(self.changed, until));
         let measured = window.overlap(window.warmup, until).0 as f64;
         ((self.counts.cell_time + cells) as f64 / measured, (self.counts.rate_time + rate) as f64 / measured)
     }
 
-    /// ACR at present.
+    /// Current ACR.
     pub(crate) fn rate(&self) -> Rate {
         self.source.rate()
     }

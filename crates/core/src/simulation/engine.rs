@@ -1,7 +1,7 @@
-//! The engine: the event loop and the timeline. It is handed a network and times to run to; it reads no clock and does no I/O.
+//! The engine: the event loop and the timeline. Its input is a network and the times to run to. It reads no clock and does no I/O.
 //!
-//! What ends do is in `senders/` and `receivers.rs`, what happens to a packet between them in `fabric/`, and what follows from the network
-//! before anything moves in `wiring/`.
+//! `senders/` and `receivers.rs` implement the end hosts, `fabric/` the hops between them, and `wiring/` everything that is derived from
+//! the network before the run starts.
 
 use super::common::Fate;
 use super::event_order::{Event, EventOrder};
@@ -17,49 +17,50 @@ use crate::primitives::units::{Bytes, Time};
 use crate::user_code::{Alarm, Failure};
 use serde::{Deserialize, Serialize};
 
-/// A run of one network. `Clone` is a snapshot; the clone continues to the same bytes.
+/// A run of one network. `Clone` takes a snapshot; the clone continues to byte-identical results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-// Parts of one run lie side by side, and what one thread counts is not to be in a cache line of another's (two at a time are fetched).
+// Domains of a parallel run are adjacent in memory. The alignment avoids false sharing between threads (the prefetcher fetches cache lines
+// in pairs).
 #[repr(align(128))]
 pub struct Engine {
     pub(crate) senders: Senders,
     pub(super) events: u64,
     next_change: usize,
-    /// Of an engine with user code.
+    /// Present if the engine runs user code.
     #[serde(skip)]
     watch: Option<Watch>,
 }
 
-/// Whether some user code has failed: its failures are told by an [`Alarm`].
+/// Detects failures of user code through its [`Alarm`].
 #[derive(Clone, Debug)]
 struct Watch {
     alarm: Alarm,
-    /// How often it had been raised when none of this engine's code had failed.
-    heard: u64,
+    /// Count of the alarm before any of this engine's code failed.
+    handled_alarms: u64,
 }
 
-/// How much to handle at once.
+/// How much to handle in one call.
 #[derive(Clone, Copy)]
 struct Limits {
     events: u64,
-    /// What is taken from the calendar, be it an event or not.
+    /// Entries taken from the calendar, whether or not they count as events.
     taken: u64,
 }
 
 impl Engine {
-    /// Set up a run. The network must be one that the scenario crate would build: indices in range, flows grouped, every path
-    /// non-empty, times below the duration's range. With user code see [`Engine::with_code`].
+    /// Set up a run. The network must satisfy the checks of the scenario crate: indices in range, flows sorted by group, every path
+    /// non-empty, times below the range of the duration. Networks with user code need [`Engine::with_code`].
     pub fn new(network: Network) -> Engine {
         Engine::with_code(network, &NoCode)
     }
 
-    /// The same with the user code that the network names, of which `code` makes an object for each flow or port. Where that fails,
-    /// [`Engine::failure`] tells, and nothing runs.
+    /// Set up a run with the user code that the network names. `code` creates one object per flow or port. If that fails,
+    /// [`Engine::failure`] returns the reason and nothing runs.
     pub fn with_code(network: Network, code: &dyn Code) -> Engine {
         let workshop = Workshop { code, alarm: Alarm::default() };
-        let watch = network.user_code().next().map(|_| Watch { alarm: workshop.alarm.clone(), heard: 0 });
+        let watch = network.user_code().next().map(|_| Watch { alarm: workshop.alarm.clone(), handled_alarms: 0 });
         let (readers, signalled) = make_readers(&network, code);
-        // Objects of user code are made in this order: of ports, then of ends.
+        // User-code objects are created in this order: ports, then ends.
         let fabric = Fabric::new(&network, readers.len(), &signalled, &workshop);
         let senders = Senders::new(network, fabric, readers, &workshop);
         let mut engine = Engine { senders, events: 0, next_change: 0, watch };
@@ -72,7 +73,7 @@ impl Engine {
         self.senders.fabric.common.now
     }
 
-    /// Events handled so far.
+    /// Number of events handled.
     pub fn events(&self) -> u64 {
         self.events
     }
@@ -83,43 +84,44 @@ impl Engine {
         common.calendar.peek().filter(|&time| time < common.window.end)
     }
 
-    /// Handle all events before `time`, or before the end of the run if that comes first. How a run is cut into steps changes no byte.
+    /// Handle all events before `time`, or before the end of the run if that is earlier. The result does not depend on how a run is divided
+    /// into calls.
     pub fn run_until(&mut self, time: Time) {
         self.run_for(time, u64::MAX);
     }
 
-    /// The same, but no more than `events` of them: any number may lie in one instant. True once all before `time` are handled, or
-    /// user code has failed: then nothing is handled any more.
+    /// Like [`Engine::run_until`], but handles at most `events` events; one instant may have any number of them. Returns true once all
+    /// events before `time` are handled, or when user code has failed, after which no more events are handled.
     pub fn run_for(&mut self, time: Time, events: u64) -> bool {
         if self.watch.is_some() { self.advance_watched(time, events) } else { self.advance(time, events) }
     }
 
-    /// Whether some of what runs is code of a user, which is no data.
+    /// Whether the run includes user code, which cannot be serialised.
     pub fn has_user_code(&self) -> bool {
         self.watch.is_some()
     }
 
-    /// What became of user code, if it failed.
+    /// The failure of user code, if any.
     pub fn failure(&self) -> Option<Failure> {
         let watch = self.watch.as_ref()?;
-        if watch.alarm.raised() == watch.heard {
+        if watch.alarm.raised() == watch.handled_alarms {
             return None;
         }
-        // In the order in which objects are made: after one that cannot be, none is.
+        // In order of creation: after the first object that cannot be created, no others are.
         let of_ports = self.senders.fabric.ports.iter().filter_map(|port| port.failure(self.now()));
         of_ports.chain(self.senders.ends.iter().filter_map(|end| end.failure(self.now()))).next()
     }
 
-    /// One event at a time, so that the run stops behind the one in which user code failed.
+    /// Run one event at a time, so that the run stops after the event in which user code failed.
     fn advance_watched(&mut self, time: Time, events: u64) -> bool {
         for _ in 0..events {
             let raised = self.watch.as_ref().map(|watch| watch.alarm.raised());
-            if self.watch.as_ref().map(|watch| watch.heard) != raised {
+            if self.watch.as_ref().map(|watch| watch.handled_alarms) != raised {
                 if self.failure().is_some() {
                     return true;
                 }
-                // It was a copy of this engine.
-                self.watch = self.watch.take().zip(raised).map(|(watch, heard)| Watch { heard, ..watch });
+                // The failure was in a copy of this engine.
+                self.watch = self.watch.take().zip(raised).map(|(watch, handled_alarms)| Watch { handled_alarms, ..watch });
             }
             if self.advance(time, 1) {
                 return true;
@@ -132,26 +134,26 @@ impl Engine {
         self.advance_within(time, Limits { events, taken: u64::MAX })
     }
 
-    /// Handle the next in the calendar if it is before `time`, and no more.
+    /// Handle only the next entry of the calendar, if it is before `time`.
     pub(super) fn step(&mut self, time: Time) {
         self.advance_within(time, Limits { events: u64::MAX, taken: 1 });
     }
 
-    /// Handle what is before `time`, and no more than `limits` allow. True if there is nothing more, or as much was taken as allowed.
+    /// Handle events before `time` within `limits`. Returns true if no events remain or `limits.taken` is reached.
     fn advance_within(&mut self, time: Time, limits: Limits) -> bool {
         let end = time.min(self.senders.fabric.common.window.end);
         let Limits { events, mut taken } = limits;
         let mut left = events;
         while left > 0 {
             if let Some(flow) = self.senders.fabric.common.known_at_home.pop() {
-                left -= u64::from(self.senders.hear_ahead(flow));
+                left -= u64::from(self.senders.process_ack_early(flow));
                 continue;
             }
             if let Some(ack) = self.senders.fabric.common.come_home.pop_front() {
                 if self.senders.fabric.is_large {
                     self.senders.look_ahead_at_home();
                 }
-                left -= u64::from(self.senders.hear_known(&ack));
+                left -= u64::from(self.senders.process_known_ack(&ack));
                 continue;
             }
             let Some((now, slot)) = self.senders.fabric.common.calendar.pop_before(end) else {
@@ -169,8 +171,8 @@ impl Engine {
         left > 0
     }
 
-    /// Handle what has been taken from the calendar. False if it only looks whether it is time yet, which is no event: how often that is
-    /// depends on how far ahead others are.
+    /// Handle an entry taken from the calendar. Returns false if the entry only checked whether its time has come. Such entries do not
+    /// count as events, because their number depends on how far other senders have run ahead.
     #[inline(always)]
     fn handle(&mut self, now: Time, slot: Slot) -> bool {
         self.senders.fabric.common.now = now;
@@ -199,21 +201,21 @@ impl Engine {
             Event::Wake(flow) => return senders.on_wake(flow),
             Event::Change => {
                 self.on_change();
-                // It is the same event in all domains.
+                // Every domain has this event; only the first counts it.
                 return self.senders.fabric.common.border.as_ref().is_none_or(|border| border.own == 0);
             }
         }
         true
     }
 
-    /// Send a datagram with this payload on an external flow, now. Returns its number; `None` if the flow is not external or
-    /// the datagram is empty or too large.
+    /// Send a datagram with this payload on an external flow, now. Returns its number, or `None` if the flow is not external or the
+    /// datagram is empty or too large.
     pub fn inject(&mut self, flow: u32, payload: Bytes, ecn: Ecn) -> Option<u32> {
         self.senders.inject(flow, payload, ecn)
     }
 
-    /// Add what has become known of the datagrams of external flows, except in cells, to `fates`: each once, in no order. It may lie
-    /// ahead of now, and is certain even so.
+    /// Append the new fates of datagrams of external flows to `fates`, except for flows in cells. Each fate is reported once, in no
+    /// particular order. Its time may be later than now; it is final even then.
     pub fn take_fates(&mut self, fates: &mut Vec<Fate>) {
         fates.append(&mut self.senders.fabric.common.fates);
     }

@@ -1,21 +1,21 @@
-//! The order of events at one instant, and which slot of the calendar belongs to whom. The order is that of their kinds: a departure frees its
-//! place before an arrival asks for it, and whatever can cause something else without delay comes before it.
+//! The order of simultaneous events, and the assignment of calendar slots. Events are ordered by kind: a departure frees its place before
+//! an arrival needs it, and an event that can cause another without delay precedes it.
 
 use crate::primitives::calendar::{Ranks, Slot};
 use serde::{Deserialize, Serialize};
 
-/// What an event is about. The payload is the entity: a flow, a port or a transmitter.
+/// The subject of an event. The payload is the index of a flow, a port or a transmitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// The next change of the timeline.
     Change,
     /// A transmitter finished.
     Departure(u32),
-    /// A policy is to be heard. The payload is its place among those that have a period.
+    /// The periodic update of a policy. The payload is its index among the policies with a period.
     Period(u32),
     /// The head of a port's delay line reaches the next port, or the end of its route.
     Port(u32),
-    /// The first acknowledgement gathered at a port is there.
+    /// The first acknowledgement gathered at a port has arrived.
     Gathered(u32),
     /// A data packet reached its receiver.
     Deliver(u32),
@@ -31,7 +31,7 @@ pub(crate) enum Event {
     Wake(u32),
     /// The head of a flow's access line reaches the first port.
     Send(u32),
-    /// The head of a receiver's access line reaches the first port of the way back.
+    /// The head of a receiver's access line reaches the first port of the reverse path.
     Back(u32),
     /// A backward RM cell has reached the edge of its flow.
     Rm(u32),
@@ -41,8 +41,8 @@ pub(crate) enum Event {
     Cell(u32),
 }
 
-/// Which slots are whose: first the timeline's, then transmitters, then policies with a period, then flows (all kinds of one flow side by side), then ports, twice,
-/// then edges (all kinds of one flow side by side).
+/// The layout of slots: the timeline, transmitters, policies with a period, flows (all kinds of one flow adjacent), ports, gathering ports,
+/// edges (all kinds of one flow adjacent).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct EventOrder {
     first_period: u32,
@@ -53,14 +53,14 @@ pub(crate) struct EventOrder {
     edges: u32,
 }
 
-/// How many there are of what has slots.
+/// Numbers of the entities that have slots.
 pub(crate) struct Entities {
     pub(crate) transmitters: u32,
     /// Policies with a period.
     pub(crate) periodic: u32,
     pub(crate) flows: u32,
     pub(crate) ports: u32,
-    /// As many as flows, or none.
+    /// The number of flows, or 0.
     pub(crate) edges: u32,
 }
 
@@ -85,10 +85,10 @@ pub(crate) enum EdgeKind {
     Cell,
 }
 
-/// Slots per edge: a power of two as well.
+/// Slots per edge: also a power of two.
 const PER_EDGE: u32 = 4;
 
-/// EventOrder per flow: a power of two, so that a slot is taken apart by shifts.
+/// Slots per flow: a power of two, so that a slot can be decoded by shifts.
 const PER_FLOW: u32 = 8;
 
 impl EventOrder {
@@ -176,8 +176,9 @@ impl EventOrder {
 }
 
 impl Ranks for EventOrder {
-    /// By kind, then by entity. A policy is heard after the departures and before the arrivals of its instant. What reaches the end of a route may be at a flow's end at the same instant, and what a flow's end
-    /// does may reach a port, or the flow's edge, at the same instant; a port takes time.
+    /// By kind, then by entity. A policy's periodic update follows the departures and precedes the arrivals of its instant. A packet at the
+    /// end of a route may reach a flow's end at the same instant, and an action of a flow's end may reach a port or the flow's edge at the
+    /// same instant; a port takes time.
     fn rank(&self, slot: Slot) -> u64 {
         let kind = if slot < self.first_flow {
             0
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn at_one_instant_kinds_go_before_entities() {
+    fn simultaneous_events_are_ordered_by_kind_before_entity() {
         let order = EventOrder::new(&Entities { transmitters: 4, periodic: 2, flows: 3, ports: 2, edges: 3 });
         let sorted = [
             EventOrder::CHANGE,

@@ -1,4 +1,4 @@
-//! What has to be known of each flow group as its packets travel, found once.
+//! Properties of each flow group that packet processing needs, computed once.
 
 use crate::network::{Aal5, Group, Transport};
 use crate::primitives::packet::Packet;
@@ -11,22 +11,23 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    /// TCP over packets, without ECN, that acknowledges every segment at once, with nothing recorded on the way, hosts that take no time,
-    /// senders that do not look closer and a controller that asks for no signals.
+    /// TCP over packets, without ECN, that acknowledges every segment at once. Nothing is recorded at arrival, hosts take no time, senders
+    /// do not look closer, and the controller requests no signals.
     pub(crate) plain: bool,
-    /// The same but for a controller that asks for signals which the receiver has no part in.
+    /// Like `plain`, but the controller may request signals that do not involve the receiver.
     pub(crate) plain_at_receiver: bool,
-    /// If controllers ask for signals, the flows before this group whose controllers do not; else [`UNSIGNALLED`].
+    /// If the group's controllers request signals: number of earlier flows whose controllers do not. Otherwise [`UNSIGNALLED`].
     unsignalled_before: u32,
-    /// Receivers tell of what they get: marks, prices, delays.
+    /// Receivers report signals: marks, prices, delays.
     pub(crate) receivers_signal: bool,
-    /// Senders have more to do with an acknowledgement than most.
+    /// Acknowledgements need more than the common processing at senders.
     pub(crate) acks_signal: bool,
     pub(crate) is_tcp: bool,
-    /// Nothing but acknowledgements and its timer moves a sender, so that it can hear of an acknowledgement as soon as it is known.
+    /// Only acknowledgements and the retransmission timer drive a sender, so it can process an acknowledgement as soon as the arrival is
+    /// known.
     pub(crate) runs_ahead: bool,
     pub(crate) ecn: bool,
-    /// A datagram group whose deliveries the caller takes.
+    /// A datagram group whose deliveries the caller collects.
     pub(crate) is_external: bool,
     /// Arrivals at the receiver are events.
     pub(crate) delivers_as_event: bool,
@@ -34,47 +35,46 @@ pub(crate) struct Facts {
     /// Size of an acknowledgement, or of a cell of it.
     pub(crate) ack_unit: Bytes,
     pub(crate) framing: Option<Aal5>,
-    /// Packets wait at an edge, which cuts them into cells.
+    /// Packets are queued at an edge, which segments them into cells.
     pub(crate) has_edge: bool,
     /// Cells of a full data packet, 0 without framing or if there is no such packet.
     pub(crate) full_cells: Units,
-    /// Cells of an acknowledgement; 1 if it is not cut into cells.
+    /// Cells of an acknowledgement; 1 if it is not segmented.
     pub(crate) ack_cells: Units,
     /// SACK blocks per acknowledgement, 0 without SACK.
     pub(crate) sack_blocks: u32,
-    /// Losses are found by time: acknowledgements report duplicates (RFC 2883).
+    /// RACK detects losses: acknowledgements report duplicates (RFC 2883).
     pub(crate) by_time: bool,
-    /// Connections are opened: segment 0 is a SYN, which is acknowledged at once.
+    /// Connections are opened with a SYN as segment 0, which is acknowledged at once.
     pub(crate) opens: bool,
-    /// Senders look at more than which segment is expected: losses are found by time, slow start is watched, connections are opened, or how
-    /// much of the window an application uses.
+    /// Senders look at more than the next expected segment: RACK, slow start with an exit condition, opening of connections, or window
+    /// validation.
     pub(crate) looks_closer: bool,
     pub(crate) delayed_ack: Option<Delays>,
     pub(crate) group: Group,
 }
 
-/// A group whose controllers ask for signals.
+/// A group whose controllers request signals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signalled {
-    /// Flows before it whose controllers do not.
+    /// Number of earlier flows whose controllers do not.
     pub(crate) unsignalled_before: u32,
-    /// They ask for what only receivers can tell.
+    /// They request signals that only receivers can report.
     pub(crate) by_receivers: bool,
 }
 
-/// How the flows of a group are run.
+/// Properties of the run that affect the flows of a group.
 #[derive(Clone, Copy)]
 pub(crate) struct OfRun {
     /// Every hop is an event.
     pub(crate) stepped: bool,
-    /// Something is recorded of packets that arrive, or some host takes time.
+    /// Arrivals are recorded, or some host takes time.
     pub(crate) observed: bool,
-    /// What happens is told in the order in which it happens: every hop is an event, several senders are traced, or there is code
-    /// of a user that may fail.
+    /// Actions are performed in order of time: every hop is an event, several senders are traced, or user code may fail.
     pub(crate) in_order: bool,
 }
 
-/// Whether it is remembered how much of their windows the applications of a group use.
+/// Whether the group's window usage by applications is recorded.
 pub(crate) fn uses_are_remembered(group: &Group) -> bool {
     match &group.transport {
         Transport::Tcp(spec, _) => group.application.is_some() && validation::remembers(spec.window_validation),
@@ -82,11 +82,11 @@ pub(crate) fn uses_are_remembered(group: &Group) -> bool {
     }
 }
 
-/// No controller of the group asks for signals.
+/// No controller of the group requests signals.
 const UNSIGNALLED: u32 = u32::MAX;
 
 impl Facts {
-    /// `signalled`: if its controllers ask for signals.
+    /// `signalled` is present if the group's controllers request signals.
     pub(crate) fn of(group: &Group, signalled: Option<Signalled>, run: OfRun) -> Facts {
         let (tcp, datagram) = match &group.transport {
             Transport::Tcp(spec, _) => (Some(spec), None),
@@ -140,13 +140,13 @@ impl Facts {
         }
     }
 
-    /// Place of a flow among those whose controllers ask for signals.
+    /// Index of a flow among the flows whose controllers request signals.
     #[inline]
     pub(crate) fn place_among_signalled(&self, flow: u32) -> Option<usize> {
         (self.unsignalled_before != UNSIGNALLED).then(|| (flow - self.unsignalled_before) as usize)
     }
 
-    /// Size of what the ports see at a time: of the packet, or of a cell of it.
+    /// Size of the unit that ports see: of the packet, or of one of its cells.
     #[inline]
     pub(crate) fn unit_bytes<const CELLS: bool>(&self, packet: &Packet) -> Bytes {
         match () {
@@ -164,11 +164,11 @@ impl Facts {
         self.framing.map_or(Span::ZERO, |framing| framing.reassembly)
     }
 
-    /// Cells of a data packet or an acknowledgement; 1 if it is not cut into cells.
+    /// Cells of a data packet or an acknowledgement; 1 if it is not segmented.
     #[inline]
     pub(crate) fn cells(&self, packet: &Packet) -> Units {
         match self.framing {
-            // A forward RM cell is made where cells are, and never counted.
+            // A forward RM cell is created as a cell and never counted.
             Some(_) if packet.is_ack() && packet.is_rm() => Units(1),
             Some(_) if packet.is_ack() => self.ack_cells,
             Some(framing) => framing.cells(packet.bytes()),

@@ -1,11 +1,11 @@
-//! Hosts that take time: processing before the access link, and jitter.
+//! End-host delays: processing before the access link, and jitter.
 
 use crate::network::{Delay, Flow, Group, Network};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Processing and jitter of a flow's two hosts. Kept only where a group has any.
+/// Processing and jitter of a flow's two hosts. Stored only if some group has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hosts {
     send: Server,
@@ -15,7 +15,7 @@ pub(crate) struct Hosts {
     jittered: Time,
 }
 
-/// Serves packets one after another, in order.
+/// Serves packets one at a time, in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Server {
     draws: Draws,
@@ -23,14 +23,14 @@ struct Server {
 }
 
 impl Hosts {
-    /// Whether any group has hosts that take time.
+    /// Whether any group has host delays.
     pub(crate) fn are_needed(network: &Network) -> bool {
         let take_time =
             |group: &Group| group.send_processing.is_some() || group.receive_processing.is_some() || group.jitter != Span::ZERO;
         network.groups.iter().any(take_time)
     }
 
-    /// The hosts of every flow, or nothing if no group needs them.
+    /// The hosts of every flow, or an empty list if no group has host delays.
     pub(crate) fn of(network: &Network) -> Vec<Hosts> {
         if !Hosts::are_needed(network) {
             return Vec::new();
@@ -52,18 +52,18 @@ impl Hosts {
         network.flows.iter().map(of_flow).collect()
     }
 
-    /// The sending host is as it is there.
+    /// Copy the state of the sending host.
     pub(crate) fn take_sender(&mut self, from: &Hosts) {
         self.send.clone_from(&from.send);
         (self.jitter_draws, self.jittered) = (from.jitter_draws, from.jittered);
     }
 
-    /// The receiving host is as it is there.
+    /// Copy the state of the receiving host.
     pub(crate) fn take_receiver(&mut self, from: &Hosts) {
         self.receive.clone_from(&from.receive);
     }
 
-    /// When a packet handed down at `time` leaves the sending host.
+    /// Time at which a packet handed down at `time` leaves the sending host.
     pub(crate) fn send(&mut self, time: Time, group: &Group) -> Time {
         let time = self.send.serve(time, group.send_processing);
         if group.jitter == Span::ZERO {
@@ -75,7 +75,7 @@ impl Hosts {
         self.jittered
     }
 
-    /// When a packet that arrived at `time` has been processed by the receiving host.
+    /// Time at which the receiving host has processed a packet that arrived at `time`.
     pub(crate) fn receive(&mut self, time: Time, group: &Group) -> Time {
         self.receive.serve(time, group.receive_processing)
     }

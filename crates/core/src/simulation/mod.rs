@@ -1,4 +1,4 @@
-//! The event loop: who gets which event, and what is computed ahead instead of being an event.
+//! The event loop. It dispatches events and computes hops ahead of time where that replaces an event.
 
 mod adaptation;
 mod border;

@@ -1,4 +1,4 @@
-//! The way of one flow between its ends.
+//! The path of one flow between its ends.
 
 use super::wire::Wire;
 use crate::primitives::line::Line;
@@ -6,7 +6,7 @@ use crate::primitives::units::Time;
 use crate::tcp::receiver::Receiver;
 use serde::{Deserialize, Serialize};
 
-/// The line that a packet comes from, and in which it waits if it has to.
+/// The line that a packet comes from, in which it is queued until its turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Feeder {
     Send,
@@ -14,64 +14,63 @@ pub(crate) enum Feeder {
     Port(u32),
 }
 
-/// All that moves on behalf of one flow between its ends. What most packets need lies in the first two of three cache lines.
+/// All state of one flow between its ends. The fields that most packets need are in the first two of three cache lines.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct Path {
     pub(crate) wire: Wire,
     pub(crate) carried: Carried,
-    /// From the sender to the first port.
+    /// Packets from the sender to the first port.
     pub(crate) send: Line,
     /// Acknowledgements to the sender.
     pub(crate) home: Line,
-    /// Segments that complete a transfer; the largest number if it has no size.
+    /// Number of segments that completes a transfer; the largest number if the flow has no size.
     pub(crate) complete_at: u32,
-    /// Packets that reached the receiver with a mark, within the measured part.
+    /// Marked packets that reached the receiver within the measurement interval.
     pub(crate) marked: u32,
     pub(crate) receiver: Receiver,
-    /// Acknowledgements from the receiver to the first port of the way back.
+    /// Acknowledgements from the receiver to the first port of the reverse path.
     pub(crate) back: Line,
-    /// Data to the receiver, where arrivals there are events.
+    /// Data packets to the receiver, if arrivals there are events.
     pub(crate) deliver: Line,
     pub(crate) counts: PathCounts,
 }
 
-/// What is counted of each packet that is carried.
+/// Counters that each delivered packet updates.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Carried {
     /// Over the whole run and beyond, for the conservation check.
     pub(crate) received_in_all: u32,
     pub(crate) acks_sent_in_all: u32,
     pub(crate) acks_received_in_all: u32,
-    /// Distinct segments that reached the receiver within the measured part.
+    /// Distinct segments that reached the receiver within the measurement interval.
     pub(crate) delivered: u32,
     /// Their payload.
     pub(crate) delivered_bytes: u64,
 }
 
-/// What else is counted of a flow's packets between its ends. Only within the measured part, except where it says otherwise.
+/// Other counters of a flow's packets between its ends, within the measurement interval unless stated otherwise.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PathCounts {
-    /// Over the whole run and beyond, for the conservation check; of packets in cells, the channel counts what is discarded.
+    /// Over the whole run and beyond, for the conservation check. For packets in cells, the channel counts discards.
     pub(crate) discarded_in_all: u32,
     pub(crate) acks_discarded_in_all: u32,
-    /// Packets. What becomes of one that travels in cells, its last cell decides: it is discarded, or arrives and closes a frame that is
-    /// not whole.
+    /// Discarded packets. The last cell of a packet in cells decides: it is discarded, or it arrives and closes an incomplete frame.
     pub(crate) discarded: u32,
-    /// Segments that reached the receiver again.
+    /// Duplicate segments that reached the receiver.
     pub(crate) duplicates: u32,
-    /// When the receiver had everything; [`Time::NEVER`] while it has not.
+    /// Time at which the receiver had the whole transfer; [`Time::NEVER`] until then.
     pub(crate) completed: Time,
 }
 
 impl Path {
-    /// Begin to count anew; when the receiver had everything is kept.
+    /// Reset the counters, except for the time of completion.
     pub(crate) fn forget_counts(&mut self) {
         self.carried = Carried::default();
         self.counts = PathCounts { completed: self.counts.completed, ..PathCounts::default() };
     }
 
-    /// Add what others have counted of the same flow elsewhere.
+    /// Add the counters that another domain has of the same flow.
     pub(crate) fn add_counts(&mut self, other: &Path) {
         let (carried, counts) = (&mut self.carried, &mut self.counts);
         carried.received_in_all += other.carried.received_in_all;
@@ -98,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_most_packets_need_lies_in_two_cache_lines_of_three() {
+    fn the_fields_of_most_packets_are_in_the_first_two_of_three_cache_lines() {
         assert_eq!((size_of::<Path>(), std::mem::offset_of!(Path, receiver)), (192, 120));
     }
 }

@@ -1,5 +1,5 @@
-//! What receiving ends do: a packet that is past its last port goes up the private link, is put together of its cells, is received, and
-//! becomes the acknowledgement that it causes. What comes back to a sender waits in line there.
+//! The receiving ends. A packet past its last port crosses the private link, is reassembled from cells, is received, and becomes the
+//! acknowledgement that it causes. Packets that return to a sender are queued in a line there.
 
 use super::adaptation::Collected;
 use super::common::{Became, Common, Fate};
@@ -7,12 +7,12 @@ use super::event_order::FlowKind;
 use super::facts::Facts;
 use super::path::Path;
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
-use crate::primitives::signal::Told;
+use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::Units;
 use crate::tcp::handshake::SYN;
-use crate::tcp::receiver::{Cause, Reply, Said};
+use crate::tcp::receiver::{Cause, Reply, EcnFlags};
 
-/// Whether the route of a flow changes, so that its packets may arrive out of order.
+/// Whether the route of a flow changes during the run, in which case its packets may arrive out of order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
     Fixed,
@@ -20,7 +20,8 @@ pub(crate) enum Route {
 }
 
 impl Path {
-    /// A packet is past its last port. True if it is a data packet that causes an acknowledgement at once, which it then becomes.
+    /// A packet has passed its last port. Returns true if it is a data packet that causes an immediate acknowledgement; the packet is then
+    /// converted to it.
     #[inline(always)]
     pub(crate) fn leave_network<const CELLS: bool>(
         &mut self,
@@ -45,7 +46,7 @@ impl Path {
                 }
                 packet.time += facts.reassembly();
             }
-            // Where others wait, and none is on its way to them, it is not the next that the sender hears of.
+            // If others are queued and none is on its way to them, this is not the next acknowledgement that the sender processes.
             let goes_behind = !self.home.is_empty() && common.come_home.is_empty();
             if facts.runs_ahead && route == Route::Fixed && !goes_behind {
                 common.come_home.push_back(*packet);
@@ -89,7 +90,8 @@ impl Path {
         if facts.plain { self.receive_as::<true>(packet, facts, common) } else { self.receive_unit(packet, facts, common) }
     }
 
-    /// A whole packet, or a forward RM cell, is at its receiver, at `packet.time`. True if it is answered at once, by what it then becomes. An RM cell is turned around (ATM Forum TM 4.0, section 5.10.5).
+    /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
+    /// then converted to the answer. RM cells are turned around (ATM Forum TM 4.0, section 5.10.5).
     #[inline(never)]
     pub(crate) fn receive_unit(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
         if packet.is_rm() {
@@ -106,13 +108,14 @@ impl Path {
         self.receive(packet, facts, common)
     }
 
-    /// A data packet is at its receiver, at `packet.time`. True if it causes an acknowledgement at once, which it then becomes.
+    /// A data packet reaches its receiver at `packet.time`. Returns true if it causes an immediate acknowledgement; the packet is then
+    /// converted to it.
     #[inline]
     fn receive(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
         self.receive_as::<false>(packet, facts, common)
     }
 
-    /// `PLAIN`: as [`Facts::plain`] says, so that what a flow rarely has costs nothing.
+    /// `PLAIN` selects the conditions of [`Facts::plain`], so that rare features have no cost.
     #[inline(always)]
     fn receive_as<const PLAIN: bool>(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
         let flow = packet.flow;
@@ -129,25 +132,25 @@ impl Path {
             && facts.receivers_signal
             && let Some(place) = facts.place_among_signalled(flow)
         {
-            let told = &mut common.at_receivers[place];
-            told.marks += u32::from(packet.is_marked());
+            let reported = &mut common.at_receivers[place];
+            reported.marks += u32::from(packet.is_marked());
             if packet.has_price() {
                 let header = packet.take_price(&mut common.prices);
-                told.set_price(match common.estimators.get_mut(place) {
-                    Some(estimator) => common.price_spec.heard(estimator, &header),
+                reported.set_price(match common.estimators.get_mut(place) {
+                    Some(estimator) => common.price_spec.path_price(estimator, &header),
                     None => header.price,
                 });
                 if header.feedback.is_finite() {
                     common.feedbacks[place] += header.feedback;
                 }
             }
-            // A SYN is sent faster than a segment of data.
+            // A SYN is smaller than a data segment and sent faster.
             if !(facts.opens && packet.segment == SYN) {
-                told.note_delay(time.since(packet.sent));
+                reported.note_delay(time.since(packet.sent));
             }
         }
         if !PLAIN && facts.ecn {
-            self.receiver.on_ecn(Said { marked: packet.is_marked(), reduced: packet.tells_of_reduction() });
+            self.receiver.on_ecn(EcnFlags { marked: packet.is_marked(), reduced: packet.has_cwr() });
             self.marked += u32::from(measured && packet.is_marked());
         }
         let is_tcp = PLAIN || facts.is_tcp;
@@ -200,8 +203,8 @@ impl Path {
         }
     }
 
-    /// A data packet becomes the acknowledgement that the receiver sends because of it, as it reaches the first port of its way; if it
-    /// travels in cells, as it leaves the receiver.
+    /// Convert a data packet to the acknowledgement that it causes, as it reaches the first port of the reverse path. An acknowledgement in
+    /// cells is produced as it leaves the receiver.
     #[inline(always)]
     pub(crate) fn acknowledge<const PLAIN: bool>(
         &mut self,
@@ -230,11 +233,11 @@ impl Path {
         let signalled = if PLAIN || !facts.receivers_signal { None } else { facts.place_among_signalled(packet.flow) };
         let number = match (received, signalled) {
             (None, None) => AckNumber::Here(self.receiver.expected),
-            (Some(received), None) => AckNumber::InReport(common.reports.put(Report { received, told: Told::default() })),
+            (Some(received), None) => AckNumber::InReport(common.reports.put(Report { received, feedback: ReceiverFeedback::default() })),
             (received, Some(place)) => {
                 let received = received.unwrap_or(Received { ack: self.receiver.expected, ..Received::default() });
-                let told = common.tell(place, packet.segment);
-                AckNumber::InReport(common.reports.put(Report { received, told }))
+                let reported = common.receiver_feedback(place, packet.segment);
+                AckNumber::InReport(common.reports.put(Report { received, feedback: reported }))
             }
         };
         self.carried.acks_sent_in_all += 1;

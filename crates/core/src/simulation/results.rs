@@ -1,4 +1,4 @@
-//! From counters to the columns that every face shows.
+//! Conversion of counters to the columns of the result tables.
 
 use super::conservation::{ConservationError, InLines};
 use super::edge::Edge;
@@ -16,8 +16,9 @@ use crate::record::{Column, Table};
 use crate::tcp::sender::SenderCounts;
 use std::sync::Arc;
 
-/// What a run measured. Counters cover the measured part: from the warm-up's end to the end of the run, or as far as it came. Before the
-/// end they include hops that were computed ahead, which may lie up to a round trip beyond `simulated_s`; at the end they are exact.
+/// The measurements of a run. Counters cover the measurement interval: from the end of the warm-up to the end of the run, or to the time
+/// reached so far. Before the end they include hops that were computed ahead, by up to one round trip beyond `simulated_s`; at the end they
+/// are exact.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// One row per flow.
@@ -26,11 +27,11 @@ pub struct Results {
     pub queues: Table,
     /// One row per flow group.
     pub groups: Table,
-    /// One row per class at each queue that tells classes apart, if any does.
+    /// One row per queue and class, for queues that distinguish classes, if any.
     pub classes: Option<Table>,
-    /// One row per flow with the available bit rate service, if any has it.
+    /// One row per flow with the available bit rate service, if any.
     pub edges: Option<Table>,
-    /// One row per queue and flow of which something passed it, if asked for.
+    /// One row per queue and flow that passed it, if requested.
     pub queue_flows: Option<Table>,
     pub traces: Vec<Table>,
     /// The run reached its end.
@@ -51,17 +52,17 @@ impl Results {
             .chain(&self.traces)
     }
 
-    /// The bytes that a golden hash is taken of.
+    /// The input of a golden hash.
     pub fn bytes(&self) -> Vec<u8> {
         self.tables().flat_map(Table::bytes).collect()
     }
 }
 
 impl Engine {
-    /// The results so far. Checks conservation first.
+    /// The results up to now. Checks conservation first.
     ///
     /// # Errors
-    /// A violation of conservation: a bug of ours.
+    /// A violation of conservation, which is a bug in Tailback.
     pub fn results(&self) -> Result<Results, ConservationError> {
         let in_lines = self.units_in_lines();
         self.check_conservation(&in_lines)?;
@@ -82,8 +83,8 @@ impl Engine {
         })
     }
 
-    /// The rows of traces of what has happened since they were last taken: they are told once, and kept no longer, so that what is watched for
-    /// long needs no more memory. A bin of throughput that is not over is told again.
+    /// The trace rows since the last call. Rows are returned once and then dropped, so that long observation needs no more memory. An
+    /// unfinished throughput bin is returned again.
     pub fn take_traces(&mut self) -> Vec<Table> {
         let until = self.now();
         let tables = self.traces(until);
@@ -100,7 +101,7 @@ impl Engine {
         recorder.map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(), until))
     }
 
-    /// Data packets that a flow has sent in the whole run, injected ones included.
+    /// Data packets that a flow has sent in the whole run, including injected ones.
     pub(crate) fn sent_in_all(&self, flow: usize) -> u32 {
         match &self.senders.ends[flow] {
             End::Tcp(sender) => sender.counts.sent_in_all,
@@ -151,7 +152,7 @@ impl Engine {
         named("flows", columns)
     }
 
-    /// Not a number where nothing of the flow's span is measured.
+    /// NaN if no part of the flow's lifetime is measured.
     fn active_share(&self, index: usize, until: Time, in_lines: &InLines) -> f64 {
         let warmup = self.senders.fabric.common.window.warmup;
         let started = self.senders.plans[index].start.max(warmup);
@@ -161,8 +162,8 @@ impl Engine {
         1.0 - waited.seconds() / ended.since(started).seconds()
     }
 
-    /// Since when a flow waits for a timeout that the run does not see: there is something to repair, nothing under way will bring word of it,
-    /// and the application hands over nothing before it that would be sent.
+    /// Start of a wait for a timeout that falls after the time reached. The sender has losses to repair, no packet in flight will cause a
+    /// report, and the application hands over no data that could be sent before the timeout.
     fn waiting_since(&self, index: usize, until: Time, in_lines: &InLines) -> Option<Time> {
         let End::Tcp(sender) = &self.senders.ends[index] else { return None };
         let is_over = until >= self.senders.fabric.paths[index].counts.completed;
@@ -174,7 +175,7 @@ impl Engine {
         (!is_over && !may_hear && self.senders.awaits_timeout(sender, index)).then_some(sender.last_active)
     }
 
-    /// When a flow had nothing more to do: its receiver had everything, or it was stopped and all that it had sent is acknowledged.
+    /// Time at which a flow was finished: its receiver had the whole transfer, or the flow was stopped and all sent data is acknowledged.
     fn ended(&self, index: usize) -> Time {
         match (self.senders.stops.get(&(index as u32)), &self.senders.ends[index]) {
             (Some(&stop), End::Datagram(_)) => stop,
@@ -194,7 +195,7 @@ impl Engine {
         }
     }
 
-    /// Not a number of an endless flow.
+    /// NaN for an endless flow.
     fn size(&self, index: usize) -> f64 {
         match self.senders.plans[index].size {
             Bytes(u64::MAX) => f64::NAN,
@@ -202,7 +203,7 @@ impl Engine {
         }
     }
 
-    /// Not a number where the completion is none, and of datagrams.
+    /// NaN for unfinished flows and for datagrams.
     fn slowdown(&self, index: usize, links: &[Hop]) -> f64 {
         let completion = self.completion(index);
         if completion.is_nan() {
@@ -265,7 +266,7 @@ impl Engine {
         if self.senders.network.ports.iter().any(|port| port.impairments.duplication > 0.0) {
             columns.push(("duplicated_units", integer(&|i| counts(i).duplicated.measured())));
         }
-        if self.senders.network.ports.iter().any(|port| port.policies().any(|policy| policy.tells().is_some())) {
+        if self.senders.network.ports.iter().any(|port| port.policies().any(|policy| policy.price_meaning().is_some())) {
             columns.push(("price", float(&|i| self.senders.fabric.ports[i].equipment.price())));
             columns.push(("beyond_range_packets", integer(&|i| counts(i).beyond_range.measured())));
         }
@@ -277,7 +278,7 @@ impl Engine {
         named("queues", columns)
     }
 
-    /// Of a port that sends by a trace, the share of its opportunities' bytes.
+    /// For a port that follows a delivery trace: used share of the opportunities' bytes.
     fn utilisation(&self, port: usize, counts: &PortCounts, until: Time) -> f64 {
         let Senders { network, fabric, .. } = &self.senders;
         let by_trace = fabric.ports[port].stepped().and_then(|stepped| stepped.used_share(until));
@@ -379,7 +380,7 @@ impl Engine {
         Some(named("edges", columns))
     }
 
-    /// Which ports carry cells.
+    /// Whether each port carries cells.
     fn ports_of_cells(&self) -> Vec<bool> {
         let mut cells = vec![false; self.senders.fabric.ports.len()];
         for path in self
@@ -397,7 +398,7 @@ impl Engine {
         cells
     }
 
-    /// What the packets still in a stepped port's queue have waited so far; a port that works ahead has counted it already.
+    /// Waiting time up to `until` of the packets in a stepped port's queues; a port that computes departures ahead has already counted it.
     fn held_in_queue(&self, port: usize, until: Time) -> u128 {
         let Some(stepped) = self.senders.fabric.ports[port].stepped() else { return 0 };
         let pool = &self.senders.fabric.common.pool;
@@ -459,14 +460,14 @@ impl Engine {
     }
 }
 
-/// What is known of flows, in ascending order.
+/// Known values of the flows, in ascending order.
 fn known_sorted(flows: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
     let mut known: Vec<f64> = flows.iter().map(|&i| of(i)).filter(|value| !value.is_nan()).collect();
     known.sort_by(f64::total_cmp);
     known
 }
 
-/// But for policers, which few networks have.
+/// All reasons except the policer's, which few networks use.
 const DISCARDED: [(&str, Reason); Reason::ALL.len() - 1] = [
     ("discarded_full", Reason::Full),
     ("discarded_early", Reason::Early),
@@ -481,14 +482,14 @@ fn seconds_of(picoseconds: u128) -> f64 {
     picoseconds as f64 / 1e12
 }
 
-/// How much of a whole a part is.
+/// A share of a whole.
 struct Share {
     part: u64,
     whole: u64,
 }
 
 impl Share {
-    /// 0 of nothing.
+    /// 0 if the whole is 0.
     fn value(self) -> f64 {
         if self.whole == 0 { 0.0 } else { self.part as f64 / self.whole as f64 }
     }
@@ -500,7 +501,7 @@ fn jain(values: impl Iterator<Item = f64>) -> f64 {
     sum * sum / (count * squares)
 }
 
-/// The smallest value that at least `share` of them do not exceed; NaN of none.
+/// The smallest value that at least `share` of the values do not exceed; NaN without values.
 fn nearest_rank(sorted: &[f64], share: f64) -> f64 {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.max(1) - 1).copied().unwrap_or(f64::NAN)

@@ -1,15 +1,15 @@
-//! What the flat list of routes says beside numbers of ports.
+//! Special entries of the flat list of routes, in addition to port numbers.
 
 /// End of a route in the flat list of routes.
 pub(crate) const END: u32 = u32::MAX;
-/// The same, where the ends of its flows are of several domains.
+/// End of a route whose flows end in several domains.
 pub(crate) const END_OF_ANY: u32 = u32::MAX - 1;
-/// The same, where they all are of the domain with this number and this.
+/// `END_IN + N`: end of a route whose flows all end in domain N.
 pub(crate) const END_IN: u32 = u32::MAX << 16;
-/// An entry from here on is none of the domain's ports: it is an end, or another's port and this.
+/// Entries from here on are not ports of the domain: each is an end, or `ELSEWHERE` plus the port of another domain.
 pub(crate) const ELSEWHERE: u32 = 1 << 31;
 
-/// The route ends with this entry.
+/// Whether the route ends with this entry.
 #[inline]
 pub(crate) fn is_end(entry: u32) -> bool {
     entry >= END_IN

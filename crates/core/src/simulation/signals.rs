@@ -1,37 +1,37 @@
-//! Signals of congestion on their way to controllers that ask for them ([`AskedFor`]). Other flows pay nothing.
+//! Congestion signals for controllers that request them ([`Subscriptions`]). Other flows have no cost.
 
 use super::facts::Signalled;
 use super::wiring::first_flows;
 use super::workshop::Code;
-use crate::congestion::{AskedFor, ControllerSpec};
+use crate::congestion::{Subscriptions, ControllerSpec};
 use crate::network::{Group, Network, Transport};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::tcp::Recovery;
 use crate::tcp::signal_reader::SignalReader;
 
-/// What senders keep for controllers that ask for signals, and which groups have such.
+/// The signal readers of the senders whose controllers request signals, and the groups that have them.
 pub(crate) fn make_readers(network: &Network, code: &dyn Code) -> (Vec<SignalReader>, Vec<Option<Signalled>>) {
     let first_flows = first_flows(network);
-    let asked = |group: &Group| match &group.transport {
+    let subscriptions = |group: &Group| match &group.transport {
         Transport::Tcp(spec, law) => {
-            let asked = if let ControllerSpec::User(user) = law { code.asks_for(user) } else { law.asks_for() };
-            asked.anything().then_some((asked, spec.recovery))
+            let subscriptions = if let ControllerSpec::User(user) = law { code.subscriptions(user) } else { law.subscriptions() };
+            subscriptions.is_any().then_some((subscriptions, spec.recovery))
         }
         Transport::Datagram(_) => None,
     };
-    let asked: Vec<Option<(AskedFor, Recovery)>> = network.groups.iter().map(asked).collect();
+    let subscriptions: Vec<Option<(Subscriptions, Recovery)>> = network.groups.iter().map(subscriptions).collect();
     let mut readers = Vec::new();
-    let mut signalled = vec![None; asked.len()];
+    let mut signalled = vec![None; subscriptions.len()];
     for (index, flow) in (0..).zip(&network.flows) {
         let group = flow.group as usize;
-        if let Some((asked, recovery)) = asked[group] {
+        if let Some((subscriptions, recovery)) = subscriptions[group] {
             signalled[group].get_or_insert_with(|| Signalled {
                 unsignalled_before: first_flows[group] - readers.len() as u32,
-                by_receivers: asked.marks || asked.price || asked.one_way_delay,
+                by_receivers: subscriptions.marks || subscriptions.price || subscriptions.one_way_delay,
             });
             let of =
                 Entity { seed: network.seed, name: &network.groups[group].name, index: index - u64::from(first_flows[group]) };
-            readers.push(SignalReader::new(asked, recovery, &network.prices, Stream::new(of, Purpose::Price)));
+            readers.push(SignalReader::new(subscriptions, recovery, &network.prices, Stream::new(of, Purpose::Price)));
         }
     }
     (readers, signalled)
@@ -44,8 +44,8 @@ mod common;
 #[cfg(test)]
 mod tests {
     use super::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
-    use crate::congestion::probe::{Heard, ProbeSpec};
-    use crate::congestion::{AskedFor, ControllerSpec, Controllers};
+    use crate::congestion::probe::{ProbeLog, ProbeSpec};
+    use crate::congestion::{Subscriptions, ControllerSpec, Controllers};
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
     use crate::primitives::units::{Bytes, Rate, Segments, Span, Time};
     use crate::queue::PolicySpec;
@@ -55,7 +55,7 @@ mod tests {
     use crate::tcp::{DelayedAck, Recovery, TcpSpec, WindowValidation};
     use crate::{Engine, Results};
 
-    const EVERYTHING: AskedFor = AskedFor {
+    const EVERYTHING: Subscriptions = Subscriptions {
         marks: true,
         answers_marks: false,
         price: true,
@@ -66,15 +66,15 @@ mod tests {
         other_acks: true,
     };
 
-    fn law(asks_for: AskedFor, release: Option<Segments>) -> ControllerSpec {
-        ControllerSpec::Probe(ProbeSpec { asks_for, release })
+    fn law(subscriptions: Subscriptions, release: Option<Segments>) -> ControllerSpec {
+        ControllerSpec::Probe(ProbeSpec { subscriptions, release })
     }
 
     fn asks_for_everything() -> ControllerSpec {
         law(EVERYTHING, None)
     }
 
-    /// A window of sixteen segments over a link of 8 Mbit/s, where a segment takes a millisecond, and 10 ms each way.
+    /// A window of sixteen segments over a link of 8 Mbit/s, where a segment takes 1 ms, and 10 ms each way.
     fn network(spec: TcpSpec, law: ControllerSpec, policy: PolicySpec) -> Network {
         let spec = TcpSpec { mss: Bytes(960), initial_window: 16.0, ecn: true, ..spec };
         let port = Port { policy, ..link("link", 8, Span::from_millis(10), Buffer::Unlimited) };
@@ -88,10 +88,10 @@ mod tests {
         engine
     }
 
-    fn heard(engine: &Engine) -> &Heard {
+    fn log(engine: &Engine) -> &ProbeLog {
         match &engine.senders.ends[0] {
             End::Tcp(sender) => match &sender.controller {
-                Controllers::Probe(probe) => &probe.heard,
+                Controllers::Probe(probe) => &probe.log,
                 other => panic!("not a probe: {other:?}"),
             },
             End::Datagram(_) => panic!("not TCP"),
@@ -103,54 +103,54 @@ mod tests {
     }
 
     #[test]
-    fn the_prices_that_queues_write_reach_the_controller_that_asks_for_them() {
+    fn prices_written_by_queues_reach_a_controller_that_requests_them() {
         let drop_tail = link("between", 10, Span::ZERO, Buffer::Unlimited);
         let second = Port { policy: policy(0, None, Some(2.0)), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
         let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), policy(0, None, Some(1.5)));
         network.ports.extend([drop_tail, second]);
         network.paths[0] = vec![0, 2, 3];
-        let heard = heard(&run(&network)).clone();
-        assert!(heard.prices.len() > 500 && heard.prices.iter().all(|&price| price == Some(3.5)));
+        let log = log(&run(&network)).clone();
+        assert!(log.prices.len() > 500 && log.prices.iter().all(|&price| price == Some(3.5)));
 
-        let silent = law(AskedFor { marks: true, ..AskedFor::default() }, None);
+        let silent = law(Subscriptions { marks: true, ..Subscriptions::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, silent);
         let engine = run(&network);
-        assert!(heard_nothing(&engine) && engine.senders.fabric.common.prices.used() == 0);
+        assert!(empty_log(&engine) && engine.senders.fabric.common.prices.used() == 0);
     }
 
-    fn heard_nothing(engine: &Engine) -> bool {
-        heard(engine).prices.iter().all(Option::is_none)
+    fn empty_log(engine: &Engine) -> bool {
+        log(engine).prices.iter().all(Option::is_none)
     }
 
     #[test]
-    fn without_a_queue_that_writes_there_is_no_price() {
-        assert!(heard_nothing(&run(&network(tcp(Recovery::NewReno), asks_for_everything(), PolicySpec::DropTail(())))));
+    fn there_is_no_price_without_a_queue_that_writes_one() {
+        assert!(empty_log(&run(&network(tcp(Recovery::NewReno), asks_for_everything(), PolicySpec::DropTail(())))));
     }
 
     fn delays(engine: &Engine) -> Vec<f64> {
-        heard(engine).one_way_delays.iter().map(|delay| 1e3 * delay.seconds()).collect()
+        log(engine).one_way_delays.iter().map(|delay| 1e3 * delay.seconds()).collect()
     }
 
     fn asks_for_delays() -> ControllerSpec {
-        law(AskedFor { one_way_delay: true, ..AskedFor::default() }, None)
+        law(Subscriptions { one_way_delay: true, ..Subscriptions::default() }, None)
     }
 
     #[test]
-    fn the_delay_of_the_way_there_is_told_whatever_waits_on_the_way_back() {
+    fn the_one_way_delay_excludes_queueing_on_the_reverse_path() {
         let mut network = network(tcp(Recovery::NewReno), asks_for_delays(), PolicySpec::DropTail(()));
-        // An acknowledgement takes 2 ms there, so that sixteen of them wait at first, and each data packet comes alone from then on.
+        // An acknowledgement takes 2 ms there, so sixteen of them queue at first. From then on the data packets arrive one at a time.
         network.ports[1].rate = Rate(160_000);
         let delays = delays(&run(&network));
         assert_eq!(delays[..16], (11..=26).map(f64::from).collect::<Vec<_>>());
         assert!(delays.len() > 900 && delays[16..].iter().all(|&delay| delay == 11.0), "{:?}", &delays[16..40]);
 
-        let asks_for_marks = law(AskedFor { marks: true, ..AskedFor::default() }, None);
+        let asks_for_marks = law(Subscriptions { marks: true, ..Subscriptions::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, asks_for_marks);
-        assert!(heard(&run(&network)).one_way_delays.is_empty());
+        assert!(log(&run(&network)).one_way_delays.is_empty());
     }
 
     #[test]
-    fn an_acknowledgement_of_two_tells_the_lesser_of_their_delays_also_when_a_timer_sends_it() {
+    fn an_acknowledgement_of_two_segments_reports_the_lower_delay_even_when_a_timer_sends_it() {
         let delayed_ack = Some(DelayedAck { timeout: Span::from_millis(100), ..DelayedAck::USUAL });
         let mut network = network(TcpSpec { delayed_ack, ..tcp(Recovery::Sack) }, asks_for_delays(), PolicySpec::DropTail(()));
         network.flows[0].size = Some(Bytes(960 * 15));
@@ -158,51 +158,51 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_sent_again_tells_how_long_it_took_this_time_and_a_syn_nothing() {
+    fn a_retransmission_reports_its_own_delay_and_a_syn_reports_none() {
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
             let spec = TcpSpec { handshake: true, ..tcp(recovery) };
             let mut network = network(spec, asks_for_delays(), PolicySpec::DropTail(()));
             network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
             let engine = run(&network);
             let delays = delays(&engine);
-            let [_, in_recovery, duplicates] = heard(&engine).acks;
+            let [_, in_recovery, duplicates] = log(&engine).acks;
             assert!(in_recovery + duplicates > 2 && delays.len() > 1000, "{recovery:?}: {in_recovery}, {duplicates}");
-            // Sixteen at most wait for each other; between the two transmissions of one there is a round trip.
+            // At most sixteen segments queue behind one another; the two transmissions of one segment are a round trip apart.
             assert!(delays.iter().all(|delay| (11.0..=26.0).contains(delay)), "{recovery:?}: {delays:?}");
         }
     }
 
     #[test]
-    fn marks_are_counted_exactly_though_acknowledgements_are_lost_and_echo_more() {
+    fn marks_are_counted_exactly_even_if_acknowledgements_are_lost_or_echo_repeatedly() {
         let marking = policy(4, None, None);
         let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), marking);
         network.ports[1].random_loss = 0.2;
         network.flows[0].size = Some(Bytes(960 * 1000));
         let engine = run(&network);
-        let heard = heard(&engine);
-        // Retransmissions are not capable, and after the last of the acknowledgements nothing is outstanding.
-        assert_eq!((heard.marks, heard.acked), (engine.senders.fabric.paths[0].marked, 1000));
-        assert!(heard.marks >= 240 && heard.congestion > 10 && heard.congestion < heard.marks, "{heard:?}");
+        let log = log(&engine);
+        // Retransmissions are not ECN-capable, and nothing is outstanding after the last acknowledgement.
+        assert_eq!((log.marks, log.acked), (engine.senders.fabric.paths[0].marked, 1000));
+        assert!(log.marks >= 240 && log.congestion > 10 && log.congestion < log.marks, "{log:?}");
     }
 
     #[test]
-    fn a_policy_takes_marks_off_and_sets_them_as_units_leave() {
+    fn a_policy_clears_and_sets_marks_at_departure() {
         let clearing =
             |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
         let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), policy(4, None, None));
         network.ports.push(clearing(true));
         network.paths[0] = vec![0, 2];
         let engine = run(&network);
-        assert_eq!((heard(&engine).marks, heard(&engine).congestion), (0, 0));
+        assert_eq!((log(&engine).marks, log(&engine).congestion), (0, 0));
         let marked = |engine: &Engine| engine.results().unwrap().queues.floats("marked_units").unwrap();
         assert!(marked(&engine)[0] > 100.0 && marked(&engine)[2] == 0.0);
 
         network.ports[2] = clearing(false);
         let engine = run(&network);
-        let heard = heard(&engine);
-        assert!(heard.acked > 500 && heard.marks == heard.acked);
-        // The mark of one in four was there already.
-        assert!(marked(&engine)[0] + marked(&engine)[2] >= f64::from(heard.acked));
+        let log = log(&engine);
+        assert!(log.acked > 500 && log.marks == log.acked);
+        // One in four units was marked before.
+        assert!(marked(&engine)[0] + marked(&engine)[2] >= f64::from(log.acked));
     }
 
     #[test]
@@ -212,8 +212,8 @@ mod tests {
             spec.initial_window = 40.0;
         }
         let engine = run(&network);
-        let rates = &heard(&engine).rates;
-        // From the second round trip on a segment is delivered each millisecond.
+        let rates = &log(&engine).rates;
+        // From the second round trip on, one segment is delivered per millisecond.
         assert!(rates.len() > 1500);
         assert!(
             rates[80..].iter().all(|&(rate, app_limited)| (rate - 1000.0).abs() < 1e-6 && !app_limited),
@@ -223,67 +223,67 @@ mod tests {
     }
 
     #[test]
-    fn while_losses_are_repaired_duplicates_give_samples_too() {
+    fn duplicate_acknowledgements_give_rate_samples_during_recovery() {
         let mut network = network(tcp(Recovery::Sack), asks_for_everything(), PolicySpec::DropTail(()));
         network.ports[0].listed_drops =
             [30, 32, 33].map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
         let engine = run(&network);
-        let heard = heard(&engine);
-        assert!(heard.acks[1] > 0 && heard.acks[2] > 10, "{:?}", heard.acks);
-        assert_eq!(heard.congestion, 1);
-        // Each acknowledgement delivers something: all give a sample, but for those whose interval is too short.
-        let all: u32 = heard.acks.iter().sum();
-        assert!(heard.rates.len() as u32 > all - 10, "{} of {all}", heard.rates.len());
-        assert!(heard.rates.iter().all(|&(rate, _)| rate > 0.0 && rate < 1001.0));
+        let log = log(&engine);
+        assert!(log.acks[1] > 0 && log.acks[2] > 10, "{:?}", log.acks);
+        assert_eq!(log.congestion, 1);
+        // Each acknowledgement reports new data, so each gives a sample unless its interval is too short.
+        let all: u32 = log.acks.iter().sum();
+        assert!(log.rates.len() as u32 > all - 10, "{} of {all}", log.rates.len());
+        assert!(log.rates.iter().all(|&(rate, _)| rate > 0.0 && rate < 1001.0));
     }
 
     #[test]
-    fn each_lost_segment_is_told_once_with_what_was_in_flight_when_it_was_sent() {
+    fn each_lost_segment_is_reported_once_with_the_packets_in_flight_when_it_was_sent() {
         let lost = [30, 32, 33, 60];
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::BpdSack, Recovery::RackTlp] {
             let mut network =
-                network(tcp(recovery), law(AskedFor { losses: true, ..AskedFor::default() }, None), PolicySpec::DropTail(()));
+                network(tcp(recovery), law(Subscriptions { losses: true, ..Subscriptions::default() }, None), PolicySpec::DropTail(()));
             network.flows[0].size = Some(Bytes(960 * 500));
             network.ports[0].listed_drops =
                 lost.map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
             let engine = run(&network);
-            let heard = heard(&engine);
-            assert_eq!((heard.acked, heard.timeouts), (500, 0), "{recovery:?}");
-            let numbers: Vec<u64> = heard.lost.iter().map(|lost| lost.lost).collect();
+            let log = log(&engine);
+            assert_eq!((log.acked, log.timeouts), (500, 0), "{recovery:?}");
+            let numbers: Vec<u64> = log.lost.iter().map(|lost| lost.lost).collect();
             assert_eq!(numbers, [1, 2, 3, 4], "{recovery:?}");
-            // A window of sixteen was full each time, and no loss was known when the first three left.
-            assert!(heard.lost[..3].iter().all(|lost| lost.in_flight == Segments(16) && !lost.app_limited), "{:?}", heard.lost);
-            let before: Vec<u64> = heard.lost.iter().map(|lost| lost.lost_before).collect();
+            // A full window of sixteen was in flight each time, and no loss had been detected when the first three were sent.
+            assert!(log.lost[..3].iter().all(|lost| lost.in_flight == Segments(16) && !lost.app_limited), "{:?}", log.lost);
+            let before: Vec<u64> = log.lost.iter().map(|lost| lost.lost_before).collect();
             assert!(before[..3] == [0; 3] && before[3] <= 3, "{recovery:?}: {before:?}");
-            let ranges = heard.lost.iter().filter(|lost| lost.begins_range).count();
+            let ranges = log.lost.iter().filter(|lost| lost.begins_range).count();
             assert_eq!(ranges, 3, "{recovery:?}");
         }
     }
 
     #[test]
-    fn a_timeout_loses_all_that_is_outstanding() {
+    fn a_timeout_marks_all_outstanding_segments_lost() {
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
             let mut network =
-                network(tcp(recovery), law(AskedFor { losses: true, ..AskedFor::default() }, None), PolicySpec::DropTail(()));
+                network(tcp(recovery), law(Subscriptions { losses: true, ..Subscriptions::default() }, None), PolicySpec::DropTail(()));
             network.flows[0].size = Some(Bytes(960 * 16));
             network.ports[0].listed_drops = (0..16)
                 .flat_map(|segment| [1, 2].map(|transmission| ListedDrop { flow: 0, segment, transmission, cell: None }))
                 .collect();
             network.duration = Span::from_millis(30_000);
             let engine = run(&network);
-            let heard = heard(&engine);
-            assert_eq!(heard.acked, 16, "{recovery:?}");
-            assert!(heard.timeouts >= 1 && heard.lost.len() >= 16, "{recovery:?}: {} of {}", heard.lost.len(), heard.timeouts);
+            let log = log(&engine);
+            assert_eq!(log.acked, 16, "{recovery:?}");
+            assert!(log.timeouts >= 1 && log.lost.len() >= 16, "{recovery:?}: {} of {}", log.lost.len(), log.timeouts);
         }
     }
 
-    fn bounded(bound: u32, spec: TcpSpec, size: u64) -> (Results, Heard) {
-        let asks_for = AskedFor { release: true, ..AskedFor::default() };
-        let mut network = network(spec, law(asks_for, Some(Segments(bound))), PolicySpec::DropTail(()));
+    fn bounded(bound: u32, spec: TcpSpec, size: u64) -> (Results, ProbeLog) {
+        let subscriptions = Subscriptions { release: true, ..Subscriptions::default() };
+        let mut network = network(spec, law(subscriptions, Some(Segments(bound))), PolicySpec::DropTail(()));
         network.flows[0].size = Some(Bytes(960 * size));
         network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
         let engine = run(&network);
-        (engine.results().unwrap(), heard(&engine).clone())
+        (engine.results().unwrap(), log(&engine).clone())
     }
 
     fn sent(results: &Results) -> Vec<f64> {
@@ -291,60 +291,60 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_of_nothing_lets_one_segment_go_when_nothing_is_in_flight() {
-        // Sixteen at once, and the acknowledgement of the last lets the next one go, after 16 ms and a round trip of 20.04: then one in
-        // each round trip, 21.04 ms with its transmission.
+    fn a_release_bound_of_zero_sends_one_segment_when_nothing_is_in_flight() {
+        // Sixteen segments are sent at once. The acknowledgement of the last releases the next one, after 16 ms and a round trip of 20.04
+        // ms. Then one segment is sent per round trip of 21.04 ms, which includes its transmission.
         let spec = TcpSpec { window_validation: WindowValidation::Linux, ..tcp(Recovery::NewReno) };
-        let (results, heard) = bounded(0, spec, 20);
+        let (results, log) = bounded(0, spec, 20);
         let times = sent(&results);
         assert_eq!(times.len(), 20);
         assert!(times[..16].iter().all(|&time| time == 0.0));
         for (place, time) in times[16..].iter().enumerate() {
             assert!((time - 0.03604 - 0.02104 * place as f64).abs() < 1e-12, "{times:?}");
         }
-        assert_eq!((heard.acked, heard.timeouts, heard.window_validated), (20, 0, 19));
+        assert_eq!((log.acked, log.timeouts, log.window_validated), (20, 0, 19));
     }
 
     #[test]
-    fn a_bound_of_one_halves_what_is_in_flight_where_each_acknowledgement_is_of_two() {
+    fn a_release_bound_of_one_halves_the_flight_when_each_acknowledgement_covers_two_segments() {
         let delayed_ack = Some(DelayedAck { timeout: Span::from_millis(100), ..DelayedAck::USUAL });
         let (results, _) = bounded(1, TcpSpec { delayed_ack, ..tcp(Recovery::NewReno) }, 100);
         let times = sent(&results);
-        // Eight acknowledgements release eight, four of those four, two, one; that one waits for the timer of the receiver.
+        // Eight acknowledgements release eight segments, then four, two and one. The last waits for the receiver's delayed-ACK timer.
         let in_round = |from: f64, to: f64| times.iter().filter(|&&time| time >= from && time < to).count();
         assert_eq!((in_round(0.0, 0.01), in_round(0.02, 0.037), in_round(0.04, 0.06)), (16, 8, 4));
     }
 
     #[test]
-    fn a_bound_of_nothing_waits_for_the_timeout_when_a_segment_is_lost_and_goes_on() {
+    fn a_release_bound_of_zero_continues_after_the_timeout_of_a_lost_segment() {
         for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack] {
             for lost in 0..20 {
-                let asks_for = AskedFor { release: true, ..AskedFor::default() };
-                let mut network = network(tcp(recovery), law(asks_for, Some(Segments(0))), PolicySpec::DropTail(()));
+                let subscriptions = Subscriptions { release: true, ..Subscriptions::default() };
+                let mut network = network(tcp(recovery), law(subscriptions, Some(Segments(0))), PolicySpec::DropTail(()));
                 network.flows[0].size = Some(Bytes(960 * 20));
                 network.duration = Span::from_millis(20_000);
                 network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: lost, transmission: 1, cell: None }];
                 let engine = run(&network);
-                assert_eq!(heard(&engine).acked, 20, "{recovery:?}, {lost} lost");
+                assert_eq!(log(&engine).acked, 20, "{recovery:?}, {lost} lost");
             }
         }
     }
 
     #[test]
-    fn after_recovery_no_acknowledgement_releases_more_than_the_bound() {
+    fn no_acknowledgement_after_recovery_releases_more_than_the_bound() {
         for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack] {
-            let asks_for = AskedFor { release: true, ..AskedFor::default() };
-            let mut network = network(tcp(recovery), law(asks_for, Some(Segments(2))), PolicySpec::DropTail(()));
+            let subscriptions = Subscriptions { release: true, ..Subscriptions::default() };
+            let mut network = network(tcp(recovery), law(subscriptions, Some(Segments(2))), PolicySpec::DropTail(()));
             network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
             network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
             let engine = run(&network);
             let times = sent(&engine.results().unwrap());
             let most = times[16..].chunk_by(|a, b| a == b).map(<[f64]>::len).max();
-            assert!(heard(&engine).congestion == 1 && most == Some(2), "{recovery:?}: {most:?}");
+            assert!(log(&engine).congestion == 1 && most == Some(2), "{recovery:?}: {most:?}");
         }
     }
 
-    /// Any network, with controllers that ask for any of it and policies that write.
+    /// A random network whose controllers request random signals and whose policies write random signals.
     fn random(seed: u64) -> Network {
         let mut network = random_network(seed);
         let (mut dice, mut more_dice) = (Dice::new(seed + (1 << 40)), Dice::new(seed + (1 << 44)));
@@ -354,10 +354,10 @@ mod tests {
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
                 let [losses, other_acks, one_way_delay] = [(); 3].map(|()| more_dice.chance(2));
-                let asks_for =
-                    AskedFor { marks, price, one_way_delay, delivered_rate, release, losses, other_acks, ..AskedFor::default() };
+                let subscriptions =
+                    Subscriptions { marks, price, one_way_delay, delivered_rate, release, losses, other_acks, ..Subscriptions::default() };
                 *law = ControllerSpec::Probe(ProbeSpec {
-                    asks_for,
+                    subscriptions,
                     release: (!dice.chance(3)).then(|| Segments(dice.pick(0, 3) as u32)),
                 });
             }
@@ -372,9 +372,9 @@ mod tests {
     }
 
     #[test]
-    fn signals_are_the_same_ahead_and_stepped_and_in_slices_and_of_a_snapshot() {
+    fn signals_are_identical_when_computed_ahead_stepped_sliced_or_resumed_from_a_snapshot() {
         let bytes = |engine: &Engine| -> Vec<Vec<u8>> { engine.results().unwrap().tables().map(|table| table.bytes()).collect() };
-        // Which scoreboard is free for a sender depends on who acts first of those that act at different times.
+        // The assignment of scoreboards to senders depends on the order of actions at different times.
         let ends = |engine: &Engine| {
             let mut ends = engine.senders.ends.clone();
             for end in &mut ends {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_whose_controller_asks_for_nothing_keeps_nothing() {
+    fn a_flow_whose_controller_requests_no_signals_has_no_signal_state() {
         let mut network = network(tcp(Recovery::Sack), asks_for_everything(), PolicySpec::DropTail(()));
         network.groups.push(group("reno", Transport::Tcp(tcp(Recovery::Sack), ControllerSpec::Reno(()))));
         network.groups.push(network.groups[0].clone());

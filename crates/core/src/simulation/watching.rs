@@ -1,7 +1,7 @@
-//! What can be seen of a run from outside while it runs: where each packet is, and what senders go by.
+//! Inspection of a running simulation: the location of each packet, and the state of senders and ports.
 //!
-//! Hops are computed ahead, so at a given time a packet may be further on than it is shown anywhere else. Where that matters the network is to be
-//! `stepped`: then everything is where it is now.
+//! Hops are computed ahead, so a packet may be further along than its displayed location. If that matters, set `stepped` on the network:
+//! the state is then that of the current time.
 
 use super::engine::Engine;
 use super::port::{Entry, Overtaking};
@@ -13,65 +13,65 @@ use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Segments, Span, Time, Units};
 use crate::queue::Reason;
 
-/// A packet under way, or a cell of one.
+/// A packet or cell in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     pub flow: FlowId,
-    /// Of data its segment or datagram; of an acknowledgement that of the segment that caused it.
+    /// Segment or datagram number of data; for an acknowledgement, the segment that caused it.
     pub segment: u32,
     pub is_ack: bool,
     pub is_retransmission: bool,
-    /// A queue has marked it; or an acknowledgement tells of that.
+    /// Marked by a queue; for an acknowledgement, whether it echoes a mark.
     pub is_marked: bool,
     pub place: Place,
-    /// When it reaches the end of a link that it is on; of what waits, since when.
+    /// Arrival at the end of its current link; for a queued packet, the time since which it waits.
     pub time: Time,
-    /// Delay of that link; nothing in a buffer.
+    /// Delay of that link; zero in a buffer.
     pub delay: Span,
 }
 
-/// Where a packet is.
+/// Location of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// On the private link of the end that sends it, or waiting for that.
+    /// On the private link of the end that sends it, or queued for it.
     FromItsEnd,
-    /// In the buffer of a port, so many places from the head of its queue.
+    /// In the buffer of a port, at this position from the head of its queue.
     Waiting(PortId, u32),
-    /// A transmitter of the port sends it.
+    /// At a transmitter of the port.
     Sending(PortId),
-    /// On the wire behind a port.
+    /// On the link after a port.
     Behind(PortId),
-    /// On the private link of the end that it goes to.
+    /// On the private link of its destination.
     ToItsEnd,
 }
 
-/// What a TCP sender goes by.
+/// State of a TCP sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SenderState {
     /// In segments.
     pub cwnd: f64,
     pub ssthresh: f64,
     pub in_flight: Segments,
-    /// The oldest segment that is not acknowledged.
+    /// The oldest unacknowledged segment.
     pub oldest: u32,
     /// The first segment that has never been sent.
     pub next: u32,
-    /// When the retransmission timer expires, if it runs.
+    /// Expiry of the retransmission timer, if it is running.
     pub timer: Option<Time>,
 }
 
-/// What a port has counted since the beginning of the run, the warm-up included. Hops that were computed ahead are in it.
+/// Counters of a port since the start of the run, including the warm-up and hops that were computed ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortState {
     pub departed: Units,
     pub departed_bytes: Bytes,
     pub marked: Units,
-    /// By reason, as [`Reason`] orders them.
+    /// By reason, in the order of [`Reason::ALL`].
     pub discarded: [Units; Reason::ALL.len()],
 }
 
 impl Engine {
-    /// What a port has counted; `None` if there is no such port.
+    /// The counters of a port; `None` if there is no such port.
     pub fn port_state(&self, port: PortId) -> Option<PortState> {
         let counts = self.senders.fabric.ports.get(port as usize)?.equipment.counts();
         Some(PortState {
@@ -82,7 +82,7 @@ impl Engine {
         })
     }
 
-    /// The state of a flow's sender; `None` of datagrams.
+    /// The state of a flow's TCP sender; `None` for datagram flows.
     pub fn sender_state(&self, flow: FlowId) -> Option<SenderState> {
         let Some(End::Tcp(sender)) = self.senders.ends.get(flow as usize) else { return None };
         Some(SenderState {
@@ -95,12 +95,12 @@ impl Engine {
         })
     }
 
-    /// Data packets that a flow has sent so far, resent ones included.
+    /// Data packets that a flow has sent, including retransmissions.
     pub fn sent_so_far(&self, flow: FlowId) -> u32 {
         if (flow as usize) < self.senders.ends.len() { self.sent_in_all(flow as usize) } else { 0 }
     }
 
-    /// Shows every packet that is under way.
+    /// Calls `see` with every packet in flight.
     pub fn each_seen(&self, mut see: impl FnMut(Seen)) {
         let fabric = &self.senders.fabric;
         let common = &fabric.common;
@@ -125,7 +125,7 @@ impl Engine {
                 let route = fabric.routes[way as usize..].iter().take_while(|&&port| port != END);
                 let last = route.last().copied().filter(|&port| (port as usize) < fabric.ports.len());
                 for packet in common.pool.iter(line) {
-                    // It goes from the last port to its end without being looked at in between.
+                    // The hop from the last port to the end is computed in one step.
                     let at_access = packet.time.before(delay);
                     match last.filter(|_| at_access > self.now()) {
                         Some(port) => {

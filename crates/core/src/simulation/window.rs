@@ -1,17 +1,17 @@
-//! The measured part of a run. Hops are computed ahead, so what happens to a packet may lie beyond the end: every count is filed
-//! under the part in which it happens.
+//! The measurement interval of a run. Hops are computed ahead, so a packet may be processed beyond the end. Every count is assigned to the
+//! phase in which it takes place.
 
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Warm-up, measured, beyond the end.
+/// The phases of a run: warm-up, measurement interval, and beyond the end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Window {
     pub(crate) warmup: Time,
     pub(crate) end: Time,
 }
 
-/// A count per part of the run.
+/// A count per phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parts(pub(crate) [u64; 3]);
 
@@ -26,7 +26,7 @@ impl Window {
         time >= self.warmup && time < self.end
     }
 
-    /// How much of `from..to` is measured.
+    /// The part of `from..to` within the measurement interval.
     #[inline]
     pub(crate) fn overlap(&self, from: Time, to: Time) -> Span {
         to.min(self.end).since(from.max(self.warmup))

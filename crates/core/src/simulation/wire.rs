@@ -7,11 +7,11 @@ use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use serde::{Deserialize, Serialize};
 
-/// The private links of a flow and where its packets enter the shared network. One cache line.
+/// The private links of a flow and the entries of its packets into the shared network. One cache line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Wire {
     pub(crate) group: u32,
-    /// First entry of the way forth and of the way back in the flat list of routes.
+    /// First entries of the forward and the reverse path in the flat list of routes.
     pub(crate) forward: u32,
     pub(crate) backward: u32,
     /// Index of the sender's and the receiver's access rate.
@@ -25,14 +25,14 @@ pub(crate) struct Wire {
     sender_down: Time,
 }
 
-/// Which of the two ways of a flow: data forth, acknowledgements back.
+/// Direction of a flow: data forward, acknowledgements back.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Direction {
     Forth,
     Back,
 }
 
-/// Access rates, each once, with the service times of the sizes last seen.
+/// The distinct access rates, each with the service times of recent sizes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AccessRates {
     rates: Vec<(Rate, KnownServices)>,
@@ -42,7 +42,7 @@ const NO_RATE: u16 = u16::MAX;
 const _: () = assert!(MAX_ACCESS_RATES <= NO_RATE as usize);
 
 impl AccessRates {
-    /// Every distinct access rate of the flows.
+    /// The distinct access rates of the flows.
     pub(crate) fn of(flows: &[Flow]) -> AccessRates {
         let mut rates: Vec<Rate> =
             flows.iter().flat_map(|flow| [flow.sender_access.rate, flow.receiver_access.rate]).flatten().collect();
@@ -70,7 +70,7 @@ impl AccessRates {
     }
 }
 
-/// The service times of the two sizes last computed. The last one comes first: most places see only one.
+/// The service times of the two most recent sizes, latest first: most places see only one size.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KnownServices {
     bytes: [u32; 2],
@@ -78,7 +78,7 @@ pub(crate) struct KnownServices {
 }
 
 impl KnownServices {
-    /// The service time of a size at this rate.
+    /// Service time of a size at this rate.
     #[inline]
     pub(crate) fn of(&mut self, bytes: Bytes, rate: impl FnOnce() -> Rate) -> Span {
         match bytes.0 as u32 {
@@ -95,7 +95,7 @@ impl KnownServices {
 }
 
 impl Wire {
-    /// `starts`: of each path, its first entry in the flat list of routes.
+    /// `starts`: first entry of each path in the flat list of routes.
     pub(crate) fn new(flow: &Flow, starts: &[u32], rates: &AccessRates) -> Wire {
         Wire {
             group: flow.group,
@@ -116,7 +116,7 @@ impl Wire {
         Access { rate: rates.rate(self.sender_rate), delay: self.sender_delay }
     }
 
-    /// Of the end's own link, if this entry of the routes is an end: nothing happens there before.
+    /// Delay of the end's own link, if this entry of the routes is an end: nothing takes place before the packet has crossed it.
     #[inline]
     pub(crate) fn delay_behind(&self, entry: u32, packet: &Packet) -> Span {
         match is_end(entry) {
@@ -130,17 +130,17 @@ impl Wire {
         Access { rate: rates.rate(self.receiver_rate), delay: self.receiver_delay }
     }
 
-    /// The sender's links are as they are there.
+    /// Copy the state of the sender's links.
     pub(crate) fn take_sender(&mut self, from: &Wire) {
         (self.sender_up, self.sender_down) = (from.sender_up, from.sender_down);
     }
 
-    /// The receiver's links are as they are there.
+    /// Copy the state of the receiver's links.
     pub(crate) fn take_receiver(&mut self, from: &Wire) {
         (self.receiver_up, self.receiver_down) = (from.receiver_up, from.receiver_down);
     }
 
-    /// How long a unit takes to be sent on the access link of the end where this way begins.
+    /// Service time of a unit on the access link at which this direction begins.
     #[inline]
     pub(crate) fn service(&self, direction: Direction, bytes: Bytes, rates: &mut AccessRates) -> Span {
         let rate = match direction {
@@ -150,14 +150,14 @@ impl Wire {
         rates.service(rate, bytes)
     }
 
-    /// A data packet leaves the sender at `time`: when it reaches the first port.
+    /// Time at which a data packet that leaves the sender at `time` reaches the first port.
     #[inline]
     pub(crate) fn sender_up(&mut self, time: Time, bytes: Bytes, rates: &mut AccessRates) -> Time {
         self.sender_up = self.sender_up.max(time) + rates.service(self.sender_rate, bytes);
         self.sender_up + self.sender_delay
     }
 
-    /// A unit leaves the last port's delay line at `time`: when it reaches the receiver.
+    /// Time at which a unit that leaves the last port's delay line at `time` reaches the receiver.
     #[inline]
     pub(crate) fn receiver_down(&mut self, time: Time, bytes: Bytes, rates: &mut AccessRates) -> Time {
         self.receiver_down = self.receiver_down.max(time) + rates.service(self.receiver_rate, bytes);
@@ -176,7 +176,7 @@ impl Wire {
         self.sender_down + self.sender_delay
     }
 
-    /// A packet leaves its end at `time` in cells: when the first of them reaches the first port.
+    /// Time at which the first cell of a packet that leaves its end at `time` reaches the first port.
     pub(crate) fn up_in_cells(&mut self, direction: Direction, time: Time, cells: Units, rates: &mut AccessRates) -> Time {
         let spacing = self.cell_spacing(direction, rates);
         let (up, delay) = match direction {
@@ -188,7 +188,7 @@ impl Wire {
         first + delay
     }
 
-    /// Time from one cell of a packet to the next as they reach the first port.
+    /// Time between consecutive cells of a packet at the first port.
     #[inline]
     pub(crate) fn cell_spacing(&self, direction: Direction, rates: &mut AccessRates) -> Span {
         self.service(direction, CELL_BYTES, rates)

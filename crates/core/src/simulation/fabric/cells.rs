@@ -1,4 +1,4 @@
-//! Packets that travel in cells: where they leave their end they are cut, each cell as its turn comes.
+//! Packets in cells. A packet is segmented where it leaves its end, one cell at a time.
 
 use super::Fabric;
 use crate::primitives::packet::Packet;
@@ -8,8 +8,8 @@ use crate::simulation::path::Feeder;
 use crate::simulation::wire::Direction;
 
 impl Fabric {
-    /// A packet leaves its end at `packet.time` in cells. Where it has to wait for its turn at the first port, it stands in line as
-    /// one and is cut as its turn comes.
+    /// A packet leaves its end at `packet.time` in cells. If it has to queue for the first port, it does so as one packet and is segmented
+    /// when its turn comes.
     pub(super) fn walk_in_cells(&mut self, direction: Direction, mut packet: Packet) {
         let path = &mut self.paths[packet.flow as usize];
         let facts = &self.facts[path.wire.group as usize];
@@ -41,7 +41,7 @@ impl Fabric {
         }
     }
 
-    /// The next cell of the packet at the head of a line to a first port, whose turn it is.
+    /// The next cell of the packet at the head of a line to a first port, whose turn has come.
     pub(super) fn next_cell(&mut self, flow: u32, direction: Direction) -> Option<Packet> {
         let path = &mut self.paths[flow as usize];
         let channel = &mut self.common.channels[flow as usize];

@@ -1,4 +1,4 @@
-//! Edges of virtual channels with the available bit rate service: packets come, cells leave one after another, RM cells come back.
+//! Edges of virtual channels with the available bit rate service: packets arrive, cells leave one at a time, RM cells return.
 
 use super::Fabric;
 use crate::primitives::packet::Packet;
@@ -13,7 +13,7 @@ impl Fabric {
         self.common.edges.get(flow as usize)?.as_deref()
     }
 
-    /// A packet leaves its sender for the edge, where it is at `packet.time`.
+    /// A packet leaves its sender and reaches the edge at `packet.time`.
     pub(super) fn send_to_edge(&mut self, mut packet: Packet) {
         let facts = &self.facts[self.paths[packet.flow as usize].wire.group as usize];
         packet.time += facts.segmentation();
@@ -25,7 +25,7 @@ impl Fabric {
         self.common.pool.push(&mut edge.coming, packet);
     }
 
-    /// A packet is at its edge.
+    /// A packet arrives at its edge.
     pub(crate) fn on_edge(&mut self, now: Time, flow: u32) {
         let path = &mut self.paths[flow as usize];
         let facts = &self.facts[path.wire.group as usize];
@@ -44,7 +44,7 @@ impl Fabric {
         self.await_cell(now, flow);
     }
 
-    /// The next cell of an edge, if it has any, is an event in its time. The rate may have changed.
+    /// Schedule the next cell of an edge, if it has any. The rate may have changed.
     fn await_cell(&mut self, now: Time, flow: u32) {
         let slot = self.common.order.edge(EdgeKind::Cell, flow);
         let Some(edge) = self.edge(flow).filter(|edge| !edge.queue.is_empty()) else { return };
@@ -87,7 +87,7 @@ impl Fabric {
         self.walk(Some(Feeder::Send), cell);
     }
 
-    /// A backward RM cell is at its edge.
+    /// A backward RM cell arrives at its edge.
     pub(crate) fn on_rm(&mut self, now: Time, flow: u32) {
         let slot = self.common.order.edge(EdgeKind::Rm, flow);
         let common = &mut self.common;
@@ -106,19 +106,19 @@ impl Fabric {
         self.await_cell(now, flow);
     }
 
-    /// Whether the edge of a flow holds acknowledgements at times.
+    /// Whether the edge of a flow may hold acknowledgements.
     pub(crate) fn holds_acks(&self, flow: u32) -> bool {
         self.edge(flow).is_some_and(|edge| edge.spec.holds_acks_from.is_some())
     }
 
-    /// An acknowledgement waits at the edge until its turn to go on.
+    /// Hold an acknowledgement at the edge.
     pub(crate) fn hold(&mut self, mut ack: Packet, now: Time) {
         ack.time = now;
         let Some(edge) = self.common.edges.get_mut(ack.flow as usize).and_then(Option::as_deref_mut) else { return };
         self.common.pool.push(&mut edge.held, ack);
     }
 
-    /// The first acknowledgement that is held at the edge of a flow, if it may go on now.
+    /// Take the first held acknowledgement at the edge of a flow, if it may continue now.
     pub(crate) fn let_go(&mut self, flow: u32, now: Time) -> Option<Packet> {
         let common = &mut self.common;
         let edge = common.edges.get_mut(flow as usize)?.as_deref_mut().filter(|edge| edge.lets_go())?;

@@ -1,9 +1,9 @@
-//! Everything between senders' transports: private links, ports, receivers, and the way back.
+//! The network between the senders' transports: private links, ports, receivers and the reverse path.
 //!
-//! A packet walks as far as can be computed without waiting for anything else: through its private links, through ports that only
-//! one line feeds, into the receiver, and back as an acknowledgement. It stops, and becomes an event, where several lines meet and
-//! at its sender. So a packet of a dumbbell costs two events (bottleneck and sender; the way back is put in order by lookahead where
-//! it can be, see `Gather`), of a single flow one. With `stepped` every hop is an event; tests hold both to the same bytes.
+//! A packet advances as far as can be computed without other events: over its private links, through ports that only one line feeds, into
+//! the receiver, and back as an acknowledgement. It stops, and becomes an event, where several lines merge and at its sender. A packet of a
+//! dumbbell thus costs two events (bottleneck and sender; where possible, lookahead orders the reverse path, see `Gather`), and one of a
+//! single flow costs one event. With `stepped`, every hop is an event; tests check that both modes give identical bytes.
 
 mod cells;
 mod edges;
@@ -33,56 +33,56 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Bytes that the caches of one core hold, about.
+/// Approximate size in bytes of the caches of one core.
 const NEAR: usize = 1 << 20;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fabric {
-    /// Port numbers of all routes one after another, each closed by [`END`].
+    /// Port numbers of all routes, concatenated; each route is terminated by [`END`].
     pub(crate) routes: Vec<u32>,
     pub(crate) ports: Vec<Port>,
-    /// Whether arrivals at each port are events ([`Entry::ByEvent`]): of the next port of its way, a packet needs no more.
+    /// Whether arrivals at each port are events ([`Entry::ByEvent`]). The walk needs only this of the next port.
     by_event: Vec<bool>,
     /// Port of each transmitter of the stepped ports.
     pub(crate) transmitters: Vec<u32>,
-    /// The queues whose policy, and the ports whose scheduler, is to be heard at a fixed period.
+    /// Queues whose policy has a period, and ports whose scheduler has one.
     pub(crate) periodic: Vec<Periodic>,
     pub(crate) paths: Vec<Path>,
-    /// What the fabric has to know of each flow group.
+    /// Properties of each flow group.
     pub(crate) facts: Vec<Facts>,
-    /// Flows whose route changes: their packets may arrive out of order, so nothing behind the last port is computed ahead.
+    /// Flows whose route changes. Their packets may arrive out of order, so nothing after the last port is computed ahead.
     pub(crate) rerouted: BTreeSet<u32>,
-    /// What ports and flows keep is more than the nearer caches hold, so that it pays to ask for it early.
+    /// The state of ports and flows exceeds the nearer caches, so that prefetching pays.
     pub(crate) is_large: bool,
     pub(crate) common: Common,
 }
 
-/// Who is to be heard at a fixed period.
+/// A policy or scheduler with a periodic update.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Periodic {
     pub(crate) port: u32,
-    who: Heard,
+    target: PeriodicTarget,
     period: Span,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum Heard {
+enum PeriodicTarget {
     /// The policy of this queue.
     Policy(u32),
     Scheduler,
 }
 
 impl Fabric {
-    /// `readers`: flows whose controllers ask for signals; `signalled`: which groups they are of.
+    /// `readers`: number of flows whose controllers request signals. `signalled`: the groups of those flows.
     pub(crate) fn new(network: &Network, readers: usize, signalled: &[Option<Signalled>], workshop: &Workshop) -> Fabric {
         let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
         let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
         let (ports, transmitters) = make_ports(network, &rerouted, workshop);
         let periods = |(port, of): (u32, &Port)| {
-            let of_queues = (0..).zip(of.equipment.periods()).map(|(queue, period)| (Heard::Policy(queue), period));
+            let of_queues = (0..).zip(of.equipment.periods()).map(|(queue, period)| (PeriodicTarget::Policy(queue), period));
             let of_scheduler = of.stepped().and_then(|stepped| stepped.period_of_scheduler());
-            let all = of_queues.chain([(Heard::Scheduler, of_scheduler)]);
-            all.filter_map(|(who, period)| Some(Periodic { port, who, period: period? })).collect::<Vec<_>>()
+            let all = of_queues.chain([(PeriodicTarget::Scheduler, of_scheduler)]);
+            all.filter_map(|(target, period)| Some(Periodic { port, target, period: period? })).collect::<Vec<_>>()
         };
         let periodic: Vec<Periodic> = (0..).zip(&ports).flat_map(periods).collect();
         let order = EventOrder::new(&Entities {
@@ -101,7 +101,7 @@ impl Fabric {
             OfRun {
                 stepped: network.stepped,
                 observed: observed || traced(Recorder::follows_receivers),
-                // What a sender did ahead of a change it would send by the old route.
+                // A sender that acts ahead of a route change would send on the old route.
                 in_order: in_order || traced(Recorder::wants_order) || rerouted.range(flows.clone()).next().is_some(),
             }
         };
@@ -124,31 +124,31 @@ impl Fabric {
         fabric
     }
 
-    /// Whether anything depends on which transmission of a segment a packet is.
-    pub(crate) fn tells_transmissions_apart(&self) -> bool {
-        let traced = self.common.recorder.as_ref().is_some_and(|recorder| recorder.tells_transmissions_apart());
+    /// Whether any trace or listed drop depends on the transmission number of a segment.
+    pub(crate) fn distinguishes_transmissions(&self) -> bool {
+        let traced = self.common.recorder.as_ref().is_some_and(|recorder| recorder.distinguishes_transmissions());
         traced || self.ports.iter().any(|port| port.equipment.has_listed_drops())
     }
 
-    /// Whether what a flow's sender does is traced.
+    /// Whether a flow's sender is traced.
     #[inline]
     pub(crate) fn is_traced(&self, flow: u32) -> bool {
         self.common.recorder.as_ref().is_some_and(|recorder| recorder.follows_sender(flow))
     }
 
-    /// Place of a flow among those whose controllers ask for signals.
+    /// Index of a flow among the flows whose controllers request signals.
     #[inline]
     pub(crate) fn signalled(&self, flow: u32) -> Option<usize> {
         self.facts[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
     }
 
-    /// A sender hands down a data packet, now or ahead of its time. `RECORDED`: something may be recorded.
+    /// A sender hands down a data packet, now or ahead of time. `RECORDED`: the packet may be recorded.
     #[inline(always)]
     pub(crate) fn send<const RECORDED: bool>(&mut self, now: Time, packet: &Outgoing, ecn: Ecn) {
         self.send_as::<RECORDED>(now, packet, ecn, None);
     }
 
-    /// The same with room for the price that queues write on it, unless it travels in cells.
+    /// Like `send`, for a packet with room for a price, which queues update. Packets in cells carry no price.
     #[inline(never)]
     pub(crate) fn send_priced(&mut self, now: Time, packet: &Outgoing, ecn: Ecn, header: PriceHeader) {
         self.send_as::<true>(now, packet, ecn, Some(header));
@@ -160,7 +160,7 @@ impl Fabric {
         let flow = packet.flow;
         if RECORDED && let Some(recorder) = &mut common.recorder {
             let is_capable = self.facts[self.paths[flow as usize].wire.group as usize].framing.is_none();
-            // Cells carry no marks of packets.
+            // Cells do not carry the marks of packets.
             recorder.on_send(now, packet, if is_capable { ecn } else { Ecn::INCAPABLE });
         }
         let path = &mut self.paths[flow as usize];
@@ -181,7 +181,7 @@ impl Fabric {
         self.walk(Some(Feeder::Send), packet);
     }
 
-    /// The head of a flow's access line has reached the first port.
+    /// The head of a flow's access line reaches the first port.
     #[inline]
     pub(crate) fn on_send(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
@@ -196,7 +196,7 @@ impl Fabric {
         }
     }
 
-    /// The same for the way back.
+    /// Like `on_send`, for the reverse path.
     #[inline]
     pub(crate) fn on_back(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
@@ -210,7 +210,7 @@ impl Fabric {
         }
     }
 
-    /// The head of a port's delay line has reached the next port, or the end of its route.
+    /// The head of a port's delay line reaches the next port, or the end of its route.
     #[inline]
     pub(crate) fn on_port(&mut self, port: u32) {
         let slot = self.common.order.port(port);
@@ -221,7 +221,7 @@ impl Fabric {
         }
     }
 
-    /// A data packet has reached its receiver.
+    /// A data packet reaches its receiver.
     pub(crate) fn on_deliver(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
         let slot = self.common.order.flow(FlowKind::Deliver, flow);
@@ -236,7 +236,7 @@ impl Fabric {
     pub(crate) fn on_delayed_ack(&mut self, now: Time, flow: u32) {
         let path = &mut self.paths[flow as usize];
         if path.receiver.has_delayed() {
-            // A number that only a duplicate's report reads.
+            // Only the report of a duplicate reads this number.
             let segment = path.receiver.expected.saturating_sub(1);
             let latest = Outgoing { flow, segment, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
@@ -246,12 +246,12 @@ impl Fabric {
         }
     }
 
-    /// Cells of a full data packet of the flow, 0 if its packets are not cut into cells.
+    /// Cells of a full data packet of the flow; 0 if its packets are not segmented.
     pub(crate) fn frame_cells(&self, flow: usize) -> Units {
         self.facts[self.paths[flow].wire.group as usize].full_cells
     }
 
-    /// An acknowledgement sets out: it is at the first port of its way, or if it travels in cells at the receiver.
+    /// An acknowledgement starts from the first port of its path, or, if it travels in cells, from the receiver.
     #[inline]
     fn walk_back(&mut self, packet: Packet) {
         if packet.is_cell() { self.walk_in_cells(Direction::Back, packet) } else { self.walk(Some(Feeder::Back), packet) }
@@ -265,13 +265,13 @@ impl Fabric {
         self.common.pool.pop(&mut path.home)
     }
 
-    /// An acknowledgement that has not waited reaches its sender.
+    /// Count an acknowledgement that reaches its sender without queueing.
     #[inline]
     pub(crate) fn count_home(&mut self, flow: u32) {
         self.paths[flow as usize].carried.acks_received_in_all += 1;
     }
 
-    /// An acknowledgement waits at its sender until it is its turn. Whether it is the first that does.
+    /// Queue an acknowledgement at its sender. Returns true if it is the first one there.
     #[inline]
     pub(crate) fn wait_at_home(&mut self, ack: Packet) -> bool {
         let home = &mut self.paths[ack.flow as usize].home;
@@ -280,7 +280,7 @@ impl Fabric {
         is_first
     }
 
-    /// So do all that are known to come to their senders.
+    /// Queue all acknowledgements that are known to arrive at their senders.
     pub(crate) fn let_wait_at_home(&mut self) {
         while let Some(ack) = self.common.come_home.pop_front() {
             if self.wait_at_home(ack) {
@@ -289,7 +289,7 @@ impl Fabric {
         }
     }
 
-    /// Ask for the packet that an event is about, if it is about one in a line. Its place there.
+    /// Prefetch the packet of an event, if the event is about a line. Returns the packet's place in the pool.
     #[inline]
     pub(crate) fn prefetch_head_of(&self, slot: Slot) -> Option<u32> {
         let line = match self.common.order.event(slot) {
@@ -303,7 +303,7 @@ impl Fabric {
         self.common.pool.prefetch_front(line)
     }
 
-    /// Ask for the memory of the port, or the end, that a packet goes to.
+    /// Prefetch the port or end that is the packet's next hop.
     #[inline]
     pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
         match self.routes[packet.place()] {
@@ -313,7 +313,7 @@ impl Fabric {
         }
     }
 
-    /// Ask for what a packet needs in the port that it goes to.
+    /// Prefetch the memory that a packet needs in its next port.
     #[inline]
     pub(crate) fn prefetch_within_next_place(&self, packet: &Packet) {
         let next = self.routes[packet.place()];
@@ -328,7 +328,7 @@ impl Fabric {
         }
     }
 
-    /// Ask for the first port of the way that a packet of this flow takes which one like this at its end causes.
+    /// Prefetch the first port of the answer's path: an acknowledgement for a data packet, new data for an acknowledgement.
     #[inline]
     pub(crate) fn prefetch_way_on(&self, packet: &Packet) {
         let path = &self.paths[packet.flow as usize];
@@ -340,26 +340,26 @@ impl Fabric {
         self.common.pool.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
     }
 
-    /// The packet goes to a port behind which its route ends.
+    /// Whether the packet's next port is the last of its route.
     #[inline]
     pub(crate) fn is_at_last_port(&self, packet: &Packet) -> bool {
         let place = packet.place();
         self.routes[place] < ELSEWHERE && self.routes[place + 1] >= ELSEWHERE
     }
 
-    /// The next acknowledgement to reach its sender is an event.
+    /// Schedule the arrival of the next acknowledgement at its sender.
     #[inline]
     pub(crate) fn await_home(&mut self, flow: u32, next: Time) {
         self.common.calendar.schedule(self.common.order.flow(FlowKind::Home, flow), next);
     }
 
-    /// When the next acknowledgement reaches its sender, if one is under way there.
+    /// Arrival time of the next queued acknowledgement at its sender, if any.
     #[inline]
     pub(crate) fn next_home(&self, flow: u32) -> Option<Time> {
         self.common.pool.front(&self.paths[flow as usize].home).map(|next| next.time)
     }
 
-    /// Packets of another domain have come here: those that need not wait walk on.
+    /// Receive packets from another domain. Packets that need not wait for their turn continue.
     pub(crate) fn take_in(&mut self, mail: &mut Mail, arrivals: &mut Arrivals) {
         mail.first = Time::NEVER;
         let (mut reports, mut prices) = (mail.reports.drain(..), mail.prices.drain(..));
@@ -385,7 +385,7 @@ impl Fabric {
         mail.packets.clear();
     }
 
-    /// Ask for what packets of other domains need that have their turn soon.
+    /// Prefetch memory for packets from other domains whose turn comes soon.
     #[inline]
     pub(crate) fn look_ahead_at_arrivals(&self, arrivals: &Sorted) {
         if let Some(packet) = arrivals.after(12) {
@@ -404,13 +404,13 @@ impl Fabric {
         packet.time + delay >= self.common.now
     }
 
-    /// It is the turn of a packet of another domain.
+    /// The turn of a packet from another domain has come.
     #[inline]
     pub(crate) fn on_arrival(&mut self, packet: Packet) {
         self.walk(None, packet);
     }
 
-    /// What comes from another domain is to wait in the line that it was in.
+    /// Put a packet from another domain in the line that it was in.
     pub(crate) fn put_in_line(&mut self, arrival: Arrival) {
         let feeder = match self.common.order.event(arrival.slot) {
             Event::Port(port) if self.ports[port as usize].overtaking().is_some() => return self.overtake(port, arrival.packet),
@@ -421,7 +421,8 @@ impl Fabric {
         self.walk(Some(feeder), arrival.packet);
     }
 
-    /// Walk on from `feeder`, as far as nothing has to be waited for; without one, the packet is where it has waited for its turn.
+    /// Advance the packet from `feeder` as far as it can go without waiting. Without a feeder, the packet's turn has come at its current
+    /// place.
     #[inline(always)]
     fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
         if self.common.channels.is_empty() { self.walk_as::<false>(feeder, packet) } else { self.walk_as::<true>(feeder, packet) }
@@ -434,7 +435,7 @@ impl Fabric {
         let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let route = if changes { Route::Changing } else { Route::Fixed };
         let Fabric { routes, ports, by_event, paths, facts, common, .. } = self;
-        // When it has left the last port's delay line, if that is known.
+        // Departure from the last port's delay line, if known.
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
         let mut bytes = match common.ack_unit {
             Some(ack_unit) if packet.is_ack() => ack_unit,
@@ -497,7 +498,7 @@ impl Fabric {
         }
     }
 
-    /// A packet whose last bit would reach this port at `packet.time` reaches it with its head, which counts.
+    /// At a cut-through port, a packet whose last bit would arrive at `packet.time` arrives with its head.
     #[inline(never)]
     fn arrive_as_head(&mut self, port: u32, feeder: Feeder, mut packet: Packet, bytes: Bytes) {
         let wire = &self.paths[packet.flow as usize].wire;
@@ -510,7 +511,7 @@ impl Fabric {
         self.join(port, feeder, packet);
     }
 
-    /// A packet whose head reaches this port at `packet.time` joins those that wait for their turn there, or is there at once.
+    /// A packet whose head reaches this port at `packet.time` is queued for its turn, or processed at once if the port needs no event.
     fn join(&mut self, port: u32, feeder: Feeder, packet: Packet) {
         if self.ports[port as usize].entry.needs_event() {
             return self.common.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
@@ -518,13 +519,13 @@ impl Fabric {
         self.walk(None, packet);
     }
 
-    /// The first acknowledgement gathered at a port is there, if none that came before has taken it along.
+    /// The first gathered acknowledgement of a port has arrived, unless it was already taken.
     pub(crate) fn on_gathered(&mut self, now: Time, port: u32) {
         self.take_gathered(port, Time(now.0 + 1));
     }
 
-    /// Let the acknowledgements gathered at a port walk on, as far as they arrive before `known`. For the first of the others, should
-    /// nothing come that tells more, an event is kept.
+    /// Advance the acknowledgements gathered at a port that arrive before `known`. The first of the others gets an event, in case no later
+    /// packet extends the lookahead.
     fn take_gathered(&mut self, port: u32, known: Time) {
         while let Some(ack) = self.ports[port as usize].gather_mut().and_then(|gather| gather.take_before(known)) {
             self.walk(None, ack);
@@ -556,7 +557,7 @@ impl Fabric {
         }
         if packet.is_ack() {
             counts.acks_discarded_in_all += u32::from(!packet.is_cell());
-            // The last cell owns what the acknowledgement has beside the packet.
+            // The last cell owns the report of an acknowledgement.
             if packet.has_report() && packet.is_last() {
                 self.common.reports.release(packet.ack_word());
             }
@@ -577,7 +578,7 @@ impl Fabric {
     }
 }
 
-/// What all of them are, if they are the same.
+/// The common value, if all values are equal.
 fn the_same(mut all: impl Iterator<Item = Bytes>) -> Option<Bytes> {
     let first = all.next()?;
     all.all(|other| other == first).then_some(first)

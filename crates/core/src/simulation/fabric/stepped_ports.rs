@@ -1,6 +1,6 @@
 //! Packets at ports whose departures are events.
 
-use super::{Fabric, Heard, Periodic};
+use super::{Fabric, PeriodicTarget, Periodic};
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::Reason;
@@ -8,7 +8,7 @@ use crate::simulation::path::Feeder;
 use crate::simulation::port::{Arrival, Overtaking, Sending};
 use crate::simulation::routes::{ELSEWHERE, END};
 
-/// A transmitter of a stepped port, by its number there.
+/// A transmitter of a stepped port, by its index at the port.
 #[derive(Clone, Copy)]
 struct Transmitter {
     port: u32,
@@ -34,7 +34,7 @@ impl Fabric {
         }
     }
 
-    /// If the port after this one decides on heads, let that of the packet in service go ahead.
+    /// If the next port is a cut-through port, the head of the packet in service goes ahead to it.
     fn send_head(&mut self, now: Time, of: Transmitter) {
         let Transmitter { port, number } = of;
         let Some(stepped) = self.ports[port as usize].stepped() else { return };
@@ -56,7 +56,7 @@ impl Fabric {
         self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet)
     }
 
-    /// A transmitter of a stepped port has finished.
+    /// A transmitter of a stepped port has finished sending.
     pub(crate) fn on_departure(&mut self, now: Time, transmitter: u32) {
         let port = self.transmitters[transmitter as usize];
         let Some((stepped, _)) = self.ports[port as usize].stepped_mut() else { return };
@@ -80,7 +80,7 @@ impl Fabric {
         self.send_head(now, transmitter);
     }
 
-    /// A packet that left a port now is on its way to the far end, and perhaps a copy of it.
+    /// A packet that has just left a port travels to the far end of its link, as does its copy, if the link makes one.
     fn set_out(&mut self, port: u32, packet: Packet, now: Time) {
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
         let copy = stepped.copy_of(equipment, &packet, now, &self.common.window);
@@ -95,7 +95,7 @@ impl Fabric {
         }
     }
 
-    /// A copy of a packet gets copies of what that carries beside, and is counted.
+    /// Count a copy of a packet, and copy its side data.
     #[cold]
     fn with_copied_side(&mut self, mut copy: Packet) -> Packet {
         let copies = self.common.copies.entry(copy.flow).or_default();
@@ -113,7 +113,7 @@ impl Fabric {
         copy
     }
 
-    /// A packet is on a link on which packets overtake one another: when it arrives is an event.
+    /// A packet enters a link on which packets may overtake one another. Its arrival is an event.
     pub(super) fn overtake(&mut self, port: u32, packet: Packet) {
         let next = self.routes[packet.place()];
         if next >= ELSEWHERE && next != END && self.common.leaves_for_event(next, Feeder::Port(port), packet, &self.paths) {
@@ -125,7 +125,7 @@ impl Fabric {
         }
     }
 
-    /// The first packet on such a link is at its far end.
+    /// The first packet on such a link reaches the far end.
     pub(super) fn on_overtaking(&mut self, port: u32) {
         let first = self.ports[port as usize].overtaking_mut().and_then(Overtaking::take_first);
         self.await_overtaking(port);
@@ -144,7 +144,7 @@ impl Fabric {
         }
     }
 
-    /// Put the next packet that the policy lets go on this transmitter. True if something left the queue.
+    /// Put the next packet that the policy accepts on this transmitter. Returns true if a packet left the queue.
     fn serve_next(&mut self, now: Time, of: Transmitter) -> bool {
         let Transmitter { port, number } = of;
         let mut left_queue = false;
@@ -167,7 +167,7 @@ impl Fabric {
         left_queue
     }
 
-    /// The first packet of the queue whose turn it is.
+    /// The first packet of the queue that the scheduler selects.
     fn take_next(&mut self, port: u32) -> Option<(usize, Packet, Bytes)> {
         let Fabric { ports, common, paths, facts, .. } = self;
         let (stepped, _) = ports[port as usize].stepped_mut()?;
@@ -177,7 +177,7 @@ impl Fabric {
         Some((queue, packet, bytes_of(&packet)))
     }
 
-    /// What no longer fits is discarded, of the queue that holds the most.
+    /// Discard packets from the longest queue until the buffer limit is met.
     fn make_room(&mut self, port: u32, now: Time) {
         while let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut()
             && let Some((queue, units)) = stepped.must_make_room(equipment)
@@ -195,21 +195,21 @@ impl Fabric {
         }
     }
 
-    /// The policy of a queue is to be heard, or the scheduler of several, and again after its period.
+    /// Periodic update of a queue's policy or of the scheduler; schedules the next one.
     pub(crate) fn on_period(&mut self, now: Time, place: u32) {
-        let Periodic { port, who, .. } = self.periodic[place as usize];
-        match (self.ports[port as usize].stepped_mut(), who) {
-            (Some((stepped, equipment)), Heard::Policy(queue)) => {
+        let Periodic { port, target, .. } = self.periodic[place as usize];
+        match (self.ports[port as usize].stepped_mut(), target) {
+            (Some((stepped, equipment)), PeriodicTarget::Policy(queue)) => {
                 let first = self.common.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
                 stepped.on_period(equipment, (queue as usize, now), first);
             }
-            (Some((stepped, _)), Heard::Scheduler) => stepped.on_period_of_scheduler(now),
+            (Some((stepped, _)), PeriodicTarget::Scheduler) => stepped.on_period_of_scheduler(now),
             (None, _) => {}
         }
         self.schedule_period(now, place);
     }
 
-    /// The policies that are to be heard from time to time are so after their first periods.
+    /// Schedule the first periodic updates.
     pub(super) fn schedule_periods(&mut self) {
         for place in 0..self.periodic.len() as u32 {
             self.schedule_period(Time::ZERO, place);

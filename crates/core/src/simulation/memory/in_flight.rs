@@ -1,4 +1,4 @@
-//! How many packets are in flight at most: what the pipes and the finite buffers hold, what windows allow, or what acknowledgements set going.
+//! Upper estimate of the number of packets in flight: bounded by the capacity of pipes and finite buffers, by windows, and by ACK clocking.
 
 use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, ChangeKind, Delay, Flow, Group, Impairments, Network, Port, Transport};
@@ -7,15 +7,15 @@ use crate::primitives::units::{Bytes, Span};
 use crate::traffic::PacketSize;
 use std::collections::BTreeMap;
 
-/// An upper estimate of the packets in flight, in packets of the smallest full size. What waits where there is room for everything counts
-/// only as far as it would fit in the pipes.
+/// An upper estimate of the packets in flight, in packets of the smallest full size. Packets in unlimited buffers count only up to the
+/// capacity of the pipes.
 pub(super) fn packets_in_flight(network: &Network) -> u64 {
     pipes_and_buffers(network).min(windows(network)).min(clocked(network)) as u64
 }
 
-/// What all pipes and buffers hold, the pipes between ends and ports as fast as each of these.
+/// Capacity of all pipes and buffers. The pipes between ends and ports count at the rate of each port.
 fn pipes_and_buffers(network: &Network) -> f64 {
-    // In less than a second a trace may bring more than its mean.
+    // Over less than a second, a trace may exceed its mean rate.
     let rate = |port: &Port| port.trace.as_ref().map_or(port.rate.0, |trace| trace.highest_rate().0);
     let mut fastest: Vec<u64> = network.ports.iter().map(rate).collect();
     let mut longest: Vec<Span> = network.ports.iter().map(with_jitter).collect();
@@ -37,7 +37,7 @@ fn pipes_and_buffers(network: &Network) -> f64 {
     pipes + places(network, smallest).iter().sum::<f64>()
 }
 
-/// A link's delay with what jitter mostly adds at most.
+/// A link's delay including nearly all of the jitter.
 fn with_jitter(port: &Port) -> Span {
     let added = match port.impairments.jitter.map(|jitter| jitter.delay) {
         None => Span::ZERO,
@@ -48,7 +48,7 @@ fn with_jitter(port: &Port) -> Span {
     port.delay + added
 }
 
-/// No window holds more than the receivers allow, or than there is to transfer, with what opens the connection.
+/// A window is at most the receiver window, and at most the size of the transfer plus the opening of the connection.
 fn windows(network: &Network) -> f64 {
     let window = |flow: &Flow| match &network.groups[flow.group as usize].transport {
         Transport::Tcp(spec, _) => {
@@ -60,9 +60,10 @@ fn windows(network: &Network) -> f64 {
     network.flows.iter().map(window).sum()
 }
 
-/// What senders that follow their acknowledgements have under way: what comes back within a round trip and by how much that opens
-/// windows, what waits, and first windows. No more comes back than the narrowest ports let through, one of each way. Infinite where a
-/// rate of its own sends, where a narrowest port has room for everything, or where something changes, also by a trace, jitter or copies.
+/// Packets in flight of ACK-clocked senders: acknowledgements per round trip and the window increase that they cause, queued packets, and
+/// initial windows. The rate of acknowledgements is bounded by the narrowest ports, one per path. The result is infinite if a sender has a
+/// rate of its own, if a narrowest port has an unlimited buffer, or if the network changes, including by a delivery trace, jitter or
+/// duplication.
 fn clocked(network: &Network) -> f64 {
     let is_clocked = |group: &Group| match &group.transport {
         Transport::Tcp(_, ControllerSpec::User(_)) | Transport::Datagram(_) => false,
@@ -86,7 +87,7 @@ fn clocked(network: &Network) -> f64 {
         .iter()
         .map(|path| path.iter().copied().filter(|&port| crossing[port as usize] > 0).min_by(|a, b| share(a).total_cmp(&share(b))))
         .collect();
-    // Each narrowest port with the longest round trip through it.
+    // The longest round trip through each narrowest port.
     let mut through: BTreeMap<u32, Span> = BTreeMap::new();
     let (mut first_windows, mut opens) = (0.0, 1.0_f64);
     for flow in &network.flows {
@@ -112,7 +113,7 @@ fn clocked(network: &Network) -> f64 {
     through.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows
 }
 
-/// Packets that each port's finite buffer ever has room for.
+/// Maximum capacity in packets of each port's finite buffer over the run.
 pub(super) fn places(network: &Network, smallest: f64) -> Vec<f64> {
     let of_buffer = |buffer| match buffer {
         Buffer::Units(units) => units as f64,
@@ -128,12 +129,12 @@ pub(super) fn places(network: &Network, smallest: f64) -> Vec<f64> {
     places
 }
 
-/// In bytes, of all full packets.
+/// Smallest full packet of all groups, in bytes.
 fn smallest_packet(network: &Network) -> f64 {
     network.groups.iter().map(full_packet).min().unwrap_or(Bytes(1000)).max(Bytes(1)).0 as f64
 }
 
-/// The smallest that travels with a full payload.
+/// Size of the smallest packet with a full payload.
 fn full_packet(group: &Group) -> Bytes {
     match &group.transport {
         _ if group.framing.is_some() => CELL_BYTES,
@@ -153,7 +154,7 @@ mod tests {
     use crate::primitives::units::{Rate, Time};
     use crate::simulation::Engine;
 
-    /// The most that were ever in flight, each line rounded up to a chunk.
+    /// Maximum number of packets in flight of a run, each line rounded up to a chunk.
     fn most_in_flight(network: &Network) -> u64 {
         let mut engine = Engine::new(network.clone());
         engine.run_until(Time::NEVER);
@@ -161,31 +162,31 @@ mod tests {
     }
 
     #[test]
-    fn a_trunk_holds_what_all_its_channels_hold() {
+    fn the_capacity_of_a_trunk_is_the_sum_over_its_channels() {
         let mut network = traced(1, 5, &[]);
-        // What a flow alone has under way is known ahead, and kept nowhere.
+        // The packets of a single flow are computed ahead and not stored.
         network.flows.push(Flow { start: Time::ZERO + Span::from_millis(1), ..network.flows[0].clone() });
         network.ports[0].transmitters = 50;
         network.ports[1].rate = Rate(50_000_000);
         network.ports.iter_mut().for_each(|port| port.delay = Span::from_millis(100));
-        // 50 Mbit/s for 100 ms in packets of 1000 bytes, there and back, and 100 places.
+        // 50 Mbit/s for 100 ms in packets of 1000 bytes, both ways, and 100 places.
         assert_eq!(packets_in_flight(&network), 2 * 625 + 2 * 100);
         let most = most_in_flight(&network);
         assert!((500..=2 * packets_in_flight(&network)).contains(&most), "{most}");
     }
 
     #[test]
-    fn links_count_as_fast_and_as_long_as_they_ever_are() {
+    fn links_count_with_their_highest_rate_and_longest_delay() {
         let mut network = traced(1, 5, &[]);
         let at = |seconds, what| Change { at: Time::ZERO + Span::from_seconds(seconds), what };
         network.changes =
             vec![at(1.0, ChangeKind::Rate(0, Rate(10_000_000))), at(2.0, ChangeKind::Delay(0, Span::from_millis(800)))];
-        // 10 Mbit/s for 800 ms there, 1 Mbit/s for 10 ms back.
+        // 10 Mbit/s for 800 ms on the forward path, 1 Mbit/s for 10 ms on the reverse path.
         assert_eq!(packets_in_flight(&network), 1000 + 1 + 2 * 100);
     }
 
     #[test]
-    fn wide_edges_hold_no_more_than_a_narrow_trunk_lets_through() {
+    fn the_narrow_trunk_limits_the_packets_in_wide_edges() {
         // Four edges of 40 Mbit/s before a trunk of 2 Mbit/s, and hosts at 100 ms: the edges' pipes alone would hold 2000 packets.
         let mut network = traced(2, 20, &[]);
         network.ports[0].buffer = Buffer::Units(5);
@@ -198,8 +199,8 @@ mod tests {
             let start = Time::ZERO + Span::from_millis(u64::from(index));
             network.flows.push(Flow { forward: 1 + index, backward: 0, start, ..flow.clone() });
         }
-        // Twice 2 Mbit/s over 200 ms of delays and what sending takes (4.5 ms), in packets of 1000 bytes, with the five places; these once more, the
-        // 100 of the way back, and four first windows.
+        // Twice the following: 2 Mbit/s over 200 ms of delays and 4.5 ms of transmission, in packets of 1000 bytes, and the five places. To
+        // this are added the five places, the 100 of the reverse path, and four initial windows.
         assert_eq!(packets_in_flight(&network), 2 * (51 + 5) + 5 + 100 + 4 * 10);
         let most = most_in_flight(&network);
         assert!((50..=2 * packets_in_flight(&network)).contains(&most), "{most}");

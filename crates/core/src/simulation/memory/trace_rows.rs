@@ -1,8 +1,8 @@
-//! How many rows the traces of a network can have: estimated before a run, so that one whose traces cannot fit is refused.
+//! Upper estimate of the number of trace rows of a network, made before a run, so that a run whose traces cannot fit is refused.
 //!
-//! What reaches a receiver is bounded by the links: no more packets than the narrowest of its way carries in the time. The traces of
-//! acknowledgements follow from that. What is lost beside it is bounded for a sender that hears of losses (some in each round trip, and
-//! once what fills pipes and buffers), and at worst by what acknowledgements and timeouts can set going.
+//! The packets that reach a receiver are bounded by the links: at most the number that the narrowest link of the path can carry during the
+//! run. This bounds the traces of acknowledgements. Additional lost packets are bounded for senders that react to losses (some per round
+//! trip, and once the capacity of pipes and buffers), and in the worst case by the packets that acknowledgements and timeouts can release.
 
 use super::in_flight::places;
 use crate::congestion::{ControllerSpec, MOST_QUANTITIES};
@@ -15,13 +15,13 @@ use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes that a row takes at most: kept with the slack of a growing list, sorted, and as a column.
+/// Maximum bytes of a row: stored with the slack of a growing list, sorted, and as a column.
 pub(super) const ROW_BYTES: u64 = 128;
 
-/// The same of a packet, which has more columns, and of which an acknowledgement may have four SACK blocks as text.
+/// Maximum bytes of a packet row, which has more columns; an acknowledgement may have four SACK blocks as text.
 const PACKET_ROW_BYTES: u64 = 512;
 
-/// Bytes that all traces take at most.
+/// Maximum bytes of all traces.
 pub(super) fn trace_bytes(network: &Network) -> u64 {
     let bytes = |(rows, trace): (u64, &Trace)| {
         rows.saturating_mul(if trace.kind == TraceKind::Packets { PACKET_ROW_BYTES } else { ROW_BYTES })
@@ -29,7 +29,7 @@ pub(super) fn trace_bytes(network: &Network) -> u64 {
     trace_rows(network).into_iter().zip(&network.record.traces).map(bytes).fold(0, u64::saturating_add)
 }
 
-/// At most so many rows for each of the traces that are asked for, in their order.
+/// Maximum number of rows of each requested trace, in order.
 pub fn trace_rows(network: &Network) -> Vec<u64> {
     let ways = Ways::of(network);
     let rows = |trace: &Trace| match trace.kind {
@@ -39,24 +39,24 @@ pub fn trace_rows(network: &Network) -> Vec<u64> {
     network.record.traces.iter().map(|trace| rows(trace).ceil() as u64).collect()
 }
 
-/// A network, and what changes in it.
+/// A network and its changes over the run.
 struct Ways<'a> {
     network: &'a Network,
-    /// The highest rate that each port ever has, all transmitters together, in bit/s.
+    /// Maximum rate of each port over the run, all transmitters together, in bit/s.
     rates: Vec<f64>,
-    /// Further paths of flows that change theirs: forward and backward.
+    /// Additional paths of flows with route changes: forward and backward.
     further: BTreeMap<u32, Vec<(u32, u32)>>,
-    /// Packets that fill all pipes and buffers.
+    /// Capacity of all pipes and buffers, in packets.
     room: f64,
-    /// The highest probability that a wire ever loses a packet with.
+    /// Maximum loss probability of any link over the run.
     loss: f64,
-    /// Flows whose datagrams are handed in.
+    /// Number of external flows.
     external: f64,
-    /// Of a packet and its acknowledgement, at most so many arrive, copies included.
+    /// Maximum number of copies that arrive of a packet and its acknowledgement, including the original.
     copies: f64,
 }
 
-/// Bit/s of a transmitter; of one that sends by a trace in the mean of the run.
+/// Rate of a transmitter in bit/s. For a port that follows a delivery trace, the mean over the run.
 fn rate(port: &Port, duration: Span) -> f64 {
     port.trace.as_ref().map_or(port.rate.0 as f64, |trace| {
         let bytes = trace.count_before(Time(duration.0)) as f64 * DeliveryTrace::OPPORTUNITY.0 as f64;
@@ -64,37 +64,37 @@ fn rate(port: &Port, duration: Span) -> f64 {
     })
 }
 
-/// The highest probability that a packet is lost with on a link.
+/// Maximum loss probability of a link.
 fn loss_of(port: &Port) -> f64 {
     let in_bursts = port.impairments.bursts.map_or(0.0, |chain| chain.loss_in_bad.max(chain.loss_in_good));
     1.0 - (1.0 - port.random_loss) * (1.0 - in_bursts)
 }
 
-/// A link that duplicates packets makes twice as many more of them as in the mean, and at most doubles them.
+/// A duplicating link is estimated to produce twice its mean number of copies, but at most one per packet.
 fn copies(network: &Network, flow: &Flow) -> f64 {
     let ports = [flow.forward, flow.backward].into_iter().flat_map(|path| &network.paths[path as usize]);
     ports.map(|&port| 1.0 + (2.0 * network.ports[port as usize].impairments.duplication).min(1.0)).product()
 }
 
-/// What some flows do together.
+/// Totals over some flows.
 #[derive(Default)]
 struct Sum {
-    /// By the narrowest port of their way: segments that reach receivers if nobody shares it, and bytes of the smallest.
+    /// By the narrowest port of the path: segments that reach receivers if the port is not shared, and bytes of the smallest.
     received: BTreeMap<u32, (f64, f64)>,
     datagrams: f64,
     /// Reciprocal bytes of the smallest packet.
     per_byte: f64,
-    /// Cells of the largest packet and of its acknowledgement, where they travel in cells; else 1.
+    /// Cells of the largest packet and of its acknowledgement; 1 without cells.
     units: f64,
     ack_units: f64,
     flows: f64,
-    /// Round trips of all flows, counted by the propagation alone; infinite where there is none.
+    /// Round trips of all flows, by propagation delay alone; infinite if that is zero.
     rounds: f64,
-    /// Segments under way, in queues without end too: no window is larger than it began and what was acknowledged since.
+    /// Segments in flight, including in unlimited queues: a window is at most its initial value plus the segments acknowledged since.
     under_way: f64,
-    /// Idle times after which a window may begin anew.
+    /// Idle periods after which a window may restart.
     restarts: f64,
-    /// Packets that are set going by no acknowledgement: first windows, and what follows a timeout without progress.
+    /// Packets that no acknowledgement releases: initial windows, and packets sent after timeouts without progress.
     attempts: f64,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Ways<'a> {
         }
         rates.iter_mut().zip(&network.ports).for_each(|(rate, port)| *rate *= f64::from(port.transmitters));
         let smallest = network.groups.iter().map(wire_bytes).fold(1500.0, f64::min);
-        // What is never full discards nothing.
+        // A queue that never fills discards nothing.
         let waiting: f64 = places(network, smallest).iter().sum();
         let pipe = |(port, rate): (&Port, &f64)| rate * port.delay.seconds() / 8.0 / smallest;
         let room = waiting + network.ports.iter().zip(&rates).map(pipe).sum::<f64>();
@@ -135,7 +135,7 @@ impl<'a> Ways<'a> {
             TraceKind::Segments => self.sent(&sum),
             TraceKind::Packets => self.sent(&sum) + acks,
             TraceKind::Law => (acks + sum.attempts + sum.flows) * MOST_QUANTITIES as f64,
-            // Timeouts come at most once in a round trip, and recoveries too.
+            // At most one timeout and one recovery per round trip.
             TraceKind::Cwnd => acks + acks.min(sum.rounds) + acks.min(sum.restarts) + sum.attempts + sum.flows,
             TraceKind::Ssthresh | TraceKind::State => {
                 acks.min(4.0 * sum.rounds) + 2.0 * (acks.min(sum.restarts) + sum.attempts + sum.flows)
@@ -161,12 +161,12 @@ impl<'a> Ways<'a> {
         if kind == TraceKind::Drops {
             return self.lost(&there) * there.units;
         }
-        // Each unit comes and goes.
+        // One row for the arrival and one for the departure of each unit.
         let spec = &self.network.ports[port as usize];
         let carried = match spec.buffer {
-            // Whatever is sent may be waiting.
+            // All sent packets may be queued.
             Buffer::Unlimited => f64::INFINITY,
-            // What such a policy has let in it may discard, so that more comes and goes than is carried.
+            // Such a policy may discard units that it has accepted, so that more units arrive and leave than are carried.
             _ if spec.scheduling.is_some() || spec.shaper.is_some() || spec.policy.is_stepped() => f64::INFINITY,
             _ => self.rates[port as usize] * self.network.duration.seconds() / 8.0 * there.per_byte + self.room,
         };
@@ -196,23 +196,23 @@ impl<'a> Ways<'a> {
                 };
             }
             Transport::Tcp(spec, law) => {
-                // A timeout may send again what had arrived.
+                // A timeout may retransmit segments that had arrived.
                 let segments = flow.size.map_or(f64::INFINITY, |size| 3.0 * (size.0 as f64 / spec.mss.0 as f64).ceil() + 16.0);
                 let received = sum.received.entry(narrowest).or_insert((0.0, f64::INFINITY));
                 *received = (received.0 + carried.min(segments), received.1.min(bytes));
                 let (opens, first_window) = (law.opens(), law.first_window(spec.initial_window, spec.mss + spec.header));
                 sum.under_way += f64::from(spec.receiver_window.0).min(first_window + opens * carried.min(segments));
-                // Beyond one for each that is acknowledged.
+                // Beyond one per acknowledged segment.
                 sum.attempts += (opens - 1.0) * carried.min(segments);
                 let rounds = seconds / self.propagation(flow).seconds() + 1.0;
                 sum.rounds += rounds;
                 let may_shrink = spec.window_validation != WindowValidation::None;
                 sum.restarts += if group.application.is_some() && may_shrink { rounds } else { 0.0 };
                 sum.attempts += if let Some(price) = self.least_price(law, rate) {
-                    // What it may send at all, received or not.
+                    // The maximum that it may send, whether or not it is received.
                     law.rate_at(price) * seconds / 8.0 / bytes + first_window + rounds
                 } else if law.ignores_losses() {
-                    // Each repair and each timeout may send the whole of it again.
+                    // Each recovery and each timeout may send the whole window again.
                     first_window * (1.0 + carried.min(rounds + seconds / spec.timer.min_rto.seconds()))
                 } else {
                     attempts(spec, seconds).min(segments)
@@ -221,7 +221,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// The narrowest port of a flow's way, and the rate there or at its access.
+    /// The narrowest port of a flow's path, and the lower of its rate and the access rates.
     fn narrowest(&self, index: u32, flow: &Flow) -> (u32, f64) {
         const SEVERAL: u32 = u32::MAX;
         let of_path = |path: u32| {
@@ -234,18 +234,18 @@ impl<'a> Ways<'a> {
         (port, access.fold(rate, |rate, access| rate.min(access.0 as f64)))
     }
 
-    /// The least price that a law may hear of which it goes by one: of a link that is `rate` fast, or what receivers begin with.
+    /// Minimum price that a price-based controller may receive: that of a link with this `rate`, or the initial value of receivers.
     fn least_price(&self, law: &ControllerSpec, rate: f64) -> Option<f64> {
         let prices = &self.network.prices;
-        let told = if prices.is_marked() { prices.mapping.least } else { f64::INFINITY };
-        match law.goes_by()? {
+        let feedback = if prices.is_marked() { prices.mapping.least } else { f64::INFINITY };
+        match law.price_meaning()? {
             Meaning::Cost | Meaning::Marginal => Some(0.0),
-            Meaning::Rate => Some(told.min(1.0 / rate)),
+            Meaning::Rate => Some(feedback.min(1.0 / rate)),
             Meaning::Wait | Meaning::Feedback => None,
         }
     }
 
-    /// There and back; nothing, if that changes.
+    /// Propagation round trip; zero if delays or routes change.
     fn propagation(&self, flow: &Flow) -> Span {
         let moves = |change: &Change| matches!(change.what, ChangeKind::Delay(..) | ChangeKind::Route(..));
         if self.network.changes.iter().any(moves) {
@@ -265,27 +265,27 @@ impl<'a> Ways<'a> {
         sum.received.iter().map(of_port).sum()
     }
 
-    /// Packets that senders send; of datagrams all may be lost.
+    /// Packets that senders send. All datagrams may be lost.
     fn sent(&self, sum: &Sum) -> f64 {
-        self.received(sum) + sum.datagrams + self.at_worst(sum).min(self.heard_of(sum) + sum.under_way)
+        self.received(sum) + sum.datagrams + self.at_worst(sum).min(self.detected_losses(sum) + sum.under_way)
     }
 
     fn lost(&self, sum: &Sum) -> f64 {
-        sum.datagrams + self.at_worst(sum).min(self.heard_of(sum))
+        sum.datagrams + self.at_worst(sum).min(self.detected_losses(sum))
     }
 
-    /// Segments beside those received, if each of these sets two more going.
+    /// Segments in addition to the received ones, if each received one releases two more.
     fn at_worst(&self, sum: &Sum) -> f64 {
         2.0 * self.received(sum) + sum.attempts
     }
 
-    /// Segments lost by senders that give way.
-    fn heard_of(&self, sum: &Sum) -> f64 {
+    /// Segments lost by senders that react to congestion.
+    fn detected_losses(&self, sum: &Sum) -> f64 {
         4.0 * sum.rounds + 2.0 * (self.room + sum.attempts + self.received(sum) * self.loss)
     }
 }
 
-/// The first window, and retransmissions while nothing comes back: each waits twice as long as the one before.
+/// The initial window, and retransmissions without acknowledgements, with exponential backoff.
 fn attempts(spec: &TcpSpec, seconds: f64) -> f64 {
     let timer = &spec.timer;
     let doublings = f64::from(timer.max_backoff.max(1).ilog2());
@@ -293,23 +293,24 @@ fn attempts(spec: &TcpSpec, seconds: f64) -> f64 {
     spec.initial_window + unheard
 }
 
-/// Whoever hands in datagrams does so by a clock: in all no more than this, several times what one processor has been seen to carry.
+/// External datagrams are injected in real time: in total at most at this rate, which is several times the highest measured throughput of
+/// one processor.
 const HANDED_IN_PER_SECOND: f64 = 200_000.0;
 
-/// Datagrams of a source; some standard deviations more where their number is random. `None` where others decide.
+/// Datagrams of a source, plus several standard deviations if their number is random. `None` if it is not determined by the source.
 fn datagrams(spec: &DatagramSpec, seconds: f64) -> Option<f64> {
     match &spec.arrivals {
         Arrivals::Process(process) if process.is_random() => {
             let mean = seconds * spec.per_second()?;
             Some(mean + 10.0 * mean.sqrt() + 10.0)
         }
-        // At most as many as if it never were silent.
+        // At most the number of a source that is never silent.
         Arrivals::Process(process) => Some(seconds / process.rate().time_to_send(spec.wire_bytes()?).seconds() + 1.0),
         Arrivals::External | Arrivals::User(_) => None,
     }
 }
 
-/// Bytes on the wire of a full packet; of the smallest, where sizes are drawn.
+/// Bytes on the wire of a full packet, or of the smallest if sizes are random.
 fn wire_bytes(group: &Group) -> f64 {
     let smallest = group.transport.full_packet().unwrap_or(Bytes(1) + header(&group.transport));
     match group.framing {
@@ -318,7 +319,7 @@ fn wire_bytes(group: &Group) -> f64 {
     }
 }
 
-/// Cells of a full packet, of the largest where sizes are drawn; 1 without cells.
+/// Cells of a full packet, or of the largest if sizes are random; 1 without cells.
 fn units(group: &Group) -> f64 {
     let drawn = match &group.transport {
         Transport::Datagram(DatagramSpec {
@@ -349,7 +350,7 @@ pub(super) mod tests {
     use crate::tcp::{Counting, Halves, Recovery, TimerSpec};
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
-    /// A NewReno flow over 10 ms each way and 100 waiting places.
+    /// A NewReno flow over 10 ms each way with a buffer of 100 packets.
     pub(in super::super) fn traced(megabits: u64, seconds: u64, traces: &[(TraceKind, u32)]) -> Network {
         let port = |name: &str| Port {
             name: name.into(),
@@ -432,8 +433,8 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_trace_brings_what_it_brings_in_the_time_of_the_run() {
-        // Nothing for 9 s, then 100 opportunities, of 1500 bytes: 150 packets of 1000 bytes, and one that is being sent.
+    fn a_delivery_trace_counts_with_its_opportunities_during_the_run() {
+        // Nothing for 9 s, then 100 opportunities of 1500 bytes: 150 packets of 1000 bytes, and one in transmission.
         let mut network = traced(10, 10, &[(TraceKind::Acks, 0)]);
         let instants = vec![Opportunities { millisecond: 9000, count: 100 }, Opportunities { millisecond: 20_000, count: 1 }];
         network.ports[0].trace = DeliveryTrace::new(instants).ok();
@@ -441,7 +442,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn each_link_that_duplicates_adds_twice_its_share_to_what_arrives_and_doubles_it_at_most() {
+    fn each_duplicating_link_adds_twice_its_probability_and_at_most_doubles_the_arrivals() {
         let mut network = traced(10, 10, &[(TraceKind::Acks, 0)]);
         network.ports.iter_mut().for_each(|port| port.impairments.duplication = 0.1);
         assert_eq!(trace_rows(&network), [(1.2 * 1.2 * 12_501.0_f64).ceil() as u64]);
@@ -450,23 +451,23 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn acknowledgements_are_no_more_than_the_packets_that_the_link_carries() {
-        // 10 Mbit/s for 10 s are 12500 packets of 1000 bytes, and one more is being sent at the end.
+    fn acknowledgements_are_bounded_by_the_packets_that_the_link_carries() {
+        // 10 Mbit/s for 10 s are 12 500 packets of 1000 bytes, and one more is in transmission at the end.
         assert_eq!(trace_rows(&traced(10, 10, &[(TraceKind::Acks, 0)])), [12_501]);
-        // 5 bins of 2 s, and one more if the last is not whole.
+        // 5 bins of 2 s, and one more if the last is incomplete.
         let bins = TraceKind::Throughput(Span::from_millis(2000));
         assert_eq!(trace_rows(&traced(10, 10, &[(bins, 0)])), [6]);
-        // What is sent and what is heard.
+        // Packets sent and acknowledgements received.
         let of_packets = traced(10, 10, &[(TraceKind::Segments, 0), (TraceKind::Acks, 0), (TraceKind::Packets, 0)]);
-        let [sent, heard, both] = trace_rows(&of_packets)[..] else { panic!() };
-        assert_eq!(both, sent + heard);
-        // 12 500 packets come and go on the way back.
+        let [sent, acked, both] = trace_rows(&of_packets)[..] else { panic!() };
+        assert_eq!(both, sent + acked);
+        // 12 500 packets arrive and leave on the reverse path.
         assert_eq!(trace_rows(&traced(10, 10, &[(TraceKind::Queue, 1)])), [25_002]);
     }
 
     #[test]
-    fn what_codel_lets_in_may_come_and_go_without_being_carried() {
-        // 3000 packets of 1000 bytes a second into a link for 125, of which CoDel discards most that it has let in.
+    fn packets_that_codel_accepts_and_discards_have_rows_too() {
+        // 3000 packets/s of 1000 bytes into a link for 125 packets/s. CoDel discards most of those that it has accepted.
         let mut network = traced(1, 10, &[(TraceKind::Queue, 0)]);
         // 1000 bytes on the wire in 333 us.
         let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(24_024_024) }));
@@ -476,14 +477,14 @@ pub(super) mod tests {
         network.ports[0].policy = PolicySpec::Codel(codel);
         let mut engine = crate::Engine::new(network.clone());
         engine.run_until(Time::NEVER);
-        let rows = engine.results().expect("nothing is lost from the books").traces[0].rows() as u64;
+        let rows = engine.results().expect("conservation holds").traces[0].rows() as u64;
         let carried = 2 * (1250 + 100 + 2);
         assert!(rows > carried, "{rows}");
         assert!(rows <= trace_rows(&network)[0]);
     }
 
     #[test]
-    fn what_obviously_fits_is_small_and_what_cannot_fit_is_large() {
+    fn estimates_are_small_for_short_traces_and_large_for_long_ones() {
         let of_flows = [
             TraceKind::Cwnd,
             TraceKind::Ssthresh,
@@ -497,9 +498,9 @@ pub(super) mod tests {
             of_flows.into_iter().chain([TraceKind::Queue, TraceKind::Drops]).map(|kind| (kind, 0)).collect();
         let bytes = |megabits, seconds| crate::memory_estimate(&traced(megabits, seconds, &all)).traces;
         assert!(bytes(10, 10) < 32 << 20, "{}", bytes(10, 10));
-        // A gigabit per second for an hour: 450,000,000 packets.
+        // 1 Gbit/s for an hour: 450 000 000 packets.
         assert!(bytes(1000, 3600) > 6 * 450_000_000 * ROW_BYTES, "{}", bytes(1000, 3600));
-        // Discards alone of the same hour fit: some in each of 180,000 round trips.
+        // The discards of the same hour fit: some in each of 180 000 round trips.
         let discards = trace_rows(&traced(1000, 3600, &[(TraceKind::Drops, 0)]))[0];
         assert!(discards < 1_000_000, "{discards}");
     }

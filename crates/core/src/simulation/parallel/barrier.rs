@@ -1,15 +1,16 @@
-//! Where threads wait for one another, a few microseconds at a time and very often: `std::sync::Barrier` puts them to sleep, which takes longer.
+//! A barrier for threads that meet very often and wait for a few microseconds: `std::sync::Barrier` puts threads to sleep, which takes
+//! longer.
 
 use crossbeam_utils::{Backoff, CachePadded};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
-/// As [`std::sync::Barrier`], but whoever waits stays awake, if there is a processor for each thread.
+/// Like [`std::sync::Barrier`], but waiting threads spin, if there is a processor for each thread.
 #[derive(Debug)]
 pub(super) enum Barrier {
     Awake(Box<Awake>),
-    /// Who stays awake would be in the way of those who are waited for.
+    /// With fewer processors than threads, spinning threads would delay the others.
     Asleep(std::sync::Barrier),
 }
 
@@ -17,7 +18,7 @@ pub(super) enum Barrier {
 pub(super) struct Awake {
     threads: usize,
     arrived: CachePadded<AtomicUsize>,
-    /// How often all have been here.
+    /// Number of completed rounds.
     round: CachePadded<AtomicUsize>,
 }
 
@@ -30,7 +31,7 @@ impl Barrier {
         }
     }
 
-    /// Wait until all threads are here. What they did before is seen by all of them after.
+    /// Wait for all threads. Writes before the barrier are visible to all threads after it.
     pub(super) fn wait(&self) {
         match self {
             Barrier::Awake(barrier) => barrier.wait(),
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_ahead_by_more_than_one_round() {
+    fn no_thread_is_ahead_by_more_than_one_round() {
         for barrier in [Barrier::Awake(Box::new(Awake::new(4))), Barrier::Asleep(std::sync::Barrier::new(4))] {
             let done = AtomicUsize::new(0);
             std::thread::scope(|scope| {

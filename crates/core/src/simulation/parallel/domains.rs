@@ -1,4 +1,4 @@
-//! One engine becomes several that own a part each, and these become one again: a run can be shared, read and saved at any time.
+//! Division of an engine into domains, and merging of domains into one engine. A run can thus be divided, read and saved at any time.
 
 use super::laying::{Source, Sources, lay};
 use crate::primitives::histogram::Histogram;
@@ -17,7 +17,7 @@ use crate::simulation::senders::{End, Senders};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The part of a run that a domain owns, as an engine that handles it. `packets`: those of all lines.
+/// The part of a run that a domain owns, as an engine. `packets`: the packets of all lines.
 pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: Domain, shares: &Shares) -> Engine {
     let Shares { owners, domains, lookahead } = shares;
     let mut part = whole.clone();
@@ -42,7 +42,7 @@ pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: 
     part
 }
 
-/// Where the ends of all flows of a route are of one domain, its last entry says of which, so that no flow has to be asked.
+/// If the ends of all flows of a route belong to one domain, its last entry names that domain, so that the flow need not be looked up.
 fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
     let mut of_routes: BTreeMap<u32, Option<Domain>> = BTreeMap::new();
     for (flow, path) in fabric.paths.iter().enumerate() {
@@ -59,7 +59,7 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
     }
 }
 
-/// The whole of a run, of all its domains, which have come to the same time.
+/// Merge all domains of a run, which have reached the same time.
 pub(super) fn whole(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
     let first = std::mem::take(&mut domains[0].senders.fabric.common.pool);
     let mut whole = domains[0].clone();
@@ -85,7 +85,8 @@ pub(super) fn whole(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
 }
 
 impl Sources<'_> {
-    /// Put the state of each entity in the place of what the first domain has, all counts together; nothing yet that lies in lines and pools.
+    /// Copy the state of each entity from its owner into the first domain's engine, and add up all counters. Lines and pools are not merged
+    /// here.
     fn collect(&self, whole: &mut Senders) {
         let Some(owners) = self.owners else { return };
         for (port, &owner) in owners.of_ports.iter().enumerate().filter(|of| *of.1 > 0) {
@@ -115,7 +116,7 @@ impl Sources<'_> {
 }
 
 impl Senders {
-    /// What the sender of a flow keeps is as it is there.
+    /// Copy the state of a flow's sender.
     fn take_sender(&mut self, flow: usize, from: &Senders) {
         fn take<T: Clone>(into: &mut [T], from: &[T], at: usize) {
             if let (Some(into), Some(from)) = (into.get_mut(at), from.get(at)) {
@@ -142,7 +143,7 @@ impl Senders {
 }
 
 impl Fabric {
-    /// What the receiver of a flow keeps is as it is there.
+    /// Copy the state of a flow's receiver.
     fn take_receiver(&mut self, flow: usize, from: &Fabric) {
         let (path, other) = (&mut self.paths[flow], &from.paths[flow]);
         path.receiver.clone_from(&other.receiver);
@@ -165,7 +166,7 @@ impl Fabric {
         }
     }
 
-    /// Begin to count anew: what has been counted so far, the first domain keeps.
+    /// Reset the counters: the first domain keeps the previous counts.
     fn forget_counts(&mut self) {
         self.paths.iter_mut().for_each(Path::forget_counts);
         let common = &mut self.common;
@@ -178,7 +179,7 @@ impl Fabric {
         }
     }
 
-    /// Add what another domain has counted and recorded. `sends`: whether it owns the sender of a flow.
+    /// Add the counters and records of another domain. `sends`: whether it owns the sender of a flow.
     fn add_counts(&mut self, other: &Fabric, sends: impl Fn(u32) -> bool) {
         for (path, other) in self.paths.iter_mut().zip(&other.paths) {
             path.add_counts(other);

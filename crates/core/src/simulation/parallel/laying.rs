@@ -1,4 +1,4 @@
-//! What lies in lines, pools and the calendar is laid anew, as the part of a domain or for the whole.
+//! Rebuilding of lines, pools and the calendar, for one domain or for the merged engine.
 
 use crate::primitives::calendar::{Calendar, Expected, Slot};
 use crate::primitives::line::{Line, Pool};
@@ -15,13 +15,14 @@ use crate::simulation::routes::ELSEWHERE;
 use crate::simulation::senders::{End, Senders};
 use crate::tcp::sender::NONE;
 
-/// Where all is now: in one whole, or with its owners.
+/// The state before: one engine, or several with the owners of their entities.
 pub(super) struct Sources<'a> {
     pub(super) all: Vec<Source<'a>>,
     pub(super) owners: Option<&'a Owners>,
 }
 
-/// A whole, or a part. Packets and ports are most of what a large run keeps, and need not lie where the rest does, which is copied.
+/// A merged engine or a domain. Packets and ports are most of the state of a large run, and may be stored outside the engine, which is
+/// copied.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) senders: &'a Senders,
@@ -30,7 +31,7 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// All of it lies in one place.
+    /// An engine with its own packets and ports.
     pub(super) fn of(senders: &'a Senders) -> Source<'a> {
         Source { senders, packets: &senders.fabric.common.pool, ports: &senders.fabric.ports }
     }
@@ -64,7 +65,7 @@ impl<'a> Sources<'a> {
 
 type LineOf = (fn(&Path) -> &Line, fn(&mut Path) -> &mut Line);
 
-/// The lines of a path, and whether packets in cells are not cut yet there.
+/// The lines of a path, and whether packets in cells are segmented after them.
 const LINES: [(LineOf, Cut); 4] = [
     ((|path| &path.send, |path| &mut path.send), Cut::Later),
     ((|path| &path.back, |path| &mut path.back), Cut::Later),
@@ -74,7 +75,7 @@ const LINES: [(LineOf, Cut); 4] = [
 
 type LineOfEdge = (fn(&Edge) -> &Line, fn(&mut Edge) -> &mut Line);
 
-/// The lines of an edge. Of packets there, nothing lies beside; what acknowledgements bring does.
+/// The lines of an edge. Data packets there have no side data; acknowledgements have.
 const LINES_OF_EDGES: [LineOfEdge; 4] = [
     (|edge| &edge.coming, |edge| &mut edge.coming),
     (|edge| &edge.queue, |edge| &mut edge.queue),
@@ -88,7 +89,7 @@ enum Cut {
     Already,
 }
 
-/// The pools of packets and of what they carry beside.
+/// The pools of packets and of their side data.
 #[derive(Default)]
 struct Pools {
     packets: Pool<Packet>,
@@ -97,7 +98,7 @@ struct Pools {
 }
 
 impl Pools {
-    /// What the packet carries beside lies here now.
+    /// Copy the packet's side data into these pools.
     fn carry(&mut self, packet: &mut Packet, from: &Common, cut: Cut) {
         if packet.is_ack() && packet.has_report() && (packet.is_last() || cut == Cut::Later) {
             packet.lay_report(*from.reports.at(packet.ack_word()), &mut self.reports);
@@ -106,7 +107,7 @@ impl Pools {
         }
     }
 
-    /// What these lines hold, as far as it is kept, in one.
+    /// Merge the kept packets of these lines into one line.
     fn lay<'a>(
         &mut self,
         lines: impl Iterator<Item = (Source<'a>, &'a Line)>,
@@ -128,7 +129,7 @@ impl Pools {
 }
 
 impl Pools {
-    /// What is on a link on which packets overtake one another, as far as it is kept.
+    /// Merge the kept packets on a link on which they may overtake one another.
     fn lay_overtaking(&mut self, sources: &Sources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> Overtaking {
         let mut laid = Overtaking::default();
         for from in &sources.all {
@@ -142,7 +143,7 @@ impl Pools {
     }
 }
 
-/// Lay all that is in lines, pools and the calendar anew, as far as its owner is kept.
+/// Rebuild lines, pools and calendar with the entries whose owner is kept.
 pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     lay_ends(into, sources, &is_kept, owners);
     into.forget_foreseen();
@@ -187,7 +188,7 @@ pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Do
     into.fabric.common.calendar = laid_calendar(&into.fabric, sources, is_kept, owners);
 }
 
-/// Packets within a port, which may be its own clone.
+/// Rebuild the packets within a port, which may be a clone of its own source.
 fn lay_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
     let common = from.common();
     if let Some(gather) = port.gather_mut() {
@@ -201,13 +202,13 @@ fn lay_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pool
     }
     let (Some((stepped, _)), Some(of)) = (port.stepped_mut(), from.ports[index].stepped()) else { return };
     let Stepped { queues, transmitters, .. } = stepped;
-    // In the order in which they arrived, which is that of their times.
+    // In order of arrival, which is the order of their times.
     for (queue, of) in queues.iter_mut().zip(&of.queues) {
         queue.line = pools.lay([(from, &of.line)].into_iter(), Cut::Already, &keeps);
     }
     transmitters.retain(|sending| {
         let kept = keeps(&sending.packet);
-        // What a packet carries beside has gone ahead with its head.
+        // The side data of a packet has gone ahead with its head.
         if kept && !sending.head_is_gone {
             pools.carry(&mut sending.packet, common, Cut::Already);
         }
@@ -215,7 +216,7 @@ fn lay_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pool
     });
 }
 
-/// What senders and receivers keep in pools.
+/// Rebuild the pools of senders and receivers.
 fn lay_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     let Senders { ends, boards, racks, fabric, .. } = into;
     (*boards, *racks, fabric.common.out_of_order) = (Side::default(), Side::default(), Side::default());
@@ -240,7 +241,7 @@ fn lay_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) 
     }
 }
 
-/// The events of what is kept.
+/// The events of the kept entities.
 fn laid_calendar(
     fabric: &Fabric,
     sources: &Sources<'_>,
@@ -258,7 +259,7 @@ fn laid_calendar(
     for slot in 0..common.order.total() as Slot {
         let (owner, from) = match common.order.event(slot) {
             Event::Port(port) => {
-                // Its line may be that of several domains.
+                // Its line may merge those of several domains.
                 let port = &ports[port as usize];
                 let first = common.pool.front(&port.line).map(|first| first.time);
                 let first = first.or_else(|| port.overtaking().and_then(Overtaking::first));

@@ -1,12 +1,12 @@
-//! One run on several processors: the same bytes, whatever their number.
+//! Parallel simulation of one run. The result is byte-identical for any number of processors.
 //!
-//! Conservative parallel simulation by epochs (Chandy and Misra 1979; Fujimoto, "Parallel discrete event simulation", CACM 33(10), 1990). Ports
-//! and ends of flows are shared among domains (`shares.rs`), each of which is an engine that handles the events of what it owns. What one
-//! domain does takes at least the *lookahead* to reach another. So each may handle, without hearing from the others, all that lies before the
-//! first event of theirs and the lookahead. Then they exchange what has left them, and begin the next epoch.
+//! Conservative parallel simulation by epochs (Chandy and Misra 1979; Fujimoto, "Parallel discrete event simulation", CACM 33(10), 1990).
+//! Ports and ends of flows are divided among domains (`shares.rs`). Each domain is an engine that handles the events of its own entities.
+//! An action of one domain takes at least the *lookahead* to affect another. Each domain may therefore independently handle all events
+//! before the first event of the others plus the lookahead. Then the domains exchange packets and begin the next epoch.
 //!
-//! Why no byte depends on it: of two events, one can change what the other does only if both are of one entity, or if the first sends
-//! something that the second meets; and entities, and the lines that feed them, are handled in the order of time and rank by whoever owns them.
+//! Why results do not depend on the division: an event can affect another only if both concern the same entity, or if the first sends a
+//! packet that the second processes. The owner of an entity handles it, and the lines that feed it, in the order of time and rank.
 
 mod barrier;
 mod domains;
@@ -25,7 +25,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A run that several threads share.
+/// A run that is divided among several threads.
 #[derive(Debug)]
 pub struct ParallelEngine {
     domains: Vec<Engine>,
@@ -34,41 +34,41 @@ pub struct ParallelEngine {
     pace: Pace,
 }
 
-/// Why a run is not shared.
+/// Why a run cannot be divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indivisible {
-    /// One thread was asked for.
+    /// One thread was requested.
     OneThread,
-    /// Code of users runs on one thread.
+    /// User code runs on one thread.
     UserCode,
-    /// Datagrams come from outside, and what becomes of them is told there.
+    /// External flows inject datagrams and collect their fates on one thread.
     RealPackets,
-    /// Routes change.
+    /// Routes change during the run.
     Routes,
-    /// All is so close that nothing takes time from one part to another.
+    /// No link has a delay that separates two parts of the network.
     NoDelay,
 }
 
 impl fmt::Display for Indivisible {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_str(match self {
-            Indivisible::OneThread => "one thread was asked for",
+            Indivisible::OneThread => "one thread was requested",
             Indivisible::UserCode => "user code runs on one thread",
             Indivisible::RealPackets => "real packets are handled by one thread",
-            Indivisible::Routes => "routes change on the way",
+            Indivisible::Routes => "routes change during the run",
             Indivisible::NoDelay => "no link has a delay that would separate two parts of the network",
         })
     }
 }
 
 impl ParallelEngine {
-    /// More threads than this do not share a run.
+    /// Maximum number of threads of a run.
     pub const MOST_THREADS: usize = 1024;
 
-    /// Share the rest of a run among at most so many threads.
+    /// Divide the rest of a run among at most `threads` threads.
     ///
     /// # Errors
-    /// The run as it was, and why it is not shared.
+    /// The unchanged run, and why it cannot be divided.
     pub fn new(mut engine: Engine, threads: NonZeroUsize) -> Result<ParallelEngine, Box<(Engine, Indivisible)>> {
         let senders = &engine.senders;
         let why = match () {
@@ -97,38 +97,38 @@ impl ParallelEngine {
         Ok(ParallelEngine { domains, owners: shares.owners.clone(), lookahead: shares.lookahead, pace })
     }
 
-    /// Threads that share it.
+    /// Number of threads of the run.
     pub fn threads(&self) -> usize {
         self.domains.len()
     }
 
-    /// The least time in which anything gets from one thread's part to another's.
+    /// Minimum time for a packet to get from one domain to another.
     pub fn lookahead(&self) -> Span {
         self.lookahead
     }
 
-    /// Simulated time that all of it has reached.
+    /// Simulated time that all domains have reached.
     pub fn now(&self) -> Time {
         self.domains.iter().map(Engine::now).min().unwrap_or(Time::ZERO)
     }
 
-    /// Events handled so far.
+    /// Number of events handled.
     pub fn events(&self) -> u64 {
         self.domains.iter().map(Engine::events).sum()
     }
 
-    /// How often the threads have met.
+    /// Number of completed epochs.
     pub fn epochs(&self) -> u64 {
         self.pace.epochs
     }
 
-    /// Of each epoch the events of the thread that handled most, in all. However fast threads meet, the run is faster by no more than
-    /// `events() / critical_events()`, as far as events take one time.
+    /// Sum over epochs of the events of the domain that handled most. If events take equal time, the speed-up is at most `events() /
+    /// critical_events()`, however fast the threads synchronise.
     pub fn critical_events(&self) -> u64 {
         self.pace.critical_events
     }
 
-    /// The run as one engine, at a time that all of it reaches. It goes on to the same bytes, and so does this.
+    /// The run as one engine, at a time that all domains reach. Both it and this continue to byte-identical results.
     pub fn engine(&mut self) -> Engine {
         let furthest = self.domains.iter().map(Engine::now).max().unwrap_or(Time::ZERO);
         self.run_until(furthest);
@@ -137,7 +137,7 @@ impl ParallelEngine {
         domains::whole(&mut self.domains, &self.owners)
     }
 
-    /// Let all packets that are between domains walk on to where they wait.
+    /// Advance all packets between domains to where they are queued.
     fn deliver_mail(&mut self) {
         let mut is_under_way = true;
         while is_under_way {
@@ -155,15 +155,15 @@ impl ParallelEngine {
         }
     }
 
-    /// Handle all events before `time`, or before the end of the run if that comes first.
+    /// Handle all events before `time`, or before the end of the run if that is earlier.
     pub fn run_until(&mut self, time: Time) {
         self.run_for(time, u64::MAX);
     }
 
-    /// The same, but stop soon after so many events. True once all before `time` are handled.
+    /// Like [`ParallelEngine::run_until`], but stop soon after `events` events. Returns true once all events before `time` are handled.
     ///
     /// # Panics
-    /// If a thread does, which is a bug of ours.
+    /// If a thread panics, which is a bug in Tailback.
     pub fn run_for(&mut self, time: Time, events: u64) -> bool {
         let end = time.min(self.domains[0].end());
         let count = self.domains.len();
@@ -205,13 +205,13 @@ impl Engine {
         self.senders.fabric.common.window.end
     }
 
-    /// Nothing happens before this time.
+    /// Advance the clock: there are no events before this time.
     fn reach(&mut self, time: Time) {
         let now = self.now().max(time);
         self.senders.fabric.common.now = now;
     }
 
-    /// When the first happens of all that is known here.
+    /// Time of the earliest known event of this domain.
     fn next_time(&mut self) -> Time {
         let fabric = &mut self.senders.fabric;
         let event = fabric.common.calendar.peek();
@@ -222,7 +222,7 @@ impl Engine {
         [event, home, mail, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
-    /// Let what has come from other domains walk on, or wait for its turn.
+    /// Process the mail from other domains: each packet continues, or waits for its turn.
     fn take_mail(&mut self) {
         let Some(mut arrivals) = self.border_mut().map(|border| std::mem::take(&mut border.arrivals)) else { return };
         for from in 0..self.border_mut().map_or(0, |border| border.inboxes.len()) {
@@ -253,7 +253,7 @@ impl Engine {
         self.advance(time, u64::MAX);
     }
 
-    /// What has come from other domains is where it would be without them.
+    /// Move the packets from other domains to the lines of an undivided run.
     fn let_arrivals_wait(&mut self) {
         while let Some(mut arrivals) = self.take_arrivals(Time::NEVER) {
             while let Some(arrival) = arrivals.next_before(Time::NEVER) {
@@ -277,14 +277,14 @@ impl Engine {
     }
 }
 
-/// Where the threads of a run meet.
+/// Shared state of the threads of a run.
 struct Meeting {
     barrier: Barrier,
-    /// Of each domain the time before which nothing happens there.
+    /// For each domain, the time before which it has no events.
     next: Vec<AtomicU64>,
-    /// From each domain to each.
+    /// By sending domain, then by receiving domain.
     mail: Vec<Mutex<Mail>>,
-    /// Events of each.
+    /// Events handled by each domain.
     handled: Vec<AtomicU64>,
     has_failed: AtomicBool,
     failure: Mutex<Option<Box<dyn Any + Send>>>,
@@ -293,26 +293,26 @@ struct Meeting {
     enough: u64,
 }
 
-/// How long epochs are, and what they were: all domains come to the same.
+/// Length of epochs, and statistics about them. Each domain computes the same values.
 #[derive(Clone, Debug)]
 struct Pace {
     length: Span,
     epochs: u64,
     critical_events: u64,
-    /// Of each domain, since the threads began.
+    /// Events handled by each domain since the threads started.
     handled: Vec<u64>,
 }
 
 impl Pace {
-    /// What a domain sends in an epoch should be in the cache still when it is read in the next.
+    /// Mail sent in an epoch should still be cached when it is read in the next one.
     const MOST_EVENTS: u64 = 16_384;
 
-    /// At first an epoch is short. It doubles soon where that is too short; one that is too long fills the memory with what it sends.
+    /// The first epoch is short. Too short an epoch soon doubles; one that is too long fills the memory with mail.
     fn new(lookahead: Span, domains: usize) -> Pace {
         Pace { length: Span((lookahead.0 / 1024).max(1)), epochs: 0, critical_events: 0, handled: vec![0; domains] }
     }
 
-    /// All have come to the end of an epoch.
+    /// All domains have reached the end of an epoch.
     fn note(&mut self, handled: &[AtomicU64], longest: Span) {
         let (mut all, mut most) = (0, 0);
         for (before, handled) in self.handled.iter_mut().zip(handled) {
@@ -355,17 +355,17 @@ impl Meeting {
                 self.send_mail(number, domain);
             });
             self.barrier.wait();
-            // Between this barrier and the next, nobody handles anything.
+            // No domain handles events between this barrier and the next.
             pace.note(&self.handled, self.lookahead);
         }
     }
 
-    /// The first that happens anywhere.
+    /// Time of the earliest event of any domain.
     fn next(&self) -> Time {
         Time(self.next.iter().map(|next| next.load(Ordering::Relaxed)).min().unwrap_or(u64::MAX))
     }
 
-    /// Until when a domain may go on without hearing from the others: before that, nothing of theirs arrives, nor an answer to what it sends.
+    /// Time up to which a domain may advance independently: neither packets of the others nor answers to its own packets arrive earlier.
     fn horizon(&self, number: usize) -> Time {
         let next = |index: usize| Time(self.next[index].load(Ordering::Relaxed));
         let of_others = (0..self.next.len()).filter(|&index| index != number).map(next).min().unwrap_or(Time::NEVER);
@@ -380,7 +380,7 @@ impl Meeting {
         }
     }
 
-    /// Take what others have sent, unread, and tell when the first of all that is known here happens.
+    /// Take the mail from other domains without reading it, and publish the time of the earliest known event.
     fn fetch_mail(&self, number: usize, domain: &mut Engine) {
         if let Some(border) = domain.border_mut() {
             for (from, inbox) in border.inboxes.iter_mut().enumerate() {
@@ -393,7 +393,7 @@ impl Meeting {
         self.next[number].store(domain.next_time().0, Ordering::Relaxed);
     }
 
-    /// A panic is kept for who waits for all threads, so that none of them waits for one that is gone.
+    /// Store a panic for the caller, so that the other threads do not wait for a thread that has ended.
     fn guarded(&self, work: impl FnOnce()) {
         if let Err(failure) = catch_unwind(AssertUnwindSafe(work)) {
             self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);

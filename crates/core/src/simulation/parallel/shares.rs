@@ -1,5 +1,5 @@
-//! Who gets what of a run: ports and ends of flows are put together to domains of about the same work, between which as little as possible
-//! passes, and nothing in no time.
+//! Division of a run: ports and ends of flows are assigned to domains of about equal work, with little traffic between domains and a delay
+//! on every connection between them.
 
 use crate::network::{ChangeKind, Network};
 use crate::primitives::units::{Bytes, Span};
@@ -13,11 +13,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-/// The work of a packet and its acknowledgement at the sender and at the receiver: about what they take on a machine, as all numbers here.
+/// Relative cost of a packet and its acknowledgement at the sender and at the receiver. All costs here are approximate measured CPU times.
 const SENDER: f64 = 2.0;
 const RECEIVER: f64 = 1.0;
 
-/// The work of a packet at a port.
+/// Relative cost of a packet at a port.
 fn work_of_pass(entry: &Entry) -> f64 {
     match entry {
         Entry::AtOnce => 0.5,
@@ -26,29 +26,29 @@ fn work_of_pass(entry: &Entry) -> f64 {
     }
 }
 
-/// By how much a domain may be larger than the mean.
+/// Maximum ratio of a domain's work to the mean.
 const SLACK: f64 = 1.03;
 
-/// How often everything is looked at again, whether it is better elsewhere.
+/// Number of refinement passes.
 const LOOKS: usize = 6;
 
-/// Who owns what, and the least time in which anything gets from one domain to another.
+/// The assignment of entities to domains, and the minimum time for a packet to get from one domain to another.
 pub(super) struct Shares {
     pub(super) owners: Arc<Owners>,
     pub(super) domains: usize,
     pub(super) lookahead: Span,
 }
 
-/// Two neighbours and what passes between them.
+/// Two adjacent entities and the load between them.
 #[derive(Clone, Copy)]
 struct Edge {
     ends: [u32; 2],
-    /// The least time in which anything does.
+    /// Minimum delay between them.
     delay: Span,
     load: f64,
 }
 
-/// Ports, senders and receivers, in this order, with their work and their neighbours.
+/// Ports, senders and receivers, in this order, with their work and their edges.
 struct Graph {
     ports: usize,
     flows: usize,
@@ -56,18 +56,18 @@ struct Graph {
     edges: Vec<Edge>,
 }
 
-/// Share a run among at most so many domains; there may be fewer, or one.
+/// Divide a run into at most `domains` domains. There may be fewer, or one.
 pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
     let graph = Graph::of(&engine.senders);
     let mut delays: Vec<Span> = graph.edges.iter().map(|edge| edge.delay).filter(|&delay| delay > Span::ZERO).collect();
     delays.sort_unstable();
     delays.dedup();
-    // The longer the delays between domains, the fewer epochs. What is joined over shorter ones must not be too large.
+    // Longer delays between domains give fewer epochs. The groups joined over shorter delays must not become too large.
     let finest = delays.first().map_or(Span::ZERO, |&shortest| shortest);
     let fair = graph.work.iter().sum::<f64>() / domains as f64;
     let bound = fair.max(graph.largest(&graph.joined(finest)));
     let coarse = delays.partition_point(|&delay| graph.largest(&graph.joined(delay)) <= bound);
-    // Half as long is long enough, if less passes between domains for it.
+    // Half that delay is sufficient, if it reduces the traffic between domains.
     let longest = coarse.checked_sub(1).map_or(finest, |index| delays[index]);
     let atoms = graph.joined(finest.max(Span(longest.0 / 2)));
     let of_atoms = Parts::of(&graph, &atoms, domains).of_atoms;
@@ -94,7 +94,7 @@ impl Graph {
         let are_finite = plans.iter().all(|plan| plan.size != Bytes(u64::MAX));
         let loads: Vec<f64> = plans.iter().map(|plan| if are_finite { plan.size.0 as f64 } else { 1.0 }).collect();
         let delays = least_delays(fabric, network);
-        // A packet's head is earlier than it says, and a port may let it go as it begins to send.
+        // The head of a packet is earlier than the packet's time, and a port may forward it when its transmission starts.
         let is_of_heads = |port: u32| fabric.ports[port as usize].entry.is_of_heads();
         let mut routes: BTreeMap<u32, f64> = BTreeMap::new();
         let mut acknowledged_to = vec![0; ports];
@@ -106,7 +106,7 @@ impl Graph {
             graph.work[sender(flow) as usize] = SENDER * load;
             graph.work[receiver(flow) as usize] = RECEIVER * load;
             let wire = &path.wire;
-            // What travels in cells is cut by the end for the first port, in one go.
+            // A packet in cells is segmented by the end for the first port, in one step.
             let is_cut = fabric.facts[wire.group as usize].framing.is_some();
             let access = |delay: Span, first: u32| if is_cut || is_of_heads(first) { Span::ZERO } else { delay };
             let rates = &fabric.common.rates;
@@ -116,7 +116,7 @@ impl Graph {
                 *routes.entry(start).or_default() += load;
                 let (first, last) = ends_of(fabric, start);
                 graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
-                // What overtakes has to be in order before the end's own link.
+                // Packets that overtake one another must be in order before the end's own link.
                 let overtakes = fabric.ports[last as usize].overtaking().is_some();
                 let delay = delays[last as usize] + if overtakes { Span::ZERO } else { delay_to };
                 graph.edges.push(Edge { ends: [last, to], delay, load });
@@ -137,7 +137,8 @@ impl Graph {
         graph
     }
 
-    /// The atom of each node: what is joined by delays below this, or by none, is one. Numbered as their first nodes are.
+    /// The atom of each node: nodes joined by edges with zero delay, or a delay below this, form one atom. Atoms are numbered in the order
+    /// of their first nodes.
     fn joined(&self, below: Span) -> Vec<u32> {
         let mut parents: Vec<u32> = (0..self.work.len() as u32).collect();
         for edge in self.edges.iter().filter(|edge| edge.delay < below || edge.delay == Span::ZERO) {
@@ -170,7 +171,7 @@ impl Graph {
     }
 }
 
-/// Acknowledgements of several receivers are put in order, or are so, by the data that has reached these: that has to be seen as a whole.
+/// The acknowledgements of several receivers are ordered by the arrival of data at these, so the receivers must be in one domain.
 fn are_in_order_by_data(back: &Entry) -> bool {
     matches!(back, Entry::Gathered(_) | Entry::AtOnce)
 }
@@ -182,7 +183,7 @@ fn ends_of(fabric: &Fabric, start: u32) -> (u32, u32) {
     (route[0], last.copied().unwrap_or(route[0]))
 }
 
-/// The least delay that each port has or will have.
+/// Minimum delay of each port over the run.
 fn least_delays(fabric: &Fabric, network: &Network) -> Vec<Span> {
     let mut delays: Vec<Span> = fabric.ports.iter().map(|port| port.equipment.delay()).collect();
     for change in &network.changes {
@@ -201,7 +202,7 @@ fn root(parents: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Atoms in domains.
+/// The domain of each atom.
 struct Parts {
     of_atoms: Vec<Domain>,
 }
@@ -209,9 +210,9 @@ struct Parts {
 const NOWHERE: Domain = Domain::MAX;
 
 impl Parts {
-    /// Domains are grown one after another, each from the largest atom that is left, by the atoms whose neighbours are in it already (greedy
-    /// graph growing: Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998, section 4.2); then each atom moves where more of its neighbours
-    /// are, as long as there is room.
+    /// Domains are grown one after another. Each starts with the largest unassigned atom and adds atoms that are adjacent to it (greedy
+    /// graph growing: Karypis and Kumar, SIAM J. Sci. Comput. 20(1), 1998, section 4.2). Then each atom moves to the domain with most of
+    /// its neighbours, if that domain has room.
     fn of(graph: &Graph, atoms: &[u32], domains: usize) -> Parts {
         let work = graph.work_of(atoms);
         let neighbours = Neighbours::of(graph, atoms, work.len());
@@ -230,7 +231,7 @@ impl Parts {
                 let mut free = nearest.chain(&mut seeds).filter(|&atom| of_atoms[atom] == NOWHERE);
                 let Some(atom) = free.next() else { break };
                 drop(free);
-                // What would be too much is left for another, unless it is the first.
+                // An atom that is too large for the rest of the domain is left for another, unless it is the first.
                 if loads[domain] > 0.0 && loads[domain] + work[atom] > room * SLACK && domain + 1 < domains {
                     continue;
                 }
@@ -270,14 +271,14 @@ impl Parts {
     }
 }
 
-/// The domains that are used, by numbers without gaps.
+/// Renumber the used domains without gaps.
 fn dense(of_atoms: Vec<Domain>) -> Vec<Domain> {
     let mut numbers: BTreeMap<Domain, Domain> = of_atoms.iter().map(|&domain| (domain, 0)).collect();
     numbers.values_mut().zip(0..).for_each(|(number, next)| *number = next);
     of_atoms.into_iter().map(|domain| numbers[&domain]).collect()
 }
 
-/// Of each atom its neighbours, and the load between.
+/// The neighbours of each atom, with the load between them.
 struct Neighbours {
     first: Vec<u32>,
     all: Vec<(u32, f64)>,

@@ -1,5 +1,5 @@
-//! A port whose departures are known on arrival, and of which each unit that waits is listed: for a policy that decides, for a trace, or where
-//! units of several sizes wait.
+//! A port that computes departures on arrival and lists each queued unit: for a policy that decides, for a trace, or where units of several
+//! sizes are queued.
 
 use super::care::Care;
 use super::equipment::{Equipment, Held};
@@ -10,30 +10,30 @@ use crate::queue::Reason;
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
 
-/// The buffer and the transmitter. What has left is struck off as the next unit arrives.
+/// The buffer and the transmitter. Departed units are removed at the next arrival.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Ahead {
-    /// When the transmitter is free.
+    /// When the transmitter becomes idle.
     free: Time,
     waiting: Line,
     waiting_bytes: Bytes,
     /// Size of the unit last taken into service.
     serving_bytes: u32,
-    /// Flow of the unit in service, while it holds a place and the policy sees flows.
+    /// Flow of the unit in service, if that unit occupies the buffer and the policy tracks flows.
     serving_flow: Option<u32>,
 }
 
-/// What a port remembers of a unit that waits.
+/// A queued unit.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Waiting {
-    /// When its service starts.
+    /// Start of its service.
     pub(super) start: Time,
     bytes: u32,
     flow: u32,
 }
 
 impl Ahead {
-    /// A packet arrives at `packet.time`. On success the packet's time becomes that at the far end; if the wire loses it, that of its
+    /// A packet arrives at `packet.time`. On success the packet's time becomes its arrival at the far end; if the link loses it, its
     /// departure.
     #[inline(always)]
     pub(super) fn pass<C: Care>(
@@ -88,12 +88,12 @@ impl Ahead {
         Ok(())
     }
 
-    /// Nothing waits, and a unit of this size has been taken into service, or had been.
+    /// An empty queue; a unit of this size is, or was last, in service.
     pub(super) fn serving(free: Time, bytes: Bytes) -> Ahead {
         Ahead { free, serving_bytes: bytes.0 as u32, ..Ahead::default() }
     }
 
-    /// A unit waits behind all others; its flow is nobody's business.
+    /// Queue a unit behind all others. Its flow is not recorded.
     pub(super) fn wait(&mut self, start: Time, bytes: Bytes, buffers: &mut Pool<Waiting>) {
         buffers.push(&mut self.waiting, Waiting { start, bytes: bytes.0 as u32, flow: 0 });
         self.waiting_bytes += bytes;
@@ -107,7 +107,7 @@ impl Ahead {
         self.waiting = waiting;
     }
 
-    /// Forget what has gone into service by `now`, and what has left.
+    /// Remove the units that have gone into service by `now`, and those that have left.
     #[inline]
     fn strike_off<C: Care>(&mut self, equipment: &mut Equipment, now: Time, buffers: &mut Pool<Waiting>) {
         while let Some(&Waiting { start, bytes, flow }) = buffers.front(&self.waiting).filter(|waiting| waiting.start <= now) {
@@ -131,7 +131,7 @@ impl Ahead {
         }
     }
 
-    /// A trace row, with a unit in service: it has arrived, or the one before it has left.
+    /// Add a trace row with a unit in service: a unit has arrived, or the one before it has left.
     #[inline]
     fn note_change(&self, equipment: &mut Equipment, at: Time) {
         let in_service = u32::from(equipment.counts_in_service);
@@ -140,7 +140,7 @@ impl Ahead {
         }
     }
 
-    /// The transmitter is free and nothing waits: a trace row, if the unit that left counted.
+    /// The transmitter is idle and the queue empty: add a trace row, if the unit that left was counted.
     #[inline]
     fn note_last_departure(&self, equipment: &mut Equipment) {
         if let Some(trace) = &mut equipment.rest.trace
@@ -150,7 +150,7 @@ impl Ahead {
         }
     }
 
-    /// Trace rows of what is known to come: each unit that waits goes into service, and the last one leaves. `noted`: the rows so far.
+    /// Trace rows of known future changes: each queued unit goes into service, and the last one leaves. `noted`: the rows recorded already.
     pub(super) fn changes_to_come(
         &self,
         equipment: &Equipment,

@@ -1,7 +1,7 @@
-//! What an arrival needs beside the buffer, so that what a port rarely has costs nothing.
+//! Features of a port other than the buffer, resolved at compile time so that rare features have no cost.
 
 pub(super) trait Care {
-    /// The policy decides: not whatever fits is taken.
+    /// The policy may discard units that fit.
     const DECIDES: bool;
     /// There may be listed drops, random loss or percentiles.
     const OBSERVES: bool;

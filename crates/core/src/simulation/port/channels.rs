@@ -1,4 +1,4 @@
-//! A port with several transmitters whose departures are known on arrival: all its units take the same time.
+//! A port with several transmitters that computes departures on arrival. All its units have the same service time.
 
 use super::care::Plain;
 use super::equipment::{Equipment, Held};
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Channels {
     transmitters: usize,
-    /// When those leave that are there: what is being sent, then what waits.
+    /// Departure times of the units in the port: those in service, then those queued.
     departures: VecDeque<Time>,
 }
 
@@ -22,7 +22,7 @@ impl Channels {
         Channels { transmitters: transmitters as usize, departures: VecDeque::new() }
     }
 
-    /// As [`Ahead::pass`](super::ahead::Ahead::pass), of units of one size, whatever fits of them.
+    /// Like [`Ahead::pass`](super::ahead::Ahead::pass), for units of one size and a policy that accepts all that fit.
     #[inline(never)]
     pub(super) fn pass(
         &mut self,
@@ -40,7 +40,7 @@ impl Channels {
             busy: waiting.is_some(),
             units: Units(there),
             bytes: Bytes(there * bytes.0),
-            // Only policies ask.
+            // Only policies use it.
             idle: Span::ZERO,
             transmitters: self.transmitters as u64,
         };
@@ -56,17 +56,17 @@ impl Channels {
         Ok(())
     }
 
-    /// What has left by now is there no longer.
+    /// Remove the units that have left by now.
     fn let_go(&mut self, now: Time) {
         while self.departures.pop_front_if(|departure| *departure <= now).is_some() {}
     }
 
-    /// How many wait, if all transmitters are busy.
+    /// Number of queued units, if all transmitters are busy.
     fn waiting(&self) -> Option<usize> {
         self.departures.len().checked_sub(self.transmitters)
     }
 
-    /// A unit more: when it begins to be sent, and when it has been.
+    /// Add a unit. Returns the start and the end of its service.
     fn take(&mut self, now: Time, service: Span) -> [Time; 2] {
         let start = self.waiting().map_or(now, |next_free| self.departures[next_free]);
         self.departures.push_back(start + service);
@@ -86,9 +86,9 @@ mod tests {
             let waiting = channels.waiting();
             (waiting, channels.take(Time(at), Span(10)).map(|time| time.0))
         };
-        // Two are sent at once, two wait for these.
+        // Two are in service, two are queued.
         assert_eq!([0, 3, 4, 5].map(&mut arrive), [(None, [0, 10]), (None, [3, 13]), (Some(0), [10, 20]), (Some(1), [13, 23])]);
-        // One that leaves as another comes has left.
+        // A unit that departs at the instant of an arrival has already left.
         assert_eq!([13, 13].map(&mut arrive), [(Some(0), [20, 30]), (Some(1), [23, 33])]);
         assert_eq!([100, 100, 100].map(&mut arrive), [(None, [100, 110]), (None, [100, 110]), (Some(0), [110, 120])]);
     }

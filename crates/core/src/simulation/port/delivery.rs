@@ -1,10 +1,10 @@
-//! How far a port has come in the trace of when it can send.
+//! Position of a port in its delivery trace.
 
 use crate::network::DeliveryTrace;
 use crate::primitives::units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
-/// Whether what is to be sent has waited for its turn, or has just found the port idle.
+/// Whether the unit was queued before its service or has just found the port idle.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Begins {
     InTurn,
@@ -14,11 +14,11 @@ pub(super) enum Begins {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     trace: DeliveryTrace,
-    /// Number of the first opportunity that has not been used, if anything has waited since the last one.
+    /// Number of the first unused opportunity, if the queue has not been empty since the last one.
     next: u64,
-    /// What was left of that.
+    /// Unused bytes of the last opportunity.
     left: Bytes,
-    /// Number of the first opportunity of the measured part, and what was used of those from it on.
+    /// Number of the first opportunity of the measurement interval, and the bytes used from it on.
     measured_from: u64,
     used: Bytes,
 }
@@ -29,10 +29,10 @@ impl Delivery {
         Delivery { trace: trace.clone(), next: 0, left: Bytes(0), measured_from, used: Bytes(0) }
     }
 
-    /// A unit is the next to be sent: when its last byte is.
+    /// Time at which the last byte of the next unit is sent.
     ///
-    /// What has waited takes what the unit before it has left of the opportunity at this instant, then what others there are at
-    /// it. Who finds the port idle is too late for an opportunity of the same instant: departures go before arrivals.
+    /// A queued unit uses the rest of the current opportunity, then any others at this instant. A unit that finds the port idle is too late
+    /// for an opportunity at the same instant, because departures precede arrivals.
     pub(super) fn send(&mut self, bytes: Bytes, now: Time, begins: Begins) -> Time {
         if begins == Begins::AtOnce {
             self.next = self.trace.count_before(Time(now.0.saturating_add(1)));
@@ -54,8 +54,8 @@ impl Delivery {
         self.trace.time_of(self.next - 1)
     }
 
-    /// Of the bytes that there was an opportunity for from the beginning of the measured part to `until`, those used. What is being sent then takes
-    /// some that are still to come.
+    /// Used share of the bytes of the opportunities from the start of the measurement interval to `until`. A unit in service at that time
+    /// may use opportunities that are still to come; those are excluded.
     pub(super) fn used_share(&self, until: Time) -> f64 {
         let end = self.trace.count_before(until);
         let to_come = match self.next.saturating_sub(end.max(self.measured_from)) {
@@ -66,7 +66,7 @@ impl Delivery {
     }
 }
 
-/// What so many carry.
+/// Bytes of `count` opportunities.
 fn opportunities(count: u64) -> Bytes {
     Bytes(count.saturating_mul(DeliveryTrace::OPPORTUNITY.0))
 }
@@ -81,7 +81,7 @@ mod tests {
         Time::ZERO + Span::from_millis(milliseconds)
     }
 
-    /// Opportunities at 2, 5, 5 and 9 ms, then at 11, 14, 14, 18 and so on.
+    /// Opportunities at 2, 5, 5 and 9 ms, then at 11, 14, 14, 18 ms and so on.
     fn delivery() -> Delivery {
         let at = |&(millisecond, count): &(u32, u32)| Opportunities { millisecond, count };
         Delivery::new(&DeliveryTrace::new([(2, 1), (5, 2), (9, 1)].iter().map(at).collect()).unwrap(), millis(4))
@@ -92,24 +92,25 @@ mod tests {
         let mut link = delivery();
         assert_eq!(link.send(Bytes(1500), millis(0), Begins::AtOnce), millis(2));
         assert_eq!(link.send(Bytes(1500), millis(2), Begins::InTurn), millis(5));
-        // 4000 bytes take the other one at 5 ms, and those at 9 and 11 ms.
+        // 4000 bytes take the other opportunity at 5 ms, and those at 9 and 11 ms.
         assert_eq!(link.send(Bytes(4000), millis(5), Begins::InTurn), millis(11));
     }
 
     #[test]
-    fn small_packets_share_an_opportunity_and_what_nobody_waits_for_is_lost() {
+    fn small_packets_share_an_opportunity_and_unused_opportunities_are_lost() {
         let mut link = delivery();
         assert_eq!(link.send(Bytes(600), millis(0), Begins::AtOnce), millis(2));
-        // Two that wait: the first takes the same opportunity, the second 300 bytes of it, and of the first at 5 ms the rest.
+        // Two queued packets: the first uses the same opportunity, the second its last 300 bytes and the remainder from the first one at 5
+        // ms.
         assert_eq!(link.send(Bytes(600), millis(2), Begins::InTurn), millis(2));
         assert_eq!(link.send(Bytes(600), millis(2), Begins::InTurn), millis(5));
-        // One that comes after that, at 5 ms, has missed both of that instant.
+        // A packet that arrives after that, at 5 ms, has missed both opportunities of that instant.
         assert_eq!(link.send(Bytes(600), millis(5), Begins::AtOnce), millis(9));
         assert_eq!(link.send(Bytes(600), millis(12), Begins::AtOnce), millis(14));
     }
 
     #[test]
-    fn a_packet_that_comes_after_an_outage_of_many_passes_finds_its_place() {
+    fn a_packet_after_many_idle_passes_of_the_trace_uses_the_next_opportunity() {
         let mut link = delivery();
         assert_eq!(link.send(Bytes(1), millis(9_000_003), Begins::AtOnce), millis(9_000_005));
         assert_eq!(link.send(Bytes(1500), millis(9_000_005), Begins::InTurn), millis(9_000_005));
@@ -117,17 +118,18 @@ mod tests {
     }
 
     #[test]
-    fn of_a_packet_that_is_on_the_way_at_the_beginning_or_the_end_only_what_is_measured_counts() {
+    fn only_the_measured_part_of_a_packet_in_service_at_either_end_of_the_interval_counts() {
         let mut link = delivery();
-        // From 4 ms on: of 4000 bytes from 0 ms on those after the one at 2 ms.
+        // The interval begins at 4 ms: 4000 bytes from 0 ms on, without the opportunity at 2 ms.
         assert_eq!(link.send(Bytes(4000), millis(0), Begins::AtOnce), millis(5));
         assert_eq!(link.used_share(millis(6)), 2500.0 / 3000.0);
         assert!(link.used_share(millis(3)).is_nan());
-        // The other 500 bytes at 5 ms, those at 9, 11 and 14 ms, and 1000 of the second at 14 ms: by 12 ms all four since 4 ms are used.
+        // The other 500 bytes at 5 ms, those at 9, 11 and 14 ms, and 1000 bytes of the second at 14 ms: by 12 ms all four since 4 ms are
+        // used.
         assert_eq!(link.send(Bytes(6000), millis(5), Begins::InTurn), millis(14));
         assert_eq!(link.used_share(millis(12)), 1.0);
         assert_eq!(link.used_share(millis(15)), 8500.0 / 9000.0);
-        // At a time that nothing is sent at, what passes is lost.
+        // Opportunities that pass while the queue is empty are lost.
         assert_eq!(link.send(Bytes(1), millis(30), Begins::AtOnce), millis(32));
         assert_eq!(link.used_share(millis(33)), 8501.0 / 21_000.0);
     }

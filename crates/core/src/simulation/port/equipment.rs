@@ -1,10 +1,10 @@
-//! What a port has, however it serves: buffer, policy, the rate of a transmitter, the wire behind it, and counters.
+//! Parts of a port that do not depend on how it serves: buffer, policy, transmission rate, link and counters.
 
 use super::care::Care;
 use super::impairments::{Disturbance, Losses};
 use crate::network;
 use crate::network::{Buffer, ListedDrop, LossAt};
-use crate::price::{Combination, Meaning, PriceSpec, Told};
+use crate::price::{Combination, Meaning, PriceSpec, QueuePrice};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
@@ -30,18 +30,19 @@ pub(crate) struct Equipment {
     pub(super) rest: Apart,
 }
 
-/// What is counted of the units that a port working ahead takes in, serves and lets go within the measured part: nearly all.
+/// Counters of units that arrive at, are served by and leave a port computed ahead within the measurement interval. Nearly all units do.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Through {
     units: u64,
     bytes: u64,
-    /// Of one transmitter, so at most the measured part; of several, see [`Equipment::fold_busy`].
+    /// With one transmitter, at most the measurement interval; with several, see [`Equipment::fold_busy`].
     busy: Span,
     waited: u128,
     most: u64,
 }
 
-/// [`Rest`], out of the way: most packets then touch three cache lines of a port. In a part of a run only the part's own ports have it.
+/// [`Rest`] in an allocation of its own, so that most packets touch only three cache lines of a port. In a domain of a parallel run, only
+/// the domain's own ports have it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Apart(Option<Box<Rest>>);
 
@@ -52,7 +53,7 @@ impl Deref for Apart {
     fn deref(&self) -> &Rest {
         match &self.0 {
             Some(rest) => rest,
-            None => unreachable!("the port is another part's"),
+            None => unreachable!("the port belongs to another domain"),
         }
     }
 }
@@ -62,21 +63,21 @@ impl DerefMut for Apart {
     fn deref_mut(&mut self) -> &mut Rest {
         match &mut self.0 {
             Some(rest) => rest,
-            None => unreachable!("the port is another part's"),
+            None => unreachable!("the port belongs to another domain"),
         }
     }
 }
 
-/// What not every packet touches.
+/// State that most packets do not touch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Rest {
     pub(super) rate: Rate,
-    /// Of the first queue, which most ports have alone.
+    /// The policy of the first queue; most ports have no other.
     policy: Policies,
-    /// Of the others.
+    /// Policies of the other queues.
     other_policies: Vec<Policies>,
     pub(super) counts: PortCounts,
-    /// Of a policy that tells prices, or is a user's and may write some where they travel as marks.
+    /// Present if the policy publishes prices, or if it is user code and prices travel as marks.
     teller: Option<Box<Teller>>,
     losses: Losses,
     pub(super) disturbance: Option<Box<Disturbance>>,
@@ -85,30 +86,30 @@ pub(super) struct Rest {
     shaper: Option<Box<TokenBucket>>,
     /// Occupancy after each change, if traced.
     pub(super) trace: Option<Vec<(Time, u32)>>,
-    /// What passes of each flow, if asked for.
+    /// Units and bytes sent per flow, if requested.
     of_flows: Option<BTreeMap<u32, Passed>>,
-    /// What leaves, if traced.
+    /// Departures, if traced.
     departures: Option<Vec<Departure>>,
 }
 
-/// What has passed a port of a flow: units and bytes that were sent on.
+/// Units and bytes of a flow that a port has sent.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Passed {
     pub(crate) units: Parts,
     pub(crate) bytes: Parts,
 }
 
-/// How a port tells prices.
+/// How a port writes its price on packets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Teller {
     spec: PriceSpec,
-    /// Of a path the sum counts, and not the largest.
+    /// The path price is the sum of the port prices rather than their maximum.
     adds: bool,
-    /// Prices are what a user's policy writes.
+    /// Prices are written by a user's policy.
     is_written: bool,
     draws: Draws,
-    /// The last price, and what packets are told for it: it changes once a period.
-    last: (f64, Told),
+    /// The last price and its encoding. The price changes once per period.
+    last: (f64, QueuePrice),
 }
 
 /// Packets and cells to discard on arrival.
@@ -116,11 +117,11 @@ struct Teller {
 struct Listed {
     /// Sorted.
     drops: Vec<ListedDrop>,
-    /// Of each flow, the packet that passes and how many of its cells have.
+    /// For each flow, the packet that is arriving and the number of its cells that have arrived.
     passing: BTreeMap<u32, (u32, Time, u32)>,
 }
 
-/// What is kept of a port beside its counters.
+/// Recordings of a port in addition to its counters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept {
     pub(crate) percentiles: bool,
@@ -131,55 +132,55 @@ pub(crate) struct Kept {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PortCounts {
-    /// Taken in, by the time of arrival.
+    /// Accepted units, by time of arrival.
     pub(crate) accepted: Parts,
     pub(crate) departed: Parts,
     pub(crate) departed_bytes: Parts,
-    /// Transmitter-time in use.
+    /// Total busy time of the transmitters.
     pub(crate) busy: u128,
-    /// Sum over packets of their time in the buffer, picoseconds.
+    /// Sum over packets of their time in the buffer, in picoseconds.
     pub(crate) held: u128,
-    /// Waiting times of packets whose service began while measured.
+    /// Waiting times of packets whose service began within the measurement interval.
     pub(crate) waited: u128,
     pub(crate) served: u64,
     pub(crate) most: u64,
-    /// By reason, as [`Reason`] orders them.
+    /// By reason, in the order of [`Reason::ALL`].
     pub(crate) discarded: [Parts; Reason::ALL.len()],
-    /// Packets that the wire has made two of.
+    /// Packets that the link has duplicated.
     pub(crate) duplicated: Parts,
     pub(crate) marked: Parts,
-    /// Packets that were told a price which the mapping's range does not cover: its end.
+    /// Packets whose price was outside the mapping's range and was clamped to it.
     pub(crate) beyond_range: Parts,
 }
 
-/// What stands before an arriving unit.
+/// State of the buffer before an arriving unit.
 pub(super) struct Held {
     /// No transmitter is idle.
     pub(super) busy: bool,
-    /// Without any that is in service and does not count.
+    /// Without the units in service, unless they count.
     pub(super) units: Units,
     pub(super) bytes: Bytes,
     pub(super) idle: Span,
-    /// Of the port.
+    /// Number of transmitters of the port.
     pub(super) transmitters: u64,
 }
 
-/// What the queue of an arriving unit holds, one of several.
+/// State of the arriving unit's queue, at a port with several.
 pub(super) struct QueueHeld {
     pub(super) number: usize,
     pub(super) units: Units,
     pub(super) bytes: Bytes,
-    /// Its own buffer has no place left.
+    /// The queue's own buffer is full.
     pub(super) is_full: bool,
-    /// The port has no place left, and will make room.
+    /// The port's buffer is full, and the port will make room.
     pub(super) makes_room: bool,
 }
 
 impl Equipment {
-    /// With what an allocation takes beside.
+    /// Bytes outside the structure, including the overhead of an allocation.
     pub(super) const BYTES_APART: usize = size_of::<Rest>() + 16;
 
-    /// `policies`: of each queue.
+    /// `policies`: one per queue.
     pub(super) fn new(spec: &network::Port, of: &network::Network, policies: Vec<Policies>, kept: Kept) -> Equipment {
         let seed = of.seed;
         let mut other_policies = policies;
@@ -190,7 +191,7 @@ impl Equipment {
             adds: meaning.is_some_and(|meaning| meaning.combines() == Combination::Sum),
             is_written,
             draws: Draws::new(Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Price)),
-            last: (f64::NAN, Told::default()),
+            last: (f64::NAN, QueuePrice::default()),
         };
         let mut drops = spec.listed_drops.clone();
         drops.sort_unstable();
@@ -205,7 +206,7 @@ impl Equipment {
                 policy,
                 other_policies,
                 counts: PortCounts::default(),
-                teller: (is_written || spec.policy.tells().is_some()).then(|| Box::new(teller(spec.policy.tells()))),
+                teller: (is_written || spec.policy.price_meaning().is_some()).then(|| Box::new(teller(spec.policy.price_meaning()))),
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
                 listed: Listed { drops, passing: BTreeMap::new() },
@@ -218,12 +219,12 @@ impl Equipment {
         }
     }
 
-    /// The same of a port that another part of the run has: what it keeps apart is there.
+    /// A copy of this port for a domain that does not own it, without the state outside the structure.
     pub(super) fn of_another_part(&self) -> Equipment {
         Equipment { rest: Apart(None), ..*self }
     }
 
-    /// Of a queue.
+    /// The policy of a queue.
     #[inline]
     pub(super) fn policy(&mut self, queue: usize) -> &mut Policies {
         match queue {
@@ -232,18 +233,18 @@ impl Equipment {
         }
     }
 
-    /// Whether the port has no place for a unit more.
+    /// Whether the port's buffer has no room for another unit.
     pub(super) fn is_full(&self, holds: (Units, Bytes), bytes: Bytes) -> bool {
         self.buffer.lacks_room(holds, bytes)
     }
 
-    /// What became of user code.
+    /// The failure of user code, if any.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         let mut policies = std::iter::once(&self.rest.policy).chain(&self.rest.other_policies);
         policies.find_map(|policy| policy.failure(time))
     }
 
-    /// Whether anything has to be looked at beside the buffer, the policy and the trace.
+    /// Whether anything besides the buffer, the policy and the trace needs processing.
     pub(super) fn observes(&self) -> bool {
         let Rest { losses, listed, waits, of_flows, departures, .. } = &*self.rest;
         let is_told = waits.is_some() || of_flows.is_some() || departures.is_some();
@@ -287,34 +288,34 @@ impl Equipment {
         self.rest.waits.as_ref().map(|waits| waits.percentile(share))
     }
 
-    /// The price at present; not a number of a port that has none, or none yet.
+    /// Current price; NaN for a port that has none, or none yet.
     pub(crate) fn price(&self) -> f64 {
         self.rest.policy.price().unwrap_or(f64::NAN)
     }
 
-    /// How often the policy of each queue is to be heard.
+    /// The update period of each queue's policy.
     pub(crate) fn periods(&self) -> impl Iterator<Item = Option<Span>> {
         std::iter::once(&self.rest.policy).chain(&self.rest.other_policies).map(Policies::period)
     }
 
-    /// Time to send a unit on one transmitter.
+    /// Transmission time of a unit on one transmitter.
     #[inline]
     pub(crate) fn service(&mut self, bytes: Bytes) -> Span {
         self.services.of(bytes, || self.rest.rate)
     }
 
-    /// At which the port sends in the long run, so many transmitters together.
+    /// Long-run sending rate of the port with this number of transmitters.
     pub(super) fn drain_rate(&self, transmitters: u64) -> Rate {
         let rate = Rate(self.rest.rate.0 * transmitters);
         self.rest.shaper.as_ref().map_or(rate, |shaper| rate.min(shaper.rate()))
     }
 
-    /// When a unit whose turn has come may go: where there is a shaper, it waits for its tokens.
+    /// Time at which a unit whose turn has come may be sent; at a shaper it waits for tokens.
     pub(super) fn goes_at(&mut self, now: Time, bytes: Bytes) -> Time {
         self.rest.shaper.as_mut().map_or(now, |shaper| shaper.take_in_time(now, bytes))
     }
 
-    /// Let the unit in, marked or not, or say why not.
+    /// Admit the unit, marked or not, or return the reason for its discard.
     #[inline]
     pub(super) fn admit<C: Care>(
         &mut self,
@@ -336,7 +337,7 @@ impl Equipment {
             return if full { Err(Reason::Full) } else { Ok(()) };
         }
         let unit = Unit { bytes, is_last: packet.is_last() };
-        // What the buffer holds of flows, the policy's records know.
+        // The policy's records track the occupancy per flow.
         let (number, units, held_bytes) = match of_queue {
             None => (0, held.units, held.bytes),
             Some(queue) => (queue.number, queue.units, queue.bytes),
@@ -352,7 +353,7 @@ impl Equipment {
             rate: if C::OBSERVES { self.drain_rate(held.transmitters) } else { Rate(self.rest.rate.0 * held.transmitters) },
         };
         if packet.is_rm() {
-            // It is of no frame, and no data that could be discarded for others.
+            // An RM cell belongs to no frame and is not data.
             self.policy(number).on_rm(&unit, packet, occupancy);
             return if full { Err(Reason::Full) } else { Ok(()) };
         }
@@ -364,18 +365,18 @@ impl Equipment {
         }
     }
 
-    /// A packet whose sender goes by prices arrives.
+    /// A packet whose sender uses prices arrives.
     #[cold]
-    pub(super) fn hear_of_sender(&mut self, packet: &Packet, bytes: Bytes, prices: &mut Prices) {
+    pub(super) fn read_price_header(&mut self, packet: &Packet, bytes: Bytes, prices: &mut Prices) {
         if self.rest.teller.is_some() {
             let unit = Unit { bytes, is_last: packet.is_last() };
             self.rest.policy.on_price_header(&unit, packet.price_header(prices));
         }
     }
 
-    /// The policy tells its price, or what a user's has written.
+    /// The policy publishes its price, or the price that a user's policy has written.
     #[inline(never)]
-    fn tell(&mut self, packet: &Packet, unit: &Unit, written: Option<f64>, now: Time, window: &Window, prices: &mut Prices) {
+    fn write_price(&mut self, packet: &Packet, unit: &Unit, written: Option<f64>, now: Time, window: &Window, prices: &mut Prices) {
         let Rest { teller, policy, counts, .. } = &mut *self.rest;
         let Some(teller) = teller else { return };
         if teller.is_written && written.is_none() {
@@ -386,7 +387,7 @@ impl Equipment {
         policy.write_price_header(unit, header);
         let Some(price) = written.or_else(|| policy.price()) else { return };
         if teller.last.0.to_bits() != price.to_bits() {
-            teller.last = (price, teller.spec.told(price));
+            teller.last = (price, teller.spec.queue_price(price));
         }
         if teller.spec.has_range() && !teller.spec.mapping.covers(price) {
             counts.beyond_range.add(window.part(now), 1);
@@ -402,7 +403,7 @@ impl Equipment {
         teller.spec.scheme.mark(&mut header.probe, teller.last.1, &mut teller.draws);
     }
 
-    /// Let the policy write on the signal that a packet carries.
+    /// Apply the policy to the signal that a packet carries.
     pub(super) fn signal(
         &mut self,
         packet: &mut Packet,
@@ -418,14 +419,14 @@ impl Equipment {
         let written = if is_written { signal.price.take() } else { None };
         packet.write_signal(&signal, prices);
         if packet.has_price() {
-            self.tell(packet, unit, written, turn.now, window, prices);
+            self.write_price(packet, unit, written, turn.now, window, prices);
         }
         if turn.is_capable && signal.marks > 0 && before.marks == 0 {
             self.rest.counts.marked.add(window.part(turn.now), 1);
         }
     }
 
-    /// The turn of a forward RM cell has come: the policy may lower the rate that it asks for.
+    /// A forward RM cell departs: the policy may lower its explicit rate.
     #[cold]
     pub(super) fn write_rate(&mut self, cell: &mut Packet, queue: usize) {
         if let Some(most) = self.policy(queue).explicit_rate(cell.flow) {
@@ -434,10 +435,10 @@ impl Equipment {
         }
     }
 
-    /// A mark; what cannot carry one is discarded for this reason.
+    /// Mark a packet. A packet that is not ECN-capable is discarded for this reason.
     pub(super) fn mark(&mut self, packet: &mut Packet, now: Time, otherwise: Reason, window: &Window) -> Result<(), Reason> {
         if packet.has_price() && self.rest.teller.as_ref().is_some_and(|teller| !teller.is_written) {
-            // Its sender goes by the price, and needs no mark.
+            // The sender uses the price and needs no mark.
             return Ok(());
         }
         if !packet.is_capable() {
@@ -448,7 +449,7 @@ impl Equipment {
         Ok(())
     }
 
-    /// A unit goes through a port that works ahead.
+    /// Count a unit that passes a port computed ahead.
     #[inline]
     pub(super) fn count_through<C: Care>(
         &mut self,
@@ -475,7 +476,7 @@ impl Equipment {
         }
     }
 
-    /// Of many transmitters the time in use may be more than the narrow sum holds.
+    /// With many transmitters the busy time may exceed the range of the narrow sum.
     #[inline]
     pub(super) fn fold_busy(&mut self) {
         if self.through.busy.0 > u64::MAX / 2 {
@@ -510,14 +511,14 @@ impl Equipment {
         }
     }
 
-    /// For percentiles, if they are asked for.
+    /// Record a waiting time for percentiles, if requested.
     pub(super) fn count_wait(&mut self, arrival: Time, start: Time, window: &Window) {
         if let Some(waits) = self.rest.waits.as_mut().filter(|_| window.measures(start)) {
             waits.add(start.since(arrival));
         }
     }
 
-    /// All that is counted.
+    /// All counters.
     pub(crate) fn counts(&self) -> PortCounts {
         let (mut counts, through) = (self.rest.counts.clone(), &self.through);
         counts.accepted.add(1, through.units);
@@ -537,23 +538,23 @@ impl Equipment {
         losses.spare(LossAt::BeforeQueue, arrival, counts, window)
     }
 
-    /// Random losses behind the port.
+    /// Random losses on the link.
     pub(super) fn survives_wire(&mut self, departure: Time, window: &Window) -> Result<(), Reason> {
         let Rest { losses, counts, .. } = &mut *self.rest;
         losses.spare(LossAt::Wire, departure, counts, window)
     }
 
-    /// Whether what chance takes has not been let in before.
+    /// Whether random losses take place before the queue.
     pub(crate) fn loses_before_queue(&self) -> bool {
         self.rest.losses.are_before_queue()
     }
 
-    /// How long the next packet takes to the far end, or the copy of one.
+    /// Delay of the next packet, or copy of one, to the far end.
     pub(super) fn delay_of_next(&mut self) -> Span {
         self.delay + self.rest.disturbance.as_mut().map_or(Span::ZERO, |disturbance| disturbance.jitter())
     }
 
-    /// Whether the wire makes two of a packet that left now.
+    /// Whether the link duplicates a packet that left now.
     pub(super) fn duplicates(&mut self, now: Time, window: &Window) -> bool {
         let is_duplicated = self.rest.disturbance.as_mut().is_some_and(|disturbance| disturbance.duplicates());
         if is_duplicated {
@@ -562,7 +563,7 @@ impl Equipment {
         is_duplicated
     }
 
-    /// For the table of what passes of each flow and the trace of departures, if they are asked for.
+    /// Record a departure for the table of flows and the trace of departures, if requested.
     pub(super) fn note_departure(&mut self, flow: u32, departure: Time, bytes: Bytes, window: &Window) {
         if let Some(of_flows) = &mut self.rest.of_flows {
             let passed = of_flows.entry(flow).or_default();
@@ -575,12 +576,12 @@ impl Equipment {
         }
     }
 
-    /// What has left or will, where that is traced.
+    /// Past and computed departures, if traced.
     pub(crate) fn departures(&self) -> &[Departure] {
         self.rest.departures.as_deref().unwrap_or_default()
     }
 
-    /// What has passed of each flow, where that is counted.
+    /// Units and bytes sent per flow, if counted.
     pub(crate) fn of_flows(&self) -> impl Iterator<Item = (u32, &Passed)> {
         self.rest.of_flows.iter().flatten().map(|(&flow, passed)| (flow, passed))
     }
@@ -598,7 +599,7 @@ impl Listed {
         listed(&whole) || (cell.is_some() && listed(&ListedDrop { cell, ..whole }))
     }
 
-    /// Which cell of its packet this is, among those that reach this port.
+    /// Index of this cell among the cells of its packet that reach this port.
     fn cell_of(&mut self, cell: &Packet) -> u32 {
         let passing = self.passing.entry(cell.flow).or_insert((cell.segment, cell.sent, 0));
         if (passing.0, passing.1) != (cell.segment, cell.sent) {

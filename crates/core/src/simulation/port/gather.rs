@@ -1,18 +1,19 @@
-//! Acknowledgements from the receivers after one port, put in order by lookahead.
+//! Acknowledgements from the receivers after one port, ordered by lookahead.
 
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Acknowledgements on their way to a port that is fed by the receivers after one other port alone.
+/// Acknowledgements on their way to a port that is fed only by the receivers after one other port.
 ///
-/// What follows a packet that leaves that port's delay line at time t is acknowledged here no earlier than `t + ahead`. So everything before that
-/// is known, and can be taken in order without being an event each. (Chandy and Misra, "Distributed simulation", IEEE TSE 5(5), 1979: lookahead.)
+/// Packets that follow a packet with departure time t from that port's delay line are acknowledged here no earlier than `t + ahead`. All
+/// arrivals before that time are therefore known, and can be taken in order without an event each. (Chandy and Misra, "Distributed
+/// simulation", IEEE TSE 5(5), 1979: lookahead.)
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gather {
     pub(crate) ahead: Span,
-    /// By time, and at one instant by flow.
+    /// By time, then by flow.
     waiting: VecDeque<Packet>,
 }
 
@@ -21,7 +22,7 @@ impl Gather {
         Gather { ahead, waiting: VecDeque::new() }
     }
 
-    /// Put an acknowledgement in its place: near the end, for they come almost in order.
+    /// Insert an acknowledgement. Its position is near the end, because acknowledgements arrive almost in order.
     #[inline]
     pub(crate) fn insert(&mut self, ack: Packet) {
         let mut at = self.waiting.len();
@@ -64,7 +65,7 @@ mod tests {
     use crate::primitives::packet::Outgoing;
 
     #[test]
-    fn acknowledgements_come_out_by_time_and_flow_and_only_what_is_known() {
+    fn acknowledgements_are_taken_by_time_and_flow_and_only_if_known() {
         let ack = |time, flow| Packet::data(Time(time), Time(0), &Outgoing { flow, ..Outgoing::default() }, 0);
         let mut gather = Gather::new(Span(10));
         [ack(5, 1), ack(7, 0), ack(6, 3), ack(6, 2)].into_iter().for_each(|ack| gather.insert(ack));

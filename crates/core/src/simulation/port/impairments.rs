@@ -1,4 +1,4 @@
-//! What chance does to packets on a link: losses, delays and copies.
+//! Random impairments of a link: loss, jitter and duplication.
 
 use super::equipment::PortCounts;
 use crate::network::{self, GilbertElliott, Jitter, LossAt, Network};
@@ -10,27 +10,27 @@ use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The losses of a link that chance decides.
+/// The random losses of a link.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Losses {
     at: LossAt,
-    /// Of each packet on its own.
+    /// Independent loss probability of each packet.
     share: f64,
     draws: Draws,
     bursts: Option<Box<Bursts>>,
 }
 
-/// Losses by the chain of Gilbert and Elliott.
+/// Losses by the Gilbert-Elliott chain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Bursts {
     chain: GilbertElliott,
     is_bad: bool,
-    /// Of the chain, and of what is lost: how lossy the states are changes nothing about when they are met.
+    /// Separate draws for the chain and for losses: the loss probabilities of the states do not affect the sequence of states.
     states: Draws,
     losses: Draws,
 }
 
-/// What a link adds to its delay, and what arrives twice.
+/// Jitter and duplication of a link.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Disturbance {
     jitter: Option<Jitter>,
@@ -39,7 +39,7 @@ pub(super) struct Disturbance {
     copies: Draws,
 }
 
-/// Packets on a link on which they may overtake one another, by the time at which they arrive; at one instant, as they were sent.
+/// Packets on a link on which they may overtake one another, by arrival time, then in order of transmission.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Overtaking {
     under_way: BTreeMap<(Time, u64), Packet>,
@@ -54,7 +54,7 @@ impl Losses {
     pub(super) fn new(port: &network::Port, of: &Network) -> Losses {
         let bursts = port.impairments.bursts.map(|chain| {
             let mut states = draws(of, port, Purpose::BurstState);
-            // As if it had run for ever, so that no part of a run is less lossy than another.
+            // The chain starts in its stationary distribution, so that no part of a run has a different loss rate.
             let is_bad = states.uniform() < chain.share_of_bad();
             Box::new(Bursts { chain, is_bad, states, losses: draws(of, port, Purpose::BurstLoss) })
         });
@@ -69,12 +69,12 @@ impl Losses {
         self.share = share;
     }
 
-    /// Whether they happen before the queue.
+    /// Whether losses take place before the queue.
     pub(super) fn are_before_queue(&self) -> bool {
         self.at == LossAt::BeforeQueue && self.may_happen()
     }
 
-    /// A packet is at a place of the link, which may be where it loses some.
+    /// A packet passes a point of the link at which losses may take place.
     #[inline(never)]
     pub(super) fn spare(&mut self, here: LossAt, now: Time, counts: &mut PortCounts, window: &Window) -> Result<(), Reason> {
         if here != self.at {
@@ -91,7 +91,7 @@ impl Losses {
 }
 
 impl Bursts {
-    /// Whether the next packet is lost; then the chain moves.
+    /// Whether the next packet is lost. The chain then makes a transition.
     fn lose(&mut self) -> bool {
         let GilbertElliott { p, r, loss_in_good, loss_in_bad } = self.chain;
         let (loss, change) = if self.is_bad { (loss_in_bad, r) } else { (loss_in_good, p) };
@@ -102,7 +102,7 @@ impl Bursts {
 }
 
 impl Disturbance {
-    /// Nothing, where there is none.
+    /// `None` for a link without jitter and duplication.
     pub(super) fn new(port: &network::Port, of: &Network) -> Option<Disturbance> {
         port.impairments.disturbs_arrivals().then(|| Disturbance {
             jitter: port.impairments.jitter,
@@ -112,12 +112,12 @@ impl Disturbance {
         })
     }
 
-    /// What is added to the delay of the next packet, or copy of one.
+    /// Additional delay of the next packet, or copy of one.
     pub(super) fn jitter(&mut self) -> Span {
         self.jitter.map_or(Span::ZERO, |jitter| jitter.delay.draw(&mut self.delays))
     }
 
-    /// Whether the next packet arrives twice.
+    /// Whether the next packet is duplicated.
     pub(super) fn duplicates(&mut self) -> bool {
         self.duplication > 0.0 && self.copies.uniform() < self.duplication
     }
@@ -134,12 +134,12 @@ impl Overtaking {
         self.under_way.pop_first().map(|(_, packet)| packet)
     }
 
-    /// When that is.
+    /// Arrival time of the first packet.
     pub(crate) fn first(&self) -> Option<Time> {
         self.under_way.first_key_value().map(|(key, _)| key.0)
     }
 
-    /// In the order in which they arrive.
+    /// In order of arrival.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Packet> {
         self.under_way.values()
     }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn how_lossy_states_are_changes_nothing_about_when_they_are_met() {
+    fn loss_probabilities_do_not_affect_the_sequence_of_states() {
         let states = |losses| {
             let mut bursts = chain(0.1, 0.3, losses);
             (0..200).map(|_| (bursts.is_bad, bursts.lose()).0).collect::<Vec<_>>()
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn who_overtakes_arrives_first_and_at_one_instant_nobody_does() {
+    fn an_overtaking_packet_arrives_first_and_simultaneous_packets_keep_their_order() {
         let packet = |time, segment| Packet::data(Time(time), Time(0), &Outgoing { segment, ..Outgoing::default() }, 0);
         let mut link = Overtaking::default();
         [packet(9, 0), packet(5, 1), packet(9, 2), packet(7, 3)].into_iter().for_each(|packet| link.insert(packet));

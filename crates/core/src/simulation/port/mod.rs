@@ -1,4 +1,4 @@
-//! A port: buffer, transmitters and delay line. It refuses what does not fit; whether more is refused is its policy's decision.
+//! A port: buffer, transmitters and delay line. It discards units that do not fit; further discards are decided by its policy.
 
 mod ahead;
 mod care;
@@ -33,7 +33,7 @@ use channels::Channels;
 use serde::{Deserialize, Serialize};
 use train::{Mixed, Train};
 
-/// In cache lines: how it is fed and serves; what a packet is measured by; what is counted of it and where it goes.
+/// Layout in cache lines: entry and service; properties that every packet needs; counters and the delay line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
@@ -44,17 +44,18 @@ pub(crate) struct Port {
     pub(crate) line: Line,
 }
 
-/// How an arrival gets in. Every hop asks: with its tag in a byte of its own (`repr(u8)`) the answer is one comparison, here and below.
+/// How arrivals enter a port. Every hop checks this. `repr(u8)` puts the tag in a byte of its own, so that the check is one comparison; the
+/// same holds for [`Serves`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Entry {
-    /// It is there at once: one line feeds the port, in order.
+    /// At once: one line feeds the port, in order.
     AtOnce,
-    /// It waits for its turn among events: several lines feed the port, or the port is stepped.
+    /// In the order of events: several lines feed the port, or the port is stepped.
     ByEvent,
-    /// The same, but acknowledgements fresh from their receivers are put in order here instead of being events.
+    /// In the order of events, but acknowledgements directly from their receivers are ordered here instead of being events.
     Gathered(Box<Gather>),
-    /// With its head ([`Switching::CutThrough`](network::Switching::CutThrough)).
+    /// On arrival of the head ([`Switching::CutThrough`](network::Switching::CutThrough)).
     Heads { by_event: bool },
 }
 
@@ -62,36 +63,36 @@ pub(crate) enum Entry {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stepping {
     Needed,
-    /// Unless the port has several transmitters and does more than take whatever fits.
+    /// Unless the port has several transmitters and more than a drop-tail policy.
     IfNeeded,
 }
 
-/// How a port serves: in one of two ways with the same result. *Ahead*: on arrival the departure is computed at once, and what has left by
-/// then is struck off; no event is needed. *Stepped*: each departure is an event.
+/// How a port serves. There are two ways with the same result. *Ahead*: the departure is computed on arrival, and departed units are
+/// removed at the next arrival; no event is needed. *Stepped*: each departure is an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Serves {
-    /// Ahead, and whatever fits is taken, all of one size as far as it had to wait.
+    /// Ahead, with a policy that accepts all units that fit, if all queued units have the same size.
     Plain(Train),
-    /// The same where units of several sizes have waited. Most ports of a large network do.
+    /// The same for a port at which units of several sizes have been queued. Most ports of a large network are of this kind.
     Mixed(Ahead),
     /// Ahead, with a policy that decides.
     Decides(Ahead),
-    /// Ahead, and whatever fits is taken, with a trace.
+    /// Ahead, with a policy that accepts all units that fit, and with a trace.
     Traces(Ahead),
     /// Ahead, with listed drops, random loss or percentiles, or with a policy and a trace.
     Observes(Ahead),
-    /// Ahead on several transmitters, and whatever fits is taken.
+    /// Ahead on several transmitters, with a policy that accepts all units that fit.
     Channels(Box<Channels>),
     Stepped(Box<Stepped>),
 }
 
 impl Port {
-    /// What it has beside itself, without what grows or few ports have.
+    /// Bytes of a port outside the structure, without state that grows or that few ports have.
     pub(crate) const BYTES_APART: usize = Equipment::BYTES_APART;
 
-    /// `policies`: of each queue. `sharing`: what the port has if they are several. `first_transmitter`: its number among those of all
-    /// stepped ports, if the port is one.
+    /// `policies`: one per queue. `sharing`: present if there are several queues. `first_transmitter`: number of the port's first
+    /// transmitter among those of all stepped ports.
     pub(crate) fn new(
         spec: &network::Port,
         of: &network::Network,
@@ -118,14 +119,14 @@ impl Port {
         Port { entry: Entry::ByEvent, serves, equipment, line: Line::default() }
     }
 
-    /// The same in a part of the run that does not handle it.
+    /// A copy of this port for a domain that does not own it.
     pub(crate) fn of_another_part(&self) -> Port {
         let Port { entry, serves, equipment, line } = self;
         Port { entry: entry.clone(), serves: serves.clone(), equipment: equipment.of_another_part(), line: *line }
     }
 
-    /// A packet arrives at `packet.time` at a port that works ahead. On success the packet's time becomes that at the far end; if the wire
-    /// loses it, that of its departure. `None`: the port is stepped.
+    /// A packet arrives at `packet.time` at a port computed ahead. On success the packet's time becomes its arrival at the far end; if the
+    /// link loses it, its departure. `None`: the port is stepped.
     #[inline(always)]
     pub(crate) fn pass(
         &mut self,
@@ -144,7 +145,7 @@ impl Port {
         self.pass_mixed(packet, bytes, window, prices, buffers)
     }
 
-    /// A call, so that ports at which one size waits are not slowed down by the rest.
+    /// A separate function, so that the common case of one size stays fast.
     #[inline(never)]
     fn pass_mixed(
         &mut self,
@@ -160,7 +161,7 @@ impl Port {
         self.pass_with_care(packet, bytes, window, prices, buffers)
     }
 
-    /// One more, so that what a port rarely has costs the others nothing.
+    /// A separate function, so that rare features have no cost for other ports.
     #[inline(never)]
     fn pass_with_care(
         &mut self,
@@ -193,7 +194,7 @@ impl Port {
         }
     }
 
-    /// The buffer and transmitters of a stepped port, and what they work with.
+    /// The buffer and transmitters of a stepped port, and its equipment.
     pub(crate) fn stepped_mut(&mut self) -> Option<(&mut Stepped, &mut Equipment)> {
         if let Serves::Stepped(stepped) = &mut self.serves { Some((stepped, &mut self.equipment)) } else { None }
     }
@@ -202,7 +203,7 @@ impl Port {
         if let Serves::Stepped(stepped) = &self.serves { Some(stepped) } else { None }
     }
 
-    /// Packets under way behind the port, where they overtake one another.
+    /// Packets on a link on which they may overtake one another.
     pub(crate) fn overtaking(&self) -> Option<&Overtaking> {
         self.stepped().and_then(Stepped::overtaking)
     }
@@ -211,7 +212,7 @@ impl Port {
         self.stepped_mut().and_then(|(stepped, _)| stepped.overtaking_mut())
     }
 
-    /// What waits in the buffer, if each unit is known, and not as a packet in a line of their own.
+    /// The queued units, if the port lists each of them other than as packets in a line.
     pub(crate) fn waiting(&self) -> Option<Line> {
         match &self.serves {
             Serves::Mixed(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
@@ -221,7 +222,7 @@ impl Port {
         }
     }
 
-    /// What waits is this.
+    /// Replace the list of queued units.
     pub(crate) fn set_waiting(&mut self, waiting: Line) {
         match &mut self.serves {
             Serves::Mixed(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
@@ -235,12 +236,12 @@ impl Port {
         if let Entry::Gathered(gather) = &mut self.entry { Some(gather) } else { None }
     }
 
-    /// What became of user code.
+    /// The failure of user code, if any.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         self.equipment.failure(time)
     }
 
-    /// The rows of a traced port, with what is known to come; nothing of other ports.
+    /// The rows of a traced port, including known future changes; empty for other ports.
     pub(crate) fn trace_rows(&self, buffers: &Pool<Waiting>) -> OccupancyRows<'_> {
         let Some(noted) = &self.equipment.rest.trace else { return OccupancyRows::default() };
         let to_come = match &self.serves {
@@ -252,7 +253,7 @@ impl Port {
         OccupancyRows { noted, to_come }
     }
 
-    /// Rows of what was before `end` are kept no longer, but for the last, which says what stands.
+    /// Drop the rows before `end`, except the last, which gives the current occupancy.
     pub(crate) fn forget_trace_rows(&mut self, end: Time) {
         if let Some(noted) = &mut self.equipment.rest.trace {
             let gone = noted.partition_point(|row| row.0 < end).saturating_sub(1);

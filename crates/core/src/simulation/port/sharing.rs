@@ -1,4 +1,4 @@
-//! Several queues of one port, and what chooses between them.
+//! The queues of a port that has several, and their scheduler.
 
 use super::stepped::Queue;
 use crate::network::{Buffer, Network, Port, Queues, Scheduling};
@@ -10,54 +10,54 @@ use crate::schedule::{Room, Schedulers};
 use crate::simulation::window::{Parts, Window};
 use serde::{Deserialize, Serialize};
 
-/// What a port with several queues has beside them.
+/// State of a port with several queues, in addition to the queues.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sharing {
     pub(super) scheduler: Schedulers,
     pub(super) room: Room,
-    /// The scheduler decides what is marked and discarded.
+    /// The scheduler decides which packets are marked and discarded.
     pub(super) manages: bool,
     of_flows: QueuesOfFlows,
-    /// Each queue's own, where they have any.
+    /// Buffers of the queues, if they have their own.
     buffers: Vec<Buffer>,
-    /// Of each class, where there are classes.
+    /// By class; empty without classes.
     pub(crate) classes: Vec<ClassCounts>,
 }
 
-/// Which queue each flow has that crosses the port.
+/// The queue of each flow that crosses the port.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct QueuesOfFlows {
-    /// Number of the flow that has the first entry.
+    /// Flow of the first entry.
     first: u32,
     queues: Vec<u32>,
 }
 
-/// What is counted of a class at a port.
+/// Counters of a class at a port.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ClassCounts {
     pub(crate) arrived: Parts,
     pub(crate) departed: Parts,
     pub(crate) departed_bytes: Parts,
     pub(crate) discarded: Parts,
-    /// Waiting times of packets whose service began while measured, picoseconds.
+    /// Waiting times of packets whose service began within the measurement interval, in picoseconds.
     pub(crate) waited: u128,
     pub(crate) served: u64,
 }
 
-/// What a queue of a port is made with.
+/// Specification of a queue.
 pub(crate) struct QueueSpec<'n> {
     pub(crate) policy: &'n PolicySpec,
-    /// The flows that have it, ascending.
+    /// The flows of the queue, ascending.
     pub(crate) flows: Vec<u32>,
 }
 
 impl QueuesOfFlows {
-    /// For these flows, ascending.
+    /// `flows`: the flows that cross the port, ascending.
     pub(crate) fn new(network: &Network, port: &Port, scheduling: &Scheduling, flows: &[u32]) -> QueuesOfFlows {
         let (first, last) = (flows.first().copied().unwrap_or(0), flows.last().copied());
         let mut queues = vec![0; last.map_or(0, |last| (last - first + 1) as usize)];
         let hashes = Stream::new(Entity { seed: network.seed, name: &port.name, index: 0 }, Purpose::Queue);
-        // Only queues that some flow has are made.
+        // Only queues with at least one flow are created.
         let mut made = Vec::new();
         for (number, &flow) in (0..).zip(flows) {
             queues[(flow - first) as usize] = match &scheduling.queues {
@@ -84,7 +84,7 @@ impl QueuesOfFlows {
         self.queues[(flow - self.first) as usize] as usize
     }
 
-    /// All queues with the flows that have them.
+    /// All queues with their flows.
     pub(crate) fn specs<'n>(&self, port: &'n Port, scheduling: &'n Scheduling, flows: &[u32]) -> Vec<QueueSpec<'n>> {
         let policies: Vec<&PolicySpec> = match &scheduling.queues {
             Queues::OfClasses(classes, _) => classes.iter().map(|class| &class.policy).collect(),
@@ -100,7 +100,7 @@ impl QueuesOfFlows {
 }
 
 impl Sharing {
-    /// What a queue takes: its policy, its line, and what the scheduler and the list of flows keep of it.
+    /// Memory of a queue: its policy, its line, and its entries in the scheduler and the list of flows.
     pub(crate) const BYTES_PER_QUEUE: usize = size_of::<Policies>() + size_of::<Queue>() + 128;
 
     pub(crate) fn new(scheduling: &Scheduling, of_flows: QueuesOfFlows, queues: usize) -> Sharing {
@@ -128,7 +128,7 @@ impl Sharing {
         self.of_flows.of(packet.flow)
     }
 
-    /// The queue's own buffer has no place for a unit more.
+    /// Whether the queue's own buffer has no room for another unit.
     pub(super) fn is_full(&self, queue: usize, holds: (Units, Bytes), bytes: Bytes) -> bool {
         self.buffers.get(queue).is_some_and(|buffer| buffer.lacks_room(holds, bytes))
     }

@@ -1,5 +1,5 @@
-//! A port of which each departure is an event: it has several transmitters, changes to come, a policy that acts on departures or
-//! from time to time, a trace of when it can send, jitter, or what duplicates packets.
+//! A port at which each departure is an event. The reasons are several transmitters, changes on the timeline, a policy that acts on
+//! departures or periodically, a delivery trace, jitter, or duplication.
 
 use super::care::Observes;
 use super::delivery::{Begins, Delivery};
@@ -20,14 +20,14 @@ use std::ops::Range;
 /// The buffer and the transmitters.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Stepped {
-    /// One, or as many as `sharing` knows.
+    /// One queue, or the queues of `sharing`.
     pub(crate) queues: Vec<Queue>,
     sharing: Option<Box<Sharing>>,
-    /// When it can send, if not at any time.
+    /// The delivery trace, if the port follows one.
     delivery: Option<Box<Delivery>>,
-    /// What is on a link on which packets overtake one another, instead of the line.
+    /// Packets on a link on which they may overtake one another; replaces the line.
     overtaking: Option<Box<Overtaking>>,
-    /// In all queues.
+    /// Totals over all queues.
     waiting: u32,
     waiting_bytes: Bytes,
     pub(crate) transmitters: Transmitters,
@@ -37,44 +37,44 @@ pub(crate) struct Stepped {
     in_service_bytes: Bytes,
     /// When the last transmitter finished, if all are idle.
     idle_from: Time,
-    /// Nothing leaves the delay line before this: packets do not overtake when the delay shrinks.
+    /// Latest scheduled departure from the delay line: packets do not overtake one another when the delay decreases.
     last_out: Time,
 }
 
-/// What waits to be sent in its turn.
+/// Packets queued for transmission.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Queue {
     pub(crate) line: Line,
     bytes: Bytes,
-    /// What of it is being sent, where that counts.
+    /// Units of this queue in service, if those count.
     in_service: u32,
     in_service_bytes: Bytes,
 }
 
-/// What a transmitter sends.
+/// A packet in service.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Sending {
     pub(crate) packet: Packet,
-    /// Where it waited, or would have.
+    /// The queue in which it waited, or would have waited.
     pub(super) queue: u32,
-    /// The next port decides on its head, which is on its way already: this is but the rest of it.
+    /// The next port is a cut-through port and the head has gone ahead; only the rest of the packet is left.
     pub(crate) head_is_gone: bool,
 }
 
-/// What became of an arrival.
+/// Outcome of an arrival.
 pub(crate) enum Arrival {
     Discarded(Reason),
-    /// It waits in this queue.
+    /// The packet is queued in this queue.
     Waits(usize),
-    /// This transmitter sends it from now on, for that long.
+    /// This transmitter sends the packet from now on, for this time.
     Serves(u32, Span),
 }
 
-/// What goes on the wire, with its time at the far end, and whether the wire loses it.
+/// A packet on the link with its arrival time, and the result of random loss.
 pub(crate) type OnWire = (Packet, Result<(), Reason>);
 
 impl Stepped {
-    /// `transmitters`: their numbers among those of all ports. `warmup`: when the measured part begins.
+    /// `transmitters`: their numbers among those of all ports. `warmup`: start of the measurement interval.
     pub(super) fn new(
         spec: &network::Port,
         transmitters: Range<u32>,
@@ -98,7 +98,7 @@ impl Stepped {
         }
     }
 
-    /// A packet arrives. The caller stores it if it waits.
+    /// A packet arrives. The caller stores it if it is queued.
     pub(crate) fn arrive(
         &mut self,
         equipment: &mut Equipment,
@@ -123,12 +123,12 @@ impl Stepped {
             QueueHeld { number, units, bytes: bytes_of_queue, is_full, makes_room }
         });
         let queue = own.as_ref().map_or(0, |own| own.number);
-        // What will make room for it leaves as many as there are.
+        // Making room for this packet leaves the total unchanged.
         let making_room = u64::from(own.as_ref().is_some_and(|own| own.makes_room));
         let units = Units(units_of_port.0.saturating_sub(making_room));
         let held = Held { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for, transmitters };
         if packet.has_price() {
-            equipment.hear_of_sender(packet, bytes, prices);
+            equipment.read_price_header(packet, bytes, prices);
         }
         let admitted = equipment.admit::<Observes>(packet, bytes, (&held, own.as_ref()), window, prices);
         self.count_arrival(queue, admitted, now, window);
@@ -173,7 +173,7 @@ impl Stepped {
         }
     }
 
-    /// The scheduler is told that what was first in its queue is so no more.
+    /// Notify the scheduler that the first unit of a queue has left it.
     fn leave_schedule(&mut self, queue: usize, bytes: Bytes, why: Leaving) {
         let is_empty = self.queues[queue].line.is_empty();
         if let Some(sharing) = &mut self.sharing {
@@ -181,12 +181,12 @@ impl Stepped {
         }
     }
 
-    /// What is counted of each class, where there are classes.
+    /// Counters of each class; empty without classes.
     pub(crate) fn classes(&self) -> &[ClassCounts] {
         self.sharing.as_ref().map_or(&[], |sharing| &sharing.classes)
     }
 
-    /// The queue whose turn it is. `head`: the size of the unit that is first in a queue.
+    /// The queue that the scheduler selects. `head` returns the size of the first unit of a queue.
     pub(crate) fn next_queue(&mut self, head: impl Fn(&Queue) -> Option<Bytes>) -> Option<usize> {
         let queues = &self.queues;
         match &mut self.sharing {
@@ -195,7 +195,7 @@ impl Stepped {
         }
     }
 
-    /// The queue of which something has to be discarded, because more waits than fits, and how many units.
+    /// If the buffer limit is exceeded: the queue to discard from, and the number of units.
     pub(crate) fn must_make_room(&self, equipment: &Equipment) -> Option<(usize, u32)> {
         let sharing = self.sharing.as_ref().filter(|sharing| sharing.room != Room::Refuses)?;
         let (units, bytes) = self.held(equipment);
@@ -210,7 +210,7 @@ impl Stepped {
         (!queue.line.is_empty()).then_some((number, most.max(1)))
     }
 
-    /// What was first in a queue, and that the caller took off it, is discarded to make room.
+    /// The first unit of a queue, which the caller has removed, is discarded to make room.
     pub(crate) fn give_way(
         &mut self,
         equipment: &mut Equipment,
@@ -234,7 +234,7 @@ impl Stepped {
         (Units(waiting + u64::from(self.in_service)), self.waiting_bytes + self.in_service_bytes)
     }
 
-    /// The turn of a packet has come, and nothing of it waits any more. The policy may mark or discard it yet, or write on its signal.
+    /// A packet's turn has come, and it is no longer queued. The policy may still mark it, discard it or write on its signal.
     pub(crate) fn let_go(
         &mut self,
         equipment: &mut Equipment,
@@ -270,7 +270,7 @@ impl Stepped {
         goes
     }
 
-    /// A packet that had been let in is discarded.
+    /// Count the discard of a packet that had been accepted.
     fn count_late(&mut self, equipment: &mut Equipment, packet: &Packet, (queue, now): (usize, Time), window: &Window) {
         equipment.rest.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
         equipment.rest.counts.held += u128::from(window.overlap(packet.time, now).0);
@@ -279,7 +279,7 @@ impl Stepped {
         }
     }
 
-    /// The policy of a queue is to be heard. `first`: when the unit that is first in it arrived.
+    /// Periodic update of a queue's policy. `first`: arrival time of the first unit in the queue.
     pub(crate) fn on_period(&mut self, equipment: &mut Equipment, (queue, now): (usize, Time), first: Option<Time>) {
         let (units, bytes) = match &self.sharing {
             None => self.held(equipment),
@@ -290,20 +290,20 @@ impl Stepped {
         equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
     }
 
-    /// How often the scheduler is to be heard.
+    /// The period of the scheduler, if it has one.
     pub(crate) fn period_of_scheduler(&self) -> Option<Span> {
         self.sharing.as_ref().and_then(|sharing| sharing.scheduler.period())
     }
 
-    /// The scheduler is to be heard.
+    /// Periodic update of the scheduler.
     pub(crate) fn on_period_of_scheduler(&mut self, now: Time) {
         if let Some(sharing) = &mut self.sharing {
             sharing.scheduler.on_period(now);
         }
     }
 
-    /// Put a packet that arrived at `packet.time` on a transmitter, where it waits for its tokens if the port shapes. Returns how
-    /// long that and sending take.
+    /// Put a packet that arrived at `packet.time` on a transmitter, where it waits for tokens if the port has a shaper. Returns the time
+    /// until the end of its transmission.
     pub(crate) fn begin_service(
         &mut self,
         equipment: &mut Equipment,
@@ -316,7 +316,7 @@ impl Stepped {
         let start = equipment.goes_at(now, bytes);
         let departure = match &mut self.delivery {
             None => start + equipment.service(bytes),
-            // What has waited came before the departure that makes it its turn; opportunities that pass while it waits for tokens are lost.
+            // Queued packets arrived before this departure. Opportunities that pass during the wait for tokens are lost.
             Some(delivery) => {
                 let begins = if packet.time < now && start == now { Begins::InTurn } else { Begins::AtOnce };
                 delivery.send(bytes, start, begins)
@@ -338,7 +338,7 @@ impl Stepped {
         departure.since(now)
     }
 
-    /// A transmitter finished. Returns the packet on its way to the far end; nothing if its head has gone ahead.
+    /// A transmitter has finished. Returns the packet on the link, or `None` if its head has gone ahead.
     pub(crate) fn finish(
         &mut self,
         equipment: &mut Equipment,
@@ -359,8 +359,8 @@ impl Stepped {
         (!sent.head_is_gone).then(|| self.set_out(equipment, sent.packet, now, now, window))
     }
 
-    /// A transmitter has begun to send a packet whose next port decides on its head, and has sent it at `departure`. The same as
-    /// [`Stepped::finish`] of the head.
+    /// A transmitter has begun to send a packet whose next port is a cut-through port, and will finish at `departure`. The counterpart of
+    /// [`Stepped::finish`] for the head.
     pub(crate) fn send_head(
         &mut self,
         equipment: &mut Equipment,
@@ -375,15 +375,15 @@ impl Stepped {
         let packet = sending.packet;
         let gone = self.set_out(equipment, packet, now, departure, window);
         if is_alone {
-            // The next one's head follows its last bit.
+            // The head of the next packet follows the last bit of this one.
             self.last_out += departure.since(now);
         }
         Some(gone)
     }
 
-    /// A packet is on the wire: the bit that counts left the transmitter now, the last one at `departure`.
+    /// Put a packet on the link. The decisive bit left the transmitter now, the last bit leaves at `departure`.
     fn set_out(&mut self, equipment: &mut Equipment, mut packet: Packet, now: Time, departure: Time, window: &Window) -> OnWire {
-        // What is lost draws no delay.
+        // Lost packets draw no delay.
         let survives = equipment.survives_wire(departure, window);
         let arrival = now + if survives.is_ok() { equipment.delay_of_next() } else { equipment.delay };
         if self.overtaking.is_none() {
@@ -394,8 +394,8 @@ impl Stepped {
         (packet, survives)
     }
 
-    /// The copy that the wire makes of a packet on its way that left now, if it makes one: as soon there, or with a jitter of its
-    /// own where packets overtake. What the packet carries beside is not copied yet.
+    /// The link's copy of a packet that left now, if the link duplicates it. It arrives at the same time, or with its own jitter if packets
+    /// may overtake one another. Side data is not copied here.
     pub(crate) fn copy_of(&self, equipment: &mut Equipment, packet: &Packet, now: Time, window: &Window) -> Option<Packet> {
         if !equipment.duplicates(now, window) {
             return None;
@@ -407,7 +407,7 @@ impl Stepped {
         Some(copy)
     }
 
-    /// Packets under way, where they overtake one another.
+    /// Packets on a link on which they may overtake one another.
     pub(crate) fn overtaking(&self) -> Option<&Overtaking> {
         self.overtaking.as_deref()
     }
@@ -416,12 +416,12 @@ impl Stepped {
         self.overtaking.as_deref_mut()
     }
 
-    /// Share of the measured opportunities' bytes that were used until then, of a port that sends by a trace.
+    /// Used share of the measured opportunities' bytes up to `until`, for a port that follows a delivery trace.
     pub(crate) fn used_share(&self, until: Time) -> Option<f64> {
         self.delivery.as_ref().map(|delivery| delivery.used_share(until))
     }
 
-    /// The caller took a packet off a queue to serve it.
+    /// The caller has removed a packet from a queue to serve it.
     pub(crate) fn leave_queue(&mut self, equipment: &mut Equipment, queue: usize, flow: u32, bytes: Bytes) {
         self.waiting -= 1;
         self.waiting_bytes -= bytes;
@@ -431,18 +431,18 @@ impl Stepped {
         }
     }
 
-    /// What left a queue was sent, or its policy did not let it go.
+    /// Notify the scheduler that a packet that left a queue was sent, or discarded by its policy.
     pub(crate) fn served(&mut self, queue: usize, bytes: Bytes, goes: &Result<(), Reason>) {
         let why = if goes.is_ok() { Leaving::Sent } else { Leaving::Discarded };
         self.leave_schedule(queue, bytes, why);
     }
 
-    /// Trace a departure that changes what is counted: something left the queue, or the unit in service counts.
+    /// Trace a departure that changes the occupancy: a unit left the queue, or the units in service count.
     pub(crate) fn trace_departure(&self, equipment: &mut Equipment, now: Time) {
         self.note_occupancy(equipment, now);
     }
 
-    /// The occupancy after a change.
+    /// Trace the occupancy after a change.
     fn note_occupancy(&self, equipment: &mut Equipment, now: Time) {
         let in_service = if equipment.counts_in_service { self.in_service } else { 0 };
         if let Some(trace) = &mut equipment.rest.trace {
@@ -451,7 +451,7 @@ impl Stepped {
     }
 }
 
-/// Of a scheduler that has its queues' policies in itself.
+/// For a scheduler that manages its queues' policies itself.
 fn verdict_of_scheduler(sharing: &mut Sharing, queue: usize, turn: &Turn) -> Verdict {
     let &Turn { waited, bytes_behind, is_capable, .. } = turn;
     match sharing.scheduler.decide(&Due { queue, waited, bytes_behind, is_capable }) {
@@ -462,7 +462,7 @@ fn verdict_of_scheduler(sharing: &mut Sharing, queue: usize, turn: &Turn) -> Ver
 }
 
 impl Queue {
-    /// Units and bytes in it; what is being sent only where that counts.
+    /// Units and bytes in the queue, including those in service if they count.
     fn held(&self, equipment: &Equipment) -> (Units, Bytes) {
         let waiting = u64::from(self.line.len());
         if !equipment.counts_in_service {

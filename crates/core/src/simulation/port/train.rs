@@ -1,5 +1,5 @@
-//! A port that takes whatever fits, of which nothing is traced, and where all that waits is of one size: it knows how many units wait, not
-//! which. Its departures are known on arrival: `departure = max(arrival, free) + service`.
+//! A port without traces whose policy accepts all units that fit, if all queued units have the same size. It stores the number of queued
+//! units, but not the units. Departures are computed on arrival: `departure = max(arrival, free) + service`.
 
 use super::ahead::{Ahead, Waiting};
 use super::care::Plain;
@@ -11,28 +11,28 @@ use crate::queue::Reason;
 use crate::simulation::window::Window;
 use serde::{Deserialize, Serialize};
 
-/// The buffer and the transmitter. What has gone into service is struck off as the next unit arrives.
+/// The buffer and the transmitter. Units that have gone into service are removed at the next arrival.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Train {
-    /// When the transmitter is free.
+    /// When the transmitter becomes idle.
     free: Time,
-    /// When the service of the first unit that waits starts; that of the others follows without a gap.
+    /// Start of service of the first queued unit; the others follow without a gap.
     start: Time,
-    /// Service time of each that waits.
+    /// Service time of each queued unit.
     service: Span,
     units: u32,
-    /// Size of each that waits.
+    /// Size of each queued unit.
     bytes: u32,
     /// Size of the unit last taken into service.
     serving_bytes: u32,
 }
 
-/// A unit would have to wait behind others that are not like it.
+/// A unit would have to queue behind units of a different size.
 pub(super) struct Mixed;
 
 impl Train {
-    /// A packet arrives at `packet.time`. On success the packet's time becomes that at the far end. Nothing has happened where it would
-    /// have to wait behind others that are not like it.
+    /// A packet arrives at `packet.time`. On success the packet's time becomes its arrival at the far end. If it would have to queue behind
+    /// units of a different size, nothing is changed.
     #[inline(always)]
     pub(super) fn pass(
         &mut self,
@@ -66,7 +66,7 @@ impl Train {
         Ok(Ok(()))
     }
 
-    /// Forget what has gone into service by `now`.
+    /// Remove the units that have gone into service by `now`.
     #[inline(always)]
     fn strike_off(&mut self, now: Time) {
         while self.units > 0 && self.start <= now {
@@ -90,7 +90,7 @@ impl Train {
         }
     }
 
-    /// The same as a list of what waits.
+    /// The same queue as a list of units.
     #[cold]
     pub(super) fn listed(&self, buffers: &mut Pool<Waiting>) -> Ahead {
         let (mut all, mut start) = (Ahead::serving(self.free, Bytes(self.serving_bytes.into())), self.start);
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_the_same_as_a_list() {
+    fn the_queue_converts_to_an_equivalent_list() {
         let mut train = Train { free: Time(50), start: Time(20), service: Span(10), units: 3, bytes: 100, serving_bytes: 40 };
         train.strike_off(Time(19));
         assert_eq!((train.units, train.serving_bytes), (3, 40));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_ever_is_listed_as_well() {
+    fn units_that_wait_forever_are_listed_without_overflow() {
         let train = Train { start: Time(20), service: Span(u64::MAX), units: 3, ..Train::default() };
         let mut buffers = Pool::default();
         let waiting = train.listed(&mut buffers).waiting();

@@ -1,4 +1,4 @@
-//! The transmitters of a port, and which of them are idle: an arrival at a trunk of a hundred channels does not ask each.
+//! The transmitters of a port, with a bit set of the idle ones: an arrival at a trunk of a hundred channels does not search them all.
 
 use super::Sending;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ const BITS: usize = u64::BITS as usize;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Transmitters {
     sending: Vec<Option<Sending>>,
-    /// A bit for each that is idle, 64 in a word.
+    /// One bit per idle transmitter, 64 in a word.
     idle: Vec<u64>,
 }
 
@@ -25,7 +25,7 @@ impl Transmitters {
         self.sending.len()
     }
 
-    /// The first that sends nothing.
+    /// The first idle transmitter.
     #[inline]
     pub(super) fn first_idle(&self) -> Option<u32> {
         let word = self.idle.iter().position(|word| *word != 0)?;
@@ -37,7 +37,7 @@ impl Transmitters {
         self.idle[number as usize / BITS] &= !(1 << (number as usize % BITS));
     }
 
-    /// It has finished.
+    /// A transmitter has finished.
     pub(crate) fn take(&mut self, number: u32) -> Option<Sending> {
         self.idle[number as usize / BITS] |= 1 << (number as usize % BITS);
         self.sending[number as usize].take()
@@ -51,7 +51,7 @@ impl Transmitters {
         self.sending[number as usize].as_mut()
     }
 
-    /// Those whose packet is not kept become idle.
+    /// Transmitters whose packet is not kept become idle.
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&mut Sending) -> bool) {
         for number in 0..self.count() as u32 {
             if self.get_mut(number).is_some_and(|sending| !keeps(sending)) {
@@ -60,7 +60,7 @@ impl Transmitters {
         }
     }
 
-    /// What is being sent.
+    /// The packets in service.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Sending> {
         self.sending.iter().flatten()
     }

@@ -1,4 +1,4 @@
-//! Memory that is asked for before the events come that need it: in a large run nearly all time is waiting for it.
+//! Prefetching for coming events. In a large run nearly all time is spent waiting for memory.
 
 use super::{End, Senders};
 use crate::primitives::calendar::Slot;
@@ -6,7 +6,7 @@ use crate::primitives::prefetch::prefetch;
 use crate::simulation::event_order::Event;
 use crate::simulation::fabric::Fabric;
 
-/// Events that come soon, the last ones seen, and the places of the packets that they are about.
+/// The latest of the coming events, and the pool places of their packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Foreseen {
     slots: [Slot; Foreseen::EVENTS],
@@ -19,12 +19,12 @@ impl Foreseen {
 }
 
 impl Senders {
-    /// What was foreseen lies elsewhere now.
+    /// Forget the foreseen events, after memory has moved.
     pub(crate) fn forget_foreseen(&mut self) {
         self.foreseen = Foreseen::default();
     }
 
-    /// Ask for the memory that coming events need.
+    /// Prefetch the memory of coming events.
     #[inline]
     pub(crate) fn look_ahead(&mut self) {
         for slot in self.fabric.common.calendar.foresee().into_iter().flatten() {
@@ -32,8 +32,8 @@ impl Senders {
         }
     }
 
-    /// An event is seen. Ask for what it is about, and a step more of those that were seen before it: the packet, its route, the port or the end to
-    /// which that leads, and what waits there.
+    /// Prefetch for a newly seen event, and the next step of each event seen before: the packet, its route, the port or end that it leads
+    /// to, and the queue there.
     #[inline(always)]
     fn ask_ahead(&mut self, slot: Slot) {
         let Senders { fabric, ends, foreseen: Foreseen { slots, packets, last }, .. } = self;
@@ -57,7 +57,7 @@ impl Senders {
         if let Some(packet) = seen(6) {
             fabric.prefetch_next_place(packet);
             if fabric.is_at_last_port(packet) {
-                // From there it walks on through both ends, or those that are here.
+                // From there the packet continues through both ends, or those in this domain.
                 match fabric.common.border {
                     None => ask_for(packet.flow, fabric, ends),
                     Some(_) => prefetch(&fabric.paths[packet.flow as usize]),
@@ -72,7 +72,7 @@ impl Senders {
         }
     }
 
-    /// The same of acknowledgements that are known to come.
+    /// Prefetch for acknowledgements that are known to arrive.
     #[inline]
     pub(crate) fn look_ahead_at_home(&self) {
         let known = &self.fabric.common.come_home;
@@ -85,7 +85,7 @@ impl Senders {
     }
 }
 
-/// Ask for the memory of a flow's ends.
+/// Prefetch the memory of a flow's ends.
 #[inline]
 fn ask_for(flow: u32, fabric: &Fabric, ends: &[End]) {
     prefetch(&fabric.paths[flow as usize]);

@@ -1,4 +1,4 @@
-//! The sending ends as a network describes them, and what they keep beside.
+//! Construction of the sending ends and their optional state.
 
 use super::End;
 use crate::congestion::{ControllerSpec, Controllers, Start};
@@ -32,7 +32,7 @@ pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                     ..Start::default()
                 };
                 if law.asks_at_start() {
-                    // A SYN is measured, where there is one.
+                    // If there is a SYN, its round trip is measured.
                     start.handshake_saves = if spec.handshake { Span::ZERO } else { network.handshake_saves(flow) };
                     start.has_selective_acks = uses_sack(spec.recovery);
                     start.hops = network.hops(flow);
@@ -40,7 +40,7 @@ pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                 }
                 let law = match law {
                     ControllerSpec::User(code) => {
-                        Controllers::user(workshop.make(code, |brought| brought.controller(code, start)), start)
+                        Controllers::user(workshop.make(code, |extras| extras.controller(code, start)), start)
                     }
                     law => Controllers::new(law, start),
                 };
@@ -49,7 +49,7 @@ pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                 End::Tcp(Sender::new(law, spec, Segments(waiting)))
             }
             Transport::Datagram(spec) => {
-                let make_user = |code: &UserCode, draws| workshop.make(code, |brought| brought.source(code, draws));
+                let make_user = |code: &UserCode, draws| workshop.make(code, |extras| extras.source(code, draws));
                 End::Datagram(Box::new(Source::new(spec, of, make_user)))
             }
         }
@@ -57,7 +57,7 @@ pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
     network.flows.iter().map(&mut make).collect()
 }
 
-/// What watches the slow start of every flow, or nothing if no group's is watched.
+/// The slow-start state of every flow, or an empty list if all groups use the standard rule.
 pub(super) fn make_watches(network: &Network) -> Vec<Watch> {
     if network.groups.iter().all(|group| group.transport.slow_start() == SlowStart::Standard) {
         return Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn make_watches(network: &Network) -> Vec<Watch> {
     network.flows.iter().map(|flow| Watch::of(network.groups[flow.group as usize].transport.slow_start())).collect()
 }
 
-/// How much of their windows the applications of flows use, or nothing if it is not remembered of any.
+/// The window usage of every flow's application, or an empty list if no group records it.
 pub(super) fn make_usages(network: &Network) -> Vec<Usage> {
     if !network.groups.iter().any(uses_are_remembered) {
         return Vec::new();
@@ -77,7 +77,7 @@ pub(super) fn make_usages(network: &Network) -> Vec<Usage> {
     network.flows.iter().map(|flow| of_group(&network.groups[flow.group as usize])).collect()
 }
 
-/// The application of every flow, or nothing if no group has one.
+/// The application of every flow, or an empty list if no group has one.
 pub(super) fn make_applications(network: &Network) -> Vec<Application> {
     if network.groups.iter().all(|group| group.application.is_none()) {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! What sending ends do: a TCP sender hears an acknowledgement or that time has passed, and sends what it may; an application hands data to
-//! it; a source sends its next datagram.
+//! The sending ends. A TCP sender processes an acknowledgement or a timer and sends as much as it may; an application hands data to it; a
+//! source sends its next datagram.
 
 mod look_ahead;
 mod making;
@@ -15,14 +15,14 @@ use crate::congestion::Controller;
 use crate::network::{Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
 use crate::primitives::random::{Entity, Purpose, Stream};
-use crate::primitives::signal::Told;
+use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::sizes::MAX_PACKET;
 use crate::primitives::units::{Bytes, Segments, Span, Time};
-use crate::record::recorder::Heard;
+use crate::record::recorder::AckRecord;
 use crate::tcp::recovery::rack_tlp::RackTlp;
 use crate::tcp::scoreboard::Scoreboard;
-use crate::tcp::sender::{Arrived, NONE, Sender, SenderCounts, Tcp};
-use crate::tcp::signal_reader::{Brought, SignalReader};
+use crate::tcp::sender::{IncomingAck, NONE, Sender, SenderCounts, Tcp};
+use crate::tcp::signal_reader::{AckExtras, SignalReader};
 use crate::tcp::slow_start::Watch;
 use crate::tcp::validation::{self, Usage};
 use crate::tcp::{SlowStart, TcpSpec, TimerForm};
@@ -32,39 +32,39 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The sending ends of all flows, what they need beside, and the fabric into which they send.
+/// The sending ends of all flows, their optional state, and the fabric into which they send.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Senders {
-    /// Without its flows: of each, the fields below and `fabric.paths` keep what is needed, half the bytes of the description. Snapshots and
-    /// the parts of a run share it.
+    /// The network without its flows: the fields below and `fabric.paths` store the required properties of each flow, in half the bytes of
+    /// its description. Snapshots and domains share it.
     pub(crate) network: Arc<Network>,
     pub(crate) fabric: Fabric,
     pub(crate) ends: Vec<End>,
     pub(crate) plans: Vec<Plan>,
     /// The first flow of each group.
     first_flows: Vec<u32>,
-    /// Of the flows that stop.
+    /// Stop times of the flows that stop.
     pub(crate) stops: BTreeMap<u32, Time>,
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
     pub(crate) boards: Side<Scoreboard>,
     pub(crate) racks: Side<RackTlp>,
-    /// Of slow starts, by flow; empty if every group's is the standard one.
+    /// Slow-start state by flow; empty if all groups use the standard rule.
     pub(crate) watches: Vec<Watch>,
-    /// Of what applications use, by flow; empty if nothing has to be remembered of any.
+    /// Window usage by flow; empty if no group records it.
     pub(crate) usages: Vec<Usage>,
-    /// Of the flows whose controllers ask for signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
+    /// Signal readers of the flows whose controllers request signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
     pub(crate) readers: Vec<SignalReader>,
-    /// Transmissions of resent segments, for listed drops and traces; `None` if nobody asks.
+    /// Transmission numbers of retransmitted segments, for listed drops and traces; `None` if unused.
     pub(crate) transmissions: Option<BTreeMap<(u32, u32), u32>>,
     #[serde(skip)]
     foreseen: Foreseen,
 }
 
-/// What becomes of the acknowledgement that follows the one that a sender hears.
+/// Treatment of the acknowledgement that follows the one being processed.
 #[derive(Clone, Copy)]
 enum Next {
-    /// Its sender may hear of it ahead of its time.
+    /// The sender may process it ahead of time.
     IsKnown,
     IsEvent,
 }
@@ -77,7 +77,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// What became of user code.
+    /// The failure of user code, if any.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         match self {
             End::Tcp(sender) => sender.controller.failure(time),
@@ -85,7 +85,7 @@ impl End {
         }
     }
 
-    /// What a sender counts, or as much of it as a source does.
+    /// The counters of a sender; of a datagram source only the number sent.
     pub(crate) fn counts(&self) -> SenderCounts {
         match self {
             End::Tcp(sender) => sender.counts,
@@ -93,8 +93,7 @@ impl End {
         }
     }
 
-    /// Segments that wait to be sent for the first time: what an application handed over, or the rest of a transfer. Of a greedy flow
-    /// none do.
+    /// Segments queued for their first transmission: data handed over by an application, or the rest of a transfer; 0 for a greedy flow.
     pub(crate) fn backlog(&self) -> u32 {
         match self {
             End::Tcp(sender) if sender.limit < u32::MAX => sender.limit - sender.high,
@@ -117,7 +116,7 @@ impl Senders {
             watches: make_watches(&network),
             usages: make_usages(&network),
             readers,
-            transmissions: fabric.tells_transmissions_apart().then(BTreeMap::new),
+            transmissions: fabric.distinguishes_transmissions().then(BTreeMap::new),
             foreseen: Foreseen::default(),
             network: Arc::new(Network { flows: Vec::new(), ..network }),
             fabric,
@@ -126,7 +125,7 @@ impl Senders {
         senders
     }
 
-    /// Let every flow begin in its time.
+    /// Schedule the start of every flow.
     fn schedule_starts(&mut self) {
         let Senders { network, fabric, .. } = self;
         for (flow, end) in self.ends.iter_mut().enumerate() {
@@ -143,20 +142,21 @@ impl Senders {
         }
     }
 
-    /// An acknowledgement is at its sender.
+    /// An acknowledgement reaches its sender.
     #[inline]
     pub(crate) fn on_home(&mut self, flow: u32, now: Time) {
         let runs_ahead = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].runs_ahead;
         if !runs_ahead && self.fabric.holds_acks(flow) {
             return self.hold_ack(flow, now);
         }
-        self.hear(flow, now, if runs_ahead { Next::IsKnown } else { Next::IsEvent });
+        self.process_ack(flow, now, if runs_ahead { Next::IsKnown } else { Next::IsEvent });
     }
 
-    /// The next acknowledgement that waits at a sender is known. Let the sender do ahead of its time what it does next: hear of that, or send
-    /// before, if it is paced. If it may time out before, the acknowledgement becomes an event. True if the sender has done something.
+    /// The next acknowledgement queued at a sender is known. The sender performs its next action ahead of time: it processes the
+    /// acknowledgement or, if paced, first sends. If it may time out earlier, the acknowledgement becomes an event. Returns true if the
+    /// sender has acted.
     #[inline]
-    pub(crate) fn hear_ahead(&mut self, flow: u32) -> bool {
+    pub(crate) fn process_ack_early(&mut self, flow: u32) -> bool {
         let (Some(time), End::Tcp(sender)) = (self.fabric.next_home(flow), &self.ends[flow as usize]) else { return false };
         let horizon = self.fabric.common.horizon();
         if let Some(wake) = sender.wakes_at().filter(|&wake| wake < time) {
@@ -166,29 +166,29 @@ impl Senders {
                 return true;
             }
         } else if time <= sender.deadline && time < horizon {
-            self.hear(flow, time, Next::IsKnown);
+            self.process_ack(flow, time, Next::IsKnown);
             return true;
         }
         self.fabric.await_home(flow, time);
         false
     }
 
-    /// An acknowledgement has become known. Let its sender hear of it ahead of its time if that is what it does next; else it waits. True if
-    /// the sender has done something.
+    /// The arrival of an acknowledgement has become known. The sender processes it ahead of time if that is its next action; otherwise the
+    /// acknowledgement is queued. Returns true if the sender has acted.
     #[inline]
-    pub(crate) fn hear_known(&mut self, ack: &Packet) -> bool {
+    pub(crate) fn process_known_ack(&mut self, ack: &Packet) -> bool {
         let (flow, time) = (ack.flow, ack.time);
         let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
         let is_next = sender.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.deadline;
         if is_next && self.fabric.next_home(flow).is_none() && time < self.fabric.common.horizon() {
             self.fabric.count_home(flow);
-            self.hear_of(ack, time);
+            self.process_packet(ack, time);
             return true;
         }
-        self.fabric.wait_at_home(*ack) && self.hear_ahead(flow)
+        self.fabric.wait_at_home(*ack) && self.process_ack_early(flow)
     }
 
-    /// An acknowledgement is at the edge of its flow, which may hold it.
+    /// An acknowledgement reaches the edge of its flow, which may hold it.
     #[cold]
     fn hold_ack(&mut self, flow: u32, now: Time) {
         if let Some(ack) = self.take_home(flow, Next::IsEvent) {
@@ -197,7 +197,7 @@ impl Senders {
         self.let_acks_go(flow, now);
     }
 
-    /// A packet is at the edge of its flow.
+    /// A packet reaches the edge of its flow.
     pub(crate) fn on_edge(&mut self, now: Time, flow: u32) {
         self.fabric.on_edge(now, flow);
         self.let_acks_go(flow, now);
@@ -209,19 +209,19 @@ impl Senders {
         self.let_acks_go(flow, now);
     }
 
-    /// A sender hears the acknowledgements that the edge of its flow holds, as long as it lets them go.
+    /// A sender processes the held acknowledgements that the edge releases.
     #[inline(never)]
     fn let_acks_go(&mut self, flow: u32, now: Time) {
         while let Some(ack) = self.fabric.let_go(flow, now) {
-            self.hear_of(&ack, now);
+            self.process_packet(&ack, now);
         }
     }
 
-    /// A sender hears the acknowledgement that reaches it at this time.
+    /// A sender processes the acknowledgement that reaches it at this time.
     #[inline]
-    fn hear(&mut self, flow: u32, now: Time, next: Next) {
+    fn process_ack(&mut self, flow: u32, now: Time, next: Next) {
         if let Some(packet) = self.take_home(flow, next) {
-            self.hear_of(&packet, now);
+            self.process_packet(&packet, now);
         }
     }
 
@@ -238,7 +238,7 @@ impl Senders {
     }
 
     #[inline(always)]
-    fn hear_of(&mut self, packet: &Packet, now: Time) {
+    fn process_packet(&mut self, packet: &Packet, now: Time) {
         let flow = packet.flow;
         let reports = &mut self.fabric.common.reports;
         let report = packet.has_report().then(|| {
@@ -249,20 +249,20 @@ impl Senders {
             Some(received) => (received.ack, received.ranges()),
             None => (packet.ack_word(), &[][..]),
         };
-        let arrived = Arrived { ack, blocks, echo: packet.sent };
+        let arrived = IncomingAck { ack, blocks, echo: packet.sent };
         if packet.signals() {
             let reports = &self.fabric.common.reports;
-            let told = if packet.has_report() { reports.at(packet.ack_word()).told } else { Told::default() };
-            let brought = self.read_signal(now, packet, &arrived, &told);
-            self.act::<true, true>(flow, now, Some(arrived), &brought);
+            let reported = if packet.has_report() { reports.at(packet.ack_word()).feedback } else { ReceiverFeedback::default() };
+            let extras = self.read_signal(now, packet, &arrived, &reported);
+            self.act::<true, true>(flow, now, Some(arrived), &extras);
         } else if self.fabric.is_traced(flow) {
-            self.act::<false, true>(flow, now, Some(arrived), &Brought::default());
+            self.act::<false, true>(flow, now, Some(arrived), &AckExtras::default());
         } else {
-            self.act::<false, false>(flow, now, Some(arrived), &Brought::default());
+            self.act::<false, false>(flow, now, Some(arrived), &AckExtras::default());
         }
     }
 
-    /// A look at the timer. True if it has expired.
+    /// Check the retransmission timer. Returns true if it has expired.
     pub(crate) fn on_timer(&mut self, flow: u32) -> bool {
         let now = self.fabric.common.now;
         let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
@@ -275,37 +275,37 @@ impl Senders {
         true
     }
 
-    /// What an acknowledgement brings that says more than what has arrived. `told`: by the receiver, if the controller asked for that.
+    /// Additional content of an acknowledgement. `told`: the receiver's signals, if the controller requests them.
     #[cold]
     #[inline(never)]
-    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &Arrived, told: &Told) -> Brought {
+    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &IncomingAck, reported: &ReceiverFeedback) -> AckExtras {
         let facts = &self.fabric.facts[self.fabric.paths[packet.flow as usize].wire.group as usize];
         let (Some(place), End::Tcp(sender)) = (facts.place_among_signalled(packet.flow), &mut self.ends[packet.flow as usize])
         else {
-            return Brought { echoes_mark: packet.is_marked(), ..Brought::default() };
+            return AckExtras { echoes_mark: packet.is_marked(), ..AckExtras::default() };
         };
         let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
         let reader = &mut self.readers[place];
-        if let Some(delay) = reader.one_way_delay(told) {
+        if let Some(delay) = reader.one_way_delay(reported) {
             sender.controller.on_one_way_delay(delay, now);
         }
         let echoes_mark = packet.is_marked() && !reader.answers_marks();
-        Brought { echoes_mark, ..reader.read(now, arrived, told, board) }
+        AckExtras { echoes_mark, ..reader.read(now, arrived, reported, board) }
     }
 
-    /// Time has brought something to a sender, now or ahead of it: a timeout, a start, the pacer's turn.
+    /// A sender acts because of time, now or ahead of it: a timeout, a start, or a pacing time.
     fn act_in_time(&mut self, flow: u32, now: Time) {
         let looks_closer = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].looks_closer;
         if looks_closer || self.fabric.signalled(flow).is_some() {
-            self.act::<true, true>(flow, now, None, &Brought::default());
+            self.act::<true, true>(flow, now, None, &AckExtras::default());
         } else if self.fabric.is_traced(flow) {
-            self.act::<false, true>(flow, now, None, &Brought::default());
+            self.act::<false, true>(flow, now, None, &AckExtras::default());
         } else {
-            self.act::<false, false>(flow, now, None, &Brought::default());
+            self.act::<false, false>(flow, now, None, &AckExtras::default());
         }
     }
 
-    /// The next that a sender would do by itself is to time out.
+    /// Whether the sender's only pending action of its own is a timeout.
     pub(crate) fn awaits_timeout(&self, sender: &Sender, flow: usize) -> bool {
         let by_time = self.fabric.facts[self.fabric.paths[flow].wire.group as usize].by_time;
         let is_rto = !by_time || sender.board == NONE || self.racks.at(sender.board).awaits_rto();
@@ -319,24 +319,24 @@ impl Senders {
         }
     }
 
-    /// Outstanding segments by what a recovery by time knows of them, once it knows any.
+    /// Outstanding segments as counted by the states of RACK, once it has any state.
     pub(crate) fn known_by_time(&self, sender: &Sender) -> Option<Segments> {
         (sender.board != NONE).then(|| self.racks.at(sender.board).accounted_for())
     }
 
-    /// Give a sender what has happened (an acknowledgement, or else what the time brings), let it send until it has nothing more
-    /// to send now, and see to its timers. `SIGNALLED`: the acknowledgement brings more than most, the controller asked for
-    /// signals, or the sender looks closer. `TRACED`: it may be traced.
+    /// A sender processes an acknowledgement or, without one, the passing of time. It then sends until it may send no more now, and its
+    /// timers are updated. `SIGNALLED`: the acknowledgement has additional content, the controller requests signals, or the sender looks
+    /// closer. `TRACED`: the sender may be traced.
     #[inline]
     fn act<const SIGNALLED: bool, const TRACED: bool>(
         &mut self,
         flow: u32,
         now: Time,
-        arrived: Option<Arrived>,
-        brought: &Brought,
+        arrived: Option<IncomingAck>,
+        extras: &AckExtras,
     ) {
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
-        // Its own event may be what calls now.
+        // The timer's own event may be the one being handled.
         let covered = if arrived.is_some() { sender.deadline } else { Time::NEVER };
         let group = self.fabric.paths[flow as usize].wire.group;
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
@@ -350,7 +350,7 @@ impl Senders {
         };
         let warmup = self.fabric.common.window.warmup;
         let reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
-        let reader = reader.filter(|reader| reader.minds_what_leaves());
+        let reader = reader.filter(|reader| reader.tracks_sending());
         let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
         let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
         let usage = if SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
@@ -359,18 +359,18 @@ impl Senders {
         match &arrived {
             Some(arrived) => {
                 let is_duplicate = arrived.ack <= tcp.sender.una;
-                let rtt = tcp.on_ack::<SIGNALLED>(arrived, brought);
+                let rtt = tcp.on_ack::<SIGNALLED>(arrived, extras);
                 if SIGNALLED && let Some(reader) = &mut tcp.reader {
                     reader.bound_release(tcp.sender);
                 }
                 if TRACED && let Some(recorder) = &mut self.fabric.common.recorder {
                     recorder.on_ack(
                         now,
-                        &Heard {
+                        &AckRecord {
                             flow,
                             ack: arrived.ack,
                             blocks: arrived.blocks,
-                            echoes_mark: brought.echoes_mark,
+                            echoes_mark: extras.echoes_mark,
                             is_duplicate,
                             rtt,
                         },
@@ -413,7 +413,7 @@ impl Senders {
                 }
             }
             let is_syn = SIGNALLED && spec.is_syn(segment);
-            // RFC 3168 section 6.1.1: a SYN is not capable.
+            // RFC 3168 section 6.1.1: a SYN is not ECN-capable.
             let ecn = if is_syn { Ecn::INCAPABLE } else { tcp.announce(transmission) };
             let bytes = match () {
                 () if is_syn => spec.header,
@@ -466,7 +466,8 @@ impl Senders {
         self.act_in_time(flow, now);
     }
 
-    /// A flow starts, may send again, or its source has a datagram. False if a sender has done meanwhile, ahead of its time, what it was to do.
+    /// A flow starts, may send again, or its source has a datagram. Returns false if the sender has already performed the action ahead of
+    /// time.
     pub(crate) fn on_wake(&mut self, flow: u32) -> bool {
         let now = self.fabric.common.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else {
@@ -504,7 +505,7 @@ impl Senders {
         self.fabric.send::<true>(now, &packet, ecn);
     }
 
-    /// Send a datagram of the caller's. Returns its number; `None` if the flow is not external or the datagram is empty or too large.
+    /// Send a datagram of the caller. Returns its number, or `None` if the flow is not external or the datagram is empty or too large.
     pub(crate) fn inject(&mut self, flow: u32, payload: Bytes, ecn: Ecn) -> Option<u32> {
         let now = self.fabric.common.now;
         let group = &self.network.groups[self.fabric.paths.get(flow as usize)?.wire.group as usize];
@@ -524,8 +525,9 @@ impl Senders {
     }
 }
 
-/// Keep the pending events of timer and pacer at or before their times. They are looked at when they come, not moved with every acknowledgement.
-/// `covered`: an event of the timer is pending before this or then, so that none need be looked for, if the deadline is not before it.
+/// Keep the pending events of timer and pacer no later than their times. An event that comes early is rescheduled then, instead of being
+/// moved with every acknowledgement. `covered`: a timer event is pending no later than this, so that the calendar need not be searched
+/// unless the deadline is earlier.
 #[inline(always)]
 fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender, covered: Time) {
     if sender.deadline < covered {
@@ -543,14 +545,14 @@ fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender,
     }
 }
 
-/// Size on the wire of the last segment of a transfer, which may be short. It may also be the last one for now, of an application.
+/// Size on the wire of the last segment of a transfer, or of the data that an application has handed over so far. It may be short.
 #[inline(never)]
 fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
     let before = spec.payload_before(segment);
     Bytes(size.0.saturating_sub(before.0).clamp(1, spec.mss.0)) + spec.header
 }
 
-/// When the free-running clock of a flow's host ticks first.
+/// Time of the first tick of the free-running clock of a flow's host.
 fn clock_phase(of: Entity, tick: Span) -> Span {
     let share = Stream::new(of, Purpose::TimerPhase).uniform(0);
     Span((share * tick.0 as f64) as u64)

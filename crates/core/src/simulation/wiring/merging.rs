@@ -1,4 +1,5 @@
-//! Where several lines meet, so that an arrival has to wait for its turn, and where acknowledgements come in order all the same.
+//! Ports at which several lines merge, so that arrivals must wait for their turn, and ports at which acknowledgements are in order
+//! nevertheless.
 
 use super::{ack_unit, data_unit};
 use crate::network::{Aal5, Flow, Group, Network, Transport};
@@ -7,7 +8,7 @@ use crate::simulation::port::{Entry, Gather, Port};
 use crate::tcp::TcpSpec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Find the ports where acknowledgements can be gathered: see [`Gather`].
+/// Find the ports at which acknowledgements can be gathered; see [`Gather`].
 pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
     #[derive(Clone, Copy)]
     enum Return {
@@ -45,7 +46,7 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
     for (index, found) in returns.into_iter().enumerate() {
         let Return::Behind { last_port, ahead, least_data } = found else { continue };
         let port = &network.ports[last_port as usize];
-        // The next packet leaves that port at least its service later, or at the same time on another transmitter.
+        // The next packet leaves that port at least one service time later, or at the same time on another transmitter.
         let service = if port.transmitters == 1 { port.rate.time_to_send(least_data) } else { Span::ZERO };
         let ahead = service + ahead;
         let ordered = ports[last_port as usize].stepped().is_none() && ports[index].stepped().is_none();
@@ -55,13 +56,13 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
     }
 }
 
-/// What may be the smallest data packet of a flow, or cell of it.
+/// Minimum size of a flow's data packets or cells.
 fn least_data(flow: &Flow, group: &Group, spec: &TcpSpec) -> Bytes {
     data_unit(flow, group).unwrap_or_else(|| spec.header.max(Bytes(1)))
 }
 
-/// The least time from when data leaves the last port's delay line until its acknowledgement is at the first port back: there and back over the
-/// receiver's access link.
+/// Minimum time from the departure of data from the last port's delay line to the arrival of its acknowledgement at the first port of the
+/// reverse path: both directions of the receiver's access link.
 fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, least_data: Bytes) -> Span {
     let access = flow.receiver_access;
     let ack = ack_unit(group).unwrap_or(spec.ack_size);
@@ -69,7 +70,7 @@ fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, least_data: Bytes
     service(least_data) + access.delay + service(ack) + access.delay
 }
 
-/// Which ports are fed by several lines, so that an arrival has to wait for its turn.
+/// Whether each port is fed by several lines, so that an arrival must wait for its turn.
 pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Fed {
@@ -86,7 +87,7 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
             _ => Fed::BySeveral,
         };
     };
-    // Feeders: a port by its number, the two access lines of a flow and orderly ways back by numbers above all ports.
+    // Feeders: a port by its number; the two access lines of a flow and orderly reverse paths by numbers above all ports.
     let mut orderly: BTreeMap<OrderlyReturn, u64> = BTreeMap::new();
     for (index, flow) in (0..).zip(&network.flows) {
         feed(network.paths[flow.forward as usize][0], (1 << 40) + 2 * index);
@@ -102,15 +103,14 @@ pub(super) fn merging_ports(network: &Network, changing: &BTreeSet<u32>) -> Vec<
     fed.into_iter().map(|state| !matches!(state, Fed::By(_))).collect()
 }
 
-/// What has to be the same for acknowledgements of different flows to reach the way back in the order in which their data left the
-/// last port: then the port there is fed in order, as if by one line.
+/// Properties that must be equal for the acknowledgements of different flows to reach the reverse path in the order in which their data
+/// left the last port. The port there is then fed in order, as if by one line.
 ///
-/// Why it holds: data packets (or cells) leave that port one service time apart. All have one size and meet an access link at least as
-/// fast, so none waits there; each packet is acknowledged at once; acknowledgements are no larger than data (and take one cell), so
-/// none waits on the way up either.
-/// And nothing but acknowledgements comes back: of flows with the available bit rate service RM cells do, too.
-/// So every one of them arrives the same span after the departure of its data. On links with jitter, or that duplicate packets,
-/// data may arrive closer together; and where the port sends by a trace, too.
+/// Why it holds: data packets (or cells) leave that port one service time apart. All have the same size and cross an access link that is at
+/// least as fast, so none queues there. Each packet is acknowledged at once. Acknowledgements are no larger than data (and take one cell),
+/// so none queues on the uplink either. Only acknowledgements return, which excludes flows with the available bit rate service, whose RM
+/// cells return too. Every acknowledgement therefore arrives after the same delay from the departure of its data. On links with jitter or
+/// duplication, and on ports that follow a delivery trace, data may arrive closer together.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct OrderlyReturn {
     last_port: u32,
@@ -118,7 +118,7 @@ struct OrderlyReturn {
     ack_size: Bytes,
     rate: Option<Rate>,
     delay: Span,
-    /// Of reassembly and of the acknowledgement's segmentation.
+    /// Delay of reassembly and of the acknowledgement's segmentation.
     adaptation: Span,
 }
 

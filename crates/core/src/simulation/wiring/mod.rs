@@ -1,4 +1,4 @@
-//! What follows from a network before anything moves: ports and how arrivals get in, paths, routes, and how far ahead events lie.
+//! Structures derived from a network before the run starts: ports and their entries, paths, routes, and the range of event times.
 
 mod merging;
 mod plan;
@@ -22,7 +22,7 @@ use merging::{gather_returns, merging_ports};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// The ports, and the port of each transmitter of those that are stepped. `rerouted`: flows whose route changes.
+/// The ports, and the port of each transmitter of the stepped ports. `rerouted`: flows whose route changes.
 pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
@@ -49,7 +49,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index }, Purpose::Policy);
             match policy {
                 PolicySpec::User(code) => {
-                    Policies::user(workshop.make(code, |brought| brought.policy(code, Draws::new(stream))), flows)
+                    Policies::user(workshop.make(code, |extras| extras.policy(code, Draws::new(stream))), flows)
                 }
                 policy => Policies::new(policy, flows, stream),
             }
@@ -75,7 +75,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
         if stepped {
             transmitters.extend(std::iter::repeat_n(index, spec.transmitters as usize));
         }
-        // A flow that changes its route may feed a port by lines of its own and by others in turn.
+        // A flow with route changes may feed a port alternately by different lines.
         let by_event = stepped || !rerouted.is_empty() || merging[index as usize];
         port.entry = match spec.switching {
             Switching::CutThrough => Entry::Heads { by_event },
@@ -91,7 +91,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
     (ports, transmitters)
 }
 
-/// Of each port, the flows whose route crosses it now or after a change, ascending.
+/// For each port, the flows whose route crosses it now or after a change, in ascending order.
 fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
     let mut crossing = vec![Vec::new(); network.ports.len()];
     if network.ports.iter().all(|port| port.scheduling.is_none() && !port.policy.sees_flows()) {
@@ -114,7 +114,7 @@ fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
     crossing
 }
 
-/// Of each port, whether all units that cross it have one size.
+/// For each port, whether all units that cross it have the same size.
 fn units_alike(network: &Network) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
     enum Crossing {
@@ -142,7 +142,7 @@ fn units_alike(network: &Network) -> Vec<bool> {
     crossing.into_iter().map(|crossing| crossing != Crossing::Mixed).collect()
 }
 
-/// Size of all units of a flow's data, if they have one.
+/// Size of a flow's data units, if they all have the same size.
 fn data_unit(flow: &network::Flow, group: &network::Group) -> Option<Bytes> {
     match &group.transport {
         _ if group.framing.is_some() => Some(CELL_BYTES),
@@ -153,7 +153,7 @@ fn data_unit(flow: &network::Flow, group: &network::Group) -> Option<Bytes> {
     }
 }
 
-/// Size of all units of the acknowledgements of a group's flows, if they have any.
+/// Size of the acknowledgement units of a group's flows, if they have acknowledgements.
 fn ack_unit(group: &network::Group) -> Option<Bytes> {
     match &group.transport {
         Transport::Tcp(spec, _) => Some(if group.framing.is_some() { CELL_BYTES } else { spec.ack_size }),
@@ -190,7 +190,7 @@ pub(crate) fn flows_of(network: &Network, group: u32) -> Range<u32> {
     before(group)..before(group + 1)
 }
 
-/// Flows of one group stand together, in the order of the groups.
+/// The first flow of each group. Flows of a group are adjacent, in the order of the groups.
 pub(crate) fn first_flows(network: &Network) -> Vec<u32> {
     let mut first = vec![0; network.groups.len()];
     for (index, flow) in (0..network.flows.len() as u32).zip(&network.flows).rev() {
@@ -199,7 +199,7 @@ pub(crate) fn first_flows(network: &Network) -> Vec<u32> {
     first
 }
 
-/// How far ahead most events lie: a few of the longest delays.
+/// Typical range of event times: a few times the longest delay.
 pub(crate) fn reach(network: &Network) -> Span {
     let access = network.flows.iter().map(|flow| (flow.sender_access.delay + flow.receiver_access.delay).0).max();
     let shared = network.ports.iter().map(|port| port.delay.0).max();
@@ -233,7 +233,7 @@ pub(crate) fn has_channels(network: &Network) -> bool {
     network.groups.iter().any(|group| group.framing.is_some())
 }
 
-/// Segments of a transfer; as many as there can be without a size.
+/// Segments of a transfer; the largest number without a size.
 pub(crate) fn segments_of(spec: &TcpSpec, size: Option<Bytes>) -> Segments {
     Segments(size.map_or(u32::MAX, |size| size.0.div_ceil(spec.mss.0) as u32))
 }

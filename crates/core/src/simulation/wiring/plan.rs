@@ -1,4 +1,4 @@
-//! What a flow is to do.
+//! Start and size of a flow.
 
 use crate::network::{Flow, Network};
 use crate::primitives::units::{Bytes, Span, Time};
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) start: Time,
-    /// Payload; the largest number if greedy.
+    /// Payload; the largest number for a greedy flow.
     pub(crate) size: Bytes,
-    /// As [`Network::base_rtt`] has it.
+    /// The value of [`Network::base_rtt`].
     pub(crate) base_rtt: Span,
 }
 
