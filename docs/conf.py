@@ -43,16 +43,14 @@ html_show_copyright = False
 
 
 def navigate(app: Sphinx, page: str, source: list[str]) -> None:
-    """Gives pages that list others their place in the navigation, which a reader of the sources need not see."""
-    if page == "index":
-        for section in source[0].split("\n## ")[1:]:
-            caption, _, rest = section.partition("\n")
-            pages = re.findall(r"^\* \[[^]]+\]\((\S+)\.md\)", rest, re.MULTILINE)
-            source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n" + "\n".join(pages) + "\n```\n"
-    elif page == "python":
+    """Adds the table of contents of an index page, made from the links in its lists."""
+    if page == "reference/python":
         source[0] = re.sub(r"^## `([\w.]+)`\n(?:.*\n)+?(?=\n## |\Z)", docstrings, source[0], flags=re.MULTILINE)
-    elif page.endswith("/index"):
+    elif page in ("reference/controllers/index", "reference/policies/index"):
         source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
+    elif page == "index" or page.endswith("/index"):
+        pages = re.findall(r"^\* \[[^]]+\]\(([^)#]+)\.md\)", source[0], re.MULTILINE)
+        source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```\n"
 
 
 def docstrings(section: re.Match[str]) -> str:

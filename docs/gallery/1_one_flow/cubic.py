@@ -9,8 +9,8 @@ import tailback as tb
 scenario = tb.dumbbell(
     name="a loss at a window of 300, round trip 100 ms", rate="10 Gbps", delay="10 ms", buffer="unlimited", duration="16 s",
     flows={
-        "cubic": {"rtt": "100 ms", "tcp": {"preset": "cubic", "initial_ssthresh": 300, "delayed_ack": False}},
-        "reno": {"rtt": "100 ms", "tcp": {"preset": "sack", "initial_ssthresh": 300, "delayed_ack": False}},
+        "cubic": {"propagation_rtt": "100 ms", "tcp": {"preset": "cubic", "initial_ssthresh": 300, "delayed_ack": False}},
+        "reno": {"propagation_rtt": "100 ms", "tcp": {"preset": "sack", "initial_ssthresh": 300, "delayed_ack": False}},
     },
     traces=["cwnd"],
 ).with_({"topology.dumbbell.loss": {"drops": [{"group": group, "segment": 3000} for group in ("cubic", "reno")]}})

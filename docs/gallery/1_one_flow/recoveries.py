@@ -11,7 +11,7 @@ import tailback as tb
 tcp = {"initial_window": 24, "initial_ssthresh": 24, "delayed_ack": False}
 figure, axes = plt.subplots(1, 4, sharex=True, sharey=True)
 for axis, preset in zip(axes, ["sack", "newreno", "reno", "tahoe"], strict=True):
-    web = {"rtt": "100 ms", "size": "100 kB", "tcp": {"preset": preset, **tcp}}
+    web = {"propagation_rtt": "100 ms", "size": "100 kB", "tcp": {"preset": preset, **tcp}}
     scenario = tb.dumbbell(
         rate="100 Mbps", delay="5 ms", buffer="unlimited", duration="3 s", flows={"web": web}, traces=["segments"]
     ).with_({"topology.dumbbell.loss": {"drops": [{"group": "web", "segment": segment} for segment in (3, 5, 7)]}})

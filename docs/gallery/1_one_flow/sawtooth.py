@@ -8,6 +8,6 @@ import tailback as tb
 
 scenario = tb.dumbbell(
     name="Reno, a buffer of one bandwidth-delay product", rate="10 Mbps", delay="10 ms", buffer="67 packets", duration="50 s",
-    flows={"web": {"rtt": "80 ms", "tcp": {"preset": "sack", "initial_ssthresh": 67}}}, traces=["cwnd", "queue"],
+    flows={"web": {"propagation_rtt": "80 ms", "tcp": {"preset": "sack", "initial_ssthresh": 67}}}, traces=["cwnd", "queue"],
 )
 tb.simulate(scenario).plot(lines=("web", "bottleneck")).savefig("sawtooth.svg")

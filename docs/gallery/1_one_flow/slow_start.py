@@ -9,7 +9,7 @@ import tailback as tb
 
 scenario = tb.dumbbell(
     name="standard", rate="50 Mbps", delay="10 ms", buffer="500 packets", duration="3 s",
-    flows={"web": {"rtt": "60 ms", "tcp": {"preset": "cubic", "timestamps": True}}}, traces=["cwnd", "queue"],
+    flows={"web": {"propagation_rtt": "60 ms", "tcp": {"preset": "cubic", "timestamps": True}}}, traces=["cwnd", "queue"],
 )
 runs = {kind: tb.simulate(scenario.with_({"flows.web.tcp.slow_start": kind})) for kind in ("hystart", "hystart++")}
 tb.simulate(scenario).plot(lines=("web", "bottleneck"), beside=runs).savefig("slow_start.svg")

@@ -10,7 +10,7 @@ import numpy as np
 
 import tailback as tb
 
-web = {"count": 8, "rtt": {"evenly": ["20 ms", "160 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"}}
+web = {"count": 8, "propagation_rtt": {"evenly": ["20 ms", "160 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"}}
 scenario = tb.dumbbell(rate="20 Mbps", delay="5 ms", buffer="60 packets", flows={"web": web}, duration="300 s", warmup="20 s")
 runs = tb.simulate(scenario, seeds=3)
 rtt, goodput = (np.array([run.flows[column] for run in runs]) for column in ("mean_rtt_s", "goodput_bps"))

@@ -8,7 +8,7 @@ import tailback as tb
 
 scenario = tb.dumbbell(
     name="vegas", rate="20 Mbps", delay="20 ms", buffer="100 packets", duration="20 s", traces=["cwnd", "queue"],
-    flows={"four": {"count": 4, "rtt": {"evenly": ["60 ms", "80 ms"]}, "tcp": {"preset": "sack", "timestamps": True}}},
+    flows={"four": {"count": 4, "propagation_rtt": {"evenly": ["60 ms", "80 ms"]}, "tcp": {"preset": "sack", "timestamps": True}}},
 )
 vegas = tb.simulate(scenario.with_({"flows.four.tcp.controller": "vegas"}))
 vegas.plot(lines=("four", "bottleneck"), beside={"reno": tb.simulate(scenario)}, span=(0, 20)).savefig("vegas.svg")

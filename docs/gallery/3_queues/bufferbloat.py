@@ -8,7 +8,7 @@ import tailback as tb
 
 scenario = tb.dumbbell(
     name="drop-tail", rate="20 Mbps", delay="10 ms", buffer="1000 packets", duration="40 s", traces=["rtt"],
-    flows={"web": {"count": 2, "rtt": ["50 ms", "60 ms"], "tcp": {"preset": "linux/cubic"}}},
+    flows={"web": {"count": 2, "propagation_rtt": ["50 ms", "60 ms"], "tcp": {"preset": "linux/cubic"}}},
 )
 codel = tb.simulate(scenario.with_({"topology.dumbbell.queue.policy": "codel"}))
 tb.simulate(scenario).plot(lines="web 0", beside={"CoDel": codel}).savefig("bufferbloat.svg")

@@ -8,7 +8,7 @@ import numpy as np
 
 import tailback as tb
 
-web = {"rtt": {"uniform": ["70 ms", "90 ms"]}, "start": {"uniform": ["0 s", "5 s"]}}
+web = {"propagation_rtt": {"uniform": ["70 ms", "90 ms"]}, "start": {"uniform": ["0 s", "5 s"]}}
 web |= {"tcp": {"preset": "sack", "delayed_ack": False}}
 queue = {"buffer": "50 %", "bdp_rtt": "80 ms"}
 scenario = tb.dumbbell(rate="20 Mbps", delay="5 ms", queue=queue, flows={"web": web}, duration="120 s", warmup="30 s")

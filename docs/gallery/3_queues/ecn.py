@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 
 import tailback as tb
 
-web = {"count": 10, "rtt": {"evenly": ["60 ms", "120 ms"]}, "tcp": {"preset": "sack"}}
+web = {"count": 10, "propagation_rtt": {"evenly": ["60 ms", "120 ms"]}, "tcp": {"preset": "sack"}}
 queue = {"policy": "pie", "buffer": "200 packets"}
 scenario = tb.dumbbell(rate="20 Mbps", delay="10 ms", queue=queue, flows={"web": web}, duration="60 s", warmup="10 s")
 figure, axes = plt.subplots(1, 2, sharey=True)

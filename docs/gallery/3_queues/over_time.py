@@ -8,7 +8,7 @@ import tailback as tb
 
 scenario = tb.dumbbell(
     name="drop-tail", rate="20 Mbps", delay="10 ms", buffer="200 packets", duration="20 s", traces=["queue"],
-    flows={"web": {"count": 10, "rtt": {"evenly": ["60 ms", "120 ms"]}, "tcp": {"preset": "sack"}}},
+    flows={"web": {"count": 10, "propagation_rtt": {"evenly": ["60 ms", "120 ms"]}, "tcp": {"preset": "sack"}}},
 )
 red = {"policy": "red", "buffer": "200 packets", "lower": "20 packets", "upper": "60 packets"}
 queues = {"RED": red, "CoDel": {"policy": "codel", "buffer": "200 packets"}}

@@ -8,7 +8,7 @@ against 92 %.
 import tailback as tb
 
 queue = {"buffer": "5 %", "bdp_rtt": "100 ms"}
-web = {"count": 20, "rtt": {"uniform": ["80 ms", "120 ms"]}, "start": {"uniform": ["0 s", "2 s"]}}
+web = {"count": 20, "propagation_rtt": {"uniform": ["80 ms", "120 ms"]}, "start": {"uniform": ["0 s", "2 s"]}}
 web |= {"sender_access": {"rate": "100 Mbps"}, "tcp": {"preset": "sack", "pacing": True}}
 scenario = tb.dumbbell(rate="50 Mbps", delay="10 ms", queue=queue, flows={"web": web}, duration="20 s", warmup="8 s")
 vary = {

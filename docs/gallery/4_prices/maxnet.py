@@ -11,8 +11,8 @@ import tailback as tb
 ends = {"long": ("n0", "n3"), "first": ("n0", "n1"), "second": ("n1", "n2"), "third": ("n2", "n3")}
 figure, axis = plt.subplots()
 for place, (law, policy) in enumerate({"reno": "drop_tail", "maxnet": "maxnet"}.items()):
-    tcp = {"preset": "sack", "controller": "reno" if law == "reno" else {"kind": "maxnet", "fastest": "10 Mbps"}}
-    flows = {name: {"from": begin, "to": end, "rtt": "70 ms", "tcp": tcp} for name, (begin, end) in ends.items()}
+    tcp = {"preset": "sack", "controller": "reno" if law == "reno" else {"kind": "maxnet", "max_rate": "10 Mbps"}}
+    flows = {name: {"from": begin, "to": end, "propagation_rtt": "70 ms", "tcp": tcp} for name, (begin, end) in ends.items()}
     queue = {"policy": policy, "buffer": "100 packets"}
     run = tb.simulate(tb.parking_lot(hops=3, rate="10 Mbps", delay="5 ms", queue=queue, flows=flows, duration="60 s"))
     bars = [number + 0.4 * place - 0.2 for number in range(4)]

@@ -9,7 +9,7 @@ import tailback as tb
 web = {"preset": "sack", "controller": "rcp"}
 scenario = tb.dumbbell(
     name="RCP, a new flow every four seconds", rate="20 Mbps", delay="5 ms", queue={"policy": "rcp", "buffer": "100 packets"},
-    flows={"web": {"count": 4, "start": ["0 s", "4 s", "8 s", "12 s"], "rtt": "40 ms", "tcp": web}},
-    record={"traces": {"throughput": {"bin": "200 ms", "of": ["web"]}, "queue": ["bottleneck"]}}, duration="16 s",
+    flows={"web": {"count": 4, "start": ["0 s", "4 s", "8 s", "12 s"], "propagation_rtt": "40 ms", "tcp": web}},
+    record={"traces": {"throughput": {"bin": "200 ms", "flows": ["web"]}, "queue": ["bottleneck"]}}, duration="16 s",
 )
 tb.simulate(scenario).plot().savefig("rcp.svg")

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 
 import tailback as tb
 
-web = {"rtt": "50 ms", "tcp": {"preset": "sack"}}
+web = {"propagation_rtt": "50 ms", "tcp": {"preset": "sack"}}
 scenario = tb.dumbbell(rate="5 Mbps", delay="10 ms", buffer="30 packets", duration="9 s", flows={"web": web}, traces=["packets"])
 tb.simulate(scenario).save_capture("run.pcapng")
 seen = tb.analyse("run.pcapng", samples=True)

@@ -11,9 +11,9 @@ import tailback as tb
 
 shares = {"max-min": [], "proportional": [], "Reno": []}
 for hops in range(1, 6):
-    flows = {"long": {"rtt": f"{25 * hops + 5} ms", "tcp": {"preset": "sack"}}}
+    flows = {"long": {"propagation_rtt": f"{25 * hops + 5} ms", "tcp": {"preset": "sack"}}}
     for hop in range(hops):
-        flows[f"short{hop}"] = {"from": f"n{hop}", "to": f"n{hop + 1}", "rtt": "30 ms", "tcp": {"preset": "sack"}}
+        flows[f"short{hop}"] = {"from": f"n{hop}", "to": f"n{hop + 1}", "propagation_rtt": "30 ms", "tcp": {"preset": "sack"}}
     run = tb.simulate(tb.parking_lot(hops=hops, rate="10 Mbps", delay="5 ms", buffer="25 packets", flows=flows, duration="100 s"))
     fair = run.optimum().flows
     shares["max-min"].append(fair["max_min_bps"][0] / 1e6)

@@ -15,6 +15,6 @@ scenario = tb.Scenario({
     "name": "a detour from 5 s on", "duration": "10 s", "nodes": {"a": {}, "b": {}, "c": {}}, "links": links,
     "flows": {"web": {"from": "a", "to": "b", "tcp": {"preset": "newreno", "receiver_window": 30, "timestamps": True}}},
     "timeline": [{"at": "5 s", "group": "web", "route": ["out", "back"]}],
-    "record": {"traces": {"rtt": ["web"], "throughput": {"bin": "200 ms", "of": ["web"]}}},
+    "record": {"traces": {"rtt": ["web"], "throughput": {"bin": "200 ms", "flows": ["web"]}}},
 })
 tb.simulate(scenario).plot(("rtt", "throughput")).savefig("reroute.svg")

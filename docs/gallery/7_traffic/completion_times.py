@@ -12,10 +12,10 @@ scenario = tb.dumbbell(
     rate="20 Mbps", delay="10 ms", buffer="100 packets", duration="30 s",
     flows={
         "short": {
-            "count": 400, "rtt": {"uniform": ["40 ms", "80 ms"]}, "start": {"uniform": ["2 s", "25 s"]},
+            "count": 400, "propagation_rtt": {"uniform": ["40 ms", "80 ms"]}, "start": {"uniform": ["2 s", "25 s"]},
             "size": {"pareto": {"mean": "60 kB", "shape": 1.3}}, "tcp": {"preset": "sack"},
         },
-        "long": {"count": 2, "rtt": ["50 ms", "90 ms"], "tcp": {"preset": "sack"}},
+        "long": {"count": 2, "propagation_rtt": ["50 ms", "90 ms"], "tcp": {"preset": "sack"}},
     },
 )
 queues = {places: {"buffer": places} for places in ("400 packets", "20 packets")}

@@ -9,7 +9,7 @@ import numpy as np
 
 import tailback as tb
 
-short = {"count": 500, "rtt": "60 ms", "start": {"uniform": ["0 s", "40 s"]}, "size": {"pareto": {"mean": "60 kB", "shape": 1.2}}}
+short = {"count": 500, "propagation_rtt": "60 ms", "start": {"uniform": ["0 s", "40 s"]}, "size": {"pareto": {"mean": "60 kB", "shape": 1.2}}}
 short |= {"tcp": {"preset": "sack", "delayed_ack": False}}
 scenario = tb.dumbbell(rate="20 Mbps", delay="10 ms", buffer="60 packets", flows={"short": short}, duration="60 s")
 flows = tb.simulate(scenario).flows

@@ -11,7 +11,7 @@ import numpy as np
 import tailback as tb
 
 loss = np.geomspace(3e-4, 0.1, 9)
-web = {"count": 4, "rtt": "100 ms", "tcp": {"preset": "sack", "delayed_ack": False}}
+web = {"count": 4, "propagation_rtt": "100 ms", "tcp": {"preset": "sack", "delayed_ack": False}}
 scenario = tb.dumbbell(rate="1 Gbps", delay="10 ms", buffer="unlimited", flows={"web": web}, duration="200 s", warmup="20 s")
 scenario = scenario.with_({"topology.dumbbell.loss": {"probability": 0.01}})
 flows = tb.sweep(scenario, {"topology.dumbbell.loss.probability": [float(f"{each:.3g}") for each in loss]}).flows

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 
 import tailback as tb
 
-web = {"count": 10, "rtt": {"uniform": ["60 ms", "100 ms"]}, "start": {"uniform": ["0 s", "2 s"]}, "tcp": {"preset": "sack"}}
+web = {"count": 10, "propagation_rtt": {"uniform": ["60 ms", "100 ms"]}, "start": {"uniform": ["0 s", "2 s"]}, "tcp": {"preset": "sack"}}
 scenario = tb.dumbbell(rate="20 Mbps", delay="5 ms", buffer="5 packets", flows={"web": web}, duration="40 s", warmup="10 s")
 buffers = [f"{places} packets" for places in (2, 5, 10, 20, 40, 80)]
 study = tb.sweep(scenario, {"flows.web.tcp.pacing": [True, False], "topology.dumbbell.queue.buffer": buffers}, seeds=6)

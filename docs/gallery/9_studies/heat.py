@@ -7,7 +7,7 @@ than a few.
 
 import tailback as tb
 
-web = {"rtt": {"uniform": ["60 ms", "100 ms"]}, "start": {"uniform": ["0 s", "2 s"]}, "tcp": {"preset": "sack"}}
+web = {"propagation_rtt": {"uniform": ["60 ms", "100 ms"]}, "start": {"uniform": ["0 s", "2 s"]}, "tcp": {"preset": "sack"}}
 queue = {"buffer": "50 %", "bdp_rtt": "80 ms"}
 scenario = tb.dumbbell(rate="20 Mbps", delay="5 ms", queue=queue, flows={"web": web}, duration="40 s", warmup="15 s")
 buffers = ["5 %", "10 %", "20 %", "50 %", "100 %"]
