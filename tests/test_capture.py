@@ -227,7 +227,7 @@ def test_a_file_that_is_no_capture_is_refused(content: bytes, said: str, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("", "the name of the file is empty"), ("missing", "No such file"), (".", "directory")]
+    ("name", "said"), [("", "the file name is empty"), ("missing", "No such file"), (".", "directory")]
 )
 def test_what_cannot_be_read_says_why(name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

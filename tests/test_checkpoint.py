@@ -22,8 +22,8 @@ from tailback._cli.run import run as run_command
 
 # Every kind of state: marks, traces, random loss, an application, changes, and prices by marks.
 FLOWS: dict[str, Any] = {
-    "web": {"count": 3, "rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "sack", "ecn": True}},
-    "paid": {"tcp": {"preset": "sack", "controller": {"kind": "rem", "fastest": "10 Mbps"}}},
+    "web": {"count": 3, "propagation_rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "sack", "ecn": True}},
+    "paid": {"tcp": {"preset": "sack", "controller": {"kind": "rem", "max_rate": "10 Mbps"}}},
     "udp": {"source": {"kind": "poisson", "rate": "1 Mbps", "packet": "500 B"}},
 }
 SCENARIO = tb.dumbbell(
@@ -33,7 +33,7 @@ SCENARIO = tb.dumbbell(
     flows=FLOWS,
     duration="200 s",
     warmup="2 s",
-    prices={"scheme": "ram", "least": 0, "most": 10, "identification": "counting"},
+    prices={"scheme": "ram", "min_price": 0, "max_price": 10, "identification": "counting"},
     timeline=[{"at": "120 s", "link": "bottleneck", "rate": "8 Mbps"}],
     traces=["cwnd", "queue"],
 )
@@ -214,7 +214,7 @@ def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path: Path, monkeypatch: py
         if folder.exists():
             shutil.rmtree(folder)
 
-    with pytest.warns(tb.CheckpointWarning, match="the run goes on"):
+    with pytest.warns(tb.CheckpointWarning, match="the run continues"):
         run = tb.simulate(SCENARIO, progress=vanish, checkpoint=folder / "run.checkpoint", checkpoint_every_s=1e-9)
     assert run.complete
 

@@ -83,8 +83,8 @@ def test_rates_are_those_at_the_end_of_the_warm_up() -> None:
 @pytest.mark.parametrize(
     ("event", "text"),
     [
-        ({"link": "hop1", "rate": "4 Mbps"}, "the rate of `hop1` changes at 3 s, in the measured part"),
-        ({"group": "long", "route": ["hop1", "hop2"]}, "the route of `long` changes at 3 s, in the measured part"),
+        ({"link": "hop1", "rate": "4 Mbps"}, "the rate of `hop1` changes at 3 s, in the measurement interval"),
+        ({"group": "long", "route": ["hop1", "hop2"]}, "the route of `long` changes at 3 s, in the measurement interval"),
     ],
 )
 def test_what_changes_meanwhile_has_no_one_optimum(event: dict[str, Any], text: str) -> None:
@@ -111,7 +111,12 @@ def test_what_sends_less_is_taken_from_the_capacity_and_named() -> None:
     found = run.optimum()
     assert sorted(found.flows.to_dict()["group"]) == ["first", "huge", "long", "second"]
     (note,) = found.notes
-    for text in ("`voice` sends datagrams", "`page` is completed", "`early` stops before the end", "`typing` is limited by an"):
+    for text in (
+        "`voice` sends datagrams",
+        "`page` completes its transfer",
+        "`early` stops before the end",
+        "`typing` is limited by an",
+    ):
         assert text in note
     assert "`late` starts after the warm-up" in note
     assert "gone" not in note
@@ -139,8 +144,8 @@ def test_cells_carry_their_own_headers() -> None:
 
 
 def test_a_flow_has_at_most_what_its_controller_takes() -> None:
-    fast: Any = {"tcp": {"preset": "sack", "controller": {"kind": "rcp", "fastest": "1 Gbps"}}}
-    slow: Any = {"tcp": {"preset": "sack", "controller": {"kind": "rcp", "fastest": "2 Mbps"}}}
+    fast: Any = {"tcp": {"preset": "sack", "controller": {"kind": "rcp", "max_rate": "1 Gbps"}}}
+    slow: Any = {"tcp": {"preset": "sack", "controller": {"kind": "rcp", "max_rate": "2 Mbps"}}}
     run = tb.simulate(
         tb.dumbbell(
             rate="10 Mbps",
@@ -161,16 +166,20 @@ def test_what_the_optimum_does_not_know_of_is_noted() -> None:
         lot({"narrow": narrow, "web": NEWRENO, "udp": {"source": {"kind": "constant", "rate": "1 Mbps", "packet": "1000 B"}}})
     )
     notes = run.optimum({"udp": 2}).notes
-    assert any("the weight of `udp` counts for nothing" in note for note in notes)
+    assert any("the weight of `udp` has no effect" in note for note in notes)
     assert any("the receiver's window limits flows of `narrow`" in note for note in notes)
     assert not any("flows of `web`" in note for note in notes)
 
 
 def test_what_has_no_optimum_says_so() -> None:
-    with pytest.raises(tb.ParameterError, match="no flow sends all it can over the whole measured part: `web` starts after the"):
+    with pytest.raises(
+        tb.ParameterError, match="no flow sends greedily over the whole measurement interval: `web` starts after the"
+    ):
         tb.simulate(lot({"web": {"start": "3 s", **NEWRENO}})).optimum()
     full = {"kind": "constant", "rate": "12 Mbps", "packet": "1000 B"}
-    with pytest.raises(tb.ParameterError, match=r"of `hop1`, 10 Mbps, other flows take .* Mbps: nothing is left to share"):
+    with pytest.raises(
+        tb.ParameterError, match=r"other flows use .* Mbps of the 10 Mbps of `hop1`: no capacity remains to share"
+    ):
         tb.simulate(lot({"flood": {"source": full}, "web": {"start": "1 s", **NEWRENO}})).optimum()
     run = tb.simulate(lot(THREE))
     with pytest.raises(tb.UnknownName, match="no flow group `lng`"):

@@ -92,7 +92,7 @@ def test_a_scheme_is_refused_as_in_a_scenario(settings: dict[str, Any], says: st
 
 def test_sources_share_by_the_price_that_marks_tell() -> None:
     run = tb.simulate(
-        lot({"policy": "maxnet"}, {"kind": "maxnet", "fastest": "10 Mbps"}, {"scheme": "adpm", "least": 0, "most": 6})
+        lot({"policy": "maxnet"}, {"kind": "maxnet", "max_rate": "10 Mbps"}, {"scheme": "adpm", "min_price": 0, "max_price": 6})
     )
     assert np.ptp(run.flows["goodput_bps"]) / np.mean(run.flows["goodput_bps"]) < 0.05
     assert run.queues["price"][0] > 0.5
@@ -112,7 +112,7 @@ def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> 
         flows={
             name: {
                 "count": 2,
-                "rtt": rtt,
+                "propagation_rtt": rtt,
                 "start": {"uniform": ["0 s", "1 s"]},
                 "tcp": {"preset": "sack", "controller": {"kind": "clamp", "weight": weight}},
             }
@@ -135,10 +135,10 @@ def test_the_queue_of_rem_has_a_price_without_senders_that_go_by_it() -> None:
 
 
 def test_a_price_beyond_its_range_is_noted() -> None:
-    narrow = {"scheme": "adpm", "least": 0, "most": 0.1}
-    run = tb.simulate(lot({"policy": "maxnet"}, {"kind": "maxnet", "fastest": "10 Mbps"}, narrow))
+    narrow = {"scheme": "adpm", "min_price": 0, "max_price": 0.1}
+    run = tb.simulate(lot({"policy": "maxnet"}, {"kind": "maxnet", "max_rate": "10 Mbps"}, narrow))
     assert run.queues["beyond_range_packets"][0] > 0
-    assert any("beyond the range of `prices`" in remark for remark in run.remarks)
+    assert any("left the range of `prices`" in remark for remark in run.remarks)
 
 
 @pytest.mark.parametrize(
@@ -157,9 +157,9 @@ def test_a_price_beyond_its_range_is_noted() -> None:
             {"flows.long.tcp.controller": "reno", "flows.short.tcp.controller": "reno"},
             "no sender that crosses this queue goes by its price",
         ),
-        ({"prices": {"scheme": "exact", "least": 1}}, "prices travel as numbers"),
-        ({"prices": {"scheme": "adpm", "least": 0, "most": 1e9}}, "the prices 0.000e0 and 1.000e0 of"),
-        ({"prices": {"scheme": "adpm", "least": 0, "most": 9, "scale": 2}}, "only the signed mapping has a scale"),
+        ({"prices": {"scheme": "exact", "min_price": 1}}, "prices travel as numbers"),
+        ({"prices": {"scheme": "adpm", "min_price": 0, "max_price": 1e9}}, "the prices 0.000e0 and 1.000e0 of"),
+        ({"prices": {"scheme": "adpm", "min_price": 0, "max_price": 9, "scale": 2}}, "only the signed mapping has a scale"),
         ({"prices": {"scheme": "exact", "identification": "random"}}, "no packet asks by its identification"),
         ({"flows.short.tcp.controller": "reno"}, "some senders that cross this queue go by its price and some do not"),
         (
@@ -184,11 +184,11 @@ def test_what_is_hardly_meant_is_warned_of(changes: dict[str, Any], says: str) -
 def test_a_scheme_that_tells_the_largest_price_is_warned_of_where_the_sum_counts() -> None:
     rem = {"policy": "rem", "target": "5 packets"}
     with pytest.warns(tb.ScenarioWarning, match="it goes by the sum of the prices of its path"):
-        tb.simulate(lot(rem, "rem", {"scheme": "adpm", "least": 0, "most": 1}).with_({"duration": "1 s", "warmup": "0 s"}))
+        tb.simulate(lot(rem, "rem", {"scheme": "adpm", "min_price": 0, "max_price": 1}).with_({"duration": "1 s", "warmup": "0 s"}))
 
 
 def test_a_range_too_wide_for_the_rates_of_a_link_is_warned_of() -> None:
-    wide = lot({"policy": "rcp"}, "rcp", {"scheme": "adpm", "least": 0, "most": 5}).with_({"duration": "1 s", "warmup": "0 s"})
+    wide = lot({"policy": "rcp"}, "rcp", {"scheme": "adpm", "min_price": 0, "max_price": 5}).with_({"duration": "1 s", "warmup": "0 s"})
     with pytest.warns(tb.ScenarioWarning, match="so wide a range"):
         tb.simulate(wide)
 
@@ -196,9 +196,9 @@ def test_a_range_too_wide_for_the_rates_of_a_link_is_warned_of() -> None:
 @pytest.mark.parametrize(
     ("policy", "law", "says"),
     [
-        ({"policy": "maxnet", "gain": 1}, {"kind": "maxnet", "fastest": "10 Mbps"}, "less than"),
-        ({"policy": "rem", "target": "5 packets", "gamma": 1}, {"kind": "rem", "fastest": "10 Mbps"}, "half of that to be safe"),
-        ({"policy": "maxnet", "gain": 0.3}, {"kind": "maxnet", "fastest": "10 Mbps"}, "may swing"),
+        ({"policy": "maxnet", "gain": 1}, {"kind": "maxnet", "max_rate": "10 Mbps"}, "less than"),
+        ({"policy": "rem", "target": "5 packets", "gamma": 1}, {"kind": "rem", "max_rate": "10 Mbps"}, "half of that to be safe"),
+        ({"policy": "maxnet", "gain": 0.3}, {"kind": "maxnet", "max_rate": "10 Mbps"}, "may swing"),
         ({"policy": "rcp", "alpha": 2}, "rcp", "less than 1.571"),
         ({"policy": "clamp", "slope": 1.6}, "clamp", "less than 1.57"),
     ],
@@ -210,6 +210,6 @@ def test_a_gain_with_which_prices_swing_is_warned_of(policy: dict[str, Any], law
 
 
 def test_marks_that_tell_a_price_late_are_warned_of() -> None:
-    late = lot({"policy": "rcp"}, "rcp", {"scheme": "rpm", "slowest": "1 kbps", "fastest": "10 Mbps"})
+    late = lot({"policy": "rcp"}, "rcp", {"scheme": "rpm", "min_rate": "1 kbps", "max_rate": "10 Mbps"})
     with pytest.warns(tb.ScenarioWarning, match="marks that tell it after 120 ms the price may swing"):
         tb.simulate(late.with_({"duration": "1 s", "warmup": "0 s"}))

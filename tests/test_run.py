@@ -16,7 +16,7 @@ def test_a_trace_that_was_not_asked_for(scenario: tb.Scenario) -> None:
     run = tb.simulate(scenario)
     assert run.traces == ["cwnd", "queue", "drops"]
     with pytest.raises(
-        tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; ask for it in `record\.traces`"
+        tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; add it to `record\.traces`"
     ):
         run.trace("rtt")
 

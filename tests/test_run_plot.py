@@ -49,8 +49,8 @@ def test_a_long_line_keeps_its_ends_and_the_extremes_of_every_span() -> None:
 
 
 FLOWS: Any = {
-    "web": {"count": 3, "rtt": ["40 ms", "50 ms", "60 ms"], "tcp": {"preset": "sack"}},
-    "bulk": {"rtt": "80 ms", "tcp": {"preset": "cubic"}},
+    "web": {"count": 3, "propagation_rtt": ["40 ms", "50 ms", "60 ms"], "tcp": {"preset": "sack"}},
+    "bulk": {"propagation_rtt": "80 ms", "tcp": {"preset": "cubic"}},
 }
 SCENARIO = tb.dumbbell(
     rate="10 Mbps", delay="5 ms", buffer="20 packets", flows=FLOWS, duration="5 s", traces=["cwnd", "queue", "drops"]
@@ -102,7 +102,7 @@ def test_runs_stand_side_by_side() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ({"traces": "rtt"}, "ask for it in `record.traces`"),
+        ({"traces": "rtt"}, "add it to `record.traces`"),
         ({"lines": "wab"}, "did you mean `web`"),
         ({"lines": "web 3"}, "web 3"),
         ({"span": (3, 2)}, "the earlier one first"),

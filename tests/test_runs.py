@@ -119,7 +119,7 @@ def test_wrong_questions_are_told() -> None:
         (lambda: run.flows.select(["flow"]), r"write `select\(\*\['flow'\]\)`"),
         (lambda: run.flows.where(flow=[0, 1]), "expected one value"),
         (lambda: run.plot(3), "names no trace"),
-        (lambda: runs.mean(None), "no quantity"),
+        (lambda: runs.mean(None), "is not a quantity"),
     ]
     for ask, told in wrong:
         with pytest.raises(tb.ParameterError, match=told):
@@ -154,21 +154,21 @@ def test_a_run_is_read_back(tmp_path: Path) -> None:
     [
         (lambda folder: (folder / "provenance.json").unlink(), "provenance.json"),
         (lambda folder: (folder / "provenance.json").write_text("{"), "provenance.json"),
-        (lambda folder: (folder / "provenance.json").write_text(json.dumps([1])), "nothing of a scenario"),
+        (lambda folder: (folder / "provenance.json").write_text(json.dumps([1])), "not the provenance of a run"),
         (lambda folder: (folder / "queues.parquet").unlink(), "queues.parquet"),
         (lambda folder: (folder / "queue.parquet").write_bytes(b"PAR1"), "queue.parquet"),
         (lambda folder: (folder / "queue.parquet").unlink(), "queue.parquet"),
         (
             lambda folder: shutil.copy(folder / "flows.parquet", folder / "groups.parquet"),
-            "groups.parquet: it is not what was written",
+            "groups.parquet: the file was modified",
         ),
         (lambda folder: said(folder, seed=None), "`seed` is None"),
         (lambda folder: said(folder, events=[1]), r"`events` is \[1\]"),
         (lambda folder: said(folder, complete=1), "`complete` is 1"),
         (lambda folder: said(folder, scenario="none"), "`scenario` is 'none'"),
         (lambda folder: said(folder, tables={"../flows": ""}), "`tables` is"),
-        (lambda folder: said(folder, tables={}), "nothing of a table `flows`"),
-        (lambda folder: flipped(folder / "flows.parquet"), "flows.parquet: it is not what was written"),
+        (lambda folder: said(folder, tables={}), "the table `flows` is missing"),
+        (lambda folder: flipped(folder / "flows.parquet"), "flows.parquet: the file was modified"),
     ],
 )
 def test_a_directory_without_a_run_is_told(tmp_path: Path, damage: Any, told: str) -> None:
@@ -186,5 +186,5 @@ def test_one_seed_is_not_said_to_be_without_chance() -> None:
     flows: Any = {"web": {"start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"}}}
     runs = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", flows=flows, duration="2 s"), seeds=1)
     assert re.fullmatch(r"<Runs of scenario: 1 seed, goodput \S+ Mbps \(no interval\)>", repr(runs))
-    with pytest.raises(tb.ParameterError, match="no run was done"):
+    with pytest.raises(tb.ParameterError, match="no run was completed"):
         tb.Runs([], is_random=True).mean()

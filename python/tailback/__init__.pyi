@@ -1,4 +1,4 @@
-# What users find under `tailback.`, and where it is defined; the package imports each when it is first asked for.
+# The public names of `tailback` and the modules that define them; each module is imported on first use.
 from . import (
     allocation as allocation,
     errors as errors,

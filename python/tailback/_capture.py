@@ -1,4 +1,4 @@
-"""A capture of packets: what was in it, connection by connection."""
+"""Measurements of a packet capture, per TCP connection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST_PACKETS = 10_000
 
 _ENDS = ("sender_address", "sender_port", "receiver_address", "receiver_port")
 
-# What a person wants to know first, beside the two ends.
+# Columns of the summary, in addition to the two ends.
 _COLUMNS = (
     "unique_payload_bytes",
     "goodput_bps",
@@ -36,40 +36,40 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class CaptureDamage:
-    """Where a file breaks.
+    """Position and kind of the first error in a damaged capture.
 
     Attributes
     ----------
     at_byte : int
-        First byte of the block or record that cannot be read, from 0.
+        Offset of the block or record that cannot be read, in bytes from 0.
     what : str
-        What is wrong there.
+        Description of the error.
     """
 
     at_byte: int
     what: str
 
     def __str__(self) -> str:
-        return f"it breaks at byte {self.at_byte:,}: {self.what}"
+        return f"the file is damaged at byte {self.at_byte:,}: {self.what}"
 
 
 class Analysis:
-    """What was in a capture, as tables of columns.
+    """The measurements of a packet capture, as tables of columns.
 
     Attributes
     ----------
     complete : bool
-        False if the file breaks before its end.
+        False if the file is damaged before its end.
     damage : CaptureDamage or None
-        Where it breaks.
+        Where the file is damaged.
     packets : int
-        Packets in the file, those of `skipped` included.
+        Packets in the file, including those in `skipped`.
     packets_out_of_time : int
-        Packets whose time lies before that of the packet before. Where there are any, what depends on time is less certain.
+        Packets with an earlier timestamp than the previous packet. If there are any, time-dependent results are less certain.
     comments : list of str
-        Comments on the file's sections.
+        Comments in the file's section headers.
     provenance : dict
-        File, version, and what became of the analysis.
+        File, version, and outcome of the analysis.
     """
 
     def __init__(self, capture: _core.CaptureAnalysis, file: str) -> None:
@@ -92,7 +92,7 @@ class Analysis:
 
     @property
     def connections(self) -> Table:
-        """Two rows per TCP connection, one for each direction: ``docs/howto/captures.md`` defines every column."""
+        """Two rows per TCP connection, one per direction; ``docs/howto/captures.md`` defines every column."""
         return self._tables["connections"]
 
     @property
@@ -102,23 +102,23 @@ class Analysis:
 
     @property
     def rtt(self) -> Table:
-        """Every round trip: ``time_s``, ``connection``, ``direction``, ``rtt_s``.
+        """Every RTT sample: ``time_s``, ``connection``, ``direction``, ``rtt_s``.
 
         Raises
         ------
         UnknownName
-            Without ``samples=True``.
+            `analyse` was called without ``samples=True``.
         """
         return self._sampled("rtt")
 
     @property
     def in_flight(self) -> Table:
-        """What was sent and not acknowledged, at each change: ``in_flight_bytes`` and ``in_flight_packets``.
+        """Data sent but not acknowledged, at each change: ``in_flight_bytes`` and ``in_flight_packets``.
 
         Raises
         ------
         UnknownName
-            Without ``samples=True``.
+            `analyse` was called without ``samples=True``.
         """
         return self._sampled("in_flight")
 
@@ -128,11 +128,11 @@ class Analysis:
         return dict(self._tables)
 
     def summary(self) -> str:
-        """What a person wants to know first, as text."""
+        """A summary of the connections as text."""
         return listed(str(self), listings(self), remarks(self))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
-        """Write every table as Parquet, and ``provenance.json``, to a new directory: all of it or nothing.
+        """Write every table as Parquet, and ``provenance.json``, to a new directory, atomically.
 
         Raises
         ------
@@ -164,31 +164,31 @@ def analyse(
     samples: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Analysis:
-    """Measure the TCP connections of a capture, as they are seen where it was made.
+    """Measure the TCP connections of a packet capture, as seen at the capture point.
 
     Parameters
     ----------
     path : path
-        A pcap or pcapng file. A packed one has to be unpacked first.
+        A pcap or pcapng file. Compressed files must be decompressed first.
     samples : bool
-        Keep every round trip and every change of what is in flight, as tables of their own. They take some tens of bytes per
-        packet; all else takes no more memory for a longer file.
+        Also return tables of every RTT sample and of every change of the data in flight. They use some tens of bytes of memory
+        per packet; without them, memory does not grow with the length of the file.
     progress : callable, optional
-        Called about ten times a second with the fraction done, 0 to 1, such as a `tailback.ProgressBar`.
+        Called about ten times a second with the completed fraction, 0 to 1; for example a `tailback.ProgressBar`.
 
     Returns
     -------
     Analysis
-        Connections, samples, and what was skipped. If the file breaks, what was read until there; its ``complete`` is false.
+        Connections, samples and skipped packets. For a damaged file, the results up to the damage, with ``complete`` false.
 
     Raises
     ------
     CaptureError
-        The file cannot be read, or is no capture.
+        The file cannot be read, or is not a capture.
     """
     name = os.fspath(path)
     if not name:
-        raise CaptureError("the name of the file is empty; expected a capture")
+        raise CaptureError("the file name is empty; expected a capture")
     try:
         capture = _core.CaptureAnalysis(name, samples=samples)
         _advance(capture, progress or _ignore)
@@ -200,7 +200,7 @@ def analyse(
 
 
 def listings(analysis: Analysis) -> Iterator[Listing]:
-    """Directions with data, those with most of them first."""
+    """The directions that carry data, those with the most payload first."""
     table = analysis.connections
     payload = table.head("payload_bytes", len(table))
     places = sorted((place for place, sent in enumerate(payload) if sent), key=lambda place: -payload[place])
@@ -216,7 +216,7 @@ def listings(analysis: Analysis) -> Iterator[Listing]:
 
 
 def remarks(analysis: Analysis) -> Iterator[str]:
-    """What a reader has to know to judge the numbers."""
+    """Notes that affect the interpretation of the results."""
     reasons = zip(analysis.skipped.head("reason", ROWS), analysis.skipped.head("packets", ROWS), strict=True)
     skipped = [f"{packets:,} {reason}" for reason, packets in reasons]
     if len(analysis.skipped) > ROWS:
@@ -224,16 +224,16 @@ def remarks(analysis: Analysis) -> Iterator[str]:
     if skipped:
         yield "not analysed: " + "; ".join(skipped)
     if analysis.packets_out_of_time:
-        yield f"{analysis.packets_out_of_time:,} packets have a time before that of the packet before: times are less certain"
+        yield f"{analysis.packets_out_of_time:,} packets are earlier than the previous packet: times are less certain"
     forgotten = sum(analysis.connections.head("forgotten_segments", len(analysis.connections)))
     if forgotten:
-        yield f"{forgotten:,} segments were given up waiting for their acknowledgement: the other direction may be missing"
+        yield f"{forgotten:,} segments were never acknowledged in the capture: the other direction may be missing"
     if analysis.damage is not None:
         yield f"INCOMPLETE: {analysis.damage}"
 
 
 def _advance(capture: _core.CaptureAnalysis, progress: Callable[[float], None]) -> None:
-    """Read to the end. A pipe has no size."""
+    """Read the capture to its end. The size of a pipe is unknown."""
     in_slices(
         capture.advance,
         _FIRST_PACKETS,
@@ -242,12 +242,12 @@ def _advance(capture: _core.CaptureAnalysis, progress: Callable[[float], None]) 
 
 
 def _end(address: str, port: int) -> str:
-    """An end as URLs have it."""
+    """Address and port in the notation of URLs."""
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 def _iso(nanoseconds: int) -> str:
-    """An instant to its last digit."""
+    """A timestamp in ISO 8601 with nanoseconds."""
     seconds, rest = divmod(nanoseconds, 1_000_000_000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
 

@@ -1,4 +1,4 @@
-"""Completion times of transfers, by the class of their size."""
+"""Completion times of transfers, by size class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["completions"]
 
 
 def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[float]) -> Table:
-    """A row for each group of transfers and class of sizes (`Run.completions`)."""
+    """One row per flow group and size class (`Run.completions`)."""
     bounds = [0.0, *_bounds(classes), math.inf]
     shares = _shares(percentiles)
     of = {name: flows.head(name, len(flows)) for name in ("group", "size_bytes", "completion_time_s", "slowdown")}
@@ -41,39 +41,39 @@ def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[floa
         }
         rows.append(row)
     if not rows:
-        raise ParameterError("no flow of this run has a `size`; `flows` and `groups` have what endless flows measure")
+        raise ParameterError("no flow of this run has a `size`; for endless flows, use `flows` and `groups`")
     return Table._of("completions", {name: [row[name] for row in rows] for name in rows[0]})
 
 
 def _bounds(classes: object) -> list[float]:
     if isinstance(classes, str) or not isinstance(classes, Sequence):
-        raise ParameterError(f'`classes` is {classes!r}; expected a list of sizes, such as ["100 kB"]')
+        raise ParameterError(f'`classes` is {classes!r}; expected a list of sizes, for example ["100 kB"]')
     bounds = []
     for text in classes:
         read = _core.in_column_units(text) if isinstance(text, str) else None
         if read is None or read[1] != "bytes":
-            raise ParameterError(f'`classes` has {text!r}; expected sizes with their units, such as "100 kB"')
+            raise ParameterError(f'`classes` has {text!r}; expected sizes with units, for example "100 kB"')
         bounds.append(read[0])
     if bounds != sorted(set(bounds)) or bounds[:1] == [0.0]:
-        raise ParameterError(f"`classes` is {list(classes)}; expected sizes above 0, each larger than the one before")
+        raise ParameterError(f"`classes` is {list(classes)}; expected sizes above 0 in ascending order")
     return bounds
 
 
 def _shares(percentiles: object) -> dict[str, Fraction]:
-    """Percentiles as columns name them, and as exact shares: 99.9 is what it is written as."""
+    """Column suffixes of the percentiles, with exact shares: 99.9 is taken as the decimal number 99.9."""
     if isinstance(percentiles, str) or not isinstance(percentiles, Sequence):
-        raise ParameterError(f"`percentiles` is {percentiles!r}; expected a list of numbers, such as [50, 99]")
+        raise ParameterError(f"`percentiles` is {percentiles!r}; expected a list of numbers, for example [50, 99]")
     shares = {}
     for percentile in percentiles:
         if isinstance(percentile, bool) or not isinstance(percentile, Real) or not 0 < float(percentile) <= 100:
-            raise ParameterError(f"`percentiles` has {percentile!r}; expected numbers above 0, 100 at most, such as 99")
+            raise ParameterError(f"`percentiles` has {percentile!r}; expected numbers above 0 and at most 100, for example 99")
         written = repr(float(percentile)).removesuffix(".0")
         shares[written.replace(".", "_")] = Fraction(written) / 100
     return shares
 
 
 def _told(what: str, unit: str, values: list[float], shares: Mapping[str, Fraction]) -> Iterator[tuple[str, float]]:
-    """Mean and percentiles by nearest rank, as the core has them; not numbers of no values."""
+    """Mean and nearest-rank percentiles, by the same rule as in the core; NaN if there are no values."""
     ordered = sorted(values)
     yield f"{what}_mean{unit}", math.fsum(ordered) / len(ordered) if ordered else math.nan
     for written, share in shares.items():

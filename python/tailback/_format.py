@@ -1,4 +1,4 @@
-"""How results are written: numbers with their units, and columns of text."""
+"""Text output: numbers with units, and aligned columns."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["aligned", "quantity"]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns of text: the first to the left, the others to the right."""
+    """Align columns of text: the first to the left, the others to the right."""
     widths = [max(len(row[index]) for row in rows) for index in range(len(rows[0]))]
     lines = []
     for row in rows:
@@ -18,7 +18,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> str:
 
 
 def quantity(column: str, value: float | int | str) -> str:
-    """A value in the unit that its column's name ends in: ``goodput_bps`` 9.53e6 is ``9.53 Mbps``; a dash for what is missing."""
+    """Format a value with the unit in its column's name: ``goodput_bps`` 9.53e6 is ``9.53 Mbps``; NaN is a dash."""
     if isinstance(value, str):
         return value
     if value != value:

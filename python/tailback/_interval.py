@@ -1,4 +1,4 @@
-"""A mean over seeds and how sure of it we are."""
+"""The mean over seeds and its confidence interval."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["Interval", "student_t"]
 
 @dataclass(frozen=True)
 class Interval:
-    """Mean and half width of an interval of Student's t, of 95 % if nothing else is said."""
+    """Mean and half width of a confidence interval by Student's t; 95 % by default."""
 
     mean: float
     half: float
 
     @classmethod
     def of(cls, values: Sequence[float], level: float = 0.95) -> Interval:
-        """The interval of independent values, one per seed; at least two. Unknown (NaN) if one of them is."""
+        """The interval of at least two independent values, one per seed. NaN if any value is not finite."""
         if not all(map(math.isfinite, values)):
             return cls(math.nan, math.nan)
         return cls(fmean(values), student_t(len(values) - 1, level) * stdev(values) / math.sqrt(len(values)))
@@ -38,7 +38,7 @@ class Interval:
 
 @cache
 def student_t(freedom: int, level: float = 0.95) -> float:
-    """The t that 95 % (or `level`, up to 0.999) of Student's distribution lie within, for that many degrees of freedom, >= 1.
+    """The two-sided quantile of Student's t at `level` (up to 0.999) for `freedom` degrees of freedom, at least 1.
 
     Examples
     --------

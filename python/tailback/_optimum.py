@@ -1,4 +1,4 @@
-"""How far the flows of a run are from fair shares of the capacity."""
+"""Comparison of the measured goodputs of a run with max-min and proportionally fair rates."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
 
 __all__ = ["Distance", "Optimum", "check_weights", "optimum_of"]
 
-# Flows that the text shows.
+# Maximum number of flows in the text output.
 _ROWS = 12
 _WEIGHTS = (1e-6, 1e6)
-# From what part of a receiver's window on, on average, it is what limits a flow.
+# A flow counts as limited by its receiver's window if its mean window exceeds this share of it.
 _WINDOW_USED = 0.9
-# The least part of a link that others must leave.
+# Minimum share of a link that other flows must leave free.
 _LEAST_LEFT = 1e-3
 
 
 @dataclass(frozen=True)
 class Distance:
-    """How far goodputs x are from ideal ones x*.
+    """Distance of the goodputs x from the ideal rates x*.
 
     Attributes
     ----------
     distance : float
-        Relative distance, the root of the mean of (x / x* - 1)^2 over the flows; 0 is the ideal.
+        Relative distance: the root mean square of (x / x* - 1) over the flows; 0 is ideal.
     fairness : float
-        Jain's index of x / x*, 0 to 1: 1 if all flows have the same part of what they should have. NaN if none has anything.
+        Jain's index of x / x*, 0 to 1; 1 if all flows have the same ratio. NaN if all goodputs are 0.
     """
 
     distance: float
@@ -47,23 +47,23 @@ class Distance:
 
 @dataclass(frozen=True, repr=False)
 class Optimum:
-    """What ideal allocations would have given to the flows of a run; see `Run.optimum`.
+    """Comparison of measured goodputs with the rates of ideal allocations; see `Run.optimum`.
 
     Attributes
     ----------
     flows : Table
-        One row for each flow that sends all it can: ``goodput_bps`` as measured, ``max_min_bps`` and ``proportional_bps``, and
-        ``of_max_min`` and ``of_proportional``, the first over these.
+        One row for each greedy flow, which always has data to send: measured ``goodput_bps``, ideal ``max_min_bps`` and
+        ``proportional_bps``, and the ratios ``of_max_min`` and ``of_proportional`` of the goodput to these.
     links : Table
-        One row for each queue that they cross: ``capacity_bps``, headers included; ``others_bps``, what other flows take of that;
-        ``held_flows``, how many have their max-min bottleneck here; ``price_per_bps``, how much the sum of ``w log x`` would
-        grow with the link.
+        One row for each queue on the paths of these flows: ``capacity_bps``, including headers; ``others_bps``, the part of it
+        that other flows use; ``held_flows``, the number of flows with their max-min bottleneck here; ``price_per_bps``, the
+        derivative of the sum of ``w log x`` with respect to the capacity.
     max_min, proportional : Distance
-        Of the goodputs from max-min and from proportionally fair ones.
+        Distances of the goodputs from the max-min and from the proportionally fair rates.
     utility_gap : float
-        Mean of ``w log(x* / x)`` over the flows, x* being proportionally fair; 0 is the ideal, infinite if a flow has nothing.
+        Mean of ``w log(x* / x)`` over the flows, with the proportionally fair x*; 0 is ideal, infinite if a goodput is 0.
     notes : tuple of str
-        What was not shared, and why.
+        Traffic and limits that the ideal rates do not include, with the reasons.
     """
 
     flows: Table
@@ -74,7 +74,7 @@ class Optimum:
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers, words, lists and dictionaries."""
+        """All results as numbers, strings, lists and dictionaries."""
         return {
             "max_min": vars(self.max_min),
             "proportional": {**vars(self.proportional), "utility_gap": self.utility_gap},
@@ -109,7 +109,7 @@ class Optimum:
 
 
 def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, weights: Mapping[str, float]) -> Optimum:
-    """The optimum of a run: of its scenario and seed, its flows, and the simulated seconds that it reached."""
+    """Compute the optimum of a run from its scenario and seed, its flows, and its simulated time."""
     import numpy as np
 
     shared: dict[str, Any] = json.loads(scenario._shared_network(seed))
@@ -119,7 +119,7 @@ def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, 
     measured = {column: flows.head(column, len(flows)) for column in ("group", "flow", "goodput_bps", "completion_time_s")}
     shared["flows"] = _in_order(shared, groups, list(zip(measured["group"], measured["flow"], strict=True)))
     if simulated_s <= shared["warmup_s"]:
-        raise ParameterError("the run ended before its measured part began; there is nothing to compare")
+        raise ParameterError("the run ended within its warm-up, so there are no measurements to compare")
     why = [
         _held(flow, shared["groups"][flow["group"]]["kind"], completion_s, (shared["warmup_s"], simulated_s))
         for flow, completion_s in zip(shared["flows"], measured["completion_time_s"], strict=True)
@@ -128,7 +128,7 @@ def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, 
     others = [index for index, reason in enumerate(why) if reason is not None and measured["goodput_bps"][index] > 0]
     if not greedy:
         raise ParameterError(
-            f"no flow sends all it can over the whole measured part: {_named(groups, shared, why, range(len(why)))}"
+            f"no flow sends greedily over the whole measurement interval: {_named(groups, shared, why, range(len(why)))}"
         )
     _check_changes(shared, groups, greedy, simulated_s)
 
@@ -143,7 +143,7 @@ def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, 
             route.append(len(room))
             room.append(min(own))
         routes.append(route)
-    # What is fair is the goodput; links carry headers, too.
+    # Fairness refers to goodput, but links also carry headers.
     share = np.array([shared["groups"][shared["flows"][index]["group"]]["payload_share"] for index in greedy])
     weight = np.array([of_groups[shared["flows"][index]["group"]] for index in greedy])
     max_min = allocation.max_min(routes, room, (weight / share).tolist())
@@ -185,9 +185,9 @@ def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, 
 
 
 def check_weights(weights: Mapping[str, float], groups: Sequence[str]) -> None:
-    """Refuses weights that are none, and those of groups that there are not."""
+    """Raises an error for weights that are not numbers in range, and for groups that do not exist."""
     if not isinstance(weights, Mapping):
-        raise ParameterError(f"weights of flow groups are {weights!r}; expected a mapping of their names to numbers")
+        raise ParameterError(f"weights of flow groups are {weights!r}; expected a mapping of group names to numbers")
     low, high = _WEIGHTS
     for group, given in weights.items():
         if group not in groups:
@@ -197,7 +197,7 @@ def check_weights(weights: Mapping[str, float], groups: Sequence[str]) -> None:
 
 
 def _in_order(shared: Mapping[str, Any], groups: Sequence[str], rows: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
-    """Flows as the table of a run has them: what a run says of its scenario has groups in another order."""
+    """The flows in the order of the run's table; the groups of a run's provenance have another order."""
     known: dict[tuple[str, int], dict[str, Any]] = {}
     count = dict.fromkeys(groups, 0)
     for flow in shared["flows"]:
@@ -205,19 +205,19 @@ def _in_order(shared: Mapping[str, Any], groups: Sequence[str], rows: Sequence[t
         known[name, count[name]] = flow
         count[name] += 1
     if len(rows) != len(known) or not all(row in known for row in rows):
-        raise ParameterError("the flows of this run are not those of its scenario, as where real ones are emulated")
+        raise ParameterError("the flows of this run are not the flows of its scenario, as in an emulation with real flows")
     return [known[row] for row in rows]
 
 
 def _held(flow: Mapping[str, Any], kind: str, completion_s: float, measured: tuple[float, float]) -> str | None:
-    """Why a flow does not send all it can over the whole measured part; None if it does."""
+    """Why a flow does not send greedily over the whole measurement interval; None if it does."""
     begin, end = measured
     if kind == "datagrams":
         return "sends datagrams"
     if kind == "application":
         return "is limited by an application"
     if not math.isnan(completion_s):
-        return "is completed"
+        return "completes its transfer"
     if flow["start_s"] > begin:
         return "starts after the warm-up"
     if flow["stop_s"] is not None and flow["stop_s"] < end:
@@ -226,7 +226,7 @@ def _held(flow: Mapping[str, Any], kind: str, completion_s: float, measured: tup
 
 
 def _check_changes(shared: Mapping[str, Any], groups: Sequence[str], greedy: Iterable[int], end_s: float) -> None:
-    """Refuses what would have another optimum before than after."""
+    """Raises an error if a change during the measurement interval alters the optimum."""
     crossed = {port for index in greedy for port in shared["paths"][shared["flows"][index]["path"]]}
     for change in shared["changes"]:
         if change["at_s"] >= end_s:
@@ -238,15 +238,15 @@ def _check_changes(shared: Mapping[str, Any], groups: Sequence[str], greedy: Ite
         else:
             continue
         raise ParameterError(
-            f"{what} changes at {change['at_s']:g} s, in the measured part: there is no one optimum; end the warm-up after "
-            "that, or the run before"
+            f"{what} changes at {change['at_s']:g} s, in the measurement interval, so there is no single optimum; end the "
+            "warm-up after this time, or the run before it"
         )
 
 
 def _capacities(
     shared: Mapping[str, Any], goodputs: Sequence[float], greedy: Iterable[int], others: Iterable[int]
 ) -> tuple[dict[int, float], list[float]]:
-    """The capacity of each port that greedy flows cross, and what others leave of it."""
+    """The capacity of each port on the paths of greedy flows, and the part that other flows leave free."""
 
     def path(index: int) -> list[int]:
         crossed: list[int] = shared["paths"][shared["flows"][index]["path"]]
@@ -262,8 +262,8 @@ def _capacities(
     for port, capacity in capacities.items():
         if capacity - taken[port] < _LEAST_LEFT * capacity:
             raise ParameterError(
-                f"of `{shared['ports'][port]}`, {quantity('_bps', capacity)}, other flows take {quantity('_bps', taken[port])}: "
-                "nothing is left to share"
+                f"other flows use {quantity('_bps', taken[port])} of the {quantity('_bps', capacity)} of "
+                f"`{shared['ports'][port]}`: no capacity remains to share"
             )
     return capacities, [capacity - taken[port] for port, capacity in capacities.items()]
 
@@ -274,13 +274,13 @@ def _of_weights(
     sharing = {groups[shared["flows"][index]["group"]] for index in greedy}
     for name in weights:
         if name not in sharing:
-            yield f"the weight of `{name}` counts for nothing: none of its flows share"
+            yield f"the weight of `{name}` has no effect: none of its flows share capacity"
 
 
 def _of_windows(
     groups: Sequence[str], shared: Mapping[str, Any], greedy: Sequence[int], goodputs: NDArray[np.float64], flows: Table
 ) -> Iterable[str]:
-    """Groups of which some flow has nearly all that its receiver's window lets through."""
+    """A note for each group with a flow whose goodput is close to the limit of its receiver's window."""
     rtts = flows.head("mean_rtt_s", len(flows))
     bound = set()
     for index, goodput in zip(greedy, goodputs, strict=True):
@@ -288,23 +288,23 @@ def _of_windows(
         if goodput * rtts[index] > _WINDOW_USED * shared["groups"][group]["receiver_window_bits"]:
             bound.add(group)
     for group in sorted(bound):
-        yield f"the receiver's window limits flows of `{groups[group]}`: the optimum does not know of it"
+        yield f"the receiver's window limits flows of `{groups[group]}`: the ideal rates ignore this limit"
 
 
 def _notes(groups: Sequence[str], shared: Mapping[str, Any], why: Sequence[str | None], others: Sequence[int]) -> Iterable[str]:
     if others:
-        yield f"not shared, but taken from the capacity as measured: {_named(groups, shared, why, others)}"
+        yield f"subtracted from the capacity as measured, not shared: {_named(groups, shared, why, others)}"
     unknown = {
         shared["flows"][index]["group"]
         for index in others
         if shared["groups"][shared["flows"][index]["group"]]["payload_share"] is None
     }
     for group in sorted(unknown):
-        yield f"the headers of `{groups[group]}` are not counted: only its code knows the sizes of its datagrams"
+        yield f"the headers of `{groups[group]}` are not counted: the sizes of its datagrams are defined only in its code"
 
 
 def _named(groups: Sequence[str], shared: Mapping[str, Any], why: Sequence[str | None], flows: Iterable[int]) -> str:
-    """Groups with what holds their flows, each once."""
+    """The groups of these flows with the reasons why they are not greedy, each once."""
     reasons = dict.fromkeys((shared["flows"][index]["group"], why[index]) for index in flows)
     return "; ".join(f"`{groups[group]}` {reason}" for group, reason in reasons)
 

@@ -1,4 +1,4 @@
-"""Pictures of a page: drawn by matplotlib, and the same numbers for the script that draws them again where they can be zoomed."""
+"""Figures of an HTML page: an SVG by matplotlib, and the same data for the script that redraws the figure when it is zoomed."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ __all__ = ["Curve", "Panel", "Picture", "dark_inks", "picture"]
 
 Numbers: TypeAlias = "Sequence[float] | NDArray[Any]"
 
-# What a page's ground is when it is dark, and the least contrast of ink on it: that of WCAG 2 for text.
+# Background of a page in dark mode, and the minimum contrast with it: that of WCAG 2 for text.
 DARK_GROUND = "#16181b"
 _CONTRAST = 4.5
 
 _DASHES: dict[str, Any] = {"solid": "solid", "dashed": (0, (5, 2)), "dotted": (0, (1, 2)), "none": "none"}
-# Digits of the numbers that a page carries; no screen shows more.
+# Significant digits of the numbers in a page; more are not visible on a screen.
 _DIGITS = 7
-# Part of the axis before the first place and behind the last.
+# Margin before the first and behind the last x value, as a share of the axis.
 _MARGIN = 0.03
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Numbers under one name.
+    """A named series of values.
 
     Attributes
     ----------
     x, y : sequence of float
-        Where nothing is known, `y` is not finite and the line has a gap.
+        Values that are not finite in `y` leave a gap in the line.
     colour : str
-        ``#rrggbb``, on a light page.
+        ``#rrggbb``, in light mode.
     low, high : sequence of float
-        Ends of intervals, drawn as a band; none if empty.
+        Ends of intervals, drawn as a band; no band if empty.
     line : str
         ``solid``, ``dashed``, ``dotted`` or ``none``.
     mark : str
-        A sign at each place: ``o``, ``x``, ``s``, ``_``, ``ring`` or none.
+        Marker of each value: ``o``, ``x``, ``s``, ``_``, ``ring`` or none.
     steps : bool
-        A value holds until the next place.
+        Draw steps: a value holds until the next x.
     bars : bool
-        Intervals are bars instead of a band.
+        Draw intervals as bars instead of a band.
     filled : bool
-        The area down to zero instead of a line.
+        Fill the area down to zero instead of drawing a line.
     """
 
     name: str
@@ -69,16 +69,16 @@ class Curve:
 
 @dataclass
 class Panel:
-    """An axis, and what is drawn on it.
+    """An axis and its curves.
 
     Attributes
     ----------
     axis : Axes
-        It has the labels, scales and limits.
+        Axis with its labels, scales and limits.
     span : tuple of float or None
-        What of the horizontal axis is shown at first; all places if None.
+        Initial range of the x axis; all values if None.
     title : str
-        For the script, if not that of the axis.
+        Title for the script, if different from the axis's.
     """
 
     axis: Axes
@@ -88,7 +88,7 @@ class Panel:
     levels: dict[str, float] = field(default_factory=dict)
 
     def draw(self, curve: Curve, **style: Any) -> None:
-        """Add a curve; `style` is matplotlib's, of the line."""
+        """Add a curve; `style` is passed to matplotlib's line."""
         self.curves.append(curve)
         colour, step = curve.colour, "post" if curve.steps else None
         if len(curve.low) and not curve.bars:
@@ -104,12 +104,12 @@ class Panel:
             self.axis.vlines(curve.x, curve.low, curve.high, color=colour, linewidth=1)
 
     def level(self, name: str, value: float) -> None:
-        """Add a thin line across."""
+        """Add a thin horizontal reference line."""
         self.levels[name] = value
         self.axis.axhline(value, color="#888888", linewidth=0.9, linestyle=_DASHES["dotted"], zorder=1)
 
     def to_dict(self) -> dict[str, Any]:
-        """What the script needs; call it when all limits are set."""
+        """The data for the script; call this after all limits are set."""
         axis = self.axis
         log_x, log_y = axis.get_xscale() == "log", axis.get_yscale() == "log"
         low, high = self.span or _around([place for curve in self.curves for place in curve.x], log=log_x)
@@ -143,16 +143,16 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure of a page.
+    """A figure of an HTML page.
 
     Attributes
     ----------
     svg : str
-        An element of the page, whose colours the page's style may change: see `dark_inks`.
+        The SVG element. Its colours are CSS variables: see `dark_inks`.
     numbers : dict or None
-        Its panels, for the script; None if there is nothing to zoom.
+        Data of its panels for the script; None if the figure cannot be zoomed.
     note : str
-        What a reader has to know of it, in words.
+        Caption or warning for the reader.
     """
 
     svg: str
@@ -161,7 +161,7 @@ class Picture:
 
 
 def picture(figure: Figure, panels: Iterable[Panel] = (), note: str = "") -> Picture:
-    """The figure for a page, as wide as the column; with `panels`, which share its vertical axis or not, it can be zoomed."""
+    """Convert a figure for a page, at the width of the column. It can be zoomed if `panels` are given."""
     text = io.StringIO()
     figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     whole = text.getvalue()
@@ -172,13 +172,13 @@ def picture(figure: Figure, panels: Iterable[Panel] = (), note: str = "") -> Pic
 
 
 def dark_inks(pictures: Iterable[Picture]) -> dict[str, str]:
-    """For each colour of the pictures the one that it has on a dark page, by the name of the style's variable."""
+    """The colours of the pictures in dark mode, by name of the CSS variable."""
     found = {colour for each in pictures for colour in re.findall(r"var\(--on-([0-9a-f]{6})", each.svg)}
     return {f"--on-{colour}": _on_dark(colour) for colour in sorted(found)}
 
 
 def _on_dark(colour: str) -> str:
-    """The same hue, as light as it must be; grey and white turned around."""
+    """The same hue, lightened to the required contrast; grey and white are inverted."""
     hue, light, saturation = colorsys.rgb_to_hls(*_parts(colour))
     if saturation < 0.1:
         if light == 1:
@@ -206,14 +206,14 @@ def _luminance(colour: str) -> float:
 
 
 def _label(axis: Axes, side: Literal["x", "y"]) -> str:
-    """Of the axis, or of the one beside or below it that has the label for both."""
+    """Label of the axis, or of an axis that shares this one and has the label for both."""
     alike = {"x": axis.get_shared_x_axes, "y": axis.get_shared_y_axes}[side]().get_siblings(axis)
     labels = (getattr(each, f"get_{side}label")() for each in (axis, *alike))
     return " ".join(next(filter(None, labels), "").split())
 
 
 def _around(places: Sequence[float], *, log: bool) -> tuple[float, float]:
-    """From the first to the last place, and a little more."""
+    """The range of the values, with a margin."""
     low, high = float(min(places)), float(max(places))
     if log:
         factor = (high / low) ** _MARGIN if high > low else 1.1
@@ -223,7 +223,7 @@ def _around(places: Sequence[float], *, log: bool) -> tuple[float, float]:
 
 
 def _plain(values: Iterable[float], *, log: bool = False) -> list[float | None]:
-    """Numbers as JSON has them; null for what has no place on the axis."""
+    """Numbers for JSON; null for values that cannot be drawn on the axis."""
     return [
         float(f"{value:.{_DIGITS}g}") if math.isfinite(value) and (value > 0 or not log) else None for value in map(float, values)
     ]

@@ -1,4 +1,4 @@
-"""How many runs go side by side."""
+"""The number of processors, which is the default number of parallel runs."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["processors"]
 
 
 def processors() -> int:
-    """Those that this process may use, where the system tells."""
+    """Number of processors available to this process, where the system reports it; else all."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""Progress on stderr for what takes long: a bar in a terminal, after a second; elsewhere a line now and then."""
+"""Progress of long operations on stderr: a bar in a terminal after one second, elsewhere a line at intervals."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["ProgressBar", "RunsBar"]
 
 
-# Lines where no bar can be shown: short commands write none.
+# Without a terminal, the first line appears after this time, so that short commands print none.
 FIRST_LINE_S = 5.0
 LINE_EVERY_S = 60.0
 
 
 class _Bar(ABC):
-    """Nothing, until a second has passed; then a line that is taken away at the end."""
+    """Base of progress bars: shows nothing for a second, then a line that is removed at the end."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -40,10 +40,10 @@ class _Bar(ABC):
 
     @abstractmethod
     def _columns(self) -> list[ProgressColumn]:
-        """What the line is made of."""
+        """Columns of the bar."""
 
     def _shown(self, total: int, completed: int = 0, **fields: Any) -> Bars | None:
-        """The bar, if it is time for one; begun at `completed`, so that rates leave out what was done before."""
+        """The bar, if it is due. Starts at `completed`, so that the rate excludes work of an earlier process."""
         if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._began >= 1:
             from rich.console import Console
             from rich.progress import Progress
@@ -54,7 +54,7 @@ class _Bar(ABC):
         return self._bar
 
     def _log(self, done: str, left: str = "") -> None:
-        """A line for a file or a pipe, when it is time for one."""
+        """Write a line to a file or a pipe, if one is due."""
         passed = time.monotonic() - self._began
         if not sys.stderr.isatty() and passed >= self._next_line_s:
             sys.stderr.write(f"{self._what}: {done} after {passed:.0f} s{left}\n")
@@ -63,14 +63,14 @@ class _Bar(ABC):
 
 
 class ProgressBar(_Bar):
-    """A bar for the fraction done: what ``progress`` of `tailback.simulate` and `tailback.models.simulate_trunk` is called with.
+    """Progress bar for a completed fraction: the ``progress`` of `tailback.simulate` and `tailback.models.simulate_trunk`.
 
-    Where there is no terminal it is a line after five seconds and then every minute.
+    Without a terminal it prints a line after five seconds and then every minute.
 
     Parameters
     ----------
     what : str
-        The words before the bar.
+        Label of the bar.
 
     Examples
     --------
@@ -86,13 +86,13 @@ class ProgressBar(_Bar):
         self._first: tuple[float, float] | None = None
 
     def __call__(self, fraction: float) -> None:
-        """Show the fraction, 0 to 1."""
+        """Show the completed fraction, 0 to 1."""
         bar = self._shown(1)
         if bar is not None:
             bar.update(bar.task_ids[0], completed=fraction)
             return
         now = time.monotonic()
-        # A run may go on where another was stopped.
+        # A resumed run does not start at 0.
         began, before = self._first = self._first or (now, fraction)
         left = f", about {(now - began) * (1 - fraction) / (fraction - before):.0f} s left" if fraction > before else ""
         self._log(f"{fraction:.0%}", left)
@@ -104,12 +104,12 @@ class ProgressBar(_Bar):
 
 
 class RunsBar(_Bar):
-    """Runs done, rate, time left and failures: for ``progress`` of `tailback.sweep`, `tailback.reproduce` and `Study.resume`.
+    """Progress bar for runs, with rate, remaining time and failures: the ``progress`` of `sweep`, `reproduce` and `Study.resume`.
 
     Parameters
     ----------
     what : str
-        The words before the bar.
+        Label of the bar.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class RunsBar(_Bar):
     """
 
     def __call__(self, progress: Progress) -> None:
-        """Show the counts."""
+        """Show the numbers of finished and failed runs."""
         finished = progress.done + progress.failed
         failed = f"{progress.failed} failed" if progress.failed else ""
         bar = self._shown(progress.total, finished, rate="", failed="")

@@ -1,4 +1,4 @@
-"""A number that every run has, by a name such as ``queues.bottleneck.utilisation``."""
+"""A scalar result of a run, selected by a name such as ``queues.bottleneck.utilisation``."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _TABLES = ("flows", "queues", "groups", "classes")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number that every run has: the mean of a column over rows of one name, or over all; `goodput` is the sum of all groups'.
+    """A scalar result: the mean of a column over all rows or the rows of one name; `goodput` is the sum over all groups.
 
     Attributes
     ----------
     name : str
-        As it was asked for.
+        Name as given by the user.
     table, row, column : str
-        Where it stands; ``*`` is every row.
+        Location of the values; ``*`` selects every row.
     """
 
     name: str
@@ -36,20 +36,20 @@ class Quantity:
     column: str
 
     def value(self, columns: list[Column]) -> float:
-        """The quantity in one run, of which these are the columns of the table."""
+        """The quantity in one run, given the columns of its table."""
         values = self.values(columns)
         total = math.fsum(values)
         return total if self.name == "goodput" else total / len(values)
 
     def values(self, columns: list[Column]) -> list[float]:
-        """What `value` is the mean or sum of: one number for each row."""
+        """The values whose mean or sum is `value`, one per row."""
         known = {title: (kind, data, words) for title, kind, data, words in columns}
         if self.column not in known or known[self.column][0] == "word":
             numbers_there = [title for title, (kind, _, _) in known.items() if kind != "word"]
             raise UnknownName(f"number in `{self.table}`", self.column, numbers_there)
         values = numbers(*known[self.column][:2])
         if self.row != "*":
-            # Of classes at queues the class tells rows apart.
+            # The table of classes has one row per class and queue; rows are selected by class.
             kind, data, words = known.get("class", next(iter(known.values())))
             if self.row not in words:
                 raise UnknownName(f"row in `{self.table}`", self.row, words)
@@ -59,12 +59,12 @@ class Quantity:
 
 
 def quantity_of(text: str) -> Quantity:
-    """What ``goodput`` or ``TABLE.NAME.COLUMN`` stands for.
+    """Parse ``goodput`` or ``TABLE.NAME.COLUMN``.
 
     Raises
     ------
     ParameterError
-        It is neither.
+        The text has neither form.
     """
     if text == "goodput":
         return Quantity(text, "groups", "*", "goodput_bps")
@@ -74,11 +74,11 @@ def quantity_of(text: str) -> Quantity:
         places = " or ".join(f"`{name}.NAME.COLUMN`" for name in _TABLES)
         near = nearest_word(text, ["goodput"]) if isinstance(text, str) else None
         hint = f"; did you mean `{near}`?" if near else ""
-        raise ParameterError(f"no quantity `{text}`; expected `goodput`, {places}{hint}")
+        raise ParameterError(f"`{text}` is not a quantity; expected `goodput`, {places}{hint}")
     return Quantity(text, table, row, column)
 
 
 def numbers(kind: str, data: bytes) -> list[Any]:
-    """The values of a column; places in its words if it has words."""
+    """The values of a column; indices into its words for a column of words."""
     letter, width = {"float": ("d", 8), "integer": ("q", 8), "word": ("I", 4)}[kind]
     return list(struct.unpack(f"<{len(data) // width}{letter}", data))

@@ -1,4 +1,4 @@
-"""A run: what was measured, and what it was measured from."""
+"""A run: the results of a simulation and their provenance."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Run:
     complete : bool
         False if the run was interrupted.
     simulated_s : float
-        Simulated seconds.
+        Simulated time in seconds.
     events : int
-        Events that the engine handled.
+        Number of events that the engine processed.
     provenance : dict
-        The full scenario, seed, version, content hash, and what became of the run.
+        The complete scenario, seed, version, content hash, and outcome of the run.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Run:
     ['time_s', 'group', 'flow', 'cwnd_packets']
     """
 
-    # The tables that are no traces.
+    # The tables that are not traces.
     _counters: tuple[str, ...] = COUNTERS
 
     def __init__(self, results: _core.Results) -> None:
@@ -62,7 +62,7 @@ class Run:
 
     @classmethod
     def read(cls, directory: str | os.PathLike[str]) -> Run:
-        """What `save`, or ``tailback run --out``, wrote: `tailback.read_run`."""
+        """Read a run that `save` or ``tailback run --out`` wrote: `tailback.read_run`."""
         tables, provenance = _store.read(directory)
         run = cls.__new__(cls)
         run._tables = tables
@@ -76,17 +76,18 @@ class Run:
     def flows(self) -> Table:
         """One row per flow: packets, retransmissions, timeouts, goodput, completion time, ...
 
-        Counts, means and shares cover the measured part, from the end of the warm-up to the end of the run; goodput is over the
-        whole of it, even for a flow that ends earlier. The completion time is from the flow's start to the instant at which its
-        receiver has everything, and is not cut by the warm-up. The active share is the share of the time from the flow's start,
-        or the end of the warm-up, to its end in which it did not wait for a timeout, from its last transmission on; waiting for a
-        tail loss probe is not that. `waiting_at_end` is 1 if it waits for a timeout as the run ends.
+        Counts, means and shares cover the measurement interval, from the end of the warm-up to the end of the run. Goodput is
+        averaged over the whole interval, even for a flow that ends earlier. The completion time lasts from the flow's start until
+        its receiver has all data; the warm-up does not shorten it. The active share is the share of the time between the flow's
+        start, or the end of the warm-up, and its end in which it does not wait for a retransmission timeout. Such a wait begins
+        at the last transmission; waiting for a tail loss probe does not count. `waiting_at_end` is 1 if the flow is waiting for
+        a timeout at the end of the run.
         """
         return self._tables["flows"]
 
     @property
     def queues(self) -> Table:
-        """One row per queue, which is one direction of a link: arrivals, discards by reason, utilisation, waiting time, ..."""
+        """One row per queue, that is, per direction of a link: arrivals, discards by reason, utilisation, waiting time, ..."""
         return self._tables["queues"]
 
     @property
@@ -96,7 +97,7 @@ class Run:
 
     @property
     def classes(self) -> Table:
-        """One row per class at each queue that tells classes apart: arrivals, discards, throughput, waiting time.
+        """One row per class at each queue with classes: arrivals, discards, throughput, waiting time.
 
         Raises
         ------
@@ -107,7 +108,7 @@ class Run:
 
     @property
     def edges(self) -> Table:
-        """One row per flow with the available bit rate service: its rate, RM cells, and what waits and is discarded at its edge.
+        """One row per flow with the available bit rate service: its rate, RM cells, and the queue and discards at its edge.
 
         Raises
         ------
@@ -118,48 +119,49 @@ class Run:
 
     @property
     def queue_flows(self) -> Table:
-        """One row per queue and flow of which something passed it: units, bytes and throughput, headers included.
+        """One row per queue and flow with traffic in it: units, bytes and throughput, including headers.
 
         Raises
         ------
         UnknownName
-            The scenario has no ``record = {flows_of_queues = true}``.
+            The scenario has no ``record = {queue_flows = true}``.
         """
-        return self._table_if_any("queue_flows", "it exists with `record.flows_of_queues = true`")
+        return self._table_if_any("queue_flows", "it exists with `record.queue_flows = true`")
 
     def _table_if_any(self, name: str, where: str) -> Table:
-        """One that not every run has; `where` says which do."""
+        """A table that only some runs have; `where` says which."""
         if name not in self._tables:
             raise UnknownName("table", name, list(self._tables), note=f"; {where}")
         return self._tables[name]
 
     def completions(self, classes: Sequence[str] = ("100 kB", "10 MB"), percentiles: Sequence[float] = (50, 95, 99)) -> Table:
-        """Completion times and slowdowns of transfers, by the class of their size.
+        """Completion times and slowdowns of transfers, by size class.
 
         Parameters
         ----------
         classes : sequence of str
-            Sizes that part the classes, ascending; a class has its upper end. Short, middling and long flows if not given.
+            Boundaries between the size classes, ascending; a class includes its upper boundary. By default short, medium and long
+            flows.
         percentiles : sequence of float
-            Percentiles to tell, above 0 and at most 100, by nearest rank.
+            Percentiles to report, above 0 and at most 100, by nearest rank.
 
         Returns
         -------
         Table
-            A row for each group and class that has flows: sizes ``above_bytes`` and ``up_to_bytes`` (missing for the last class),
-            ``flows`` and how many of them ``completed``; of these ``completion_mean_s``, ``completion_p50_s``, ..., and
-            ``slowdown_mean``, ``slowdown_p50``, ...: the completion time over the least that the links allow. Of flows that were
-            not done when the run ended it knows nothing, and long ones are the first to be cut off.
+            One row per group and non-empty class: sizes ``above_bytes`` and ``up_to_bytes`` (missing for the last class), the
+            numbers of ``flows`` and ``completed`` flows, ``completion_mean_s``, ``completion_p50_s``, ... of the completed flows,
+            and ``slowdown_mean``, ``slowdown_p50``, ...: the completion time divided by the minimum that the links allow.
+            Unfinished flows are excluded, which biases the table against long flows.
 
         Raises
         ------
         ParameterError
-            `classes` are no ascending sizes, `percentiles` no percentiles, or no flow has a size.
+            `classes` are not ascending sizes, `percentiles` are not valid, or no flow has a size.
 
         Examples
         --------
         >>> import tailback as tb
-        >>> arrivals, size = {"load": 0.5, "of": "10 Mbps"}, {"exponential": "50 kB"}
+        >>> arrivals, size = {"load": 0.5, "reference_rate": "10 Mbps"}, {"exponential": "50 kB"}
         >>> flows = {"web": {"arrivals": arrivals, "size": size, "tcp": {"preset": "sack"}}}
         >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="50 packets", flows=flows, duration="30 s"))
         >>> run.completions(["50 kB"]).select("up_to_bytes", "flows", "completed", "slowdown_p50")
@@ -172,24 +174,24 @@ class Run:
         return completions(self.flows, classes, percentiles)
 
     def write_mahimahi(self, path: str | os.PathLike[str], queue: str) -> None:
-        """Write what left a queue as a trace of Mahimahi's: a link that sends by it gives others what flows got of this one.
+        """Write the departures of a queue as a Mahimahi trace, which reproduces the service of this queue on another link.
 
-        An opportunity of 1500 bytes stands in the millisecond in which so many more bytes had left. Time is that of the run, and
-        what comes after the last opportunity is not in the trace, which begins anew there.
+        The trace has an opportunity in the millisecond in which another 1500 bytes have departed. Times are those of the run.
+        Departures after the last complete opportunity are not in the trace, which repeats from there.
 
         Parameters
         ----------
         path : str or PathLike
             File to write; one that exists is overwritten.
         queue : str
-            A queue that ``record.traces`` of the scenario follows: ``{"departures": ["bottleneck"]}``.
+            A queue in ``record.traces`` of the scenario: ``{"departures": ["bottleneck"]}``.
 
         Raises
         ------
         UnknownName
-            Departures were not recorded, or there is no such queue.
+            The departures were not recorded, or there is no such queue.
         ParameterError
-            Too little has left the queue.
+            Less than one opportunity has departed.
         OutputError
             The file cannot be written.
         """
@@ -203,19 +205,19 @@ class Run:
 
     @property
     def traces(self) -> list[str]:
-        """Kinds of the traces that the scenario asked for."""
+        """Kinds of the recorded traces."""
         return [name for name in self._tables if name not in self._counters]
 
     def trace(self, kind: str) -> Table:
-        """A trace: ``cwnd``, ``queue``, ``rtt``, ... as far as ``record.traces`` of the scenario asked for it.
+        """A trace: ``cwnd``, ``queue``, ``rtt``, ..., if it is in ``record.traces`` of the scenario.
 
         Raises
         ------
         UnknownName
-            It was not recorded; says which were.
+            The trace was not recorded; the message lists the recorded ones.
         """
         if kind not in self.traces:
-            raise UnknownName("trace", kind, self.traces, note="; ask for it in `record.traces` of the scenario")
+            raise UnknownName("trace", kind, self.traces, note="; add it to `record.traces` of the scenario")
         return self._tables[kind]
 
     @property
@@ -225,7 +227,7 @@ class Run:
 
     @property
     def seed(self) -> int:
-        """The seed that was used."""
+        """The seed of the run."""
         return int(self.provenance["seed"])
 
     @property
@@ -235,55 +237,54 @@ class Run:
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The scenario as it was run, defaults filled in."""
+        """The scenario of the run, including defaults."""
         return dict(self.provenance["scenario"])
 
     @property
     def remarks(self) -> list[str]:
-        """What a reader of these results should know (`Scenario.remarks`)."""
+        """Notes that affect the interpretation of the results (`Scenario.remarks`)."""
         return [*Scenario(self.scenario).remarks(), *self._not_measured(), *self._beyond_range()]
 
     def _not_measured(self) -> Iterator[str]:
-        """A run that was interrupted before anything counted."""
+        """A note if the run was interrupted within its warm-up."""
         warmup = self.scenario.get("warmup", "0 s")
         seconds, _ = _core.in_column_units(warmup) or (0.0, "s")
         if not self.complete and self.simulated_s <= seconds:
             yield f"nothing was measured: the run was interrupted within its warm-up of {warmup}"
 
     def _beyond_range(self) -> Iterator[str]:
-        """Queues whose prices the range of the scheme did not always cover."""
+        """A note for each queue whose price was outside the range of the marking scheme."""
         if "beyond_range_packets" not in self.queues.columns:
             return
         rows = zip(self.queues["queue"], self.queues["beyond_range_packets"], self.queues["departed_units"], strict=True)
         for queue, beyond, departed in rows:
             if beyond:
                 yield (
-                    f"the price of `{queue}` was beyond the range of `prices` for {beyond} of {departed} packets, "
-                    "which were told its end"
+                    f"the price of `{queue}` left the range of `prices` and was clamped to it for {beyond} of {departed} packets"
                 )
 
     def optimum(self, weights: Mapping[str, float] | None = None) -> Optimum:
-        """How far the flows are from the rates that ideal allocations would give them: max-min and proportionally fair ones.
+        """Compare the flows' goodputs with ideal allocations: max-min fair and proportionally fair rates.
 
-        Flows that send all they can over the whole measured part share the capacity. Whatever else crosses their links
-        (datagrams, what an application limits, transfers that were completed, flows that start or stop meanwhile) keeps what it
-        was measured to deliver, headers included, and `Optimum.notes` names it. A link carries its rate, of which a flow's
-        goodput is the payload's part of a full packet. A flow has at most what its access path and the `fastest` of its
-        controller let through. Rates of links are those at the end of the warm-up. Left out of account
-        are acknowledgements, random loss, what is lost behind a link that it crossed, and windows that receivers limit.
+        Flows that send greedily over the whole measurement interval share the capacity. Other traffic on their links (datagrams,
+        application-limited flows, completed transfers, flows that start or stop during the interval) keeps its measured goodput,
+        including headers, and is listed in `Optimum.notes`. The capacity of a link is its rate; the goodput of a flow is the
+        payload share of a full packet. The rate of a flow is limited by its access path and by the maximum rate of its
+        controller. Rates of links are those at the end of the warm-up. Acknowledgements, random loss, losses downstream of a
+        link, and receiver windows are ignored.
 
         Parameters
         ----------
         weights : mapping of str to float, optional
-            Of flow groups, for each of their flows, 1e-6 to 1e6; 1 where none is given.
+            Weights of flow groups, applied to each of their flows, 1e-6 to 1e6; by default 1.
 
         Raises
         ------
         UnknownName
             No such flow group.
         ParameterError
-            There is no one optimum: no flow sends all it can, a route or the rate of a link changes in the measured part, others
-            take all of a link, nothing was measured, or real flows were emulated.
+            There is no single optimum: no flow sends greedily, a route or the rate of a link changes in the measurement interval,
+            other flows use all of a link, nothing was measured, or the run is an emulation with real flows.
 
         Examples
         --------
@@ -307,7 +308,7 @@ class Run:
         return optimum_of(Scenario(self.scenario), self.seed, self.flows, self.simulated_s, weights or {})
 
     def summary(self) -> str:
-        """What a person wants to know first, as text."""
+        """A summary of the results as text."""
         return "\n\n".join([text(str(self), self._tables, self.traces), *(f"note: {remark}" for remark in self.remarks)])
 
     def plot(
@@ -319,31 +320,31 @@ class Run:
         by: Literal["flow", "group"] = "flow",
         beside: Run | Mapping[str, Run] | None = None,
     ) -> Figure:
-        """Traces over time, or flows and queues side by side if there is none; needs matplotlib.
+        """Plot traces over time, or flows and queues if the run has no traces; requires matplotlib.
 
-        Long lines are thinned to the least and the largest value of each of many spans of time: nothing that stands out is lost.
+        Long lines are thinned to the minimum and maximum of each of many time intervals, so that extremes remain visible.
 
         Parameters
         ----------
         traces : str or sequence of str, optional
-            Kinds of trace, such as ``("cwnd", "queue")``; all that were recorded if not given.
+            Kinds of trace, such as ``("cwnd", "queue")``; by default all that were recorded.
         lines : str or sequence of str, optional
-            Groups (``"web"``), flows (``"web 3"``) and queues (``"bottleneck"``); the first eight of each trace if not given.
+            Groups (``"web"``), flows (``"web 3"``) and queues (``"bottleneck"``); by default the first eight of each trace.
         span : pair of float, optional
-            From and to, in seconds; the whole run if not given.
+            Start and end, in seconds; by default the whole run.
         by : "flow" or "group"
-            Whether each flow has a colour of its own, or each group, of which then eight flows are drawn.
+            Colour by flow, or by group with up to eight flows of each.
         beside : Run, or mapping of str to Run, optional
-            Other runs, each in a column beside this one on the same scales; the names stand above.
+            Other runs, each drawn in its own column on the same scales, with its name as title.
 
         Raises
         ------
         MissingExtra
-            If matplotlib is not installed.
+            matplotlib is not installed.
         UnknownName
             No such trace, group, flow or queue.
         ParameterError
-            `span` is none or beyond the end of a run, `by` is neither, `beside` is no run, or the runs have no trace in common.
+            `span` is not valid or extends beyond a run, `by` is not valid, `beside` is not a run, or no trace is in all runs.
 
         Examples
         --------
@@ -373,7 +374,7 @@ class Run:
         return close(plot_runs({title: run._tables for title, run in titles.items()}, chosen))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
-        """Write every table as Parquet, and ``provenance.json``, to a new directory: all of it or nothing.
+        """Write every table as Parquet, and ``provenance.json``, to a new directory, atomically.
 
         Raises
         ------
@@ -384,18 +385,18 @@ class Run:
             _store.write(self._tables, self.provenance, folder)
 
     def save_capture(self, path: str | os.PathLike[str]) -> None:
-        """Write what the senders sent and heard as a new pcapng file, with real headers; see ``docs/howto/captures.md``.
+        """Write the packets at the sending hosts to a new pcapng file, with real headers; see ``docs/howto/captures.md``.
 
         Parameters
         ----------
         path : path
-            What tcpdump would have seen at the sending hosts: packets of the trace ``packets``, with a comment where a queue
-            discarded one.
+            File to write. It contains the packets of the trace ``packets``, as tcpdump would capture them at the senders, with a
+            comment on each packet that a queue discarded.
 
         Raises
         ------
         UnknownName
-            ``packets`` was not recorded; ask for it in ``record.traces`` of the scenario.
+            ``packets`` was not recorded; add it to ``record.traces`` of the scenario.
         OutputError
             The file exists or cannot be written.
 
@@ -415,7 +416,7 @@ class Run:
             self._write_capture(file)
 
     def _write_capture(self, file: Path) -> None:
-        """The same to a place that is the caller's to prepare."""
+        """Write the capture to a file that the caller has prepared."""
         name = str(self.scenario.get("name") or "scenario")
         _core.write_capture(self.trace("packets")._core, file, scenario=name, seed=self.seed)
 
@@ -435,12 +436,12 @@ def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:
     if words is None or isinstance(words, str):
         return None if words is None else (words,)
     if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
-        raise ParameterError(f"{words!r} names no trace and no line; expected a name, or a list of names")
+        raise ParameterError(f"{words!r} is not a trace or line; expected a name, or a list of names")
     return tuple(words)
 
 
 def _titles(run: Run, beside: Any) -> dict[str, Run]:
-    """The runs of a picture, by what stands above them."""
+    """The runs of a plot by title."""
     if isinstance(beside, Run):
         first, second = _told(run, beside), _told(beside, run)
         return {first: run, second if second != first else f"{second}, again": beside}
@@ -449,7 +450,7 @@ def _titles(run: Run, beside: Any) -> dict[str, Run]:
     if not isinstance(beside, Mapping) or not all(
         isinstance(name, str) and isinstance(other, Run) for name, other in beside.items()
     ):
-        raise ParameterError(f"`beside` is {beside!r}; expected a run, or runs by name such as {{'cubic': run}}")
+        raise ParameterError(f"`beside` is {beside!r}; expected a run, or runs by name, for example {{'cubic': run}}")
     own = str(run.scenario.get("name") or "scenario")
     while own in beside:
         own += ", this run"
@@ -457,7 +458,7 @@ def _titles(run: Run, beside: Any) -> dict[str, Run]:
 
 
 def _is_span(span: Any, end: float) -> bool:
-    """Whether these are two times of a run that ends then, the earlier one first."""
+    """Whether `span` is two ascending times up to `end`."""
     try:
         begin, until = (float(time) for time in span)
     except (TypeError, ValueError):
@@ -466,7 +467,7 @@ def _is_span(span: Any, end: float) -> bool:
 
 
 def _told(run: Run, other: Run) -> str:
-    """What tells a run from another: name, or seed, or place."""
+    """A title that distinguishes a run from another: its name, seed or content hash."""
     name, others = (str(each.scenario.get("name") or "scenario") for each in (run, other))
     if name != others:
         return name
@@ -474,17 +475,17 @@ def _told(run: Run, other: Run) -> str:
 
 
 def read_run(directory: str | os.PathLike[str]) -> Run:
-    """A run from the directory to which `Run.save` or ``tailback run --out`` wrote it.
+    """Read a run from a directory that `Run.save` or ``tailback run --out`` wrote.
 
     Parameters
     ----------
     directory : path
-        With ``provenance.json`` and a Parquet file for each table.
+        Directory with ``provenance.json`` and one Parquet file per table.
 
     Raises
     ------
     ParameterError
-        It holds no run, or a damaged one; says which file.
+        The directory contains no run, or a damaged one; the message names the file.
 
     Examples
     --------
@@ -505,7 +506,7 @@ class Interrupted(KeyboardInterrupt):
     Attributes
     ----------
     run : Run
-        What was measured until then; its ``complete`` is false.
+        The results until the interruption; its ``complete`` is false.
     """
 
     def __init__(self, run: Run) -> None:

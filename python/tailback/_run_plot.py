@@ -1,4 +1,4 @@
-"""Plots of runs: one panel a trace over a shared time axis, and a column for each run."""
+"""Plots of runs: one panel per trace over a shared time axis, and one column per run."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["TRACES", "Chosen", "draw_traces", "plot_runs", "show", "thinned"]
 
-# Lines that one panel shows; more would be a carpet.
+# Maximum number of lines in a panel.
 _LINES = 8
 
-# More than a group may have.
+# Above the maximum number of flows of a group.
 _FLOWS = 1 << 32
 
-# Spans of time of which a line shows the extremes; no print is as fine.
+# Number of time intervals for which a thinned line shows the extremes; finer than print resolution.
 _SPANS = 2000
 
-# Dots that have their names beside them, each of which takes so many inches.
+# Maximum number of dots with labels, and the height of a label in inches.
 _NAMED = 24
 _NAME_HEIGHT = 0.19
 
-# How each trace is drawn: its value, whether it holds until the next row, and the title of its panel.
+# For each trace: its value column, whether a value holds until the next row, and the title of its panel.
 TRACES = {
     "cwnd": ("cwnd_packets", True, "window, packets"),
     "ssthresh": ("ssthresh_packets", True, "slow-start threshold, packets"),
@@ -49,18 +49,18 @@ _POINTS = ("segments", "acks", "drops")
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of a run is drawn.
+    """Selection of the traces and lines of a plot.
 
     Attributes
     ----------
     traces : tuple of str or None
-        Kinds of trace, in this order; all that have a picture if None.
+        Kinds of trace, in this order; all kinds that can be plotted if None.
     lines : tuple of str or None
         Groups (``web``), flows (``web 3``) and queues; the first few of each trace if None.
     span : tuple of float or None
-        From and to, in seconds.
+        Start and end, in seconds.
     by_group : bool
-        A colour for each group instead of one for each flow.
+        One colour per group instead of one per flow.
     """
 
     traces: tuple[str, ...] | None = None
@@ -70,7 +70,7 @@ class Chosen:
 
 
 def show(title: str, tables: Mapping[str, Table]) -> None:
-    """Open a window with the plot of a run and wait until it is closed."""
+    """Show the plot of a run in a window, and wait until it is closed."""
     import matplotlib.pyplot as plt
 
     plot_runs({title: tables}, Chosen())
@@ -78,7 +78,7 @@ def show(title: str, tables: Mapping[str, Table]) -> None:
 
 
 def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> Figure:
-    """A pyplot figure of the tables of some runs, side by side; see `Run.plot`."""
+    """A pyplot figure of runs side by side; see `Run.plot`."""
     require()
     import matplotlib.pyplot as plt
 
@@ -119,15 +119,15 @@ def plot_runs(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> Figure
 
 
 def _kinds(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> list[str]:
-    """The traces that are drawn: those that are asked for, or all that every run has."""
+    """The traces to draw: the selected ones, or all that every run has."""
     known = [kind for kind in TRACES if all(kind in tables and len(tables[kind]) for tables in runs.values())]
     if chosen.traces == ():
-        raise ParameterError("`traces` names none; expected at least one, or nothing for all")
+        raise ParameterError("`traces` is empty; expected at least one kind of trace, or None for all")
     if not known and len(runs) > 1 and any(kind in tables for kind in TRACES for tables in runs.values()):
-        raise ParameterError("the runs have no trace in common; ask for the same ones in `record.traces` of their scenarios")
+        raise ParameterError("the runs have no trace in common; record the same `record.traces` in their scenarios")
     for kind in chosen.traces or ():
         if kind not in known:
-            raise UnknownName("trace", kind, known, note="; ask for it in `record.traces` of the scenario")
+            raise UnknownName("trace", kind, known, note="; add it to `record.traces` of the scenario")
     if chosen.lines is not None:
         names = {name for tables in runs.values() for kind in known for name in _lines(tables[kind])}
         there = names | {_group_of(name) for name in names}
@@ -143,7 +143,7 @@ def _kinds(runs: Mapping[str, Mapping[str, Table]], chosen: Chosen) -> list[str]
 
 
 def _cut(table: Table, span: tuple[float, float] | None) -> Table:
-    """The rows of a span of time, and the one before it, whose value still holds."""
+    """The rows within a time range, and the row before it, whose value still holds."""
     if span is None:
         return table
     import numpy as np
@@ -151,7 +151,7 @@ def _cut(table: Table, span: tuple[float, float] | None) -> Table:
     begin, end = np.searchsorted(table["time_s"], span)
     if not TRACES[table.name][1]:
         return table._rows(np.arange(begin, end))
-    # Of each line: a queue may have changed last long before.
+    # The last row of each line: a queue may have changed long before.
     codes = _codes(table)[:begin]
     last = begin - 1 - np.unique(codes[::-1], return_index=True)[1]
     return table._rows(np.concatenate([np.sort(last), np.arange(begin, end)]).astype(np.intp))
@@ -166,9 +166,9 @@ def draw_traces(
     by_group: bool = False,
     until: float | None = None,
 ) -> None:
-    """A panel a trace. A flow has one colour in all of them, and the legend stands where it differs from the one above.
+    """Draw one panel per trace. A flow has the same colour in all panels; a legend is omitted if it equals the one above.
 
-    `until`: what still holds then is drawn as far as that.
+    Lines whose value still holds at `until` are extended to it.
     """
     import numpy as np
 
@@ -195,7 +195,7 @@ def draw_traces(
                 axis.plot(*drawn, drawstyle="steps-post" if holds else "default", color=colour, label=label)
         count = len(_lines(table))
         more = f" ({len(names)} of {count})" if len(names) < count else ""
-        # Across, not along the axis: a narrow panel has no room for a word that stands on its head.
+        # The value axis of a narrow panel has no room for its title, so the title is above the panel.
         axis.set_title(title + more, loc="left", fontsize=9, color="#333333")
         if value == "throughput_bps":
             axis.yaxis.set_major_formatter(lambda bps, _place: quantity("throughput_bps", float(bps)))
@@ -205,9 +205,9 @@ def draw_traces(
 
 
 def thinned(times: Any, values: Any, spans: int = _SPANS) -> tuple[Any, Any]:
-    """Of a long line, in each of many equal spans of time, the first and last row and those of the least and largest value.
+    """Reduce a long line to the first, last, minimum and maximum rows of each of many equal time intervals.
 
-    It covers the same ground on paper, and a trace of millions of rows is not a file of hundreds of megabytes.
+    The plot looks the same in print, and its file stays small for traces of millions of rows.
     """
     import numpy as np
 
@@ -218,18 +218,18 @@ def thinned(times: Any, values: Any, spans: int = _SPANS) -> tuple[Any, Any]:
     rows = np.diff(np.append(starts, len(times)))
 
     def places(extremes: Any) -> Any:
-        """The first row of each span with its extreme."""
+        """The first row of each interval with its extreme value."""
         equal = np.append(np.flatnonzero(values == np.repeat(extremes, rows)), len(times) - 1)
         return equal[np.searchsorted(equal[:-1], starts)]
 
-    # Where a span has no number, that of the next one is kept twice.
+    # An interval without rows repeats the row of the next one.
     lowest, highest = (places(extreme.reduceat(values, starts)) for extreme in (np.fmin, np.fmax))
     kept = np.unique(np.concatenate([starts, ends, lowest, highest]))
     return times[kept], values[kept]
 
 
 def _shown(table: Table, only: tuple[str, ...] | None, *, by_group: bool) -> list[str]:
-    """The flows or queues of a trace that are drawn: the first few of those that are asked for, or of each group."""
+    """The flows or queues to draw: the first few of the selected ones, or of each group."""
     known = [name for name in sorted(_lines(table), key=_natural) if only is None or _wanted(name, only)]
     if not by_group:
         return known[:_LINES]
@@ -240,18 +240,18 @@ def _shown(table: Table, only: tuple[str, ...] | None, *, by_group: bool) -> lis
 
 
 def _wanted(name: str, only: tuple[str, ...]) -> bool:
-    """Whether a flow or queue, or its group, is among these."""
+    """Whether a flow or queue, or its group, is in `only`."""
     return name in only or _group_of(name) in only
 
 
 def _group_of(name: str) -> str:
-    """``web`` of ``web 3``; a queue is its own."""
+    """The group ``web`` of ``web 3``; the name itself for a queue."""
     word, _, number = name.rpartition(" ")
     return word if number.isdigit() else name
 
 
 def _label(name: str, names: list[str], *, by_group: bool) -> str:
-    """In the legend: of a group only its first line is named."""
+    """Legend label. With `by_group`, only the first line of a group has one."""
     if not by_group:
         return name
     group = _group_of(name)
@@ -259,13 +259,13 @@ def _label(name: str, names: list[str], *, by_group: bool) -> str:
 
 
 def _natural(name: str) -> tuple[str, int]:
-    """``web 10`` comes after ``web 9``."""
+    """Sort key that puts ``web 10`` after ``web 9``."""
     word, _, number = name.rpartition(" ")
     return (word, int(number)) if number.isdigit() else (name, 0)
 
 
 def _series(table: Table, value: str, shown: list[str]) -> Iterator[tuple[str, Any, Any]]:
-    """Name, times and values of each of these."""
+    """Name, times and values of each of the shown lines."""
     codes, known = _codes(table), _lines(table)
     times, values = table["time_s"], table[value]
     for name in shown:
@@ -274,7 +274,7 @@ def _series(table: Table, value: str, shown: list[str]) -> Iterator[tuple[str, A
 
 
 def _codes(table: Table) -> Any:
-    """A number for each row: which flow or queue it is of. Names of millions of rows would take seconds."""
+    """A code for each row that identifies its flow or queue; names of millions of rows would take seconds."""
     import numpy as np
 
     if "group" not in table:
@@ -287,7 +287,7 @@ def _lines(table: Table) -> dict[str, int]:
     import numpy as np
 
     codes = _codes(table)
-    # Most rows are of the line of the row before.
+    # Most rows belong to the same line as the previous row.
     present = np.unique(codes[np.append(True, codes[1:] != codes[:-1])] if len(codes) else codes).tolist()
     if "group" not in table:
         words = table._core.words("queue")
@@ -301,13 +301,13 @@ def _keys(table: Table) -> tuple[str, ...]:
 
 
 def _names(table: Table, *keys: str) -> list[str]:
-    """One name a row: ``web 3``, ``bottleneck``."""
+    """One name per row: ``web 3``, ``bottleneck``."""
     columns = table.to_dict()
     return [" ".join(str(part) for part in row) for row in zip(*(columns[key] for key in keys), strict=True)]
 
 
 def _dots_heights(runs: Mapping[str, Mapping[str, Table]]) -> list[float]:
-    """Of the panels of flows and of queues, in inches: what their names need."""
+    """Heights of the panels of flows and of queues in inches, for the labels of their dots."""
 
     def height(kind: str) -> float:
         named = [count for tables in runs.values() if (count := len(tables[kind])) <= _NAMED]
@@ -317,7 +317,7 @@ def _dots_heights(runs: Mapping[str, Mapping[str, Table]]) -> list[float]:
 
 
 def _dots(axis: Axes, names: list[str], values: Any, column: str, title: str) -> None:
-    """Sorted dots: one a row, with names where they fit."""
+    """Plot one sorted dot per row, with labels if there is room."""
     order = values.argsort()
     places = range(len(order))
     axis.plot(values[order], places, "o", markersize=4 if len(order) <= _NAMED else 2, color=COLOURS[0])
@@ -326,5 +326,5 @@ def _dots(axis: Axes, names: list[str], values: Any, column: str, title: str) ->
     if len(order) <= _NAMED:
         axis.set_yticks(list(places), [names[index] for index in order])
     else:
-        axis.set_ylabel(f"{len(order)} of them, sorted")
+        axis.set_ylabel(f"{len(order)} rows, sorted")
     axis.set_title(title, loc="left", fontsize=9, color="#333333")

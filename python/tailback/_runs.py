@@ -1,4 +1,4 @@
-"""Runs of one scenario with several seeds, side by side, and means over them."""
+"""Parallel runs of one scenario with several seeds, and means over them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Runs", "RunsInterrupted", "run_all"]
 
 
 class Runs(Sequence[Run]):
-    """Runs of one scenario, one for each seed.
+    """Runs of one scenario, one per seed.
 
     Attributes
     ----------
@@ -46,17 +46,17 @@ class Runs(Sequence[Run]):
 
     @property
     def seeds(self) -> list[int]:
-        """Those that were run, in their order."""
+        """The seeds of the runs, in order."""
         return [run.seed for run in self._runs]
 
     def values(self, quantity: str = "goodput") -> list[float]:
-        """A quantity in each run.
+        """The values of a quantity, one per run.
 
         Parameters
         ----------
         quantity : str
             ``goodput`` of all groups together (bit/s), or ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``; ``*``
-            for NAME is the mean of all rows.
+            as NAME takes the mean of all rows.
 
         Raises
         ------
@@ -67,24 +67,24 @@ class Runs(Sequence[Run]):
         return [asked.value(_columns(run, asked)) for run in self._runs]
 
     def mean(self, quantity: str = "goodput") -> Interval:
-        """The mean of a quantity and its 95 % interval (Student's t): ``mean``, ``low`` and ``high``; quantities as in `values`.
+        """The mean of a quantity with its 95 % confidence interval (Student's t): ``mean``, ``low``, ``high``; see `values`.
 
-        The interval is unknown (NaN) with one seed, and where nothing is random, so that every seed gives the same.
+        The interval is NaN with a single seed, and for a deterministic scenario, in which all seeds give the same result.
 
         Raises
         ------
         ParameterError, UnknownName
-            No such quantity, or no run.
+            There is no such quantity, or no run was completed.
         """
         values = self.values(quantity)
         if not values:
-            raise ParameterError("no run was done: there is no mean")
+            raise ParameterError("no run was completed, so there is no mean")
         if len(values) > 1 and (self._is_random or len(set(values)) > 1):
             return Interval.of(values)
         return Interval(values[0], math.nan)
 
     def means(self, *quantities: str) -> Table:
-        """One row a quantity: its mean, ``low`` and ``high``, and the number of seeds; quantities as in `values`."""
+        """One row per quantity: mean, ``low`` and ``high``, and the number of seeds; see `values`."""
         found = [self.mean(quantity) for quantity in quantities]
         columns: dict[str, list[Any]] = {
             "quantity": list(quantities),
@@ -127,9 +127,9 @@ class Runs(Sequence[Run]):
 
 
 def _columns(run: Run, asked: Quantity) -> list[Column]:
-    """Of the table that the quantity stands in: the first one, whose words name the rows, and its own."""
+    """The packed columns that the quantity needs: the first column, which names the rows, and its own."""
     table = run.tables[asked.table]
-    # All of them where there is no such column: the error names them.
+    # If there is no such column, return all: the error message lists them.
     wanted = [table.columns[0], asked.column] if asked.column in table else table.columns
     return [table._packed_column(column) for column in wanted]
 
@@ -140,7 +140,7 @@ class RunsInterrupted(KeyboardInterrupt):
     Attributes
     ----------
     runs : Runs
-        Those that were done.
+        The completed runs.
     """
 
     def __init__(self, runs: Runs) -> None:
@@ -157,7 +157,7 @@ def run_all(
     one: Callable[[Scenario, int, Callable[[float], None]], Run],
     progress: Callable[[float], None] | None,
 ) -> Runs:
-    """A run for each seed, as many at once as there are processors: the core releases Python's lock."""
+    """Run every seed, in as many threads as there are processors; the core releases the GIL."""
     chosen = _chosen(seeds)
     done = dict.fromkeys(chosen, 0.0)
     stopped, lock = threading.Event(), threading.Lock()
@@ -176,7 +176,7 @@ def run_all(
             for seed in chosen
         }
         try:
-            # Awake now and then: a signal is handled between two calls, and not while a lock is waited for.
+            # The timeout is for signals: they are handled between calls, but not while waiting for a lock.
             while wait(futures.values(), timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 if any(future.done() and future.exception() for future in futures.values()):
                     break
@@ -194,17 +194,17 @@ def run_all(
 
 
 class _StoppedError(Exception):
-    """Another run has failed, or Ctrl-C."""
+    """Stops a run because another one failed, or because of Ctrl-C."""
 
 
 def _chosen(seeds: object) -> list[int]:
-    """Seeds 1 to N, or those that are given."""
+    """The seeds 1 to N, or the given seeds."""
     if type(seeds) is not bool and isinstance(seeds, Integral):
         chosen = list(range(1, int(seeds) + 1))
     elif isinstance(seeds, Iterable) and not isinstance(seeds, str | bytes):
         chosen = [_whole(seed) for seed in seeds]
     else:
-        raise ParameterError(f"`seeds` is {seeds!r}; expected a number of seeds, or the seeds themselves")
+        raise ParameterError(f"`seeds` is {seeds!r}; expected a number of seeds, or a list of seeds")
     if not chosen or len(set(chosen)) < len(chosen):
-        raise ParameterError(f"`seeds` is {seeds!r}; expected at least one, and each once")
+        raise ParameterError(f"`seeds` is {seeds!r}; expected at least one seed, and each seed once")
     return chosen

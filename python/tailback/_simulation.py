@@ -1,4 +1,4 @@
-"""Run a scenario: in slices, so that Ctrl-C and progress bars work, and without the GIL, so that threads run side by side."""
+"""Run a scenario, in slices so that Ctrl-C and progress bars work, and without the GIL so that threads run in parallel."""
 
 from __future__ import annotations
 
@@ -56,50 +56,50 @@ def simulate(
     checkpoint_every_s: float = CHECKPOINT_EVERY_S,
     threads: int = 1,
 ) -> Run | Runs:
-    """Simulate a scenario from its start to its duration.
+    """Simulate a scenario.
 
     Parameters
     ----------
     scenario : Scenario or mapping
-        What to simulate.
+        The scenario to simulate.
     seed : int, optional
-        Instead of the scenario's own; 0 <= seed < 2**53. The same scenario, seed and version give the same results, byte for
-        byte, on every platform.
+        Seed to use instead of the scenario's; 0 <= seed < 2**53. The same scenario, seed and version give the same results, byte
+        for byte, on every platform.
     seeds : int or iterable of int, optional
-        Run it with several: with 1, 2, ... up to this number, or with these; as many at once as there are processors. For a grid
-        of scenarios, or more runs than fit in memory, there is `tailback.sweep`.
+        Simulate several seeds: 1, 2, ... up to this number, or the given ones, in as many threads as there are processors. For a
+        grid of scenarios, or more runs than fit in memory, use `tailback.sweep`.
     progress : callable, optional
-        Called about ten times a second with the fraction done, 0 to 1, such as a `tailback.ProgressBar`. Whatever it raises ends
-        the run.
+        Called about ten times a second with the completed fraction, 0 to 1; for example a `tailback.ProgressBar`. An exception
+        that it raises ends the run.
     checkpoint : path, optional
-        A file from which the run goes on, if it is there, and to which it is written about every `checkpoint_every_s` seconds of
-        wall-clock time, at most a twentieth of the time being spent on that, and at Ctrl-C. A run that was killed goes on to the
-        same bytes. At the end the file is removed. Not for user code.
+        Checkpoint file. The run resumes from it if it exists, and saves to it about every `checkpoint_every_s` seconds of
+        wall-clock time and at Ctrl-C; saving takes at most a twentieth of the time. A resumed run gives the same bytes as an
+        uninterrupted one. The file is removed at the end of the run. User code is not supported.
     checkpoint_every_s : float
-        Above 0.
+        Seconds between checkpoints, above 0.
     threads : int
-        Threads that share the run, 1 to 1024: the same bytes for any number. It pays for networks of many flows and links whose
-        delays are not far below the times between packets; each thread takes memory as the whole run does. Where fewer can share
-        it, as with user code, a `ThreadsWarning` says why.
+        Number of threads of the run, 1 to 1024; results do not depend on it. Threads pay off for networks with many flows and
+        with link delays that are not much smaller than the times between packets. Each thread needs as much memory as the whole
+        run. If the scenario supports fewer threads, for example because of user code, a `ThreadsWarning` gives the reason.
 
     Returns
     -------
     Run
-        Flows, queues, groups and traces as columns. With `seeds` a `Runs`: all runs, and means over them with intervals.
+        Flows, queues, groups and traces as columns. With `seeds`, a `Runs` with all runs and their means and intervals.
 
     Raises
     ------
     ScenarioError
-        The description cannot run, or the seed is not valid; nothing was run.
+        The scenario cannot be run, or the seed is not valid; nothing was run.
     ParameterError
-        `seeds` are none, or together with `seed`, `checkpoint` or `threads`; `threads` are no number from 1 to 1024.
+        `seeds` is not valid or combined with `seed`, `checkpoint` or `threads`, or `threads` is not a number from 1 to 1024.
     Interrupted
-        Ctrl-C; its ``run`` holds what was measured until then. It is a `KeyboardInterrupt`. With `seeds` it is `RunsInterrupted`,
-        whose ``runs`` are those that were done.
+        Ctrl-C; ``run`` holds the results so far. It is a `KeyboardInterrupt`. With `seeds` it is `RunsInterrupted`, whose
+        ``runs`` are the completed ones.
     CheckpointError
-        The file is of another run or version, was damaged, or cannot be written; nothing more was run.
+        The file belongs to another run or version, is damaged, or cannot be written; nothing more was run.
     InternalError
-        A bug in Tailback, such as a packet that appeared or vanished.
+        A bug in Tailback, for example a violation of packet conservation.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def simulate(
     if seeds is not None:
         for other, is_given in {"seed": seed is not None, "checkpoint": checkpoint is not None, "threads": threads != 1}.items():
             if is_given:
-                raise ParameterError(f"`seeds` with `{other}`; expected one of them")
+                raise ParameterError(f"`seeds` cannot be combined with `{other}`; expected one of them")
         from tailback._runs import run_all
 
         described._simulation(None)
@@ -148,12 +148,12 @@ def _number(threads: object) -> int:
     raise ParameterError(f"`threads` is {threads!r}; expected a whole number from 1 to {_MOST_THREADS}")
 
 
-# At most so much of the time is spent on writing checkpoints.
+# Maximum share of the time that is spent on writing checkpoints.
 _WRITING = 1 / 20
 
 
 class _Kept:
-    """The checkpoint of a run: read, or written at once, so that what cannot be written is known before anything runs."""
+    """The checkpoint of a run. It is read or written at construction, so that write errors appear before the run starts."""
 
     def __init__(self, simulation: _core.Simulation, path: Path, every_s: float) -> None:
         if not every_s > 0:
@@ -171,12 +171,12 @@ class _Kept:
             self.write()
 
     def write(self) -> None:
-        """In the middle of a run a full disk is no reason to lose it."""
+        """Save the run. During a run, a write error (such as a full disk) is only a warning."""
         try:
             self._write()
         except CheckpointError as error:
             self._due = time.monotonic() + self._every_s
-            warnings.warn(CheckpointWarning(f"{error}; the run goes on"), stacklevel=2)
+            warnings.warn(CheckpointWarning(f"{error}; the run continues"), stacklevel=2)
 
     def _write(self) -> None:
         began = time.monotonic()
@@ -186,5 +186,5 @@ class _Kept:
 
 
 def advance(simulation: _core.Simulation, progress: Callable[[float], None]) -> None:
-    """Run to the end, in slices: of a number of events, for any number of them may lie in one instant. They change no byte."""
+    """Run to the end, in slices of a number of events: one instant may have any number. Slices do not affect the results."""
     in_slices(simulation.run_for, _FIRST_EVENTS, lambda: progress(simulation.now_s / simulation.duration_s))

@@ -1,4 +1,4 @@
-"""What takes long, in slices, so that Ctrl-C and progress bars work: of as many steps as take about a tenth of a second."""
+"""Run long operations in slices of about 0.1 s, so that Ctrl-C and progress bars work."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _SLICE_S = 0.1
 
 
 def in_slices(advance: Callable[[int], bool], first: int, tell: Callable[[], None], *, growth: float = 10.0) -> None:
-    """Call `advance` with a number of steps until it says that this was the end, and `tell` after each time.
+    """Call `advance` with a number of steps until it returns true, and `tell` after each call.
 
-    `first` is the first number. It grows at most by the factor `growth`, for a clock may say that nothing took no time, and
-    shrinks at once.
+    `first` is the initial number of steps. The number grows at most by the factor `growth` per call, because a coarse clock may
+    measure no time at all, and can shrink by any factor.
     """
     steps, done = first, False
     while not done:

@@ -1,4 +1,4 @@
-"""Results on disk: a directory that appears complete or not at all."""
+"""Results on disk, written atomically: a directory appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = ["claimed", "put", "read", "staged", "staged_file", "write"]
 
 @contextmanager
 def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary directory that becomes `directory` at the end, or vanishes if the block raises.
+    """A temporary directory that is renamed to `directory` at the end, or removed if the block raises.
 
-    It is made beside its destination before anything runs, so that a full night is not spent on results that have no place. What
-    a process that was killed has left of the same destination is removed; what a living one is writing is not.
+    It is created next to its destination before anything runs, so that write errors appear before a long run and not after it.
+    Remains of killed processes with the same destination are removed; directories that a live process is writing are not.
 
     Raises
     ------
@@ -39,14 +39,14 @@ def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
     target = Path(directory)
     with _beside(target) as folder:
         yield folder
-        # mkdtemp keeps others out; results are for whoever may read the parent.
+        # mkdtemp restricts access; the results get the usual permissions.
         folder.chmod(0o777 & ~_umask())
         folder.rename(target)
 
 
 @contextmanager
 def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """The same for a single file: one beside its destination, which it becomes at the end.
+    """Like `staged`, for a single file.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Path) -> None:
-    """Every table of a run as ``NAME.parquet``, and its provenance, with the tables' names and SHA-256."""
+    """Write every table of a run as ``NAME.parquet``, and its provenance with the tables' names and SHA-256."""
     for name, table in tables.items():
         table.write_parquet(folder / f"{name}.parquet")
     said = {**provenance, _TABLES: {name: _digest(folder / f"{name}.parquet") for name in tables}}
@@ -76,7 +76,7 @@ def _digest(file: Path) -> str:
 
 _TABLES = "tables"
 
-# What a run's provenance says at least.
+# Required keys of a run's provenance.
 _SAID: dict[str, type | tuple[type, ...]] = {
     "scenario": dict,
     "seed": int,
@@ -88,19 +88,19 @@ _SAID: dict[str, type | tuple[type, ...]] = {
 
 
 def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str, Any]]:
-    """The tables and the provenance that `write` wrote.
+    """Read the tables and the provenance that `write` wrote.
 
     Raises
     ------
     ParameterError
-        There are none, or they are damaged.
+        The files are missing or damaged.
     """
     from tailback import _core
     from tailback._table import COUNTERS, Table
 
     folder = Path(directory)
     if not (folder / "provenance.json").exists():
-        raise ParameterError(f"{_why_no_run(folder)}; expected what `save` of a run, or `tailback run --out`, wrote")
+        raise ParameterError(f"{_why_no_run(folder)}; expected the output of `Run.save` or `tailback run --out`")
     file = folder / "provenance.json"
     try:
         provenance = json.loads(file.read_text(encoding="utf-8"))
@@ -109,16 +109,16 @@ def read(directory: str | os.PathLike[str]) -> tuple[dict[str, Table], dict[str,
         for name, digest in provenance.pop(_TABLES).items():
             file = folder / f"{name}.parquet"
             if _digest(file) != digest:
-                raise ValueError("it is not what was written: its SHA-256 is another")
+                raise ValueError("the file was modified: its SHA-256 differs")
             tables[name] = Table(_core.Table.read_parquet(name, file))
         missing = next(
             (name for name in COUNTERS if name not in tables and name not in ("classes", "edges", "queue_flows")), None
         )
         if missing is not None:
             file = folder / "provenance.json"
-            raise ValueError(f"it says nothing of a table `{missing}`")
+            raise ValueError(f"the table `{missing}` is missing")
     except (OSError, ValueError) as error:
-        raise ParameterError(f"`{folder}` holds no run that can be read: {file.name}: {error}") from None
+        raise ParameterError(f"the run in `{folder}` cannot be read: {file.name}: {error}") from None
     return tables, provenance
 
 
@@ -126,17 +126,17 @@ def _why_no_run(folder: Path) -> str:
     if not folder.is_dir():
         return f"`{folder}` is a file" if folder.exists() else f"there is no directory `{folder}`"
     if (folder / "study.sqlite3").exists():
-        return f"`{folder}` is a study, which `tb.Study` opens"
-    return f"`{folder}` holds no run: it has no provenance.json"
+        return f"`{folder}` is a study; open it with `tb.Study`"
+    return f"`{folder}` contains no run: provenance.json is missing"
 
 
 def _check(provenance: Any) -> None:
     if not isinstance(provenance, dict):
-        raise ValueError("it says nothing of a scenario and its run")
+        raise ValueError("not the provenance of a run")
     for key, kind in _SAID.items():
         value = provenance.get(key)
         if key not in provenance:
-            raise ValueError(f"it says nothing of a scenario and its run: `{key}` is missing")
+            raise ValueError(f"not the provenance of a run: `{key}` is missing")
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise ValueError(f"`{key}` is {value!r}")
     if not all(isinstance(name, str) and name.isidentifier() for name in provenance[_TABLES]):
@@ -144,12 +144,12 @@ def _check(provenance: Any) -> None:
 
 
 def claimed(directory: Path) -> None:
-    """Make a directory if it is missing, and see that files can be written to it.
+    """Create a directory if it is missing, and check that files can be written to it.
 
     Raises
     ------
     OutputError
-        They cannot.
+        The directory cannot be created or written.
     """
     probe = directory / ".partial"
     try:
@@ -157,18 +157,18 @@ def claimed(directory: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise OutputError(f"nothing can be written to `{directory}`: {error.strerror}") from None
+        raise OutputError(f"cannot write to `{directory}`: {error.strerror}") from None
 
 
 def put(file: Path, text: str) -> Path:
-    """A file that appears complete or not at all, in a directory that is made if missing."""
+    """Write a text file atomically; its directory is created if missing."""
     claimed(file.parent)
     partial = file.with_name(f".{file.name}.partial")
     try:
         partial.write_text(text, encoding="utf-8")
         partial.replace(file)
     except OSError as error:
-        raise OutputError(f"nothing was written to `{file}`: {error.strerror}") from None
+        raise OutputError(f"cannot write `{file}`: {error.strerror}") from None
     finally:
         partial.unlink(missing_ok=True)
     return file
@@ -176,17 +176,17 @@ def put(file: Path, text: str) -> Path:
 
 @contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """A temporary directory beside what is to be made, until the block ends."""
+    """A temporary directory next to `target`, removed after the block."""
     if target.exists() or target.is_symlink():
         raise OutputError(f"`{target}` exists already; give a new name or remove it")
     try:
         folder, lock = _stage(target)
     except OSError as error:
-        raise OutputError(f"nothing can be written to `{target}`: {error.strerror}") from None
+        raise OutputError(f"cannot write to `{target}`: {error.strerror}") from None
     try:
         yield folder
     except OSError as error:
-        raise OutputError(f"nothing was written to `{target}`: {error.strerror or error}") from None
+        raise OutputError(f"cannot write `{target}`: {error.strerror or error}") from None
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         if lock is not None:
@@ -194,10 +194,10 @@ def _beside(target: Path) -> Iterator[Path]:
 
 
 def _stage(target: Path) -> tuple[Path, int | None]:
-    """A new temporary directory beside `target`, and the lock that says for how long somebody writes there.
+    """A new temporary directory next to `target`, and a lock that marks it as in use.
 
-    The system gives up the locks of a process that dies. The parent is locked meanwhile, so that nobody takes the new directory
-    for a dead one before it has its lock.
+    The operating system releases the locks of a process that dies. The parent is locked meanwhile, so that no other process
+    removes the new directory before it is locked.
     """
     parent = _locked(target.parent, wait=True)
     try:
@@ -211,7 +211,7 @@ def _stage(target: Path) -> tuple[Path, int | None]:
 
 
 def _remove_dead(target: Path) -> None:
-    """Remove the temporary directories of `target` that nobody holds a lock on."""
+    """Remove the temporary directories of `target` that no process has locked."""
     name = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}\.partial")
     for folder in target.parent.iterdir():
         if name.fullmatch(folder.name) and (lock := _locked(folder)) is not None:
@@ -220,7 +220,7 @@ def _remove_dead(target: Path) -> None:
 
 
 def _locked(folder: Path, *, wait: bool = False) -> int | None:
-    """A lock on a directory, until it is closed; None where somebody else has it, or where there are no such locks."""
+    """Lock a directory, until the descriptor is closed; None if another process has the lock or locks are not supported."""
     if sys.platform == "win32":
         return None
     try:
@@ -236,7 +236,7 @@ def _locked(folder: Path, *, wait: bool = False) -> int | None:
 
 
 def _umask() -> int:
-    """The process's mask, which can only be read by setting it."""
+    """The process's umask, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

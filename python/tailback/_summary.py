@@ -1,4 +1,4 @@
-"""A run in a few lines: which columns a person wants first."""
+"""The summary of a run: the most important columns of its tables, as text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tailback._table import Table
 
 __all__ = ["ROWS", "Listing", "listed", "listings", "tabulated", "text"]
 
-# Rows of a table that a summary shows.
+# Maximum number of rows per table in a summary.
 ROWS = 12
 
 _COLUMNS = {
@@ -50,11 +50,11 @@ class Listing:
     title : str
         Name of the table.
     columns : list of str
-        What stands above each column.
+        Column heads.
     rows : list of list of str
         Values with their units.
     left_out : int
-        Rows of the table that are not shown.
+        Number of rows that are not shown.
     """
 
     title: str
@@ -64,8 +64,8 @@ class Listing:
 
     @classmethod
     def of(cls, name: str, columns: Mapping[str, Sequence[Any]], rows: int) -> Listing:
-        """The first values of some columns of a table that has so many rows."""
-        # A column in which nothing is known says nothing.
+        """The first values of some columns of a table with `rows` rows."""
+        # Columns without any value are omitted.
         known = {column: values for column, values in columns.items() if any(value == value for value in values)}
         shown = [
             [quantity(column, value) for column, value in zip(known, row, strict=True)]
@@ -75,7 +75,7 @@ class Listing:
 
 
 def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
-    """Groups, queues, classes and flows, each as far as it has rows; of many flows the spread in their groups."""
+    """Groups, queues, classes and flows, if they have rows; many flows are summarised by group."""
     for name, wanted in _COLUMNS.items():
         table = tables.get(name)
         if table is None:
@@ -90,7 +90,7 @@ def listings(tables: Mapping[str, Table]) -> Iterator[Listing]:
 
 
 def _busiest(queues: Table, columns: Sequence[str]) -> dict[str, list[Any]]:
-    """Of many queues those that matter: they are named by links, whose names say nothing of that."""
+    """The rows of the busiest queues: the order of many queues, by link name, does not reflect importance."""
     used = queues.head("utilisation", len(queues))
     order = sorted(range(len(used)), key=lambda row: -used[row] if used[row] == used[row] else 0.0)[:ROWS]
     values = {column: queues.head(column, len(queues)) for column in columns}
@@ -98,7 +98,7 @@ def _busiest(queues: Table, columns: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def _spread(flows: Table) -> Listing:
-    """Of many flows the least, the middle and the most of their group: the first few would say nothing of the rest."""
+    """Minimum, median and maximum of the flows of each group, because the first few of many flows are not representative."""
     members: dict[str, list[int]] = {}
     for row, group in enumerate(flows.head("group", len(flows))):
         members.setdefault(group, []).append(row)
@@ -119,18 +119,18 @@ def _spread(flows: Table) -> Listing:
         ]
         totals = [f"{sum(values[place] for place in places):,}" for values in counted.values()]
         rows.append([group, f"{len(places):,}", *cells, *middles, *totals])
-    titles = ["group", "flows", "goodput: least", "median", "most", "median mean rtt", "median loss share", *counted]
+    titles = ["group", "flows", "goodput: min", "median", "max", "median mean rtt", "median loss share", *counted]
     return Listing("flows by group", titles, rows, len(members) - len(rows))
 
 
 def text(title: str, tables: Mapping[str, Table], traces: Sequence[str]) -> str:
-    """The whole summary, aligned with spaces; of traces only how long they are."""
+    """The whole summary, aligned with spaces; traces only with their numbers of rows."""
     rows = [f"{name} ({len(tables[name])} rows)" for name in traces]
     return listed(title, listings(tables), ["traces: " + ", ".join(rows)] if rows else [])
 
 
 def listed(title: str, parts: Iterable[Listing], remarks: Iterable[str]) -> str:
-    """A title, listings aligned with spaces, and remarks."""
+    """Title, listings aligned with spaces, and remarks as text."""
     blocks = [title]
     for listing in parts:
         table = aligned([listing.columns, *listing.rows])
@@ -140,7 +140,7 @@ def listed(title: str, parts: Iterable[Listing], remarks: Iterable[str]) -> str:
 
 
 def tabulated(parts: Iterable[Listing]) -> list[Shown]:
-    """Listings as tables of a notebook."""
+    """Listings as tables for a notebook."""
     return [
         Shown(listing.title, listing.columns, listing.rows, f"and {listing.left_out} more" if listing.left_out else "")
         for listing in parts
@@ -148,7 +148,7 @@ def tabulated(parts: Iterable[Listing]) -> list[Shown]:
 
 
 def _title(column: str) -> str:
-    """The column without its unit, which the values carry."""
+    """The column name without its unit, which the values carry."""
     if column == "retransmitted_packets":
         return "resent"
     for unit in ("_bps", "_s", "_packets", "_units"):

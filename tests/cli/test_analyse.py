@@ -72,7 +72,7 @@ def test_a_broken_file_is_shown_up_to_there_and_exits_with_1(command: Command, c
     cut.write_bytes(capture.read_bytes()[:-5])
     done = command("analyse", cut.name)
     assert done.returncode == 1
-    assert "INCOMPLETE: it breaks at byte " in done.stdout
+    assert "INCOMPLETE: the file is damaged at byte " in done.stdout
     assert done.stderr.startswith("it breaks at byte ")
     assert "the file ends within a block" in done.stderr
     document = json.loads(command("analyse", cut.name, "--json").stdout)

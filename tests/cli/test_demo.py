@@ -11,4 +11,4 @@ def test_a_place_that_cannot_be_written_is_refused_at_once(command: Command, tmp
     (tmp_path / "taken").touch()
     done = command("demo", "--quick", "--out", "taken")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: nothing can be written to `taken`: ")
+    assert done.stderr.startswith("error: cannot write to `taken`: ")

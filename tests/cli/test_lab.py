@@ -56,7 +56,7 @@ def test_lab_writes_the_page_to_a_new_folder(command: Command, tmp_path: Path) -
     done = command("lab", "--out", "page")
     assert (done.returncode, done.stdout) == (0, "")
     again = command("lab", "--out", "page")
-    assert (again.returncode, again.stderr) == (2, "error: page: is already there; choose another folder, or remove it\n")
+    assert (again.returncode, again.stderr) == (2, "error: page: already exists; choose another directory, or remove it\n")
 
 
 def test_what_is_for_a_server_does_not_go_with_files(command: Command, tmp_path: Path) -> None:
@@ -102,4 +102,4 @@ def test_a_port_that_is_taken_is_refused(command: Command) -> None:
         number = taken.getsockname()[1]
         refused = command("lab", "--no-open", "--port", str(number))
     assert refused.returncode == 2
-    assert refused.stderr == f"error: port {number} of this machine: Address already in use; choose another with `--port`\n"
+    assert refused.stderr == f"error: cannot listen on port {number}: Address already in use; choose another with `--port`\n"

@@ -102,7 +102,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(command:
     (tmp_path / "taken").touch()
     done = command("reproduce", "bpd-2001/fig1", "--out", out)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: nothing can be written to `{out}`: ")
+    assert done.stderr.startswith(f"error: cannot write to `{out}`: ")
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_a_run_without_an_optimum_is_kept(command: Command, file: Path) -> None:
     file.write_text(SMALL.replace("[record]", '[[timeline]]\nat = "3 s"\nlink = "bottleneck"\nrate = "5 Mbps"\n\n[record]'))
     done = command("run", file, "--optimum", "--json")
     assert done.returncode == 1
-    assert done.stderr.startswith("no optimum: the rate of `bottleneck` changes at 3 s, in the measured part")
+    assert done.stderr.startswith("no optimum: the rate of `bottleneck` changes at 3 s, in the measurement interval")
     assert json.loads(done.stdout)["optimum"] is None
 
 
@@ -129,7 +129,7 @@ def test_how_often_without_a_checkpoint_is_refused(command: Command, file: Path)
 def test_a_place_that_cannot_be_written_is_refused_before_the_run(command: Command, file: Path, out: str) -> None:
     done = command("run", file, "--out", out)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: nothing can be written to `{out}`: ")
+    assert done.stderr.startswith(f"error: cannot write to `{out}`: ")
     assert left_behind(file.parent) == {"small.toml"}
 
 

@@ -65,5 +65,5 @@ class TestStatistics:
             with pytest.raises(tb.UnknownName):
                 study.difference(*wrong)
         for text in ("goodputs", "queues.utilisation"):
-            with pytest.raises(tb.ParameterError, match="no quantity"):
+            with pytest.raises(tb.ParameterError, match="is not a quantity"):
                 study.means(text)
