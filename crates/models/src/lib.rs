@@ -1,9 +1,11 @@
-//! Closed forms: what theory predicts for the quantities that the simulator measures.
+//! Closed forms: theoretical predictions of the quantities that the simulator measures.
 //!
-//! Start in [`queues`] for loss and waiting at one port, in [`trunk`] for the loss of many links that share a few wavelengths, in
-//! [`tcp`] for what one transport can carry, in [`delay_based`] for FAST and Vegas, in [`prices`] for prices that marks carry, in [`sizing`] for
-//! how much buffer a bottleneck needs. A model is a pure function of checked parameters ([`parameter`]), which says once what it is ([`model`]).
-//! Queues are dimensionless: load is offered work over capacity, and times are in mean service times, so that one number serves cells and
+//! Start in [`queues`] for loss and waiting time at one port, [`trunk`] for the loss of many links that share a few wavelengths,
+//! [`tcp`] for the rate of one flow, [`delay_based`] for FAST and Vegas, [`prices`] for congestion prices carried by marks, and
+//! [`sizing`] for buffer sizing rules. A model is a pure function of checked parameters ([`parameter`]) that declares its
+//! description once ([`model`]). Queues are dimensionless: load is offered work over capacity, and times are in mean service
+//! times, so that one number applies to cells and packets alike. Transcendental functions come from `libm`, so that every
+//! platform computes the same bits.
 //! packets alike. Transcendental functions come from `libm`, so that every platform computes the same bits.
 
 pub mod delay_based;
@@ -20,7 +22,7 @@ pub mod trunk;
 pub use model::Model;
 pub use parameter::ParameterError;
 
-/// All models, by what they are of.
+/// All models, by family.
 pub fn families() -> [(&'static str, Vec<&'static Model>); 6] {
     [
         ("queues", queues::MODELS),
@@ -33,12 +35,12 @@ pub fn families() -> [(&'static str, Vec<&'static Model>); 6] {
     .map(|(family, files)| (family, files.iter().copied().flatten().collect()))
 }
 
-/// The model of that name.
+/// The model with this name.
 pub fn named(name: &str) -> Option<&'static Model> {
     families().into_iter().flat_map(|(_, models)| models).find(|model| model.name == name)
 }
 
-/// A fingerprint of the sources that these models were built from.
+/// A fingerprint of the sources from which these models were built.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");
 
 #[cfg(test)]
@@ -47,10 +49,10 @@ mod tests {
     use model::Kind;
 
     #[test]
-    fn every_model_says_what_it_is_and_every_parameter_what_it_means() {
+    fn every_model_and_every_parameter_has_a_description() {
         let mut names = std::collections::BTreeSet::new();
         for model in families().into_iter().flat_map(|(_, models)| models) {
-            assert!(names.insert(model.name), "{} stands twice", model.name);
+            assert!(names.insert(model.name), "{} is listed twice", model.name);
             for said in [model.help[0], model.equation, model.source] {
                 assert!(!said.is_empty(), "{}", model.name);
             }

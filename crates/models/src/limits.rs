@@ -1,41 +1,45 @@
-//! Up to where models and rules are meant: each limit with where it is from.
+//! //! Ranges of validity of models and rules: each limit with its source.
 
-/// Below this many flows windows tend to halve together (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 3).
+/// Below this number of flows windows tend to halve together (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 3).
 pub const FEW_FLOWS: u64 = 100;
 
-/// Below this many packets under way a loss is often found by a timeout: fewer than three duplicates follow (RFC 5681).
+/// Below this number of packets in flight a loss is often detected by a timeout, because fewer than three duplicates follow (RFC
+/// 5681).
 pub const SMALL_WINDOW: f64 = 4.0;
 
-/// Below this many packets under way timeouts still count: trunks with the places that (3.23) asks for were used less than asked for with
-/// windows of 6 packets, and of 8 for one of two targets, and not with 12. Measured in docs/howto/optical_buffers.md.
+/// Below this number of packets in flight timeouts still matter. Trunks with the buffer of (3.23) missed the target utilisation
+/// with windows of 6 packets, and with windows of 8 for one of two targets, but not with windows of 12. Measured in
+/// docs/howto/optical_buffers.md.
 pub const SHORT_WINDOW: f64 = 12.0;
 
-/// Up to this many flows for each wavelength channel single flows decide how far a trunk is used: by the square-root law such a flow loses
-/// once in half a minute on 250 Mbit/s. See docs/howto/optical_buffers.md.
+/// Up to this number of flows per wavelength channel, individual flows determine the utilisation of a trunk: by the square-root
+/// law such a flow loses a packet once in half a minute on 250 Mbit/s. See docs/howto/optical_buffers.md.
 pub const FEW_FLOWS_OF_A_CHANNEL: u64 = 10;
 
-/// Above this utilisation a link no longer sees a Poisson process (cui-thesis, section 3.8.2).
+/// Above this utilisation arrivals at a link are no longer a Poisson process (cui-thesis, section 3.8.2).
 pub const NEARLY_FULL: f64 = 0.95;
 
-/// Above this target the simulator measured less than it: see docs/howto/buffer_sizing.md.
+/// Above this target the simulated utilisation is lower than predicted: see docs/howto/buffer_sizing.md.
 pub const LOSE_TOGETHER: f64 = 0.85;
 
-/// Up to this load a link's queue is as good as empty: packets of one size that come at random wait for two others on average
-/// (M/D/1, Pollaczek-Khinchine: 0.8 / (2 (1 - 0.8)) service times). What more costs is measured in docs/evidence/theory.md.
+/// Up to this load queueing is negligible: packets of one size with Poisson arrivals wait for two others on average (M/D/1,
+/// Pollaczek-Khinchine: 0.8 / (2 (1 - 0.8)) service times). The error above this load is measured in docs/evidence/theory.md.
 pub const QUIET_LOAD: f64 = 0.8;
 
-/// Of the bandwidth-delay product: the closed loop leaves queueing out of the round trips, so that its rates are at most this much
-/// too high, and here it meets the normal sum of windows, which takes over. Measured in docs/evidence/theory.md.
+/// Largest queueing delay over the bandwidth-delay product that the closed loop may neglect. It leaves queueing out of the round
+/// trips, so that its rates are too high by at most this fraction. Beyond it the normal approximation of the sum of windows takes
+/// over. Measured in docs/evidence/theory.md.
 pub const SHORT_QUEUE: f64 = 0.1;
 
-/// Windows, in packets, with which the rule `unpaced` was tried, and the highest utilisation.
+/// Range of windows, in packets, over which the rule `unpaced` was tested, and the highest utilisation.
 pub const TRIED_WINDOWS: (f64, f64) = (15.0, 90.0);
 pub const TRIED_UTILISATION: f64 = 0.9;
 
-/// Whether a sender's own link spaces packets out as pacing does: a tenth of a channel and a hundredth of all of them.
+/// Whether a sender's access link spaces packets as pacing does: its rate is at most a tenth of a channel and a hundredth of all
+/// channels.
 ///
-/// cui-thesis says an order of magnitude (section 3.4), and that is too little where there is but one: claims U-tenth and U-hundredth of
-/// cui-thesis/unpaced measure it.
+/// cui-thesis requires an order of magnitude (section 3.4), which is too little for a single channel: claims U-tenth and
+/// U-hundredth of cui-thesis/unpaced measure it.
 pub fn is_slow(access_rate_bps: f64, rate_bps: f64, transmitters: f64) -> bool {
     (100.0 / transmitters).max(10.0) * access_rate_bps <= rate_bps
 }

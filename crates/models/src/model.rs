@@ -1,7 +1,7 @@
-//! What a model says of itself, once and in its own file: its name, what it asks for, what it answers, its equation, its source and what it
-//! assumes. How Python calls it, its documentation there and the tables of docs/evidence/theory.md are derived.
+//! Declaration of a model, once and in its own file: its name, parameters, result, equation, source and assumptions. The Python
+//! function, its docstring and the tables of docs/evidence/theory.md are derived from it.
 //!
-//! Models are declared by `models!`, each as the function that it is:
+//! Models are declared by `models!`, each as a function:
 //!
 //! ```text
 //! models! {
@@ -17,52 +17,54 @@
 //! }
 //! ```
 //!
-//! What it asks for is a type of [`crate::parameter`], which knows its range, or several under their own names, by `arguments!`; what it
-//! answers is a number, or several, by `answers!`. A line of documentation on a parameter stands for that of its type.
+//! A parameter has a type of [`crate::parameter`], which defines its range. Several parameters with names of their own form a
+//! struct declared by `arguments!`. The result is a number, or a struct of numbers declared by `answers!`. A documentation line
+//! on a parameter overrides that of its type.
 
 use crate::parameter::ParameterError;
 
-/// A closed form, as its users see it.
+/// A closed form, as users see it.
 #[derive(Debug)]
 pub struct Model {
     pub name: &'static str,
-    /// Its documentation, line by line.
+    /// Documentation, line by line.
     pub help: &'static [&'static str],
-    /// What it is of, in a table; empty of one that asks the equation of the model before it for something else.
+    /// Quantity that it computes, for tables; empty for a model that solves the equation of the previous model for another
+    /// variable.
     pub quantity: &'static str,
-    /// In plain text, in the names of the parameters.
+    /// Equation in plain text, in the names of the parameters.
     pub equation: &'static str,
-    /// Where it is written.
+    /// Literature reference.
     pub source: &'static str,
-    /// What has to hold for it to be meant.
+    /// Assumptions under which the model is valid.
     pub assumes: &'static [&'static str],
-    /// Of a rule for a buffer: what the buffer is for, which is why rules differ.
+    /// For a buffer sizing rule: the purpose of the buffer, which is the reason why rules differ.
     pub idea: &'static str,
-    /// Where it has no answer though all parameters are in range.
+    /// Inputs without a result although all parameters are in range.
     pub refuses: &'static str,
-    /// What the number is that it answers, if it is one.
+    /// Meaning of the result, if it is a single number.
     pub returns: &'static str,
-    /// What Python shows, prompts included.
+    /// Python example, prompts included.
     pub example: &'static str,
     pub parameters: fn() -> Vec<Parameter>,
     pub answer: fn() -> Answered,
-    /// Appends to the row the numbers of the answer, as many as it has fields.
+    /// Appends the numbers of the result to the row, one per field.
     pub evaluate: fn(&mut Given, &mut Vec<f64>) -> Result<(), Stopped>,
 }
 
-/// One number, or one choice, that a model asks for.
+/// A number or a choice that a model takes.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub name: &'static str,
     pub help: String,
     pub kind: Kind,
-    /// As Python writes it; `None`: it must be given.
+    /// Default in Python syntax; `None` if the parameter is required.
     pub default: Option<&'static str>,
-    /// Whether it is one of several that make a [`Arguments`] of their own: Python then takes it by its name only.
+    /// Whether it belongs to an [`Arguments`] struct. Python then accepts it by name only.
     pub named: bool,
 }
 
-/// What a parameter takes.
+/// Valid values of a parameter.
 #[derive(Clone, Debug)]
 pub enum Kind {
     Number {
@@ -81,29 +83,29 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     pub word: &'static str,
-    /// As people write it.
+    /// Spelling for people.
     pub title: &'static str,
     pub help: &'static str,
-    /// Where it is written, if not where the model is.
+    /// Literature reference, if different from that of the model.
     pub source: &'static str,
 }
 
-/// What a model answers.
+/// The result of a model.
 #[derive(Clone, Debug)]
 pub struct Answered {
-    /// Empty for a number.
+    /// Empty for a single number.
     pub name: &'static str,
     pub help: &'static [&'static str],
     pub fields: Vec<Field>,
 }
 
-/// One of several numbers of an answer.
+/// One number of a result with several.
 #[derive(Clone, Debug)]
 pub struct Field {
     pub name: &'static str,
     pub help: &'static [&'static str],
     pub figure: Figure,
-    /// Whether some models leave it out.
+    /// Whether some models omit it.
     pub optional: bool,
 }
 
@@ -114,11 +116,11 @@ pub enum Figure {
     Truth,
 }
 
-/// Why a model gave no answer.
+/// Reason why a model returned no result.
 #[derive(Debug)]
 pub enum Stopped {
     Parameter(ParameterError),
-    /// Whoever asked did not want to wait for it.
+    /// The caller interrupted the computation.
     Interrupted,
 }
 
@@ -128,7 +130,7 @@ impl From<ParameterError> for Stopped {
     }
 }
 
-/// What a model is asked with: numbers and words, each in the order of its parameters.
+/// Arguments of a model: numbers and words, each in the order of the parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
     numbers: &'a [Option<f64>],
@@ -136,7 +138,7 @@ pub struct Given<'a> {
     patience: Patience,
 }
 
-/// Asked now and then by a model that takes long: whether to go on.
+/// Called periodically by a long computation; returns whether to continue.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience(pub fn() -> bool);
 
@@ -150,20 +152,20 @@ impl<'a> Given<'a> {
     }
 
     pub(crate) fn number(&mut self, name: &'static str) -> Result<f64, ParameterError> {
-        let missing = || ParameterError::new(name, "not given", "a number");
+        let missing = || ParameterError::new(name, "missing", "a number");
         let (number, others) = self.numbers.split_first().ok_or_else(missing)?;
         self.numbers = others;
         number.ok_or_else(missing)
     }
 
     pub(crate) fn word(&mut self, name: &'static str) -> Result<&'a str, ParameterError> {
-        let (word, others) = self.words.split_first().ok_or_else(|| ParameterError::new(name, "not given", "a word"))?;
+        let (word, others) = self.words.split_first().ok_or_else(|| ParameterError::new(name, "missing", "a word"))?;
         self.words = others;
         Ok(word)
     }
 }
 
-/// What a model answers to numbers by their names, its fields in their order; or why it does not, for people.
+/// Result of a model for numbers by name, its fields in order; or an error message.
 pub fn evaluate(model: &Model, known: impl Fn(&str) -> Option<f64>) -> Result<Vec<f64>, String> {
     let number = |name: &str, default: Option<&str>| known(name).or_else(|| default?.parse().ok());
     let numbers: Vec<Option<f64>> =
@@ -176,7 +178,7 @@ pub fn evaluate(model: &Model, known: impl Fn(&str) -> Option<f64>) -> Result<Ve
     }
 }
 
-/// How a parameter is written where it is asked for.
+/// Declaration of a parameter by a model.
 pub struct Asked {
     pub name: &'static str,
     pub help: &'static [&'static str],
@@ -184,7 +186,7 @@ pub struct Asked {
     pub named: bool,
 }
 
-/// A parameter of a model, or several.
+/// One parameter of a model, or several.
 pub trait Arguments: Sized {
     fn describe(asked: Asked, parameters: &mut Vec<Parameter>);
 
@@ -229,13 +231,13 @@ pub(crate) fn describe_choice<C: Choice>(asked: &Asked, parameters: &mut Vec<Par
     parameters.push(Parameter { name, help: prose(help), kind, default, named: true });
 }
 
-/// The error of a word that is none of a choice.
+/// The error for a word that is not in the choice.
 pub(crate) fn unknown<C: Choice>(name: &'static str, word: &str) -> ParameterError {
     let words: Vec<&str> = C::words().iter().map(|word| word.word).collect();
     ParameterError::new(name, format!("\"{word}\""), format!("one of {}", words.join(", ")))
 }
 
-/// One of the numbers of an answer.
+/// One number of a result.
 pub trait Quantity: Sized {
     const FIGURE: Figure;
     const OPTIONAL: bool = false;
@@ -252,7 +254,7 @@ impl Quantity for f64 {
     }
 }
 
-/// Below 2^53.
+/// Values are below 2^53.
 impl Quantity for u64 {
     const FIGURE: Figure = Figure::Whole;
 
@@ -278,7 +280,7 @@ impl<Q: Quantity> Quantity for Option<Q> {
     }
 }
 
-/// What a model answers: a number, or several.
+/// The result of a model: one number, or several.
 pub trait Answer {
     fn describe() -> Answered;
 
@@ -296,7 +298,7 @@ impl<Q: Quantity> Answer for Q {
     }
 }
 
-/// An answer, or why there is none.
+/// A result, or the reason why there is none.
 pub trait Outcome {
     fn describe() -> Answered;
 
@@ -395,7 +397,7 @@ macro_rules! answers {
     };
 }
 
-/// How a parameter is asked for.
+/// Declaration of a parameter by a model.
 macro_rules! asked {
     ($name:ident, [$($help:literal),*], $named:literal $(, $default:literal)?) => {
         $crate::model::Asked {
@@ -434,7 +436,7 @@ macro_rules! models {
             returns: [$($returns,)? ""][0],
             example: [$($example,)? ""][0],
             parameters: || {
-                #[allow(unused_mut, reason = "a model may ask for nothing")]
+                #[allow(unused_mut, reason = "a model may have no parameters")]
                 let mut parameters = Vec::new();
                 $(<$kind as $crate::model::Arguments>::describe(
                     $crate::model::asked!($argument, [$($about),*], false $(, $default)?),
@@ -443,7 +445,7 @@ macro_rules! models {
                 parameters
             },
             answer: <$answer as $crate::model::Outcome>::describe,
-            #[allow(unused_variables, reason = "a model may ask for nothing")]
+            #[allow(unused_variables, reason = "a model may have no parameters")]
             evaluate: |given, row| {
                 $(let $argument = <$kind as $crate::model::Arguments>::read(stringify!($argument), given)?;)*
                 $crate::model::Outcome::write($name($($argument),*), row)
@@ -457,7 +459,7 @@ macro_rules! models {
     };
 }
 
-/// The files of a family, in the order in which its models are listed: what they have, and the list, `MODELS`.
+/// The files of a family, in the order of its list of models: re-exports their contents and defines `MODELS`.
 macro_rules! family {
     ($($file:ident),+ $(,)?) => {
         $(pub use $file::*;)+

@@ -1,10 +1,10 @@
-//! Parameters that cannot be wrong: each is checked once, where it is made.
+//! //! Parameter types that cannot hold invalid values: each is checked once, on construction.
 
 use crate::model::{Asked, Kind, Parameter, prose};
 use std::borrow::Cow;
 use std::fmt;
 
-/// A parameter that does not fit its model.
+/// A parameter that is invalid for its model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterError {
     pub name: &'static str,
@@ -30,11 +30,11 @@ impl std::error::Error for ParameterError {}
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load(f64);
 
-/// A load below 1: what an unlimited buffer needs for an equilibrium.
+/// A load below 1, as an unlimited buffer requires for an equilibrium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StableLoad(f64);
 
-/// Units that fit into a port, those in service included: 0 to 1,000,000.
+/// Capacity of a port in units, units in service included: 0 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places(u32);
 
@@ -46,15 +46,15 @@ pub struct Servers(u32);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss(f64);
 
-/// Share of the capacity that a rule is asked to fill, above 0 and below 1: all of it is a question of its own.
+/// Target utilisation of a rule, above 0 and below 1. Full utilisation has rules of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Utilisation(f64);
 
-/// A finite number above 0 in the unit that its field names.
+/// A finite number above 0 in the unit given by the field's name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Positive(f64);
 
-/// A finite number of at least 0 in the unit that its field names.
+/// A finite number of at least 0 in the unit given by the field's name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NonNegative(f64);
 
@@ -121,7 +121,7 @@ impl Servers {
         self.0
     }
 
-    /// As many places as transmitters: no waiting.
+    /// The same number of places as transmitters: no waiting room.
     pub(crate) fn as_places(self) -> Places {
         Places(self.0)
     }
@@ -154,7 +154,7 @@ impl Utilisation {
 }
 
 impl Positive {
-    /// `name` is the field that the number is meant for.
+    /// `name` is the field for error messages.
     pub fn new(name: &'static str, value: f64) -> Result<Positive, ParameterError> {
         match value {
             _ if value.is_finite() && value > 0.0 => Ok(Positive(value)),
@@ -168,7 +168,7 @@ impl Positive {
 }
 
 impl NonNegative {
-    /// `name` is the field that the number is meant for.
+    /// `name` is the field for error messages.
     pub fn new(name: &'static str, value: f64) -> Result<NonNegative, ParameterError> {
         match value {
             _ if value.is_finite() && value >= 0.0 => Ok(NonNegative(value)),
@@ -176,7 +176,7 @@ impl NonNegative {
         }
     }
 
-    /// What there is over a size above 0.
+    /// The ratio to a size above 0.
     pub(crate) fn ratio(of: NonNegative, size: f64) -> NonNegative {
         NonNegative((of.0 / size).min(f64::MAX))
     }
@@ -199,7 +199,7 @@ impl Whole {
 impl Count {
     pub(crate) const ONE: Count = Count(1);
 
-    /// `name` is the field that the number is meant for.
+    /// `name` is the field for error messages.
     pub fn new(name: &'static str, value: u64) -> Result<Count, ParameterError> {
         match value {
             1.. => Ok(Count(value)),
@@ -212,21 +212,21 @@ impl Count {
     }
 }
 
-/// Parameters of one name mean the same in all models, unless one says otherwise.
+/// Default descriptions: parameters with one name mean the same in all models unless a model overrides it.
 const MEANINGS: &[(&str, &str)] = &[
     ("inputs", "M, input links that feed the bottleneck, each as fast as one transmitter."),
     ("flows", "N, long-lived flows."),
     ("harmonic_rtt_s", "Harmonic mean of the flows' round trips without queueing; see `round_trips`."),
     ("mean_rtt_s", "Mean of the flows' round trips without queueing."),
     ("max_rtt_s", "The longest of the flows' round trips without queueing."),
-    ("buffer", "B, packets that can wait."),
+    ("buffer", "B, buffer size in packets."),
 ];
 
-/// A number that a model asks for.
+/// A number that a model takes.
 pub(crate) trait Scalar: Sized {
-    /// What it is, unless the model says so.
+    /// Description, unless the model gives one.
     const HELP: &'static str;
-    /// What fits, in words.
+    /// Valid values, in words.
     const RANGE: &'static str;
     const WHOLE: bool = false;
 
@@ -252,7 +252,7 @@ impl Scalar for StableLoad {
 }
 
 impl Scalar for Places {
-    const HELP: &'static str = "Units that fit, those in service included.";
+    const HELP: &'static str = "Capacity in units, units in service included.";
     const RANGE: &'static str = "0 to 1,000,000";
     const WHOLE: bool = true;
 
@@ -281,7 +281,7 @@ impl Scalar for Loss {
 }
 
 impl Scalar for Utilisation {
-    const HELP: &'static str = "U, share of the bottleneck's capacity that is asked for.";
+    const HELP: &'static str = "U, target utilisation of the bottleneck.";
     const RANGE: &'static str = "above 0 and below 1";
 
     fn of(_name: &'static str, number: f64) -> Result<Utilisation, ParameterError> {
@@ -334,7 +334,7 @@ pub(crate) fn described<S: Scalar>(asked: &Asked) -> Parameter {
     Parameter { name, help, kind: Kind::Number { whole: S::WHOLE, range: S::RANGE }, default, named }
 }
 
-/// Models may ask for each of these.
+/// Models may take each of these types.
 macro_rules! arguments_of_one_number {
     ($($kind:ty),+ $(,)?) => {$(
         impl $crate::model::Arguments for $kind {
@@ -352,7 +352,7 @@ pub(crate) use arguments_of_one_number;
 
 arguments_of_one_number!(Load, StableLoad, Places, Servers, Loss, Utilisation, Positive, NonNegative, Whole, Count);
 
-/// A parameter that counts something.
+/// A parameter that is a whole number.
 pub(crate) fn whole(name: &'static str, number: f64) -> Result<u64, ParameterError> {
     const MOST: f64 = 9_007_199_254_740_992.0;
     match number {
@@ -366,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_names_the_parameter_what_was_given_and_what_fits() {
+    fn an_error_names_the_parameter_its_value_and_the_valid_values() {
         let shown = Positive::new("rtt_s", -0.1).map_err(|error| error.to_string());
         assert_eq!(shown, Err("`rtt_s` is -0.1; expected a finite number above 0".into()));
     }
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_each_range_are_where_they_are_said_to_be() {
+    fn each_range_includes_exactly_its_documented_ends() {
         assert!(Load::new(0.0).is_ok() && Load::new(-f64::MIN_POSITIVE).is_err());
         assert!(StableLoad::new(0.0).is_ok() && StableLoad::new(1.0).is_err());
         assert!(Places::new(0).is_ok() && Places::new(1_000_000).is_ok() && Places::new(1_000_001).is_err());

@@ -1,11 +1,13 @@
-//! Where a continuous function crosses zero.
+//! //! Root finding: the zero of a continuous function.
 
-/// The zero between `low` and `high`, where `function` has values of opposite sign (or is zero at one of them), to the last bits
-/// of the zero itself; infinite values are legal. Each step keeps the sign change inside, so it cannot run away. Where rounding has
-/// hidden the change, for the zero is at one end, it is the end with the smaller value.
+/// The zero between `low` and `high`, accurate to the last bits. `function` must have values of opposite sign at the two ends, or
+/// be zero at one of them; infinite values are allowed. Each step keeps the sign change inside the bracket, so that the search
+/// cannot diverge. Where the zero is at one end and rounding has hidden the sign change, the result is the end with the smaller
+/// absolute value.
 ///
 /// Source: T. R. Chandrupatla, Advances in Engineering Software 28(3), 1997: inverse quadratic interpolation wherever the last
-/// three points say that it is safe, bisection elsewhere. A kink costs a few bisections, a smooth function about eight values.
+/// three points show that it is safe, bisection elsewhere. A kink costs a few bisections, a smooth function about eight
+/// evaluations.
 pub(crate) fn root(mut function: impl FnMut(f64) -> f64, low: f64, high: f64) -> f64 {
     let (mut a, mut b) = ((low, function(low)), (high, function(high)));
     if (a.1 > 0.0) == (b.1 > 0.0) && a.1 != 0.0 && b.1 != 0.0 {
@@ -27,7 +29,7 @@ pub(crate) fn root(mut function: impl FnMut(f64) -> f64, low: f64, high: f64) ->
     if a.1 == 0.0 { a.0 } else { b.0 }
 }
 
-/// Which share of the way from `a` to `b` to try next; `c` is the point that was given up last.
+/// Fraction of the interval from `a` to `b` at which to evaluate next; `c` is the point discarded last.
 fn next_share(a: (f64, f64), b: (f64, f64), c: (f64, f64)) -> f64 {
     let place = (a.0 - b.0) / (c.0 - b.0);
     let value = (a.1 - b.1) / (c.1 - b.1);
@@ -43,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_smooth_zero_is_found_to_the_last_bits_in_few_values() {
+    fn a_smooth_zero_is_found_to_the_last_bits_in_few_evaluations() {
         let mut values = 0;
         let found = root(
             |x| {
@@ -58,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_that_rounding_hides_at_an_end_is_that_end() {
+    fn a_zero_hidden_by_rounding_at_an_end_is_that_end() {
         let mut values = 0;
         let above = |x: f64| {
             values += 1;
@@ -70,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kink_a_jump_and_an_infinite_end_are_taken() {
+    fn a_kink_a_jump_and_an_infinite_end_are_supported() {
         let kink = root(|x| if x < 0.7 { -1e-9 * (0.7 - x) } else { x - 0.7 }, 0.0, 1.0);
         assert!((kink - 0.7).abs() < 1e-15, "{kink}");
         let jump = root(|x| if x < 0.3 { -1.0 } else { 1.0 }, 0.0, 1.0);
@@ -80,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zero_far_smaller_than_the_bracket_has_all_its_digits() {
+    fn a_zero_far_smaller_than_the_bracket_is_fully_accurate() {
         let found = root(|x| x - 1e-200, 0.0, 1.0);
         assert!((found / 1e-200 - 1.0).abs() < 1e-14, "{found}");
     }

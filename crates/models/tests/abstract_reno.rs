@@ -1,10 +1,11 @@
-//! The conditions of `fast_retransmit` against an abstract Reno that plays every loss pattern out, segment by segment.
+//! //! The conditions of `fast_retransmit` compared with an abstract Reno sender that simulates every loss pattern segment by
+//! segment.
 
 use std::collections::{BTreeSet, VecDeque};
 use tailback_models::ParameterError;
 use tailback_models::tcp::fast_retransmit;
 
-/// Reno over a wire that keeps order: a segment in flight reaches the receiver and its acknowledgement comes back at once.
+/// Reno over a path that preserves order: a segment in flight reaches the receiver and its acknowledgement returns at once.
 struct Reno {
     window: u32,
     una: u32,
@@ -19,7 +20,7 @@ struct Reno {
 }
 
 impl Reno {
-    /// The new segments of each recovery, until all losses are repaired or the wire falls silent.
+    /// The new segments of each recovery, until all losses are repaired or nothing is in flight.
     fn play(window: u32, lost: &[u32]) -> Vec<u32> {
         let mut reno = Reno {
             window,
@@ -89,7 +90,7 @@ fn the_conditions_are_exact_but_where_all_losses_after_the_first_end_the_window(
                 let played = Reno::play(window, &lost);
                 assert_eq!(model.recovers, model.retransmitted as usize == count);
                 if model.new_segments != played {
-                    // One new segment more between two recoveries, and so one duplicate more.
+                    // One more new segment between two recoveries, and therefore one more duplicate.
                     assert_eq!(u64::from(lost[1] - lost[0]), u64::from(window) - count as u64 + 1, "{window} {lost:?}");
                     assert_eq!(played.len(), model.new_segments.len() + 1, "{window} {lost:?}");
                     if played.len() == count {

@@ -1,5 +1,5 @@
-//! The detailed model of a trunk, simulated, against exact solutions. `theory/trunk.rs` of the core holds it to simulations written in
-//! other ways.
+//! Simulations of the detailed trunk model compared with exact solutions. `theory/trunk.rs` of the core compares them with
+//! independent simulations.
 
 use tailback_models::ParameterError;
 use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
@@ -33,7 +33,7 @@ fn exact(settings: &Settings) -> Result<f64, ParameterError> {
     Ok(std::iter::from_fn(|| Some(chain.sweep())).flatten().next().map_or(f64::NAN, libm::exp))
 }
 
-/// M/M/K/(K+B), which every reading becomes as inputs grow without end: packets then come at a constant rate.
+/// M/M/K/(K+B), the limit of every variant for an infinite number of inputs: packets then arrive at a constant rate.
 fn poisson(settings: &Settings) -> Result<f64, ParameterError> {
     Ok(libm::exp(MMKKB.ln_loss(&settings.trunk, settings.load)?))
 }
@@ -50,7 +50,7 @@ fn assert_holds(settings: Settings, exact: f64) -> Result<(), ParameterError> {
 }
 
 #[test]
-fn the_memoryless_readings_lose_what_their_chains_lose() -> Result<(), ParameterError> {
+fn the_loss_of_memoryless_variants_matches_their_chains() -> Result<(), ParameterError> {
     let trunks = [((4, 1, 3), 0.9), ((4, 2, 4), 0.3), ((3, 1, 6), 0.2), ((2, 1, 5), 1.5), ((9, 3, 2), 0.5), ((5, 4, 6), 1.1)];
     for (size, load) in trunks {
         for reading in [Reading::Fresh, Reading::Coupled] {
@@ -62,7 +62,7 @@ fn the_memoryless_readings_lose_what_their_chains_lose() -> Result<(), Parameter
 }
 
 #[test]
-fn without_places_all_readings_lose_what_the_chain_of_busy_and_discarding_inputs_loses() -> Result<(), ParameterError> {
+fn without_places_the_loss_of_all_variants_matches_the_chain_of_busy_and_discarding_inputs() -> Result<(), ParameterError> {
     for (size, load) in [((16, 2, 0), 0.01), ((16, 2, 0), 1.2), ((80, 20, 0), 0.2), ((2, 1, 0), 0.001)] {
         for reading in Reading::ALL {
             let settings = Settings { reading, relative_width: 0.05, ..settings(size, load)? };
@@ -73,8 +73,8 @@ fn without_places_all_readings_lose_what_the_chain_of_busy_and_discarding_inputs
 }
 
 #[test]
-fn of_a_million_inputs_all_readings_lose_what_a_poisson_stream_loses() -> Result<(), ParameterError> {
-    // 9e-13, 7e-12 and 6e-4.
+fn with_a_million_inputs_the_loss_of_all_variants_matches_poisson_arrivals() -> Result<(), ParameterError> {
+    // Losses of 9e-13, 7e-12 and 6e-4.
     for (size, load) in [((1_000_000, 1, 11), 0.1), ((1_000_000, 3, 12), 0.15), ((1_000_000, 2, 20), 0.8)] {
         for reading in Reading::ALL {
             let settings = Settings { reading, ..settings(size, load)? };
@@ -84,7 +84,7 @@ fn of_a_million_inputs_all_readings_lose_what_a_poisson_stream_loses() -> Result
     Ok(())
 }
 
-/// Of 100 intervals that hold the truth with 95 %, at least 88 do, but for one time in 680.
+/// At least 88 of 100 intervals with 95 % coverage contain the true value, except once in 680 tries.
 #[track_caller]
 fn assert_covers(settings: Settings, exact: f64) -> Result<(), ParameterError> {
     let mut covered = 0;
@@ -97,35 +97,35 @@ fn assert_covers(settings: Settings, exact: f64) -> Result<(), ParameterError> {
 }
 
 #[test]
-fn intervals_by_splitting_hold_the_truth_as_often_as_they_say() -> Result<(), ParameterError> {
-    // 8e-7.
+fn intervals_by_splitting_have_their_nominal_coverage() -> Result<(), ParameterError> {
+    // A loss of 8e-7.
     let settings = Settings { reading: Reading::Fresh, ..settings((3, 1, 6), 0.2)? };
     assert_covers(settings, exact(&settings)?)
 }
 
 #[test]
-fn intervals_of_packets_with_their_lengths_hold_the_truth_as_often_as_they_say() -> Result<(), ParameterError> {
-    // 5e-5.
+fn intervals_of_packets_with_their_own_length_have_their_nominal_coverage() -> Result<(), ParameterError> {
+    // A loss of 5e-5.
     let settings = settings((1_000_000, 1, 5), 0.2)?;
     assert_covers(settings, poisson(&settings)?)
 }
 
 #[test]
-fn intervals_of_packets_that_wait_coupled_hold_the_truth_as_often_as_they_say() -> Result<(), ParameterError> {
-    // 4e-6.
+fn intervals_of_coupled_packets_have_their_nominal_coverage() -> Result<(), ParameterError> {
+    // A loss of 4e-6.
     let settings = Settings { reading: Reading::Coupled, ..settings((6, 2, 6), 0.3)? };
     assert_covers(settings, exact(&settings)?)
 }
 
 #[test]
-fn intervals_by_counting_hold_the_truth_as_often_as_they_say() -> Result<(), ParameterError> {
-    // Losses come in clusters here: 1e-2.
+fn intervals_by_counting_have_their_nominal_coverage() -> Result<(), ParameterError> {
+    // Losses are clustered here: a loss of 1e-2.
     let settings = Settings { reading: Reading::Fresh, splitting: false, ..settings((5, 1, 12), 0.9)? };
     assert_covers(settings, exact(&settings)?)
 }
 
 #[test]
-fn slices_of_any_size_and_order_change_nothing() -> Result<(), ParameterError> {
+fn results_do_not_depend_on_the_size_and_order_of_slices() -> Result<(), ParameterError> {
     let settings = settings((4, 2, 4), 0.3)?;
     let mut simulation = Simulation::new(settings)?;
     let mut slice = 1;
@@ -138,14 +138,14 @@ fn slices_of_any_size_and_order_change_nothing() -> Result<(), ParameterError> {
 }
 
 #[test]
-fn what_was_simulated_is_pinned() -> Result<(), ParameterError> {
+fn simulated_results_are_pinned() -> Result<(), ParameterError> {
     let Estimate { loss, arrivals, lost, simulated, .. } = estimate(settings((4, 2, 4), 0.3)?)?;
     assert_eq!((loss, arrivals, lost, simulated), (6.643_086_183_618_361_5e-6, 161_600, 9_447, 1_373_524));
     Ok(())
 }
 
 #[test]
-fn where_nothing_can_be_lost_nothing_is_simulated() -> Result<(), ParameterError> {
+fn a_trunk_that_cannot_lose_packets_is_not_simulated() -> Result<(), ParameterError> {
     for (size, load) in [((4, 4, 0), 0.9), ((3, 5, 10), 0.5), ((16, 2, 10), 0.0)] {
         let settled = estimate(settings(size, load)?)?;
         assert_eq!((settled.loss, settled.half_width, settled.narrow, settled.simulated), (0.0, 0.0, true, 0));
@@ -154,7 +154,7 @@ fn where_nothing_can_be_lost_nothing_is_simulated() -> Result<(), ParameterError
 }
 
 #[test]
-fn a_width_out_of_reach_ends_with_what_there_is() -> Result<(), ParameterError> {
+fn an_unreachable_width_returns_the_best_estimate() -> Result<(), ParameterError> {
     let few = Settings { relative_width: 1e-6, most_arrivals: 1_000_000, ..settings((16, 2, 10), 0.8)? };
     let Estimate { loss, half_width, narrow, simulated, .. } = estimate(few)?;
     assert!(!narrow && half_width > 0.0 && half_width < loss && simulated <= 1_100_000);

@@ -1,4 +1,4 @@
-//! How much late arrivals add where very many flows were there before.
+//! //! Queue added by late arrivals when very many flows were present before.
 
 use super::few;
 use crate::model::models;
@@ -6,10 +6,10 @@ use crate::parameter::{Count, ParameterError};
 use crate::root::root;
 
 models! {
-    /// Coefficient of the square root of N in what the `arrived`-th new flow adds to the queue of N flows that know the empty path, in units of
-    /// `alpha`: the limit of `fast_arrivals` for many flows that were there before.
+    /// Coefficient of the square root of N in the queue that the `arrived`-th new flow adds, in units of `alpha`, when N flows
+    /// know the base round trip: the limit of `fast_arrivals` for large `existing`.
     pub fn late_arrival_coefficient(
-        /// i, which of the new flows: 1 is the first.
+        /// i, index of the new flow: 1 is the first.
         arrived: Count,
     ) -> Result<f64, ParameterError> {
         let count = few(arrived)?;
@@ -23,12 +23,12 @@ models! {
         }
         Ok(since[count - 1])
     }
-    quantity: "what late arrivals of FAST add";
+    quantity: "queue added by late FAST flows";
     equation: "sum_j 1 / sum_(k = j..i) a_k = sum_(k = 1..i) a_k, a_1 = 1";
     source: "cui-thesis, equations (4.27) to (4.29) and (C.6) to (C.8), whose right side is printed with a wrong index";
-    assumes: ["many flows that know the empty path", "fewer arrivals than the square root of their number"];
+    assumes: ["many flows that know the base RTT", "fewer arrivals than the square root of their number"];
     refuses: "more than 10,000 arrivals";
-    returns: "a_i, without a unit.";
+    returns: "a_i, dimensionless.";
     example: ">>> round(tb.models.late_arrival_coefficient(arrived=2), 6)\n0.801938";
 }
 
@@ -39,7 +39,7 @@ mod tests {
     use crate::parameter::Whole;
 
     #[test]
-    fn the_second_solves_the_cubic_of_4_27() -> Result<(), ParameterError> {
+    fn the_second_coefficient_solves_the_cubic_of_4_27() -> Result<(), ParameterError> {
         let a = late_arrival_coefficient(Count::new("arrived", 2)?)?;
         assert!((2.0 * a + 1.0 - a * (a + 1.0) * (a + 1.0)).abs() < 4e-15);
         assert_eq!(late_arrival_coefficient(Count::ONE)?, 1.0);
@@ -47,8 +47,8 @@ mod tests {
     }
 
     #[test]
-    fn they_are_the_limit_of_the_exact_steps() -> Result<(), ParameterError> {
-        // The next term has no factor that grows with N, and is 2.4 for the twentieth.
+    fn coefficients_are_the_limit_of_the_exact_steps() -> Result<(), ParameterError> {
+        // The next term does not grow with N. It is 2.4 for the twentieth arrival.
         let existing = Whole::new(1_000_000_000_000);
         for index in [1, 2, 5, 20] {
             let arrived = Count::new("arrived", index)?;

@@ -1,39 +1,39 @@
-//! How long a new flow of FAST takes to empty the queue, and how many flows it can do that against.
+//! //! Time in which a new FAST flow drains the queue, and the number of flows against which it succeeds.
 
 use crate::model::{answers, arguments, models};
 use crate::parameter::{Count, ParameterError, Positive};
 
 arguments! {
-    /// A queue that a new flow empties by sending less.
+    /// A queue that a new flow drains by reducing its rate.
     pub struct Draining {
         /// Packets that each flow keeps in the queue.
         alpha: Positive,
-        /// Packets a second.
+        /// Packets per second.
         capacity_pps: Positive,
-        /// r, by which the new flow slows down.
+        /// r, the factor by which the new flow slows down.
         slowdown: Positive,
     }
 }
 
 answers! {
-    /// Against how many flows draining works.
+    /// The number of flows against which draining works.
     pub struct DrainedFlows {
-        /// The most whose queue is empty within the round trip, by the exact expression.
+        /// Largest number of flows whose queue is drained within the round trip, by the exact expression.
         flows: u64,
         /// The document's approximation, (C D / alpha)^(2/3).
         approximation: f64,
     }
 }
 
-/// Every whole number up to it is one of floating point.
+/// Whole numbers up to this one are exact in floating point.
 const MOST_FLOWS: f64 = 9e15;
 
-/// Seconds, of a real number of flows.
+/// Draining time in seconds, for a real number of flows.
 fn seconds(draining: Draining, flows: f64) -> Result<f64, ParameterError> {
     let Draining { alpha, capacity_pps, slowdown } = draining;
     let r = slowdown.get();
     if r <= 1.0 {
-        return Err(ParameterError::new("slowdown", r, "more than 1: at 1 the queue stays"));
+        return Err(ParameterError::new("slowdown", r, "more than 1: at 1 the queue does not drain"));
     }
     // Both terms of the document: N (1 + s) / 2 + (1 + s)^2 / 4 with s = sqrt(1 + 4 N), over C (r - 1) / (alpha r).
     let new = (1.0 + (1.0 + 4.0 * flows).sqrt()) / 2.0;
@@ -41,35 +41,35 @@ fn seconds(draining: Draining, flows: f64) -> Result<f64, ParameterError> {
 }
 
 models! {
-    /// Time in which a new flow of FAST that slows down by `slowdown` empties the queue of the flows that were there before and its own.
+    /// Time in which a new FAST flow that slows down by `slowdown` drains the queue of the existing flows and its own.
     pub fn draining_time(
         draining: Draining,
-        /// N, flows that were there before.
+        /// N, existing flows.
         flows: Count,
     ) -> Result<f64, ParameterError> {
         seconds(draining, flows.get() as f64)
     }
-    quantity: "time to drain a queue of FAST";
+    quantity: "time to drain a FAST queue";
     equation: "alpha r / (C (r - 1)) b (N + b), b = (1 + sqrt(1 + 4 N)) / 2";
     source: "cui-thesis, section 4.4.3";
-    assumes: ["the other flows do not react", "one round trip for all"];
+    assumes: ["the other flows do not react", "equal round trips"];
     refuses: "a slowdown of 1 or less";
     returns: "seconds.";
     example: ">>> round(tb.models.draining_time(alpha=50, capacity_pps=12019, slowdown=50, flows=1), 4)\n0.018";
 
-    /// Of how many flows a new one can drain the queue before the first of them reacts, a round trip later.
+    /// Largest number of flows whose queue a new flow can drain before the first of them reacts, one round trip later.
     pub fn drained_flows(
         draining: Draining,
-        /// D, the shortest round trip of any flow without queueing.
+        /// D, the shortest base round trip of any flow.
         base_rtt_s: Positive,
     ) -> Result<DrainedFlows, ParameterError> {
         let rtt = base_rtt_s.get();
         let approximation = libm::cbrt(draining.capacity_pps.get() * rtt / draining.alpha.get());
         let approximation = approximation * approximation;
         if approximation > MOST_FLOWS {
-            return Err(ParameterError::new("base_rtt_s", rtt, "a shorter one: the number of flows is out of the range of numbers"));
+            return Err(ParameterError::new("base_rtt_s", rtt, "a shorter round trip: the number of flows is out of floating-point range"));
         }
-        // The exact time is longer than the approximation's.
+        // The exact time is longer than the approximate one.
         let (mut few, mut many) = (0u64, approximation as u64 + 1);
         while many - few > 1 {
             let middle = few + (many - few) / 2;
@@ -79,15 +79,15 @@ models! {
     }
     equation: "the largest N with draining time <= RTT; about (C D / alpha)^(2/3)";
     source: "cui-thesis, equation (4.31)";
-    assumes: ["the other flows do not react", "one round trip for all"];
-    refuses: "a slowdown of 1 or less, and more flows than numbers hold";
+    assumes: ["the other flows do not react", "equal round trips"];
+    refuses: "a slowdown of 1 or less, and numbers of flows out of floating-point range";
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Section 4.4.3: 50 packets of 1040 bytes at 100 Mbit/s, 4.16 ms.
+    /// Section 4.4.3: 50 packets of 1040 bytes at 100 Mbit/s, which take 4.16 ms.
     fn draining(slowdown: f64) -> Result<Draining, ParameterError> {
         Ok(Draining {
             alpha: Positive::new("alpha", 50.0)?,
@@ -108,8 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn at_200_ms_nine_flows_are_drained_and_at_40_ms_two_where_the_document_says_eleven_and_three() -> Result<(), ParameterError>
-    {
+    fn nine_flows_are_drained_at_200_ms_and_two_at_40_ms_where_the_document_has_eleven_and_three() -> Result<(), ParameterError> {
         let most = |rtt| Ok::<u64, ParameterError>(drained_flows(draining(1e9)?, Positive::new("base_rtt_s", rtt)?)?.flows);
         assert_eq!((most(0.2)?, most(0.04)?), (9, 2));
         // The queue of one flow takes 17.6 ms.

@@ -1,7 +1,8 @@
-//! FAST and Vegas: where delay keeps windows, what a flow takes that arrives at a full queue, and how long draining takes.
+//! FAST and Vegas: equilibrium windows, the rates of flows that arrive at a non-empty queue, and the time to drain a queue.
 //!
-//! Delays of arrivals are solved for the step that each adds, which is positive, and sums of steps are sums of positive numbers: nothing cancels,
-//! and a thousand arrivals are known to the last digits. Solved for the whole delay, each step would be the difference of two large numbers.
+//! The delays of arrivals are solved for the step that each arrival adds. Steps are positive, and so are all terms of their sums,
+//! so that nothing cancels and a thousand arrivals are accurate to the last digits. If the equations were solved for the total
+//! delay, each step would be the difference of two large numbers.
 
 mod arrivals;
 mod coefficients;
@@ -14,22 +15,22 @@ use crate::parameter::{Count, ParameterError};
 family! { equilibrium, arrivals, coefficients, draining }
 
 answers! {
-    /// An equilibrium of flows that arrived one after the other, each once those before it were in theirs.
-    pub struct Arrived {
-        /// By how much the last arrival lengthened the queue: packets over `alpha`, or of Vegas seconds over the base round trip.
+    /// Equilibrium of flows that arrived one after the other, each after the flows before it had reached equilibrium.
+    pub struct Arrival {
+        /// Queue added by the last arrival: packets over `alpha`, or for Vegas seconds over the base round trip.
         step: f64,
         /// The whole queue in the same unit.
         queue: f64,
-        /// Rate of the flow that was asked for, over the capacity.
+        /// Rate of `flow` over the capacity.
         share: f64,
-        /// The same over an equal share.
+        /// Rate of `flow` over an equal share.
         relative_share: f64,
         /// Jain's index of all rates: (sum x)^2 / (n sum x^2).
         fairness: f64,
     }
 }
 
-/// More take too long: the time grows with their square.
+/// A larger number takes too long: the time grows with its square.
 const MOST_ARRIVALS: u64 = 10_000;
 
 fn few(arrived: Count) -> Result<usize, ParameterError> {

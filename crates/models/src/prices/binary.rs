@@ -1,4 +1,4 @@
-//! Prices in a fixed number of levels: the quantiser alone, Thommes and Coates (TPM), Ryu, Cho and others (RPM).
+//! //! Prices with a fixed number of levels: the quantiser alone, Thommes and Coates (TPM), Ryu, Cho and others (RPM).
 
 use super::choice::choice;
 use super::{Price, none_of};
@@ -6,40 +6,40 @@ use crate::model::{answers, arguments, models};
 use crate::parameter::{Count, ParameterError, Whole};
 
 choice! {
-    /// How much one packet of TPM carries.
+    /// Information that one TPM packet carries.
     pub enum TpmMarking as "marking" {
-        /// A bit of the price of one router.
+        /// One bit of the price of one router.
         OneBit {
             word: "one_bit",
             title: "one bit",
-            help: "a packet is marked or not: a bit of the price of one router",
+            help: "a packet is marked or not: one bit of the price of one router",
             source: "cui-thesis, section 5.4"
         },
-        /// Both bits of ECN.
+        /// Both ECN bits.
         TwoBits {
             word: "two_bits",
             title: "two bits",
-            help: "the values of both bits of ECN: two packets tell a bit of the prices of six routers",
+            help: "both ECN bits: two packets carry one bit of the prices of six routers",
             source: "cui-thesis, equation (2.9)"
         },
     }
 }
 
 choice! {
-    /// What a receiver of TPM takes for a bit that it has not seen; the document does not say.
+    /// Value that a TPM receiver assumes for a bit not received yet; the document does not specify it.
     pub enum UnseenBit as "unseen" {
         /// No mark.
         Zero {
             word: "zero",
             title: "zero",
-            help: "as 0: estimates begin at the least price and are too low",
+            help: "as 0: estimates start at the lowest price and are too low",
             source: ""
         },
-        /// What it is on average.
+        /// The mean.
         Half {
             word: "half",
             title: "half",
-            help: "as 1/2, its mean over all prices: estimates begin in the middle",
+            help: "as 1/2, the mean over all prices: estimates start in the middle",
             source: ""
         },
     }
@@ -58,11 +58,12 @@ answers! {
 }
 
 answers! {
-    /// What a receiver of TPM waits for.
+    /// Packet types in TPM.
     pub struct TpmProbeTypes {
-        /// T, kinds of packets.
+        /// T, number of packet types.
         types: u64,
-        /// Packets until each kind has come, if all are drawn equally likely, on average; in a row it takes `types`.
+        /// Mean number of packets until every type has been received, with types drawn uniformly. Types in sequence take `types`
+        /// packets.
         random_packets: f64,
     }
 }
@@ -70,9 +71,9 @@ answers! {
 answers! {
     /// Mean square error of a scheme with a fixed quantiser.
     pub struct BinaryError {
-        /// After so many packets.
+        /// After `probes` packets.
         mean_square: f64,
-        /// What the quantiser leaves after any number of them.
+        /// Quantisation error, which remains after any number of packets.
         floor: f64,
     }
 }
@@ -82,13 +83,13 @@ arguments! {
     pub struct Tpm {
         /// k, packets received.
         probes: Whole,
-        /// b, binary digits of a router's price, 1 to 52.
+        /// b, bits of a router's price, 1 to 52.
         bits: Count,
-        /// n, routers on the path, with prices that are independent of each other.
+        /// n, routers on the path, with independent prices.
         hops: Count,
-        /// h, routers for which there are kinds of packets.
+        /// h, largest number of routers that packet types provide for.
         max_hops: Count = 30,
-        /// What stands for bits that have not come.
+        /// Assumed value of bits that have not been received.
         unseen: UnseenBit = "zero",
     }
 }
@@ -100,13 +101,13 @@ arguments! {
         probes: Whole,
         /// n, levels of the price.
         levels: Count,
-        /// What the receiver believes before a mark.
+        /// The receiver's estimate before the first mark.
         initial: Price = 0,
     }
 }
 
 models! {
-    /// Error of a quantiser with uniform levels, each of which stands for its middle.
+    /// Error of a quantiser with uniform levels, each decoded as its midpoint.
     pub fn quantiser_error(
         /// k, levels between 0 and 1.
         levels: Count,
@@ -119,13 +120,13 @@ models! {
     source: "cui-thesis, section 5.2.2";
     assumes: ["prices uniform in 0 to 1"];
 
-    /// Kinds of packets in the scheme of Thommes and Coates (TPM), which carries the bits of each router's price.
+    /// Packet types in the scheme of Thommes and Coates (TPM), which carries the bits of each router's price.
     pub fn tpm_probe_types(
-        /// b, binary digits of a router's price.
+        /// b, bits of a router's price.
         bits: Count,
-        /// h, routers for which there are kinds of packets.
+        /// h, largest number of routers that packet types provide for.
         max_hops: Count = 30,
-        /// How much one packet carries.
+        /// Information that one packet carries.
         marking: TpmMarking = "one_bit",
     ) -> Result<TpmProbeTypes, ParameterError> {
         let packets = match marking {
@@ -133,22 +134,23 @@ models! {
             TpmMarking::TwoBits => max_hops.get().div_ceil(6).checked_mul(2),
         };
         let types = packets.and_then(|packets| packets.checked_mul(bits.get())).filter(|&types| types <= MOST_TYPES);
-        let types = types.ok_or_else(|| ParameterError::new("bits", bits.get(), "fewer: there are at most 2^53 kinds of packets"))?;
+        let types = types.ok_or_else(|| ParameterError::new("bits", bits.get(), "fewer bits: the number of packet types is limited to 2^53"))?;
         Ok(TpmProbeTypes { types, random_packets: types as f64 * harmonic(types) })
     }
-    quantity: "kinds of packets in TPM";
+    quantity: "packet types in TPM";
     equation: "one bit: b h; two bits: 2 b ceil(h/6); until all were drawn: T (1 + 1/2 + ... + 1/T)";
     source: "cui-thesis, section 2.3.5 and equation (2.9); section 5.4 for one bit";
     assumes: ["no packet is lost"];
-    refuses: "more than 2^53 kinds";
+    refuses: "more than 2^53 packet types";
     example: ">>> tb.models.tpm_probe_types(bits=4, marking=\"two_bits\").types\n40";
 
-    /// Mean square error of TPM with marks of one bit, of the mean price of a path of uniform prices, after `probes` packets of kinds that are
-    /// drawn.
+    /// Mean square error of TPM with one-bit marks for the mean price of a path with uniform prices, after `probes` packets of
+    /// randomly drawn types.
     ///
-    /// A kind of T has not come with probability (1 - 1/T)^k, two of them with (1 - 2/T)^k. What lies below the last bit is taken for its middle.
-    /// Bits and remainder of a uniform price are independent, so that errors of different bits add up as squares if unseen ones are taken for
-    /// 1/2; taken for 0 they are all of one sign, and their products remain.
+    /// A given type out of T has not arrived with probability (1 - 1/T)^k, and two given types with (1 - 2/T)^k. The part of the
+    /// price below the last bit is decoded as its midpoint. Bits and remainder of a uniform price are independent. If missing
+    /// bits are taken as 1/2, errors of different bits therefore add up as squares. If they are taken as 0, all errors have the
+    /// same sign and their products remain.
     pub fn tpm_error(tpm: Tpm) -> Result<BinaryError, ParameterError> {
         let Tpm { probes, bits, hops, max_hops, unseen } = tpm;
         if bits.get() > 52 {
@@ -160,7 +162,7 @@ models! {
         let (count, routers) = (probes.get() as f64, hops.get() as f64);
         let types = bits.get() as f64 * max_hops.get() as f64;
         let (one, two) = (none_of(1.0 / types, count), none_of(2.0 / types, count));
-        // Of the bits of one router: the sum of their weights, and of its squares.
+        // Over the bits of one router: the sum of their weights, and of the squared weights.
         let least = (0..bits.get()).fold(1.0, |weight, _| weight / 2.0);
         let (weight, square) = (1.0 - least, (1.0 - least * least) / 3.0);
         let missing = match unseen {
@@ -174,13 +176,13 @@ models! {
     equation: "unseen as 1/2: u V / (4n) + 4^-b / (12 n); as 0: u V / (2n) + u2 (W^2 - V/n) / 4 + 4^-b / (12 n), u = (1 - 1/T)^k, \
         u2 = (1 - 2/T)^k, T = b h, W = 1 - 2^-b, V = (1 - 4^-b) / 3";
     source: "cui-thesis, sections 2.3.5 and 5.4 for the scheme; derived in docs/evidence/theory.md";
-    assumes: ["marks of one bit", "n independent prices uniform in 0 to 1, added and divided by n", "kinds of packets drawn, all equally likely"];
-    refuses: "more than 52 digits, and more routers than there are kinds of packets for";
+    assumes: ["one-bit marks", "n independent prices uniform in 0 to 1, of which the mean is estimated", "packet types drawn uniformly"];
+    refuses: "more than 52 bits, and `hops` above `max_hops`";
     example: ">>> error = tb.models.tpm_error(probes=1000, bits=4, hops=10)\n\
         >>> round(error.mean_square, 7), round(error.floor, 7)\n(3.64e-05, 3.26e-05)";
 
-    /// Mean square error of the scheme of Ryu and others (RPM), in which a packet is marked if the price is the level that it asks for, after
-    /// `probes` packets of levels that are drawn.
+    /// Mean square error of the scheme of Ryu and others (RPM) after `probes` packets with randomly drawn levels. A packet is
+    /// marked if the price equals the level that it probes.
     pub fn rpm_error(rpm: Rpm) -> BinaryError {
         let Rpm { probes, levels, initial } = rpm;
         let levels = levels.get() as f64;
@@ -191,11 +193,11 @@ models! {
     quantity: "error of RPM";
     equation: "u (1/3 - i (1 - i)) + (1 - u) / (12 n^2), u = (1 - 1/n)^k";
     source: "cui-thesis, sections 2.3.6 and 5.2.3 for the scheme";
-    assumes: ["one price uniform in 0 to 1, and no other marks on the path", "levels drawn, all equally likely", "a level stands for its middle"];
+    assumes: ["one price uniform in 0 to 1, and no other marks on the path", "levels drawn uniformly", "a level is decoded as its midpoint"];
     example: ">>> round(tb.models.rpm_error(probes=100, levels=100).mean_square, 4)\n0.122";
 }
 
-/// Every whole number up to it is one of floating point.
+/// Whole numbers up to this one are exact in floating point.
 const MOST_TYPES: u64 = 1 << 53;
 
 /// 1 + 1/2 + ... + 1/n.
@@ -223,7 +225,7 @@ mod tests {
         tpm_error(Tpm { probes: Whole::new(probes), bits, hops, max_hops, unseen })
     }
 
-    /// All sequences of kinds, all bits of all routers, and the remainders by their variance.
+    /// Sums over all sequences of types and all bits of all routers; adds the variance of the remainders.
     fn by_enumeration(probes: u32, bits: u32, hops: u32, max_hops: u32, unseen: f64) -> f64 {
         let (types, needed) = (bits * max_hops, bits * hops);
         let weight = |kind: u32| 0.5f64.powi((kind % bits + 1) as i32);
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn tpm_is_what_all_sequences_and_prices_give() -> Result<(), ParameterError> {
+    fn the_error_of_tpm_matches_an_enumeration_of_all_sequences_and_prices() -> Result<(), ParameterError> {
         for (probes, bits, hops, max_hops) in
             [(0, 2, 2, 3), (1, 1, 1, 1), (2, 3, 1, 1), (3, 2, 2, 3), (4, 2, 3, 3), (3, 3, 2, 2), (6, 1, 2, 5)]
         {
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_is_the_quantisers_over_the_number_of_routers() -> Result<(), ParameterError> {
+    fn the_floor_is_the_quantiser_error_over_the_number_of_routers() -> Result<(), ParameterError> {
         let quantiser = quantiser_error(count(16)?);
         assert_eq!((quantiser.mean, quantiser.mean_square, quantiser.largest), (1.0 / 64.0, 1.0 / 3072.0, 1.0 / 32.0));
         let late = tpm(1_000_000, 4, 10, 30, UnseenBit::Zero)?;
@@ -269,10 +271,10 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_packets_as_in_the_document() -> Result<(), ParameterError> {
+    fn packet_types_match_the_document() -> Result<(), ParameterError> {
         let of = |bits, marking| tpm_probe_types(count(bits)?, count(30)?, marking);
         assert_eq!((of(4, TpmMarking::TwoBits)?.types, of(4, TpmMarking::OneBit)?.types), (40, 120));
-        // Two kinds: the second takes two packets more on average. 1 + 1/2 + ... + 1/1001 by both ways.
+        // Two types: the second takes two more packets on average. 1 + 1/2 + ... + 1/1001 by both methods.
         assert_eq!(tpm_probe_types(count(2)?, count(1)?, TpmMarking::OneBit)?.random_packets, 3.0);
         assert!((harmonic(1001) - harmonic(1000) - 1.0 / 1001.0).abs() < 1e-13);
         assert!(tpm_probe_types(count(1 << 30)?, count(1 << 30)?, TpmMarking::TwoBits).is_err());
@@ -281,7 +283,8 @@ mod tests {
 
     #[test]
     fn rpm_by_hand() -> Result<(), ParameterError> {
-        // Two levels, one packet: seen or not with 1/2 each. Seen, 1/48; not, 1/3 from 0 and 1/12 from 1/2.
+        // Two levels, one packet: probed or not with probability 1/2 each. Probed, 1/48; not probed, 1/3 from 0 and 1/12 from
+        // 1/2.
         let of =
             |initial| Ok::<BinaryError, ParameterError>(rpm_error(Rpm { probes: Whole::new(1), levels: count(2)?, initial }));
         let (low, middle) = (of(Price::new("initial", 0.0)?)?, of(Price::new("initial", 0.5)?)?);

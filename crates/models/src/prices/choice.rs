@@ -1,6 +1,6 @@
-//! Words of which a model takes one, where each is no more than a name.
+//! //! Choices between words that are only names.
 
-/// See [`crate::model::Choice`]: an enum whose variants are words. `$parameter` is what models call it.
+/// See [`crate::model::Choice`]: an enum whose variants are words. `$parameter` is the models' name for it.
 macro_rules! choice {
     (
         $(#[doc = $doc:literal])+

@@ -1,4 +1,4 @@
-//! How long a change of a price goes unnoticed.
+//! //! Time until a price change is detected.
 
 use super::choice::choice;
 use super::thresholds::{Circle, Intervals};
@@ -7,30 +7,30 @@ use crate::model::{answers, arguments, models};
 use crate::parameter::{ParameterError, Whole};
 
 choice! {
-    /// Formulas for the probability that a change goes unnoticed.
+    /// Formulas for the probability that a change is not detected.
     pub enum DetectionForm as "form" {
         /// (5.4).
         Random {
             word: "random",
             title: "random",
-            help: "thresholds drawn anew: (1 - a)^k",
+            help: "independently drawn thresholds: (1 - a)^k",
             source: "cui-thesis, equation (5.4)"
         },
-        /// All starts of bit-reversed counting.
+        /// The mean over all starting points of bit-reversed counting.
         Brc {
             word: "brc",
             title: "BRC",
-            help: "bit-reversed counting, exactly: the mean over all starts and places of the step",
+            help: "bit-reversed counting, exact: the mean over all starting points and positions of the step",
             source: "docs/evidence/theory.md"
         },
-        /// Of every 2^j packets one falls in each interval of 2^-j.
+        /// One of every 2^j packets falls in each interval of 2^-j.
         BrcDirect {
             word: "brc_direct",
             title: "BRC, direct",
             help: "max(0, 1 - a k), as if no two thresholds were closer than the step: a lower bound",
             source: "docs/evidence/theory.md"
         },
-        /// (5.5) as it is printed.
+        /// (5.5) as printed.
         BrcPrinted {
             word: "brc_printed",
             title: "BRC, printed",
@@ -41,39 +41,39 @@ choice! {
 }
 
 arguments! {
-    /// A price that has left the interval in which its receiver believes it.
+    /// A price that has left the interval in which the receiver assumes it.
     pub struct Step {
-        /// a, how far the price is beyond the interval: p - i+ in (5.4) and (5.5).
+        /// a, distance of the price from the interval: p - i+ in (5.4) and (5.5).
         step: Change,
-        /// k, packets received since.
+        /// k, packets received since the change.
         probes: Whole,
-        /// Which formula.
+        /// Formula.
         form: DetectionForm = "random",
-        /// Of the exact form for BRC: binary digits of a threshold.
+        /// Bits of a threshold, for the exact form of BRC.
         bits: Bits = 16,
     }
 }
 
 answers! {
-    /// Packets until one contradicts the interval, that one included.
+    /// Packets until the first one that contradicts the interval, that packet included.
     pub struct DetectionPackets {
         /// With random probes, 1/a.
         random: f64,
-        /// With bit-reversed counting, exactly.
+        /// With bit-reversed counting, exact.
         brc: f64,
     }
 }
 
 models! {
-    /// Probability that a step of a price has not been noticed after `probes` packets.
+    /// Probability that a price step has not been detected after `probes` packets.
     ///
-    /// The exact form for BRC places the step anywhere in 0 to 1, and begins the counting anywhere.
+    /// The exact form for BRC averages over all positions of the step in 0 to 1 and over all starting points of the counter.
     pub fn adpm_undetected(step: Step) -> f64 {
         let Step { step, probes, form, bits } = step;
         let (step, count) = (step.get(), probes.get());
         match form {
             DetectionForm::Random => none_of(step, count as f64),
-            // The gap between two thresholds that hides the step leaves it the rest of its width as places.
+            // A gap between two thresholds that hides the step leaves the rest of its width as possible positions.
             DetectionForm::Brc => (Intervals::of_random_brc(count, bits).above(step) / (1.0 - step)).min(1.0),
             DetectionForm::BrcDirect => (1.0 - step * count as f64).max(0.0),
             DetectionForm::BrcPrinted => {
@@ -83,28 +83,28 @@ models! {
             }
         }
     }
-    quantity: "probability that ADPM has not noticed a step";
-    equation: "random: (1 - a)^k; BRC: sum of (w - a)+ over all intervals w that k thresholds leave / (1 - a), mean over all starts";
-    source: "cui-thesis, equations (5.4) and (5.5), which multiplies what one scale says alone";
-    assumes: ["BRC: the step may be anywhere between 0 and 1, counting begins anywhere", "no packet is lost"];
+    quantity: "probability that ADPM has not detected a step";
+    equation: "random: (1 - a)^k; BRC: sum of (w - a)+ over all intervals w between k thresholds / (1 - a), mean over all starts";
+    source: "cui-thesis, equations (5.4) and (5.5); (5.5) multiplies the probabilities of single scales";
+    assumes: ["BRC: uniform position of the step in 0 to 1, uniform starting point of the counter", "no packet is lost"];
     returns: "a probability.";
     example: ">>> forms = [\"random\", \"brc\", \"brc_direct\", \"brc_printed\"]\n\
         >>> [round(tb.models.adpm_undetected(step=0.1, probes=4, form=form), 3) for form in forms]\n[0.656, 0.603, 0.6, 0.48]";
 
-    /// Packets until a step of a price is noticed, on average.
+    /// Mean number of packets until a price step is detected.
     pub fn adpm_detection_packets(
-        /// a, how far the price is beyond the interval in which its receiver believes it.
+        /// a, distance of the price from the interval in which the receiver assumes it.
         step: Change,
-        /// Of BRC: binary digits of a threshold.
+        /// Bits of a threshold, for BRC.
         bits: Bits = 16,
     ) -> Result<DetectionPackets, ParameterError> {
         let thresholds = bits.thresholds();
         let (covered, step) = (step.get() * thresholds as f64, step.get());
         if covered < 1.0 {
-            let expected = format!("at least 2^-bits, {}: a smaller one may lie between two thresholds", 1.0 / thresholds as f64);
+            let expected = format!("at least 2^-bits, {}: a smaller step can fall between two thresholds", 1.0 / thresholds as f64);
             return Err(ParameterError::new("step", step, expected));
         }
-        // The step covers so many thresholds or, at a share of the places, one more.
+        // The step covers `fewer` thresholds or, for a fraction `share` of the positions, one more.
         let (fewer, share) = (covered.floor(), covered.fract());
         let mut waits = (1.0 - share) * waits(fewer as usize, bits);
         if share > 0.0 {
@@ -113,16 +113,17 @@ models! {
         Ok(DetectionPackets { random: 1.0 / step, brc: waits / (thresholds as f64 - covered) })
     }
     equation: "random: 1/a; BRC: (1 + sum of g^2 / 2^bits) / 2 over the gaps g, in packets, between probes of the step, mean over all places";
-    source: "cui-thesis, section 5.2.2, which says: within ceil(log2(1/a)) packets, and means 2 to that power";
-    assumes: ["BRC: the step may be anywhere between 0 and 1, counting begins anywhere", "no packet is lost"];
-    refuses: "a step smaller than the distance of two thresholds";
+    source: "cui-thesis, section 5.2.2, which states ceil(log2(1/a)) packets and means 2 to that power";
+    assumes: ["BRC: uniform position of the step in 0 to 1, uniform starting point of the counter", "no packet is lost"];
+    refuses: "a step smaller than the distance between two thresholds";
     example: ">>> detected = tb.models.adpm_detection_packets(step=0.25)\n>>> detected.random, round(detected.brc, 2)\n(4.0, 2.69)";
 }
 
-/// Packets until one comes whose threshold is one of `covered` in a row, on average over all counters: summed over all places of the row above 0.
+/// Packets until one arrives whose threshold is one of `covered` consecutive thresholds, averaged over all counters and summed
+/// over all positions of these thresholds above 0.
 ///
-/// In the order of their counters these thresholds are as far apart as the thresholds of as many counters in a row are in theirs: reversing is its
-/// own inverse.
+/// Ordered by counter, these thresholds have the same spacing as the thresholds of `covered` consecutive counters have in order
+/// of value, because bit reversal is its own inverse.
 fn waits(covered: usize, bits: Bits) -> f64 {
     let thresholds = bits.thresholds();
     let places = thresholds - covered;
@@ -149,8 +150,8 @@ mod tests {
         adpm_detection_packets(Change::new("step", step)?, Bits::new("bits", bits)?)
     }
 
-    /// Of steps whose lower end is in the middle of each of `parts` of 0 to 1 - step, and of all starts: how many each number of packets leaves
-    /// unnoticed.
+    /// Number of steps not detected after each number of packets, for steps whose lower end is in the middle of each of `parts`
+    /// equal parts of 0 to 1 - step, and for all starting points.
     fn by_enumeration(step: f64, bits: Bits, parts: usize) -> Vec<f64> {
         let thresholds = bits.thresholds();
         let mut unnoticed = vec![0.0; thresholds + 1];
@@ -169,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn brc_is_what_all_starts_and_places_give() -> Result<(), ParameterError> {
-        // Parts so small that all places in one of them have the same thresholds within the step.
+    fn brc_matches_an_enumeration_of_all_starts_and_positions() -> Result<(), ParameterError> {
+        // Parts are so small that all positions in one part have the same thresholds within the step.
         for (bits, step, parts) in
             [(3, 0.25, 96), (4, 3.0 / 16.0, 13 * 4), (5, 0.5, 64), (4, 3.5 / 16.0, 25 * 4), (3, 7.0 / 8.0, 16)]
         {
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_number_of_packets_is_the_sum_of_what_is_unnoticed() -> Result<(), ParameterError> {
+    fn the_mean_number_of_packets_is_the_sum_of_undetected_probabilities() -> Result<(), ParameterError> {
         for step in [0.013, 0.1, 0.3, 0.7] {
             let all = |form| (0..4000).map(|probes| undetected(step, probes, form, 9)).sum::<Result<f64, ParameterError>>();
             let found = packets(step, 9)?;
@@ -217,7 +218,7 @@ mod tests {
     #[test]
     fn a_step_between_two_thresholds_is_refused_and_a_wide_one_is_not() -> Result<(), ParameterError> {
         assert!(packets(0.001, 9).is_err_and(|error| error.name == "step"));
-        // All thresholds but 0 lie in it: of 512 packets one has to wait for the next.
+        // All thresholds but 0 are inside the step: one packet of 512 has to wait for the next.
         assert!((packets(0.999_999, 9)?.brc - (1.0 + 1.0 / 512.0)).abs() < 1e-5);
         Ok(())
     }

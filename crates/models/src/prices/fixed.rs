@@ -1,4 +1,4 @@
-//! ADPM and a price that stays, or has changed once.
+//! //! ADPM with a constant price, and with a price that changed once.
 
 use super::thresholds::Intervals;
 use super::{Bits, Change, Price, ProbeOrder, integral, none_of};
@@ -6,36 +6,37 @@ use crate::model::{answers, arguments, models};
 use crate::parameter::Whole;
 
 arguments! {
-    /// What has been received of a price that stays.
+    /// The probes received of a constant price.
     pub struct Probes {
         /// k, packets received.
         probes: Whole,
-        /// Of their thresholds.
+        /// Order of their thresholds.
         order: ProbeOrder = "random",
         bits: Bits = 16,
-        /// Which share of the errors is not to exceed `percentile`.
+        /// Fraction of the errors that `percentile` bounds.
         quantile: Price = 0.99,
     }
 }
 
 answers! {
-    /// By how much an estimate of ADPM is too low, over all prices.
+    /// Underestimation by ADPM, averaged over all prices.
     pub struct AdpmError {
         /// Mean error.
         mean: f64,
         /// Mean of its square.
         mean_square: f64,
-        /// The largest there can be: 1 with thresholds that are drawn.
+        /// The largest possible error: 1 with randomly drawn thresholds.
         largest: f64,
-        /// The error that the share `quantile` does not exceed.
+        /// The `quantile` of the error.
         percentile: f64,
-        /// What the document says of it: 1/k, the mean of random probes (5.2); of pure BRC the bound (5.3); of random BRC the bound 2/K.
+        /// The document's value: 1/k, the mean of random probes (5.2); for pure BRC the bound (5.3); for random BRC the bound
+        /// 2/K.
         document: Option<f64>,
     }
 }
 
 answers! {
-    /// By how much an estimate of ADPM is off after a price has changed.
+    /// Error of an ADPM estimate after a price change.
     pub struct AdpmStepError {
         /// Mean error.
         mean: f64,
@@ -47,12 +48,12 @@ answers! {
 }
 
 models! {
-    /// Error of ADPM's estimate of a price that stays, averaged over all prices: after `probes` packets, from an estimate of 0.
+    /// Error of the ADPM estimate of a constant price, averaged over all prices: after `probes` packets, from an estimate of 0.
     ///
-    /// Random probes: price and thresholds are k + 1 points that fall anywhere, and the error is the gap below one of them, which is above x with
-    /// probability (1 - x)^(k+1). So its mean is 1/(k+2) exactly and its mean square 2/((k+2)(k+3)), but for the finite number of thresholds,
-    /// which is kept: at values of x between those of two thresholds the probability is on the line between theirs. An estimate that begins at 1
-    /// is too high by as much.
+    /// With random probes, price and thresholds are k + 1 uniform points. The error is the gap below one of them, which exceeds x
+    /// with probability (1 - x)^(k+1). Its mean is therefore 1/(k+2) exactly and its mean square 2/((k+2)(k+3)), apart from the
+    /// finite number of thresholds, which is taken into account: between the values of two thresholds the probability is
+    /// interpolated linearly. An estimate that starts at 1 is too high by the same amount.
     pub fn adpm_error(probes: Probes) -> AdpmError {
         let Probes { probes, order, bits, quantile } = probes;
         let (count, quantile) = (probes.get(), quantile.get());
@@ -75,22 +76,22 @@ models! {
             }
         }
     }
-    quantity: "error of ADPM's estimate of a price that stays";
+    quantity: "error of the ADPM estimate of a constant price";
     equation: "random: 1/(k+2), square 2/((k+2)(k+3)); pure BRC: 1/(2K) (1 - Delta/(2K)), largest 1/K, with K = 2^floor(log2(k+1)), \
         Delta = k + 1 - K; random BRC: all starts";
-    source: "cui-thesis, sections 5.2.2 and 5.4, equations (5.1) to (5.3); the mean of pure BRC is printed with a sum for the product";
-    assumes: ["prices uniform in 0 to 1", "an estimate of 0 at first", "no packet is lost"];
+    source: "cui-thesis, sections 5.2.2 and 5.4, equations (5.1) to (5.3); the mean of pure BRC is printed with a sum instead of the product";
+    assumes: ["prices uniform in 0 to 1", "an initial estimate of 0", "no packet is lost"];
     example: ">>> round(tb.models.adpm_error(probes=98).mean, 6)\n0.01\n\
         >>> tb.models.adpm_error(probes=7, order=\"pure_brc\").mean\n0.0625";
 
-    /// The same after a price has risen once by `step` from an estimate that was right, or fallen; with random probes, and thresholds of any
-    /// number of digits.
+    /// Error of the ADPM estimate after the price has changed once by `step`, from a correct estimate; with random probes, and
+    /// thresholds of unlimited resolution.
     ///
-    /// The error is above x, where x < step, if none of the thresholds fell in the x next to the price.
+    /// The error exceeds x, where x < step, if none of the thresholds fell within a distance of x from the price.
     pub fn adpm_step_error(
-        /// By how much the price has changed.
+        /// Size of the price change.
         step: Change,
-        /// k, packets received since.
+        /// k, packets received since the change.
         probes: Whole,
     ) -> AdpmStepError {
         let (step, count) = (step.get(), probes.get() as f64);
@@ -99,7 +100,7 @@ models! {
         } else {
             (1.0 - none_of(step, count + 1.0)) / (count + 1.0)
         };
-        // The closed form is a small difference of large numbers where few packets are expected to tell.
+        // The closed form is a small difference of large numbers where few packets are expected to hit the step.
         let mean_square = if step * (count + 2.0) < 1.0 {
             integral(|x| 2.0 * x * none_of(x, count), 0.0, step)
         } else {
@@ -110,16 +111,16 @@ models! {
     }
     equation: "(1 - (1 - a)^(k+1)) / (k+1); the document has about min(a, 1/k)";
     source: "cui-thesis, section 5.2.2";
-    assumes: ["independent thresholds uniform in 0 to 1", "an estimate that was right before", "no packet is lost"];
+    assumes: ["independent thresholds uniform in 0 to 1", "a correct estimate before the step", "no packet is lost"];
 }
 
-/// 2^floor(log2 of it).
+/// 2^floor(log2(count)).
 fn power_of_two(count: u64) -> f64 {
     (1u64 << count.ilog2()) as f64
 }
 
-/// Random probes: (1 - m/T)^(k+1) is the probability that the estimate is m thresholds or more below the one next to the price, which is itself
-/// up to a threshold below it.
+/// Random probes: (1 - m/T)^(k+1) is the probability that the estimate is at least m thresholds below the threshold next to the
+/// price. The price itself is up to one threshold above that.
 fn random(count: f64, thresholds: usize, quantile: f64) -> AdpmError {
     let unit = 1.0 / thresholds as f64;
     let below = |by: usize| none_of(by as f64 * unit, count + 1.0);
@@ -155,7 +156,8 @@ mod tests {
 
     #[test]
     fn random_probes_have_a_mean_error_of_one_over_k_plus_two() -> Result<(), ParameterError> {
-        // The trapezoid rule of x^(k+1) and of 2 x (1-x)^(k+1) in 2^16 steps: off by (k+1)/12 and by less than 2/12 of a step squared.
+        // The trapezoid rule for x^(k+1) and for 2 x (1-x)^(k+1) in 2^16 steps: its error is (k+1)/12 and below 2/12 of a squared
+        // step.
         for count in [1u64, 2, 10, 100] {
             let (k, found) = (count as f64, error(count, ProbeOrder::Random, 16, 0.99)?);
             let unit = 1.0 / 65536.0;
@@ -168,7 +170,7 @@ mod tests {
         Ok(())
     }
 
-    /// All draws of `probes` thresholds of `bits`, with all prices of each interval.
+    /// All draws of `probes` thresholds of `bits`, over all prices of each interval.
     fn by_enumeration(probes: u32, bits: u64) -> [f64; 2] {
         let thresholds = 1u32 << bits;
         let (mut mean, mut mean_square) = (0.0, 0.0);
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn few_thresholds_drawn_in_all_ways_give_the_sums() -> Result<(), ParameterError> {
+    fn an_enumeration_of_all_draws_of_few_thresholds_gives_the_sums() -> Result<(), ParameterError> {
         for (probes, bits) in [(0, 1), (1, 1), (3, 1), (1, 3), (4, 3), (3, 4)] {
             let found = error(u64::from(probes), ProbeOrder::Random, bits, 0.5)?;
             let expected = by_enumeration(probes, bits);
@@ -204,9 +206,9 @@ mod tests {
         let found = error(5, ProbeOrder::PureBrc, 16, 0.9)?;
         assert_eq!((found.mean, found.largest, found.document), (3.0 / 32.0, 0.25, Some(0.25)));
         assert!((found.mean_square - 5.0 / 384.0).abs() < 1e-17);
-        // Above 1/8 there are only the two wide ones: 2 (1/4 - x) = 1/10.
+        // Only the two wide intervals exceed 1/8: 2 (1/4 - x) = 1/10.
         assert!((found.percentile - 0.2).abs() < 1e-15);
-        // Once every threshold has been seen, half of the least interval is left.
+        // Once every threshold has been seen, half of the smallest interval remains.
         assert_eq!(error(1 << 20, ProbeOrder::PureBrc, 16, 0.9)?.mean, 0.5 / 65536.0);
         Ok(())
     }
@@ -225,7 +227,7 @@ mod tests {
 
     #[test]
     fn random_brc_is_between_pure_brc_and_random_probes() -> Result<(), ParameterError> {
-        // One packet from anywhere is a random one.
+        // One packet from a random counter is a random probe.
         for count in [2, 3, 10, 100, 1000] {
             let of = |order| error(count, order, 12, 0.99).map(|error| error.mean);
             assert!(
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn after_many_packets_what_is_left_is_the_width_of_a_threshold() -> Result<(), ParameterError> {
+    fn after_many_packets_the_error_is_half_the_width_of_a_threshold() -> Result<(), ParameterError> {
         for order in [ProbeOrder::Random, ProbeOrder::PureBrc, ProbeOrder::RandomBrc] {
             let found = error(1_000_000_000, order, 16, 0.99)?;
             assert!((found.mean * 131_072.0 - 1.0).abs() < 1e-6 && (found.percentile * 65536.0 - 0.99).abs() < 1e-6, "{order:?}");
@@ -248,11 +250,11 @@ mod tests {
     fn a_step_by_hand_and_where_the_closed_form_cancels() -> Result<(), ParameterError> {
         let step =
             |step, probes| Ok::<AdpmStepError, ParameterError>(adpm_step_error(Change::new("step", step)?, Whole::new(probes)));
-        // One packet finds a step of 1/2 with probability 1/2, and is then off by 1/4 on average: 1/4 + 1/8; 1/8 + 1/2 * 1/12.
+        // One packet detects a step of 1/2 with probability 1/2, and is then off by 1/4 on average: 1/4 + 1/8; 1/8 + 1/2 * 1/12.
         let found = step(0.5, 1)?;
         assert!((found.mean - 3.0 / 8.0).abs() < 1e-15 && (found.mean_square - 1.0 / 6.0).abs() < 1e-15, "{found:?}");
         assert_eq!(step(0.25, 0)?.mean, 0.25);
-        // Two branches meet at one packet expected.
+        // The two branches meet where one packet is expected to hit.
         let (below, above) = (step(0.999_999 / 102.0, 100)?, step(1.000_001 / 102.0, 100)?);
         assert!((above.mean_square / below.mean_square - 1.0).abs() < 3e-6 && above.mean_square > below.mean_square);
         assert!((step(1e-9, 100)?.mean_square / 1e-18 - 1.0).abs() < 1e-6);

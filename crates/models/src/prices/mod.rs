@@ -1,9 +1,11 @@
-//! Prices of congestion that marks of single packets carry: how close a receiver comes after so many packets, and what it makes of changes.
+//! Congestion prices carried by packet marks: the accuracy of a receiver's estimate after a number of packets, and its response
+//! to changes.
 //!
-//! Start in `fixed` for adaptive deterministic packet marking (ADPM), in `random_marks` for REM and RAM, in `binary` for schemes with a fixed
-//! quantiser. Prices are mapped to 0 to 1, as in `mapping`. In ADPM a packet has a threshold, routers mark it if their price is above that, and
-//! the receiver, who knows the threshold, takes it for its estimate if that contradicts the mark: a rising price is always estimated too low, and
-//! by symmetry a falling one as much too high.
+//! Start in `fixed` for adaptive deterministic packet marking (ADPM), in `random_marks` for REM and RAM, in `binary` for schemes
+//! with a fixed quantiser. Prices are mapped to 0 to 1, as in `mapping`. In ADPM a packet has a threshold, and routers mark it if
+//! their price exceeds the threshold. The receiver, which knows the threshold, adopts it as its estimate if the estimate
+//! contradicts the mark. A rising price is therefore always underestimated, and by symmetry a falling one is overestimated by the
+//! same amount.
 
 mod binary;
 mod choice;
@@ -21,20 +23,20 @@ use crate::parameter::{ParameterError, Scalar, arguments_of_one_number, whole};
 
 family! { fixed, detection, ramp, random_marks, binary, mapping }
 
-/// A price mapped to the unit interval, or another share of it: 0 to 1.
+/// A price, or another fraction, mapped to the unit interval: 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price(f64);
 
-/// By how much a price changes: above 0 and below 1.
+/// Size of a price change: above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change(f64);
 
-/// Binary digits of a threshold: 1 to 16, for it is the IPid that says them.
+/// Bits of a threshold: 1 to 16, because the IPid carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bits(u32);
 
 impl Price {
-    /// `name` is the field that the number is meant for.
+    /// `name` is the field for error messages.
     pub fn new(name: &'static str, value: f64) -> Result<Price, ParameterError> {
         match value {
             _ if (0.0..=1.0).contains(&value) => Ok(Price(value)),
@@ -48,7 +50,7 @@ impl Price {
 }
 
 impl Change {
-    /// `name` is the field that the number is meant for.
+    /// `name` is the field for error messages.
     pub fn new(name: &'static str, value: f64) -> Result<Change, ParameterError> {
         match value {
             _ if value > 0.0 && value < 1.0 => Ok(Change(value)),
@@ -62,7 +64,7 @@ impl Change {
 }
 
 impl Bits {
-    /// `name` is the field that the number is meant for.
+    /// `name` is the field for error messages.
     pub fn new(name: &'static str, value: u64) -> Result<Bits, ParameterError> {
         match value {
             1..=16 => Ok(Bits(value as u32)),
@@ -70,12 +72,12 @@ impl Bits {
         }
     }
 
-    /// How many thresholds there are.
+    /// Number of thresholds.
     pub(super) fn thresholds(self) -> usize {
         1 << self.0
     }
 
-    /// The threshold of a counter in bit-reversed counting, R, in units of the least.
+    /// The threshold of a counter in bit-reversed counting, R, in units of the smallest.
     pub(super) fn reversed(self, counter: usize) -> usize {
         let counter = (counter % self.thresholds()) as u32;
         (counter.reverse_bits() >> (u32::BITS - self.0)) as usize
@@ -101,7 +103,7 @@ impl Scalar for Change {
 }
 
 impl Scalar for Bits {
-    const HELP: &'static str = "Binary digits of a threshold: there are 2^bits of them, and the IPid has 16.";
+    const HELP: &'static str = "Bits of a threshold: there are 2^bits thresholds, and the IPid has 16 bits.";
     const RANGE: &'static str = "1 to 16";
     const WHOLE: bool = true;
 
@@ -112,8 +114,8 @@ impl Scalar for Bits {
 
 arguments_of_one_number!(Price, Change, Bits);
 
-/// Gauss and Legendre's rule of eight points, on -1 to 1: half of its nodes, the others are their opposites, and weights. Exact for polynomials
-/// of degree 15.
+/// Gauss-Legendre quadrature with eight points on -1 to 1: the positive nodes, and their weights. Exact for polynomials of degree
+/// 15.
 const RULE: [(f64, f64); 4] = [
     (0.183_434_642_495_649_8, 0.362_683_783_378_362),
     (0.525_532_409_916_329, 0.313_706_645_877_887_27),
@@ -121,13 +123,13 @@ const RULE: [(f64, f64); 4] = [
     (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
 ];
 
-/// Integral of a function that is nearly a polynomial there.
+/// Integral of a function that is nearly a polynomial between `low` and `high`.
 fn integral(function: impl Fn(f64) -> f64, low: f64, high: f64) -> f64 {
     let (middle, half) = ((low + high) / 2.0, (high - low) / 2.0);
     half * RULE.iter().map(|(at, weight)| weight * (function(middle - half * at) + function(middle + half * at))).sum::<f64>()
 }
 
-/// (1 - p)^k of a share p and a number k.
+/// (1 - p)^k for a probability p and a number k.
 fn none_of(share: f64, count: f64) -> f64 {
     match count {
         0.0 => 1.0,
@@ -140,8 +142,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_in_reverse_are_100_010_110_001_after_the_point() -> Result<(), ParameterError> {
-        // Note N-12: R(1) is a half; printed with an exponent that makes it 1.
+    fn bit_reversed_counters_are_100_010_110_001_after_the_point() -> Result<(), ParameterError> {
+        // Note N-12: R(1) is one half; the printed exponent would make it 1.
         let bits = Bits::new("bits", 3)?;
         let thresholds: Vec<usize> = (1..=9).map(|counter| bits.reversed(counter)).collect();
         assert_eq!(thresholds, [0b100, 0b010, 0b110, 0b001, 0b101, 0b011, 0b111, 0, 0b100]);
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_each_range_are_where_they_are_said_to_be() {
+    fn each_range_includes_exactly_its_documented_ends() {
         assert!(Price::new("x", 0.0).is_ok() && Price::new("x", 1.0).is_ok() && Price::new("x", 1.1).is_err());
         assert!(Change::new("x", 0.0).is_err() && Change::new("x", 1.0).is_err() && Change::new("x", 0.5).is_ok());
         assert!(Bits::new("x", 0).is_err() && Bits::new("x", 16).is_ok() && Bits::new("x", 17).is_err());

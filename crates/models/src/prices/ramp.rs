@@ -1,50 +1,51 @@
-//! ADPM and a price that rises with every packet.
+//! //! ADPM with a price that rises with every packet.
 
 use super::{Bits, Change, integral};
 use crate::model::{answers, models};
 use crate::parameter::ParameterError;
 
 answers! {
-    /// By how much the estimate of a rising price is too low.
+    /// Underestimation of a rising price.
     pub struct AdpmRampError {
-        /// Mean error once a packet has been used: sqrt(pi drift / 2) - 5/6 drift and less.
+        /// Mean error after a packet has been processed: sqrt(pi drift / 2) - 5/6 drift, and terms of higher order.
         mean: f64,
-        /// Mean of its square.
+        /// Mean square of that error.
         mean_square: f64,
-        /// Mean error before a packet is used, which finds the price higher by `drift`.
+        /// Mean error before a packet is processed, when the price has risen by `drift`.
         mean_before: f64,
-        /// Mean of its square: 2 drift, the document's.
+        /// Mean square of that error: 2 drift, the document's value.
         mean_square_before: f64,
-        /// The document's bound of the mean, sqrt(2 drift).
+        /// The document's bound on the mean, sqrt(2 drift).
         bound: f64,
     }
 }
 
 answers! {
-    /// The same with a finite number of thresholds.
+    /// Underestimation of a rising price with a finite number of thresholds.
     pub struct AdpmCoarseRampError {
         /// Mean error.
         mean: f64,
-        /// Mean of its square.
+        /// Mean square error.
         mean_square: f64,
     }
 }
 
-/// Slower ramps take too long to add up.
+/// Slower ramps need too many terms.
 const SLOWEST: f64 = 1e-10;
 
-/// With faster ones the price would leave 0 to 1 before the estimate has forgotten where it began.
+/// With faster ramps the price would leave 0 to 1 before the estimate has forgotten its start.
 const FASTEST: f64 = 0.02;
 
 models! {
-    /// Error of ADPM's estimate of a price that rises by `drift` with every packet, in the long run, with random probes.
+    /// Long-run error of the ADPM estimate of a price that rises by `drift` with every packet, with random probes.
     ///
-    /// The estimate is y or less if no threshold fell between y and the price of its time. So the error after a packet is above x with
-    /// probability (1 - x) G(x), where G(x), of the error X before it, is the product of 1 - (x - drift), 1 - (x - 2 drift) and so on, as long as
-    /// these are 1 or less. Integrated, this gives E X^2 = 2 drift, the document's. For slow ramps errors have Rayleigh's distribution,
-    /// exp(-x^2 / (2 drift)), whose mean is sqrt(pi drift / 2), 0.886 of the document's bound. Falling prices are estimated as much too high.
+    /// The estimate is at most y if no threshold fell between y and the price at the time of its probe. The error after a packet
+    /// therefore exceeds x with probability (1 - x) G(x). G(x), the distribution of the error X before the packet, is the product
+    /// of 1 - (x - drift), 1 - (x - 2 drift) and so on, as long as these factors are at most 1. Integration gives E X^2 = 2
+    /// drift, the document's value. For slow ramps errors have a Rayleigh distribution, exp(-x^2 / (2 drift)), with mean sqrt(pi
+    /// drift / 2), 0.886 of the document's bound. Falling prices are overestimated by the same amount.
     pub fn adpm_ramp_error(
-        /// delta, by how much the price rises from packet to packet.
+        /// delta, price increase per packet.
         drift: Change,
     ) -> Result<AdpmRampError, ParameterError> {
         let drift = drift.get();
@@ -61,19 +62,21 @@ models! {
             bound: mean_square_before.sqrt(),
         })
     }
-    quantity: "error of ADPM's estimate of a price that rises with every packet";
+    quantity: "error of the ADPM estimate of a rising price";
     equation: "P(X > x + drift) = (1 - x) P(X > x); E X^2 = 2 drift; E X = sqrt(pi drift / 2) + drift / 6 + ...";
     source: "cui-thesis, section 5.2.2, for the mean square; the distribution is derived in docs/evidence/theory.md";
     assumes: ["independent thresholds uniform in 0 to 1", "far from 0 and 1, and long after the ramp began", "no packet is lost"];
     refuses: "ramps slower than 1e-10 or faster than 0.02";
     example: ">>> error = tb.models.adpm_ramp_error(1e-6)\n>>> round(error.mean, 6), round(error.bound, 6)\n(0.001252, 0.001414)";
 
-    /// The same, once a packet has been used, with thresholds of finitely many digits: more where the price takes long from one to the next.
+    /// Error of the ADPM estimate of a rising price after a packet has been processed, with thresholds of finite resolution. The
+    /// error is larger where the price takes many packets from one threshold to the next.
     ///
-    /// The price at a share u between two thresholds, and rising continuously: the estimate is n thresholds or more below the lower one with
-    /// probability exp(-(n (n-1) / 2 + n u) / s), where s = drift 4^bits. What the price rises from packet to packet is taken to first order.
+    /// Consider a price at a fraction u between two thresholds that rises continuously: the estimate is at least n thresholds
+    /// below the lower one with probability exp(-(n (n-1) / 2 + n u) / s), where s = drift 4^bits. The increase from packet to
+    /// packet is included to first order.
     pub fn adpm_coarse_ramp_error(
-        /// delta, by how much the price rises from packet to packet.
+        /// delta, price increase per packet.
         drift: Change,
         bits: Bits = 16,
     ) -> Result<AdpmCoarseRampError, ParameterError> {
@@ -99,17 +102,17 @@ models! {
             mean_square += at_threshold * ((2.0 * by - 1.0) * over_share + first_moment);
         }
         let (mean, mean_square) = (mean / thresholds, mean_square / (thresholds * thresholds));
-        // As `adpm_ramp_error` is below Rayleigh's distribution.
+        // Correction by the difference between `adpm_ramp_error` and the Rayleigh distribution.
         Ok(AdpmCoarseRampError { mean: mean - drift * 5.0 / 6.0, mean_square: mean_square - 2.0 * drift * mean })
     }
     equation: "mean error in thresholds: 1/2 + sum over n of s/n exp(-n (n-1) / (2s)) (1 - exp(-n/s)), s = drift 4^bits, \
         less 5/6 drift";
     source: "docs/evidence/theory.md";
-    assumes: ["independent thresholds, all equally likely", "far from 0 and 1, and long after the ramp began", "no packet is lost"];
+    assumes: ["independent thresholds, uniformly distributed", "far from 0 and 1, and long after the ramp began", "no packet is lost"];
     refuses: "ramps faster than 0.02";
 }
 
-/// Integral of G: over each stretch of one drift, of a polynomial.
+/// Integral of G. Over each interval of length `drift` it is the integral of a polynomial.
 fn mean_before(drift: f64) -> f64 {
     let products = |part: f64| {
         let (mut sum, mut product, mut at) = (0.0, 1.0, part);
@@ -135,7 +138,7 @@ mod tests {
         adpm_coarse_ramp_error(Change::new("drift", drift)?, Bits::new("bits", bits)?)
     }
 
-    /// Numbers in 0 to 1, always the same (SplitMix64).
+    /// Numbers in 0 to 1, always the same sequence (SplitMix64).
     struct Stream(u64);
 
     impl Stream {
@@ -147,8 +150,9 @@ mod tests {
         }
     }
 
-    /// Means over 40 parts of a run of the receiver's own rule, and their half-widths at 99.9 % (Student, 39 degrees of freedom). Thresholds are
-    /// whole multiples of 2^-bits if any. The price stays in 0 to 1 by beginning anew with the error that it had.
+    /// Means over 40 batches of a run of the receiver's own rule, and their half-widths at 99.9 % (Student, 39 degrees of
+    /// freedom). Thresholds are multiples of 2^-bits if `bits` is given. To stay within 0 to 1 the price is set back, with its
+    /// error unchanged.
     fn simulated(drift: f64, packets: usize, bits: Option<u32>) -> [(f64, f64); 3] {
         let mut stream = Stream(5);
         let unit = bits.map(|bits| 2f64.powi(-(bits as i32)));
@@ -174,7 +178,7 @@ mod tests {
                     *sum += value * 40.0 / packets as f64;
                 }
             }
-            // The first part is what the start leaves.
+            // The first batch still depends on the start.
             if part > 0 {
                 parts.push(sums);
             }
@@ -204,8 +208,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_with_few_thresholds_agrees_where_the_ramp_is_slow() -> Result<(), ParameterError> {
-        // Seven thresholds an error and a third of one.
+    fn a_run_with_few_thresholds_agrees_for_slow_ramps() -> Result<(), ParameterError> {
+        // An error spans seven thresholds, and a third of one.
         for (drift, bits) in [(3e-5, 10), (1e-5, 7)] {
             let found = coarse(drift, bits)?;
             let [mean, square, _] = simulated(drift, 20_000_000, Some(bits as u32));
@@ -248,13 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn many_thresholds_are_as_good_as_any_number() -> Result<(), ParameterError> {
+    fn many_thresholds_approach_the_continuous_limit() -> Result<(), ParameterError> {
         for drift in [1e-3, 1e-5] {
             let (fine, coarse) = (ramp(drift)?, coarse(drift, 16)?);
             assert!((coarse.mean / fine.mean - 1.0).abs() < 3.0 * drift, "{coarse:?} for {fine:?}");
             assert!((coarse.mean_square / fine.mean_square - 1.0).abs() < 3.0 * drift, "{coarse:?} for {fine:?}");
         }
-        // A price that hardly rises: the width of a threshold is left.
+        // For a nearly constant price the width of a threshold remains.
         for drift in [1e-20, 5e-324] {
             let slow = coarse(drift, 16)?;
             assert!(

@@ -1,27 +1,29 @@
-//! Prices by the share of packets that are marked: REM and RAM.
+//! //! Prices estimated from the fraction of marked packets: REM and RAM.
 
 use super::{Price, none_of};
 use crate::model::{answers, models};
 use crate::parameter::{Count, NonNegative, ParameterError, Positive};
 
 answers! {
-    /// How well the share of marked packets tells a sum of prices.
+    /// Accuracy of a sum of prices estimated from the fraction of marked packets.
     pub struct RemError {
         /// q, the probability of a mark.
         marked: f64,
-        /// Mean square error of the share of marked packets: q (1 - q) / k.
+        /// Mean square error of the fraction of marked packets: q (1 - q) / k.
         share_mean_square: f64,
-        /// Mean square error of the price that follows, to first order.
+        /// Mean square error of the price derived from it, to first order.
         price_mean_square: f64,
-        /// Probability that all packets are marked, which says no more than that the price is large.
+        /// Probability that all packets are marked, in which case the price is known only to be large.
         all_marked: f64,
     }
 }
 
 models! {
-    /// Error of REM: `packets` marked independently, with a probability that is exponential in the sum of the prices of a path.
+    /// Error of REM: `packets` are marked independently, with a probability that is exponential in the sum of the prices of a
+    /// path.
     ///
-    /// The error of the price is that of the share over the slope of the mapping, ln(phi) phi^-p; it is meant where `all_marked` is small.
+    /// The error of the price is the error of the fraction over the slope of the mapping, ln(phi) phi^-p. It is valid where
+    /// `all_marked` is small.
     pub fn rem_error(
         /// p, the sum of the prices along the path, not mapped.
         price: NonNegative,
@@ -40,18 +42,18 @@ models! {
         let unmarked = libm::exp(-exponent);
         let price_mean_square = libm::expm1(exponent) / (count * slope * slope);
         if !price_mean_square.is_finite() {
-            return Err(ParameterError::new("price", price.get(), "a smaller one: practically every packet is marked"));
+            return Err(ParameterError::new("price", price.get(), "a smaller one: practically every packet would be marked"));
         }
         Ok(RemError { marked, share_mean_square: marked * unmarked / count, price_mean_square, all_marked: none_of(unmarked, count) })
     }
     quantity: "error of REM";
     equation: "q = 1 - phi^-p; share: q (1 - q) / k; price: (phi^p - 1) / (k ln(phi)^2)";
     source: "cui-thesis, section 5.2.3 and equations (2.6) and (2.7)";
-    assumes: ["every packet is marked independently of the others", "a price that stays"];
-    refuses: "a base of 1 or less, and prices whose error no number holds";
+    assumes: ["every packet is marked independently of the others", "a constant price"];
+    refuses: "a base of 1 or less, and prices whose error is out of floating-point range";
     example: ">>> error = tb.models.rem_error(price=1.0, phi=2.0, packets=100)\n>>> error.marked, error.share_mean_square\n(0.5, 0.0025)";
 
-    /// The base with which REM tells a sum of prices with the smallest error: it marks 80 % of the packets.
+    /// Base with which REM estimates a sum of prices with the smallest error: it marks 80 % of the packets.
     pub fn rem_best_phi(
         /// p, the sum of the prices along the path, not mapped.
         price: Positive,
@@ -59,25 +61,27 @@ models! {
         let phi = libm::exp(BEST_EXPONENT / price.get());
         match phi {
             _ if phi.is_finite() && phi > 1.0 => Ok(phi),
-            _ => Err(ParameterError::new("price", price.get(), "one nearer to 1: the base is out of the range of numbers")),
+            _ => Err(ParameterError::new("price", price.get(), "one closer to 1: the base is out of floating-point range")),
         }
     }
     equation: "phi = e^(x/p) with x e^x = 2 (e^x - 1), x = 1.5936";
-    source: "from the error of the price, by its derivative";
-    assumes: ["every packet is marked independently of the others", "a price that stays"];
-    refuses: "prices so small or so large that the base is out of the range of numbers";
-    returns: "phi, without a unit.";
+    source: "minimum of the price's error, by its derivative";
+    assumes: ["every packet is marked independently of the others", "a constant price"];
+    refuses: "prices for which the base is out of floating-point range";
+    returns: "phi, dimensionless.";
 
-    /// Mean square error of RAM's estimate of the mean price of a path: `packets` marked independently, with that mean as their probability.
+    /// Mean square error of the RAM estimate of the mean price of a path: `packets` are marked independently, each with that mean
+    /// as its probability.
     ///
-    /// With one hop and no price given it is 1/(6k), as figure 5.3 has it, also of the share of marked packets in REM. The mean of several
-    /// uniform prices is nearer to 1/2, where marks tell least: 45 % more with ten hops.
+    /// For one hop without a given price it is 1/(6k), as in figure 5.3, which also holds for the fraction of marked packets in
+    /// REM. The mean of several uniform prices is closer to 1/2, where marks carry least information: the error is 45 % larger
+    /// with ten hops.
     pub fn ram_error(
         /// k, packets received.
         packets: Count,
-        /// n, routers on the path, with prices that are independent of each other.
+        /// n, routers on the path, with independent prices.
         hops: Count = 1,
-        /// The mean price of the path; prices uniform in 0 to 1 if not given.
+        /// Mean price of the path; if omitted, prices are uniform in 0 to 1.
         price: Option<Price>,
     ) -> f64 {
         let of_one = match price {
@@ -87,14 +91,14 @@ models! {
         of_one / packets.get() as f64
     }
     quantity: "error of RAM";
-    equation: "q (1 - q) / k; of n uniform prices (1/4 - 1/(12 n)) / k, for one 1/(6k)";
+    equation: "q (1 - q) / k; for n uniform prices (1/4 - 1/(12 n)) / k, for one 1/(6k)";
     source: "cui-thesis, sections 2.3.4, 5.2.3 and 5.4";
-    assumes: ["every packet is marked independently of the others", "a price that stays"];
-    returns: "mean square error; that of the sum of prices is n^2 times as large.";
+    assumes: ["every packet is marked independently of the others", "a constant price"];
+    returns: "Mean square error; the error of the sum of prices is n^2 times as large.";
     example: ">>> round(tb.models.ram_error(packets=100), 6)\n0.001667";
 }
 
-/// Where (e^x - 1) / x^2 is least.
+/// Minimum of (e^x - 1) / x^2.
 const BEST_EXPONENT: f64 = 1.593_624_260_040_04;
 
 #[cfg(test)]
@@ -108,7 +112,7 @@ mod tests {
 
     #[test]
     fn rem_by_hand() -> Result<(), ParameterError> {
-        // phi = 2, p = 2: three quarters are marked; 3/16 over 100; over the slope (ln 2 / 4)^2.
+        // phi = 2, p = 2: three quarters are marked; 3/16 over 100; divided by the squared slope, (ln 2 / 4)^2.
         let found = rem(2.0, 2.0, 100)?;
         assert!((found.marked - 0.75).abs() < 1e-15 && (found.share_mean_square - 3.0 / 1600.0).abs() < 1e-17);
         let slope = std::f64::consts::LN_2 / 4.0;
@@ -119,8 +123,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_order_is_the_error_of_the_estimates_of_the_binomial_distribution() -> Result<(), ParameterError> {
-        // All numbers of marks of 20,000 packets but that of all, 2^-20000, which has no estimate.
+    fn the_first_order_matches_the_error_under_the_binomial_distribution() -> Result<(), ParameterError> {
+        // All numbers of marks among 20,000 packets except 20,000, which has probability 2^-20000 and no estimate.
         let (packets, found) = (20_000u64, rem(1.0, 2.0, 20_000)?);
         let ln_factorial = |n: u64| libm::lgamma(n as f64 + 1.0);
         let mut square = 0.0;
@@ -135,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn no_base_is_better_than_the_best() -> Result<(), ParameterError> {
+    fn no_base_beats_the_best_one() -> Result<(), ParameterError> {
         for price in [0.1, 1.0, 30.0] {
             let best = rem_best_phi(Positive::new("price", price)?)?;
             let error = |phi| rem(price, phi, 100).map(|error| error.price_mean_square);
@@ -147,10 +151,10 @@ mod tests {
     }
 
     #[test]
-    fn ram_averages_to_a_sixth_of_a_packet_for_one_hop_and_more_for_ten() -> Result<(), ParameterError> {
+    fn ram_has_a_mean_square_error_of_one_sixth_over_k_for_one_hop_and_more_for_ten() -> Result<(), ParameterError> {
         let of =
             |hops, price| Ok::<f64, ParameterError>(ram_error(Count::new("packets", 100)?, Count::new("hops", hops)?, price));
-        // Integral of q (1 - q) over one uniform price; over two, that of their mean.
+        // Integral of q (1 - q) over one uniform price; over the mean of two.
         assert!((of(1, None)? - 1.0 / 600.0).abs() < 1e-17);
         let steps = 1000;
         let mean = |step: i32| (f64::from(step) + 0.5) / f64::from(steps);

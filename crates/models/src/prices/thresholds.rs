@@ -1,49 +1,49 @@
-//! In which order packets come with which threshold, and which intervals between thresholds are left.
+//! //! The order of thresholds of received packets, and the intervals between thresholds.
 
 use super::Bits;
 use super::choice::choice;
 
 choice! {
-    /// The order of the thresholds that arrive.
+    /// The order of the received thresholds.
     pub enum ProbeOrder as "order" {
-        /// Each is drawn anew.
+        /// Each threshold is drawn independently.
         Random {
             word: "random",
             title: "random",
-            help: "each threshold is drawn anew",
+            help: "each threshold is drawn independently",
             source: "cui-thesis, section 5.2.2"
         },
-        /// Bit-reversed counting from 1: R(1), R(2) and on.
+        /// Bit-reversed counting from 1: R(1), R(2) and so on.
         PureBrc {
             word: "pure_brc",
             title: "pure BRC",
-            help: "bit-reversed counting from 1: 1/2, 1/4, 3/4, 1/8 and on",
+            help: "bit-reversed counting from 1: 1/2, 1/4, 3/4, 1/8 and so on",
             source: "cui-thesis, sections 5.2.2 and 5.4"
         },
-        /// The same from a counter that is drawn.
+        /// Bit-reversed counting from a random counter.
         RandomBrc {
             word: "random_brc",
             title: "random BRC",
-            help: "bit-reversed counting from a counter that is drawn, all of them equally likely",
+            help: "bit-reversed counting from a uniformly drawn counter",
             source: "cui-thesis, section 5.4"
         },
     }
 }
 
-/// Into which intervals thresholds cut the prices. An estimate is the lower end of its price's interval, so that errors are equally likely up to
-/// its width.
+/// Intervals into which thresholds divide the range of prices. An estimate is the lower end of the price's interval, so that
+/// errors are uniform up to the interval's width.
 #[derive(Clone, Debug)]
 pub(super) struct Intervals {
-    /// Widths in units of the least, ascending, and how many there are on average.
+    /// Widths in units of the smallest, ascending, each with the mean number of such intervals.
     of: Vec<(f64, f64)>,
     unit: f64,
 }
 
 impl Intervals {
-    /// After so many packets of bit-reversed counting from 1.
+    /// After `probes` packets of bit-reversed counting from 1.
     pub(super) fn of_pure_brc(probes: u64, bits: Bits) -> Intervals {
         let thresholds = bits.thresholds() as f64;
-        // K and Delta of section 5.4, where the sequence has not yet shown all of its thresholds.
+        // K and Delta of section 5.4, while the sequence has not used all of its thresholds.
         let (whole, halved) = match probes {
             _ if probes >= bits.thresholds() as u64 - 1 => (thresholds, 0.0),
             _ => {
@@ -56,13 +56,14 @@ impl Intervals {
         Intervals { of, unit: 1.0 / thresholds }
     }
 
-    /// The same from any counter, by going through all of them: exact, for there are as many as thresholds.
+    /// Bit-reversed counting from a uniform counter. All starting points are enumerated: this is exact, because there are as many
+    /// as thresholds.
     pub(super) fn of_random_brc(probes: u64, bits: Bits) -> Intervals {
         let thresholds = bits.thresholds();
         if probes >= thresholds as u64 {
             return Intervals { of: vec![(1.0, thresholds as f64)], unit: 1.0 / thresholds as f64 };
         }
-        // No price is below 0: that threshold is always known.
+        // No price is below 0, so that this threshold is always known.
         let mut circle = Circle::new(thresholds);
         circle.take(0, 0);
         circle.slide(0..thresholds, probes as usize, |counter| Some(bits.reversed(counter)).filter(|&slot| slot > 0));
@@ -84,16 +85,17 @@ impl Intervals {
         self.of.iter().filter(|(_, number)| *number > 0.0).fold(0.0, |largest, &(width, _)| width.max(largest)) * self.unit
     }
 
-    /// Probability that the error is above `error`.
+    /// Probability that the error exceeds `error`.
     pub(super) fn above(&self, error: f64) -> f64 {
         let error = error / self.unit;
         self.sum(|width| (width - error).max(0.0)) * self.unit
     }
 
-    /// The error that a share of `quantile` does not exceed.
+    /// The `quantile` of the error.
     pub(super) fn quantile(&self, quantile: f64) -> f64 {
         let beyond = (1.0 - quantile) / self.unit;
-        // Between two widths, what is above an error is a line: the sum of the wider, less the error in each.
+        // Between two widths the probability of a larger error is linear: the sum over the wider intervals of their width less
+        // the error.
         let (mut number, mut width_of_all) = (0.0, 0.0);
         let mut error = 0.0;
         for (at, &(width, more)) in self.of.iter().enumerate().rev() {
@@ -113,14 +115,14 @@ impl Intervals {
     }
 }
 
-/// Slots around a circle of which some are taken, and for how long gaps of each length have been there.
+/// Slots on a circle, some of which are taken, and the time that gaps of each length have existed.
 pub(super) struct Circle {
     size: usize,
     taken: Vec<u64>,
     count: usize,
-    /// Of the gap that begins at a taken slot: since when it is there.
+    /// For the gap that begins at a taken slot: the time since it has existed.
     since: Vec<u64>,
-    /// By the length of the gap.
+    /// Total lifetime, by the length of the gap.
     lived: Vec<u64>,
 }
 
@@ -129,7 +131,8 @@ impl Circle {
         Circle { size, taken: vec![0; size.div_ceil(64)], count: 0, since: vec![0; size], lived: vec![0; size + 1] }
     }
 
-    /// Takes the slots of `length` counters in a row, from each of `starts` in turn for one unit of time. Counters without a slot do nothing.
+    /// Takes the slots of `length` consecutive counters, from each of `starts` in turn for one unit of time. Counters without a
+    /// slot have no effect.
     pub(super) fn slide(&mut self, starts: std::ops::Range<usize>, length: usize, slot_of: impl Fn(usize) -> Option<usize>) {
         for slot in (starts.start..starts.start + length).filter_map(&slot_of) {
             self.take(slot, 0);
@@ -168,7 +171,7 @@ impl Circle {
         self.count -= 1;
     }
 
-    /// How long gaps of each length were there, all together.
+    /// Total lifetime of gaps of each length.
     pub(super) fn finish(mut self, now: u64) -> Vec<u64> {
         for slot in (0..self.size).filter(|slot| self.taken[slot / 64] >> (slot % 64) & 1 == 1).collect::<Vec<_>>() {
             self.close(slot, self.above(slot), now);
@@ -176,13 +179,13 @@ impl Circle {
         self.lived
     }
 
-    /// The gap from `below` to `above` ends: all of the circle if they are the same.
+    /// Ends the gap from `below` to `above`, which is the whole circle if they are equal.
     fn close(&mut self, below: usize, above: usize, now: u64) {
         let length = (above + self.size - below - 1) % self.size + 1;
         self.lived[length] += now - self.since[below];
     }
 
-    /// The nearest taken slot below, itself at last.
+    /// The nearest taken slot below, possibly the slot itself after a full turn.
     fn below(&self, slot: usize) -> usize {
         let mut word = slot / 64;
         let mut bits = self.taken[word] & ((1 << (slot % 64)) - 1);
@@ -209,7 +212,8 @@ mod tests {
     use super::*;
     use crate::parameter::ParameterError;
 
-    /// Mean, mean square and largest error, and what is above `error`, of all starts, thresholds sorted anew for each.
+    /// Mean, mean square and largest error, and the probability of a larger error than `error`, over all starts, with thresholds
+    /// sorted separately for each.
     fn by_sorting(starts: impl Iterator<Item = usize>, probes: usize, bits: Bits, error: f64) -> [f64; 4] {
         let (mut sums, mut number) = ([0.0; 4], 0.0);
         let unit = 1.0 / bits.thresholds() as f64;
@@ -237,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn pure_and_random_brc_are_what_sorting_all_thresholds_gives() -> Result<(), ParameterError> {
+    fn pure_and_random_brc_match_intervals_from_sorted_thresholds() -> Result<(), ParameterError> {
         for bits in [1, 2, 5, 7] {
             let bits = Bits::new("bits", bits)?;
             for probes in 0..2 * bits.thresholds() {
@@ -254,7 +258,7 @@ mod tests {
 
     #[test]
     fn no_interval_of_random_brc_exceeds_two_over_k() -> Result<(), ParameterError> {
-        // Section 5.4, for which the document cites a proof: here by enumeration, for 2^10 thresholds.
+        // Section 5.4 cites a proof; here by enumeration, for 2^10 thresholds.
         let bits = Bits::new("bits", 10)?;
         for probes in 1..1100u64 {
             let bound = 2.0 / f64::from(1u32 << (probes + 1).ilog2().min(10));
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_is_where_its_share_is_not_exceeded() -> Result<(), ParameterError> {
+    fn a_quantile_is_exceeded_with_the_complementary_probability() -> Result<(), ParameterError> {
         let bits = Bits::new("bits", 8)?;
         for probes in [0, 1, 2, 3, 5, 10, 100, 255, 300] {
             for intervals in [Intervals::of_pure_brc(probes, bits), Intervals::of_random_brc(probes, bits)] {

@@ -1,11 +1,11 @@
-//! Erlang B, the loss of M/M/K/K and M/G/K/K: transmitters and no waiting place.
+//! //! Erlang B, the loss of M/M/K/K and M/G/K/K: transmitters without waiting places.
 
 use super::mmck;
 use crate::model::models;
 use crate::parameter::{Load, Servers};
 
 models! {
-    /// Erlang B: fraction of Poisson arrivals that find all transmitters of a port without waiting places busy.
+    /// Erlang B: fraction of Poisson arrivals that find all transmitters busy at a port without waiting places.
     pub fn erlang_b(
         /// Offered load per transmitter: the offered traffic is `load * servers` erlangs.
         load: Load,
@@ -16,7 +16,7 @@ models! {
     quantity: "Erlang B";
     equation: "B(k) = a B(k-1) / (k + a B(k-1)), a = load * servers";
     source: "Erlang 1917; Kleinrock, Queueing Systems 1, 1975, section 3.7";
-    assumes: ["Poisson arrivals", "no waiting place", "any service time: only its mean matters"];
+    assumes: ["Poisson arrivals", "no waiting places", "any service time: only its mean matters"];
     returns: "Loss, 0 to 1.";
     example: ">>> tb.models.erlang_b(load=1.0, servers=1)\n0.5";
 }
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_erlangs_on_twenty_transmitters_as_tables_print_it() -> Result<(), ParameterError> {
+    fn ten_erlangs_on_twenty_transmitters_match_printed_tables() -> Result<(), ParameterError> {
         assert!((erlang_b(Load::new(0.5)?, Servers::new(20)?) - 0.00187).abs() < 5e-6);
         Ok(())
     }

@@ -1,10 +1,10 @@
-//! M/D/1: packets of one size and room for all of them.
+//! //! M/D/1: packets of one size and an unlimited buffer.
 
 use crate::model::models;
 use crate::parameter::StableLoad;
 
 models! {
-    /// M/D/1: mean time that a unit waits before its service begins, in service times.
+    /// M/D/1: mean waiting time of a unit before its service begins, in service times.
     ///
     /// The mean number waiting is `load` times this.
     pub fn md1_mean_wait(load: StableLoad) -> f64 {
@@ -14,7 +14,7 @@ models! {
     quantity: "M/D/1 mean wait";
     equation: "load / (2 (1 - load))";
     source: "Pollaczek-Khinchine: Kleinrock, Queueing Systems 1, 1975, section 5.6";
-    assumes: ["Poisson arrivals", "packets of one size", "room for all"];
+    assumes: ["Poisson arrivals", "packets of one size", "unlimited buffer"];
     returns: "Service times.";
     example: ">>> tb.models.md1_mean_wait(0.5)\n0.5";
 }

@@ -1,22 +1,22 @@
-//! M/D/1/K: packets of one size and limited room.
+//! M/D/1/K: packets of one size and a limited buffer.
 //!
-//! The chain embedded at departures. With a(k) the Poisson probability of k arrivals in a service and A(k) that of more than k, departures
-//! cross from above state j to it as often as services lift the number from at most j to above it:
-//! a(0) v(j+1) = v(0) A(j) + sum over i = 1..j of v(i) A(j - i + 1). All terms are positive, so nothing cancels. The states in time are
-//! p(j) = v(j) / (v(0) + load) for j < K, and the loss is p(K) = 1 - 1 / (v(0) + load).
+//! This is the chain embedded at departures. Let a(k) be the Poisson probability of k arrivals in a service time and A(k) the
+//! probability of more than k. Departures cross from above state j to it as often as services lift the number from at most j to
+//! above it: a(0) v(j+1) = v(0) A(j) + sum over i = 1..j of v(i) A(j - i + 1). All terms are positive, so nothing cancels. The
+//! time-stationary states are p(j) = v(j) / (v(0) + load) for j < K, and the loss is p(K) = 1 - 1 / (v(0) + load).
 
 use super::FiniteQueue;
 use crate::model::models;
 use crate::parameter::{Load, ParameterError, Places};
 
 const MOST_PLACES: u32 = 10_000;
-/// Beyond it a(0) leaves the range of floats.
+/// Above this load a(0) leaves floating-point range.
 const MOST_LOAD: f64 = 500.0;
 
 models! {
     /// M/D/1/K: Poisson arrivals, units of one size, one transmitter.
     ///
-    /// Exact, apart from rounding: losses below about 1e-15 come out as 0. Takes time proportional to `places` squared.
+    /// Exact apart from rounding: losses below about 1e-15 are returned as 0. Run time is proportional to `places` squared.
     pub fn md1k(load: Load, places: Places) -> Result<FiniteQueue, ParameterError> {
         if places.get() > MOST_PLACES {
             return Err(ParameterError::new("places", places.get(), "at most 10000 units in this model"));
@@ -38,14 +38,15 @@ models! {
         Ok(FiniteQueue { loss, mean_number, mean_wait: mean_wait.max(0.0) })
     }
     quantity: "M/D/1/K loss, number, wait";
-    equation: "loss = 1 - 1 / (v(0) + load), v(0) the share of departures that leave nothing behind";
+    equation: "loss = 1 - 1 / (v(0) + load), v(0) the fraction of departures that leave the port empty";
     source: "Cooper, Introduction to Queueing Theory, 2nd ed., 1981, chapter 5: the chain embedded at departures";
     assumes: ["Poisson arrivals", "packets of one size"];
     refuses: "more than 10,000 places or a load above 500";
     example: ">>> tb.models.md1k(load=0.8, places=10).loss < tb.models.mm1k(load=0.8, places=10).loss\nTrue";
 }
 
-/// v(0..K): how many units a departing one leaves behind, summing to 1. Scaled at every step, so that no weight overflows.
+/// v(0..K): distribution of the number of units that a departing unit leaves behind. Scaled at every step, so that no weight
+/// overflows.
 fn departure_states(load: f64, places: usize) -> Vec<f64> {
     let none = libm::exp(-load);
     let more = more_arrivals_than(load, places);
@@ -59,9 +60,9 @@ fn departure_states(load: f64, places: usize) -> Vec<f64> {
     states
 }
 
-/// A(0..count): the probability of more than k arrivals in one service, summed from the small end.
+/// A(0..count): the probability of more than k arrivals in one service time, summed from the smallest term.
 fn more_arrivals_than(load: f64, count: usize) -> Vec<f64> {
-    // Past this many arrivals the rest is below 1e-18 for every load in range.
+    // Beyond this number of arrivals the remaining probability is below 1e-18 for every valid load.
     let end = count.max((load + 12.0 * load.sqrt() + 40.0) as usize);
     let mut probability = libm::exp(-load);
     let mut exactly = Vec::with_capacity(end + 1);
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn ample_room_waits_as_the_unlimited_queue_does() -> Result<(), ParameterError> {
+    fn with_a_large_buffer_waits_match_the_unlimited_queue() -> Result<(), ParameterError> {
         for load in [0.1, 0.5, 0.9] {
             let unlimited = md1_mean_wait(StableLoad::new(load)?);
             assert!((port(load, 500)?.mean_wait - unlimited).abs() < 1e-9, "load {load}");
@@ -130,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn overload_loses_what_does_not_fit_and_never_overflows() -> Result<(), ParameterError> {
+    fn overload_loses_the_excess_and_never_overflows() -> Result<(), ParameterError> {
         assert!((port(500.0, 2_000)?.loss - (1.0 - 1.0 / 500.0)).abs() < 1e-12);
         assert!((port(2.0, 2_000)?.loss - 0.5).abs() < 1e-12);
         Ok(())
     }
 
     #[test]
-    fn what_the_model_cannot_take_is_refused_by_name() {
+    fn invalid_parameters_are_refused_by_name() {
         assert_eq!(port(500.1, 5).map_err(|error| error.name), Err("load"));
         assert_eq!(port(0.5, 10_001).map_err(|error| error.name), Err("places"));
     }

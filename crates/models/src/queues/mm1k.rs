@@ -1,4 +1,4 @@
-//! M/M/1/K: one transmitter, packets of exponential length.
+//! //! M/M/1/K: one transmitter, packets of exponential length.
 
 use super::{FiniteQueue, mmck};
 use crate::model::models;
@@ -25,7 +25,7 @@ mod tests {
 
     #[test]
     fn at_load_one_all_states_are_equally_likely() -> Result<(), ParameterError> {
-        // Five states of 1/5: loss 1/5, number 2; an accepted unit finds 0 to 3 alike, 1.5 on average.
+        // Five states of 1/5: loss 1/5, number 2; an accepted unit finds 0 to 3 units with equal probability, 1.5 on average.
         let port = mm1k(Load::new(1.0)?, Places::new(4)?);
         assert!((port.loss - 0.2).abs() < 1e-15);
         assert!((port.mean_number - 2.0).abs() < 1e-15);
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn half_load_in_two_places() -> Result<(), ParameterError> {
-        // Weights 1, 1/2, 1/4: loss 1/7, number (1/2 + 2/4) / (7/4); a third of those accepted wait one service time.
+        // Weights 1, 1/2, 1/4: loss 1/7, number (1/2 + 2/4) / (7/4); a third of the accepted units wait one service time.
         let port = mm1k(Load::new(0.5)?, Places::new(2)?);
         assert!((port.loss - 1.0 / 7.0).abs() < 1e-15);
         assert!((port.mean_number - 4.0 / 7.0).abs() < 1e-15);

@@ -1,10 +1,10 @@
 //! M/M/c/K, which with c = K transmitters and B waiting places is the M/M/K/(K+B) of trunk sizing.
 //!
-//! As a recurrence over the room. State k relates to k - 1 as r(k) = load servers / min(k, servers); the last state of a chain that ends at k
-//! has probability p(k) = r(k) p(k-1) / (1 + r(k) p(k-1)), for its weight over the sum of the weights before it is x = r(k) p(k-1). Means
-//! follow in the same way: m(k) = (m(k-1) + x k) / (1 + x). There is no exception at load = 1 and nothing overflows. An accepted unit sees
-//! the chain without its last state (Poisson arrivals see time averages), and who finds k units waits for k - servers + 1 departures of
-//! 1/servers each.
+//! The solution is a recurrence over the number of places. State k relates to k - 1 as r(k) = load servers / min(k, servers). The
+//! last state of a chain that ends at k has probability p(k) = x / (1 + x), where x = r(k) p(k-1) is its weight over the sum of
+//! the weights before it. Means follow in the same way: m(k) = (m(k-1) + x k) / (1 + x). There is no exception at load = 1 and
+//! nothing overflows. An accepted unit sees the chain without its last state (Poisson arrivals see time averages), and a unit
+//! that finds k units waits for k - servers + 1 departures of 1/servers each.
 
 use super::FiniteQueue;
 use crate::model::models;
@@ -47,8 +47,8 @@ mod tests {
 
     #[test]
     fn two_transmitters_and_one_waiting_place() -> Result<(), ParameterError> {
-        // One erlang: weights 1, 1, 1/2, 1/4. Loss (1/4)/(11/4), number (1 + 1 + 3/4)/(11/4); of those accepted, (1/2)/(5/2) find
-        // both busy and wait half a service time.
+        // One erlang: weights 1, 1, 1/2, 1/4. Loss (1/4)/(11/4), number (1 + 1 + 3/4)/(11/4); of the accepted units, (1/2)/(5/2)
+        // find both busy and wait half a service time.
         let port = port(0.5, 2, 3)?;
         assert!((port.loss - 1.0 / 11.0).abs() < 1e-15);
         assert!((port.mean_number - 1.0).abs() < 1e-15);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_conserved_by_little() -> Result<(), ParameterError> {
+    fn littles_law_holds() -> Result<(), ParameterError> {
         // Number = accepted arrivals per service time * (wait + one service time).
         for (load, servers, places) in [(0.3, 1, 7), (0.9, 4, 9), (1.7, 3, 3), (2.5, 10, 40), (0.6, 8, 5)] {
             let port = port(load, servers, places)?;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_refuses_all_and_no_load_loses_nothing() -> Result<(), ParameterError> {
+    fn no_places_lose_everything_and_no_load_loses_nothing() -> Result<(), ParameterError> {
         assert_eq!(port(0.5, 1, 0)?, FiniteQueue { loss: 1.0, mean_number: 0.0, mean_wait: 0.0 });
         assert_eq!(port(0.0, 2, 5)?, FiniteQueue { loss: 0.0, mean_number: 0.0, mean_wait: 0.0 });
         Ok(())

@@ -1,4 +1,4 @@
-//! One port under Poisson arrivals: what it loses, holds and delays.
+//! //! One port with Poisson arrivals: loss, number in the system and waiting time.
 
 mod erlang_b;
 mod md1;
@@ -11,13 +11,13 @@ use crate::model::{answers, family};
 family! { mm1k, md1, md1k, mmck, erlang_b }
 
 answers! {
-    /// A port with limited room in equilibrium.
+    /// Equilibrium of a port with a limited buffer.
     pub struct FiniteQueue {
         /// Fraction of arrivals refused, 0 to 1.
         loss: f64,
-        /// Mean number of units in the port, those in service included.
+        /// Mean number of units in the port, units in service included.
         mean_number: f64,
-        /// Mean time that an accepted unit waits before its service begins, in mean service times.
+        /// Mean waiting time of an accepted unit before its service begins, in mean service times.
         mean_wait: f64,
     }
 }

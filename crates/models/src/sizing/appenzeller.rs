@@ -1,4 +1,4 @@
-//! A bandwidth-delay product over the square root of the number of flows.
+//! //! A bandwidth-delay product over the square root of the number of flows.
 
 use super::{Bottleneck, BufferSize, whole_flows};
 use crate::model::models;
@@ -8,13 +8,14 @@ const EQUATION: &str = "x C RTT_mean / sqrt(N), U = erf(3 sqrt(3) / (2 sqrt(2)) 
 const SOURCE: &str =
     "Appenzeller, Keslassy and McKeown, Sizing Router Buffers, SIGCOMM 2004; cui-thesis, equations (2.3) and (3.26)";
 const ASSUMES: [&str; 3] = [
-    "many long-lived flows that do not halve together: the sum of their windows is normal",
-    "windows of many packets: a fluid, without the bursts of single packets",
-    "buffer of about a bandwidth-delay product over sqrt(N); how many links feed it does not matter",
+    "many long-lived flows that are not synchronised: the sum of their windows is normally distributed",
+    "windows of many packets: a fluid without bursts",
+    "a buffer of about a bandwidth-delay product over sqrt(N), whatever the number of input links",
 ];
 
 models! {
-    /// A bandwidth-delay product over the square root of the number of flows, times an x that depends on the utilisation.
+    /// Bandwidth-delay product over the square root of the number of flows, times a factor x that depends on the target
+    /// utilisation.
     pub fn appenzeller_buffer(
         bottleneck: Bottleneck,
         flows: Count,
@@ -28,20 +29,20 @@ models! {
             return BufferSize::of(bottleneck.packets_per_s() * mean_rtt_s.get() * wanted / (root - wanted));
         }
         let most = libm::erf(SPREAD * root);
-        let expected = format!("below {most}: the most that the normal approximation reaches with {} flows", flows.get());
+        let expected = format!("below {most}: the maximum of the normal approximation with {} flows", flows.get());
         Err(ParameterError::new("utilisation", utilisation.get(), expected))
     }
-    quantity: "bandwidth-delay product over root N";
+    quantity: "bandwidth-delay product over sqrt(N)";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "holds the swing of the sum of all windows, which evens out as their number grows";
-    refuses: "a utilisation that the equation does not reach with so few flows, whatever the buffer: erf(3 sqrt(3 N) / (2 sqrt(2))) or more";
+    idea: "absorbs the variation of the sum of all windows, whose relative size falls with the number of flows";
+    refuses: "a utilisation that N flows do not reach with any buffer: erf(3 sqrt(3 N) / (2 sqrt(2))) or more";
     example: ">>> link = dict(rate_bps=8e9, packet_bytes=1000, flows=10_000, mean_rtt_s=0.1)\n\
               >>> tb.models.appenzeller_buffer(**link, utilisation=0.99).buffer\n\
               1002";
 
-    /// Utilisation that the equation of `appenzeller_buffer` promises for `buffer`, 0 to 1.
+    /// Utilisation predicted by the equation of `appenzeller_buffer` for `buffer`, 0 to 1.
     pub fn appenzeller_utilisation(bottleneck: Bottleneck, flows: Count, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let product = bottleneck.packets_per_s() * mean_rtt_s.get();
         let root = (flows.get() as f64).sqrt();
@@ -51,7 +52,7 @@ models! {
     source: SOURCE;
     assumes: ASSUMES;
 
-    /// The smallest number of flows with which `appenzeller_buffer` asks for no more than `buffer`.
+    /// Smallest number of flows for which `appenzeller_buffer` requires at most `buffer`.
     pub fn appenzeller_flows(
         bottleneck: Bottleneck,
         mean_rtt_s: Positive,
@@ -72,8 +73,8 @@ const SPREAD: f64 = 1.837_117_307_087_383_6;
 
 /// z with erf(z) = `share`, for 0 < share < 1.
 ///
-/// Newton's method with the second derivative (Halley) from Winitzki's approximation, which is within 0.4 %; near 1 it is the
-/// complement that has digits.
+/// Newton's method with the second derivative (Halley), started from Winitzki's approximation, which is accurate to 0.4 %. Near 1
+/// the computation uses the complement, which keeps its significant digits.
 fn erf_inverse(share: f64) -> f64 {
     const A: f64 = 0.147;
     let missing = 1.0 - share;
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inverse_of_erf_is_one_over_its_whole_range() {
+    fn the_inverse_of_erf_is_accurate_over_its_whole_range() {
         for share in [1e-300, 1e-9, 0.1, 0.499, 0.5, 0.501, 0.9, 0.999_999, 1.0 - 1e-12, 1.0 - f64::EPSILON / 2.0] {
             let z = erf_inverse(share);
             let (back, wanted) = if share < 0.5 { (libm::erf(z), share) } else { (libm::erfc(z), 1.0 - share) };
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inverse_questions_lead_back() -> Result<(), ParameterError> {
+    fn the_inverse_models_invert_the_rule() -> Result<(), ParameterError> {
         let rtt = Positive::new("rtt", 0.1)?;
         for target in [0.001, 0.8, 0.999_999] {
             let utilisation = Utilisation::new(target)?;
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn too_few_flows_for_the_target_are_refused() -> Result<(), ParameterError> {
-        // erf(1.837117) = 0.990626 is the most for one flow.
+        // erf(1.837117) = 0.990626 is the maximum for one flow.
         let refused = appenzeller_buffer(link()?, flows(1)?, Positive::new("rtt", 0.1)?, Utilisation::new(0.995)?);
         let message = refused.map_err(|error| error.to_string()).err().unwrap_or_default();
         assert!(message.starts_with("`utilisation` is 0.995; expected below 0.9906"), "{message}");

@@ -1,10 +1,10 @@
-//! A bandwidth-delay product, of the mean or of the longest round trip.
+//! //! A bandwidth-delay product, of the mean or of the longest round trip.
 
 use super::{Bottleneck, BufferSize};
 use crate::model::models;
 use crate::parameter::{NonNegative, ParameterError, Positive};
 
-/// Of the two models of the longest round trip.
+/// For the two models of the longest round trip.
 const WORST_CASE: [&str; 3] = [
     "drop-tail, and at most one loss per flow when the buffer overflows",
     "no timeout, and no other bottleneck",
@@ -12,22 +12,22 @@ const WORST_CASE: [&str; 3] = [
 ];
 
 models! {
-    /// The bandwidth-delay product of the mean round trip.
+    /// Bandwidth-delay product of the mean round trip.
     pub fn bandwidth_delay_buffer(bottleneck: Bottleneck, mean_rtt_s: Positive) -> Result<BufferSize, ParameterError> {
         BufferSize::of(bottleneck.packets_per_s() * mean_rtt_s.get())
     }
     quantity: "bandwidth-delay product";
     equation: "C RTT_mean";
     source: "Villamizar and Song, High Performance TCP in ANSNET, CCR 24(5), 1994";
-    assumes: ["flows halve together, or there is only one: the trough of the sawtooth still fills the link", "the link has to be full"];
-    idea: "holds what all flows together give up when all halve at once, so that the link never idles";
+    assumes: ["flows halve together, or there is only one: the trough of the sawtooth still fills the link", "full utilisation is required"];
+    idea: "absorbs the reduction of all windows when all flows halve at once, so that the link never idles";
     example: ">>> tb.models.bandwidth_delay_buffer(rate_bps=40e9, packet_bytes=1040, mean_rtt_s=0.05).buffer\n240385";
 
-    /// The first whole number above the bandwidth-delay product of the longest round trip: the queue never runs empty.
+    /// Smallest whole number above the bandwidth-delay product of the longest round trip: the queue never runs empty.
     pub fn full_utilisation_buffer(bottleneck: Bottleneck, max_rtt_s: Positive) -> Result<BufferSize, ParameterError> {
         let product = bottleneck.packets_per_s() * max_rtt_s.get();
         let nearest = product.round();
-        // As in `whole_packets`: what is a whole number but for rounding is one.
+        // As in `whole_packets`: a number that differs from a whole one only by rounding is whole.
         let above = if (product - nearest).abs() <= 1e-9 * nearest { nearest + 1.0 } else { product.floor() + 1.0 };
         BufferSize::of(above)
     }
@@ -35,14 +35,14 @@ models! {
     equation: "more than C RTT_max";
     source: "cui-thesis, equations (3.28) and (3.29)";
     assumes: WORST_CASE;
-    idea: "the same even if the flow with the longest round trip has the link to itself";
+    idea: "as the bandwidth-delay product, even if the flow with the longest round trip has the link to itself";
     example: ">>> tb.models.full_utilisation_buffer(rate_bps=10e6, packet_bytes=1000, max_rtt_s=0.1).buffer\n126";
 
-    /// Packets left, in the worst case, in a buffer that overflowed, after all flows have responded.
+    /// Worst-case queue after a buffer overflow, once all flows have responded, in packets.
     pub fn least_queue(bottleneck: Bottleneck, max_rtt_s: Positive, buffer: NonNegative) -> f64 {
         (0.5 * (buffer.get() - bottleneck.packets_per_s() * max_rtt_s.get())).max(0.0)
     }
-    quantity: "what an overflow leaves";
+    quantity: "queue after an overflow";
     equation: "max(0, (B - C RTT_max) / 2)";
     source: "cui-thesis, equation (3.28)";
     assumes: WORST_CASE;

@@ -1,4 +1,4 @@
-//! Ten to twenty packets, whatever the network.
+//! //! Ten to twenty packets, whatever the network.
 
 use super::BufferSize;
 use crate::model::models;
@@ -13,7 +13,7 @@ models! {
     source: "Beheshti, Ganjali, Rajaduray, Blumenthal and McKeown, Buffer Sizing in All-optical Packet Switches, OFC 2006";
     assumes: [
         "packets arrive smoothly: paced, or from access links far slower than the bottleneck",
-        "some utilisation may be lost: none is promised",
+        "some loss of utilisation is acceptable: the rule guarantees none",
     ];
-    idea: "holds what bursts remain in smooth traffic, from experience";
+    idea: "absorbs the bursts that remain in smooth traffic, from experience";
 }

@@ -1,4 +1,4 @@
-//! The trunk rule for one link with very many inputs: (3.23) with K = 1 and M without limit.
+//! //! The trunk rule for one link with very many inputs: (3.23) with K = 1 and M to infinity.
 
 use super::inverse::largest_utilisation;
 use super::{BufferSize, Link, share, whole_flows};
@@ -8,15 +8,15 @@ use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Ut
 const EQUATION: &str = "max(0, ceil(log_U (1.5 N^2 (1 + U) / (U^3 mu^2 RTT_H^2))))";
 const SOURCE: &str = "cui-thesis, equation (3.27)";
 const ASSUMES: [&str; 5] = [
-    "one transmitter, and so many inputs that they never limit it",
+    "one transmitter, and enough inputs that they never limit it",
     "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
-    "enough flows for packets to arrive as a Poisson process, which no longer holds on a nearly full link",
-    "no flow is held back by its window or its access link",
-    "loss so small that load and utilisation are the same",
+    "enough flows for Poisson arrivals, an assumption that fails on a nearly full link",
+    "no flow is limited by its window or its access link",
+    "loss so small that load and utilisation are equal",
 ];
 
 models! {
-    /// The trunk rule for one transmitter and unlimited inputs.
+    /// The trunk rule for one transmitter and an unlimited number of inputs.
     pub fn cui_link_buffer(
         link: Link,
         flows: Count,
@@ -30,13 +30,13 @@ models! {
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "allows as much loss as TCP can bear at the target: the buffer holds bursts only";
+    idea: "allows the loss at which TCP still reaches the target: the buffer holds bursts only";
     example: ">>> link = dict(rate_bps=16e6, packet_bytes=500, harmonic_rtt_s=0.1)\n\
               >>> tb.models.cui_link_buffer(**link, flows=[10, 100], utilisation=0.75).buffer.tolist()\n\
               [20, 4]";
 
-    /// The largest utilisation, 0 to 1, for which `cui_link_buffer` asks for no more than `buffer`; 1 if that holds for any below
-    /// 1.
+    /// Largest utilisation, 0 to 1, for which `cui_link_buffer` requires at most `buffer`; 1 if that holds for every utilisation
+    /// below 1.
     pub fn cui_link_utilisation(link: Link, flows: Count, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let share = share(link.packets_per_s(Servers::ONE), flows, harmonic_rtt_s);
         largest_utilisation(|utilisation, missing| ln_f2(utilisation, share) + buffer.get() * libm::log1p(-missing))
@@ -45,7 +45,7 @@ models! {
     source: SOURCE;
     assumes: ASSUMES;
 
-    /// The smallest number of flows with which `cui_link_buffer` asks for no more than `buffer`.
+    /// Smallest number of flows for which `cui_link_buffer` requires at most `buffer`.
     pub fn cui_link_flows(
         link: Link,
         harmonic_rtt_s: Positive,
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::sizing::{FedBottleneck, cui_trunk_buffer};
 
-    /// 4000 packets a second of 500 bytes: section 3.8.2.
+    /// 4000 packets of 500 bytes per second: section 3.8.2.
     fn link() -> Result<Link, ParameterError> {
         Ok(Link { rate_bps: Positive::new("rate_bps", 16e6)?, packet_bytes: Positive::new("packet_bytes", 500.0)? })
     }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn is_the_trunk_rule_of_one_transmitter_and_inputs_without_end() -> Result<(), ParameterError> {
+    fn equals_the_trunk_rule_for_one_transmitter_and_very_many_inputs() -> Result<(), ParameterError> {
         let (rtt, inputs) = (Positive::new("rtt", 0.1)?, Count::new("inputs", 1_000_000_000_000)?);
         for target in [0.1, 0.75, 0.95, 0.999] {
             let utilisation = Utilisation::new(target)?;
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inverse_questions_lead_back() -> Result<(), ParameterError> {
+    fn the_inverse_models_invert_the_rule() -> Result<(), ParameterError> {
         let rtt = Positive::new("rtt", 0.1)?;
         for target in [0.75, 0.999] {
             let utilisation = Utilisation::new(target)?;

@@ -1,6 +1,6 @@
-//! The trunk rule of the document cui-thesis: K transmitters, M inputs, N greedy flows.
+//! The trunk rule of cui-thesis: K transmitters, M inputs, N greedy flows.
 //!
-//! It follows from loss below that of a birth-death chain and from the square-root law (appendix A).
+//! It follows from an upper bound on the loss of a birth-death chain and from the square-root law (appendix A).
 
 use super::inverse::largest_utilisation;
 use super::{BufferSize, Link, share, whole_flows};
@@ -8,7 +8,7 @@ use crate::model::{arguments, models};
 use crate::parameter::{Count, NonNegative, ParameterError, Positive, Servers, Utilisation};
 
 arguments! {
-    /// A bottleneck, such as a trunk, and the links that feed it.
+    /// A bottleneck, such as a trunk, and its input links.
     pub struct FedBottleneck {
         inputs: Count,
         /// K, transmitters that share the buffer: the wavelength channels of a trunk.
@@ -28,17 +28,17 @@ const EQUATION: &str = "max(0, ceil(log_F1 F2)), F1 = (M - UK) / (UM - UK), F2 =
 const SOURCE: &str = "cui-thesis, equations (3.23) and (3.24), appendix A";
 const ASSUMES: [&str; 5] = [
     "greedy paced flows of TCP NewReno: one loss, one halving, no timeout",
-    "enough flows for packets to arrive as a Poisson process",
-    "no flow is held back by its window or its access link",
-    "loss so small that load and utilisation are the same",
+    "enough flows for Poisson arrivals",
+    "no flow is limited by its window or its access link",
+    "loss so small that load and utilisation are equal",
     "the underlying one-dimensional loss model, G1DM",
 ];
-const REFUSES: &str = "a utilisation of `inputs / transmitters` or more, where that is 1 or less: the inputs do not bring it";
+const REFUSES: &str = "a utilisation of `inputs / transmitters` or more, where that is 1 or less: the inputs cannot supply it";
 
 models! {
     /// The trunk rule of cui-thesis: K transmitters, M inputs, N greedy flows.
     ///
-    /// With at most as many inputs as transmitters nothing is ever lost and no buffer is needed.
+    /// If the inputs do not outnumber the transmitters, nothing is ever lost and no buffer is needed.
     pub fn cui_trunk_buffer(
         trunk: FedBottleneck,
         flows: Count,
@@ -61,13 +61,13 @@ models! {
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "allows as much loss as TCP can bear at the target: the buffer holds bursts only, and channels share it";
+    idea: "allows the loss at which TCP still reaches the target: the buffer holds bursts only, and channels share it";
     refuses: REFUSES;
     example: ">>> trunk = dict(inputs=32, transmitters=16, rate_bps=40e9, packet_bytes=1040, flows=64000, harmonic_rtt_s=0.1)\n\
               >>> tb.models.cui_trunk_buffer(**trunk, utilisation=0.7).buffer\n\
               9";
 
-    /// The largest utilisation, 0 to 1, for which `cui_trunk_buffer` asks for no more than `buffer`; 1 if that holds for any
+    /// Largest utilisation, 0 to 1, for which `cui_trunk_buffer` requires at most `buffer`; 1 if that holds for every utilisation
     /// below 1.
     pub fn cui_trunk_utilisation(trunk: FedBottleneck, flows: Count, harmonic_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let equation = Equation::of(trunk);
@@ -83,7 +83,7 @@ models! {
     source: SOURCE;
     assumes: ASSUMES;
 
-    /// The smallest number of flows with which `cui_trunk_buffer` asks for no more than `buffer`.
+    /// Smallest number of flows for which `cui_trunk_buffer` requires at most `buffer`.
     pub fn cui_trunk_flows(
         trunk: FedBottleneck,
         harmonic_rtt_s: Positive,
@@ -126,7 +126,7 @@ impl Equation {
                 Err(ParameterError::new(
                     "utilisation",
                     utilisation,
-                    format!("below inputs / transmitters, {most}: the inputs cannot bring more"),
+                    format!("below inputs / transmitters, {most}: the inputs cannot supply more"),
                 ))
             }
         }
@@ -143,8 +143,8 @@ impl Equation {
 
     /// ln of C(M,K) a^K / sum_{i=0}^{K} C(M,i) a^i with a = UK / (M - UK).
     ///
-    /// The sum over the last term is 1 + r1 (1 + r2 (1 + ...)), where r_j = (K - j + 1) / ((M - K + j) a) falls with j: its terms
-    /// rise and then fall, and the rest is left out once it cannot be seen.
+    /// The sum over the last term is 1 + r1 (1 + r2 (1 + ...)), where r_j = (K - j + 1) / ((M - K + j) a) falls with j. Its terms
+    /// rise and then fall; the sum is truncated where further terms are below rounding error.
     fn ln_all_busy(&self, utilisation: f64) -> f64 {
         let (inputs, transmitters) = (self.inputs, self.transmitters);
         let carried = utilisation * transmitters;
@@ -155,7 +155,7 @@ impl Equation {
             term *= ratio;
             sum += term;
             left -= 1.0;
-            // What follows is at most term (ratio + ratio^2 + ...).
+            // The remaining terms sum to at most term (ratio + ratio^2 + ...).
             if ratio < 1.0 && term * ratio < 1e-17 * (1.0 - ratio) * sum {
                 break;
             }
@@ -225,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn thousands_of_links_are_no_matter_of_overflow() -> Result<(), ParameterError> {
-        // C(20000, 10000) has 6000 digits. Sums of ln C by Stirling's series give the same.
+    fn thousands_of_links_do_not_overflow() -> Result<(), ParameterError> {
+        // C(20000, 10000) has 6000 digits. Sums of ln C by Stirling's series give the same result.
         let trunk = Equation { inputs: 20_000.0, transmitters: 10_000.0 };
         for utilisation in [0.01, 0.5, 0.9, 0.999_999] {
             let ln_odds = libm::log(utilisation * 1e4 / (2e4 - utilisation * 1e4));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inverse_questions_lead_back() -> Result<(), ParameterError> {
+    fn the_inverse_models_invert_the_rule() -> Result<(), ParameterError> {
         let (trunk, rtt) = (trunk(16, 8)?, Positive::new("harmonic_rtt_s", 0.1)?);
         for target in [0.6, 0.9, 0.999_999] {
             let utilisation = Utilisation::new(target)?;
@@ -264,13 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn no_more_inputs_than_transmitters_lose_nothing_and_bring_no_more_than_they_have() -> Result<(), ParameterError> {
+    fn inputs_that_do_not_outnumber_transmitters_lose_nothing_and_limit_the_utilisation() -> Result<(), ParameterError> {
         assert_eq!(buffer(8, 8, 10, 0.1, 0.999), Ok(0));
         assert_eq!(buffer(4, 8, 10, 0.1, 0.49), Ok(0));
         let refused = buffer(4, 8, 10, 0.1, 0.5).map_err(|error| error.to_string());
         assert_eq!(
             refused,
-            Err("`utilisation` is 0.5; expected below inputs / transmitters, 0.5: the inputs cannot bring more".into())
+            Err("`utilisation` is 0.5; expected below inputs / transmitters, 0.5: the inputs cannot supply more".into())
         );
         Ok(())
     }

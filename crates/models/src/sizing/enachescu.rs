@@ -1,23 +1,23 @@
-//! The logarithm of the largest window, for a network that has more capacity than its flows can use.
+//! //! Tiny buffers: the logarithm of the largest window, for a network with more capacity than its flows can use.
 
 use super::{Bottleneck, BufferSize, share, whole_flows};
 use crate::model::models;
 use crate::parameter::{Count, NonNegative, ParameterError, Positive, Scalar, Utilisation, arguments_of_one_number};
 
-const EQUATION: &str = "log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N where no window is given";
+const EQUATION: &str = "log_{1/rho} (W^2 / (2 (1 - theta))), theta = U / rho; W = rho C RTT_mean / N unless a window is given";
 const SOURCE: &str = "Enachescu, Ganjali, Goel, McKeown and Roughgarden, Routers with Very Small Buffers, INFOCOM 2006; \
                       cui-thesis, equations (2.4) and (3.25)";
 const ASSUMES: [&str; 3] = [
     "over-provision: with every flow at its largest window W the load is rho, below 1",
     "packets arrive smoothly: paced, or from access links far slower than the bottleneck",
-    "utilisation below rho: all flows at their largest window offer no more",
+    "utilisation below rho: the load with all flows at their largest window",
 ];
 const REFUSES: &str = "a utilisation of `over_provision` or more";
 
 models! {
-    /// O(log W): for a network with more capacity than its flows can use.
+    /// Tiny buffers, O(log W): for a network with more capacity than its flows can use.
     pub fn enachescu_buffer(
-        /// W, the largest window of a flow in packets; see `enachescu_window`.
+        /// W, largest window of a flow in packets; see `enachescu_window`.
         window: Positive,
         over_provision: OverProvision = 0.95,
         utilisation: Utilisation,
@@ -29,11 +29,11 @@ models! {
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "keeps losses so rare that flows stay at their largest window; bursts are short, so its logarithm is enough";
+    idea: "keeps losses so rare that flows stay at their largest window; bursts are short, so that its logarithm suffices";
     refuses: REFUSES;
     example: ">>> tb.models.enachescu_buffer(window=16, over_provision=0.5, utilisation=0.25).buffer\n8";
 
-    /// The window at which all flows together load the bottleneck to `over_provision`.
+    /// Window at which all flows together load the bottleneck to `over_provision`.
     pub fn enachescu_window(
         bottleneck: Bottleneck,
         flows: Count,
@@ -47,9 +47,9 @@ models! {
     assumes: ASSUMES;
     returns: "Packets.";
 
-    /// The largest utilisation for which `enachescu_buffer` asks for no more than `buffer`; 0 if it promises none.
+    /// Largest utilisation for which `enachescu_buffer` requires at most `buffer`; 0 if there is none.
     pub fn enachescu_utilisation(
-        /// W, the largest window of a flow in packets; see `enachescu_window`.
+        /// W, largest window of a flow in packets; see `enachescu_window`.
         window: Positive,
         over_provision: OverProvision = 0.95,
         buffer: NonNegative,
@@ -61,7 +61,7 @@ models! {
     source: SOURCE;
     assumes: ASSUMES;
 
-    /// The smallest number of flows with which `enachescu_buffer`, at `enachescu_window`, asks for no more than `buffer`.
+    /// Smallest number of flows for which `enachescu_buffer`, at `enachescu_window`, requires at most `buffer`.
     pub fn enachescu_flows(
         bottleneck: Bottleneck,
         mean_rtt_s: Positive,
@@ -79,7 +79,7 @@ models! {
     refuses: REFUSES;
 }
 
-/// The load of the bottleneck if every flow ran at its largest window: above 0 and below 1.
+/// The load of the bottleneck if every flow runs at its largest window: above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverProvision(f64);
 
@@ -90,7 +90,7 @@ impl OverProvision {
             _ => Err(ParameterError::new(
                 "over_provision",
                 over_provision,
-                "above 0 and below 1: the rule has no answer where the flows could overload the link",
+                "above 0 and below 1: the rule does not apply where the flows could overload the link",
             )),
         }
     }
@@ -102,7 +102,7 @@ impl OverProvision {
 
 impl Scalar for OverProvision {
     const HELP: &'static str =
-        "rho, the load of the bottleneck if every flow ran at its largest window; cui-thesis computes with 0.95 (section 3.8.1).";
+        "rho, load of the bottleneck if every flow runs at its largest window; cui-thesis uses 0.95 (section 3.8.1).";
     const RANGE: &'static str = "above 0 and below 1";
 
     fn of(_name: &'static str, number: f64) -> Result<OverProvision, ParameterError> {
@@ -118,7 +118,7 @@ fn missing(over_provision: OverProvision, utilisation: Utilisation) -> Result<f6
     if missing > 0.0 {
         return Ok(missing);
     }
-    let expected = format!("below `over_provision`, {}: all flows at their largest window offer no more", over_provision.get());
+    let expected = format!("below `over_provision`, {}: the load with all flows at their largest window", over_provision.get());
     Err(ParameterError::new("utilisation", utilisation.get(), expected))
 }
 
@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn the_documents_first_table() -> Result<(), ParameterError> {
-        // Table 3.1, 50 ms: W = 0.95 * 240384.6 / 400 = 570.9. Printed for 70 % is 260, where the equation gives 260.001.
+        // Table 3.1, 50 ms: W = 0.95 * 240384.6 / 400 = 570.9. The printed value for 70 % is 260, where the equation gives
+        // 260.001.
         let over_provision = OverProvision::new(0.95)?;
         let window = enachescu_window(bottleneck()?, flows(400)?, Positive::new("rtt", 0.05)?, over_provision);
         for (utilisation, printed) in [(0.6, 254), (0.8, 270), (0.9, 292)] {
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_inverse_questions_lead_back() -> Result<(), ParameterError> {
+    fn the_inverse_models_invert_the_rule() -> Result<(), ParameterError> {
         let (rtt, over_provision) = (Positive::new("rtt", 0.05)?, OverProvision::new(0.95)?);
         let window = Positive::new("window", enachescu_window(bottleneck()?, flows(400)?, rtt, over_provision))?;
         for target in [0.5, 0.94] {
@@ -173,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn a_small_buffer_promises_nothing() -> Result<(), ParameterError> {
+    fn a_small_buffer_guarantees_no_utilisation() -> Result<(), ParameterError> {
         let window = Positive::new("window", 570.0)?;
         assert_eq!(enachescu_utilisation(window, OverProvision::new(0.95)?, NonNegative::new("buffer", 10.0)?), 0.0);
         Ok(())
     }
 
     #[test]
-    fn what_the_flows_cannot_bring_is_refused() -> Result<(), ParameterError> {
+    fn a_utilisation_that_the_flows_cannot_reach_is_refused() -> Result<(), ParameterError> {
         let window = Positive::new("window", 570.0)?;
         let refused = enachescu_buffer(window, OverProvision::new(0.95)?, Utilisation::new(0.95)?);
         assert_eq!(refused.map_err(|error| error.name), Err("utilisation"));

@@ -1,11 +1,11 @@
-//! The utilisation at which a rule's equation meets a given buffer.
+//! //! The utilisation at which the equation of a rule yields a given buffer.
 
 use crate::root::root;
 
-/// The largest utilisation, 0 to 1, at which `excess` is not above 0; it must rise with utilisation. `excess` is handed the
-/// utilisation and what is missing to 1, which near 1 is the number that counts.
+/// The largest utilisation, 0 to 1, at which `excess` is at most 0. `excess` must rise with utilisation; its arguments are the
+/// utilisation and its complement to 1, which is the accurate one near 1.
 ///
-/// 1 where it is not above 0 at any utilisation below 1.
+/// Returns 1 if `excess` is at most 0 at every utilisation below 1.
 pub(crate) fn largest_utilisation(excess: impl Fn(f64, f64) -> f64) -> f64 {
     let at = |logit: f64| {
         let odds = libm::exp(logit);
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_or_always_too_much_is_none_or_all() {
+    fn an_excess_that_never_or_always_exceeds_zero_gives_one_or_zero() {
         assert_eq!(largest_utilisation(|_, _| 1.0), 0.0);
         assert_eq!(largest_utilisation(|_, _| -1.0), 1.0);
     }

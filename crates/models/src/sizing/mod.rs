@@ -1,7 +1,7 @@
-//! How much buffer a bottleneck needs: one file a rule, and beside each rule its inverse questions where it has them.
+//! Buffer sizing rules: one file per rule, together with its inverses where they exist.
 //!
-//! Every rule answers in packets, as a whole number and as the real one that its equation gives. A rule that has no answer (a target that
-//! it cannot promise at all) is a [`ParameterError`] that says which parameter would have to change.
+//! Every rule returns a number of packets, as a whole number and as the real number of its equation. A rule without a solution (a
+//! target that it cannot guarantee) returns a [`ParameterError`] that names the parameter to change.
 
 mod appenzeller;
 mod bandwidth_delay;
@@ -17,11 +17,11 @@ mod unpaced;
 use crate::model::{answers, arguments, family};
 use crate::parameter::{Count, ParameterError, Positive, Servers};
 
-// From the rules that know most of the network to those that know least.
+// // From the rules that use most parameters of the network to those that use fewest.
 family! { cui_trunk, cui_link, unpaced, enachescu, appenzeller, synchronised, bandwidth_delay, gorinsky, beheshti }
 
 arguments! {
-    /// One transmitter and what it sends.
+    /// One transmitter and its packets.
     pub struct Link {
         /// Bit rate of one transmitter.
         rate_bps: Positive,
@@ -31,30 +31,30 @@ arguments! {
 }
 
 arguments! {
-    /// What leaves the bottleneck.
+    /// Output side of a bottleneck.
     pub struct Bottleneck {
-        /// K, transmitters that share the buffer: 1 for a link, the wavelength channels of a trunk.
+        /// K, transmitters that share the buffer: 1 for a link, the number of wavelength channels for a trunk.
         transmitters: Servers = 1,
         link: Link,
     }
 }
 
 answers! {
-    /// What a rule asks for.
+    /// Buffer required by a rule.
     pub struct BufferSize {
-        /// Packets: the smallest whole number that is not below what the equation gives, 0 where it asks for nothing.
+        /// Packets: the equation's value rounded up, 0 where no buffer is required.
         buffer: u64,
-        /// What the equation gives; below 0 where no buffer is needed.
+        /// Value of the equation; below 0 where no buffer is required.
         unrounded: f64,
-        /// The other end, for a rule that gives a range.
+        /// Upper end, for a rule that gives a range.
         most: Option<u64>,
-        /// Packets for all M / K trunks of a switch, of the trunk rule.
+        /// Packets for all M / K trunks of a switch; trunk rule only.
         switch: Option<f64>,
     }
 }
 
 impl Link {
-    /// What so many transmitters send together: mu of one, C of all.
+    /// Packet rate of `transmitters` transmitters: mu for one, C for all.
     pub(crate) fn packets_per_s(&self, transmitters: Servers) -> f64 {
         f64::from(transmitters.get()) * self.rate_bps.get() / (8.0 * self.packet_bytes.get())
     }
@@ -67,7 +67,7 @@ impl Bottleneck {
     }
 }
 
-/// Packets that one flow has under way on average if the bottleneck is full and its queue empty: C RTT / N.
+/// Mean number of packets that one flow has in flight if the bottleneck is full and its queue empty: C RTT / N.
 pub(crate) fn share(packets_per_s: f64, flows: Count, rtt_s: Positive) -> f64 {
     packets_per_s * rtt_s.get() / flows.get() as f64
 }
@@ -78,27 +78,29 @@ impl BufferSize {
     }
 }
 
-/// The smallest whole number of packets that is not below what an equation gives; 0 where it asks for nothing.
+/// An equation's number of packets rounded up; 0 where it is negative.
 ///
-/// A billionth more than a whole number is that number: 10 Mbps and 0.1 s are no binary fractions, and 125 packets shall not
-/// become 126 for that.
+/// A billionth more than a whole number counts as that number: 10 Mbps and 0.1 s are no binary fractions, and rounding must not
+/// turn 125 packets into 126.
 ///
-/// Error: a buffer of 2^53 packets or more, which is a target closer to 1 than numbers resolve.
+/// Error: a buffer of 2^53 packets or more, which means that the target is closer to 1 than floating point resolves.
 pub(crate) fn whole_packets(packets: f64) -> Result<u64, ParameterError> {
     let nearest = packets.round();
     let whole = if (packets - nearest).abs() <= 1e-9 * nearest.abs() { nearest } else { packets.ceil() };
     match whole {
         _ if whole <= 0.0 => Ok(0),
         _ if whole < 9_007_199_254_740_992.0 => Ok(whole as u64),
-        _ => Err(ParameterError::new("buffer", packets, "below 2^53 packets: ask for less utilisation")),
+        _ => Err(ParameterError::new("buffer", packets, "below 2^53 packets: reduce the target utilisation")),
     }
 }
 
-/// The smallest whole number of flows that is not below `flows`.
+/// The number of flows rounded up.
 pub(crate) fn whole_flows(flows: f64) -> Result<u64, ParameterError> {
     match whole_packets(flows) {
         Ok(flows) => Ok(flows.max(1)),
-        Err(_) => Err(ParameterError::new("flows", flows, "below 2^53 flows: ask for less utilisation or more buffer")),
+        Err(_) => {
+            Err(ParameterError::new("flows", flows, "below 2^53 flows: reduce the target utilisation or increase the buffer"))
+        }
     }
 }
 
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_packet_takes_a_whole_place_and_a_rounding_error_none() {
+    fn fractions_round_up_and_rounding_errors_do_not() {
         assert_eq!(whole_packets(240_384.6), Ok(240_385));
         assert_eq!(whole_packets(125.000_000_000_000_01), Ok(125));
         assert_eq!(whole_packets(125.001), Ok(126));
@@ -115,12 +117,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_the_least() {
+    fn negative_results_become_zero() {
         assert_eq!((whole_packets(0.0), whole_packets(-3.5)), (Ok(0), Ok(0)));
     }
 
     #[test]
-    fn a_buffer_beyond_all_numbers_is_refused() {
+    fn a_buffer_out_of_integer_range_is_refused() {
         assert_eq!(whole_packets(f64::INFINITY).map_err(|error| error.name), Err("buffer"));
         assert_eq!(whole_flows(f64::INFINITY).map_err(|error| error.name), Err("flows"));
     }

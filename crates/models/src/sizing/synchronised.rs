@@ -1,4 +1,4 @@
-//! Flows that all halve at once: the sawtooth of one flow, whatever their number.
+//! //! Synchronised flows, which all halve at once: the sawtooth of one flow, whatever their number.
 
 use super::{Bottleneck, BufferSize};
 use crate::model::models;
@@ -11,11 +11,11 @@ const SOURCE: &str =
 const ASSUMES: [&str; 3] = [
     "one flow, or flows of one round trip that all lose and halve together",
     "a bandwidth-delay product of many packets: a fluid",
-    "no timeout, and no slow start except the first",
+    "no timeouts, and no slow start except the initial one",
 ];
 
 models! {
-    /// What one flow needs, or any number that halve together: the inverse of `single_flow_utilisation`.
+    /// Buffer for one flow, or for any number of synchronised flows: the inverse of `single_flow_utilisation`.
     pub fn synchronised_buffer(
         bottleneck: Bottleneck,
         mean_rtt_s: Positive,
@@ -28,17 +28,17 @@ models! {
             return BufferSize::of(0.0);
         }
         let half = 0.5 * (0.75 - above);
-        // (half - sqrt(half^2 - above^2)) / above without the difference of near numbers.
+        // (half - sqrt(half^2 - above^2)) / above, rewritten to avoid cancellation.
         BufferSize::of(product * above / (half + (half * half - above * above).sqrt()))
     }
-    quantity: "one flow, or all in step";
+    quantity: "one flow, or synchronised flows";
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "holds what all flows together give up when all halve at once; the link may idle a little";
+    idea: "absorbs the reduction of all windows when all flows halve at once; the link may idle briefly";
     example: ">>> tb.models.synchronised_buffer(rate_bps=8e6, packet_bytes=1000, mean_rtt_s=0.1, utilisation=27 / 28).buffer\n50";
 
-    /// Utilisation, 0.75 to 1, that one flow, or any number that halve together, reach with `buffer`.
+    /// Utilisation, 0.75 to 1, of one flow, or of any number of synchronised flows, with `buffer`.
     pub fn synchronised_utilisation(bottleneck: Bottleneck, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let product = bottleneck.packets_per_s() * mean_rtt_s.get();
         single_flow_utilisation(NonNegative::ratio(buffer, product))
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn three_quarters_come_for_nothing_and_all_but_all_for_a_product() -> Result<(), ParameterError> {
+    fn three_quarters_need_no_buffer_and_nearly_all_needs_one_product() -> Result<(), ParameterError> {
         let rtt = Positive::new("rtt", 0.1)?;
         assert_eq!(synchronised_buffer(link()?, rtt, Utilisation::new(0.75)?)?.unrounded, 0.0);
         let packets = synchronised_buffer(link()?, rtt, Utilisation::new(1.0 - 1e-12)?)?.unrounded;
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn buffer_and_utilisation_lead_to_each_other() -> Result<(), ParameterError> {
+    fn buffer_and_utilisation_invert_each_other() -> Result<(), ParameterError> {
         let rtt = Positive::new("rtt", 0.1)?;
         for target in [0.76, 0.9, 0.999] {
             let buffer = synchronised_buffer(link()?, rtt, Utilisation::new(target)?)?.unrounded;

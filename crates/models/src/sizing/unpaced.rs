@@ -1,4 +1,4 @@
-//! Some bursts of a sender that does not pace, whatever the number of senders.
+//! //! A few bursts of an unpaced sender, whatever the number of senders.
 
 use super::inverse::largest_utilisation;
 use super::{Bottleneck, BufferSize, share};
@@ -10,10 +10,10 @@ const EQUATION: &str =
     "b ln(1.1 (U W)^2) / theta with exp(theta) = 1 + theta / U, and at least 0; bursts b = 0.22 W, windows W = C RTT_mean / N";
 const SOURCE: &str = "Tailback, docs/howto/optical_buffers.md; its two constants are fitted to simulations";
 const ASSUMES: [&str; 4] = [
-    "NewReno that does not pace, over access links of up to a fifth of a transmitter's rate: over faster ones a flow may take all of it",
-    "hundreds of flows and more, with round trips that differ, so that bursts meet as a Poisson process does",
-    "one transmitter; with several that share the buffer, or access links of a tenth of its rate, it asks for too much",
-    "fitted with windows of 15 and 58 packets and tried from 15 to 90, for utilisations of 70 to 90 %: see docs/howto/optical_buffers.md for how far it is off",
+    "unpaced NewReno over access links of at most a fifth of a transmitter's rate: over faster ones a flow can occupy it completely",
+    "hundreds of flows or more, with different round trips, so that bursts arrive as a Poisson process",
+    "one transmitter; with several that share the buffer, or access links of a tenth of its rate, the result is too large",
+    "fitted with windows of 15 and 58 packets and tested from 15 to 90, for utilisations of 70 to 90 %: see docs/howto/optical_buffers.md for its error",
 ];
 
 /// Fitted: see `cui-thesis/unpaced` of `tailback reproduce`.
@@ -21,11 +21,11 @@ const BURST: f64 = 0.22;
 const PREFACTOR: f64 = 1.1;
 
 models! {
-    /// Some bursts of one sender that does not pace: as many for ten thousand flows as for a hundred with the same window.
+    /// A few bursts of one unpaced sender: the same buffer for ten thousand flows as for a hundred with the same window.
     ///
-    /// What a flow sends at once is a share of its window, b. If bursts arrive as a Poisson process, a queue of more than B packets
-    /// has a probability that falls as exp(-theta B / b), with the theta of M/D/1. By the square-root law flows with windows of
-    /// U W packets lose as 1 / (U W)^2, so that B has to grow with the logarithm of that.
+    /// A flow sends a fraction of its window as one burst of b packets. If bursts arrive as a Poisson process, the probability of
+    /// a queue of more than B packets falls as exp(-theta B / b), with the theta of M/D/1. By the square-root law flows with
+    /// windows of U W packets have a loss of 1 / (U W)^2, so that B grows with the logarithm of U W.
     pub fn unpaced_buffer(
         bottleneck: Bottleneck,
         flows: Count,
@@ -38,12 +38,12 @@ models! {
     equation: EQUATION;
     source: SOURCE;
     assumes: ASSUMES;
-    idea: "holds the bursts of senders that do not pace; they grow with a flow's window and not with the number of flows";
+    idea: "absorbs the bursts of unpaced senders, which grow with a flow's window and not with the number of flows";
     example: ">>> link = dict(rate_bps=8e9, packet_bytes=1000, flows=4000, mean_rtt_s=0.1)\n\
               >>> tb.models.unpaced_buffer(**link, utilisation=0.8).buffer\n\
               78";
 
-    /// Utilisation for which `unpaced_buffer` asks for `buffer`, 0 to 1.
+    /// Utilisation for which `unpaced_buffer` requires `buffer`, 0 to 1.
     pub fn unpaced_utilisation(bottleneck: Bottleneck, flows: Count, mean_rtt_s: Positive, buffer: NonNegative) -> f64 {
         let window = share(bottleneck.packets_per_s(), flows, mean_rtt_s);
         largest_utilisation(|_, missing| packets(window, missing) - buffer.get())
@@ -53,15 +53,15 @@ models! {
     assumes: ASSUMES;
 }
 
-/// What the equation gives for a utilisation of 1 - `missing`, not below 0.
+/// Value of the equation for a utilisation of 1 - `missing`, at least 0.
 fn packets(window: f64, missing: f64) -> f64 {
     let rarity = libm::log(PREFACTOR) + 2.0 * libm::log((1.0 - missing) * window);
     (BURST * window * rarity / decay(missing)).max(0.0)
 }
 
-/// theta: how fast the probability of a queue falls with each burst that it holds, in M/D/1.
+/// theta: decay rate of the queue's tail probability per burst, in M/D/1.
 fn decay(missing: f64) -> f64 {
-    // exp(theta) - 1 - theta / U falls down to ln(1 / U) and crosses zero once beyond it.
+    // exp(theta) - 1 - theta / U falls until ln(1 / U) and has one zero beyond.
     let lowest = -libm::log1p(-missing);
     root(|theta| libm::expm1(theta) - theta / (1.0 - missing), lowest, 2.0 * lowest + 2.0)
 }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_below_a_packet_ask_for_nothing() -> Result<(), ParameterError> {
+    fn windows_below_a_packet_require_no_buffer() -> Result<(), ParameterError> {
         let (flows, rtt) = (Count::new("flows", 1_000_000)?, Positive::new("rtt", 0.1)?);
         for utilisation in [1e-300, 0.5, 0.999_999] {
             assert_eq!(unpaced_buffer(link()?, flows, rtt, Utilisation::new(utilisation)?)?.unrounded, 0.0);

@@ -1,27 +1,27 @@
-//! What CUBIC makes of light loss.
+//! //! CUBIC under light random loss.
 
 use super::{Mathis, mathis_rate};
 use crate::model::{arguments, models};
 use crate::parameter::{Count, Loss, Positive};
 
 arguments! {
-    /// A greedy flow of CUBIC that loses packets at random and never times out.
+    /// A greedy CUBIC flow with random losses and no timeouts.
     pub struct CubicFlow {
         /// Payload of a segment.
         mss_bytes: Positive,
         /// Round trip, queueing included.
         rtt_s: Positive,
-        /// Probability that a segment is lost, whatever becomes of others.
+        /// Probability that a segment is lost, independently of other segments.
         loss: Loss,
     }
 }
 
-/// C in segments over s^3, and the factor of the decrease (RFC 9438, sections 4.6 and 5.1).
+/// C in segments per s^3, and the decrease factor (RFC 9438, sections 4.6 and 5.1).
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 
 models! {
-    /// Payload rate of a greedy CUBIC flow under light random loss: by its curve, or by Reno's where that is more.
+    /// Payload rate of a greedy CUBIC flow under light random loss: the larger of the cubic curve's rate and Reno's.
     pub fn cubic_rate(flow: CubicFlow) -> f64 {
         let CubicFlow { mss_bytes, rtt_s, loss } = flow;
         let scale = (C * (3.0 + BETA) / (4.0 * (1.0 - BETA))).sqrt().sqrt();
@@ -38,7 +38,7 @@ models! {
               4.84";
 }
 
-/// By operations that all platforms round alike.
+/// Uses only operations that round identically on all platforms.
 fn three_quarters_power(x: f64) -> f64 {
     let root = x.sqrt();
     root * root.sqrt()
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn over_short_round_trips_and_with_much_loss_it_is_reno() -> Result<(), ParameterError> {
+    fn short_round_trips_or_high_loss_give_the_rate_of_reno() -> Result<(), ParameterError> {
         // sqrt(1.5 / 0.006) = 15.811388.
         assert!((window(0.1, 0.006)? - 15.811_388).abs() < 1e-6);
         assert!((window(0.001, 1e-4)? - 15_000f64.sqrt()).abs() < 1e-9);

@@ -1,32 +1,32 @@
-//! When does Reno repair the losses of one window without a timeout?
+//! Conditions under which Reno repairs the losses of one window without a timeout.
 //!
-//! Source: the balanced-packet-discard paper (bpd-2001), section 2.2, conditions (1) to (4). The sender always fills a window of W
-//! segments; no new segment is lost.
+//! Source: the balanced-packet-discard paper (bpd-2001), section 2.2, conditions (1) to (4). The sender always fills a window of
+//! W segments; no new segment is lost.
 //!
-//! Differs: the paper writes W/2 and W/4 and leaves odd windows open. Here every halving rounds down, as a sender that counts whole
-//! segments does, so that W/4 is the half of the rounded half. The conditions then hold for every W.
+//! Differs: the paper writes W/2 and W/4 and does not specify odd windows. Here every halving rounds down, as in a sender that
+//! counts whole segments, so that W/4 is half of the rounded half. The conditions then hold for every W.
 //!
-//! The paper also says that no new segment leaves between the end of the first recovery and the next duplicate. One does if all
-//! losses after the first end the window (n2 - n1 = W - N + 1), and brings one more duplicate. A sender with W = 8 or 9 that loses the
-//! first and the last segment then repairs both, although condition (2) says no; with more losses a later one times out all the
-//! same. The function follows the paper; `tests/abstract_reno.rs` plays every pattern out.
+//! The paper also states that no new segment is sent between the end of the first recovery and the next duplicate. One is sent if
+//! all losses after the first are at the end of the window (n2 - n1 = W - N + 1), and causes one more duplicate. A sender with W
+//! = 8 or 9 that loses the first and the last segment then repairs both, although condition (2) excludes it; with more losses a
+//! later one still times out. The function follows the paper; `tests/abstract_reno.rs` simulates every pattern.
 
 use crate::parameter::ParameterError;
 
-/// What becomes of the losses of one window.
+/// Outcome for the losses of one window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FastRetransmit {
-    /// All losses are repaired without a timeout.
+    /// Whether all losses are repaired without a timeout.
     pub recovers: bool,
-    /// Losses repaired by fast retransmit, the first ones.
+    /// Number of losses repaired by fast retransmit; these are the first ones.
     pub retransmitted: u32,
-    /// New segments sent during the recovery of each of these.
+    /// New segments sent during each of these recoveries.
     pub new_segments: Vec<u32>,
-    /// The first condition that does not hold; the timer repairs that loss.
+    /// The first condition that does not hold; that loss is repaired by the timer.
     pub failed: Option<Condition>,
 }
 
-/// What the paper requires for the fast retransmit of the first to fourth loss.
+/// The paper's conditions for the fast retransmit of the first to fourth loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     First,
@@ -57,7 +57,7 @@ impl Condition {
     }
 }
 
-/// Section 2.2 of bpd-2001 for a window of `window` segments, 1 to 1,000,000, of which those at the positions `lost` (0 to
+/// Section 2.2 of bpd-2001 for a window of `window` segments, 1 to 1,000,000, in which the segments at positions `lost` (0 to
 /// `window - 1`, increasing) are lost.
 ///
 /// # Errors
@@ -76,8 +76,8 @@ pub fn fast_retransmit(window: u32, lost: &[u32]) -> Result<FastRetransmit, Para
     Ok(result)
 }
 
-/// Duplicates that arrive for each of the first four losses, and the new segments sent in its recovery, which are the duplicates
-/// of the next. Negative numbers are windows too full to send.
+/// Duplicates that arrive for each of the first four losses, and the new segments sent in its recovery, which cause the
+/// duplicates of the next. Negative numbers mean that the window is too full to send.
 fn recoveries(window: u32, lost: &[u32]) -> [(i64, i64); 4] {
     let position = |index: usize| lost.get(index).copied().map_or(0, i64::from);
     let (window, count) = (i64::from(window), lost.len() as i64);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_cannot_even_repair_one_loss() -> Result<(), ParameterError> {
+    fn a_small_window_cannot_repair_even_one_loss() -> Result<(), ParameterError> {
         assert_eq!(fast_retransmit(3, &[1])?.failed, Some(Condition::First));
         assert!(fast_retransmit(4, &[1])?.recovers);
         assert!(fast_retransmit(1, &[])?.recovers);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_positions_are_refused_with_the_one_that_is_wrong() {
+    fn errors_name_the_invalid_position() {
         let given = |window, lost: &[u32]| fast_retransmit(window, lost).map_err(|error| (error.name, error.given));
         assert_eq!(given(8, &[3, 8]), Err(("lost", "8".into())));
         assert_eq!(given(8, &[3, 3]), Err(("lost", "3 before 3".into())));

@@ -4,13 +4,13 @@ use crate::model::{arguments, models};
 use crate::parameter::{Count, Loss, Positive};
 
 arguments! {
-    /// A greedy flow that loses packets at random and never times out.
+    /// A greedy flow with random losses and no timeouts.
     pub struct Mathis {
         /// Payload of a segment.
         mss_bytes: Positive,
         /// Round trip, queueing included.
         rtt_s: Positive,
-        /// Probability that a segment is lost, whatever becomes of others; good up to about 0.01.
+        /// Probability that a segment is lost, independently of other segments; accurate up to about 0.01.
         loss: Loss,
         /// Segments per acknowledgement, b: 1, or 2 with delayed acknowledgements.
         segments_per_ack: Count = 1,
@@ -18,7 +18,7 @@ arguments! {
 }
 
 models! {
-    /// The square-root law: payload rate of a greedy flow under light random loss.
+    /// Square-root law: payload rate of a greedy flow under light random loss.
     pub fn mathis_rate(flow: Mathis) -> f64 {
         let segments = (1.5 / (flow.segments_per_ack.get() as f64 * flow.loss.get())).sqrt();
         8.0 * flow.mss_bytes.get() / flow.rtt_s.get() * segments
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_of_six_in_a_thousand_lets_five_sqrt_ten_segments_out_per_round_trip() -> Result<(), ParameterError> {
+    fn a_loss_of_six_in_a_thousand_gives_five_sqrt_ten_segments_per_round_trip() -> Result<(), ParameterError> {
         // sqrt(1.5 / 0.006) = sqrt(250) = 15.811388 segments of 8000 bits in 0.1 s.
         assert!((rate(0.006, 1)? - 1_264_911.064).abs() < 1e-3);
         Ok(())

@@ -1,4 +1,4 @@
-//! What one TCP flow can carry, and when its losses cost a timeout.
+//! //! The rate of one TCP flow, and the losses that lead to a timeout.
 
 mod cubic;
 mod fast_retransmit;

@@ -1,16 +1,17 @@
-//! The rate of Reno under loss with timeouts and a window limit.
+//! //! The rate of Reno under loss, with timeouts and a window limit.
 
 use crate::model::{arguments, models};
 use crate::parameter::{Count, Loss, Positive};
 
 arguments! {
-    /// A greedy Reno flow. Losses are independent between rounds; once a packet of a round is lost, so is the rest of the round.
+    /// A greedy Reno flow. Losses are independent between rounds; once a packet of a round is lost, the rest of the round is lost
+    /// as well.
     pub struct Padhye {
         /// Payload of a segment.
         mss_bytes: Positive,
         /// Round trip, queueing included.
         rtt_s: Positive,
-        /// Probability p that a packet is the first lost of its round: loss indications over packets sent.
+        /// Probability p that a packet is the first lost packet of its round: loss indications over packets sent.
         loss: Loss,
         /// First timeout T0; it doubles up to 64 T0.
         rto_s: Positive,
@@ -21,18 +22,18 @@ arguments! {
     }
 }
 
-const ASSUMES: [&str; 2] = ["losses in a round share its fate", "the RTT does not depend on the window"];
+const ASSUMES: [&str; 2] = ["once a packet is lost, the rest of its round is lost", "the RTT does not depend on the window"];
 
 models! {
-    /// Payload rate at which a greedy Reno flow with timeouts and a window limit sends, retransmissions included.
+    /// Payload sending rate of a greedy Reno flow with timeouts and a window limit, retransmissions included.
     pub fn padhye_rate(flow: Padhye) -> f64 {
         let round = Round::of(flow);
         let p = flow.loss.get();
         bits(flow) * ((1.0 - p) / p + round.window + round.timeout_share / (1.0 - p)) / round.seconds(flow)
     }
     quantity: "rate under random loss with timeouts";
-    equation: "MSS ((1 - p) / p + W + Q / (1 - p)) / (RTT X + Q f(p) T0 / (1 - p)), W the mean window in which a loss falls, X the round \
-               trips of a period, Q the share of timeouts";
+    equation: "MSS ((1 - p) / p + W + Q / (1 - p)) / (RTT X + Q f(p) T0 / (1 - p)), W the mean window at a loss, X the round \
+               trips of a period, Q the fraction of timeouts";
     source: "Padhye, Firoiu, Towsley and Kurose, Modeling TCP Throughput, SIGCOMM 1998, section 2.3: the full model, both branches";
     assumes: ASSUMES;
     returns: "bit/s.";
@@ -40,9 +41,9 @@ models! {
               >>> tb.models.padhye_rate(**flow, rto_s=1, receiver_window=1000) < tb.models.mathis_rate(**flow)\n\
               True";
 
-    /// Payload rate at which the data of a greedy Reno flow with timeouts and a window limit arrives.
+    /// Payload rate received from a greedy Reno flow with timeouts and a window limit.
     pub fn padhye_goodput(flow: Padhye) -> f64 {
-        // In the round that ends a period half a window arrives, and one packet of each sequence of timeouts does.
+        // In the round that ends a period half a window arrives, and one packet of each sequence of timeouts.
         let round = Round::of(flow);
         let p = flow.loss.get();
         bits(flow) * ((1.0 - p) / p + round.window / 2.0 + round.timeout_share) / round.seconds(flow)
@@ -63,11 +64,11 @@ fn bits(flow: Padhye) -> f64 {
 
 /// The last round of a period between losses.
 struct Round {
-    /// E[W], the mean window in which the loss falls.
+    /// E[W], the mean window at a loss.
     window: f64,
     /// Round trips of a period.
     trips: f64,
-    /// Q(E[W]), the probability that the loss is found by a timeout.
+    /// Q(E[W]), the probability that the loss is detected by a timeout.
     timeout_share: f64,
 }
 
@@ -86,14 +87,14 @@ impl Round {
         Round { window, trips, timeout_share: timeout_share(p, window) }
     }
 
-    /// Of a period and of the timeouts that may follow it.
+    /// Duration of a period and of the timeouts that may follow it.
     fn seconds(&self, flow: Padhye) -> f64 {
         let p = flow.loss.get();
         flow.rtt_s.get() * self.trips + self.timeout_share * backed_off(p) * flow.rto_s.get() / (1.0 - p)
     }
 }
 
-/// The share of loss indications that are timeouts at window w: fewer than three packets after the lost one arrive.
+/// Fraction of loss indications that are timeouts at window w: fewer than three packets arrive after the lost one.
 fn timeout_share(p: f64, window: f64) -> f64 {
     let arrives = 1.0 - p;
     let three = arrives * arrives * arrives;
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn more_loss_never_helps_and_what_arrives_never_exceeds_what_is_sent() -> Result<(), ParameterError> {
+    fn rates_fall_with_loss_and_goodput_never_exceeds_the_sending_rate() -> Result<(), ParameterError> {
         let mut last = f64::INFINITY;
         for step in 1..100 {
             let flow = flow(f64::from(step) / 100.0, 64, 1)?;

@@ -1,19 +1,20 @@
-//! How much buffer one TCP flow needs: the arithmetic behind "a bandwidth-delay product of buffer".
+//! Utilisation and mean queue of one TCP flow as functions of the buffer: the arithmetic behind "a bandwidth-delay product of
+//! buffer".
 //!
-//! A fluid sawtooth: the window w grows by one packet a round trip, is halved when the buffer overflows, and neither slow start,
-//! timeouts nor the pause of fast recovery are in it. Let P be the bandwidth-delay product in packets, T the empty round trip and
-//! C = P / T the rate. The peak is what link and buffer hold, W = (1 + b) P, and the trough W / 2.
+//! The model is a fluid sawtooth. The window w grows by one packet per round trip and is halved when the buffer overflows; slow
+//! start, timeouts and the pause of fast recovery are not modelled. Let P be the bandwidth-delay product in packets, T the empty
+//! round trip and C = P / T the rate. The peak is the capacity of link and buffer, W = (1 + b) P, and the trough W / 2.
 //!
 //! * While w < P the queue is empty and the round trip T. dw/dt = 1 / T and packets leave at w / T:
 //!   time T (P - W/2), packets (P^2 - W^2/4) / 2.
 //! * While w > P the link is full and the round trip w / C. dw/dt = C / w:
 //!   packets (W^2 - P^2) / 2, and the time is that over C.
 //!
-//! Together 3 W^2 / 8 packets, in a time in which the link could carry P (P - W/2) + (W^2 - P^2) / 2. With W = (1 + b) P that is the
-//! utilisation below. At b = 1 the trough equals P and the link never idles; more buffer only adds delay.
+//! Together these are 3 W^2 / 8 packets, in a time in which the link could carry P (P - W/2) + (W^2 - P^2) / 2. With W = (1 + b)
+//! P this gives the utilisation below. At b = 1 the trough equals P and the link never idles; more buffer only adds delay.
 //!
-//! While w > P the queue is w - P, and dt = w dw / C: the mean queue is the integral of (w - P) w / C from max(P, W/2) to W, over the time
-//! of a tooth.
+//! While w > P the queue is w - P, and dt = w dw / C. The mean queue is the integral of (w - P) w / C from max(P, W/2) to W, over
+//! the duration of a tooth.
 
 use crate::model::models;
 use crate::parameter::NonNegative;
@@ -25,22 +26,22 @@ const ASSUMES: [&str; 3] = ["a fluid sawtooth", "no slow start", "no timeout"];
 models! {
     /// Utilisation of a link that carries one greedy Reno-like flow, 0.75 to 1.
     pub fn single_flow_utilisation(
-        /// b, waiting places of a drop-tail port over rate times two-way propagation.
+        /// b, waiting places of a drop-tail port over rate times two-way propagation delay.
         buffer_over_bdp: NonNegative,
     ) -> f64 {
         let buffer = buffer_over_bdp.get().min(1.0);
         0.75 * (1.0 + buffer) * (1.0 + buffer) / (1.0 + buffer + buffer * buffer)
     }
     quantity: "utilisation by one flow over its buffer";
-    equation: "(3/4) (1 + b)^2 / (1 + b + b^2) for b <= 1, and 1 beyond";
+    equation: "(3/4) (1 + b)^2 / (1 + b + b^2) for b <= 1, and 1 above";
     source: SOURCE;
     assumes: ASSUMES;
-    returns: "Share of the capacity, 0.75 to 1.";
+    returns: "Utilisation, 0.75 to 1.";
     example: ">>> tb.models.single_flow_utilisation([0, 1]).tolist()\n[0.75, 1.0]";
 
-    /// Mean queue of the same sawtooth as in `single_flow_utilisation`.
+    /// Mean queue of the sawtooth of `single_flow_utilisation`.
     pub fn single_flow_mean_queue(
-        /// b, waiting places of a drop-tail port over rate times two-way propagation.
+        /// b, waiting places of a drop-tail port over rate times two-way propagation delay.
         buffer_over_bdp: NonNegative,
     ) -> f64 {
         let buffer = buffer_over_bdp.get();
@@ -48,12 +49,12 @@ models! {
         if buffer > 1.0 {
             return 7.0 * peak / 9.0 - 1.0;
         }
-        // W^3 - 1 and W^2 - 1 in b, without the difference of near numbers.
+        // W^3 - 1 and W^2 - 1 as polynomials in b, to avoid cancellation.
         let (square, cube) = (buffer * (2.0 + buffer), buffer * (3.0 + buffer * (3.0 + buffer)));
         (cube / 3.0 - square / 2.0) / (0.5 * (1.0 - buffer) + square / 2.0)
     }
     quantity: "mean queue of one flow";
-    equation: "((W^3 - 1) / 3 - (W^2 - 1) / 2) / (1 - W/2 + (W^2 - 1) / 2) with W = 1 + b for b <= 1, and 7 W / 9 - 1 beyond";
+    equation: "((W^3 - 1) / 3 - (W^2 - 1) / 2) / (1 - W/2 + (W^2 - 1) / 2) with W = 1 + b for b <= 1, and 7 W / 9 - 1 above";
     source: SOURCE;
     assumes: ASSUMES;
     returns: "Bandwidth-delay products.";
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn three_quarters_without_buffer_and_all_from_one_product_on() -> Result<(), ParameterError> {
+    fn utilisation_is_three_quarters_without_buffer_and_full_from_one_product() -> Result<(), ParameterError> {
         assert_eq!(utilisation(0.0)?, 0.75);
         assert!((utilisation(1.0)? - 1.0).abs() < 1e-15);
         assert_eq!(utilisation(1.0)?, utilisation(1e300)?);
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn no_buffer_holds_no_queue_and_one_product_five_ninths_on_average() -> Result<(), ParameterError> {
+    fn the_mean_queue_is_zero_without_buffer_and_five_ninths_at_one_product() -> Result<(), ParameterError> {
         // W = 2: (7/3 - 3/2) / (3/2) = 5/9, and 7 * 2 / 9 - 1.
         assert_eq!(mean_queue(0.0)?, 0.0);
         assert!((mean_queue(1.0)? - 5.0 / 9.0).abs() < 1e-15);
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_of_a_sawtooth_stepped_round_by_round_agrees() -> Result<(), ParameterError> {
+    fn the_mean_queue_matches_a_sawtooth_stepped_round_by_round() -> Result<(), ParameterError> {
         let product = 10_000u64;
         for quarters in 0..=8 {
             let peak = product + product * quarters / 4;
@@ -114,8 +115,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sawtooth_stepped_round_by_round_agrees() -> Result<(), ParameterError> {
-        // A window of w packets takes max(w, P) packet times to go round; P = 10,000 keeps steps small against the window.
+    fn the_utilisation_matches_a_sawtooth_stepped_round_by_round() -> Result<(), ParameterError> {
+        // A window of w packets has a round trip of max(w, P) packet times; P = 10,000 keeps steps small relative to the window.
         let product = 10_000u64;
         for quarters in 0..=4 {
             let peak = product + product * quarters / 4;

@@ -1,28 +1,28 @@
-//! A finite transfer that never leaves slow start.
+//! //! A finite transfer that never leaves slow start.
 
 use crate::model::{answers, arguments, models};
 use crate::parameter::{Count, Positive};
 
 arguments! {
-    /// What is transferred over what. No loss, no delayed acknowledgement, no limit on the window, room for every packet.
+    /// A transfer and its path: no loss, no delayed acknowledgements, no limit on the window, and an unlimited buffer.
     pub struct Transfer {
         /// Full segments to transfer.
         segments: Count,
-        /// Segments.
+        /// Initial window in segments.
         initial_window: Count,
-        /// From the first bit of a segment to its acknowledgement in an empty network, serialisation included.
+        /// Time from the first bit of a segment to its acknowledgement in an empty network, serialisation included.
         rtt_s: Positive,
-        /// Time that the slowest link takes for a segment; at most `rtt_s` in any network.
+        /// Serialisation time of a segment on the slowest link; at most `rtt_s` in any network.
         segment_s: Positive,
     }
 }
 
 answers! {
-    /// How a transfer without loss went.
+    /// Duration of a transfer without loss.
     pub struct SlowStart {
-        /// Windows of 1, 2, 4, ... times the initial one that the transfer takes, the last perhaps unfinished.
+        /// Number of windows of 1, 2, 4, ... times the initial one, the last perhaps incomplete.
         round_trips: u64,
-        /// Seconds from the first bit sent to the last acknowledgement received.
+        /// Time from the first bit sent to the last acknowledgement received, in seconds.
         completion_s: f64,
     }
 }
@@ -30,9 +30,9 @@ answers! {
 models! {
     /// Round trips and completion time of a finite transfer that never leaves slow start.
     ///
-    /// Each acknowledgement lets two segments out, so windows double until the link never idles. A window that starts at t begins to return
-    /// at t + RTT. The next starts then, or once the link has sent this one, whichever is later; from there acknowledgements return at the
-    /// link's pace and keep it busy.
+    /// Each acknowledgement releases two segments, so that windows double until the link never idles. The acknowledgements of a
+    /// window that starts at t begin to arrive at t + RTT. The next window starts then, or once the link has sent this one,
+    /// whichever is later. From there acknowledgements arrive at the link's rate and keep it busy.
     pub fn slow_start(transfer: Transfer) -> SlowStart {
         let (rtt, segment) = (transfer.rtt_s.get(), transfer.segment_s.get());
         let mut left = transfer.segments.get();
@@ -47,10 +47,10 @@ models! {
         }
         SlowStart { round_trips, completion_s: starts + rtt + (left - 1) as f64 * segment }
     }
-    quantity: "time of a short transfer";
+    quantity: "completion time of a short transfer";
     equation: "sum over all windows w but the last of max(RTT, w S), plus RTT + (n - 1) S for the n segments of the last";
     source: "RFC 5681, section 3.1; as computed by Kurose and Ross, Computer Networking, 2nd ed., section 3.7, including the transmission time of the link";
-    assumes: ["no loss", "no delayed acknowledgement", "no limit on the window"];
+    assumes: ["no loss", "no delayed acknowledgements", "no limit on the window"];
     example: ">>> tb.models.slow_start(segments=7, initial_window=1, rtt_s=0.1, segment_s=0.001).round_trips\n3";
 }
 
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn ten_segments_from_a_window_of_one_take_four_round_trips() -> Result<(), ParameterError> {
-        // 1 + 2 + 4, then 3 of 8: they start at 0.3 s, the third is 0.002 s behind the first.
+        // 1 + 2 + 4, then 3 of 8: the last window starts at 0.3 s, and its third segment is 0.002 s behind the first.
         let result = transfer(10, 1, 0.1, 0.001)?;
         assert_eq!(result.round_trips, 4);
         assert!((result.completion_s - 0.402).abs() < 1e-12);
@@ -79,14 +79,15 @@ mod tests {
 
     #[test]
     fn a_slow_link_is_busy_from_the_second_window_on() -> Result<(), ParameterError> {
-        // Two segments fill a round trip: from 0.1 s nine segments leave back to back, the last at 0.5 s; 0.1 s later it is known.
+        // Two segments fill a round trip: from 0.1 s nine segments are sent back to back, the last ends at 0.5 s and is
+        // acknowledged 0.1 s later.
         let result = transfer(10, 1, 0.1, 0.05)?;
         assert!((result.completion_s - 0.6).abs() < 1e-12);
         Ok(())
     }
 
     #[test]
-    fn what_fits_the_initial_window_takes_one_round_trip() -> Result<(), ParameterError> {
+    fn a_transfer_within_the_initial_window_takes_one_round_trip() -> Result<(), ParameterError> {
         assert_eq!(transfer(10, 10, 0.1, 0.001)?.round_trips, 1);
         assert_eq!(transfer(11, 10, 0.1, 0.001)?.round_trips, 2);
         Ok(())

@@ -1,28 +1,28 @@
-//! A flow that its window or the link holds back, and nothing else.
+//! //! A flow limited only by its window or by the link.
 
 use crate::model::{arguments, models};
 use crate::parameter::Positive;
 
 arguments! {
-    /// A window that goes round.
+    /// A flow with a fixed window.
     pub struct WindowLimited {
-        /// Bytes in flight that the window allows, counted as the rate shall be: payload alone or with headers.
+        /// Bytes in flight that the window allows, counted as for the resulting rate: payload alone or with headers.
         window_bytes: Positive,
         /// Round trip through the empty network, serialisation included.
         rtt_s: Positive,
-        /// Of the slowest link, for the same bytes.
+        /// Rate of the slowest link, for the same bytes.
         capacity_bps: Positive,
     }
 }
 
 models! {
-    /// Rate of a flow limited by its window or by the link: a window per round trip, or the link if that is slower.
+    /// Rate of a flow limited by its window or by the link: a window per round trip, or the link rate if that is lower.
     ///
     /// Exact for a fixed window without loss.
     pub fn window_limited_rate(flow: WindowLimited) -> f64 {
         (8.0 * flow.window_bytes.get() / flow.rtt_s.get()).min(flow.capacity_bps.get())
     }
-    quantity: "rate of a limited window";
+    quantity: "rate of a window-limited flow";
     equation: "min(W / RTT, C)";
     source: "RFC 7323, section 1.1";
     assumes: ["no loss"];

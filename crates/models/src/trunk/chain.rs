@@ -1,32 +1,32 @@
-//! The loss of a birth-death chain, state by state.
+//! //! The loss of a birth-death chain, computed state by state.
 
-/// One over the loss of a chain that ends at its present last state.
+/// The inverse loss, 1 / P, of a chain that ends at the current last state.
 ///
-/// With a(i) arrivals and d(i) departures per time in state i, a chain up to n loses P(n) = a(n) p(n) / sum of a(i) p(i). As
-/// a(n-1) p(n-1) = d(n) a(n-1) p(n-1) / d(n) = d(n) p(n), one state more gives
-/// 1 / P(n) = 1 + (d(n) / a(n)) / P(n-1): only sums and products of positive numbers, so nothing cancels.
-/// Kept as `value * 2^(256 shift)`, which is at least 1, for it leaves the range of floats.
+/// With a(i) arrivals and d(i) departures per unit time in state i, a chain up to n has loss P(n) = a(n) p(n) / sum of a(i) p(i).
+/// Because a(n-1) p(n-1) = d(n) p(n), one more state gives 1 / P(n) = 1 + (d(n) / a(n)) / P(n-1): only sums and products of
+/// positive numbers, so nothing cancels. The value, at least 1, can exceed floating-point range and is stored as `value * 2^(256
+/// shift)`.
 pub(super) struct InverseLoss {
     value: f64,
     shift: u32,
 }
 
-/// 2^256, and one over it.
+/// 2^256, and its inverse.
 const BIG: f64 = f64::from_bits((1023 + 256) << 52);
 const SMALL: f64 = f64::from_bits((1023 - 256) << 52);
 
 impl InverseLoss {
-    /// A chain of one state, which loses all.
+    /// A chain of one state, which loses every packet.
     pub(super) fn of_one_state() -> InverseLoss {
         InverseLoss { value: 1.0, shift: 0 }
     }
 
-    /// One state more, in which there are `ratio` departures per arrival, at most 2^700.
+    /// Adds a state in which there are `ratio` departures per arrival, at most 2^700.
     pub(super) fn extend(&mut self, ratio: f64) {
         self.extend_by(ratio, 1.0);
     }
 
-    /// From 1/P to `ratio` / P + `plus`, which is not below 1.
+    /// Changes 1/P to `ratio` / P + `plus`, which is at least 1.
     pub(super) fn extend_by(&mut self, ratio: f64, plus: f64) {
         if ratio >= BIG {
             self.value *= SMALL * SMALL;
@@ -52,7 +52,7 @@ impl InverseLoss {
         libm::log(self.value) + 256.0 * std::f64::consts::LN_2 * f64::from(self.shift)
     }
 
-    /// Logarithm after `states` times [`extend_by`](InverseLoss::extend_by) with a ratio of 1 + `excess`.
+    /// Logarithm after [`extend_by`](InverseLoss::extend_by) with a ratio of 1 + `excess`, applied `states` times.
     pub(super) fn ln_extended_evenly(&self, excess: f64, plus: f64, states: u32) -> f64 {
         // With q = 1 + excess: q^n / P + plus (1 + q + ... + q^(n-1)).
         let count = f64::from(states);
@@ -69,7 +69,7 @@ impl InverseLoss {
     }
 }
 
-/// Logarithm of the sum of two numbers given by theirs; minus infinity is the logarithm of 0.
+/// Logarithm of the sum of two numbers given by their logarithms; minus infinity is the logarithm of 0.
 fn ln_sum(one: f64, other: f64) -> f64 {
     let (most, least) = if one > other { (one, other) } else { (other, one) };
     if least == f64::NEG_INFINITY { most } else { most + libm::log1p(libm::exp(least - most)) }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn even_states_in_one_step_are_the_same_states_one_by_one() {
+    fn equal_states_in_one_step_match_states_added_one_by_one() {
         for excess in [-0.5, -1e-3, -1e-12, 0.0, 1e-12, 1e-3, 2.0] {
             for states in [0, 1, 2, 50, 3000] {
                 let mut one_by_one = extended(&[0.3, 7.0]);

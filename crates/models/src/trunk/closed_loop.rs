@@ -1,8 +1,8 @@
-//! A trunk and the TCP flows that load it: the loss at which the flows send exactly the load that causes it.
+//! A trunk loaded by TCP flows: the loss at which the flows send exactly the load that causes it.
 //!
-//! The rate falls as the loss grows and the loss grows with the rate, so there is one such loss. What the flows would send beyond the input
-//! links' rate stays with the senders: then the load is M / K. With no more input links than channels (and a model that knows these)
-//! nothing is lost, and that is the case if the flows have no window limit.
+//! The rate falls with the loss and the loss grows with the rate, so that the fixed point is unique. Flows cannot send more than
+//! the input links carry, which limits the load to M / K. If the input links do not outnumber the channels (and the model takes
+//! input links into account) nothing is lost. Flows without a window limit then fill the input links.
 
 use super::{LossModel, Trunk};
 use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, answers, arguments, describe_choice, models, unknown};
@@ -12,25 +12,27 @@ use crate::root::root;
 use crate::tcp::{Mathis, Padhye, mathis_rate, padhye_rate};
 
 arguments! {
-    /// Greedy flows, all alike but for their round trips.
+    /// Identical greedy flows, except for their round trips.
     pub struct GreedyFlows {
         /// Size of a packet on the wire.
         packet_bytes: Positive,
         /// N, greedy flows.
         flows: Count,
-        /// Harmonic mean of their round trips without queueing; see `round_trips`. Queueing is neglected: for small buffers.
+        /// Harmonic mean of the flows' round trips without queueing; see `round_trips`. Queueing is neglected, which is accurate
+        /// for small buffers.
         harmonic_rtt_s: Positive,
         /// Segments per acknowledgement: 1, or 2 with delayed acknowledgements.
         segments_per_ack: Count = 1,
-        /// First timeout: with it and `receiver_window` the rate is Padhye's instead of the square-root law. Its timeouts make the harmonic
-        /// mean an approximation where round trips differ, for a timeout takes the same time over any.
+        /// First timeout. With this and `receiver_window` the rate follows Padhye's model instead of the square-root law. The
+        /// harmonic mean is then an approximation if round trips differ, because the duration of a timeout does not depend on the
+        /// round trip.
         rto_s: Option<Positive>,
         /// Receiver window in segments.
         receiver_window: Option<Count>,
     }
 }
 
-/// How the rate of a flow follows the loss.
+/// Rate of a flow as a function of the loss.
 #[derive(Clone, Copy, Debug)]
 enum RateLaw {
     /// The square-root law, as in (3.19): no timeouts, no window limit.
@@ -44,8 +46,8 @@ enum RateLaw {
 impl GreedyFlows {
     fn law(&self) -> Result<RateLaw, ParameterError> {
         let alone = |given: &str, missing| {
-            let expected = format!("both this and `{given}`, for Padhye's rate, or neither, for Mathis's");
-            Err(ParameterError::new(missing, "not given", expected))
+            let expected = format!("both this and `{given}` for Padhye's rate, or neither for Mathis's");
+            Err(ParameterError::new(missing, "missing", expected))
         };
         match (self.rto_s, self.receiver_window) {
             (None, None) => Ok(RateLaw::Mathis),
@@ -55,7 +57,7 @@ impl GreedyFlows {
         }
     }
 
-    /// What all of them send together, bit/s on the wire.
+    /// Total rate of all flows in bit/s on the wire.
     fn rate_bps(&self, law: RateLaw, loss: Loss) -> f64 {
         let GreedyFlows { flows, harmonic_rtt_s: rtt_s, packet_bytes: mss_bytes, segments_per_ack, .. } = *self;
         let one = match law {
@@ -73,12 +75,13 @@ impl GreedyFlows {
 pub enum OpenLoop {
     /// A chain with packets of exponential length.
     Chain(&'static LossModel),
-    /// M/D/1/(1+B): packets of one size, Poisson arrivals, one transmitter, as [`md1k`] has it.
+    /// M/D/1/(1+B): packets of one size, Poisson arrivals, one transmitter, as in [`md1k`].
     Md1k,
 }
 
 impl OpenLoop {
-    /// All but the largest load, at which the gaps between packets vanish; M/D/1/K knows no input links but has a limit of its own.
+    /// Slightly below the largest load, at which the gaps between packets vanish. M/D/1/K does not model input links but has a
+    /// limit of its own.
     fn most_load(self, trunk: &Trunk) -> f64 {
         match self {
             OpenLoop::Chain(_) => trunk.most_load() * (1.0 - 1e-9),
@@ -93,7 +96,7 @@ impl OpenLoop {
         }
     }
 
-    /// Of the fraction `lost` it is assumed that their input links discard.
+    /// Logarithm of the loss if the input links discard the fraction `lost`.
     fn ln_loss_if(self, lost: f64, trunk: &Trunk, load: f64) -> Result<f64, ParameterError> {
         match self {
             OpenLoop::Chain(model) => {
@@ -146,22 +149,23 @@ impl Arguments for OpenLoop {
 }
 
 answers! {
-    /// Where the flows and the trunk agree.
+    /// The operating point of flows and trunk.
     pub struct ClosedLoop {
-        /// Intended load: what the flows would send over what the transmitters carry. At most `inputs / transmitters`.
+        /// Intended load: the flows' sending rate over the capacity of the transmitters. At most `inputs / transmitters`.
         load: f64,
-        /// Fraction of packets lost; 0 where it is below the smallest float.
+        /// Fraction of packets lost; 0 where it is below the smallest floating-point number.
         loss: f64,
         /// Its natural logarithm; minus infinity where nothing is lost.
         ln_loss: f64,
-        /// Share of the transmitters' capacity that is used, ``load * (1 - loss)``.
+        /// Utilisation of the transmitters, ``load * (1 - loss)``.
         utilisation: f64,
-        /// The same in bit/s on the wire.
+        /// Throughput in bit/s on the wire.
         throughput_bps: f64,
-        /// The flows would send more than the input links carry: these are the bottleneck, not the trunk, and are never idle.
+        /// Whether the flows would send more than the input links carry. In this case the input links, not the trunk, are the
+        /// bottleneck and are never idle.
         inputs_full: bool,
-        /// False where the utilisation came out above 1, which is impossible: the loss model is beyond its range, as G1DM and EBI
-        /// are with many waiting places at high loads. The numbers are then what the equations say, not a prediction.
+        /// False if the utilisation exceeds 1, which is impossible: the loss model is outside its range, as G1DM and EBI are with
+        /// many waiting places at high loads. The results then solve the equations but are no prediction.
         keeps_bound: bool,
     }
 }
@@ -181,18 +185,18 @@ impl ClosedLoop {
     }
 }
 
-/// Logarithms between which losses are searched: of 1e-300, and of the largest float below 1.
+/// Search range of the logarithm of the loss: of 1e-300, and of the largest floating-point number below 1.
 const LEAST_LN: f64 = -690.0;
 const MOST_LN: f64 = -f64::EPSILON / 2.0;
 
 models! {
-    /// Utilisation and loss of a trunk that greedy TCP flows share: the fixed point of a loss model and a law of TCP's rate.
+    /// Utilisation and loss of a trunk shared by greedy TCP flows: the fixed point of a loss model and a TCP rate model.
     pub fn closed_loop(
         trunk: Trunk,
         /// Bit rate of one transmitter.
         rate_bps: Positive,
         flows: GreedyFlows,
-        /// Of the loss at a given load; `trunk_accuracy` says how far each is off at the load that comes out.
+        /// Model of the loss at a given load; `trunk_accuracy` gives its error at the resulting load.
         model: OpenLoop = "g1dm",
     ) -> Result<ClosedLoop, ParameterError> {
         let law = flows.law()?;
@@ -208,16 +212,16 @@ models! {
             let load = if inputs_full { trunk.most_load() } else { load };
             return Ok(ClosedLoop::of(load, f64::NEG_INFINITY, inputs_full, capacity_bps));
         }
-        // What is assumed is lost in the chain too, so that one search finds what both agree on.
+        // The chain assumes this loss, too, so that one search finds the common fixed point.
         let found = |ln_assumed: f64| {
             let load = f64::min(wanted(ln_assumed)?, most);
             model.ln_loss_if(libm::exp(ln_assumed), &trunk, load)
         };
-        // The load is lowest where all is lost.
+        // The load is lowest where everything is lost.
         found(MOST_LN)?;
         let at_least = found(LEAST_LN)?;
         let ln_loss = if at_least <= LEAST_LN {
-            // The flows cannot send enough for a loss that a float could show.
+            // The flows cannot send enough for a loss within floating-point range.
             at_least
         } else {
             root(|assumed| found(assumed).map_or(f64::NAN, |found| found - assumed), LEAST_LN, MOST_LN)
@@ -230,8 +234,8 @@ models! {
     quantity: "utilisation and loss with TCP";
     equation: "U = N rate(P) (1 - P) / C, P the loss of the model at the load N rate(P) / C";
     source: "cui-thesis, section 3.7.1, equations (3.19) to (3.22)";
-    assumes: ["greedy flows, rates by Mathis or Padhye", "no queueing in the round trips"];
-    refuses: "a load below 1e-200, of flows that send next to nothing";
+    assumes: ["greedy flows with rates by Mathis or Padhye", "no queueing delay in the round trips"];
+    refuses: "loads below 1e-200";
     example: ">>> trunk = dict(rate_bps=40e9, packet_bytes=1040, harmonic_rtt_s=0.1091)\n\
               >>> end = tb.models.closed_loop(inputs=[32, 1600], transmitters=[2, 100], buffer=0, flows=[8000, 400_000], **trunk)\n\
               >>> end.utilisation.round(2).tolist()\n\
@@ -259,14 +263,14 @@ mod tests {
         })
     }
 
-    /// Channels of 40 Gbps, packets of 1040 bytes, 109.1 ms: section 3.7.2.
+    /// 40 Gbps channels, packets of 1040 bytes, 109.1 ms: section 3.7.2.
     fn found(model: &'static LossModel, trunk: (u64, u64, u64), count: u64, law: RateLaw) -> Result<ClosedLoop, ParameterError> {
         let trunk = Trunk::new(trunk.0, trunk.1, trunk.2)?;
         closed_loop(trunk, Positive::new("rate_bps", 40e9)?, flows(count, law)?, OpenLoop::Chain(model))
     }
 
     #[test]
-    fn what_is_found_obeys_both_equations() -> Result<(), ParameterError> {
+    fn the_solution_satisfies_both_equations() -> Result<(), ParameterError> {
         for model in LOSS_MODELS {
             for trunk in [(2, 1, 0), (32, 2, 10), (16, 8, 1), (200, 100, 0), (4000, 1000, 1000)] {
                 let end = found(model, trunk, 4000 * trunk.1, RateLaw::Mathis)?;
@@ -300,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn more_flows_and_more_buffer_use_more() -> Result<(), ParameterError> {
+    fn utilisation_grows_with_flows_and_buffer() -> Result<(), ParameterError> {
         for model in LOSS_MODELS {
             let by_flows = [1, 100, 10_000, 1_000_000].map(|flows| found(model, (16, 2, 5), flows, RateLaw::Mathis));
             let by_buffer = [0, 1, 10, 100].map(|buffer| found(model, (16, 2, buffer), 8000, RateLaw::Mathis));
@@ -313,8 +317,8 @@ mod tests {
     }
 
     #[test]
-    fn flows_without_end_fill_the_inputs_and_no_more() -> Result<(), ParameterError> {
-        // All eight inputs of two channels are always busy, and with enough room three of four packets are lost.
+    fn very_many_flows_fill_the_inputs_and_no_more() -> Result<(), ParameterError> {
+        // All eight inputs of two channels are always busy, and with enough waiting places three of four packets are lost.
         for model in [&EBD, &MMKKB] {
             let end = found(model, (8, 2, 100), 10_000_000_000, RateLaw::Mathis)?;
             assert!(end.inputs_full, "{}: {end:?}", model.name);
@@ -326,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_inputs_than_channels_are_filled_and_lose_nothing() -> Result<(), ParameterError> {
+    fn inputs_that_do_not_outnumber_channels_are_full_and_lose_nothing() -> Result<(), ParameterError> {
         let end = found(&G1DM, (4, 8, 0), 10, RateLaw::Mathis)?;
         assert_eq!((end.ln_loss, end.inputs_full), (f64::NEG_INFINITY, true));
         assert!((end.utilisation - 0.5).abs() < 1e-12);
@@ -334,8 +338,8 @@ mod tests {
     }
 
     #[test]
-    fn small_windows_lose_nothing_that_could_be_shown() -> Result<(), ParameterError> {
-        // 4000 flows of 1000 segments per 0.1091 s want 7.6 times what a channel carries; of 1 segment 0.76 %.
+    fn the_loss_with_small_windows_underflows() -> Result<(), ParameterError> {
+        // 4000 flows of 1000 segments per 0.1091 s offer 7.6 times the rate of a channel; with 1 segment 0.76 %.
         let rto_s = Positive::new("rto_s", 1.0)?;
         let small = RateLaw::Padhye { rto_s, receiver_window: Count::new("receiver_window", 1)? };
         let end = found(&G1DM, (16, 1, 1000), 4000, small)?;
@@ -345,21 +349,21 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_take_more_the_more_is_lost() -> Result<(), ParameterError> {
+    fn timeouts_cost_more_at_higher_loss() -> Result<(), ParameterError> {
         let law =
             RateLaw::Padhye { rto_s: Positive::new("rto_s", 1.0)?, receiver_window: Count::new("receiver_window", 1_000_000)? };
         let ratio = |flows| -> Result<f64, ParameterError> {
             let [padhye, mathis] = [law, RateLaw::Mathis].map(|law| found(&G1DM, (16, 2, 2), flows, law));
             Ok(padhye?.utilisation / mathis?.utilisation)
         };
-        // Losses of 1e-6 and of some percent.
+        // Losses of 1e-6 and of a few per cent.
         assert!((ratio(400)? - 1.0).abs() < 0.02, "{}", ratio(400)?);
         assert!(ratio(400_000)? < 0.9, "{}", ratio(400_000)?);
         Ok(())
     }
 
     #[test]
-    fn packets_of_one_size_use_more_than_exponential_ones_and_obey_both_equations() -> Result<(), ParameterError> {
+    fn packets_of_one_size_achieve_more_utilisation_and_satisfy_both_equations() -> Result<(), ParameterError> {
         let flows = flows(4000, RateLaw::Mathis)?;
         let (trunk, rate) = (Trunk::new(1_000_000, 1, 10)?, Positive::new("rate_bps", 40e9)?);
         let [one_size, exponential] =
@@ -378,7 +382,7 @@ mod tests {
     fn a_thousand_channels_and_a_million_places() -> Result<(), ParameterError> {
         let full = found(&EBD, (2000, 1000, 1_000_000), 4_000_000, RateLaw::Mathis)?;
         assert!(full.utilisation > 0.99 && full.keeps_bound, "{full:?}");
-        // G1DM takes most links for busy with a packet that waits, and promises more than there is.
+        // G1DM counts most links as busy with a packet that waits, and predicts a utilisation above 1.
         let beyond = found(&G1DM, (2000, 1000, 1_000_000), 4_000_000, RateLaw::Mathis)?;
         assert!(!beyond.keeps_bound, "{beyond:?}");
         Ok(())

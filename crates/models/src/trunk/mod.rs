@@ -1,11 +1,11 @@
-//! A trunk: many input links, fewer wavelength channels that all of them share, and a few waiting places.
+//! A trunk: many input links, fewer wavelength channels shared by all of them, and a few waiting places.
 //!
-//! How much is lost at a given load is the open-loop question of section 3.6 of the thesis (Cui, "Three problems in TCP performance
-//! analysis and congestion management"), from which all equation numbers are. An input link is idle for an exponential time and then
-//! receives a packet of exponential length, of mean 1, whatever becomes of the packet. [`LossModel`] has the thesis's five answers and one of
-//! our own, one file each in `loss/`. [`DetailedChain`] is the answer that they approximate, where the model is a finite
-//! chain; [`monte_carlo`] measures it, and where it is none, too. [`closed_loop()`] asks what TCP makes of it. Losses are
-//! logarithms, for those of interest go far below the smallest float.
+//! The loss at a given load is the open-loop problem of section 3.6 of the thesis (Cui, "Three problems in TCP performance
+//! analysis and congestion management"), which is the source of all equation numbers here. An input link is idle for an
+//! exponential time and then receives a packet of exponential length with mean 1, regardless of the packet's fate. [`LossModel`]
+//! has the thesis's five approximations and one of Tailback's own, one file each in `loss/`. [`DetailedChain`] solves the exact
+//! model where it is a finite chain; [`monte_carlo`] simulates it, also where it is not. [`closed_loop()`] couples the loss with
+//! TCP. Losses are logarithms, because relevant ones are far below the smallest floating-point number.
 
 mod chain;
 mod closed_loop;
@@ -37,8 +37,8 @@ const MOST_BUFFER: u32 = 1_000_000_000;
 const LEAST_LOAD: f64 = 1e-200;
 
 impl Trunk {
-    /// `inputs` (M) and `transmitters` (K) from 1 to 1,000,000, `buffer` (B) in packets from 0 to 1,000,000,000. A place is free
-    /// again as soon as its packet begins to leave, so that `buffer` packets can wait.
+    /// `inputs` (M) and `transmitters` (K) from 1 to 1,000,000, `buffer` (B) in packets from 0 to 1,000,000,000. A place is freed
+    /// as soon as its packet starts transmission, so that `buffer` packets can wait.
     pub fn new(inputs: u64, transmitters: u64, buffer: u64) -> Result<Trunk, ParameterError> {
         Ok(Trunk {
             inputs: within("inputs", inputs, 1, MOST_LINKS, "1 to 1000000 input links")?,
@@ -59,7 +59,7 @@ impl Trunk {
         self.buffer
     }
 
-    /// The load at which no input link is ever idle, M/K: loads are below it.
+    /// The load at which no input link is ever idle, M/K: an upper bound of all loads.
     pub fn most_load(&self) -> f64 {
         f64::from(self.inputs) / f64::from(self.transmitters)
     }
@@ -93,7 +93,7 @@ impl Arguments for Trunk {
         parameters.extend([
             of("inputs", "M, input links, each as fast as one transmitter.", "1 to 1,000,000"),
             of("transmitters", "K, transmitters that share the buffer: wavelength channels of the trunk.", "1 to 1,000,000"),
-            of("buffer", "B, packets that can wait.", "0 to 1,000,000,000"),
+            of("buffer", "B, buffer size in packets.", "0 to 1,000,000,000"),
         ]);
     }
 
@@ -103,13 +103,13 @@ impl Arguments for Trunk {
     }
 }
 
-/// What the input links would send if nothing kept them from it, over what the channels carry: rho of (3.14). Which is possible, the trunk
-/// knows.
+/// The rate at which unrestricted input links would send, over the capacity of the channels: rho of (3.14). The trunk determines
+/// the valid range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IntendedLoad(pub f64);
 
 impl Scalar for IntendedLoad {
-    const HELP: &'static str = "rho, intended load per channel: what the input links would send if nothing held them back, over what the channels can carry.";
+    const HELP: &'static str = "rho, intended load per channel: the rate at which unrestricted input links would send, over the capacity of the channels.";
     const RANGE: &'static str = "0, or 1e-200 up to but not `inputs / transmitters`; may exceed 1";
 
     fn of(_name: &'static str, number: f64) -> Result<IntendedLoad, ParameterError> {
@@ -120,11 +120,11 @@ impl Scalar for IntendedLoad {
 arguments_of_one_number!(IntendedLoad);
 
 answers! {
-    /// What a trunk loses at a given load.
+    /// Loss of a trunk at a given load.
     pub struct TrunkLoss {
-        /// Fraction of packets lost, 0 to 1; 0 also where it is below the smallest float.
+        /// Fraction of packets lost, 0 to 1; also 0 if it is below the smallest floating-point number.
         loss: f64,
-        /// Its logarithm to base 10, which has no such limit; minus infinity where nothing is lost.
+        /// Logarithm of the loss to base 10, which does not underflow; minus infinity if no packet is lost.
         log10_loss: f64,
     }
 }

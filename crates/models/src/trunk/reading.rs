@@ -1,17 +1,17 @@
-//! What the detailed model leaves open.
+//! //! Variants of the detailed model where the document is ambiguous.
 
 use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, describe_choice, unknown};
 use crate::parameter::ParameterError;
 
-/// How long a packet takes to leave that had to wait; section 3.6.1 does not say. One that need not wait leaves as it comes. Without
-/// a buffer there is no difference.
+/// Transmission time of a packet that waited; section 3.6.1 does not specify it. A packet that does not wait is cut through.
+/// Without a buffer all variants are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// As long as it took to come, as a packet of some length does.
+    /// The time of its reception, as for a packet with a length.
     OwnLength,
-    /// An exponential time drawn anew; its input link receives on for as long as it would have.
+    /// A new exponential time; its input link continues to receive as long as it would have.
     Fresh,
-    /// An exponential time drawn anew, at whose end its input link has received it too, if it had not before.
+    /// A new exponential time, at whose end its reception ends as well, unless it has ended before.
     Coupled,
 }
 
@@ -32,9 +32,9 @@ impl Choice for Reading {
 
     fn words() -> Vec<Word> {
         let help = |reading| match reading {
-            Reading::OwnLength => "as long as it took to come",
-            Reading::Fresh => "an exponential time drawn anew",
-            Reading::Coupled => "the same, and if it is still coming then, it has come, too",
+            Reading::OwnLength => "the time of its reception",
+            Reading::Fresh => "a new exponential time",
+            Reading::Coupled => "a new exponential time, with which its reception ends at the latest",
         };
         Reading::ALL.map(|reading| Word { word: reading.name(), title: reading.name(), help: help(reading), source: "" }).into()
     }

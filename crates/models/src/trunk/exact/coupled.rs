@@ -1,8 +1,8 @@
-//! The coupled reading: a packet that waited leaves in a new exponential time, which also ends its reception.
+//! The coupled variant: a packet that waited is transmitted in a new exponential time, which also ends its reception.
 //!
-//! So it matters which of the stored packets are still being received, for these will make their links busy: a state is the number of
-//! packets in the trunk, for each waiting place whether its packet is still being received, how many input links are busy, and how
-//! many discard.
+//! The state therefore includes which of the stored packets are still being received, because these will occupy their links. A
+//! state is the number of packets in the trunk, for each waiting place whether its packet is still being received, the number of
+//! busy input links, and the number of discarding ones.
 
 use super::fresh::column;
 use super::levels::{Detailed, Shares};
@@ -13,13 +13,13 @@ pub(super) struct Coupled {
     transmitters: usize,
     last: usize,
     arrivals_per_idle: f64,
-    /// For each number of waiting packets: where the states of each row begin. Bit j of a row says whether the j-th packet from the
-    /// head is still being received; one more entry than rows.
+    /// For each number of waiting packets: the first state of each row. Bit j of a row is set if the j-th packet from the head is
+    /// still being received. There is one more entry than rows.
     rows: Vec<Vec<usize>>,
 }
 
 impl Coupled {
-    /// `arrivals_per_idle` is lambda, per mean packet time.
+    /// `arrivals_per_idle` is lambda, arrivals per idle link and mean packet time.
     pub(super) fn new(trunk: &Trunk, arrivals_per_idle: f64) -> Coupled {
         let [inputs, transmitters, buffer] = [trunk.inputs, trunk.transmitters, trunk.buffer].map(|number| number as usize);
         let mut coupled = Coupled { inputs, transmitters, last: transmitters + buffer, arrivals_per_idle, rows: Vec::new() };
@@ -33,13 +33,13 @@ impl Coupled {
         coupled
     }
 
-    /// How many states there are, for more inputs than transmitters.
+    /// Number of states, for more inputs than transmitters.
     pub(super) fn states(trunk: &Trunk) -> u64 {
         let [inputs, transmitters, buffer] = [trunk.inputs, trunk.transmitters, trunk.buffer].map(u128::from);
         let size = |links: u128, straight: u128| (straight + 1) * (links + 1) - straight * (straight + 1) / 2;
         let mut states: u128 = (0..transmitters).map(|straight| size(inputs, straight)).sum();
         for waiting in 0..=buffer {
-            // The rows with as many packets that are being received, by the recurrence of binomial coefficients.
+            // Number of rows with `receiving` packets still being received, by the recurrence of binomial coefficients.
             let mut rows = 1;
             for receiving in 0..=waiting.min(inputs) {
                 let links = inputs - receiving;
@@ -50,7 +50,7 @@ impl Coupled {
         u64::try_from(states).unwrap_or(u64::MAX)
     }
 
-    /// Links that do not insert, if there are so many links.
+    /// Links that are not inserting; `None` if there are fewer links than the row requires.
     fn free_links(&self, row: usize) -> Option<usize> {
         self.inputs.checked_sub(row.count_ones() as usize)
     }

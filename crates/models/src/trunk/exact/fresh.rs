@@ -1,8 +1,8 @@
-//! The fresh reading: a packet that waited leaves in a new exponential time.
+//! The fresh variant: a packet that waited is transmitted in a new exponential time.
 //!
-//! Then nothing about a stored packet matters but that it is there, for neither the end of its reception nor its length has to do
-//! with when it leaves. A state is the number of packets in the trunk, how many of these leave as they come, and how many other input
-//! links receive: those that insert, or discard, or still receive a packet that waited and now leaves, all alike.
+//! Only the number of stored packets matters, because neither the end of a packet's reception nor its length affects its
+//! departure. A state is the number of packets in the trunk, the number of these that are cut through, and the number of other
+//! receiving input links: links that insert, discard, or still receive a packet that waited and is now being sent.
 
 use super::levels::{Detailed, Shares};
 use crate::trunk::Trunk;
@@ -15,13 +15,13 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    /// `arrivals_per_idle` is lambda, per mean packet time.
+    /// `arrivals_per_idle` is lambda, arrivals per idle link and mean packet time.
     pub(super) fn new(trunk: &Trunk, arrivals_per_idle: f64) -> Fresh {
         let [inputs, transmitters, buffer] = [trunk.inputs, trunk.transmitters, trunk.buffer].map(|number| number as usize);
         Fresh { inputs, transmitters, last: transmitters + buffer, arrivals_per_idle }
     }
 
-    /// How many states there are, for more inputs than transmitters.
+    /// Number of states, for more inputs than transmitters.
     pub(super) fn states(trunk: &Trunk) -> u64 {
         let [inputs, transmitters, buffer] = [trunk.inputs, trunk.transmitters, trunk.buffer].map(u128::from);
         let size = |straight: u128| (straight + 1) * (inputs + 1) - straight * (straight + 1) / 2;
@@ -30,7 +30,7 @@ impl Fresh {
     }
 }
 
-/// Where the states with `straight` packets that leave as they come begin in their level, in which up to `links` may receive.
+/// Index in its level of the first state with `straight` packets that are cut through, where up to `links` links may receive.
 pub(super) fn column(links: usize, straight: usize) -> usize {
     straight * (links + 1) - straight * straight.saturating_sub(1) / 2
 }

@@ -1,17 +1,17 @@
-//! The stationary distribution of a chain whose states lie in levels and whose moves lead at most one level up or down.
+//! //! The stationary distribution of a chain whose states form levels and whose transitions lead at most one level up or down.
 
 use crate::trunk::chain::InverseLoss;
 
-/// A detailed model. Level i holds the states with i packets in the trunk; a packet that comes leads one level up, or within the
-/// last one, where it is lost, and min(i, K) departures per time lead one level down.
+/// A detailed model. Level i contains the states with i packets in the trunk. An arrival leads one level up, or stays within the
+/// last level, where the packet is lost. min(i, K) departures per unit time lead one level down.
 pub(super) trait Detailed: Send {
     fn transmitters(&self) -> usize;
-    /// How many states each level has.
+    /// Number of states of each level.
     fn sizes(&self) -> Vec<usize>;
-    /// Sets each state of `level` to what flows into it over what flows out, once through the level. How likely the neighbouring
-    /// levels are is in units of this one.
+    /// Sets each state of `level` to its inflow over its outflow rate, in one pass through the level. The probabilities of the
+    /// neighbouring levels are relative to this one.
     fn balance(&self, level: usize, shares: &mut Shares, below_over_here: f64, above_over_here: f64);
-    /// Mean arrivals per time in `level`.
+    /// Mean arrival rate in `level`.
     fn arrivals(&self, level: usize, here: &[f64]) -> f64;
 }
 
@@ -19,7 +19,7 @@ pub(super) trait Detailed: Send {
 pub(super) struct Shares(Vec<Vec<f64>>);
 
 impl Shares {
-    /// The level below, this one and the one above; where there is none it is empty.
+    /// The level below, this one and the one above; a missing level is empty.
     pub(super) fn around(&mut self, level: usize) -> (&[f64], &mut [f64], &[f64]) {
         let (below, rest) = self.0.split_at_mut(level);
         let (here, above) = rest.split_at_mut(1);
@@ -27,23 +27,23 @@ impl Shares {
     }
 }
 
-/// What the sweeps have found so far.
+/// State of the iteration.
 ///
 /// Source: Takahashi's aggregation and disaggregation (Stewart, Introduction to the Numerical Solution of Markov Chains, 1994,
-/// chapter 6). The levels alone are a birth-death chain, which [`InverseLoss`] solves for any size of numbers once the arrivals in
-/// each are known; within a level, one Gauss-Seidel step on the way up and one on the way down follow. All is sums of products of
-/// positive numbers, relative to the level, so that the rarest level is as accurate as the others.
+/// chapter 6). The levels alone are a birth-death chain, which [`InverseLoss`] solves without overflow once the arrival rate in
+/// each level is known. Within a level, one Gauss-Seidel step on the way up and one on the way down follow. All operations are
+/// sums of products of positive numbers, relative to the level, so that the rarest level is as accurate as the others.
 pub(super) struct Solution {
     model: Box<dyn Detailed>,
     shares: Shares,
-    /// Mean arrivals per time in each level.
+    /// Mean arrival rate in each level.
     arrivals: Vec<f64>,
     ln_loss: f64,
-    /// By how much the last sweep changed the logarithm.
+    /// Change of the logarithm in the last sweep.
     change: f64,
 }
 
-/// The logarithm of the loss, as a share of itself or 1, is settled to this.
+/// Convergence criterion for the logarithm of the loss, relative to its absolute value or 1.
 const SETTLED: f64 = 1e-11;
 
 impl Solution {
@@ -53,7 +53,7 @@ impl Solution {
         Solution { model, shares, arrivals, ln_loss: f64::NAN, change: f64::NAN }
     }
 
-    /// The logarithm of the loss once it is settled.
+    /// The logarithm of the loss once it has converged.
     pub(super) fn sweep(&mut self) -> Option<f64> {
         let last = self.arrivals.len() - 1;
         (0..=last).chain((0..last).rev()).for_each(|level| self.balance(level));
@@ -62,7 +62,7 @@ impl Solution {
         let (before, change_before) = (self.ln_loss, self.change);
         self.ln_loss = -chain.ln();
         self.change = (self.ln_loss - before).abs();
-        // Changes shrink by about the same factor each time, so this much is still to come.
+        // Changes shrink by about the same factor in each sweep, which gives the remaining change.
         let to_come = self.change * self.change / (change_before - self.change).abs();
         let settled = SETTLED * self.ln_loss.abs().max(1.0);
         (self.change == 0.0 || self.change.max(to_come) < settled).then_some(self.ln_loss)

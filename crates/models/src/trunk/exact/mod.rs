@@ -1,10 +1,10 @@
 //! The detailed model of section 3.6.1 without noise: the stationary distribution of its Markov chain.
 //!
-//! An input link is idle, busy (its packet leaves as it comes), inserting (it is stored) or discarding. What happens to a packet
-//! that waited, the text leaves open ([`Reading`]). Packets that keep their own length make no finite chain: how long a stored packet
-//! will take to leave is how long it took to come, a real number to remember for each. Only without a buffer they are in one, for
-//! then all readings are the same. The two memoryless readings are finite: [`fresh`], whose states are few, and [`coupled`], whose
-//! states double with each waiting place. [`levels`] solves both.
+//! An input link is idle, busy (its packet is cut through), inserting (the packet is stored) or discarding. The text does not
+//! specify the departure of a packet that waited ([`Reading`]). Packets that keep their own length do not form a finite chain,
+//! because the transmission time of a stored packet equals its reception time, a real number per packet. Only without a buffer is
+//! the chain finite, and then all variants are equal. The two memoryless variants are finite: [`fresh`], which has few states,
+//! and [`coupled`], whose states double with each waiting place. [`levels`] solves both.
 
 mod coupled;
 mod fresh;
@@ -20,31 +20,31 @@ use levels::{Detailed, Solution};
 /// The chain of a trunk, solved sweep by sweep.
 pub struct DetailedChain {
     states: u64,
-    /// `None` where nothing can be lost.
+    /// `None` if no packet can be lost.
     solution: Option<Solution>,
 }
 
-/// 8 bytes each, and up to a minute.
+/// 8 bytes each, and a run time of up to a minute.
 const MOST_STATES: u64 = 4_000_000;
-/// The rows of the coupled reading are numbered by their bits, also those that few input links keep out of reach.
+/// The rows of the coupled variant are numbered by their bits, including rows that few input links cannot reach.
 const MOST_COUPLED_BUFFER: u32 = 20;
 
 impl DetailedChain {
-    /// `load` as in [`super::LossModel::ln_loss`].
+    /// For `load` see [`super::LossModel::ln_loss`].
     ///
     /// # Errors
-    /// Packets with their own length and a buffer, more than 4,000,000 states, or more than 20 places in the coupled reading.
+    /// Packets with their own length and a buffer, more than 4,000,000 states, or more than 20 places in the coupled variant.
     pub fn new(trunk: &Trunk, load: f64, reading: Reading) -> Result<DetailedChain, ParameterError> {
         trunk.check(load)?;
         if load == 0.0 || trunk.inputs <= trunk.transmitters {
             return Ok(DetailedChain { states: 1, solution: None });
         }
         if reading == Reading::OwnLength && trunk.buffer > 0 {
-            let expected = "fresh or coupled where packets wait: if they keep their lengths, no finite chain describes them";
+            let expected = "fresh or coupled with a buffer: waiting packets that keep their length have no finite chain";
             return Err(ParameterError::new("reading", "own_length", expected));
         }
         if reading == Reading::Coupled && trunk.buffer > MOST_COUPLED_BUFFER {
-            let expected = format!("at most {MOST_COUPLED_BUFFER} packets in the coupled reading, whose states double with each");
+            let expected = format!("at most {MOST_COUPLED_BUFFER} packets in the coupled variant, whose states double with each");
             return Err(ParameterError::new("buffer", trunk.buffer, expected));
         }
         let coupled = reading == Reading::Coupled && trunk.buffer > 0;
@@ -67,8 +67,8 @@ impl DetailedChain {
         self.states
     }
 
-    /// Once through all states: some milliseconds for 100,000 of them. When the sweeps have settled, the natural logarithm of the
-    /// fraction of packets lost, to about 1e-10; minus infinity where none is.
+    /// One sweep through all states: a few milliseconds for 100,000 states. Once the sweeps have converged, returns the natural
+    /// logarithm of the fraction of packets lost, to about 1e-10; minus infinity if no packet is lost.
     pub fn sweep(&mut self) -> Option<f64> {
         match &mut self.solution {
             Some(solution) => solution.sweep(),
@@ -78,11 +78,12 @@ impl DetailedChain {
 }
 
 models! {
-    /// Loss of a trunk in the detailed model that `trunk_loss` approximates, from its Markov chain; 1e-10 exact.
+    /// Loss of a trunk in the detailed model that `trunk_loss` approximates, from its Markov chain; accurate to 1e-10.
     pub fn exact_trunk_loss(
         trunk: Trunk,
         load: IntendedLoad,
-        /// What the source leaves open: how long a packet takes to leave that had to wait. Without a buffer there is no difference.
+        /// Variant of the model: the transmission time of a packet that waited, which the source does not specify. Without a
+        /// buffer all variants are equal.
         reading: Reading,
         patience: Patience,
     ) -> Result<TrunkLoss, Stopped> {
@@ -96,12 +97,12 @@ models! {
             }
         }
     }
-    quantity: "the same, exactly";
+    quantity: "loss at a given load, exact";
     equation: "the stationary distribution of all link states";
     source: "cui-thesis, section 3.6.1";
-    assumes: ["exponential packets and gaps, all link states followed", "a packet that waited leaves in a fresh exponential time"];
-    refuses: "``\"own_length\"`` with a buffer, which is no finite chain, ``\"coupled\"`` with more than 20 places, whose states double with \
-              each, or a chain of more than 4,000,000 states, which takes minutes";
+    assumes: ["exponential packets and gaps, with all link states", "with `\"fresh\"`: a packet that waited has a new exponential transmission time"];
+    refuses: "``\"own_length\"`` with a buffer, which has no finite chain, ``\"coupled\"`` with more than 20 places, whose states double with \
+              each, and chains of more than 4,000,000 states, which take minutes";
     example: ">>> trunk = dict(inputs=16, transmitters=2, buffer=10, load=0.7)\n\
               >>> exact = tb.models.exact_trunk_loss(**trunk, reading=\"fresh\").loss\n\
               >>> round(tb.models.trunk_loss(**trunk).loss / exact, 2)\n\
@@ -134,8 +135,8 @@ mod tests {
 
     #[test]
     fn two_inputs_share_one_channel() -> Result<(), ParameterError> {
-        // Load 1: all rates are 1. In units of nothing going on, balance gives busy 3/2, busy and discarding 1, discarding 1/2, with
-        // 2, 1, 0 and 1 idle links: 3/2 of 2 + 3/2 + 1/2 arrivals are lost.
+        // Load 1: all rates are 1. Relative to the idle state, balance gives busy 3/2, busy and discarding 1, discarding 1/2,
+        // with 2, 1, 0 and 1 idle links: 3/2 of 2 + 3/2 + 1/2 arrivals are lost.
         for reading in Reading::ALL {
             assert!((loss((2, 1, 0), 1.0, reading)? - 3.0 / 8.0).abs() < 1e-10, "{}", reading.name());
         }
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lumped_chains_are_the_chains_of_every_port_and_place() -> Result<(), ParameterError> {
+    fn the_lumped_chains_match_the_chains_of_individual_ports_and_places() -> Result<(), ParameterError> {
         for trunk in [(2, 1, 0), (2, 1, 1), (2, 1, 4), (3, 1, 2), (3, 2, 2), (4, 3, 1)] {
             for load in [0.02, 1.2] {
                 for (reading, coupled) in [(Reading::Fresh, false), (Reading::Coupled, true)] {
@@ -165,13 +166,13 @@ mod tests {
         Idle,
         Busy,
         Inserting,
-        /// Receives a packet that waited and now leaves on its own.
+        /// Receives a packet that waited and is being sent independently of its reception.
         Outrun,
         Discarding,
     }
 
-    /// The definition, link by link: ports, for each waiting packet from the head the port that still receives it, and the channels
-    /// whose packet leaves on its own.
+    /// The definition, link by link: the ports; for each waiting packet from the head, the port that still receives it; and the
+    /// channels whose packet is sent independently of its reception.
     #[derive(Clone, PartialEq, Eq, Hash, Debug)]
     struct State {
         ports: Vec<Port>,
@@ -206,7 +207,7 @@ mod tests {
             next
         }
 
-        /// Where it goes, at which rate, and whether a packet is lost.
+        /// Successor states, transition rates, and whether a packet is lost.
         fn moves(&self, (transmitters, buffer): (usize, usize), arrivals: f64, coupled: bool) -> Vec<(State, f64, bool)> {
             let mut moves = Vec::new();
             for (port, &doing) in self.ports.iter().enumerate() {
@@ -279,8 +280,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_and_carried_fits() -> Result<(), ParameterError> {
-        // A link sends a packet every 1/lambda + 1 whatever becomes of it, and K channels carry at most K: P >= 1 - 1/rho.
+    fn the_loss_respects_offered_and_carried_load() -> Result<(), ParameterError> {
+        // A link sends a packet every 1/lambda + 1 in all cases, and K channels carry at most K: P >= 1 - 1/rho.
         for reading in [Reading::Fresh, Reading::Coupled] {
             for trunk in [(16, 2, 10), (4, 1, 8), (10, 7, 3)] {
                 for load in [1.1, 1.3, 1.42] {
@@ -304,8 +305,9 @@ mod tests {
     }
 
     #[test]
-    fn losses_far_below_any_float_are_found() -> Result<(), ParameterError> {
-        // At almost no load a loss takes B + 1 packets at once: the slope of its logarithm over that of the load is K + B.
+    fn losses_far_below_floating_point_range_are_found() -> Result<(), ParameterError> {
+        // At very low load a loss requires K + B + 1 overlapping packets: the slope of the logarithm of the loss over that of the
+        // load is K + B.
         for reading in [Reading::Fresh, Reading::Coupled] {
             let (low, high) = (ln_loss((4, 2, 5), 1e-150, reading)?, ln_loss((4, 2, 5), 1e-140, reading)?);
             assert!(((high - low) / (10.0 * 10f64.ln()) - 7.0).abs() < 1e-9, "{}: {low} {high}", reading.name());
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_finite_chain_or_too_large_a_one_is_refused() -> Result<(), ParameterError> {
+    fn infinite_or_too_large_chains_are_refused() -> Result<(), ParameterError> {
         let refused = |trunk, reading| ln_loss(trunk, 0.5, reading).err().map(|error| error.to_string()).unwrap_or_default();
         let own = refused((4, 1, 2), Reading::OwnLength);
         assert!(own.starts_with("`reading` is own_length; expected fresh or coupled"), "{own}");
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn states_are_counted_before_there_are_any() -> Result<(), ParameterError> {
+    fn the_number_of_states_is_known_in_advance() -> Result<(), ParameterError> {
         for trunk in [(2, 1, 0), (2, 1, 5), (3, 2, 4), (9, 4, 6), (3, 1, 12)] {
             let of = Trunk::new(trunk.0, trunk.1, trunk.2)?;
             assert_eq!(Fresh::states(&of) as usize, Fresh::new(&of, 1.0).sizes().iter().sum(), "{trunk:?}");

@@ -1,26 +1,26 @@
-//! EBL: Engset with a buffer and lengths. Not in the thesis: a closed form for packets that keep their lengths.
+//! EBL: Engset with a buffer and lengths. Not from the thesis: a closed form for packets that keep their lengths.
 //!
-//! **The recurrence.** With u = 1/rho - 1, each place in the buffer takes the loss from P to P' with
-//! 1/P' = (1 + s u) / P + s, that is 1/P' + 1/u = (1/P + 1/u) (1 + s u). For s = 1 this is M/M/K/(K+B), exactly. In general s is the
-//! one number that makes three limits right at once:
+//! **Recurrence.** With u = 1/rho - 1, each waiting place changes the loss from P to P' with 1/P' = (1 + s u) / P + s, that is
+//! 1/P' + 1/u = (1/P + 1/u) (1 + s u). For s = 1 this is exactly M/M/K/(K+B). In general s is the one parameter that satisfies
+//! three limits at once:
 //!
 //! - light load: P falls by 1 / (1 + s u) per place;
 //! - load 1: P tends to 1 / (s B), the loss of a diffusion of variance 2/s per packet between two barriers;
-//! - overload: P tends to 1 - 1/rho, whatever s is.
+//! - overload: P tends to 1 - 1/rho for any s.
 //!
-//! **The limit of many places.** s = (M / (M - K))^2. A link that receives puts work into the trunk at the rate at which one channel
-//! takes it, so work is a fluid from M on-off sources, and a backlog that K channels need the time t for has probability exp(-z K t)
-//! with z = (1 + lambda) (1 - rho) / (1 - K/M) (Anick, Mitra and Sondhi, Bell System Technical Journal 61(8), 1982). While it lasts
-//! the packets behind it wait, and a place more is taken with every one that comes. The likeliest t weighs the two: a place costs the
-//! logarithm h at which packets counted with e^h each grow as fast as backlogs fall, M G(h) = z K, where
-//! e^h = (1 + G) (lambda + G) / lambda of a link that is idle for 1/lambda and receives for 1. With lambda from (3.14) this is
-//! e^h = 1 + u (M / (M - K))^2. At load 1 the same s is the diffusion's, for the work of on-off sources has the variance
-//! 2 (1 - K/M)^2.
+//! **Limit of many places.** s = (M / (M - K))^2. A link that receives adds work to the trunk at the rate at which one channel
+//! serves it, so that work is a fluid from M on-off sources. A backlog for which K channels need the time t has probability
+//! exp(-z K t) with z = (1 + lambda) (1 - rho) / (1 - K/M) (Anick, Mitra and Sondhi, Bell System Technical Journal 61(8), 1982).
+//! During the backlog the packets behind it wait, and each arrival takes one more place. The most likely t balances the two: a
+//! place costs the logarithm h at which packets weighted with e^h each grow as fast as backlogs fall, M G(h) = z K, where e^h =
+//! (1 + G) (lambda + G) / lambda for a link that is idle for 1/lambda and receives for 1. With lambda from (3.14) this is e^h = 1
+//! + u (M / (M - K))^2. At load 1 the diffusion has the same s, because the work of on-off sources has the variance 2 (1 -
+//! K/M)^2.
 //!
-//! **The first places.** Before anything has waited only the busy links are known to receive, which is Engset's s = M / (M - K). From
-//! there s goes to its limit as 1 - exp(-j/L) in the j-th place: [`MEMORY`] says how L was found.
+//! **First places.** Before any packet has waited only the busy links are known to receive, which gives Engset's s = M / (M - K).
+//! From there s approaches its limit as 1 - exp(-j/L) in the j-th place; see [`MEMORY`] for L.
 //!
-//! **No place.** Links that discard are counted where they discard: see [`bufferless`].
+//! **Without places.** Links that discard are counted in the states in which they discard: see [`bufferless`].
 
 use super::{Chain, LossModel};
 use crate::trunk::Trunk;
@@ -29,17 +29,17 @@ use crate::trunk::chain::InverseLoss;
 pub const EBL: LossModel = LossModel {
     name: "ebl",
     title: "EBL",
-    help: "ours, Engset with a buffer and lengths: packets leave in the time that they took to arrive, and links that discard do so while the trunk \
+    help: "Tailback's own, Engset with a buffer and lengths: packets are sent in the time of their reception, and links discard while the trunk \
            is full; three of its constants are fitted to simulations",
     source: "docs/evidence/trunk_accuracy.md",
     knows_inputs: true,
     chain: Chain::Of(ln_loss),
 };
 
-/// L = 1 / (a + b (1 - rho)) + c K (1 - rho) places, with 1 - rho taken as 0 in overload: [a, b, c]. The second part is how far the
-/// queue grows, on its way to overflow, in the time in which links forget; the first is what remains of it with one channel. The form
-/// is not derived, and the numbers are fitted: to the simulated losses of five trunks (M, K = 2, 1; 4, 1; 16, 2; 16, 8; 80, 20) with 1 to 40
-/// places at loads from 0.3 to 1.15. docs/evidence/trunk_accuracy.md says how it does elsewhere.
+/// L = 1 / (a + b (1 - rho)) + c K (1 - rho) places, with 1 - rho taken as 0 in overload: [a, b, c]. The second term is the
+/// growth of the queue, on its way to overflow, during the time in which links forget; the first is its remainder with one
+/// channel. The form is not derived, and the numbers are fitted to the simulated losses of five trunks (M, K = 2, 1; 4, 1; 16, 2;
+/// 16, 8; 80, 20) with 1 to 40 places at loads from 0.3 to 1.15. docs/evidence/trunk_accuracy.md gives the accuracy elsewhere.
 const MEMORY: [f64; 3] = [0.11, 1.2, 0.7];
 
 /// Logarithm of the loss, for more input links than channels and a load above 0.
@@ -57,7 +57,7 @@ fn ln_loss(trunk: &Trunk, load: f64) -> f64 {
         fresh *= forgets;
         let slowing = engset * (1.0 + (1.0 - fresh) * transmitters / (inputs - transmitters));
         if slowing * spare <= -1.0 {
-            // So much overload that one place is as good as all.
+            // At this overload one place suffices.
             return libm::log1p(-1.0 / load);
         }
         if fresh < f64::EPSILON {
@@ -70,13 +70,13 @@ fn ln_loss(trunk: &Trunk, load: f64) -> f64 {
 
 /// The chain of a trunk without a buffer, in which packets that find all channels busy keep their links discarding.
 ///
-/// Closure: among the links that are not busy, each discards with the same probability q(i) while i channels are busy, independently
-/// of the others. Such a link stops at rate 1, and the others move the trunk to i - 1 and i + 1, so that
-/// q(i) + i (q(i) - q(i-1)) = lambda (M - i - 1) (1 - q(i)) (q(i+1) - q(i)), and q(K) + K (q(K) - q(K-1)) = lambda (1 - q(K)).
-/// Arrivals in state i are lambda (M - i) (1 - q(i)). Compared with the exact chain of few links, the loss is right within 1 % for
-/// M >= 2 K up to load 1, where (3.5), which spreads the discarding links over all states, is off by up to 10 %. Near the load at
-/// which input links are never idle it is too high by up to 6 % (M = 2, K = 1) or 9 % (20, 16): it passes its limit, 1 - K/M, and
-/// comes back to it, so that above 0.95 of that load it falls.
+/// Closure: while i channels are busy, each link that is not busy discards with the same probability q(i), independently of the
+/// others. Such a link stops at rate 1, and the others move the trunk to i - 1 and i + 1, so that q(i) + i (q(i) - q(i-1)) =
+/// lambda (M - i - 1) (1 - q(i)) (q(i+1) - q(i)), and q(K) + K (q(K) - q(K-1)) = lambda (1 - q(K)). The arrival rate in state i
+/// is lambda (M - i) (1 - q(i)). Compared with the exact chain for few links, the loss is within 1 % for M >= 2 K up to load 1,
+/// where (3.5), which distributes the discarding links over all states, is off by up to 10 %. Near the load at which input links
+/// are never idle it is too high by up to 6 % (M = 2, K = 1) or 9 % (20, 16): it exceeds its limit, 1 - K/M, and returns to it,
+/// so that it falls above 0.95 of that load.
 fn bufferless(trunk: &Trunk, load: f64) -> InverseLoss {
     let (inputs, channels) = (f64::from(trunk.inputs), trunk.transmitters as usize);
     let carried = load * f64::from(trunk.transmitters);
@@ -90,11 +90,11 @@ fn bufferless(trunk: &Trunk, load: f64) -> InverseLoss {
     chain
 }
 
-/// q(0..=K), by Newton's method from above; each step is one elimination through the tridiagonal equations.
+/// q(0..=K), by Newton's method from above; each step is one elimination of the tridiagonal equations.
 fn discarding_shares(inputs: f64, channels: usize, lambda: f64) -> Vec<f64> {
     let mut shares = vec![lambda / (1.0 + lambda); channels + 1];
     let (mut ahead, mut step) = (vec![0.0; channels + 1], vec![0.0; channels + 1]);
-    // Five to ten steps; the count only guards against rounding that never quite settles.
+    // Five to ten steps suffice. The limit guards against rounding errors that prevent convergence.
     for _ in 0..50 {
         let (mut ahead_below, mut step_below, mut share_below) = (0.0, 0.0, 0.0);
         for busy in 0..=channels {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn loss_grows_with_the_load_up_to_nearly_the_most_and_shrinks_with_the_buffer() -> Result<(), ParameterError> {
+    fn loss_grows_with_the_load_up_to_nearly_its_maximum_and_falls_with_the_buffer() -> Result<(), ParameterError> {
         for (inputs, transmitters) in [(4, 1), (16, 2), (20, 16), (2000, 1000)] {
             for buffer in [0, 1, 7, 300] {
                 let most = inputs as f64 / transmitters as f64;

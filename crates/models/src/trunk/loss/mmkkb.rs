@@ -13,7 +13,8 @@ pub const MMKKB: LossModel = LossModel {
     chain: Chain::Of(ln_loss),
 };
 
-/// (3.15) in logarithms, whatever the number of input links. [`crate::queues::mmck`] is the same queue with its number and wait.
+/// (3.15) in logarithms, for any number of input links. [`crate::queues::mmck`] also gives the number and the waiting time of
+/// this queue.
 fn ln_loss(trunk: &Trunk, load: f64) -> f64 {
     let offered = load * f64::from(trunk.transmitters);
     let mut chain = InverseLoss::of_one_state();

@@ -1,4 +1,4 @@
-//! The loss of a trunk at a given load: one file a model, each a birth-death chain on the packets in the trunk.
+//! //! The loss of a trunk at a given load: one file per model, each a birth-death chain of the number of packets in the trunk.
 
 mod eb;
 mod ebd;
@@ -13,7 +13,7 @@ use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, describe_ch
 use crate::parameter::ParameterError;
 use crate::root::root;
 
-/// A new loss model is its file and a name in this list.
+/// To add a loss model, add its file and a name to this list.
 macro_rules! loss_models {
     ($($file:ident::$model:ident),+ $(,)?) => {
         $(pub use $file::$model;)+
@@ -29,33 +29,33 @@ loss_models! { g1dm::G1DM, ebd::EBD, ebi::EBI, eb::EB, mmkkb::MMKKB, ebl::EBL }
 #[derive(Debug)]
 pub struct LossModel {
     pub name: &'static str,
-    /// As people write it.
+    /// Spelling for people.
     pub title: &'static str,
     pub help: &'static str,
     pub source: &'static str,
-    /// Whether it knows input links, so that as many transmitters as inputs lose nothing.
+    /// Whether the model includes input links, so that no packet is lost unless inputs outnumber transmitters.
     knows_inputs: bool,
     chain: Chain,
 }
 
-/// Logarithm of the loss that a chain predicts, for more input links than channels, if it knows them, and a load above 0.
+/// Logarithm of the loss that a chain predicts, for a load above 0 and, if it models input links, more input links than channels.
 #[derive(Clone, Copy, Debug)]
 enum Chain {
     Of(fn(&Trunk, f64) -> f64),
-    /// If so many packets keep their input link discarding: the loss is one that predicts itself.
+    /// The loss for an assumed fraction of packets that keep their input link discarding; the result is the fixed point.
     OfDiscarding(fn(&Trunk, f64, f64) -> f64),
 }
 
 impl LossModel {
-    /// Natural logarithm of the fraction of packets lost, P_B; minus infinity where none is. `load` is the intended load per
-    /// wavelength channel, rho of (3.14): what the input links would send if nothing held them back, over what the channels can
-    /// carry. It may exceed 1 and is below [`Trunk::most_load`].
+    /// Natural logarithm of the fraction of packets lost, P_B; minus infinity if no packet is lost. `load` is the intended load
+    /// per wavelength channel, rho of (3.14): the rate at which unrestricted input links would send, over the capacity of the
+    /// channels. It may exceed 1 and is below [`Trunk::most_load`].
     ///
-    /// With no more input links than channels nothing is lost, except in M/M/K/(K+B), which knows no input links. Nothing in
-    /// [`G1DM`] and [`EBI`] enforces the exact bound P_B >= 1 - 1/rho: with a buffer far above both the channels and the input links they
-    /// fall below it in overload.
+    /// If the input links do not outnumber the channels nothing is lost, except in M/M/K/(K+B), which does not model input links.
+    /// [`G1DM`] and [`EBI`] do not enforce the exact bound P_B >= 1 - 1/rho: in overload, with a buffer much larger than both the
+    /// channels and the input links, they fall below it.
     ///
-    /// Rounding leaves an error of the loss of about (K + M + B) 1e-16 relative.
+    /// Rounding causes a relative error of the loss of about (K + M + B) 1e-16.
     pub fn ln_loss(&self, trunk: &Trunk, load: f64) -> Result<f64, ParameterError> {
         trunk.check(load)?;
         if load == 0.0 || self.loses_nothing(trunk) {
@@ -71,8 +71,8 @@ impl LossModel {
         self.knows_inputs && trunk.inputs <= trunk.transmitters
     }
 
-    /// The loss that the chain predicts if so many packets keep their input link discarding, for more input links than channels and
-    /// a load above 0. Models that know no such links predict the same of all.
+    /// The loss that the chain predicts if the fraction `discarding` of packets keeps its input link discarding, for more input
+    /// links than channels and a load above 0. Models without such links ignore it.
     pub(super) fn ln_loss_if(&self, discarding: f64, trunk: &Trunk, load: f64) -> f64 {
         match self.chain {
             Chain::Of(ln_loss) => ln_loss(trunk, load),
@@ -81,15 +81,16 @@ impl LossModel {
     }
 }
 
-/// The loss that a chain which assumes it predicts. `ln_loss` falls as the assumed loss rises, for the arrival rates do, so there
-/// is one, below what assuming no loss predicts and above what assuming that predicts.
+/// The loss at which a chain predicts the loss that it assumes. `ln_loss` falls as the assumed loss rises, because the arrival
+/// rates fall. The fixed point is therefore unique, below the prediction without assumed loss and above the prediction that
+/// assumes this one.
 ///
-/// Differs: the thesis iterates (3.13) with the mean of guess and prediction; the bracket cannot oscillate.
+/// Differs: the thesis iterates (3.13) with the mean of guess and prediction; a bracketing search cannot oscillate.
 fn fixed_point(ln_loss: impl Fn(f64) -> f64) -> f64 {
     let most = ln_loss(0.0);
     let least = ln_loss(libm::exp(most));
     if least == most {
-        // The loss is too small to change a rate, perhaps too small for a float.
+        // The loss is too small to change a rate, or below floating-point range.
         return most;
     }
     libm::log(root(|loss| loss - libm::exp(ln_loss(loss)), libm::exp(least), libm::exp(most)))
@@ -122,14 +123,14 @@ impl Arguments for &'static LossModel {
 }
 
 models! {
-    /// Loss of a trunk at a given load, by one of the thesis's five models or by one of ours.
+    /// Loss of a trunk at a given load, by one of the thesis's five models or by Tailback's own, ``"ebl"``.
     ///
-    /// With at least as many transmitters as inputs nothing is lost, except in ``"mmkkb"``, which knows no input links. How far each is off
-    /// says `trunk_accuracy`.
+    /// If transmitters are at least as many as inputs nothing is lost, except in ``"mmkkb"``, which does not model input links.
+    /// `trunk_accuracy` gives the error of each model.
     pub fn trunk_loss(
         trunk: Trunk,
         load: IntendedLoad,
-        /// Of the loss.
+        /// Loss model.
         model: &'static LossModel = "g1dm",
     ) -> Result<TrunkLoss, ParameterError> {
         model.ln_loss(&trunk, load.0).map(TrunkLoss::of)
@@ -187,8 +188,8 @@ mod tests {
 
     #[test]
     fn two_inputs_share_one_channel() -> Result<(), ParameterError> {
-        // Load 1 of (3.14) is a mean gap of 1. EB: states 0, 1 have rates 2, 1 and weights 1, 2, so 1 * 2 of 2 * 1 + 1 * 2 is lost.
-        // EBD: a gap of 1 + P makes weights 1, 2 / (1 + P), so P = 1 / (2 + P), the root of P^2 + 2 P = 1.
+        // Load 1 of (3.14) is a mean gap of 1. EB: states 0, 1 have rates 2, 1 and weights 1, 2, so that 1 * 2 of 2 * 1 + 1 * 2
+        // is lost. EBD: a gap of 1 + P gives weights 1, 2 / (1 + P), so that P = 1 / (2 + P), the root of P^2 + 2 P = 1.
         for model in [&EB, &EBI] {
             assert!((loss(model, (2, 1, 0), 1.0)? - 0.5).abs() < 1e-15, "{}", model.name);
         }
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_million_states_summed_from_the_edges_are_the_states_one_by_one() -> Result<(), ParameterError> {
+    fn a_million_states_summed_from_both_ends_match_states_added_one_by_one() -> Result<(), ParameterError> {
         for (trunk, load) in cases().filter(|((inputs, _, _), _)| *inputs < 1000) {
             for discarding in [0.0, 1e-3, 0.2] {
                 let at_once =
@@ -231,7 +232,7 @@ mod tests {
         Ok(())
     }
 
-    /// (3.6) to (3.12) as they stand, in logarithms of weights.
+    /// (3.6) to (3.12) as printed, in logarithms of weights.
     fn state_by_state((inputs, transmitters, buffer): (u64, u64, u64), load: f64, discarding: f64) -> f64 {
         let (m, k, b) = (inputs as f64, transmitters as f64, buffer as f64);
         let gap = m / (load * k) - 1.0 + discarding;
@@ -260,7 +261,7 @@ mod tests {
                 let found = ln(model, trunk, load)?;
                 let ports = Ports { discarding: libm::exp(found), inserting };
                 let predicted = engset::ln_loss(&Trunk::new(trunk.0, trunk.1, trunk.2)?, load, ports);
-                // A loss in its last bit moves the prediction by as much in each of the places.
+                // An error in the last bit of a loss changes the prediction by as much in each of the places.
                 let error = (found - predicted).abs() / found.abs().max(1.0);
                 assert!(
                     error < 1e-13 * (trunk.2 as f64 + 10.0),
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn models_that_see_more_links_receiving_lose_less() -> Result<(), ParameterError> {
+    fn models_with_more_receiving_links_lose_less() -> Result<(), ParameterError> {
         for (trunk, load) in cases() {
             let [g1dm, ebd, ebi, eb] = [&G1DM, &EBD, &EBI, &EB].map(|model| ln(model, trunk, load));
             let (g1dm, ebd, ebi, eb) = (g1dm?, ebd?, ebi?, eb?);
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_buffer_there_is_nothing_to_insert() -> Result<(), ParameterError> {
+    fn without_a_buffer_no_packet_is_inserted() -> Result<(), ParameterError> {
         for (inputs, transmitters) in [(2, 1), (16, 2), (80, 20), (3000, 1000)] {
             for load in [0.01, 0.5, 1.0, 1.5] {
                 let trunk = (inputs, transmitters, 0);
@@ -305,7 +306,8 @@ mod tests {
                 less = more;
             }
         }
-        // (3.10) spreads alpha over the buffer, so that in the models with inserting links a larger one may lose more in overload.
+        // (3.10) distributes alpha over the buffer, so that in the models with inserting links a larger buffer may lose more in
+        // overload.
         for model in [&EBD, &EB, &MMKKB] {
             for load in [0.5, 1.0, 3.0] {
                 let losses = [0, 1, 2, 5, 10, 100, 10_000].map(|buffer| ln(model, (16, 2, buffer), load));
@@ -328,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_arrivals_lose_what_the_queue_of_that_name_loses() -> Result<(), ParameterError> {
+    fn mmkkb_matches_the_queueing_model() -> Result<(), ParameterError> {
         for (trunk, load) in cases() {
             let queue = mmck(Load::new(load)?, Servers::new(trunk.1)?, Places::new(trunk.1 + trunk.2)?).loss;
             if queue > 1e-280 {
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn overload_loses_what_does_not_fit() -> Result<(), ParameterError> {
+    fn overload_loses_the_excess() -> Result<(), ParameterError> {
         // (3.16), (3.18): 1 - 1/rho; (3.17): too much by M / (M - K).
         for load in [1.5, 2.5] {
             let excess = 1.0 - 1.0 / load;
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_below_any_float_and_buffers_of_a_million() -> Result<(), ParameterError> {
+    fn losses_below_floating_point_range_and_buffers_of_a_million() -> Result<(), ParameterError> {
         // EB above K is geometric with (M - K) load / (M - K load) per place: 14 * 0.5 / 15.
         let (small, large) = (ln(&EB, (16, 2, 1_000), 0.5)?, ln(&EB, (16, 2, 1_000_000), 0.5)?);
         assert!((large - small - 999_000.0 * libm::log(7.0 / 15.0)).abs() < 1e-4, "{small} {large}");
@@ -366,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn no_load_or_a_channel_for_every_input_loses_nothing() -> Result<(), ParameterError> {
+    fn no_load_or_one_channel_per_input_loses_nothing() -> Result<(), ParameterError> {
         for model in LOSS_MODELS {
             assert_eq!(ln(model, (16, 2, 3), 0.0)?, f64::NEG_INFINITY);
         }
@@ -378,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_by_name() {
+    fn invalid_parameters_are_refused_by_name() {
         let refused = |trunk: (u64, u64, u64), load| ln(&G1DM, trunk, load).map_err(|error| error.name);
         assert_eq!(refused((0, 1, 0), 0.5), Err("inputs"));
         assert_eq!(refused((4, 0, 0), 0.5), Err("transmitters"));

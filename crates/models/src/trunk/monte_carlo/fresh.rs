@@ -1,9 +1,9 @@
-//! A packet that waited leaves in an exponential time of its own, whatever its reception takes. No order and no time matter: the
-//! trunk is a Markov chain of three counts.
+//! A packet that waited has an exponential transmission time of its own, regardless of its reception. Neither order nor times
+//! matter: the trunk is a Markov chain of three counts.
 
 use super::memoryless::Waiting;
 
-/// Packets that wait. Receptions that end change nothing.
+/// Number of waiting packets. Receptions that end have no effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Fresh(u32);
 

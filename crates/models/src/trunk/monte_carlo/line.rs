@@ -1,23 +1,24 @@
-//! The virtual FIFO: packets that wait, some of which are still arriving.
+//! //! The virtual FIFO: waiting packets, some of which are still arriving.
 
-/// Waiting packets in the order in which they came. Each carries a `T`: what its reading has to know of it.
+/// Waiting packets in order of arrival. Each carries a `T`, the data that its variant stores per packet.
 ///
-/// Packets are numbered as they come, modulo 2^32, and lie in a ring whose size is a power of two: packet n in slot n modulo that.
+/// Packets are numbered in order of arrival modulo 2^32 and stored in a ring whose size is a power of two: packet n is in slot n
+/// modulo that size.
 #[derive(Debug)]
 pub struct Line<T> {
     ring: Vec<Waiting<T>>,
     /// Number of the packet that leaves next.
     first: u32,
-    /// Number of the packet that comes next.
+    /// Number of the packet that arrives next.
     next: u32,
-    /// Numbers of those that are still arriving, in no order.
+    /// Numbers of the packets that are still arriving, unordered.
     arriving: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Waiting<T> {
     carried: T,
-    /// Its place in `arriving`, or `ARRIVED`.
+    /// Its index in `arriving`, or `ARRIVED`.
     place: u32,
 }
 
@@ -39,7 +40,7 @@ impl<T: Copy + Default> Line<T> {
         self.arriving.len() as u32
     }
 
-    /// A packet that has begun to arrive joins.
+    /// Adds a packet that has begun to arrive.
     #[inline(always)]
     pub fn join(&mut self, carried: T) {
         let place = self.arriving();
@@ -47,12 +48,12 @@ impl<T: Copy + Default> Line<T> {
         self.push(Waiting { carried, place });
     }
 
-    /// A packet that has arrived joins.
+    /// Adds a packet that has arrived completely.
     pub fn join_arrived(&mut self, carried: T) {
         self.push(Waiting { carried, place: ARRIVED });
     }
 
-    /// One of those still arriving, the one at `place` among them, has arrived; `change` what it carries.
+    /// The packet at index `place` of `arriving` has arrived; `change` updates its data.
     #[inline(always)]
     pub fn arrived(&mut self, place: u32, change: impl FnOnce(T) -> T) {
         let number = self.no_longer_arriving(place);
@@ -60,7 +61,7 @@ impl<T: Copy + Default> Line<T> {
         self.ring[slot] = Waiting { carried: change(self.ring[slot].carried), place: ARRIVED };
     }
 
-    /// The first leaves: what it carries, and whether it is still arriving.
+    /// Removes the first packet. Returns its data, and whether it is still arriving.
     #[inline(always)]
     pub fn leave(&mut self) -> Option<(T, bool)> {
         if self.first == self.next {
@@ -75,7 +76,7 @@ impl<T: Copy + Default> Line<T> {
         Some((carried, arriving))
     }
 
-    /// Changes what those carry that are still arriving.
+    /// Changes the data of packets that are still arriving.
     pub fn change_arriving(&mut self, change: impl Fn(T) -> T) {
         for place in 0..self.arriving.len() {
             let slot = self.slot(self.arriving[place]);
@@ -114,7 +115,7 @@ impl<T: Copy + Default> Line<T> {
         }
     }
 
-    /// Its number. The last of those arriving takes the place that becomes free.
+    /// Returns the packet's number. The last packet of `arriving` moves to the free index.
     #[inline(always)]
     fn no_longer_arriving(&mut self, place: u32) -> u32 {
         let number = self.arriving.swap_remove(place as usize);
@@ -133,7 +134,7 @@ impl<T: Copy + Default> Clone for Line<T> {
         line
     }
 
-    /// Only what waits, and mostly without a new allocation: splitting copies all the time.
+    /// Copies only waiting packets, mostly without a new allocation, because splitting copies often.
     fn clone_from(&mut self, source: &Line<T>) {
         (self.first, self.next) = (source.first, source.next);
         let slots = (self.len() as usize).next_power_of_two();
@@ -150,15 +151,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_leave_in_order_and_know_whether_they_have_arrived() {
+    fn packets_leave_in_order_with_their_arrival_status() {
         let mut line = Line::new();
         for name in ["a", "b", "c", "d"] {
             line.join(name);
         }
-        // Those arriving lie as a, b, c, d. "b" has arrived, and "d" takes its place: a, d, c.
+        // `arriving` is a, b, c, d. "b" has arrived, and "d" takes its index: a, d, c.
         line.arrived(1, |name| if name == "b" { "B" } else { "another" });
         assert_eq!(line.leave(), Some(("a", true)));
-        // Now c, d: the one at place 1 is "d".
+        // Now c, d: index 1 is "d".
         line.arrived(1, |name| if name == "d" { "D" } else { "another" });
         assert_eq!((line.len(), line.arriving()), (3, 1));
         assert_eq!(line.leave(), Some(("B", false)));
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_into_an_old_line_is_the_line() {
+    fn a_copy_into_a_used_line_equals_the_original() {
         let mut line = Line::new();
         line.join(1);
         line.join(2);

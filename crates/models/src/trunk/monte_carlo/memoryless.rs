@@ -1,5 +1,5 @@
-//! A packet that waited leaves in an exponential time of its own: `fresh` and `coupled`. What becomes of its reception meanwhile is the whole
-//! difference between them, and a [`Waiting`].
+//! A packet that waited has an exponential transmission time of its own: variants `fresh` and `coupled`. They differ only in the
+//! fate of its reception, which [`Waiting`] abstracts.
 
 use super::random::Random;
 use super::{Offered, Switch};
@@ -9,30 +9,30 @@ pub struct Memoryless<W> {
     trunk: Offered,
     /// Inputs that receive nothing.
     idle: u32,
-    /// Inputs whose packet is being sent while it arrives: both end as one.
+    /// Inputs whose packet is cut through: reception and transmission end together.
     busy: u32,
-    /// Transmitters that send a packet without an input that would be `busy` with it.
+    /// Transmitters that send a packet whose input is not `busy`.
     sending: u32,
     waiting: W,
 }
 
-/// The packets that wait, and the inputs that receive one of these or one that is discarded.
+/// The waiting packets, and the inputs that receive one of these or a discarded packet.
 pub trait Waiting: Clone + Send + Sync {
-    /// So many that have arrived.
+    /// The given number of packets that have arrived.
     fn of(packets: u32) -> Self;
 
     fn packets(&self) -> u32;
 
-    /// A packet that has begun to arrive waits.
+    /// Adds a packet that has begun to arrive.
     fn join(&mut self);
 
-    /// A packet that has begun to arrive is discarded.
+    /// Discards a packet that has begun to arrive.
     fn discard(&mut self);
 
-    /// One of the receptions ends that are of no packet being sent; `which` of them.
+    /// One of the receptions of packets that are not cut through ends; `which` is its index.
     fn received(&mut self, which: u32);
 
-    /// The first is sent, if there is one: whether its reception is to end with it.
+    /// Removes the first packet, if any. Returns whether its reception ends with its transmission.
     fn leave(&mut self) -> Option<bool>;
 }
 
@@ -85,7 +85,7 @@ impl<W: Waiting> Switch for Memoryless<W> {
 }
 
 impl<W: Waiting> Memoryless<W> {
-    /// A transmitter is free.
+    /// A transmitter has become free.
     #[inline(always)]
     fn send_next(&mut self) {
         match self.waiting.leave() {

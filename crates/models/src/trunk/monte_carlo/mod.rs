@@ -1,14 +1,14 @@
 //! The detailed model of a trunk (section 3.6.1), simulated event by event.
 //!
 //! M inputs share K transmitters and B waiting places. An idle input starts a packet after an exponential time of mean 1/lambda;
-//! packet times are exponential of mean 1, the unit of time. A packet leaves while it comes if a transmitter is free ("busy"), else
-//! it is stored if a place is free ("inserting"), else it is discarded while it comes ("discarding"). A packet in transmission
-//! holds no place, so that at most B wait. They leave in the order in which they came.
+//! packet times are exponential of mean 1, the unit of time. A packet is cut through if a transmitter is free ("busy"), stored if
+//! a place is free ("inserting"), and otherwise discarded during its reception ("discarding"). A packet in transmission occupies
+//! no place, so that at most B wait. Packets leave in order of arrival.
 //!
-//! Start in [`rounds`], which measures the loss to a width asked for; [`splitting`] is what it does where losses are rare.
-//! [`own_length`], [`fresh`] and [`coupled`] are the three readings of what becomes of a packet that waited. All rest on one fact:
-//! exponential times have no memory, so that the inputs in one state are a count, and the one that ends next is any of them. What a
-//! packet costs therefore depends neither on M nor on B.
+//! Start in [`rounds`], which estimates the loss to a requested interval width; it uses [`splitting`] where losses are rare.
+//! [`own_length`], [`fresh`] and [`coupled`] are the three variants for packets that waited. All are based on the memorylessness
+//! of exponential times: the inputs in one state are only counted, and each is equally likely to end next. The cost of a packet
+//! is therefore independent of M and B.
 
 mod coupled;
 mod fresh;
@@ -25,7 +25,7 @@ use super::Trunk;
 use crate::parameter::ParameterError;
 use random::Random;
 
-/// A trunk and what comes to it.
+/// A trunk and its offered traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Offered {
     inputs: u32,
@@ -35,7 +35,7 @@ struct Offered {
     lambda: f64,
 }
 
-/// More places than that would take too much memory, one walk beside the other.
+/// A larger number of places would take too much memory with many walks.
 const MOST_BUFFER: u32 = 1_000_000;
 
 impl Offered {
@@ -44,33 +44,33 @@ impl Offered {
         if trunk.buffer > MOST_BUFFER {
             return Err(ParameterError::new("buffer", trunk.buffer, "at most 1000000 packets in a simulation"));
         }
-        // The share of time in which an input is not idle, lambda / (lambda + 1), from (3.14).
+        // Fraction of time in which an input is not idle, lambda / (lambda + 1), from (3.14).
         let active = load / trunk.most_load();
         let Trunk { inputs, transmitters, buffer } = *trunk;
         Ok(Offered { inputs, transmitters, buffer, lambda: active / (1.0 - active) })
     }
 
-    /// Whether a packet can ever find no transmitter free: there are more inputs than transmitters, and they send.
+    /// Whether a packet can find no transmitter free: inputs outnumber transmitters and the load is above 0.
     fn can_lose(&self) -> bool {
         self.inputs > self.transmitters && self.lambda > 0.0
     }
 
-    /// Packets that fit, those in transmission included.
+    /// Capacity in packets, packets in transmission included.
     fn places(&self) -> u32 {
         self.transmitters + self.buffer
     }
 }
 
-/// A trunk in one of the readings, followed from arrival to arrival: between two of them packets only leave.
+/// A trunk in one of the variants, simulated from arrival to arrival: between two arrivals packets only leave.
 trait Switch: Clone + Send + Sync {
-    /// Nothing arrives, leaves or waits.
+    /// Empty and idle.
     fn empty(trunk: &Offered) -> Self;
 
     /// Every transmitter sends and every place holds a packet that has arrived.
     fn full(trunk: &Offered, random: &mut Random) -> Self;
 
-    /// Goes on until a packet comes, and says how many it finds that are being sent or wait. If they are as many as fit, it is lost,
-    /// else it is one more.
+    /// Simulates up to the next arrival and returns the number of packets that it finds in transmission or waiting. If that
+    /// number equals the capacity the packet is lost, otherwise it is added.
     fn arrival(&mut self, random: &mut Random) -> u32;
 }
 
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_simulated_is_refused_by_name() -> Result<(), ParameterError> {
+    fn invalid_parameters_are_refused_by_name() -> Result<(), ParameterError> {
         for load in [-0.1, 2.0, f64::NAN, f64::INFINITY] {
             assert_eq!(Offered::new(&Trunk::new(2, 1, 0)?, load).map_err(|error| error.name), Err("load"), "{load}");
         }

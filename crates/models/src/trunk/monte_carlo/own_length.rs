@@ -1,9 +1,9 @@
-//! A packet that waited leaves in its own length: what a packet of some length does.
+//! A packet that waited is transmitted in its own length, as a real packet is.
 //!
-//! Lengths are never drawn. A reception ends as any exponential time does, and only if the packet waits does it matter when it began:
-//! one that arrived whole has the length that its reception took; one that is sent while it arrives has waited for some time, and is
-//! sent for just that time more after its reception, whenever that ends. So the only ends that have to be remembered, and put in
-//! order, are those of packets that waited, have arrived and are being sent: at most one a transmitter.
+//! Lengths are never drawn. A reception ends after an exponential time, and its start matters only if the packet waits. A packet
+//! that has arrived completely has the length of its reception. A packet that is sent during its reception has waited for some
+//! time, and its transmission continues for exactly that time after its reception. The only times to store and sort are therefore
+//! the ends of transmissions of packets that waited and have arrived: at most one per transmitter.
 
 use super::line::Line;
 use super::random::Random;
@@ -14,28 +14,28 @@ use std::collections::BinaryHeap;
 #[derive(Debug)]
 pub struct OwnLength {
     trunk: Offered,
-    /// Packet times since some instant.
+    /// Packet times since the origin.
     now: f64,
     /// Inputs that receive nothing.
     idle: u32,
     /// Inputs whose packet is being discarded.
     discarding: u32,
-    /// Inputs whose packet did not wait: its reception and its transmission are one.
+    /// Inputs whose packet is cut through: reception and transmission are one.
     busy: u32,
-    /// For each input whose packet waited and is now being sent while it arrives: how long it waited.
+    /// The waiting time of each packet that waited and is now being sent during its reception.
     waited: Vec<f64>,
-    /// The next instant at which the transmission of a packet that waited and has arrived ends; infinite if there is none.
+    /// Earliest end of transmission of a packet that waited and has arrived; infinite if there is none.
     next_end: f64,
-    /// The others of these instants.
+    /// The later ends of such transmissions.
     ends: BinaryHeap<Reverse<Instant>>,
-    /// Those that wait: since when if still arriving, else for how long they will be sent.
+    /// Waiting packets: the start of reception if still arriving, otherwise the transmission time.
     line: Line<f64>,
 }
 
-/// Not negative, and as an integer in the same order.
+/// Non-negative, ordered as an integer.
 type Instant = u64;
 
-/// After so many packet times their origin moves, so that they stay exact to 10^-10.
+/// The origin of time moves after this number of packet times, so that times remain exact to 10^-10.
 const LONG: f64 = 1e6;
 
 impl Switch for OwnLength {
@@ -95,13 +95,13 @@ impl Switch for OwnLength {
 }
 
 impl OwnLength {
-    /// Busy transmitters, once everything up to now was sent.
+    /// Busy transmitters, after all transmissions up to now have ended.
     #[inline(always)]
     fn sending(&self) -> u32 {
         self.busy + self.waited.len() as u32 + self.ends.len() as u32 + u32::from(self.next_end < f64::INFINITY)
     }
 
-    /// One of the inputs that are not idle has received its packet.
+    /// An active input has finished a reception.
     #[inline(always)]
     fn received(&mut self, which: u32) {
         self.idle += 1;
@@ -128,7 +128,7 @@ impl OwnLength {
         self.line.arrived(which - self.waited.len() as u32, |since| now - since);
     }
 
-    /// Ends the transmissions that have ended by now, each of which lets the next packet begin.
+    /// Ends the transmissions that are due. Each lets the next packet start.
     #[inline(always)]
     fn send_until_now(&mut self) {
         while self.next_end <= self.now {
@@ -138,7 +138,7 @@ impl OwnLength {
         }
     }
 
-    /// A transmitter becomes free at an instant: the first that waits is sent.
+    /// A transmitter becomes free: sends the first waiting packet.
     #[inline(always)]
     fn send_next(&mut self, at: f64) {
         match self.line.leave() {

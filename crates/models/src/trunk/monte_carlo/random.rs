@@ -1,9 +1,9 @@
-//! Random numbers of one replication: fast, and the same on every platform.
+//! Random numbers of one replication: fast, and identical on every platform.
 //!
-//! A simulation draws some ten thousand million of them, one after the other, and needs none out of order. The counter-based streams
-//! of the engine, which can be read anywhere, cost several times as much. Hence xoshiro256++ (Blackman and Vigna, "Scrambled linear
-//! pseudorandom number generators", ACM TOMS 47(4), 2021), and the ziggurat for exponential times (Marsaglia and Tsang, "The ziggurat
-//! method for generating random variables", Journal of Statistical Software 5(8), 2000).
+//! A simulation draws about ten billion of them in sequence and needs no random access. The counter-based streams of the engine,
+//! which provide it, cost several times as much. This module therefore uses xoshiro256++ (Blackman and Vigna, "Scrambled linear
+//! pseudorandom number generators", ACM TOMS 47(4), 2021), and the ziggurat method for exponential times (Marsaglia and Tsang,
+//! "The ziggurat method for generating random variables", Journal of Statistical Software 5(8), 2000).
 
 use std::sync::LazyLock;
 
@@ -15,12 +15,12 @@ pub struct Random {
 }
 
 impl Random {
-    /// Replication `index` of a simulation. Two pairs of seed and index never share a state, for mixing loses nothing.
+    /// Replication `index` of a simulation. Different pairs of seed and index never share a state, because mixing is one to one.
     pub fn new(seed: u64, index: u64) -> Random {
         let (seed, index) = (mixed(seed.wrapping_add(WEYL)), mixed(index.wrapping_add(WEYL.wrapping_mul(2))));
         let state = [seed, index, mixed(seed ^ index.rotate_left(32)), mixed(seed.wrapping_add(index))];
         let mut random = Random { state, ziggurat: &ZIGGURAT };
-        // The indices are close to each other: let the differences spread through the state.
+        // The indices differ in few bits: let the differences spread through the state.
         for _ in 0..32 {
             random.bits();
         }
@@ -51,7 +51,7 @@ impl Random {
     #[inline(always)]
     pub fn exponential(&mut self) -> f64 {
         let bits = self.bits();
-        // Layer and place in it come from different bits.
+        // Layer and position within it come from different bits.
         let layer = (bits & 0xff) as usize;
         let x = unit(bits) * self.ziggurat.edge[layer];
         if x < self.ziggurat.edge[layer + 1] { x } else { self.exponential_at_the_edge(layer, x) }
@@ -60,7 +60,7 @@ impl Random {
     #[cold]
     fn exponential_at_the_edge(&mut self, layer: usize, x: f64) -> f64 {
         if layer == 0 {
-            // The tail is the distribution again, further out.
+            // The tail is the same distribution, shifted.
             return TAIL + self.exponential();
         }
         let (below, above) = (self.ziggurat.height[layer], self.ziggurat.height[layer + 1]);
@@ -87,14 +87,14 @@ fn mixed(bits: u64) -> u64 {
 /// Layers of equal area under exp(-x).
 #[derive(Debug)]
 struct Ziggurat {
-    /// Right edges, falling to 0; that of the base layer is widened to hold the tail.
+    /// Right edges, falling to 0; the edge of the base layer is widened to include the tail.
     edge: [f64; LAYERS + 1],
-    /// exp(-edge), of the base layer at the beginning of the tail.
+    /// exp(-edge); for the base layer at the start of the tail.
     height: [f64; LAYERS + 1],
 }
 
 const LAYERS: usize = 256;
-/// Where the tail begins, and the area of each layer (Marsaglia and Tsang, table for 256 layers).
+/// Start of the tail, and area of each layer (Marsaglia and Tsang, table for 256 layers).
 const TAIL: f64 = 7.697_117_470_131_05;
 const AREA: f64 = 0.003_949_659_822_581_557;
 
@@ -115,13 +115,13 @@ mod tests {
 
     #[test]
     fn the_layers_close_at_the_top() {
-        // The last layer reaches from its height to 1 with the same area as all others.
+        // The last layer extends from its height to 1 with the same area as all others.
         let area = ZIGGURAT.edge[LAYERS - 1] * (1.0 - ZIGGURAT.height[LAYERS - 1]);
         assert!((area / AREA - 1.0).abs() < 1e-9, "{area}");
     }
 
     #[test]
-    fn shares_above_any_point_are_those_of_the_exponential() {
+    fn tail_probabilities_are_exponential() {
         let mut random = Random::new(1, 0);
         let n = 4_000_000;
         let points = [0.001, 0.01, 0.06, 0.3, 1.0, 2.5, 5.0, 7.5, 7.8, 10.0, 12.0];
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn replications_and_seeds_do_not_follow_each_other() {
+    fn replications_and_seeds_are_uncorrelated() {
         // Correlation of neighbouring streams over 100,000 draws, in standard errors.
         for (other_seed, other_index) in [(1, 1), (2, 0), (0, 1)] {
             let (mut one, mut other) = (Random::new(1, 0), Random::new(other_seed, other_index));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_are_pinned_for_they_are_part_of_the_results() {
+    fn draws_are_pinned_because_results_depend_on_them() {
         let mut random = Random::new(1, 2);
         let drawn = [random.bits(), random.bits(), random.bits()];
         assert_eq!(drawn, [449_060_024_332_971_278, 7_313_986_043_204_787_802, 14_721_531_686_533_425_457]);

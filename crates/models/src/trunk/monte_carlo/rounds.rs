@@ -1,15 +1,15 @@
-//! Loss of a trunk in the detailed model, by simulation, with a 95 % interval as narrow as asked for.
+//! Loss of a trunk in the detailed model, by simulation, with a 95 % confidence interval of a requested width.
 //!
-//! **Replications.** 32 walks with random numbers of their own; the interval is Student's over them. Half of them start empty and half
-//! full. As long as a walk remembers how it began, the halves differ and the interval is wide; and a round counts only if the halves
-//! agree within what chance explains.
+//! **Replications.** 32 walks have independent random numbers, and the interval is Student's over them. Half of them start empty
+//! and half full. While a walk depends on its start, the halves differ and the interval is wide. A round counts only if the
+//! halves agree within statistical error.
 //!
-//! **Rounds.** Each round goes on where the one before stopped, starts all counts anew, and is as long as the rounds before it make it.
-//! The interval is that of the last round alone. So what is measured does not decide when measuring stops, which would bend the
-//! interval: runs with by chance little variance would end early. The first round only forgets the start; where losses are rare,
-//! some more find thresholds for [`super::splitting`].
+//! **Rounds.** Each round continues from the end of the previous one, resets all counts, and has a length determined by the
+//! rounds before it. The interval is that of the last round alone. The measured value therefore does not determine when measuring
+//! stops, which would bias the interval: runs with a low variance by chance would end early. The first round is the warm-up;
+//! where losses are rare, further rounds find thresholds for [`super::splitting`].
 //!
-//! Nothing depends on who does the [`Job`]s of a round, or on how they are cut into slices.
+//! Results do not depend on which thread runs the [`Job`]s of a round, or on their slicing.
 
 use super::coupled::Coupled;
 use super::fresh::Fresh;
@@ -21,64 +21,64 @@ use super::{Offered, Switch};
 use crate::parameter::ParameterError;
 use crate::trunk::{Reading, Trunk};
 
-/// What is simulated and how well.
+/// Parameters of a simulation and its accuracy.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub trunk: Trunk,
     /// Intended load per transmitter, rho of (3.14).
     pub load: f64,
     pub reading: Reading,
-    /// Width of the 95 % interval over the loss, above 0 and up to 0.5.
+    /// Width of the 95 % interval relative to the loss, above 0 and up to 0.5.
     pub relative_width: f64,
-    /// Packets to simulate at most, in all: 100,000 to 10^15.
+    /// Maximum number of packets to simulate in total: 100,000 to 10^15.
     pub most_arrivals: u64,
-    /// Whether rare losses are split for.
+    /// Whether to use splitting for rare losses.
     pub splitting: bool,
     pub seed: u64,
 }
 
-/// A simulation under way.
+/// A simulation in progress.
 pub struct Simulation {
     settings: Settings,
     walks: Vec<Box<dyn Walker>>,
     plan: Plan,
     stage: Stage,
-    /// Packets for each walk in this round, those of its copies not counted.
+    /// Packets per walk in this round, not counting copies.
     length: u64,
-    /// Packets simulated in finished rounds.
+    /// Packets simulated in completed rounds.
     simulated: u64,
-    /// Packets that the whole simulation is expected to take; infinite as long as nothing is known.
+    /// Expected number of packets of the whole simulation; infinite while unknown.
     expected: f64,
     estimate: Estimate,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The start is being forgotten.
+    /// Warm-up.
     Settling,
-    /// It is being found out how rare each occupancy is.
+    /// The rarity of each occupancy is being estimated.
     Exploring,
     /// The loss is being measured.
     Measuring,
     Done,
 }
 
-/// What was measured.
+/// Result of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Share of packets that are discarded.
+    /// Fraction of packets that are discarded.
     pub loss: f64,
-    /// Of its 95 % interval; not a number if no packet was lost by chance.
+    /// Half-width of its 95 % interval; NaN if by chance no packet was lost.
     pub half_width: f64,
-    /// Whether the interval is as narrow as was asked for, and the start is forgotten.
+    /// Whether the interval is as narrow as requested and the warm-up is complete.
     pub narrow: bool,
-    /// Packets that came in the round that was measured, not counting copies.
+    /// Packets that arrived in the measured round, not counting copies.
     pub arrivals: u64,
     /// Packets that were discarded in it, counting copies.
     pub lost: u64,
     /// Packets simulated in all rounds, counting copies.
     pub simulated: u64,
-    /// Packets in the trunk at which a walk was tried again, and into how many; empty for a direct simulation.
+    /// Occupancies at which walks were split, and the number of walks after the split; empty for a direct simulation.
     pub thresholds: Vec<(u32, u32)>,
 }
 
@@ -86,13 +86,13 @@ const REPLICATIONS: u64 = 32;
 /// Two-sided 95 % points of Student's t with 31 and with 30 degrees of freedom.
 const STUDENT: f64 = 2.039_513_446_396_408;
 const STUDENT_OF_HALVES: f64 = 2.042_272_456_301_238;
-/// Packets for each walk in the first rounds.
+/// Packets per walk in the first rounds.
 const FIRST_LENGTH: u64 = 1 << 11;
-/// With so few copies, counting what is lost takes no longer.
+/// With fewer copies direct simulation takes no longer.
 const WORTH_COPIES: f64 = 32.0;
-/// Rounds grow at most so much, for an interval from a short round may say little.
+/// Maximum growth from round to round, because the interval of a short round is unreliable.
 const MOST_GROWTH: f64 = 8.0;
-/// A round is planned to be narrower than asked, so that it seldom misses by chance.
+/// Rounds aim at a narrower interval than requested, so that they seldom miss by chance.
 const AIM: f64 = 0.85;
 
 impl Simulation {
@@ -129,14 +129,14 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// What is left of this round, in pieces of about `slice` packets that can be done side by side.
+    /// The remainder of this round, in parts of about `slice` packets that can run in parallel.
     pub fn jobs(&mut self, slice: u64) -> Vec<Job<'_>> {
         let (plan, length) = (&self.plan, self.length);
         let unfinished = self.walks.iter_mut().filter(|walk| walk.tally().arrived < length);
         unfinished.map(|walk| Job { walk: &mut **walk, plan, length, slice }).collect()
     }
 
-    /// Whether all is done. At the end of a round plans the next.
+    /// Whether the simulation is complete. At the end of a round, plans the next one.
     pub fn conclude(&mut self) -> bool {
         if self.walks.iter().any(|walk| walk.tally().arrived < self.length) {
             return false;
@@ -152,7 +152,7 @@ impl Simulation {
         self.stage == Stage::Done
     }
 
-    /// Share of the work that is done, as far as can be told.
+    /// Estimated fraction of the work that is complete.
     pub fn progress(&self) -> f64 {
         if self.stage == Stage::Done {
             return 1.0;
@@ -160,7 +160,7 @@ impl Simulation {
         (self.simulated + self.simulated_in_round()) as f64 / self.expected.min(self.settings.most_arrivals as f64)
     }
 
-    /// What was measured in the last round that is finished.
+    /// Result of the last completed round.
     pub fn estimate(&self) -> Estimate {
         Estimate { simulated: self.simulated + self.simulated_in_round(), ..self.estimate.clone() }
     }
@@ -175,7 +175,7 @@ impl Simulation {
         if lost >= ENOUGH || self.simulated > self.settings.most_arrivals / 2 {
             self.go_on(Stage::Measuring, 1.0);
         } else {
-            // Deeper with the new thresholds; where there is no new one, longer.
+            // Deeper with the new thresholds; longer if there is no new one.
             self.go_on(Stage::Exploring, if known { 4.0 } else { 1.0 });
         }
     }
@@ -194,13 +194,13 @@ impl Simulation {
         }
     }
 
-    /// The next round, as many times as long as this one, if the budget allows; the last one takes what is left of it.
+    /// Starts the next round, longer by a factor of `growth` if the budget allows; the last round uses the rest of the budget.
     fn go_on(&mut self, stage: Stage, growth: f64) {
         let cost = self.simulated_in_round() as f64 / self.length as f64;
         let left = self.settings.most_arrivals.saturating_sub(self.simulated) as f64;
         let affordable = (left / cost).floor();
         let wanted = (self.length as f64 * growth).round();
-        // A measurement that is no longer than the one before it would be no better.
+        // A measurement that is not longer than the previous one would be no better.
         let least = if self.stage == Stage::Measuring { self.length as f64 } else { 0.0 };
         if affordable.min(wanted) <= least {
             self.stage = Stage::Done;
@@ -252,8 +252,8 @@ impl Simulation {
     }
 }
 
-/// Whether walks that began empty and walks that began full, which take turns, differ no more than by chance: Student's test. The
-/// errors add up to 0.
+/// Whether the walks that began empty and the walks that began full, which alternate, differ only by chance: Student's test. The
+/// errors sum to 0.
 fn halves_agree(errors: &[f64]) -> bool {
     let n = errors.len() as f64;
     let mean = errors.iter().step_by(2).sum::<f64>() / (n / 2.0);
@@ -261,7 +261,7 @@ fn halves_agree(errors: &[f64]) -> bool {
     2.0 * mean.abs() <= STUDENT_OF_HALVES * (within / (n - 2.0) * 4.0 / n).sqrt()
 }
 
-/// A piece of a round.
+/// Part of a round.
 pub struct Job<'a> {
     walk: &'a mut dyn Walker,
     plan: &'a Plan,

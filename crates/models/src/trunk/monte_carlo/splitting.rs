@@ -1,38 +1,38 @@
 //! Importance splitting in the form RESTART (Villen-Altamirano and Villen-Altamirano, "RESTART: a method for accelerating rare event
 //! simulations", ITC-13, 1991; Garvels, "The splitting method in rare event simulation", thesis, University of Twente, 2000).
 //!
-//! Each time a walk enters an occupancy that is a threshold, it is tried again from there: `factor - 1` copies go on beside it, each
-//! with chances of its own, until they fall below the threshold at which they were made. The walk itself goes on for ever. So
-//! where the product of the factors up to an occupancy is P, there are P times as many walks, each of which counts as 1/P, and
-//! the expected sum is what one walk alone would count in the long run, whatever thresholds and factors are. These decide only the
-//! effort. Nothing has to regenerate, which a large trunk never does.
+//! Each time a walk enters an occupancy that is a threshold, it is split: `factor - 1` copies continue from there, each with its
+//! own random numbers, until they fall below the threshold at which they were created. The walk itself continues indefinitely. If
+//! the product of the factors up to an occupancy is P, there are P times as many walks, each with weight 1/P, and the expected
+//! sum is the long-run count of a single walk for any thresholds and factors. These determine only the effort. No regeneration is
+//! required, which would never occur in a large trunk.
 
 use super::Switch;
 use super::random::Random;
 
-/// How often a walk is tried again, by the occupancy it enters.
+/// Splitting factors by the occupancy entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// By occupancy; 1 where there is no threshold.
     factors: Vec<u32>,
 }
 
-/// Entries into an occupancy that make its frequency known to some ten per cent.
+/// Number of entries into an occupancy that determines its frequency to about ten per cent.
 pub const ENOUGH: u64 = 100;
 
 impl Plan {
-    /// No thresholds, for a trunk that holds `places` packets.
+    /// No thresholds, for a trunk with a capacity of `places` packets.
     pub fn none(places: u32) -> Plan {
         Plan { factors: vec![1; places as usize + 1] }
     }
 
-    /// Packets that the trunk holds.
+    /// Capacity of the trunk in packets.
     pub fn places(&self) -> u32 {
         self.factors.len() as u32 - 1
     }
 
-    /// A plan by which every occupancy above the usual ones is entered as often as these, as far as `entered` tells, which was counted
-    /// under this plan. That keeps the effort for each threshold the same, which is near the optimum (Garvels, chapter 2).
+    /// A plan by which every occupancy above the usual ones is entered as often as these, as far as the counts `entered`,
+    /// obtained under this plan, allow. This equalises the effort per threshold, which is near the optimum (Garvels, chapter 2).
     pub fn refined(&self, entered: &[u64]) -> Plan {
         let mut frequencies = vec![0.0; entered.len()];
         let mut copies = 1.0;
@@ -52,51 +52,51 @@ impl Plan {
         refined
     }
 
-    /// Occupancies at which walks are tried again, and into how many.
+    /// Occupancies at which walks are split, and the factors.
     pub fn thresholds(&self) -> impl Iterator<Item = (u32, u32)> {
         (0..).zip(self.factors.iter().copied()).filter(|(_, factor)| *factor > 1)
     }
 
-    /// How many walks there are where the trunk is full, for each that there would be.
+    /// Number of walks at a full trunk, relative to a direct simulation.
     pub fn copies(&self) -> f64 {
         self.factors.iter().map(|factor| f64::from(*factor)).product()
     }
 }
 
-/// The highest occupancy up to which, from `usual` on, all were entered often enough.
+/// The highest occupancy such that all occupancies from `usual` up to it were entered often enough.
 pub fn known_up_to(entered: &[u64], usual: usize) -> usize {
     usual + entered[usual + 1..].iter().take_while(|count| **count >= ENOUGH).count()
 }
 
-/// What was counted.
+/// Counts.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Packets that came to the walk itself.
+    /// Packets that arrived at the walk itself.
     pub arrived: u64,
-    /// Packets that came to its copies, that at which a copy ended included.
+    /// Packets that arrived at its copies, including the one at which a copy ended.
     pub retried: u64,
     /// Packets lost, in the walk and in its copies.
     pub lost: u64,
-    /// Accepted packets by the occupancy that they led to, in the walk and in its copies; empty where there is no threshold and none is
-    /// looked for.
+    /// Accepted packets by the resulting occupancy, in the walk and in its copies; empty if there are no thresholds and none are
+    /// being searched.
     pub entered: Vec<u64>,
 }
 
-/// A trunk that is followed for ever, and copies of it that are followed for a while.
+/// A trunk that is simulated indefinitely, and copies of it that are simulated for a while.
 pub struct Walk<S> {
     switch: S,
     random: Random,
     tally: Tally,
-    /// One for each threshold; what is in them does not outlive a retrial.
+    /// One per threshold. Their contents do not outlive a retrial.
     copies: Vec<S>,
 }
 
-/// A walk of any reading.
+/// A walk of any variant.
 pub trait Walker: Send + Sync {
-    /// Counts anew, under this plan from now on.
+    /// Resets the counts and uses this plan from now on.
     fn restart(&mut self, plan: &Plan, count_entries: bool);
 
-    /// Goes on until `arrivals` packets have come since the restart, or for about `slice` packets, those of copies included.
+    /// Simulates until `arrivals` packets have arrived since the restart, or for about `slice` packets including copies.
     fn advance(&mut self, plan: &Plan, arrivals: u64, slice: u64);
 
     fn tally(&self) -> &Tally;
@@ -136,8 +136,8 @@ impl<S: Switch> Walker for Walk<S> {
     }
 }
 
-/// The trunk holds so many packets, one more than before: where that is a threshold, it is tried again from here. There is one copy
-/// for this threshold and each above it.
+/// The occupancy has increased by one. If it is a threshold, splits the walk. There is one copy for this threshold and each above
+/// it.
 fn entered<S: Switch>(occupancy: u32, switch: &S, plan: &Plan, random: &mut Random, tally: &mut Tally, copies: &mut [S]) {
     tally.entered[occupancy as usize] += 1;
     let factor = plan.factors[occupancy as usize];
