@@ -45,9 +45,9 @@ use tailback_core::network::{
 };
 use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
-use tailback_core::queue::{BpdSpec, CodelSpec, MaxNetSpec, PolicySpec, SpdReading, SpdSpec};
+use tailback_core::queue::{BpdSpec, CodelSpec, MaxNetSpec, PolicySpec, SpdSpec, SpdVariant};
 use tailback_core::schedule::{FlowQueueSpec, SchedulerSpec};
-use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
+use tailback_core::tcp::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
 
 const MSS: Bytes = Bytes(1000);
 const HEADER: Bytes = Bytes(40);
@@ -125,7 +125,7 @@ fn read(arguments: impl Iterator<Item = String>) -> Result<Dumbbell, String> {
 fn laws() -> Vec<ControllerSpec> {
     let mut laws = ControllerSpec::samples();
     laws.dedup_by_key(|law| law.name());
-    laws.retain(|law| law.name().is_some() && law.goes_by().is_none());
+    laws.retain(|law| law.name().is_some() && law.price_meaning().is_none());
     laws
 }
 
@@ -159,7 +159,7 @@ impl Dumbbell {
             dropping_threshold: Some(20),
             epd_threshold: places * 8 / 10,
             congestion_threshold: places / 5,
-            reading: SpdReading::Corrected,
+            reading: SpdVariant::Corrected,
         };
         let policy = match (of.get("bpd"), of.get("spd")) {
             _ if [4.0, 5.0].contains(&of.get("law")) => PolicySpec::MaxNet(MaxNetSpec::default()),
@@ -243,9 +243,10 @@ impl Dumbbell {
             1.0 => ControllerSpec::Fast(FastSpec::default()),
             2.0 => ControllerSpec::Fast(FastSpec { update: UpdateForm::Module, ..FastSpec::default() }),
             3.0 => ControllerSpec::Vegas(VegasSpec::default()),
-            4.0 | 5.0 => {
-                ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: mbps(self.0.get("acc") / 5.0), ..MaxNetSourceSpec::default() })
-            }
+            4.0 | 5.0 => ControllerSpec::MaxNet(MaxNetSourceSpec {
+                max_rate: mbps(self.0.get("acc") / 5.0),
+                ..MaxNetSourceSpec::default()
+            }),
             law => {
                 laws().get((law - FIRST_LAW) as usize).filter(|_| law >= FIRST_LAW).cloned().unwrap_or(ControllerSpec::Reno(()))
             }
@@ -280,10 +281,10 @@ impl Dumbbell {
             ecn: false,
             pacing: false,
             window_validation: WindowValidation::None,
-            halves: Halves::FlightSize,
+            ssthresh_from: SsthreshFrom::FlightSize,
             // As ns-2's do, with which it is compared.
-            counting: Counting::Acknowledgements,
-            slow_start_limit: Segments::UNLIMITED,
+            ack_counting: AckCounting::Acknowledgements,
+            abc_limit: Segments::UNLIMITED,
             slow_start: SlowStart::Standard,
             timer: TimerSpec {
                 min_rto: Span::from_millis(200),

@@ -278,7 +278,7 @@ impl Direction {
 
     /// The receiver of this direction sends a segment with an acknowledgement. `scale`: of its window, if that is known.
     #[inline]
-    pub(crate) fn on_heard(&mut self, at: Timestamp, heard: &Heard<'_>, kept: &mut Kept<'_>) {
+    pub(crate) fn on_received(&mut self, at: Timestamp, heard: &ReceivedSegment<'_>, kept: &mut Kept<'_>) {
         let header = &heard.segment.header;
         self.counts.acknowledgements += 1;
         let window = u64::from(header.window_size()) << if header.syn() { 0 } else { heard.scale };
@@ -388,7 +388,7 @@ impl Direction {
 }
 
 /// A segment that the other end of a direction has sent.
-pub(crate) struct Heard<'a> {
+pub(crate) struct ReceivedSegment<'a> {
     pub(crate) segment: &'a Segment<'a>,
     pub(crate) options: Options,
     pub(crate) scale: u8,

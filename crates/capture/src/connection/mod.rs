@@ -15,7 +15,7 @@ pub(crate) use samples::{Rows, Which};
 use crate::segment::{End, IpPacket, Segment};
 use crate::skipped::Reason;
 use crate::time::Timestamp;
-use direction::Heard;
+use direction::ReceivedSegment;
 use samples::Kept;
 use sequence::Wire;
 use std::collections::HashMap;
@@ -148,9 +148,9 @@ impl Connection {
         if header.ack() && !header.rst() {
             let scale = self.window_scale(sender).unwrap_or(0);
             let repeats = segment.payload.0 == 0 && !header.syn() && !header.fin() && !is_keep_alive;
-            let heard = Heard { segment, options, scale, repeats };
+            let heard = ReceivedSegment { segment, options, scale, repeats };
             kept.of.direction = 1 - sender as u32;
-            self.directions[1 - sender].on_heard(at, &heard, &mut kept);
+            self.directions[1 - sender].on_received(at, &heard, &mut kept);
         }
     }
 

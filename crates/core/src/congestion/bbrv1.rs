@@ -8,7 +8,7 @@
 
 use super::support::beside::Beside;
 use super::support::lately::Lately;
-use super::{Ack, AskedFor, Congestion, Controller, Start};
+use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::signal::DeliveredRate;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
@@ -21,13 +21,13 @@ member! {
 
     pub struct Bbr1Spec {
         /// Maximum data in flight while bandwidth is probed, in bandwidth-delay products (cwnd_gain).
-        window_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
+        cwnd_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
         /// Length of the maximum filter of the delivery rate, in RTTs (BtlBwFilterLen).
-        bandwidth_rounds: u32 = 10 => Kind::Whole { least: 1, most: 1000 },
+        btlbw_filter_len: u32 = 10 => Kind::Whole { least: 1, most: 1000 },
         /// Time after which the minimum RTT expires and is measured again (RTpropFilterLen).
-        rtprop_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+        rtprop_filter_len: Span = Span::from_millis(10_000) => ABOVE_ZERO,
         /// Duration of ProbeRTT, during which almost nothing is in flight (ProbeRTTDuration).
-        probe_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
+        probe_rtt_duration: Span = Span::from_millis(200) => ABOVE_ZERO,
         /// Fraction by which the pacing rate stays below the estimated bandwidth. The draft has no margin; Linux uses 1 %.
         pacing_margin: f64 = 0.0 => Kind::Probability,
     }
@@ -41,8 +41,8 @@ impl Settings for Bbr1Spec {
 
     fn samples() -> Vec<Bbr1Spec> {
         let usual = Bbr1Spec::default();
-        let hasty = Bbr1Spec { rtprop_lifetime: Span::from_millis(50), probe_rtt: Span::from_millis(1), ..usual };
-        vec![usual, hasty, Bbr1Spec { window_gain: 1.0, bandwidth_rounds: 1, pacing_margin: 0.01, ..usual }]
+        let hasty = Bbr1Spec { rtprop_filter_len: Span::from_millis(50), probe_rtt_duration: Span::from_millis(1), ..usual };
+        vec![usual, hasty, Bbr1Spec { cwnd_gain: 1.0, btlbw_filter_len: 1, pacing_margin: 0.01, ..usual }]
     }
 }
 
@@ -155,7 +155,7 @@ impl Bbr1 {
         self.memory.delivered = sample.map_or(before + u64::from(ack.acked.0), |sample| sample.delivered.max(before));
         let delivered = self.memory.delivered - before;
         let in_flight = Segments(prior.0.saturating_sub(delivered as u32));
-        let starting = sample.filter(|sample| self.memory.hear_of(sample));
+        let starting = sample.filter(|sample| self.memory.update_model(sample));
         self.memory.advance_cycle(ack.now, f64::from(prior.0));
         if let Some(sample) = &starting {
             self.memory.check_full_pipe(sample);
@@ -181,7 +181,7 @@ impl Bbr1 {
         match over {
             None if f64::from(in_flight.0) <= LEAST => {
                 self.memory.round_ends = self.memory.delivered;
-                let over = Some(now + self.memory.spec.probe_rtt);
+                let over = Some(now + self.memory.spec.probe_rtt_duration);
                 self.memory.state = State::ProbeRtt { over, is_round_over };
             }
             Some(over) if is_round_over && now > over => {
@@ -199,7 +199,7 @@ impl Bbr1 {
     /// BBRSetCwnd (4.2.3.4).
     fn set_window(&mut self, in_flight: Segments, delivered: f64) {
         let memory = &*self.memory;
-        let target = memory.inflight(memory.window_gain());
+        let target = memory.inflight(memory.cwnd_gain());
         match memory.repair {
             Repair::Conserving => self.window = self.window.max(f64::from(in_flight.0) + delivered),
             _ if memory.filled_pipe => self.window = (self.window + delivered).min(target),
@@ -244,10 +244,10 @@ impl Bbr1Memory {
         }
     }
 
-    fn window_gain(&self) -> f64 {
+    fn cwnd_gain(&self) -> f64 {
         match self.state {
             State::Startup | State::Drain => HIGH_GAIN,
-            State::ProbeBw { .. } => self.spec.window_gain,
+            State::ProbeBw { .. } => self.spec.cwnd_gain,
             State::ProbeRtt { .. } => 1.0,
         }
     }
@@ -258,7 +258,7 @@ impl Bbr1Memory {
     }
 
     /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1). Whether the sample begins a round trip.
-    fn hear_of(&mut self, sample: &DeliveredRate) -> bool {
+    fn update_model(&mut self, sample: &DeliveredRate) -> bool {
         let round_starts = sample.delivered_before >= self.round_ends;
         if round_starts {
             self.round_ends = sample.delivered;
@@ -268,7 +268,7 @@ impl Bbr1Memory {
             }
         }
         if sample.rate >= self.bandwidth() || !self.is_limited(sample) {
-            let oldest = self.rounds.saturating_sub(u64::from(self.spec.bandwidth_rounds));
+            let oldest = self.rounds.saturating_sub(u64::from(self.spec.btlbw_filter_len));
             self.rates.take((self.rounds, sample.rate), oldest);
         }
         round_starts
@@ -337,7 +337,7 @@ impl Bbr1Memory {
 
     /// BBRUpdateRTprop (4.1.2). Whether the shortest round trip was too old to count.
     fn measure(&mut self, ack: &Ack) -> bool {
-        let is_expired = ack.now.since(self.rtprop_at) > self.spec.rtprop_lifetime && self.rtprop.is_some();
+        let is_expired = ack.now.since(self.rtprop_at) > self.spec.rtprop_filter_len && self.rtprop.is_some();
         if let Some(rtt) = ack.rtt {
             if self.rtprop.is_none() {
                 self.pacing_rate = HIGH_GAIN * self.initial_window / rtt.seconds().max(1e-9);
@@ -359,7 +359,7 @@ impl Bbr1Memory {
 }
 
 impl Controller for Bbr1 {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ASKS_AT_START: bool = true;
     const IGNORES_LOSSES: bool = true;
     const GOVERNS_RECOVERY: bool = true;
@@ -379,8 +379,8 @@ impl Controller for Bbr1 {
         Some(Rate((bits as u64).max(1)))
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { delivered_rate: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { delivered_rate: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -442,20 +442,20 @@ impl Controller for Bbr1 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::Counting;
+    use crate::congestion::AckCounting;
     use crate::primitives::signal::Signal;
 
     /// A law whose every round trip takes 100 ms, and what it has been told.
-    struct Heard {
+    struct TestSender {
         law: Bbr1,
         now: Time,
         delivered: u64,
     }
 
-    impl Heard {
-        fn new(spec: Bbr1Spec) -> Heard {
-            let start = Start { window: 10.0, packet: Bytes(1250), counting: Counting::Bytes, ..Start::default() };
-            Heard { law: Bbr1::new(&spec, start), now: Time::ZERO, delivered: 0 }
+    impl TestSender {
+        fn new(spec: Bbr1Spec) -> TestSender {
+            let start = Start { window: 10.0, packet: Bytes(1250), ack_counting: AckCounting::Bytes, ..Start::default() };
+            TestSender { law: Bbr1::new(&spec, start), now: Time::ZERO, delivered: 0 }
         }
 
         /// A round trip later, in which ten segments were delivered at this rate, in segments per second, an acknowledgement of the last of them.
@@ -495,8 +495,8 @@ mod tests {
         }
 
         /// In ProbeBW at 1000 segments per second.
-        fn probing() -> Heard {
-            let mut heard = Heard::new(Bbr1Spec::default());
+        fn probing() -> TestSender {
+            let mut heard = TestSender::new(Bbr1Spec::default());
             [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 100));
             assert!(matches!(heard.law.memory.state, State::ProbeBw { .. }), "{:?}", heard.law.memory.state);
             heard
@@ -518,7 +518,7 @@ mod tests {
 
     #[test]
     fn the_first_round_trip_of_data_gives_the_first_rate() {
-        let mut heard = Heard::new(Bbr1Spec::default());
+        let mut heard = TestSender::new(Bbr1Spec::default());
         assert!(near(heard.pacing(), HIGH_GAIN * 10.0 / 1e-3));
         heard.round(50.0, 10);
         assert!(near(heard.pacing(), HIGH_GAIN * 10.0 / 0.1));
@@ -526,7 +526,7 @@ mod tests {
 
     #[test]
     fn startup_ends_after_three_round_trips_without_a_quarter_more() {
-        let mut heard = Heard::new(Bbr1Spec::default());
+        let mut heard = TestSender::new(Bbr1Spec::default());
         for rate in [400.0, 800.0, 1000.0, 1100.0, 1200.0] {
             heard.round(rate, 1000);
             assert_eq!(heard.law.memory.state, State::Startup);
@@ -545,7 +545,7 @@ mod tests {
 
     #[test]
     fn the_window_is_two_products_and_what_the_ends_may_hold_back() {
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         heard.set_phase(2);
         (0..40).for_each(|_| heard.after(1, 1000.0, 100, 0));
         // 10 Mbit/s: quanta of two segments.
@@ -554,7 +554,7 @@ mod tests {
 
     #[test]
     fn a_phase_takes_a_round_trip_and_that_of_faster_pacing_until_more_is_in_flight() {
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         heard.set_phase(0);
         heard.after(101, 1000.0, 120, 0);
         assert_eq!((heard.phase(), heard.pacing().round()), (0, 1250.0));
@@ -572,7 +572,7 @@ mod tests {
 
     #[test]
     fn a_rate_counts_for_ten_round_trips() {
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         (0..10).for_each(|_| heard.round(500.0, 100));
         assert_eq!(heard.law.memory.bandwidth(), 1000.0);
         heard.round(500.0, 100);
@@ -581,7 +581,7 @@ mod tests {
 
     #[test]
     fn a_round_trip_that_is_not_seen_again_for_ten_seconds_is_measured_with_four_segments() {
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         let before = heard.law.window();
         heard.law.memory.rtprop = Some(Span::from_millis(90));
         heard.law.memory.rtprop_at = heard.now;
@@ -603,7 +603,7 @@ mod tests {
 
     #[test]
     fn a_loss_holds_the_window_for_its_repair_and_a_timeout_until_all_is_acknowledged() {
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         heard.set_phase(2);
         (0..40).for_each(|_| heard.after(1, 1000.0, 100, 0));
         let window = heard.law.window();

@@ -9,7 +9,7 @@
 
 use super::reno::Reno;
 use super::support::beside::Beside;
-use super::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::Meaning;
 use crate::primitives::units::{Cwnd, Span, Time};
 use crate::settings::{Kind, Misfit, Settings, member};
@@ -52,21 +52,24 @@ pub struct ClampMemory {
     /// The last round trip, in seconds.
     rtt: Option<f64>,
     /// When an acknowledgement was last heard.
-    heard: Time,
+    last_ack: Time,
     price: Option<f64>,
 }
 
 impl Clamp {
     pub(super) fn new(spec: &ClampClientSpec, start: Start) -> Clamp {
         let tcp = Reno::new(&(), start);
-        Beside::with(start, ClampMemory { spec: *spec, tcp, offered: f64::INFINITY, rtt: None, heard: Time::ZERO, price: None })
+        Beside::with(
+            start,
+            ClampMemory { spec: *spec, tcp, offered: f64::INFINITY, rtt: None, last_ack: Time::ZERO, price: None },
+        )
     }
 
     /// Over each round trip the window grows by phi tau - p mu.
-    fn hear(&mut self, ack: &Ack) {
+    fn process_ack(&mut self, ack: &Ack) {
         let memory = &mut *self.memory;
-        let since = ack.now.since(memory.heard).seconds();
-        memory.heard = ack.now;
+        let since = ack.now.since(memory.last_ack).seconds();
+        memory.last_ack = ack.now;
         if let (Some(rtt), Some(price)) = (memory.rtt, ack.signal.price) {
             memory.price = Some(price);
             let in_flight = f64::from(ack.in_flight.0);
@@ -89,9 +92,9 @@ impl Clamp {
 }
 
 impl Controller for Clamp {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ENDS_SLOW_START: bool = true;
-    const GOES_BY: Option<Meaning> = Some(Meaning::Wait);
+    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Wait);
     const QUANTITIES: &'static [&'static str] = &["price (s)", "offered window (segments)"];
 
     #[inline]
@@ -103,8 +106,8 @@ impl Controller for Clamp {
         self.memory.tcp.ssthresh()
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { price: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { price: true, ..Subscriptions::default() }
     }
 
     fn round_trip(&self) -> Option<Span> {
@@ -121,12 +124,12 @@ impl Controller for Clamp {
 
     fn on_ack(&mut self, ack: &Ack) {
         self.memory.tcp.on_ack(ack);
-        self.hear(ack);
+        self.process_ack(ack);
     }
 
     /// While losses are repaired the bound may only fall.
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(&Ack { window_validated: false, ..*ack });
+        self.process_ack(&Ack { window_validated: false, ..*ack });
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
@@ -164,7 +167,7 @@ mod tests {
     use crate::primitives::units::Segments;
 
     /// Hears so many milliseconds after the last acknowledgement, with eight segments in flight, a price in milliseconds.
-    fn hear(law: &mut Clamp, now: u64, price: f64) -> f64 {
+    fn process_ack(law: &mut Clamp, now: u64, price: f64) -> f64 {
         let signal = Signal { price: Some(price / 1e3), ..Signal::default() };
         let now = Time::ZERO + Span::from_millis(now);
         law.on_ack(&Ack { in_flight: Segments(8), signal, ..Ack::of_one(now) });
@@ -180,18 +183,18 @@ mod tests {
         let spec = ClampClientSpec { backlog: 2.0, weight: 1.5 };
         let mut law = Clamp::new(&spec, Start { window: 100.0, ssthresh: 50.0, ..Start::default() });
         law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
-        assert_eq!(hear(&mut law, 0, 0.0), f64::INFINITY);
+        assert_eq!(process_ack(&mut law, 0, 0.0), f64::INFINITY);
         // 80 segments per second at 50 ms are four, one too many; a tenth of a round trip later a tenth of that is gone.
-        near(hear(&mut law, 10, 50.0), 8.0 - 0.1);
-        near(hear(&mut law, 30, 50.0), 7.9 - 0.2);
+        near(process_ack(&mut law, 10, 50.0), 8.0 - 0.1);
+        near(process_ack(&mut law, 30, 50.0), 7.9 - 0.2);
         // At 37.5 ms they are the three that it may keep, at 25 ms two.
-        near(hear(&mut law, 40, 37.5), 7.7);
-        near(hear(&mut law, 90, 25.0), 8.2);
+        near(process_ack(&mut law, 40, 37.5), 7.7);
+        near(process_ack(&mut law, 90, 25.0), 8.2);
         near(law.window(), 8.2);
         // Above what TCP allows it does not grow, and falls as ever.
         law.on_congestion(&Congestion::of(Time::ZERO, Segments(10)));
         near(law.window(), 5.0);
-        near(hear(&mut law, 100, 25.0), 8.2);
-        near(hear(&mut law, 110, 50.0), 8.1);
+        near(process_ack(&mut law, 100, 25.0), 8.2);
+        near(process_ack(&mut law, 110, 50.0), 8.1);
     }
 }

@@ -80,7 +80,7 @@ impl Avoidance for CompoundLaw {
     }
 
     /// The second window's part, once in a round trip.
-    fn hear(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
+    fn process_ack(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
         if !self.round.ends_with(ack) {
             return None;
         }

@@ -14,12 +14,12 @@
 //! RACK-TLP 1.00. What does not fit is lost all the same: three flows used 0.81 of 60 Mbit/s and lost 9 %.
 //!
 //! Flows that begin together can take one another for flows that fill the queues, and then keep each other there: over 50 Mbit/s, with 40 ms, 417 places and
-//! starts within a second, five had a mean wait of 22 to 37 ms in the second minute, ten of 17 to 59 ms (three seeds; up to 7 % lost); with `competes = false` 2.7
+//! starts within a second, five had a mean wait of 22 to 37 ms in the second minute, ten of 17 to 59 ms (three seeds; up to 7 % lost); with `competitive_mode = false` 2.7
 //! and 5.1 ms, and nothing lost. Two empty the queue (1.1 to 1.3 ms).
 
 use super::support::beside::Beside;
 use super::support::lately::Lately;
-use super::{Ack, AskedFor, Cause, Congestion, Controller, Lost, RoundTrip, Start};
+use super::{Ack, Cause, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -35,17 +35,17 @@ member! {
         delta: f64 = 0.5 => Kind::Number { least: 1e-3, most: 1e3 },
         /// Competitive mode: lower delta while buffer-filling flows share the queue, by additive increase and multiplicative decrease of
         /// 1/delta.
-        competes: bool = true => Kind::Truth,
+        competitive_mode: bool = true => Kind::Truth,
         /// Lifetime of the minimum RTT (RTTmin).
-        min_rtt_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+        min_rtt_filter_len: Span = Span::from_millis(10_000) => ABOVE_ZERO,
     }
 }
 
 impl Settings for CopaSpec {
     fn samples() -> Vec<CopaSpec> {
         let usual = CopaSpec::default();
-        let eager = CopaSpec { delta: 0.04, competes: false, ..usual };
-        vec![usual, eager, CopaSpec { delta: 10.0, min_rtt_lifetime: Span::from_millis(1), ..usual }]
+        let eager = CopaSpec { delta: 0.04, competitive_mode: false, ..usual };
+        vec![usual, eager, CopaSpec { delta: 10.0, min_rtt_filter_len: Span::from_millis(1), ..usual }]
     }
 }
 
@@ -135,7 +135,7 @@ impl Copa {
     }
 
     /// The steps of 2.1. `opens`: for how many segments, where the acknowledgement raises the window.
-    fn hear(&mut self, ack: &Ack, opens: f64) {
+    fn process_ack(&mut self, ack: &Ack, opens: f64) {
         self.memory.delivered = match ack.signal.delivered_rate {
             Some(sample) => sample.delivered.max(self.memory.delivered),
             None => self.memory.delivered + u64::from(ack.acked.0),
@@ -211,7 +211,7 @@ impl Velocity {
 
 impl CopaMemory {
     fn measure(&mut self, now: Time, rtt: Span) {
-        self.rtt_min.take_for(self.spec.min_rtt_lifetime, now, Reverse(rtt));
+        self.rtt_min.take_for(self.spec.min_rtt_filter_len, now, Reverse(rtt));
         self.rtt_standing.take_for(Span(self.srtt.0 / 2), now, Reverse(rtt));
         self.rtt_max.take_for(Span(self.srtt.0.saturating_mul(SWING_ROUNDS)), now, rtt);
     }
@@ -238,7 +238,7 @@ impl CopaMemory {
             self.emptied = now;
         }
         let is_filled = now.since(self.emptied).0 > self.srtt.0.saturating_mul(FULL_ROUNDS);
-        self.mode = if self.spec.competes && is_filled { Mode::Competitive } else { Mode::Default };
+        self.mode = if self.spec.competitive_mode && is_filled { Mode::Competitive } else { Mode::Default };
         if self.mode == Mode::Default {
             self.inverse_delta = 1.0 / self.spec.delta;
         }
@@ -246,7 +246,7 @@ impl CopaMemory {
 }
 
 impl Controller for Copa {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const IGNORES_LOSSES: bool = true;
     const GOVERNS_RECOVERY: bool = true;
     const QUANTITIES: &'static [&'static str] = &["queueing_delay_s", "min_rtt_s", "delta", "velocity"];
@@ -271,8 +271,8 @@ impl Controller for Copa {
         true
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { losses: true, other_acks: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { losses: true, other_acks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -287,12 +287,12 @@ impl Controller for Copa {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.hear(ack, f64::from(ack.acked.0));
+        self.process_ack(ack, f64::from(ack.acked.0));
     }
 
     /// While losses are repaired each acknowledgement stands for one segment.
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(ack, 1.0);
+        self.process_ack(ack, 1.0);
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
@@ -461,7 +461,7 @@ mod tests {
 
     #[test]
     fn competing_can_be_switched_off() {
-        let mut sender = sender(100.0, CopaSpec { competes: false, ..CopaSpec::default() });
+        let mut sender = sender(100.0, CopaSpec { competitive_mode: false, ..CopaSpec::default() });
         for _ in 0..20 {
             round(&mut sender, 150);
         }

@@ -152,7 +152,7 @@ impl Cubic {
 }
 
 impl Controller for Cubic {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const QUANTITIES: &'static [&'static str] = &["W_max_packets", "K_s", "W_est_packets", "cwnd_prior_packets"];
     const ENDS_SLOW_START: bool = true;
 
@@ -197,7 +197,7 @@ impl Controller for Cubic {
     fn on_congestion(&mut self, seen: &Congestion) {
         let reduced = self.memory.reduce(Cwnd(self.window), seen.in_flight);
         self.memory.stage = Stage::DueBelow;
-        self.window = reduced.max(f64::from(seen.least_window.0));
+        self.window = reduced.max(f64::from(seen.min_window.0));
     }
 
     /// Section 4.8.

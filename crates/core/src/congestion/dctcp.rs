@@ -8,7 +8,7 @@
 //! bring a mark its windows are about half as large as theirs.
 
 use super::support::beside::Beside;
-use super::{Ack, AskedFor, Cause, Congestion, Controller, Start};
+use super::{Ack, Cause, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -91,7 +91,7 @@ impl DctcpMemory {
 }
 
 impl Controller for Dctcp {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ENDS_SLOW_START: bool = true;
     const QUANTITIES: &'static [&'static str] = &["alpha"];
 
@@ -104,8 +104,8 @@ impl Controller for Dctcp {
         self.memory.ssthresh
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { marks: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { marks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, _index: usize, _now: Time) -> f64 {

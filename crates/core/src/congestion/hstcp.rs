@@ -93,7 +93,7 @@ impl HighSpeedSpec {
 }
 
 impl Controller for HighSpeed {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ENDS_SLOW_START: bool = true;
 
     #[inline]

@@ -155,7 +155,7 @@ impl Avoidance for IllinoisLaw {
         self.samples += 1;
     }
 
-    fn hear(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {
+    fn process_ack(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {
         if self.round.ends_with(ack) && self.samples > 0 {
             self.judge();
         }

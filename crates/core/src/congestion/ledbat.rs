@@ -9,7 +9,7 @@
 //! A window below MIN_CWND grows to it as in slow start, which there is none of otherwise.
 
 use super::support::beside::Beside;
-use super::{Ack, AskedFor, Congestion, Controller, Start};
+use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,7 @@ impl LedbatMemory {
 }
 
 impl Controller for Ledbat {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const QUANTITIES: &'static [&'static str] = &["base_delay_s", "queuing_delay_s"];
 
     #[inline]
@@ -163,8 +163,8 @@ impl Controller for Ledbat {
         delay.map_or(f64::NAN, Span::seconds)
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { one_way_delay: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { one_way_delay: true, ..Subscriptions::default() }
     }
 
     /// Of each acknowledgement, duplicates as well, and while losses are repaired.

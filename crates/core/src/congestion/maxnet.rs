@@ -18,7 +18,7 @@ member! {
 
     pub struct MaxNetSourceSpec {
         /// Rate at a cost of 0, the maximum rate of a source of weight 1.
-        fastest: Rate = Rate(1_000_000_000) => Kind::Rate,
+        max_rate: Rate = Rate(1_000_000_000) => Kind::Rate,
         /// Weight of the flow; the rate at a given cost is proportional to it.
         weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
         /// Limit window growth to a doubling per RTT while the cost is being learnt.
@@ -34,7 +34,7 @@ impl Settings for MaxNetSourceSpec {
 
     fn samples() -> Vec<MaxNetSourceSpec> {
         let usual = MaxNetSourceSpec::default();
-        vec![usual, MaxNetSourceSpec { fastest: Rate(5_000_000), weight: 3.0, slow_start: false }]
+        vec![usual, MaxNetSourceSpec { max_rate: Rate(5_000_000), weight: 3.0, slow_start: false }]
     }
 }
 
@@ -47,11 +47,11 @@ impl MaxNet {
 }
 
 impl Demand for MaxNetSourceSpec {
-    const GOES_BY: Meaning = Meaning::Cost;
+    const PRICE_MEANING: Meaning = Meaning::Cost;
 
     fn rate(&self, price: f64) -> f64 {
         // At costs below 0, which a queue may have (`signed`), it wants no more than at 0.
-        self.weight * self.fastest.0 as f64 * math::exp(-price.clamp(0.0, 100.0))
+        self.weight * self.max_rate.0 as f64 * math::exp(-price.clamp(0.0, 100.0))
     }
 
     fn starts_slowly(&self) -> bool {
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn demand_falls_by_the_same_factor_for_each_unit_of_cost() {
-        let spec = MaxNetSourceSpec { fastest: Rate(1_000_000), weight: 2.0, slow_start: true };
+        let spec = MaxNetSourceSpec { max_rate: Rate(1_000_000), weight: 2.0, slow_start: true };
         assert_eq!(spec.rate(0.0), 2e6);
         assert!((spec.rate(1.0) / spec.rate(2.0) - std::f64::consts::E).abs() < 1e-12);
     }

@@ -20,7 +20,7 @@ use support::user_controller::User;
 
 words! {
     /// Unit in which acknowledgements open the window.
-    pub enum Counting ("acknowledgement counting") {
+    pub enum AckCounting ("acknowledgement ack_counting") {
         /// Bytes acknowledged: RFC 3465, which RFC 5681 section 3.1 recommends.
         Bytes = "bytes",
         /// Acknowledgements received, whatever they acknowledge: RFC 5681 section 3.1 equation (3), and earlier senders. With delayed
@@ -36,7 +36,7 @@ pub struct Ack {
     /// Segments that left the network with this acknowledgement.
     pub acked: Segments,
     /// Segments for which the window opens: those, fewer or none in slow start, or one, as the sender counts
-    /// ([`Counting`]).
+    /// ([`AckCounting`]).
     pub counted: Segments,
     /// A round-trip sample, where this acknowledgement gave one.
     pub rtt: Option<Span>,
@@ -44,7 +44,7 @@ pub struct Ack {
     pub in_flight: Segments,
     /// The window may open: it is smaller than the receiver's, and used as far as the sender's rule of validation asks.
     pub window_validated: bool,
-    /// As much of it as the law asked for ([`AskedFor`]).
+    /// As much of it as the law asked for ([`Subscriptions`]).
     pub signal: Signal,
 }
 
@@ -82,7 +82,7 @@ fn in_slow_start(counted: Segments, law: &impl Controller) -> (f64, f64) {
 
 /// What a law asks for that most do not. Flows of laws that ask for nothing pay nothing for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AskedFor {
+pub struct Subscriptions {
     /// An exact count of marks: [`Signal::marks`].
     pub marks: bool,
     /// To answer them as it counts them: it does not hear of them once per window ([`Controller::on_congestion`]).
@@ -101,9 +101,9 @@ pub struct AskedFor {
     pub other_acks: bool,
 }
 
-impl AskedFor {
-    pub(crate) fn anything(self) -> bool {
-        self != AskedFor::default()
+impl Subscriptions {
+    pub(crate) fn is_any(self) -> bool {
+        self != Subscriptions::default()
     }
 }
 
@@ -124,7 +124,7 @@ pub struct Congestion {
     /// Of these, segments thought to be in the network still.
     pub pipe: Segments,
     /// The window is not reduced below this.
-    pub least_window: Segments,
+    pub min_window: Segments,
     /// A timeout of a segment that had timed out before: the threshold stays (RFC 5681 section 3.1).
     pub repeated: bool,
     pub cause: Cause,
@@ -158,14 +158,14 @@ pub enum Cause {
 impl Congestion {
     /// A first loss, with all of what is outstanding in the network.
     pub(crate) fn of(now: Time, in_flight: Segments) -> Congestion {
-        Congestion { now, in_flight, pipe: in_flight, least_window: Segments(2), repeated: false, cause: Cause::Loss }
+        Congestion { now, in_flight, pipe: in_flight, min_window: Segments(2), repeated: false, cause: Cause::Loss }
     }
 }
 
 /// The control law of one flow. It learns what loss recovery concluded, never how.
 pub trait Controller {
     /// Bytes of its state that lie beside the sender.
-    const BYTES_BESIDE: usize = 0;
+    const HEAP_BYTES: usize = 0;
 
     /// Whether no loss makes the window smaller, so that all of it may have to be sent again.
     const IGNORES_LOSSES: bool = false;
@@ -183,7 +183,7 @@ pub trait Controller {
     const QUANTITIES: &'static [&'static str] = &[];
 
     /// Of what the prices are that it goes by.
-    const GOES_BY: Option<Meaning> = None;
+    const PRICE_MEANING: Option<Meaning> = None;
 
     /// Whether it is fit for the queues of L4S, and its packets say so (RFC 9331 section 4).
     const IS_L4S: bool = false;
@@ -205,13 +205,13 @@ pub trait Controller {
         self.pacing().is_some()
     }
     /// What the law asks for beside what all hear. It is asked once, when the flow is made.
-    fn asks_for(&self) -> AskedFor {
-        AskedFor::default()
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions::default()
     }
     /// At most this many segments leave because of the acknowledgement just heard; `None` leaves it to the window. The bound holds until
     /// the next acknowledgement, also in loss recovery and after it. Zero holds everything back until then, or until a timeout, which releases
     /// what the window allows. Two things leave whatever the bound is: the repair that a fast retransmit makes at once, and, when nothing
-    /// is in flight, one segment, because otherwise no acknowledgement would ever come. Only asked if [`AskedFor::release`].
+    /// is in flight, one segment, because otherwise no acknowledgement would ever come. Only asked if [`Subscriptions::release`].
     fn release(&self) -> Option<Segments> {
         None
     }
@@ -241,10 +241,10 @@ pub trait Controller {
     fn on_round_trip(&mut self, _measured: &RoundTrip) {}
     /// The receiver tells how long the data took, from when a segment was sent until it arrived, before anything else of the acknowledgement that
     /// brings this, whichever it is: also of one that arrives after a later one. Of several segments that it is the first to tell of it says the
-    /// least. A SYN is none of them. Only if [`AskedFor::one_way_delay`].
+    /// least. A SYN is none of them. Only if [`Subscriptions::one_way_delay`].
     fn on_one_way_delay(&mut self, _delay: Span, _now: Time) {}
     /// Of each segment that is lost, before anything else of the acknowledgement or timeout that showed it. Without SACK recovery finds one
-    /// in a round trip. Only if [`AskedFor::losses`].
+    /// in a round trip. Only if [`Subscriptions::losses`].
     fn on_lost(&mut self, _lost: &Lost) {}
     /// Once per episode.
     fn on_congestion(&mut self, seen: &Congestion);
@@ -270,7 +270,7 @@ pub struct Start {
     pub window: f64,
     /// Segments.
     pub ssthresh: f64,
-    pub counting: Counting,
+    pub ack_counting: AckCounting,
     /// A full segment with its headers, on the wire.
     pub packet: Bytes,
     /// By how much the round trip of a handshake would have been shorter than that of a segment; for those that ask.
@@ -288,7 +288,7 @@ impl Default for Start {
         Start {
             window: 1.0,
             ssthresh: f64::INFINITY,
-            counting: Counting::Bytes,
+            ack_counting: AckCounting::Bytes,
             packet: Bytes(1500),
             handshake_saves: Span::ZERO,
             has_selective_acks: true,
@@ -308,7 +308,7 @@ macro_rules! controllers {
         family!(ControllerSpec { $($member),+ } nameless { $($(#[$when])? $nameless),+ });
 
         $(const _: () = assert!(
-            std::mem::needs_drop::<$member>() == (<$member>::BYTES_BESIDE > 0),
+            std::mem::needs_drop::<$member>() == (<$member>::HEAP_BYTES > 0),
             concat!(stringify!($member), " keeps something beside the sender and does not say how much, or the other way round")
         );)+
 
@@ -325,8 +325,8 @@ macro_rules! controllers {
 
         impl ControllerSpec {
             /// What the law asks for beside what all hear. Of user code, who brings it along knows.
-            pub fn asks_for(&self) -> AskedFor {
-                Controllers::new(self, Start::default()).asks_for()
+            pub fn subscriptions(&self) -> Subscriptions {
+                Controllers::new(self, Start::default()).subscriptions()
             }
 
             /// Whether there may be a rate of its own at some time.
@@ -350,8 +350,8 @@ macro_rules! controllers {
             }
 
             /// Of what the prices are that the law goes by.
-            pub fn goes_by(&self) -> Option<Meaning> {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::GOES_BY),+ }
+            pub fn price_meaning(&self) -> Option<Meaning> {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::PRICE_MEANING),+ }
             }
 
             /// Bits per second that the law sends at most at a price, if it goes by a price alone; else 0.
@@ -380,8 +380,8 @@ macro_rules! controllers {
             }
 
             /// Bytes that a flow takes beside its sender.
-            pub(crate) fn bytes_beside(&self) -> usize {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::BYTES_BESIDE),+ }
+            pub(crate) fn heap_bytes(&self) -> usize {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::HEAP_BYTES),+ }
             }
         }
 
@@ -433,8 +433,8 @@ macro_rules! controllers {
             fn may_pace(&self) -> bool {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.may_pace()),+ }
             }
-            fn asks_for(&self) -> AskedFor {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.asks_for()),+ }
+            fn subscriptions(&self) -> Subscriptions {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.subscriptions()),+ }
             }
             fn opens(&self) -> f64 {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.opens()),+ }
@@ -578,8 +578,8 @@ mod tests {
             drawn += 1;
             stream.bits(drawn) % (most + 1)
         };
-        let counting = if draw(1) > 0 { Counting::Bytes } else { Counting::Acknowledgements };
-        let mut start = Start { window: 1.0 + draw(20) as f64 / 2.0, counting, ..Start::default() };
+        let ack_counting = if draw(1) > 0 { AckCounting::Bytes } else { AckCounting::Acknowledgements };
+        let mut start = Start { window: 1.0 + draw(20) as f64 / 2.0, ack_counting, ..Start::default() };
         if draw(1) == 0 {
             start.ssthresh = 1.0 + draw(30) as f64;
         }
@@ -597,7 +597,7 @@ mod tests {
                 now,
                 in_flight,
                 pipe: in_flight,
-                least_window: Segments(1 + draw(1) as u32),
+                min_window: Segments(1 + draw(1) as u32),
                 repeated: draw(3) == 0,
                 cause: if draw(1) == 0 { Cause::Mark } else { Cause::Loss },
             };

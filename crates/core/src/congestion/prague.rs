@@ -9,7 +9,7 @@
 //! answered.
 
 use super::support::beside::Beside;
-use super::{Ack, AskedFor, Cause, Congestion, Controller, RoundTrip, Start};
+use super::{Ack, Cause, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
 use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ member! {
         /// Minimum RTT that the flow emulates if its own is shorter (RTT_virt); 0 disables this.
         virtual_rtt: Span = Span::from_millis(25) => Kind::Duration { least: Span::ZERO },
         /// Number of RTTs after which a flow starts to emulate `virtual_rtt` (D).
-        own_rounds: u32 = 500 => Kind::Whole { least: 0, most: 1_000_000_000 },
+        transition_rounds: u32 = 500 => Kind::Whole { least: 0, most: 1_000_000_000 },
     }
 }
 
@@ -42,7 +42,7 @@ impl Settings for PragueSpec {
         let usual = PragueSpec::default();
         vec![
             usual,
-            PragueSpec { own_rounds: 0, initial_alpha: 0.0, ..usual },
+            PragueSpec { transition_rounds: 0, initial_alpha: 0.0, ..usual },
             PragueSpec { virtual_rtt: Span::ZERO, gain: 0.5, ..usual },
         ]
     }
@@ -114,7 +114,7 @@ impl Prague {
 impl PragueMemory {
     /// Its own round trip over the one as which it behaves, where that is longer (section 2.4.4).
     fn shortness(&self) -> Option<f64> {
-        let srtt = self.srtt.filter(|srtt| *srtt < self.spec.virtual_rtt && self.rounds >= self.spec.own_rounds)?;
+        let srtt = self.srtt.filter(|srtt| *srtt < self.spec.virtual_rtt && self.rounds >= self.spec.transition_rounds)?;
         Some(srtt.seconds() / self.spec.virtual_rtt.seconds())
     }
 
@@ -155,7 +155,7 @@ impl PragueMemory {
 }
 
 impl Controller for Prague {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ENDS_SLOW_START: bool = true;
     const IS_L4S: bool = true;
     const QUANTITIES: &'static [&'static str] = &["alpha"];
@@ -180,8 +180,8 @@ impl Controller for Prague {
         true
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { marks: true, answers_marks: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { marks: true, answers_marks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, _index: usize, _now: Time) -> f64 {
@@ -257,7 +257,7 @@ mod tests {
     /// In congestion avoidance, with this window and estimate, after a round trip of so many milliseconds.
     fn sender(window: f64, alpha: f64, milliseconds: u64) -> ModelSender<Prague> {
         let start = Start { window, ssthresh: 2.0, packet: Bytes(1000), ..Start::default() };
-        let spec = PragueSpec { initial_alpha: alpha, own_rounds: 0, ..PragueSpec::default() };
+        let spec = PragueSpec { initial_alpha: alpha, transition_rounds: 0, ..PragueSpec::default() };
         let mut sender = ModelSender::new(Prague::new(&spec, start)).with_round_trip(milliseconds);
         (sender.law.memory.reduction.end, sender.law.memory.estimate.end) = (0, u64::MAX);
         sender
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn for_its_first_round_trips_it_goes_by_its_own() {
         let mut sender = sender(10.0, 0.2, 5);
-        sender.law.memory.spec.own_rounds = 3;
+        sender.law.memory.spec.transition_rounds = 3;
         // Of one segment each.
         let grown: Vec<f64> = (0..4).map(|_| -sender.law.window + ack(&mut sender, 0, 1)).collect();
         near(grown[0], 0.1);

@@ -18,7 +18,7 @@ member! {
         /// Weight of the flow, which multiplies the advertised rate; queues share their capacity by weight.
         weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
         /// Maximum sending rate.
-        fastest: Option<Rate> = None => Kind::Rate,
+        max_rate: Option<Rate> = None => Kind::Rate,
         /// Limit window growth to a doubling per RTT while an estimated price is still inaccurate.
         slow_start: bool = false => Kind::Truth,
     }
@@ -32,7 +32,7 @@ impl Settings for RcpSourceSpec {
 
     fn samples() -> Vec<RcpSourceSpec> {
         let usual = RcpSourceSpec::default();
-        vec![usual, RcpSourceSpec { weight: 2.0, fastest: Some(Rate(5_000_000)), slow_start: true }]
+        vec![usual, RcpSourceSpec { weight: 2.0, max_rate: Some(Rate(5_000_000)), slow_start: true }]
     }
 }
 
@@ -45,12 +45,12 @@ impl Rcp {
 }
 
 impl Demand for RcpSourceSpec {
-    const GOES_BY: Meaning = Meaning::Rate;
+    const PRICE_MEANING: Meaning = Meaning::Rate;
 
     /// The price is one over the rate.
     fn rate(&self, price: f64) -> f64 {
-        let fastest = self.fastest.map_or(MOST, |fastest| fastest.0 as f64);
-        (self.weight / price.max(1.0 / MOST)).min(fastest)
+        let max_rate = self.max_rate.map_or(MOST, |max_rate| max_rate.0 as f64);
+        (self.weight / price.max(1.0 / MOST)).min(max_rate)
     }
 
     fn starts_slowly(&self) -> bool {
@@ -69,7 +69,7 @@ mod tests {
     use crate::primitives::units::{Bytes, Segments, Span, Time};
 
     /// After an acknowledgement that tells a rate, with round trips of 100 ms and segments of 10,000 bits: window, and rate in Mbit/s.
-    fn told(spec: RcpSourceSpec, rates: &[f64]) -> (f64, u64) {
+    fn window_and_rate(spec: RcpSourceSpec, rates: &[f64]) -> (f64, u64) {
         let mut law = Rcp::new(&spec, Start { window: 4.0, packet: Bytes(1250), ..Start::default() });
         assert_eq!((law.window(), law.pacing()), (4.0, None));
         for rate in rates {
@@ -83,12 +83,12 @@ mod tests {
     #[test]
     fn it_takes_the_rate_that_it_is_told_with_a_round_trip_of_it_in_flight() {
         let usual = RcpSourceSpec::default();
-        assert_eq!(told(usual, &[5e6]), (52.0, 5));
-        assert_eq!(told(RcpSourceSpec { weight: 2.0, ..usual }, &[5e6]), (102.0, 10));
-        assert_eq!(told(RcpSourceSpec { fastest: Some(Rate(3_000_000)), ..usual }, &[5e6]), (32.0, 3));
-        assert_eq!(told(RcpSourceSpec { slow_start: true, ..usual }, &[5e6, 5e6]), (12.0, 5));
+        assert_eq!(window_and_rate(usual, &[5e6]), (52.0, 5));
+        assert_eq!(window_and_rate(RcpSourceSpec { weight: 2.0, ..usual }, &[5e6]), (102.0, 10));
+        assert_eq!(window_and_rate(RcpSourceSpec { max_rate: Some(Rate(3_000_000)), ..usual }, &[5e6]), (32.0, 3));
+        assert_eq!(window_and_rate(RcpSourceSpec { slow_start: true, ..usual }, &[5e6, 5e6]), (12.0, 5));
         // Less than a segment a round trip is one.
-        assert_eq!(told(usual, &[1e4]), (2.1, 1));
+        assert_eq!(window_and_rate(usual, &[1e4]), (2.1, 1));
     }
 
     #[test]

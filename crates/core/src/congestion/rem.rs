@@ -16,7 +16,7 @@ member! {
         /// Sending rate at a price of 1: the weight of the utility.
         weight: Rate = Rate(1_000_000) => Kind::Rate,
         /// Maximum sending rate, which is used at a price of 0.
-        fastest: Rate = Rate(1_000_000_000) => Kind::Rate,
+        max_rate: Rate = Rate(1_000_000_000) => Kind::Rate,
         /// Limit window growth to a doubling per RTT while the price is being learnt.
         slow_start: bool = true => Kind::Truth,
     }
@@ -25,13 +25,13 @@ member! {
 impl Settings for RemSourceSpec {
     fn check(&self) -> Vec<Misfit> {
         let never =
-            || Misfit::warning(&["fastest", "weight"], "it slows down at prices above 1 only", "`fastest` above `weight`");
-        (self.fastest <= self.weight).then(never).into_iter().collect()
+            || Misfit::warning(&["max_rate", "weight"], "it slows down at prices above 1 only", "`max_rate` above `weight`");
+        (self.max_rate <= self.weight).then(never).into_iter().collect()
     }
 
     fn samples() -> Vec<RemSourceSpec> {
         let usual = RemSourceSpec::default();
-        vec![usual, RemSourceSpec { weight: Rate(100_000), fastest: Rate(5_000_000), slow_start: false }]
+        vec![usual, RemSourceSpec { weight: Rate(100_000), max_rate: Rate(5_000_000), slow_start: false }]
     }
 }
 
@@ -44,12 +44,12 @@ impl Rem {
 }
 
 impl Demand for RemSourceSpec {
-    const GOES_BY: Meaning = Meaning::Marginal;
+    const PRICE_MEANING: Meaning = Meaning::Marginal;
 
     /// U'(x) = weight / x is the price.
     fn rate(&self, price: f64) -> f64 {
-        let fastest = self.fastest.0 as f64;
-        if price > 0.0 { (self.weight.0 as f64 / price).min(fastest) } else { fastest }
+        let max_rate = self.max_rate.0 as f64;
+        if price > 0.0 { (self.weight.0 as f64 / price).min(max_rate) } else { max_rate }
     }
 
     fn starts_slowly(&self) -> bool {
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn marginal_utility_is_the_price() {
-        let spec = RemSourceSpec { weight: Rate(1_000_000), fastest: Rate(8_000_000), slow_start: true };
+        let spec = RemSourceSpec { weight: Rate(1_000_000), max_rate: Rate(8_000_000), slow_start: true };
         assert_eq!([0.0, 0.1, 0.5, 4.0].map(|price| spec.rate(price)), [8e6, 8e6, 2e6, 0.25e6]);
     }
 }

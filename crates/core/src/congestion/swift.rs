@@ -8,7 +8,7 @@
 //! center's of 100 Gbit/s. A mark, which Swift does not ask for, is answered as a loss.
 
 use super::support::beside::Beside;
-use super::{Ack, AskedFor, Congestion, Controller, Start};
+use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -23,23 +23,23 @@ member! {
         /// Addition to the target per link of the path.
         hop_delay: Span = Span::from_micros(1) => Kind::Duration { least: Span::ZERO },
         /// Maximum addition to the target, for the smallest windows (fs_range); 0 gives every flow the same target.
-        flow_range: Span = Span::from_micros(100) => Kind::Duration { least: Span::ZERO },
+        fs_range: Span = Span::from_micros(100) => Kind::Duration { least: Span::ZERO },
         /// Window up to which the full flow-based addition applies (fs_min_cwnd).
-        flow_least_window: f64 = 0.1 => WINDOW,
+        fs_min_cwnd: f64 = 0.1 => WINDOW,
         /// Window from which the flow-based addition is zero (fs_max_cwnd).
-        flow_most_window: f64 = 100.0 => WINDOW,
+        fs_max_cwnd: f64 = 100.0 => WINDOW,
         /// Window increase per RTT, in segments (ai).
         additive_increase: f64 = 1.0 => WINDOW,
         /// Multiplicative decrease factor; the decrease is proportional to the excess delay relative to the delay (beta).
         decrease: f64 = 0.8 => Kind::Probability,
         /// Maximum fraction of the window removed at once, and the fraction removed by a loss (max_mdf).
-        most_decrease: f64 = 0.5 => Kind::Probability,
+        max_mdf: f64 = 0.5 => Kind::Probability,
         /// Minimum window (min_cwnd). Below 1, a segment is sent only every few RTTs.
-        least_window: f64 = 0.001 => WINDOW,
+        min_cwnd: f64 = 0.001 => WINDOW,
         /// Maximum window (max_cwnd).
-        most_window: f64 = 10_000.0 => WINDOW,
+        max_cwnd: f64 = 10_000.0 => WINDOW,
         /// Number of consecutive timeouts after which the window is reset to the minimum (RETX_RESET_THRESHOLD).
-        timeouts_to_reset: u32 = 5 => Kind::Whole { least: 1, most: 1000 },
+        retx_reset_threshold: u32 = 5 => Kind::Whole { least: 1, most: 1000 },
     }
 }
 
@@ -48,29 +48,29 @@ const WINDOW: Kind = Kind::Segments { least: 1e-6, most: 1e9 };
 impl Settings for SwiftSpec {
     fn check(&self) -> Vec<Misfit> {
         let mut misfits = Vec::new();
-        if self.flow_most_window <= self.flow_least_window {
-            let expected = format!("more than {}", self.flow_least_window);
-            misfits.push(Misfit::error(&["flow_most_window"], "`flow_most_window` is not above `flow_least_window`", expected));
+        if self.fs_max_cwnd <= self.fs_min_cwnd {
+            let expected = format!("more than {}", self.fs_min_cwnd);
+            misfits.push(Misfit::error(&["fs_max_cwnd"], "`fs_max_cwnd` is not above `fs_min_cwnd`", expected));
         }
-        if self.most_window < self.least_window.max(1.0) {
-            let expected = format!("at least {}", self.least_window.max(1.0));
-            misfits.push(Misfit::error(&["most_window"], "no window would be large enough to send", expected));
+        if self.max_cwnd < self.min_cwnd.max(1.0) {
+            let expected = format!("at least {}", self.min_cwnd.max(1.0));
+            misfits.push(Misfit::error(&["max_cwnd"], "no window would be large enough to send", expected));
         }
-        for (key, share) in [(&["decrease"], self.decrease), (&["most_decrease"], self.most_decrease)] {
+        for (key, share) in [(&["decrease"], self.decrease), (&["max_mdf"], self.max_mdf)] {
             if share == 0.0 {
                 misfits.push(Misfit::error(key, "no excess would ever take anything of a window", "above 0"));
             }
         }
-        if self.most_decrease == 1.0 {
-            misfits.push(Misfit::error(&["most_decrease"], "nothing would be left of a window", "less than 1"));
+        if self.max_mdf == 1.0 {
+            misfits.push(Misfit::error(&["max_mdf"], "nothing would be left of a window", "less than 1"));
         }
         misfits
     }
 
     fn samples() -> Vec<SwiftSpec> {
         let usual = SwiftSpec::default();
-        let slow = SwiftSpec { base_target: Span::from_millis(60), flow_range: Span::ZERO, ..usual };
-        let whole = SwiftSpec { least_window: 1.0, most_window: 50.0, most_decrease: 0.3, timeouts_to_reset: 1, ..usual };
+        let slow = SwiftSpec { base_target: Span::from_millis(60), fs_range: Span::ZERO, ..usual };
+        let whole = SwiftSpec { min_cwnd: 1.0, max_cwnd: 50.0, max_mdf: 0.3, retx_reset_threshold: 1, ..usual };
         vec![usual, slow, SwiftSpec { hop_delay: Span::ZERO, additive_increase: 0.25, ..whole }]
     }
 }
@@ -97,7 +97,7 @@ impl Swift {
             spec: *spec,
             packet: start.packet,
             path_target: spec.base_target + Span(spec.hop_delay.0.saturating_mul(start.hops.into())),
-            cwnd: start.window.min(spec.most_window),
+            cwnd: start.window.min(spec.max_cwnd),
             rtt: None,
             t_last_decrease: None,
             retransmit_cnt: 0,
@@ -107,7 +107,7 @@ impl Swift {
     }
 
     /// Algorithm 1, On Receiving ACK.
-    fn hear(&mut self, ack: &Ack) {
+    fn process_ack(&mut self, ack: &Ack) {
         let memory = &mut *self.memory;
         memory.retransmit_cnt = 0;
         memory.rtt = ack.rtt.or(memory.rtt);
@@ -121,7 +121,7 @@ impl Swift {
             }
         } else if memory.can_decrease(ack.now) {
             let excess = (delay - target).0 as f64 / delay.0.max(1) as f64;
-            let kept = (1.0 - memory.spec.decrease * excess).max(1.0 - memory.spec.most_decrease);
+            let kept = (1.0 - memory.spec.decrease * excess).max(1.0 - memory.spec.max_mdf);
             self.decrease(ack.now, kept);
         }
     }
@@ -135,19 +135,19 @@ impl Swift {
     }
 
     fn set(&mut self, Cwnd(window): Cwnd) {
-        let SwiftSpec { least_window, most_window, .. } = self.memory.spec;
-        self.memory.cwnd = window.min(most_window).max(least_window);
+        let SwiftSpec { min_cwnd, max_cwnd, .. } = self.memory.spec;
+        self.memory.cwnd = window.min(max_cwnd).max(min_cwnd);
         self.window = self.memory.cwnd.max(1.0);
     }
 }
 
 impl SwiftMemory {
-    /// Section 3.5: a target that falls with the square root of the window, from `flow_least_window` to `flow_most_window`.
+    /// Section 3.5: a target that falls with the square root of the window, from `fs_min_cwnd` to `fs_max_cwnd`.
     fn target_delay(&self) -> Span {
-        let SwiftSpec { flow_range, flow_least_window, flow_most_window, .. } = self.spec;
-        let fs_range = flow_range.0 as f64;
-        let alpha = fs_range / (1.0 / flow_least_window.sqrt() - 1.0 / flow_most_window.sqrt());
-        let beta = -alpha / flow_most_window.sqrt();
+        let SwiftSpec { fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.spec;
+        let fs_range = fs_range.0 as f64;
+        let alpha = fs_range / (1.0 / fs_min_cwnd.sqrt() - 1.0 / fs_max_cwnd.sqrt());
+        let beta = -alpha / fs_max_cwnd.sqrt();
         let of_flows = (alpha / self.cwnd.sqrt() + beta).min(fs_range).max(0.0);
         self.path_target + Span(of_flows as u64)
     }
@@ -160,7 +160,7 @@ impl SwiftMemory {
 }
 
 impl Controller for Swift {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ASKS_AT_START: bool = true;
     const GOVERNS_RECOVERY: bool = true;
     const QUANTITIES: &'static [&'static str] = &["target_delay_s", "fabric_window_packets"];
@@ -182,11 +182,11 @@ impl Controller for Swift {
     }
 
     fn may_pace(&self) -> bool {
-        self.memory.spec.least_window < 1.0
+        self.memory.spec.min_cwnd < 1.0
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { other_acks: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { other_acks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -198,29 +198,29 @@ impl Controller for Swift {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.hear(ack);
+        self.process_ack(ack);
     }
 
     /// While losses are repaired the window does not grow.
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(&Ack { window_validated: false, ..*ack });
+        self.process_ack(&Ack { window_validated: false, ..*ack });
     }
 
     /// Algorithm 1, On Fast Recovery.
     fn on_congestion(&mut self, seen: &Congestion) {
         self.memory.retransmit_cnt = 0;
         if self.memory.can_decrease(seen.now) {
-            self.decrease(seen.now, 1.0 - self.memory.spec.most_decrease);
+            self.decrease(seen.now, 1.0 - self.memory.spec.max_mdf);
         }
     }
 
     /// Algorithm 1, On Retransmit Timeout.
     fn on_timeout(&mut self, seen: &Congestion) {
         self.memory.retransmit_cnt = self.memory.retransmit_cnt.saturating_add(1);
-        if self.memory.retransmit_cnt >= self.memory.spec.timeouts_to_reset {
-            self.set(Cwnd(self.memory.spec.least_window));
+        if self.memory.retransmit_cnt >= self.memory.spec.retx_reset_threshold {
+            self.set(Cwnd(self.memory.spec.min_cwnd));
         } else if self.memory.can_decrease(seen.now) {
-            self.decrease(seen.now, 1.0 - self.memory.spec.most_decrease);
+            self.decrease(seen.now, 1.0 - self.memory.spec.max_mdf);
         }
     }
 
@@ -238,15 +238,15 @@ mod tests {
     const STEADY: SwiftSpec = SwiftSpec {
         base_target: Span::from_millis(100),
         hop_delay: Span::from_millis(5),
-        flow_range: Span::ZERO,
-        flow_least_window: 0.1,
-        flow_most_window: 100.0,
+        fs_range: Span::ZERO,
+        fs_min_cwnd: 0.1,
+        fs_max_cwnd: 100.0,
         additive_increase: 1.0,
         decrease: 0.8,
-        most_decrease: 0.5,
-        least_window: 0.001,
-        most_window: 10_000.0,
-        timeouts_to_reset: 5,
+        max_mdf: 0.5,
+        min_cwnd: 0.001,
+        max_cwnd: 10_000.0,
+        retx_reset_threshold: 5,
     };
 
     fn sender(window: f64, spec: SwiftSpec) -> ModelSender<Swift> {
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn the_target_falls_from_the_whole_range_to_nothing_as_the_window_grows() {
         // alpha = 30 / (1/sqrt(0.25) - 1/sqrt(16)) = 30 / 1.75, beta = -alpha / 4.
-        let spec = SwiftSpec { flow_range: Span::from_millis(35), flow_least_window: 0.25, flow_most_window: 16.0, ..STEADY };
+        let spec = SwiftSpec { fs_range: Span::from_millis(35), fs_min_cwnd: 0.25, fs_max_cwnd: 16.0, ..STEADY };
         let target = |window: f64| {
             let mut sender = sender(1.0, spec);
             sender.law.set(Cwnd(window));

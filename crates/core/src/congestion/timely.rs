@@ -8,7 +8,7 @@
 //! buffers whose delay stays below `t_high` losses go on. A timeout leaves one segment until the next acknowledgement.
 
 use super::support::beside::Beside;
-use super::{Ack, AskedFor, Congestion, Controller, Start};
+use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -31,15 +31,15 @@ member! {
         /// RTT of an empty network, by which the gradient is normalised (minRTT).
         min_rtt: Span = Span::from_micros(20) => ABOVE_ZERO,
         /// Number of consecutive completion events without a growing RTT before the larger steps of hyperactive increase begin (HAI).
-        calm_completions: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
+        hai_threshold: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
         /// Factor by which hyperactive increase multiplies the additive step (N).
-        calm_steps: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
+        hai_factor: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
         /// Segment size: the acknowledgement of this much data is a completion event, after which the rate is updated.
         segment: u64 = 64_000 => Kind::Bytes { least: 1, most: 1_000_000_000 },
         /// Maximum sending rate: the line rate of the host.
-        fastest: Rate = Rate(10_000_000_000) => Kind::Rate,
+        max_rate: Rate = Rate(10_000_000_000) => Kind::Rate,
         /// Minimum sending rate.
-        slowest: Rate = Rate(1_000_000) => Kind::Rate,
+        min_rate: Rate = Rate(1_000_000) => Kind::Rate,
         /// Initial sending rate: C/(N+1) in the paper, where N other flows of the host share its line rate. Default: the maximum rate.
         initial_rate: Option<Rate> = None => Kind::Rate,
         /// Maximum outstanding data.
@@ -53,11 +53,11 @@ impl Settings for TimelySpec {
         if self.t_high < self.t_low {
             misfits.push(Misfit::error(&["t_high"], "`t_high` is below `t_low`", "at least `t_low`"));
         }
-        if self.slowest > self.fastest {
-            misfits.push(Misfit::error(&["slowest"], "`slowest` is above `fastest`", "at most `fastest`"));
+        if self.min_rate > self.max_rate {
+            misfits.push(Misfit::error(&["min_rate"], "`min_rate` is above `max_rate`", "at most `max_rate`"));
         }
-        if self.initial_rate.is_some_and(|rate| rate < self.slowest || rate > self.fastest) {
-            misfits.push(Misfit::error(&["initial_rate"], "a rate out of range", "from `slowest` to `fastest`"));
+        if self.initial_rate.is_some_and(|rate| rate < self.min_rate || rate > self.max_rate) {
+            misfits.push(Misfit::error(&["initial_rate"], "a rate out of range", "from `min_rate` to `max_rate`"));
         }
         if self.weight == 0.0 {
             misfits.push(Misfit::error(&["weight"], "a gradient that is never seen", "above 0"));
@@ -71,8 +71,8 @@ impl Settings for TimelySpec {
             t_low: Span::from_millis(50),
             t_high: Span::from_millis(200),
             min_rtt: Span::from_millis(20),
-            fastest: Rate(100_000_000),
-            slowest: Rate(10_000),
+            max_rate: Rate(100_000_000),
+            min_rate: Rate(10_000),
             initial_rate: Some(Rate(1_000_000)),
             additive_step: Rate(100_000),
             ..usual
@@ -107,7 +107,7 @@ impl Timely {
             spec: *spec,
             packet: start.packet,
             most,
-            rate: spec.initial_rate.unwrap_or(spec.fastest).0 as f64,
+            rate: spec.initial_rate.unwrap_or(spec.max_rate).0 as f64,
             prev_rtt: None,
             rtt_diff: 0.0,
             calm: 0,
@@ -116,7 +116,7 @@ impl Timely {
         Beside::with(Start { window: most, ..start }, memory)
     }
 
-    fn hear(&mut self, ack: &Ack) {
+    fn process_ack(&mut self, ack: &Ack) {
         let memory = &mut *self.memory;
         self.window = memory.most;
         memory.acked += u64::from(ack.acked.0) * memory.packet.0;
@@ -143,16 +143,16 @@ impl TimelyMemory {
             () if new_rtt < t_low => self.rate + step,
             () if new_rtt > t_high => self.rate * (1.0 - decrease * (1.0 - t_high.seconds() / new_rtt.seconds())),
             () if normalized_gradient > 0.0 => self.rate * (1.0 - decrease * normalized_gradient),
-            () if self.calm >= self.spec.calm_completions => self.rate + f64::from(self.spec.calm_steps) * step,
+            () if self.calm >= self.spec.hai_threshold => self.rate + f64::from(self.spec.hai_factor) * step,
             () => self.rate + step,
         };
-        let TimelySpec { slowest, fastest, .. } = self.spec;
-        self.rate = rate.max(self.rate / 2.0).min(fastest.0 as f64).max(slowest.0 as f64);
+        let TimelySpec { min_rate, max_rate, .. } = self.spec;
+        self.rate = rate.max(self.rate / 2.0).min(max_rate.0 as f64).max(min_rate.0 as f64);
     }
 }
 
 impl Controller for Timely {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const IGNORES_LOSSES: bool = true;
     const GOVERNS_RECOVERY: bool = true;
     const QUANTITIES: &'static [&'static str] = &["rate (bit/s)", "normalized_gradient"];
@@ -170,8 +170,8 @@ impl Controller for Timely {
         Some(Rate((self.memory.rate as u64).max(1)))
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { other_acks: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { other_acks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -183,12 +183,12 @@ impl Controller for Timely {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.hear(ack);
+        self.process_ack(ack);
     }
 
     /// A duplicate stands for a segment.
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(&Ack { acked: ack.acked.max(Segments(1)), ..*ack });
+        self.process_ack(&Ack { acked: ack.acked.max(Segments(1)), ..*ack });
     }
 
     fn on_congestion(&mut self, _: &Congestion) {}
@@ -215,11 +215,11 @@ mod tests {
         decrease: 0.8,
         weight: 0.5,
         min_rtt: Span::from_millis(20),
-        calm_completions: 5,
-        calm_steps: 5,
+        hai_threshold: 5,
+        hai_factor: 5,
         segment: 1250,
-        fastest: Rate(1_000_000_000),
-        slowest: Rate(10_000),
+        max_rate: Rate(1_000_000_000),
+        min_rate: Rate(10_000),
         initial_rate: Some(Rate(100_000_000)),
         outstanding: 125_000,
     };
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn a_rate_stays_between_its_bounds_and_so_much_is_outstanding() {
-        let mut sender = sender(TimelySpec { fastest: Rate(101_500_000), slowest: Rate(60_000_000), ..SLOW });
+        let mut sender = sender(TimelySpec { max_rate: Rate(101_500_000), min_rate: Rate(60_000_000), ..SLOW });
         assert_eq!([10; 3].map(|milliseconds| complete(&mut sender, milliseconds)), [101.0, 101.5, 101.5]);
         assert_eq!([10_000; 2].map(|milliseconds| complete(&mut sender, milliseconds)), [60.0, 60.0]);
         assert_eq!(sender.law.window(), 100.0);

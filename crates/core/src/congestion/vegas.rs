@@ -138,7 +138,7 @@ fn queued(in_flight: Segments, base: Span, rtt: Span) -> f64 {
 }
 
 impl Controller for Vegas {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const QUANTITIES: &'static [&'static str] = &["alpha_packets", "beta_packets", "base_rtt_s"];
 
     #[inline]

@@ -102,7 +102,7 @@ mod tests {
     }
 
     /// Acknowledgements of so many segments at these times, in milliseconds. The estimate.
-    fn hear(filter: &mut Tustin, arrived: &[(u64, u32)]) -> f64 {
+    fn process_ack(filter: &mut Tustin, arrived: &[(u64, u32)]) -> f64 {
         for &(milliseconds, acked) in arrived {
             filter.deliver(Segments(acked), &Ack::of_one(Time(Span::from_millis(milliseconds).0)));
         }
@@ -117,23 +117,23 @@ mod tests {
     #[test]
     fn the_estimate_is_a_low_pass_filter_of_segments_over_the_time_between_acknowledgements() {
         let mut filter = filter();
-        assert!(hear(&mut filter, &[(0, 5)]).is_nan());
+        assert!(process_ack(&mut filter, &[(0, 5)]).is_nan());
         // 1 in 10 ms.
-        near(hear(&mut filter, &[(10, 1)]), 100.0);
+        near(process_ack(&mut filter, &[(10, 1)]), 100.0);
         // 3 in 10 ms: alpha is 990 / 1010, and the sample the mean of 300 and 100.
-        near(hear(&mut filter, &[(20, 3)]), 99.0 / 101.0 * 100.0 + 2.0 / 101.0 * 200.0);
+        near(process_ack(&mut filter, &[(20, 3)]), 99.0 / 101.0 * 100.0 + 2.0 / 101.0 * 200.0);
     }
 
     #[test]
     fn a_steady_stream_is_estimated_at_its_rate() {
         let mut filter = filter();
         let stream: Vec<(u64, u32)> = (0..1000).map(|index| (2 * index, 1)).collect();
-        near(hear(&mut filter, &stream), 500.0);
+        near(process_ack(&mut filter, &stream), 500.0);
     }
 
     #[test]
     fn what_arrives_at_one_instant_is_one_sample() {
-        near(hear(&mut filter(), &[(0, 1), (10, 1), (10, 1), (20, 2)]), {
+        near(process_ack(&mut filter(), &[(0, 1), (10, 1), (10, 1), (20, 2)]), {
             let alpha = 99.0 / 101.0;
             alpha * 100.0 + (1.0 - alpha) * (300.0 + 100.0) / 2.0
         });
@@ -142,11 +142,11 @@ mod tests {
     #[test]
     fn in_a_silence_the_estimate_decays() {
         let mut filter = filter();
-        hear(&mut filter, &[(0, 1), (10, 1)]);
+        process_ack(&mut filter, &[(0, 1), (10, 1)]);
         // Two samples of nothing for 500 ms, alpha 3/5 each: 0.6 * 100 + 0.4 * 50 = 80, then 48. Then 1 in 130 ms.
         let alpha = 870.0 / 1130.0;
-        near(hear(&mut filter, &[(640, 1)]), alpha * 48.0 + (1.0 - alpha) * 0.5 / 0.13);
+        near(process_ack(&mut filter, &[(640, 1)]), alpha * 48.0 + (1.0 - alpha) * 0.5 / 0.13);
         // However long it is.
-        assert!(hear(&mut filter, &[(10_000_000, 1)]) < 2.0);
+        assert!(process_ack(&mut filter, &[(10_000_000, 1)]) < 2.0);
     }
 }

@@ -79,14 +79,20 @@ mod tests {
     #[test]
     fn a_round_trip_gives_one_sample_however_its_acknowledgements_are_spread() {
         let mut filter = OncePerRound { alpha: 0.9, round: Round::default(), delivered: 0, since: None, filtered: None };
-        let mut hear = |milliseconds: u64, acked: u32| {
+        let mut process_ack = |milliseconds: u64, acked: u32| {
             let rtt = Some(Span::from_millis(100));
             let ack = Ack { rtt, ..Ack::of_one(Time(Span::from_millis(milliseconds).0)) };
             filter.deliver(Segments(acked), &ack);
             filter.estimate()
         };
-        assert_eq!((hear(0, 1), hear(50, 4), hear(51, 4), hear(100, 2)), (None, None, None, Some(100.0)));
+        assert_eq!(
+            (process_ack(0, 1), process_ack(50, 4), process_ack(51, 4), process_ack(100, 2)),
+            (None, None, None, Some(100.0))
+        );
         // 20 in 100 ms, in one burst.
-        assert_eq!((hear(199, 19), hear(200, 1)), (Some(100.0), Some(0.9 * 100.0 + 0.1 * 200.0).map(|rate: f64| rate)));
+        assert_eq!(
+            (process_ack(199, 19), process_ack(200, 1)),
+            (Some(100.0), Some(0.9 * 100.0 + 0.1 * 200.0).map(|rate: f64| rate))
+        );
     }
 }

@@ -5,7 +5,7 @@
 //! theirs).
 
 use super::support::beside::Beside;
-use super::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::Meaning;
 use crate::primitives::units::{Bytes, Cwnd, Span, Time};
 use crate::settings::member;
@@ -30,7 +30,7 @@ impl Xcp {
         Beside::with(start, XcpMemory { packet: start.packet, rtt: None })
     }
 
-    fn hear(&mut self, ack: &Ack) {
+    fn process_ack(&mut self, ack: &Ack) {
         if let (Some(rtt), Some(feedback)) = (self.memory.rtt, ack.signal.price) {
             let change = feedback * rtt / self.memory.packet.0 as f64;
             // What is not used does not grow, and no acknowledgement releases more than is in flight.
@@ -41,8 +41,8 @@ impl Xcp {
 }
 
 impl Controller for Xcp {
-    const BYTES_BESIDE: usize = Self::BYTES;
-    const GOES_BY: Option<Meaning> = Some(Meaning::Feedback);
+    const HEAP_BYTES: usize = Self::BYTES;
+    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Feedback);
 
     #[inline]
     fn window(&self) -> f64 {
@@ -53,8 +53,8 @@ impl Controller for Xcp {
         f64::INFINITY
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { price: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { price: true, ..Subscriptions::default() }
     }
 
     fn round_trip(&self) -> Option<Span> {
@@ -66,12 +66,12 @@ impl Controller for Xcp {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.hear(ack);
+        self.process_ack(ack);
     }
 
     /// While losses are repaired the window may only shrink.
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(&Ack { window_validated: false, ..*ack });
+        self.process_ack(&Ack { window_validated: false, ..*ack });
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
@@ -81,7 +81,7 @@ impl Controller for Xcp {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.window = (f64::from(seen.in_flight.0) / 2.0).max(f64::from(seen.least_window.0));
+        self.window = (f64::from(seen.in_flight.0) / 2.0).max(f64::from(seen.min_window.0));
     }
 
     fn on_timeout(&mut self, _: &Congestion) {
@@ -103,12 +103,12 @@ mod tests {
     fn the_window_changes_by_the_feedback_over_a_round_trip() {
         let mut law = Xcp::new(&(), Start { window: 4.0, packet: Bytes(1000), ..Start::default() });
         law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
-        let mut hear = |feedback| {
+        let mut process_ack = |feedback| {
             law.on_ack(&Ack { signal: Signal { price: Some(feedback), ..Signal::default() }, ..Ack::of_one(Time::ZERO) });
             law.window()
         };
         // 20,000 bytes per second over 0.1 s are two packets.
-        assert_eq!([hear(20_000.0), hear(-10_000.0), hear(-1e6)], [6.0, 5.0, 1.0]);
+        assert_eq!([process_ack(20_000.0), process_ack(-10_000.0), process_ack(-1e6)], [6.0, 5.0, 1.0]);
         law.on_congestion(&Congestion::of(Time::ZERO, Segments(8)));
         assert_eq!(law.window(), 4.0);
     }

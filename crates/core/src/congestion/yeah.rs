@@ -125,7 +125,7 @@ impl Avoidance for YeahLaw {
         self.least = Some(self.least.map_or(measured.sample, |least| least.min(measured.sample)));
     }
 
-    fn hear(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
+    fn process_ack(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
         if !self.round.ends_with(ack) {
             return None;
         }

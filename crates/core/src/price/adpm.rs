@@ -1,8 +1,8 @@
-//! ADPM, adaptive deterministic packet marking: each packet asks whether the price is above a threshold that follows from its identification, so
-//! that marks close in on the largest price of the path (Andrew, Hanly, Chan and Cui, "Adaptive deterministic packet marking", IEEE
-//! Communications Letters 10(11), 2006; cui-thesis section 5.2.1).
+//! ADPM, adaptive deterministic packet marking. Each packet tests whether the price exceeds a threshold that is derived from the packet's
+//! identification, so the marks narrow down the largest price of the path (Andrew, Hanly, Chan and Cui, "Adaptive deterministic packet
+//! marking", IEEE Communications Letters 10(11), 2006; cui-thesis section 5.2.1).
 
-use super::{Combination, Probe, Scheme, Told};
+use super::{Combination, Probe, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
@@ -23,15 +23,15 @@ words! {
 
 words! {
     /// The receiver's price estimate before the first probe.
-    pub enum FirstEstimate ("initial estimate") {
+    pub enum InitialEstimate ("initial estimate") {
         /// 0, as in the document's figures. Sources start as if the path were not congested.
-        Least = "least",
+        Min = "min",
         /// 1, which has the same mean error. Sources start slowly.
-        Most = "most",
+        Max = "max",
     }
 }
 
-/// See the module.
+/// The ADPM scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Adpm;
 
@@ -44,7 +44,7 @@ member! {
         /// Function that maps a packet's identification to its threshold.
         thresholds: Thresholds = Thresholds::ExclusiveOr => Kind::Words(&Thresholds::WORDS),
         /// The receiver's price estimate before the first probe.
-        first_estimate: FirstEstimate = FirstEstimate::Least => Kind::Words(&FirstEstimate::WORDS),
+        initial_estimate: InitialEstimate = InitialEstimate::Min => Kind::Words(&InitialEstimate::WORDS),
     }
 }
 
@@ -52,18 +52,18 @@ impl Settings for AdpmSpec {
     fn samples() -> Vec<AdpmSpec> {
         let usual = AdpmSpec::default();
         let by_thresholds = Thresholds::ALL.iter().map(|&thresholds| AdpmSpec { thresholds, ..usual });
-        by_thresholds.chain([AdpmSpec { first_estimate: FirstEstimate::Most, ..usual }]).collect()
+        by_thresholds.chain([AdpmSpec { initial_estimate: InitialEstimate::Max, ..usual }]).collect()
     }
 }
 
-/// The estimate, in 65536ths.
+/// The price estimate in units of 1/65536.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdpmEstimate(u16);
 
 const THRESHOLDS: f64 = 65_536.0;
 
 impl AdpmSpec {
-    /// The threshold of a probe (i), in 65536ths.
+    /// Threshold of a probe (i), in units of 1/65536.
     fn threshold(&self, identification: u16) -> u16 {
         let [low, high] = identification.to_le_bytes();
         let ordered = match self.thresholds {
@@ -85,10 +85,10 @@ impl Scheme for AdpmSpec {
     }
 
     fn begin(&self) -> AdpmEstimate {
-        AdpmEstimate(if self.first_estimate == FirstEstimate::Most { u16::MAX } else { 0 })
+        AdpmEstimate(if self.initial_estimate == InitialEstimate::Max { u16::MAX } else { 0 })
     }
 
-    fn mark(&self, probe: &mut Probe, price: Told, _: &mut Draws) {
+    fn mark(&self, probe: &mut Probe, price: QueuePrice, _: &mut Draws) {
         if price.0 * THRESHOLDS > f64::from(self.threshold(probe.identification)) {
             probe.mark = 1;
         }
@@ -96,7 +96,7 @@ impl Scheme for AdpmSpec {
 
     fn learn(&self, estimator: &mut AdpmEstimate, probe: &Probe) {
         let threshold = self.threshold(probe.identification);
-        // Marked: the price is above it. Unmarked: at most that.
+        // A marked probe means that the price exceeds the threshold, an unmarked probe that it does not.
         if probe.is_marked() == (threshold > estimator.0) {
             estimator.0 = threshold;
         }
@@ -118,19 +118,19 @@ mod tests {
     }
 
     #[test]
-    fn counting_with_its_bits_reversed_halves_the_largest_gap_again_and_again() {
+    fn bit_reversed_counting_repeatedly_halves_the_largest_gap() {
         // R(1) = 0.1, R(2) = 0.01, R(3) = 0.11, R(4) = 0.001 in binary.
         assert_eq!(thresholds(Thresholds::Reversal, 1..5), [0x8000, 0x4000, 0xC000, 0x2000]);
         assert_eq!(thresholds(Thresholds::ExclusiveOr, 1..3), [0x8080, 0x4040]);
     }
 
     #[test]
-    fn thresholds_are_all_different_and_only_those_printed_miss_the_swapped_counter() {
+    fn thresholds_are_distinct_and_only_the_printed_function_fails_for_swapped_bytes() {
         for &of in Thresholds::ALL {
             let mut all = thresholds(of, 0..=u16::MAX);
             all.sort_unstable();
             assert!(all.windows(2).all(|pair| pair[0] < pair[1]), "{of:?}");
-            // 256 packets of a sender that counts, and of one that swaps the bytes of its counter.
+            // Identifications of 256 packets of a sender that counts, and of a sender that swaps the bytes of its counter.
             for (swaps, evenly) in [(false, true), (true, of == Thresholds::ExclusiveOr)] {
                 let counted = (0x1200..0x1300).map(|count: u16| if swaps { count.swap_bytes() } else { count });
                 let mut parts: Vec<u16> = thresholds(of, counted).into_iter().map(|threshold| threshold >> 8).collect();
@@ -149,17 +149,17 @@ mod tests {
             scheme.learn(&mut estimate, &Probe { identification, hops: 1, mark: u8::from(is_marked) });
             scheme.estimate(&estimate)
         };
-        // Above 1/2; below 3/4 says nothing new; above 5/8; a price that has fallen below 1/4.
+        // Above 1/2; below 3/4, which is consistent with the estimate; above 5/8; then a price that has fallen below 1/4.
         let steps = [after(1, true), after(3, false), after(5, true), after(2, false)];
         assert_eq!(steps, [0.5, 0.5, 0.625, 0.25]);
     }
 
     #[test]
-    fn any_queue_on_the_way_marks_and_none_takes_a_mark_off() {
+    fn any_queue_of_the_path_marks_and_none_clears_a_mark() {
         let scheme = AdpmSpec { thresholds: Thresholds::Reversal, ..AdpmSpec::default() };
         let mut probe = Probe { identification: 1, ..Probe::default() };
         let mut marked_by = |price| {
-            scheme.mark(&mut probe, Told(price), &mut Draws::default());
+            scheme.mark(&mut probe, QueuePrice(price), &mut Draws::default());
             probe.is_marked()
         };
         assert_eq!([marked_by(0.5), marked_by(0.51), marked_by(0.0)], [false, true, true]);

@@ -1,5 +1,5 @@
-//! Price schemes, one file each: how a queue tells its price by a mark on each packet, and what a receiver concludes from the marks about the
-//! price of the path. Both halves work on probes, one after another, and know no network: [`stream`] is all that it takes to try one.
+//! Price schemes, one file each. A queue encodes its price as a mark on each packet, and a receiver estimates the price of the path from
+//! the marks. Both halves process a sequence of probes and are independent of the network; [`stream`] runs a scheme without one.
 
 mod average;
 mod identification;
@@ -31,7 +31,7 @@ words! {
 
 words! {
     /// How the receiver returns the price to the sender.
-    pub enum WayBack ("price feedback") {
+    pub enum Feedback ("price feedback") {
         /// As a number in each acknowledgement.
         Exact = "exact",
         /// As one bit in each acknowledgement (CWR, which pure acknowledgements do not use), compared with a threshold known to both ends:
@@ -40,23 +40,23 @@ words! {
     }
 }
 
-/// What a price is of: those who tell it and those who go by it have to mean the same.
+/// Kind of price. Queues that report prices and senders that use them must agree on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// The congestion cost of MaxNet, of which the largest of a path counts.
+    /// Congestion cost of MaxNet; the largest cost of a path applies.
     Cost,
-    /// The price of REM, of which the sum of a path counts.
+    /// Price of REM; the sum over the path applies.
     Marginal,
-    /// One over the rate of RCP, in seconds per bit, of which the largest of a path counts.
+    /// Inverse of RCP's rate, in seconds per bit; the largest value of a path applies.
     Rate,
-    /// CLAMP's multiple of a wait, in seconds, of which the sum of a path counts.
+    /// CLAMP's multiple of the queueing delay, in seconds; the sum over the path applies.
     Wait,
-    /// XCP's change of the rate, which is no price and travels as a number only.
+    /// XCP's change of the rate. It is not a price and is transmitted only as a number.
     Feedback,
 }
 
 impl Meaning {
-    /// How those of a path count together.
+    /// How the prices of a path are combined.
     pub fn combines(self) -> Combination {
         match self {
             Meaning::Marginal | Meaning::Wait => Combination::Sum,
@@ -64,71 +64,72 @@ impl Meaning {
         }
     }
 
-    /// In messages.
+    /// Noun phrase for messages.
     pub fn noun(self) -> &'static str {
         match self {
             Meaning::Cost => "a congestion cost",
             Meaning::Marginal => "a marginal cost",
             Meaning::Rate => "one over a rate",
-            Meaning::Wait => "a wait",
+            Meaning::Wait => "a queueing delay",
             Meaning::Feedback => "a change of the rate",
         }
     }
 }
 
-/// A price between 0 and 1, as schemes tell it ([`Mapping`]).
+/// A price between 0 and 1, as schemes encode it ([`Mapping`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Mapped(pub f64);
 
-/// A mapped price as a scheme's queues go by it: worked out when the price changes, and not for each packet.
+/// A mapped price in the form that a scheme's queues use. It is computed when the price changes, not for each packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Told(pub f64);
+pub struct QueuePrice(pub f64);
 
-/// A price scheme. Its settings are common to all queues and receivers.
+/// A price scheme. All queues and receivers share its settings.
 pub trait Scheme {
-    /// What a receiver remembers of a flow.
+    /// Receiver state per flow.
     type Estimator: Clone + Debug + Default + Serialize + DeserializeOwned;
 
-    /// What it tells of the prices of a path.
+    /// How the scheme combines the prices of a path.
     const COMBINES: Combination;
 
-    /// Whether what a packet asks follows from its identification.
+    /// Whether a packet's identification determines its test.
     const ASKS: bool;
 
-    /// How many mapped prices receivers can tell apart, at best.
+    /// Maximum number of mapped prices that receivers can distinguish.
     fn resolution(&self) -> f64;
 
-    /// After how many packets of a flow everything has been asked once, where no part of it will do.
+    /// Number of packets of a flow after which every test has been made once, for schemes that need all of them; 0 for the others.
     fn cycle(&self) -> u32 {
         0
     }
 
-    /// The most queues of a path that it tells apart.
+    /// Maximum number of queues on a path that the scheme can distinguish.
     fn most_hops(&self) -> u8 {
         u8::MAX
     }
 
-    /// What a receiver remembers before the first probe.
+    /// Receiver state before the first probe.
     fn begin(&self) -> Self::Estimator {
         Self::Estimator::default()
     }
 
-    /// What a queue goes by as long as it has this price: the price itself, unless a scheme says otherwise.
-    fn told(&self, price: Mapped) -> Told {
-        Told(price.0)
+    /// Form of this price that a queue uses for marking; by default the price itself.
+    fn queue_price(&self, price: Mapped) -> QueuePrice {
+        QueuePrice(price.0)
     }
 
-    /// A queue has this price: mark the probe, leave its mark or take it off.
-    fn mark(&self, probe: &mut Probe, price: Told, draws: &mut Draws);
+    /// Marks the probe, keeps its mark or clears it, at a queue with this price.
+    fn mark(&self, probe: &mut Probe, price: QueuePrice, draws: &mut Draws);
 
-    /// A probe has arrived.
+    /// Updates the receiver state with an arrived probe.
     fn learn(&self, estimator: &mut Self::Estimator, probe: &Probe);
 
-    /// After at least one probe: the largest price, or the sum of the prices.
+    /// The largest price or the sum of the prices. Requires at least one probe.
     fn estimate(&self, estimator: &Self::Estimator) -> f64;
 }
 
-/// Settings, states and dispatch, from one list: a new scheme is its file and one line here. `exact` has no probes: a number travels.
+/// Settings, states and dispatch, generated from one list: a new scheme is a file and one line here. `exact` has no probes, because it
+/// transmits a number.
 macro_rules! schemes {
     ($($module:ident::$member:ident,)+) => {
         mod exact;
@@ -137,12 +138,12 @@ macro_rules! schemes {
 
         family!(SchemeSpec { Exact, $($member),+ } nameless {});
 
-        /// A scheme's settings, and the scheme.
+        /// A scheme with its settings.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         pub enum SchemeSpec { Exact(<Exact as Named>::Spec), $($member(<$member as Named>::Spec)),+ }
 
         impl SchemeSpec {
-            /// What it tells of the prices of a path; `None`: whatever is wanted.
+            /// How the scheme combines the prices of a path; `None` if it supports both ways.
             pub fn combines(&self) -> Option<Combination> {
                 match self {
                     SchemeSpec::Exact(()) => None,
@@ -150,7 +151,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// Whether what a packet asks follows from its identification.
+            /// Whether a packet's identification determines its test.
             pub fn asks(&self) -> bool {
                 match self {
                     SchemeSpec::Exact(()) => false,
@@ -158,7 +159,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// How many mapped prices receivers can tell apart, at best: of numbers as many as the way back can.
+            /// Maximum number of mapped prices that receivers can distinguish. For `exact` the return path limits it.
             pub fn resolution(&self) -> f64 {
                 match self {
                     SchemeSpec::Exact(()) => f64::from(1 << 16),
@@ -166,7 +167,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// After how many packets of a flow everything has been asked once, where no part of it will do.
+            /// Number of packets of a flow after which every test has been made once, for schemes that need all of them; 0 for the others.
             pub fn cycle(&self) -> u32 {
                 match self {
                     SchemeSpec::Exact(()) => 0,
@@ -174,7 +175,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// The most queues of a path that it tells apart.
+            /// Maximum number of queues on a path that the scheme can distinguish.
             pub fn most_hops(&self) -> u8 {
                 match self {
                     SchemeSpec::Exact(()) => u8::MAX,
@@ -182,24 +183,24 @@ macro_rules! schemes {
                 }
             }
 
-            /// See [`Scheme::told`].
-            pub fn told(&self, price: Mapped) -> Told {
+            /// See [`Scheme::learn`].
+            pub fn queue_price(&self, price: Mapped) -> QueuePrice {
                 match self {
-                    SchemeSpec::Exact(()) => Told(price.0),
-                    $(SchemeSpec::$member(scheme) => scheme.told(price)),+
+                    SchemeSpec::Exact(()) => QueuePrice(price.0),
+                    $(SchemeSpec::$member(scheme) => scheme.queue_price(price)),+
                 }
             }
 
-            /// See [`Scheme::mark`]; `exact` marks nothing.
+            /// See [`Scheme::mark`]; `exact` does not mark.
             #[inline]
-            pub fn mark(&self, probe: &mut Probe, price: Told, draws: &mut Draws) {
+            pub fn mark(&self, probe: &mut Probe, price: QueuePrice, draws: &mut Draws) {
                 match self {
                     SchemeSpec::Exact(()) => {}
                     $(SchemeSpec::$member(scheme) => scheme.mark(probe, price, draws)),+
                 }
             }
 
-            /// What a receiver knows before the first probe.
+            /// Receiver state before the first probe.
             pub fn estimator(&self) -> Estimators {
                 match self {
                     SchemeSpec::Exact(()) => Estimators::Exact,
@@ -207,7 +208,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// See [`Scheme::learn`].
+            /// See [`Scheme::told`].
             #[inline]
             pub fn learn(&self, estimator: &mut Estimators, probe: &Probe) {
                 match (self, estimator) {
@@ -216,7 +217,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// See [`Scheme::estimate`]; 0 of `exact`, which has nothing to estimate.
+            /// See [`Scheme::estimate`]; 0 for `exact`, which has no estimate.
             pub fn estimate(&self, estimator: &Estimators) -> f64 {
                 match (self, estimator) {
                     $((SchemeSpec::$member(scheme), Estimators::$member(estimator)) => scheme.estimate(estimator),)+
@@ -225,11 +226,11 @@ macro_rules! schemes {
             }
         }
 
-        /// What a receiver remembers of a flow.
+        /// Receiver state per flow.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub enum Estimators { Exact, $($member(<<$member as Named>::Spec as Scheme>::Estimator)),+ }
 
-        $(const _: () = assert!(size_of::<<<$member as Named>::Spec as Scheme>::Estimator>() <= 32, "at most 32 bytes a flow");)+
+        $(const _: () = assert!(size_of::<<<$member as Named>::Spec as Scheme>::Estimator>() <= 32, "at most 32 bytes per flow");)+
     };
 }
 
@@ -241,14 +242,14 @@ schemes! {
     rpm::Rpm,
 }
 
-/// How prices travel through a network: the same for all its queues and ends, which have to agree.
+/// How prices are transmitted. All queues and ends of a network share these settings, because they have to agree.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PriceSpec {
     pub scheme: SchemeSpec,
-    /// From a queue's price to 0 to 1. `exact` has none.
+    /// Mapping of a queue's price to 0 to 1. `exact` does not use it.
     pub mapping: Mapping,
     pub identification: Identification,
-    pub way_back: WayBack,
+    pub feedback: Feedback,
 }
 
 impl Default for PriceSpec {
@@ -257,15 +258,15 @@ impl Default for PriceSpec {
             scheme: SchemeSpec::Exact(()),
             mapping: Mapping::UNIT,
             identification: Identification::Counting,
-            way_back: WayBack::Exact,
+            feedback: Feedback::Exact,
         }
     }
 }
 
 impl PriceSpec {
-    /// What a receiver concludes of the price of the path from a packet with this header.
-    pub(crate) fn heard(&self, estimator: &mut Estimators, header: &PriceHeader) -> Option<f64> {
-        // What no queue has seen says nothing.
+    /// Updates a receiver with this header and returns its estimate of the path's price.
+    pub(crate) fn path_price(&self, estimator: &mut Estimators, header: &PriceHeader) -> Option<f64> {
+        // A probe that has passed no queue carries no information.
         if header.probe.hops == 0 {
             return None;
         }
@@ -273,14 +274,14 @@ impl PriceSpec {
         Some(self.mapping.price(Mapped(self.scheme.estimate(estimator))))
     }
 
-    /// What queues go by as long as they have this price.
-    pub(crate) fn told(&self, price: f64) -> Told {
-        self.scheme.told(self.mapping.mapped(price))
+    /// The form of this price that queues use for marking.
+    pub(crate) fn queue_price(&self, price: f64) -> QueuePrice {
+        self.scheme.queue_price(self.mapping.mapped(price))
     }
 
-    /// Whether prices beyond the mapping's range are told as its end, by packets or on the way back.
+    /// Whether prices outside the mapping's range are clamped, in packets or on the return path.
     pub fn has_range(&self) -> bool {
-        self.is_marked() || self.way_back == WayBack::OneBit
+        self.is_marked() || self.feedback == Feedback::OneBit
     }
 
     /// Whether packets carry marks instead of numbers.
@@ -295,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_scheme_finds_the_price_of_one_queue_and_of_three_and_follows_a_step() {
+    fn every_scheme_estimates_the_price_of_one_and_three_queues_and_follows_a_step() {
         for scheme in SchemeSpec::samples().into_iter().filter(|scheme| scheme.combines().is_some()) {
             for identification in [Identification::Counting, Identification::Random, Identification::Checksum] {
                 for prices in [&[0.3][..], &[0.1, 0.6, 0.25], &[0.0, 0.0]] {

@@ -1,13 +1,13 @@
-//! RAM, random additive marking: the i-th queue of a path keeps the mark with probability (i - 1) / i, else sets it with its price as probability
-//! and clears it otherwise, so that the share of marked packets is the mean of the prices (Adler, Cai, Shapiro and Towsley, "Estimation of congestion price
-//! using probabilistic packet marking", INFOCOM 2003; cui-thesis section 2.3.4).
+//! RAM, random additive marking. The i-th queue of a path keeps the mark with probability (i - 1) / i; otherwise it sets the mark with a
+//! probability equal to its price, or else clears it. The fraction of marked packets is then the mean of the prices (Adler, Cai, Shapiro
+//! and Towsley, "Estimation of congestion price using probabilistic packet marking", INFOCOM 2003; cui-thesis section 2.3.4).
 
 use super::average::{MarkedShare, Memory};
-use super::{Combination, Probe, Scheme, Told};
+use super::{Combination, Probe, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Settings, member};
 
-/// See the module.
+/// The RAM scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Ram;
 
@@ -36,9 +36,9 @@ impl Scheme for RamSpec {
         f64::from(self.memory)
     }
 
-    fn mark(&self, probe: &mut Probe, price: Told, draws: &mut Draws) {
+    fn mark(&self, probe: &mut Probe, price: QueuePrice, draws: &mut Draws) {
         let place = draws.uniform() * f64::from(probe.hops);
-        // Below the price, with probability price / i, it is set; from there to 1 it is cleared; the rest keeps it.
+        // The mark is set below the price, which has probability price / i, and cleared between the price and 1. Above 1 it is kept.
         if place < 1.0 {
             probe.mark = u8::from(place < price.0);
         }
@@ -59,8 +59,8 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose, Stream};
 
     #[test]
-    fn each_queue_of_a_path_decides_for_the_same_share_of_the_packets() {
-        // Prices 1, 0 and 1: two thirds, from whichever queue, and a queue with 0 clears what the one before it has set.
+    fn each_queue_of_a_path_decides_for_an_equal_share_of_the_packets() {
+        // Prices 1, 0 and 1: two thirds of the packets are marked. A queue with price 0 clears marks set by the queue before it.
         let mut draws = Draws::new(Stream::new(Entity { seed: 1, name: "ram", index: 0 }, Purpose::Price));
         let scheme = RamSpec { memory: 1 };
         let mut marked = 0;
@@ -68,11 +68,11 @@ mod tests {
             let mut probe = Probe::default();
             for (hops, price) in [(1, 1.0), (2, 0.0), (3, 1.0)] {
                 probe.hops = hops;
-                scheme.mark(&mut probe, Told(price), &mut draws);
+                scheme.mark(&mut probe, QueuePrice(price), &mut draws);
             }
             marked += u32::from(probe.mark);
         }
-        // 60,000 give or take 5 x sqrt(90,000 x 2/9).
+        // 60,000 plus or minus 5 x sqrt(90,000 x 2/9).
         assert!((59_293..=60_707).contains(&marked), "{marked}");
     }
 }

@@ -1,13 +1,13 @@
-//! Random exponential marking as a way to tell prices: each queue marks what is unmarked with probability 1 - phi^-price, so that of a path
-//! 1 - phi^-(sum of prices) of the packets are marked (Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; cui-thesis (2.6) and (2.7)).
+//! Random exponential marking as a price scheme. Each queue marks unmarked packets with probability 1 - phi^-price, so a path marks 1 -
+//! phi^-(sum of prices) of the packets (Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; cui-thesis (2.6) and (2.7)).
 
 use super::average::{MarkedShare, Memory};
-use super::{Combination, Mapped, Probe, Scheme, Told};
+use super::{Combination, Mapped, Probe, QueuePrice, Scheme};
 use crate::primitives::math;
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Misfit, Settings, member};
 
-/// See the module.
+/// The REM scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct RemMarks;
 
@@ -26,7 +26,7 @@ member! {
 
 impl Settings for RemMarksSpec {
     fn check(&self) -> Vec<Misfit> {
-        let never = || Misfit::error(&["phi"], "with this nothing is ever marked", "above 1");
+        let never = || Misfit::error(&["phi"], "a `phi` of 1 marks no packets", "above 1");
         (self.phi <= 1.0).then(never).into_iter().collect()
     }
 
@@ -44,13 +44,13 @@ impl Scheme for RemMarksSpec {
         f64::from(self.memory)
     }
 
-    /// The probability.
-    fn told(&self, price: Mapped) -> Told {
-        Told(1.0 - math::pow(self.phi, -price.0))
+    /// The marking probability.
+    fn queue_price(&self, price: Mapped) -> QueuePrice {
+        QueuePrice(1.0 - math::pow(self.phi, -price.0))
     }
 
-    fn mark(&self, probe: &mut Probe, probability: Told, draws: &mut Draws) {
-        // Only what no queue before has marked is drawn for.
+    fn mark(&self, probe: &mut Probe, probability: QueuePrice, draws: &mut Draws) {
+        // Packets that are already marked need no draw.
         if probe.mark == 0 && draws.uniform() < probability.0 {
             probe.mark = 1;
         }
@@ -60,7 +60,7 @@ impl Scheme for RemMarksSpec {
         estimator.learn(probe, Memory(self.memory));
     }
 
-    /// No more than 1 for each queue, also where all packets seen were marked, of which the logarithm has no end.
+    /// At most 1 per queue, also if every received packet was marked, where the logarithm is infinite.
     fn estimate(&self, estimator: &MarkedShare) -> f64 {
         let sum = -math::ln(1.0 - estimator.share) / math::ln(self.phi);
         sum.min(f64::from(estimator.hops))
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_share_of_marks_tells_the_price_and_all_marked_the_most_that_can_be() {
+    fn the_marked_fraction_yields_the_price_and_all_marked_the_maximum() {
         let scheme = RemMarksSpec { phi: 4.0, memory: 1000 };
         let of = |marks: [bool; 4]| {
             let mut estimator = MarkedShare::default();
@@ -81,7 +81,7 @@ mod tests {
             }
             scheme.estimate(&estimator)
         };
-        // Half of them: 1 - 4^-p = 1/2.
+        // Half of the packets: 1 - 4^-p = 1/2.
         assert!((of([true, false, false, true]) - 0.5).abs() < 1e-12);
         assert_eq!((of([true; 4]), of([false; 4])), (2.0, 0.0));
     }

@@ -1,12 +1,12 @@
-//! RPM, deterministic packet marking by Ryu and others for max-min fairness: a probe names a level, a queue marks it if its quantised price is just
-//! that level, and the receiver takes the largest level that came marked (cui-thesis section 2.3.6).
+//! RPM, deterministic packet marking by Ryu and others for max-min fairness. Each probe corresponds to a level, a queue marks it if its
+//! quantised price equals that level, and the receiver takes the largest marked level (cui-thesis section 2.3.6).
 
-use super::{Combination, Probe, Scheme, Told};
+use super::{Combination, Probe, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
-/// See the module.
+/// The RPM scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Rpm;
 
@@ -34,7 +34,7 @@ impl Settings for RpmSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RpmEstimate {
     estimate: u32,
-    /// The largest since this memory began; none, if no packet was marked.
+    /// Largest marked level in the current measurement interval; `None` if no packet was marked.
     largest: Option<u32>,
     seen: u32,
 }
@@ -58,7 +58,7 @@ impl Scheme for RpmSpec {
         self.levels
     }
 
-    fn mark(&self, probe: &mut Probe, price: Told, _: &mut Draws) {
+    fn mark(&self, probe: &mut Probe, price: QueuePrice, _: &mut Draws) {
         let quantised = (price.0 * f64::from(self.levels - 1)).round() as u32;
         if quantised == self.level(probe.identification) {
             probe.mark = 1;
@@ -73,7 +73,7 @@ impl Scheme for RpmSpec {
         }
         estimator.seen += 1;
         if estimator.seen >= self.memory {
-            // A price of 0 is marked, too: without a mark nothing was asked that there is to hear.
+            // A price of 0 is marked too, so without a mark no tested level matched and the estimate stays.
             let estimate = estimator.largest.unwrap_or(estimator.estimate);
             *estimator = RpmEstimate { estimate, ..RpmEstimate::default() };
         }
@@ -89,14 +89,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_larger_level_counts_at_once_and_a_smaller_one_when_the_memory_ends() {
+    fn a_larger_level_applies_immediately_and_a_smaller_one_at_the_end_of_the_memory() {
         let scheme = RpmSpec { levels: 11, memory: 11 };
         let mut estimator = RpmEstimate::default();
         let mut round = |price: f64| {
             (0..11)
                 .map(|identification| {
                     let mut probe = Probe { identification, hops: 1, mark: 0 };
-                    scheme.mark(&mut probe, Told(price), &mut Draws::default());
+                    scheme.mark(&mut probe, QueuePrice(price), &mut Draws::default());
                     scheme.learn(&mut estimator, &probe);
                     scheme.estimate(&estimator)
                 })
@@ -109,12 +109,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_mark_the_last_level_stands() {
+    fn without_a_mark_the_last_level_is_kept() {
         let scheme = RpmSpec { levels: 11, memory: 2 };
         let mut estimator = RpmEstimate::default();
         let mut ask = |level: u16| {
             let mut probe = Probe { identification: level, hops: 1, mark: 0 };
-            scheme.mark(&mut probe, Told(0.7), &mut Draws::default());
+            scheme.mark(&mut probe, QueuePrice(0.7), &mut Draws::default());
             scheme.learn(&mut estimator, &probe);
             scheme.estimate(&estimator)
         };

@@ -1,14 +1,14 @@
-//! A scheme without a network: probes pass queues whose prices are given, one after another, and what the receiver then thinks is read off.
+//! Runs a scheme without a network: a sequence of probes passes queues with given prices, and the receiver's estimates are recorded.
 
-use super::{Combination, Identification, Mapped, Numbering, Probe, Scheme, SchemeSpec, Told};
+use super::{Combination, Identification, Mapped, Numbering, Probe, QueuePrice, Scheme, SchemeSpec};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 
-/// The queues on the way of some probes.
+/// The queues on the path of the probes.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// 0 to 1; at least one.
+    /// Prices between 0 and 1; at least one.
     pub prices: Vec<f64>,
-    /// Of the first queue.
+    /// Change of the first queue's price.
     pub change: Change,
 }
 
@@ -16,25 +16,25 @@ pub struct Path {
 #[derive(Clone, Copy, Debug)]
 pub enum Change {
     Constant,
-    /// By so much with each probe; at 0 and 1 it turns round.
+    /// Changes by this amount per probe, and reverses at 0 and 1.
     Ramp(f64),
-    /// From this probe on, counted from 0, it is another.
+    /// Changes to `to` at this probe, counted from 0.
     Step {
         at: u64,
         to: f64,
     },
 }
 
-/// What a receiver thinks, and what is.
+/// The receiver's estimate and the true price.
 #[derive(Clone, Copy, Debug)]
 pub struct Estimate {
     pub estimate: f64,
-    /// Of the last probe.
+    /// True price at the last probe.
     pub price: f64,
 }
 
 impl Path {
-    /// The price of the first queue at a probe.
+    /// Price of the first queue at a probe.
     #[inline]
     fn first(&self, number: u64) -> f64 {
         match self.change {
@@ -53,7 +53,7 @@ impl Path {
         }
     }
 
-    /// What a scheme has to tell at a probe.
+    /// The price that the scheme should report at a probe.
     fn price(&self, combination: Combination, number: u64) -> f64 {
         let (first, others) = (self.first(number), self.prices[1..].iter().copied());
         match combination {
@@ -63,7 +63,7 @@ impl Path {
     }
 }
 
-/// The probes of a sequence. What queues draw differs from path to path, the sequence does not.
+/// A sequence of probes. The queues' draws differ between paths, the sequence does not.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence {
     pub identification: Identification,
@@ -71,7 +71,7 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// What the receiver at the end of a path thinks after so many probes, ascending and at least one. `number`: of the path.
+    /// The receiver's estimates after each of these numbers of probes, which are ascending and at least 1. `number`: index of the path.
     pub fn estimates(&self, scheme: &SchemeSpec, path: &Path, number: u64, after: &[u64]) -> Vec<Estimate> {
         match scheme {
             SchemeSpec::Exact(()) => after
@@ -94,19 +94,19 @@ impl Sequence {
         let mut numbering = Numbering::new(stream("probes", 0));
         let mut draws = Draws::new(stream("queues", number));
         let mut estimator = scheme.begin();
-        let others: Vec<Told> = path.prices[1..].iter().map(|&price| scheme.told(Mapped(price))).collect();
-        let mut first = (f64::NAN, Told::default());
+        let others: Vec<QueuePrice> = path.prices[1..].iter().map(|&price| scheme.queue_price(Mapped(price))).collect();
+        let mut first = (f64::NAN, QueuePrice::default());
         let mut sent = 0;
         let mut read_off = |&until: &u64| {
             while sent < until {
                 let mut probe = Probe { identification: numbering.next(self.identification, sent as u32), ..Probe::default() };
                 let price = path.first(sent);
                 if price.to_bits() != first.0.to_bits() {
-                    first = (price, scheme.told(Mapped(price)));
+                    first = (price, scheme.queue_price(Mapped(price)));
                 }
-                for &told in std::iter::once(&first.1).chain(&others) {
+                for &queue_price in std::iter::once(&first.1).chain(&others) {
                     probe.hops += 1;
-                    scheme.mark(&mut probe, told, &mut draws);
+                    scheme.mark(&mut probe, queue_price, &mut draws);
                 }
                 scheme.learn(&mut estimator, &probe);
                 sent += 1;
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ramp_turns_round_at_the_ends_and_a_step_is_taken_once() {
+    fn a_ramp_reverses_at_its_ends_and_a_step_occurs_once() {
         let path = |change| Path { prices: vec![0.5, 0.25], change };
         let ramp = path(Change::Ramp(0.25));
         assert_eq!([0, 1, 2, 3, 6, 7].map(|number| ramp.first(number)), [0.5, 0.75, 1.0, 0.75, 0.0, 0.25]);

@@ -1,13 +1,13 @@
-//! TPM, deterministic packet marking by Thommes and Coates: a probe is of a queue of the path and a bit of its quantised price, so that the receiver
-//! puts the prices together, bit by bit (Thommes and Coates, "Deterministic packet marking for time-varying congestion price
+//! TPM, deterministic packet marking by Thommes and Coates. A probe tests one bit of the quantised price of one queue of the path, and the
+//! receiver assembles the prices bit by bit (Thommes and Coates, "Deterministic packet marking for time-varying congestion price
 //! estimation", IEEE/ACM Transactions on Networking 14(3), 2006; cui-thesis section 2.3.5).
 //!
-//! With one bit for marks, the queue of that number marks the probe if its bit is 1: `bits` times `hops` types of probes. With both bits of the
-//! ECN field there are three codepoints, and two probes tell how many of six queues have the bit: 2 b ceil(h / 6) types, (2.9). How they do that
-//! is ours, as neither document says it: both count the ones on the way, the first modulo 3, the second as none, odd, or even. Of 0 to 6
-//! ones no two give the same pair.
+//! With one ECN bit, the queue with the probe's number marks the probe if the tested bit is 1; there are `bits` times `hops` types of
+//! probes. With both bits of the ECN field there are three codepoints, and two probes report how many of six queues have the bit set: 2 b
+//! ceil(h / 6) types, (2.9). Neither document defines this encoding, so it is our own: both probes count the ones along the path, the first
+//! modulo 3, the second as none, odd, or even. Every count from 0 to 6 gives a different pair.
 
-use super::{Combination, Probe, Scheme, Told};
+use super::{Combination, Probe, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ words! {
     }
 }
 
-/// See the module.
+/// The TPM scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Tpm;
 
@@ -45,8 +45,8 @@ impl Settings for TpmSpec {
     fn check(&self) -> Vec<Misfit> {
         let (types, most) = (self.types(), MEMORY / self.bits_of_a_type());
         let many = || {
-            let message = format!("{types} types of probes, more than the 32 bytes of a receiver's memory of a flow are for");
-            Misfit::error(&["bits", "hops"], message, format!("so few `bits` and `hops` that there are at most {most} types"))
+            let message = format!("{types} probe types exceed the 32 bytes of a receiver's state per flow");
+            Misfit::error(&["bits", "hops"], message, format!("`bits` and `hops` that give at most {most} types"))
         };
         (types > most).then(many).into_iter().collect()
     }
@@ -57,28 +57,28 @@ impl Settings for TpmSpec {
     }
 }
 
-/// Bits that a receiver remembers of a flow.
+/// Receiver state per flow, in bits.
 const MEMORY: u32 = 256;
 
-/// Queues of which a pair of probes tells.
+/// Number of queues covered by a pair of probes.
 const BLOCK: u32 = 6;
 
-/// The last value of each type of probe; what has not been seen is 0.
+/// Last value of each type of probe; 0 for types that have not been received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TpmEstimate([u64; 4]);
 
-/// What a probe asks for.
+/// The test of a probe.
 #[derive(Clone, Copy)]
 struct Question {
-    /// The first queue of those that it is of, from 1.
+    /// First tested queue, from 1.
     first: u32,
-    /// Of the quantised price, 0 being the highest.
+    /// Tested bit of the quantised price; 0 is the most significant.
     bit: u32,
-    /// Of a pair, the second.
+    /// Second probe of a pair.
     is_second: bool,
 }
 
-/// The number of ones among six bits, by the values of the first probe and of the second; `None`: the prices have changed between them.
+/// Number of ones among six bits, by the values of the first and the second probe. `None`: the prices have changed between them.
 const ONES: [[Option<u32>; 3]; 3] = [[Some(0), Some(3), Some(6)], [None, Some(1), Some(4)], [None, Some(5), Some(2)]];
 
 impl TpmSpec {
@@ -100,7 +100,7 @@ impl TpmSpec {
         u32::from(probe.identification) % self.types()
     }
 
-    /// Types go through the bits, then through the queues, and with two ECN bits through the pairs last.
+    /// Types enumerate the bits first, then the queues. With two ECN bits, the probes of a pair are consecutive.
     fn question(&self, kind: u32) -> Question {
         match self.ecn_bits {
             EcnBits::One => Question { first: 1 + kind / self.bits, bit: kind % self.bits, is_second: false },
@@ -115,7 +115,7 @@ impl TpmSpec {
         f64::from((1_u32 << self.bits) - 1)
     }
 
-    fn quantised(&self, price: Told) -> u32 {
+    fn quantised(&self, price: QueuePrice) -> u32 {
         (price.0 * self.levels()).round() as u32
     }
 
@@ -141,7 +141,7 @@ impl Scheme for TpmSpec {
         self.hops as u8
     }
 
-    fn mark(&self, probe: &mut Probe, price: Told, _: &mut Draws) {
+    fn mark(&self, probe: &mut Probe, price: QueuePrice, _: &mut Draws) {
         let Question { first, bit, is_second } = self.question(self.kind(probe));
         let queues = if self.ecn_bits == EcnBits::One { 1 } else { BLOCK };
         let is_asked = (first..first + queues).contains(&u32::from(probe.hops));
@@ -167,7 +167,7 @@ impl Scheme for TpmSpec {
         let value = |kind: u32| (estimator.0[(kind * width) as usize / 64] >> (kind * width % 64)) & ((1 << width) - 1);
         let ones = |kind: u32| match self.ecn_bits {
             EcnBits::One => value(kind) as u32,
-            // Of a pair that contradicts itself nothing is known.
+            // An inconsistent pair is treated as 0.
             EcnBits::Two => ONES[value(kind) as usize][value(kind + 1) as usize].unwrap_or(0),
         };
         let sum: u64 = (0..self.types())
@@ -182,14 +182,14 @@ impl Scheme for TpmSpec {
 mod tests {
     use super::*;
 
-    /// What is known after one of each type.
-    fn told(scheme: TpmSpec, prices: &[f64]) -> f64 {
+    /// The estimate after one probe of each type.
+    fn queue_price(scheme: TpmSpec, prices: &[f64]) -> f64 {
         let mut estimator = TpmEstimate::default();
         for identification in 0..scheme.types() as u16 {
             let mut probe = Probe { identification, ..Probe::default() };
             for &price in prices {
                 probe.hops += 1;
-                scheme.mark(&mut probe, Told(price), &mut Draws::default());
+                scheme.mark(&mut probe, QueuePrice(price), &mut Draws::default());
             }
             scheme.learn(&mut estimator, &probe);
         }
@@ -197,20 +197,20 @@ mod tests {
     }
 
     #[test]
-    fn after_one_of_each_type_the_quantised_prices_are_known() {
+    fn after_one_probe_of_each_type_the_quantised_prices_are_known() {
         let usual = TpmSpec { bits: 4, hops: 14, ecn_bits: EcnBits::One };
         for scheme in [usual, TpmSpec { ecn_bits: EcnBits::Two, ..usual }] {
             // 0.2 of 15 levels is level 3; 0.5 is level 8, rounded up.
-            assert!((told(scheme, &[0.2, 0.5]) - 11.0 / 15.0).abs() < 1e-12, "{scheme:?}");
+            assert!((queue_price(scheme, &[0.2, 0.5]) - 11.0 / 15.0).abs() < 1e-12, "{scheme:?}");
             for ones in 0..14 {
                 let prices: Vec<f64> = (0..14).map(|queue| if queue < ones { 1.0 } else { 0.0 }).collect();
-                assert!((told(scheme, &prices) - ones as f64).abs() < 1e-12, "{scheme:?}: {ones}");
+                assert!((queue_price(scheme, &prices) - ones as f64).abs() < 1e-12, "{scheme:?}: {ones}");
             }
         }
     }
 
     #[test]
-    fn with_two_bits_there_are_as_many_types_as_the_document_says() {
+    fn with_two_bits_the_number_of_types_matches_the_document() {
         // Paths of 30 queues, 4 bits: 40; with one bit 120.
         let types = |ecn_bits| TpmSpec { bits: 4, hops: 30, ecn_bits }.types();
         assert_eq!((types(EcnBits::Two), types(EcnBits::One)), (40, 120));

@@ -1,5 +1,5 @@
-//! A price on its way back to the sender as one bit in each acknowledgement: whether it is above a threshold that both ends take from the checksum of the
-//! data packet, as ADPM does (cui-thesis section 5.3.1).
+//! Return of a price to the sender as one bit per acknowledgement: whether the price exceeds a threshold that both ends derive from the
+//! checksum of the data packet, as in ADPM (cui-thesis section 5.3.1).
 
 use super::Mapped;
 use crate::primitives::random::Stream;
@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 const THRESHOLDS: f64 = 65_536.0;
 
 impl PriceBit {
-    /// In the acknowledgement of this segment.
+    /// The bit in the acknowledgement of this segment.
     pub(crate) fn of(price: Mapped, segment: u32) -> PriceBit {
         let threshold = Stream::default().bits(segment.into()) as u16;
         PriceBit { threshold, is_above: price.0 * THRESHOLDS > f64::from(threshold) }
     }
 }
 
-/// What a sender concludes from the bits; before the first the highest price, so that it begins slowly.
+/// The sender's estimate from the bits. It is the highest price before the first bit, so the sender starts slowly.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct BitReader {
-    /// In 65536ths.
+    /// Estimate in units of 1/65536.
     estimate: u16,
 }
 
@@ -43,11 +43,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thousand_acknowledgements_tell_the_price_to_a_hundredth() {
+    fn a_thousand_acknowledgements_determine_the_price_to_a_hundredth() {
         let mut reader = BitReader::default();
         for price in [0.3, 0.8, 0.0] {
-            let heard = (0..1000).map(|segment| reader.read(PriceBit::of(Mapped(price), segment))).last();
-            assert!(heard.is_some_and(|heard| (heard.0 - price).abs() < 0.01), "{price}: {heard:?}");
+            let path_price = (0..1000).map(|segment| reader.read(PriceBit::of(Mapped(price), segment))).last();
+            assert!(path_price.is_some_and(|path_price| (path_price.0 - price).abs() < 0.01), "{price}: {path_price:?}");
         }
     }
 }

@@ -97,7 +97,7 @@ struct Scout {
     ahead: u32,
     /// The bucket being served, as it knows it, and how many of the events that come next there have been told.
     cursor: u64,
-    told: u32,
+    reported: u32,
 }
 
 /// The scout keeps so many events ahead: enough for memory to come, and few enough for it to be there still.
@@ -244,13 +244,13 @@ impl<R: Ranks> Calendar<R> {
     pub fn foresee(&mut self) -> [Option<Slot>; 2] {
         let here = self.current.len() as u32;
         let scout = &mut self.scout;
-        scout.told = scout.told.saturating_sub(1);
+        scout.reported = scout.reported.saturating_sub(1);
         if scout.cursor != self.cursor {
             // Of a bucket that it has not seen, or not to its end, all is told anew.
             let has_seen_all = scout.bucket > self.cursor && scout.ahead > here;
             *scout = match has_seen_all {
-                true => Scout { cursor: self.cursor, told: here, ahead: scout.ahead - here - 1, ..*scout },
-                false => Scout { cursor: self.cursor, bucket: self.cursor, slot: NONE, told: 0, ahead: 0 },
+                true => Scout { cursor: self.cursor, reported: here, ahead: scout.ahead - here - 1, ..*scout },
+                false => Scout { cursor: self.cursor, bucket: self.cursor, slot: NONE, reported: 0, ahead: 0 },
             };
         }
         // Two for one, until it is far enough ahead.
@@ -260,9 +260,9 @@ impl<R: Ranks> Calendar<R> {
     #[inline(always)]
     fn foresee_one(&mut self) -> Option<Slot> {
         let (here, scout) = (self.current.len() as u32, &mut self.scout);
-        if scout.told < here.min(FORESEEN) {
-            scout.told += 1;
-            return Some(self.current[(here - scout.told) as usize].1);
+        if scout.reported < here.min(FORESEEN) {
+            scout.reported += 1;
+            return Some(self.current[(here - scout.reported) as usize].1);
         }
         if here + scout.ahead >= FORESEEN {
             return None;
@@ -675,13 +675,13 @@ mod tests {
     fn foreseen(gap: impl Fn(u64) -> u64) -> u64 {
         let mut calendar = Calendar::new(Numbers, &Expected { entities: 1000, pending: 1000, reach: Span(1 << 20) });
         (0..1000).for_each(|slot| calendar.schedule(slot, Time(gap(slot.into()))));
-        let (mut told, mut in_time) = ([None; 1000], 0);
+        let (mut reported, mut in_time) = ([None; 1000], 0);
         for step in 1000..51_000 {
             let (now, slot) = calendar.pop_before(Time::NEVER).unwrap();
-            in_time += u64::from(told[slot as usize].take().is_some_and(|at| step - at >= 8));
+            in_time += u64::from(reported[slot as usize].take().is_some_and(|at| step - at >= 8));
             calendar.schedule(slot, Time(now.0 + gap(step)));
             for slot in calendar.foresee().into_iter().flatten() {
-                told[slot as usize].get_or_insert(step);
+                reported[slot as usize].get_or_insert(step);
             }
         }
         in_time / 500

@@ -1,7 +1,7 @@
 //! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
 
 use super::rm_cell::RmCell;
-use super::signal::{PriceHeader, Signal, Told};
+use super::signal::{PriceHeader, ReceiverFeedback, Signal};
 use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use super::units::{Bytes, Rate, Time, Units};
 use serde::{Deserialize, Serialize};
@@ -297,7 +297,7 @@ impl Packet {
 
     /// A data packet says that its sender has reduced the window.
     #[inline]
-    pub fn tells_of_reduction(&self) -> bool {
+    pub fn has_cwr(&self) -> bool {
         self.place & REDUCED != 0
     }
 
@@ -317,7 +317,7 @@ impl Packet {
 pub struct Report {
     pub received: Received,
     /// For the controller, if it asked for any.
-    pub told: Told,
+    pub feedback: ReceiverFeedback,
 }
 
 /// What the receiver has, as an acknowledgement says it.
@@ -449,7 +449,7 @@ mod tests {
         packet.set_ecn(Ecn::REDUCED);
         packet.mark();
         packet.next_hop();
-        assert!(packet.is_capable() && packet.is_marked() && packet.tells_of_reduction() && !packet.is_cell());
+        assert!(packet.is_capable() && packet.is_marked() && packet.has_cwr() && !packet.is_cell());
         assert_eq!(packet.place(), (1 << 24) - 1);
         packet.become_ack(Time(11), AckNumber::Here(78), 7);
         assert!(!packet.is_capable() && !packet.is_marked());

@@ -31,7 +31,7 @@ pub struct Signal {
 /// What a receiver tells of the signals that have reached it, and of how long data took. An acknowledgement's report fills a cache line with it, so that
 /// what is missing has no flag of its own.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Told {
+pub struct ReceiverFeedback {
     /// [`Signal::marks`].
     pub marks: u32,
     /// What the price has become, where it comes back as one bit.
@@ -44,13 +44,13 @@ pub struct Told {
 
 const NO_DELAY: Span = Span(u64::MAX);
 
-impl Default for Told {
-    fn default() -> Told {
-        Told { marks: 0, price_bit: None, price: f64::NAN, one_way_delay: NO_DELAY }
+impl Default for ReceiverFeedback {
+    fn default() -> ReceiverFeedback {
+        ReceiverFeedback { marks: 0, price_bit: None, price: f64::NAN, one_way_delay: NO_DELAY }
     }
 }
 
-impl Told {
+impl ReceiverFeedback {
     /// [`Signal::price`].
     pub(crate) fn price(&self) -> Option<f64> {
         (!self.price.is_nan()).then_some(self.price)
@@ -72,7 +72,7 @@ impl Told {
     }
 
     /// What an acknowledgement says that leaves now. The next one tells of other delays.
-    pub(crate) fn tell(&mut self) -> Told {
+    pub(crate) fn take_report(&mut self) -> ReceiverFeedback {
         let told = *self;
         self.one_way_delay = NO_DELAY;
         told

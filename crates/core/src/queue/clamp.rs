@@ -1,9 +1,9 @@
-//! CLAMP's access router: a price that is the time its queue takes to be sent, beyond an offset and times a slope, told to senders that keep a
-//! window by it (Andrew, Hanly and Mukhtar, "CLAMP: maximizing the performance of TCP over low bandwidth variable rate access links",
-//! CUBIN technical report 2004-02-01; the same, "Active queue management for fair resource allocation in wireless networks", IEEE Transactions
-//! on Mobile Computing 7(2), 2008).
+//! CLAMP's access router. Its price is the time that its queue takes to be sent, above an offset and multiplied by a slope; senders bound
+//! their windows by it (Andrew, Hanly and Mukhtar, "CLAMP: maximizing the performance of TCP over low bandwidth variable rate access
+//! links", CUBIN technical report 2004-02-01; the same, "Active queue management for fair resource allocation in wireless networks", IEEE
+//! Transactions on Mobile Computing 7(2), 2008).
 //!
-//! The queue is what waits when a packet arrives, with that packet. Nothing is discarded while there is room.
+//! The queue includes the arriving packet. Nothing is discarded while there is room.
 
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::price::Meaning;
@@ -25,7 +25,7 @@ member! {
 
 impl Settings for ClampSpec {
     fn check(&self) -> Vec<Misfit> {
-        let nothing = || Misfit::error(&["slope"], "with this the price is always 0", "above 0");
+        let nothing = || Misfit::error(&["slope"], "a `slope` of 0 keeps the price at 0", "above 0");
         (self.slope == 0.0).then(nothing).into_iter().collect()
     }
 
@@ -51,7 +51,7 @@ impl Policy for Clamp {
     type PerFlow = ();
     const SEES_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const TELLS: Option<Meaning> = Some(Meaning::Wait);
+    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Wait);
 
     /// p(q) = max((b q - a) / mu_c, 0).
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {

@@ -1,17 +1,17 @@
-//! ERICA, a switch that tells the sources of an available bit rate service (ABR) at which rate to send: explicit rate indication for congestion
-//! avoidance (Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, "The ERICA switch algorithm for ABR traffic management in ATM networks",
-//! IEEE/ACM ToN 8(1), 2000; Jain and others, ATM Forum 96-1172, appendix A).
+//! ERICA, a switch that assigns sending rates to the sources of an available bit rate service (ABR): explicit rate indication for
+//! congestion avoidance (Kalyanaraman, Jain, Fahmy, Goyal and Vandalore, "The ERICA switch algorithm for ABR traffic management in ATM
+//! networks", IEEE/ACM ToN 8(1), 2000; Jain and others, ATM Forum 96-1172, appendix A).
 //!
-//! Over each averaging interval it counts what arrives. What the link may carry of ABR at its target utilisation, less what others sent, is the
-//! ABR capacity; the load factor z is what ABR sent, over that. A channel may send its share of the capacity, or its present rate over z, if that
-//! is more; while the load is no more than delta above the target, also as much as any channel was allowed in the interval before, which makes
-//! the rates of all that are limited here the same. So the load settles anywhere from the target to (1 + delta) times as much: within that, what was
-//! allowed once stays allowed.
+//! It counts arrivals over each averaging interval. The ABR capacity is the link's rate at the target utilisation minus the other traffic,
+//! and the load factor z is the ABR input divided by that capacity. A channel may send at the larger of its share of the capacity and its
+//! present rate divided by z. While the load is at most delta above the target, it may also send at the largest rate allowed to any channel
+//! in the previous interval, which equalises the rates of all channels that are limited here. The load may therefore settle anywhere from
+//! the target to (1 + delta) times the target: within that range, allowed rates stay allowed.
 //!
-//! Differs: the explicit rate is written on forward RM cells as they leave, and comes back by the destination, where the algorithm writes it on
-//! backward ones that pass; so the two directions of a link need not be one switch. A channel is active in an interval if a cell of
-//! it came. Intervals are of time, not of cells, rates of channels are those that they tell (CCR), and neither load nor the number of channels is
-//! averaged over intervals. Until the first interval ends nothing is known, and nothing is written. The switch neither marks nor discards.
+//! Differs: the explicit rate is written to forward RM cells as they leave, and the destination returns it, whereas the algorithm writes it
+//! to passing backward cells; so the two directions of a link need not be one switch. A channel is active in an interval if a cell of it
+//! arrived. Intervals are defined by time, not by cells; rates of channels are the reported ones (CCR); and neither the load nor the number
+//! of channels is averaged over intervals. No rate is written before the first interval ends. The switch neither marks nor discards.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::rm_cell::RmCell;
@@ -39,7 +39,7 @@ impl Settings for EricaSpec {
             "the load may settle above the rate of the link, where the queue grows: at up to (1 + delta) times the target";
         let grows = self.target * (1.0 + self.delta) > 1.0;
         let grows = grows.then(|| Misfit::warning(&["target", "delta"], too_much, "at most 1 in all"));
-        let nothing = || Misfit::error(&["target"], "with this nobody may send anything", "above 0, at most 1");
+        let nothing = || Misfit::error(&["target"], "a `target` of 0 allocates no rate", "above 0, at most 1");
         (self.target == 0.0).then(nothing).into_iter().chain(grows).collect()
     }
 
@@ -52,19 +52,19 @@ impl Settings for EricaSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Erica {
     spec: EricaSpec,
-    /// Number of the interval, from 1 on.
+    /// Number of the interval, from 1.
     interval: u64,
-    /// What has arrived in this one, of ABR and of others.
+    /// ABR and other arrivals in this interval.
     abr: Bytes,
     others: Bytes,
-    /// Channels of ABR of which something has.
+    /// Number of ABR channels with arrivals in this interval.
     active: u32,
     known: Option<Known>,
-    /// The largest rate that a channel has been allowed in this interval, in bit/s.
+    /// Largest rate allowed to a channel in this interval, in bit/s.
     largest: f64,
 }
 
-/// What the last interval has shown, in bit/s.
+/// Measurements of the last interval, in bit/s.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Known {
     /// ABR capacity.
@@ -72,20 +72,20 @@ struct Known {
     /// Load factor, z.
     load: f64,
     fair_share: f64,
-    /// The largest rate that a channel was allowed in it.
+    /// Largest rate allowed to a channel in that interval.
     largest_before: f64,
 }
 
-/// What the switch knows of a virtual channel.
+/// Switch state per virtual channel.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Channel {
-    /// Its current cell rate in bit/s, once an RM cell has told: it is of ABR.
+    /// Current cell rate in bit/s, after the first RM cell. A channel with a rate belongs to ABR.
     ccr: Option<f64>,
-    /// The last interval in which something of it came.
+    /// Last interval in which a unit of the channel arrived.
     seen: u64,
-    /// What it was told last, in bit/s, and in which interval: it is told the same for all of one.
-    told: f64,
-    told_in: u64,
+    /// Last allowed rate in bit/s, and its interval. The rate is constant within an interval.
+    assigned_rate: f64,
+    assigned_interval: u64,
 }
 
 impl Erica {
@@ -93,13 +93,13 @@ impl Erica {
         Erica { spec: *spec, interval: 1, abr: Bytes(0), others: Bytes(0), active: 0, known: None, largest: 0.0 }
     }
 
-    /// What a channel at this rate is allowed, in bit/s.
+    /// Allowed rate of a channel at this rate, in bit/s.
     fn allowed(&self, known: &Known, ccr: f64) -> f64 {
-        // With no load, the rate over it is without bound.
+        // Without load, the rate divided by the load factor is unbounded.
         let own = if known.load > 0.0 { ccr / known.load } else { known.capacity };
         let others = if known.load > 1.0 + self.spec.delta { known.fair_share } else { known.largest_before };
         let allowed = own.max(others).max(known.fair_share);
-        // A channel below its share gets to it first, so that others have time to make room for more.
+        // A channel below its share first rises to the share, so that others have time to make room for more.
         if allowed > known.fair_share && ccr < known.fair_share { known.fair_share } else { allowed }.min(known.capacity)
     }
 }
@@ -108,7 +108,7 @@ impl Policy for Erica {
     type PerFlow = Channel;
     const DRAWS: bool = false;
     const IS_STEPPED: bool = true;
-    const HEARS_RM: bool = true;
+    const PROCESSES_RM: bool = true;
 
     fn on_arrival(&mut self, unit: &Unit, channel: &mut Channel, _buffer: &Occupancy, _now: Time) -> Verdict {
         if channel.ccr.is_none() {
@@ -129,11 +129,11 @@ impl Policy for Erica {
 
     fn explicit_rate(&mut self, channel: &mut Channel) -> Option<Rate> {
         let (known, ccr) = (self.known?, channel.ccr?);
-        if channel.told_in != self.interval {
-            (channel.told, channel.told_in) = (self.allowed(&known, ccr), self.interval);
-            self.largest = self.largest.max(channel.told);
+        if channel.assigned_interval != self.interval {
+            (channel.assigned_rate, channel.assigned_interval) = (self.allowed(&known, ccr), self.interval);
+            self.largest = self.largest.max(channel.assigned_rate);
         }
-        Some(Rate(channel.told as u64))
+        Some(Rate(channel.assigned_rate as u64))
     }
 
     fn period(&self) -> Option<Span> {
@@ -159,7 +159,7 @@ mod tests {
 
     const CELL: Unit = Unit { bytes: Bytes(53), is_last: false };
 
-    /// A switch of 100 Mbit/s that hands out 90, and its channels.
+    /// A switch of 100 Mbit/s that allocates 90, and its channels.
     struct Switch {
         erica: Erica,
         channels: Vec<Channel>,
@@ -171,7 +171,7 @@ mod tests {
             Switch { erica: Erica::new(&spec), channels: vec![Channel::default(); channels] }
         }
 
-        /// An interval in which channels say and send these rates in Mbit/s: 125 cells are 1 Mbit/s.
+        /// An interval in which channels report and send these rates in Mbit/s; 125 cells are 1 Mbit/s.
         fn interval(&mut self, rates: &[u64], others: u64) {
             let buffer = Occupancy::of(Units(0), Bytes(0));
             for (channel, &rate) in self.channels.iter_mut().zip(rates).filter(|of| *of.1 > 0) {
@@ -186,70 +186,74 @@ mod tests {
             self.erica.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(0), rate: Rate(100_000_000), first_waited: None });
         }
 
-        /// What they are told, in Mbit/s.
-        fn told(&mut self) -> Vec<f64> {
+        /// The allowed rates, in Mbit/s.
+        fn assigned_rate(&mut self) -> Vec<f64> {
             let rate = |channel| self.erica.explicit_rate(channel).map_or(f64::NAN, |rate| rate.0 as f64 / 1e6);
             self.channels.iter_mut().map(rate).collect()
         }
     }
 
-    fn near(told: &[f64], expected: &[f64]) {
-        assert!(told.len() == expected.len() && told.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{told:?}");
+    fn near(assigned_rate: &[f64], expected: &[f64]) {
+        assert!(
+            assigned_rate.len() == expected.len() && assigned_rate.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5),
+            "{assigned_rate:?}"
+        );
     }
 
     #[test]
     fn before_the_first_interval_ends_it_writes_nothing() {
-        assert!(Switch::of(1).told()[0].is_nan());
+        assert!(Switch::of(1).assigned_rate()[0].is_nan());
     }
 
     #[test]
     fn one_channel_gets_the_target() {
         let mut switch = Switch::of(1);
         switch.interval(&[10], 0);
-        near(&switch.told(), &[90.0]);
+        near(&switch.assigned_rate(), &[90.0]);
     }
 
     #[test]
-    fn in_overload_each_gets_its_share_or_its_rate_over_the_load() {
-        // z = 180/90 = 2. Shares are 30; half of 120 is 60, of 40 and 20 less than their share, and who is below it goes no further.
+    fn in_overload_each_channel_gets_its_share_or_its_rate_over_the_load() {
+        // z = 180/90 = 2. Shares are 30; half of 120 is 60; half of 40 and of 20 is less than the share, and the channel below its share
+        // rises no further than to it.
         let mut switch = Switch::of(3);
         switch.interval(&[120, 40, 20], 0);
-        near(&switch.told(), &[60.0, 30.0, 30.0]);
+        near(&switch.assigned_rate(), &[60.0, 30.0, 30.0]);
     }
 
     #[test]
-    fn at_the_target_all_get_what_the_largest_got() {
-        // z = 1. The first is told 60, so that in the next interval those that have reached their share, 45, are told 60, too.
+    fn at_the_target_all_channels_get_the_largest_allowed_rate() {
+        // z = 1. The first channel is allowed 60, so in the next interval channels that have reached their share, 45, are allowed 60, too.
         let mut switch = Switch::of(2);
         switch.interval(&[60, 30], 0);
-        near(&switch.told(), &[60.0, 45.0]);
+        near(&switch.assigned_rate(), &[60.0, 45.0]);
         switch.interval(&[45, 45], 0);
-        near(&switch.told(), &[60.0, 60.0]);
-        // And then z = 120/90, so that each is told 45, and no more than that from then on.
+        near(&switch.assigned_rate(), &[60.0, 60.0]);
+        // Then z = 120/90, so each is allowed 45, and no more from then on.
         switch.interval(&[60, 60], 0);
-        near(&switch.told(), &[45.0, 45.0]);
+        near(&switch.assigned_rate(), &[45.0, 45.0]);
         switch.interval(&[45, 45], 0);
-        near(&switch.told(), &[45.0, 45.0]);
+        near(&switch.assigned_rate(), &[45.0, 45.0]);
     }
 
     #[test]
-    fn what_a_channel_limited_elsewhere_leaves_the_others_get() {
-        // 10 and 50 of 90: z = 2/3. The first may have 45, and 50 / z = 75 is for the second.
+    fn other_channels_get_the_rate_unused_by_a_channel_limited_elsewhere() {
+        // 10 and 50 of 90: z = 2/3. The first may have 45, and the second 50 / z = 75.
         let mut switch = Switch::of(2);
         switch.interval(&[10, 50], 0);
-        near(&switch.told(), &[45.0, 75.0]);
+        near(&switch.assigned_rate(), &[45.0, 75.0]);
         switch.interval(&[10, 80], 0);
-        near(&switch.told(), &[45.0, 80.0]);
+        near(&switch.assigned_rate(), &[45.0, 80.0]);
     }
 
     #[test]
-    fn others_come_first() {
+    fn other_traffic_reduces_the_abr_capacity() {
         let mut switch = Switch::of(2);
         switch.interval(&[30, 30], 50);
-        // 90 - 50 = 40 are left: z = 1.5.
-        near(&switch.told(), &[20.0, 20.0]);
+        // 90 - 50 = 40 remain: z = 1.5.
+        near(&switch.assigned_rate(), &[20.0, 20.0]);
         switch.interval(&[20, 20], 95);
-        near(&switch.told(), &[0.0, 0.0]);
+        near(&switch.assigned_rate(), &[0.0, 0.0]);
     }
 
     #[test]
@@ -261,11 +265,11 @@ mod tests {
     }
 
     #[test]
-    fn within_an_interval_a_channel_is_told_the_same() {
+    fn the_allowed_rate_is_constant_within_an_interval() {
         let mut switch = Switch::of(1);
         switch.interval(&[180], 0);
-        let before = switch.told();
+        let before = switch.assigned_rate();
         switch.channels[0].ccr = Some(1e6);
-        assert_eq!(switch.told(), before);
+        assert_eq!(switch.assigned_rate(), before);
     }
 }

@@ -1,9 +1,9 @@
-//! MaxNet's router: a congestion cost that rises while more arrives than a target rate and falls while less does; sources go by the largest of
-//! their path (Wydrowski and Zukerman, "MaxNet: a congestion control architecture", IEEE Communications Letters 6(11), 2002; cui-thesis section
-//! 5.3.2).
+//! MaxNet's router. Its congestion cost rises while arrivals exceed a target rate and falls while they are below it; sources adapt to the
+//! largest cost of their path (Wydrowski and Zukerman, "MaxNet: a congestion control architecture", IEEE Communications Letters 6(11),
+//! 2002; cui-thesis section 5.3.2).
 //!
-//! Differs: the cost is counted in shares of the target, so that `gain` is phi c of (5.6): with exponential demand it is then independent of the
-//! rate of the link how fast sources settle. Nothing is discarded while there is room.
+//! Differs: the cost is measured in units of the target, so that `gain` is phi c of (5.6). With exponential demand the convergence time is
+//! then independent of the link's rate. Nothing is discarded while there is room.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
@@ -30,8 +30,9 @@ member! {
 
 impl Settings for MaxNetSpec {
     fn check(&self) -> Vec<Misfit> {
-        let target = (self.target == 0.0).then(|| Misfit::error(&["target"], "nothing may arrive", "above 0, at most 1"));
-        let gain = (self.gain == 0.0).then(|| Misfit::error(&["gain"], "with this the cost never changes", "above 0"));
+        let target =
+            (self.target == 0.0).then(|| Misfit::error(&["target"], "a `target` of 0 allows no arrivals", "above 0, at most 1"));
+        let gain = (self.gain == 0.0).then(|| Misfit::error(&["gain"], "a `gain` of 0 never changes the cost", "above 0"));
         target.into_iter().chain(gain).collect()
     }
 
@@ -46,7 +47,7 @@ pub struct MaxNet {
     spec: MaxNetSpec,
     /// p.
     cost: f64,
-    /// In this period.
+    /// Arrivals in this period.
     arrived: Bytes,
 }
 
@@ -60,7 +61,7 @@ impl Policy for MaxNet {
     type PerFlow = ();
     const SEES_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const TELLS: Option<Meaning> = Some(Meaning::Cost);
+    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Cost);
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         self.arrived += unit.bytes;
@@ -90,7 +91,7 @@ mod tests {
     use super::*;
     use crate::primitives::units::{Rate, Units};
 
-    /// At a link of 8 Mbit/s, 10,000 bytes in 10 ms: after periods in which so many packets of 1000 bytes arrived.
+    /// The cost on a link of 8 Mbit/s, 10,000 bytes per 10 ms, after periods with these numbers of arrivals of 1000 bytes.
     fn cost_after(signed: bool, arrivals: &[u32]) -> f64 {
         let mut maxnet = MaxNet::new(&MaxNetSpec { target: 0.8, gain: 0.1, signed, ..MaxNetSpec::default() });
         for &packets in arrivals {
@@ -104,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn the_cost_integrates_what_arrives_beyond_the_target() {
-        // The target is eight packets. Ten are a quarter too many, eight just right, twice as many twice.
+    fn the_cost_integrates_arrivals_in_excess_of_the_target() {
+        // The target is eight packets. Ten are a quarter too many, eight are on target, and sixteen are twice the target.
         let near = |cost: f64, by_hand: f64| assert!((cost - by_hand).abs() < 1e-12, "{cost}, not {by_hand}");
         near(cost_after(false, &[10]), 0.025);
         near(cost_after(false, &[10, 8, 16]), 0.125);

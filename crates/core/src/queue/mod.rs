@@ -1,4 +1,5 @@
-//! Queue policies, one file each, behind one interface: a policy decides, the port stores, counts and refuses what does not fit.
+//! Queue policies, one file each, behind one interface. A policy decides; the port stores and counts units and refuses those that do not
+//! fit.
 
 mod support;
 
@@ -22,38 +23,38 @@ use std::fmt::Debug;
 use support::flow_records::FlowRecords;
 use support::user_policy::User;
 
-/// What a policy decides of one unit. A unit that is accepted is refused all the same where there is no room.
+/// A policy's decision about a unit. An accepted unit is still refused if there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Accept,
-    /// Tell the sender of congestion (RFC 3168). The port discards a unit that cannot carry the mark.
+    /// Signal congestion to the sender (RFC 3168). The port discards a unit that cannot carry the mark.
     Mark,
     Discard(Reason),
 }
 
-/// Why a unit was discarded. Each is counted under its own name.
+/// Why a unit was discarded. Each reason has its own counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Reason {
     /// There was no room.
     Full,
-    /// The policy refused it although there was room.
+    /// The policy refused the unit although there was room.
     Early,
-    /// The policy had let it in, and discarded it when its turn to be sent came; or its queue, one of several, had to make room.
+    /// The policy had accepted the unit and discarded it when its turn to be sent came; or its queue, one of several, had to make room.
     Late,
-    /// It belongs to a frame of which a cell has been discarded here.
+    /// The unit belongs to a frame that has already lost a cell here.
     Partial,
-    /// The one packet that SPD takes of a queue that builds up: its first cell.
+    /// First cell of the one packet that SPD discards when a queue builds up.
     Single,
-    /// The wire lost it.
+    /// Random loss on the link.
     Random,
-    /// The scenario lists it.
+    /// Listed in the scenario.
     Listed,
-    /// It came faster than a token bucket allows.
+    /// The unit exceeded the rate of a token bucket.
     Policed,
 }
 
 impl Reason {
-    /// All of them, in the order of their numbers.
+    /// All reasons, in the order of their numbers.
     pub const ALL: [Reason; 8] = [
         Reason::Full,
         Reason::Early,
@@ -65,42 +66,42 @@ impl Reason {
         Reason::Policed,
     ];
 
-    /// As columns name it.
+    /// Name in columns.
     pub fn name(self) -> &'static str {
         ["full", "early", "late", "partial", "single", "random", "listed", "policed"][self as usize]
     }
 
-    /// What is discarded for it had been let in.
+    /// Whether units discarded for this reason had been accepted before.
     pub(crate) fn follows_acceptance(self) -> bool {
         matches!(self, Reason::Late | Reason::Random)
     }
 }
 
-/// The arriving unit, a packet or a cell, as far as a policy may know it.
+/// Properties of the arriving unit, a packet or a cell, that a policy may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     pub bytes: Bytes,
-    /// The last cell of its frame, which is all that AAL5 marks. A packet is its own frame.
+    /// The unit is the last cell of its frame, the only position that AAL5 marks. A packet is its own frame.
     pub is_last: bool,
 }
 
-/// What the buffer holds when a unit arrives. The unit in service is included only where the port counts it.
+/// Buffer occupancy when a unit arrives. The unit in service is included only where the port counts it.
 #[derive(Clone, Copy, Debug)]
 pub struct Occupancy {
     /// Packets or cells.
     pub units: Units,
     pub bytes: Bytes,
-    /// Of the arriving unit's flow (VC), packets or cells.
+    /// Packets or cells of the arriving unit's flow (VC).
     pub of_flow: Units,
     /// Flows (VCs) whose route crosses the port.
     pub flows: u32,
-    /// Flows (VCs) of which the buffer holds something.
+    /// Flows (VCs) with units in the buffer.
     pub backlogged: u32,
-    /// The port would take the unit.
+    /// Whether the port has room for the unit.
     pub has_room: bool,
-    /// How long the port has had nothing to send; zero while it sends.
+    /// Time for which the port has been idle; zero while it sends.
     pub idle: Span,
-    /// At which it sends, all transmitters together.
+    /// Rate of the port, summed over all transmitters.
     pub rate: Rate,
 }
 
@@ -113,103 +114,101 @@ impl Occupancy {
     }
 }
 
-/// What a queue holds at the end of a period.
+/// State of a queue at the end of a period.
 #[derive(Clone, Copy, Debug)]
 pub struct PeriodEnd {
     /// Packets or cells. The unit in service is included only where the port counts it.
     pub units: Units,
     pub bytes: Bytes,
-    /// At which it sends, all transmitters together.
+    /// Rate of the port, summed over all transmitters.
     pub rate: Rate,
-    /// How long the first unit has waited, of a queue that shares the port with others; zero if it is empty.
+    /// Wait of the first unit, for a queue that shares the port with others; zero if it is empty.
     pub first_waited: Option<Span>,
 }
 
 impl PeriodEnd {
-    /// Seconds that the queue delays: as long as what it holds takes to send, or, where others are served in between, as its first unit has
-    /// waited.
+    /// Queueing delay in seconds: the time to send the queue, or the wait of its first unit where other queues are served in between.
     pub(crate) fn delay(&self) -> f64 {
         self.first_waited.map_or_else(|| self.bytes.0 as f64 * 8.0 / self.rate.0 as f64, Span::seconds)
     }
 }
 
-/// A unit whose turn to be sent has come.
+/// A unit that is due to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
     pub now: Time,
     pub waited: Span,
-    /// What waits behind it.
+    /// Bytes queued behind the unit.
     pub bytes_behind: Bytes,
-    /// The unit can carry a mark (RFC 3168).
+    /// Whether the unit can carry a mark (RFC 3168).
     pub is_capable: bool,
 }
 
-/// A queue policy. Decides; does not store.
+/// A queue policy. It decides and does not store units.
 pub trait Policy {
-    /// What it remembers of each flow (VC). The port keeps it, beside the flow's occupancy.
+    /// Policy state per flow (VC). The port stores it with the flow's occupancy.
     type PerFlow: Clone + Debug + Default + Serialize + DeserializeOwned;
 
-    /// Whether it looks at flows at all: if not, the port keeps nothing of them.
+    /// Whether the policy uses per-flow state. If not, the port stores none.
     const SEES_FLOWS: bool = true;
 
-    /// Whether it discards whole frames, so that it needs VCs to judge.
+    /// Whether the policy discards whole frames and therefore requires VCs.
     const JUDGES_FRAMES: bool = false;
 
-    /// Whether it takes whatever fits, so that the port need not ask.
+    /// Whether the policy accepts every unit, so that the port need not consult it.
     const TAKES_ALL: bool = false;
 
-    /// Whether it may draw. Where nothing does, seeds make no difference.
+    /// Whether the policy may draw random numbers. Without draws, results do not depend on the seed.
     const DRAWS: bool = true;
 
-    /// Whether it hears of RM cells, so that it needs VCs with a rate to tell.
-    const HEARS_RM: bool = false;
+    /// Whether the policy handles RM cells and therefore requires VCs with an assigned rate.
+    const PROCESSES_RM: bool = false;
 
-    /// Whether [`Policy::on_departure`], [`Policy::on_signal`] or [`Policy::on_period`] does anything. The port is stepped then: none of them
-    /// is known ahead.
+    /// Whether [`Policy::on_departure`], [`Policy::on_signal`] or [`Policy::on_period`] does anything. The port is stepped then, because
+    /// their effects cannot be computed ahead.
     const IS_STEPPED: bool = false;
 
-    /// Of what it tells prices, if it does.
-    const TELLS: Option<Meaning> = None;
+    /// Kind of price that the policy reports, if any.
+    const PRICE_MEANING: Option<Meaning> = None;
 
-    /// Where its draws come from, if it takes any.
+    /// Sets the stream of random numbers.
     fn draw_from(&mut self, _stream: Stream) {}
 
     fn on_arrival(&mut self, unit: &Unit, flow: &mut Self::PerFlow, buffer: &Occupancy, now: Time) -> Verdict;
 
-    /// What is discarded here is discarded as [`Reason::Late`].
+    /// Decides about a unit that is due. Units discarded here count as [`Reason::Late`].
     fn on_departure(&mut self, _unit: &Unit, _turn: &Turn) -> Verdict {
         Verdict::Accept
     }
 
-    /// A unit that [`Policy::on_departure`] lets go, marked by it or not, may have its signal rewritten before it is sent: any mark, which a
-    /// policy may take off again as RAM does, and the price. What the unit has no room for is lost.
+    /// May rewrite the signal of a unit that [`Policy::on_departure`] has released, before it is sent: its mark, which a policy may also
+    /// clear as RAM does, and its price. A signal that the unit has no room for is lost.
     fn on_signal(&mut self, _unit: &Unit, _turn: &Turn, _signal: &mut Signal) {}
 
-    /// A packet whose sender goes by prices has arrived, be it let in or not. Only of policies that tell prices.
+    /// A packet whose sender uses prices has arrived, whether or not it is accepted. Only for policies that report prices.
     fn on_price_header(&mut self, _unit: &Unit, _header: &PriceHeader) {}
 
-    /// Its queue, one of several, had to make room for what came to another or to itself.
+    /// This queue, one of several, had to make room for an arrival at another queue or at itself.
     fn on_overflow(&mut self, _now: Time) {}
 
-    /// The price at present. Only of policies that tell prices.
+    /// The present price. Only for policies that report prices.
     fn price(&self) -> Option<f64> {
         None
     }
 
-    /// The turn of such a packet has come: what is to be told is no price, and is written here. Only of policies that tell prices.
+    /// Writes feedback that is not a price into the header of a packet that is due. Only for policies that report prices.
     fn write_price_header(&mut self, _unit: &Unit, _header: &mut PriceHeader) {}
 
-    /// A forward RM cell of the flow (VC) has arrived; it is counted as any unit by [`Policy::on_arrival`] as well, whose verdict then says
-    /// nothing.
+    /// A forward RM cell of the flow (VC) has arrived. It is also counted by [`Policy::on_arrival`], whose verdict is then ignored.
     fn on_forward_rm(&mut self, _flow: &mut Self::PerFlow, _rm: &RmCell) {}
 
-    /// The turn of a forward RM cell of the flow (VC) has come: the most that it may ask for from here on, if there is a bound. Only of
-    /// policies that hear of RM cells.
+    /// Upper bound of the explicit rate in a forward RM cell of the flow (VC) that is due, if there is one. Only for policies that handle
+    /// RM cells.
     fn explicit_rate(&mut self, _flow: &mut Self::PerFlow) -> Option<Rate> {
         None
     }
 
-    /// How often [`Policy::on_period`] is wanted.
+    /// Period of [`Policy::on_period`].
     fn period(&self) -> Option<Span> {
         None
     }
@@ -217,8 +216,8 @@ pub trait Policy {
     fn on_period(&mut self, _end: &PeriodEnd) {}
 }
 
-/// Settings, states and dispatch, from one list: a new policy is its file and one line here. After the members come the policies that
-/// have no name: user code, and the one of tests.
+/// Settings, states and dispatch, generated from one list: a new policy is a file and one line here. Policies without a name follow the
+/// members: user code, and the policy for tests.
 macro_rules! policies {
     ($($module:ident::$member:ident,)+ ; $($(#[$when:meta])? $nameless:ident($code:ty),)+) => {
         $(mod $module; pub use $module::*;)+
@@ -233,48 +232,48 @@ macro_rules! policies {
         pub enum PolicySpec { $($(#[$when])? $variant($spec)),+ }
 
         impl PolicySpec {
-            /// Whether the policy looks at flows.
+            /// Whether the policy uses per-flow state.
             pub fn sees_flows(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::SEES_FLOWS),+ }
             }
 
-            /// Whether the policy discards whole frames, so that it needs VCs to judge.
+            /// Whether the policy discards whole frames and therefore requires VCs.
             pub fn judges_frames(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::JUDGES_FRAMES),+ }
             }
 
-            /// Whether the policy may mark what can be marked: those that take whatever fits, discard whole frames, or tell rates do not.
+            /// Whether the policy may mark ECN-capable units. Policies that accept everything, discard whole frames or assign rates do not.
             pub fn may_mark(&self) -> bool {
-                match self { $($(#[$when])? PolicySpec::$variant(_) => !<$state>::TAKES_ALL && !<$state>::JUDGES_FRAMES && !<$state>::HEARS_RM),+ }
+                match self { $($(#[$when])? PolicySpec::$variant(_) => !<$state>::TAKES_ALL && !<$state>::JUDGES_FRAMES && !<$state>::PROCESSES_RM),+ }
             }
 
-            /// Whether the policy tells sources of an available bit rate service their rate.
-            pub fn tells_rates(&self) -> bool {
-                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::HEARS_RM),+ }
+            /// Whether the policy assigns rates to sources of an available bit rate service.
+            pub fn writes_explicit_rate(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::PROCESSES_RM),+ }
             }
 
-            /// Whether the policy may draw.
+            /// Whether the policy may draw random numbers.
             pub fn draws(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::DRAWS),+ }
             }
 
-            /// Of what it tells prices, if it does.
-            pub fn tells(&self) -> Option<Meaning> {
-                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::TELLS),+ }
+            /// Kind of price that the policy reports, if any.
+            pub fn price_meaning(&self) -> Option<Meaning> {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::PRICE_MEANING),+ }
             }
 
-            /// Whether its port has to be stepped.
+            /// Whether the policy's port has to be stepped.
             pub(crate) fn is_stepped(&self) -> bool {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::IS_STEPPED),+ }
             }
         }
 
-        /// A policy at work, and what the port keeps of each flow for it.
+        /// A policy's state, and the port's per-flow records for it.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub(crate) enum Policies { $($(#[$when])? $variant($state, FlowRecords<<$state as Policy>::PerFlow>)),+ }
 
         impl Policies {
-            /// `flows`: the flows whose route crosses the port, ascending. User code is not brought along here.
+            /// `flows`: the flows whose route crosses the port, ascending. User code is not loaded here.
             pub(crate) fn new(spec: &PolicySpec, flows: &[u32], stream: Stream) -> Policies {
                 match spec { $($(#[$when])? PolicySpec::$variant(spec) => {
                     let flows = if <$state>::SEES_FLOWS { flows } else { &[] };
@@ -284,12 +283,12 @@ macro_rules! policies {
                 }),+ }
             }
 
-            /// Whether it takes whatever fits.
+            /// Whether the policy accepts every unit.
             pub(crate) fn takes_all(&self) -> bool {
                 match self { $($(#[$when])? Policies::$variant(..) => <$state>::TAKES_ALL),+ }
             }
 
-            /// `buffer` without what it holds of flows, which is filled in here.
+            /// `buffer` without per-flow occupancy, which is filled in here.
             #[inline]
             pub(crate) fn on_arrival(&mut self, unit: &Unit, flow: u32, mut buffer: Occupancy, now: Time) -> Verdict {
                 match self { $($(#[$when])? Policies::$variant(policy, records) => {
@@ -301,9 +300,9 @@ macro_rules! policies {
                 }),+ }
             }
 
-            /// An RM cell has arrived, forth or back. Only those that hear of RM cells are asked about it at all.
+            /// An RM cell has arrived, forward or backward. Policies that do not handle RM cells ignore it.
             pub(crate) fn on_rm(&mut self, unit: &Unit, cell: &Packet, mut buffer: Occupancy) {
-                match self { $($(#[$when])? Policies::$variant(policy, records) => if <$state>::HEARS_RM {
+                match self { $($(#[$when])? Policies::$variant(policy, records) => if <$state>::PROCESSES_RM {
                     let record = records.describe(cell.flow, &mut buffer);
                     if !cell.is_ack() {
                         policy.on_forward_rm(record, &cell.rm());
@@ -312,10 +311,10 @@ macro_rules! policies {
                 }),+ }
             }
 
-            /// The most that a forward RM cell may ask for, as its turn has come.
+            /// Upper bound of the explicit rate in a forward RM cell that is due.
             pub(crate) fn explicit_rate(&mut self, flow: u32) -> Option<Rate> {
                 match self { $($(#[$when])? Policies::$variant(policy, records) => {
-                    if <$state>::HEARS_RM { policy.explicit_rate(records.state(flow)) } else { None }
+                    if <$state>::PROCESSES_RM { policy.explicit_rate(records.state(flow)) } else { None }
                 }),+ }
             }
 
@@ -394,12 +393,12 @@ policies! {
 }
 
 impl Policies {
-    /// A policy of a user. `flows`: those whose route crosses the port, ascending.
+    /// A user's policy. `flows`: the flows whose route crosses the port, ascending.
     pub(crate) fn user(policy: Instance<dyn UserPolicy>, flows: &[u32]) -> Policies {
         Policies::User(User::of(policy), FlowRecords::new(flows))
     }
 
-    /// What became of user code.
+    /// The failure of user code, if it has failed.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         if let Policies::User(policy, _) = self { policy.instance().failure(time) } else { None }
     }

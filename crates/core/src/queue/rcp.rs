@@ -1,9 +1,9 @@
-//! RCP's router: one rate for all flows of a link, which grows with spare capacity and shrinks with the queue; each packet is told the least of its path
-//! (Dukkipati, Kobayashi, Zhang-Shen and McKeown, "Processor sharing flows in the Internet", IWQoS 2005; Dukkipati, "Rate control protocol (RCP)", thesis,
-//! Stanford, 2007; cui-thesis section 5.3.2).
+//! RCP's router: one rate for all flows of a link, which grows with spare capacity and shrinks with the queue. Each packet carries the
+//! lowest rate of its path (Dukkipati, Kobayashi, Zhang-Shen and McKeown, "Processor sharing flows in the Internet", IWQoS 2005; Dukkipati,
+//! "Rate control protocol (RCP)", thesis, Stanford, 2007; cui-thesis section 5.3.2).
 //!
-//! Differs: the rate is updated at a fixed period, as in the thesis, also where the mean round trip is shorter; senders that measure none yet
-//! do not count in that mean. What is told is one over the rate, of which the largest counts.
+//! Differs: the rate is updated at a fixed period, as in the thesis, also where the mean RTT is shorter; senders that have not measured an
+//! RTT are excluded from that mean. The reported price is the inverse of the rate, of which the largest applies.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
@@ -12,7 +12,7 @@ use crate::primitives::units::{Bytes, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
-// alpha, beta, period, the first rate and the first round trip are those of the authors' own simulator.
+// alpha, beta, period, the initial rate and the initial RTT are those of the authors' own simulator.
 member! {
     /// Rate control protocol: advertises one rate for all flows of the link to RCP sources.
     Rcp = "rcp", "Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005; cui-thesis section 5.3.2";
@@ -27,22 +27,23 @@ member! {
         /// Time between updates of the rate (T), at least 1 us.
         period: Span = Span::from_millis(10) => Kind::Duration { least: Span::from_micros(1) },
         /// Initial rate, as a fraction of the link's rate.
-        first_share: f64 = 0.05 => Kind::Probability,
+        initial_share: f64 = 0.05 => Kind::Probability,
         /// Mean RTT assumed until packets report one.
-        first_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
+        initial_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
     }
 }
 
-/// The least rate, in packets of 1000 bytes a round trip.
+/// Minimum rate, in packets of 1000 bytes per RTT.
 const LEAST_PACKETS: f64 = 0.01;
 
 impl Settings for RcpSpec {
     fn check(&self) -> Vec<Misfit> {
-        let never = |keys, expected| Misfit::error(keys, "with this the rate never changes for the better", expected);
+        let never = |keys, expected| Misfit::error(keys, "with a value of 0 the rate never increases", expected);
         let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
         let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
-        let first = (self.first_share == 0.0).then(|| never(&["first_share"], "above 0, at most 1"));
-        let beta = (self.beta == 0.0).then(|| Misfit::warning(&["beta"], "with this a queue stays as it is", "above 0"));
+        let first = (self.initial_share == 0.0).then(|| never(&["initial_share"], "above 0, at most 1"));
+        let beta =
+            (self.beta == 0.0).then(|| Misfit::warning(&["beta"], "with a `beta` of 0 the queue is never drained", "above 0"));
         alpha.into_iter().chain(target).chain(first).chain(beta).collect()
     }
 
@@ -57,24 +58,24 @@ pub struct Rcp {
     spec: RcpSpec,
     /// R over the capacity.
     share: f64,
-    /// R in bit/s; `None` until the first period, as the link's rate is not known before.
+    /// R in bit/s; `None` before the first period, because the link's rate is not known before.
     rate: Option<f64>,
     /// d, in seconds.
     rtt: f64,
-    /// In this period.
+    /// Arrivals in this period.
     arrived: Bytes,
-    /// Of those that tell a round trip: bytes times seconds, and bytes.
+    /// Packets that report an RTT: bytes times seconds, and bytes.
     rtt_bytes: f64,
     bytes: f64,
 }
 
 impl Rcp {
     pub(super) fn new(spec: &RcpSpec) -> Rcp {
-        let rtt = spec.first_rtt.seconds();
-        Rcp { spec: *spec, share: spec.first_share, rate: None, rtt, arrived: Bytes(0), rtt_bytes: 0.0, bytes: 0.0 }
+        let rtt = spec.initial_rtt.seconds();
+        Rcp { spec: *spec, share: spec.initial_share, rate: None, rtt, arrived: Bytes(0), rtt_bytes: 0.0, bytes: 0.0 }
     }
 
-    /// The mean round trip: a mean over the last one, in which a shorter one counts less, as its packets come more often.
+    /// Mean RTT: an average over the last RTT. Shorter RTTs have less weight, because their packets arrive more often.
     fn average_rtt(&mut self) {
         if self.bytes > 0.0 {
             let seen = self.rtt_bytes / self.bytes;
@@ -90,11 +91,11 @@ impl Policy for Rcp {
     type PerFlow = ();
     const SEES_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const TELLS: Option<Meaning> = Some(Meaning::Rate);
+    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Rate);
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         self.arrived += unit.bytes;
-        self.rate.get_or_insert(self.spec.first_share * buffer.rate.0 as f64);
+        self.rate.get_or_insert(self.spec.initial_share * buffer.rate.0 as f64);
         Verdict::Accept
     }
 
@@ -136,9 +137,10 @@ mod tests {
 
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
-    /// A link of 8 Mbit/s, 10,000 bytes in a period; round trips of 100 ms.
+    /// A link of 8 Mbit/s, 10,000 bytes per period; RTTs of 100 ms.
     fn rcp(share: f64) -> Rcp {
-        let spec = RcpSpec { alpha: 0.5, beta: 1.0, first_share: share, first_rtt: Span::from_millis(100), ..RcpSpec::default() };
+        let spec =
+            RcpSpec { alpha: 0.5, beta: 1.0, initial_share: share, initial_rtt: Span::from_millis(100), ..RcpSpec::default() };
         Rcp::new(&spec)
     }
 
@@ -151,25 +153,25 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_grows_with_what_is_spare_and_shrinks_with_the_queue() {
+    fn the_rate_grows_with_spare_capacity_and_shrinks_with_the_queue() {
         let near = |rate: f64, by_hand: f64| assert!((rate - by_hand).abs() < 1e-12, "{rate}, not {by_hand}");
-        // Half of the link is spare: T / d = 0.1 of alpha = 0.5 of that.
+        // Half of the link is spare: the rate grows by T / d = 0.1 of alpha = 0.5 of that.
         near(period(rcp(0.1), 5, 0).share, 0.1 * 1.025);
-        // 20 packets in the queue are 0.2 of what leaves in a round trip.
+        // 20 queued packets are 0.2 of the data sent in an RTT.
         near(period(rcp(0.1), 10, 20).share, 0.1 * 0.98);
-        // It is never more than the link.
+        // The rate never exceeds the link's.
         near(period(rcp(0.999), 0, 0).share, 1.0);
         assert_eq!(period(rcp(0.1), 10, 0).price(), Some(1.0 / 8e5));
     }
 
     #[test]
-    fn the_mean_round_trip_is_that_of_the_bytes_that_tell_one() {
+    fn the_mean_rtt_is_weighted_by_the_bytes_that_report_one() {
         let mut rcp = rcp(0.5);
         for (millis, bytes) in [(0, 9000), (200, 1000), (400, 1000)] {
             let header = PriceHeader { rtt: Span::from_millis(millis), ..PriceHeader::default() };
             rcp.on_price_header(&Unit { bytes: Bytes(bytes), ..PACKET }, &header);
         }
-        // 300 ms, of which T / d = 0.1 counts.
+        // 300 ms, with weight T / d = 0.1.
         assert!((period(rcp, 0, 0).rtt - 0.12).abs() < 1e-12);
     }
 }

@@ -1,10 +1,11 @@
-//! REM, random exponential marking: a price rises while more arrives than can be sent, or more waits than should, and packets are marked with a
-//! probability that is exponential in it; what a whole path marks then tells the sum of its prices (Athuraliya, Li, Low and Yin, "REM:
-//! active queue management", IEEE Network 15(3), 2001; cui-thesis section 2.3.3).
+//! REM, random exponential marking: a price rises while the input exceeds the capacity or the queue exceeds its target, and packets are
+//! marked with a probability that is exponential in it, so that the marks of a whole path encode the sum of its prices (Athuraliya, Li, Low
+//! and Yin, "REM: active queue management", IEEE Network 15(3), 2001; cui-thesis section 2.3.3).
 //!
-//! Differs: a packet that a queue before has marked is drawn for like any other; its mark stays.
+//! Differs: a packet that an earlier queue has marked is drawn for like any other; its mark stays.
 //!
-//! Input and capacity are counted in packets of a typical size: a smaller packet is a part of one. What arrives is counted whether or not it is let in. In equilibrium what arrives is what can be sent, and the mean queue is the target.
+//! Input and capacity are in packets of a typical size; a smaller packet counts as a fraction. Arrivals are counted whether or not they are
+//! accepted. In equilibrium the input equals the capacity, and the mean queue is the target.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
@@ -38,10 +39,11 @@ member! {
 
 impl Settings for RemSpec {
     fn check(&self) -> Vec<Misfit> {
-        let never = |keys, expected| Misfit::error(keys, "with this REM never marks", expected);
+        let never = |keys, expected| Misfit::error(keys, "REM never marks with this value", expected);
         let gamma = (self.gamma == 0.0).then(|| never(&["gamma"], "above 0"));
         let phi = (self.phi == 1.0).then(|| never(&["phi"], "above 1"));
-        let alpha = (self.alpha == 0.0).then(|| Misfit::error(&["alpha"], "with this the queue has no target", "above 0"));
+        let alpha =
+            (self.alpha == 0.0).then(|| Misfit::error(&["alpha"], "an `alpha` of 0 removes the target of the queue", "above 0"));
         alpha.into_iter().chain(gamma).chain(phi).collect()
     }
 
@@ -56,9 +58,9 @@ pub struct Rem {
     spec: RemSpec,
     /// p.
     price: f64,
-    /// m, of the present price.
+    /// m, for the present price.
     probability: f64,
-    /// What came in this period.
+    /// Arrivals in this period.
     arrived: Bytes,
     draws: Draws,
 }
@@ -73,7 +75,7 @@ impl Policy for Rem {
     type PerFlow = ();
     const SEES_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const TELLS: Option<Meaning> = Some(Meaning::Marginal);
+    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Marginal);
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);
@@ -118,7 +120,7 @@ mod tests {
         Rem { price, ..Rem::new(&spec) }
     }
 
-    /// After a period in which so much arrived and at whose end so much waits.
+    /// State after a period with these arrivals and this queue at its end.
     fn after(mut rem: Rem, arrived: u32, waiting: u64) -> Rem {
         (0..arrived).for_each(|_| {
             rem.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(waiting), Bytes(1000 * waiting)), Time::ZERO);
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_period_counted_is_forgotten_in_the_next() {
+    fn arrivals_are_counted_per_period() {
         near(after(after(rem(0.5), 12, 20), 10, 20).price, 0.502);
     }
 
@@ -160,8 +162,8 @@ mod tests {
     }
 
     #[test]
-    fn so_many_packets_are_marked() {
-        // 10,000 with probability 1/2: give or take five deviations of 50.
+    fn the_marked_fraction_matches_the_probability() {
+        // 10,000 with probability 1/2: plus or minus five deviations of 50.
         let mut rem = after(rem(1.0), 10, 20);
         rem.draw_from(Stream::new(Entity { seed: 1, name: "rem", index: 0 }, Purpose::Policy));
         let mut arrive =

@@ -1,9 +1,9 @@
-//! XCP's router: once a mean round trip it works out by how much all flows together should send more or less, and shares that out packet by packet, gains
-//! alike for all, losses in proportion to their rates (Katabi, Handley and Rohrs, "Congestion control for high bandwidth-delay product
+//! XCP's router: once per mean RTT it computes the desired change of the aggregate rate and divides it among packets, increases equally
+//! among flows, decreases in proportion to their rates (Katabi, Handley and Rohrs, "Congestion control for high bandwidth-delay product
 //! networks", SIGCOMM 2002, in the rates of draft-falk-xcp-spec, whose names are used here).
 //!
-//! Differs: an interval ends with the first `period` at which it is due, and the queue that counts is the shortest at the end of any `period` of the
-//! interval, where the draft looks at every packet.
+//! Differs: a control interval ends with the first `period` at which it is due, and the persistent queue is the shortest at the end of any
+//! `period` of the interval, where the draft looks at every packet.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
@@ -33,7 +33,7 @@ member! {
 
 impl Settings for XcpSpec {
     fn check(&self) -> Vec<Misfit> {
-        let never = |keys, expected| Misfit::error(keys, "with this nothing is ever given away", expected);
+        let never = |keys, expected| Misfit::error(keys, "with a value of 0 no capacity is ever allocated", expected);
         let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
         let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
         alpha.into_iter().chain(target).collect()
@@ -45,24 +45,24 @@ impl Settings for XcpSpec {
     }
 }
 
-/// An interval is no longer than this, if round trips are (draft section on the average round trip).
+/// Maximum length of a control interval, whatever the RTTs (draft section on the average round trip).
 const LONGEST_ROUND_TRIP_S: f64 = 1.0;
 
 /// Rates in bytes per second, times in seconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Xcp {
     spec: XcpSpec,
-    /// Of this interval: bytes that arrived.
+    /// Bytes that arrived in this interval.
     input: f64,
-    /// Sums over packets of the time from one to the next of its flow (X), and of that times its round trip.
+    /// Sums over packets of the time between packets of a flow (X), and of that time multiplied by the flow's RTT.
     sum_x: f64,
     sum_rtt_x: f64,
-    /// How long it has lasted, and how long it shall.
+    /// Elapsed time and planned length of the interval.
     age: f64,
     length: f64,
-    /// Bytes; the shortest queue so far.
+    /// Shortest queue in this interval, in bytes.
     queue: f64,
-    /// What is left to give and to take, and the factors by which packets get of it.
+    /// Remaining increase and decrease to distribute, and the factors of each packet's part of them.
     residue_up: f64,
     residue_down: f64,
     factor_up: f64,
@@ -86,7 +86,7 @@ impl Xcp {
         }
     }
 
-    /// The interval is over: efficiency controller and fairness controller (section 3.5 of the paper).
+    /// Efficiency controller and fairness controller at the end of an interval (section 3.5 of the paper).
     fn settle(&mut self, capacity: f64) {
         let rtt = if self.sum_x > 0.0 { self.sum_rtt_x / self.sum_x } else { 0.0 };
         if rtt > 0.0 {
@@ -105,7 +105,7 @@ impl Xcp {
         self.queue = f64::INFINITY;
     }
 
-    /// Time from one packet of the flow to its next (X); nothing before the sender has measured a round trip.
+    /// Time between packets of the flow (X); `None` before the sender has measured an RTT.
     fn gap(header: &PriceHeader) -> Option<f64> {
         (header.rtt > Span::ZERO && header.window > 0.0).then(|| header.rtt.seconds() / header.window)
     }
@@ -115,7 +115,7 @@ impl Policy for Xcp {
     type PerFlow = ();
     const SEES_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const TELLS: Option<Meaning> = Some(Meaning::Feedback);
+    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Feedback);
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         self.input += unit.bytes.0 as f64;
@@ -140,7 +140,7 @@ impl Policy for Xcp {
         if header.feedback >= feedback {
             header.feedback = feedback;
         } else {
-            // Another queue gives less: what is not taken here is left for others.
+            // Another queue grants less: the remainder is left for other flows.
             down = self.residue_down.min(down + feedback - header.feedback);
             up = (header.feedback + down).max(0.0);
         }
@@ -172,8 +172,9 @@ mod tests {
         PriceHeader { rtt: Span::from_millis(10), window, feedback: f64::INFINITY, ..PriceHeader::default() }
     }
 
-    /// An interval of 10 ms at 8 Mbit/s, a million bytes per second, in which packets with these windows arrived; then what they are told.
-    fn told(windows: &[f64], queue: u64) -> Vec<f64> {
+    /// The feedback written after an interval of 10 ms at 8 Mbit/s, a million bytes per second, in which packets with these windows
+    /// arrived.
+    fn feedback_of(windows: &[f64], queue: u64) -> Vec<f64> {
         let mut xcp = Xcp::new(&XcpSpec { period: Span::from_millis(10), ..XcpSpec::default() });
         for &window in windows {
             xcp.on_price_header(&PACKET, &header(window));
@@ -189,29 +190,29 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spare_is_given_to_flows_alike_whatever_their_rates() {
-        // Five packets of 1000 bytes in 10 ms are half of the link: 0.4 x 500,000 bytes per second are given away. Four packets of one flow get
-        // together what the one of another gets.
-        let told = told(&[4.0, 4.0, 4.0, 4.0, 1.0], 0);
-        assert!((told.iter().sum::<f64>() - 200_000.0).abs() < 1e-6, "{told:?}");
-        assert!((told[..4].iter().sum::<f64>() - told[4]).abs() < 1e-6, "{told:?}");
+    fn spare_capacity_is_divided_equally_among_flows_whatever_their_rates() {
+        // Five packets of 1000 bytes in 10 ms are half of the link: 0.4 x 500,000 bytes per second are allocated. The four packets of one
+        // flow together get as much as the single packet of the other.
+        let feedback_of = feedback_of(&[4.0, 4.0, 4.0, 4.0, 1.0], 0);
+        assert!((feedback_of.iter().sum::<f64>() - 200_000.0).abs() < 1e-6, "{feedback_of:?}");
+        assert!((feedback_of[..4].iter().sum::<f64>() - feedback_of[4]).abs() < 1e-6, "{feedback_of:?}");
     }
 
     #[test]
-    fn a_queue_is_taken_back_in_proportion_to_rates_and_a_tenth_changes_hands_at_balance() {
-        // Ten packets fill the link; a queue of ten packets takes 0.226 x 10,000 / 0.01.
-        let taken = told(&[10.0; 10], 10);
+    fn a_queue_reduces_rates_in_proportion_and_a_tenth_is_shuffled_in_balance() {
+        // Ten packets fill the link; a queue of ten packets removes 0.226 x 10,000 / 0.01.
+        let taken = feedback_of(&[10.0; 10], 10);
         assert!((taken.iter().sum::<f64>() + 226_000.0).abs() < 1e-6, "{taken:?}");
-        // Balanced: a tenth of a million is shuffled, from a flow with nine packets to one with a single one.
+        // In balance a tenth of a million is shuffled, from a flow with nine packets to one with a single packet.
         let mut windows = [9.0; 10];
         windows[9] = 1.0;
-        let shuffled = told(&windows, 0);
+        let shuffled = feedback_of(&windows, 0);
         assert!(shuffled.iter().sum::<f64>().abs() < 1e-6, "{shuffled:?}");
         assert!((shuffled[9] - (50_000.0 - 10_000.0)).abs() < 1e-6, "{shuffled:?}");
     }
 
     #[test]
-    fn the_least_of_a_path_counts_and_what_it_leaves_is_for_others() {
+    fn the_lowest_feedback_of_a_path_applies_and_the_remainder_is_left_for_others() {
         let mut xcp = Xcp { factor_up: 1e7, residue_up: 1e5, ..Xcp::new(&XcpSpec::default()) };
         let mut limited = PriceHeader { feedback: 100.0, ..header(10.0) };
         xcp.write_price_header(&PACKET, &mut limited);

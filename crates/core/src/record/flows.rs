@@ -1,7 +1,7 @@
 //! What is traced of flows. A row costs no more than what it says: what a sender does at one moment is a place in columns that grow together,
 //! whichever flow it is, and tables are made of these when they are asked for.
 
-use super::recorder::{FlowNames, Heard, named};
+use super::recorder::{AckRecord, FlowNames, named};
 use super::table::{Column, Table};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind, Transport};
@@ -192,13 +192,13 @@ impl FlowTraces {
         }
     }
 
-    pub(super) fn on_ack(&mut self, heard: &Heard<'_>, sender: &Sender) {
-        let Some(of) = self.flows.get(self.places[heard.flow as usize] as usize) else { return };
+    pub(super) fn on_ack(&mut self, ack_record: &AckRecord<'_>, sender: &Sender) {
+        let Some(of) = self.flows.get(self.places[ack_record.flow as usize] as usize) else { return };
         let moment = self.times.len();
         if of.has(TraceKind::Acks) {
-            note(&mut self.acks, moment, (heard.ack, heard.is_duplicate), NO_ACK);
+            note(&mut self.acks, moment, (ack_record.ack, ack_record.is_duplicate), NO_ACK);
         }
-        if let Some(rtt) = heard.rtt.filter(|_| of.has(TraceKind::Rtt)) {
+        if let Some(rtt) = ack_record.rtt.filter(|_| of.has(TraceKind::Rtt)) {
             note(&mut self.rtt, moment, rtt.seconds(), f64::NAN);
         }
         if of.has(TraceKind::InFlight) {

@@ -1,6 +1,6 @@
 //! The trace of packets: what a flow's sender sends and hears, with all that headers would say, and what became of what was discarded.
 
-use super::recorder::{FlowNames, Heard, named};
+use super::recorder::{AckRecord, FlowNames, named};
 use super::table::{Column, Table};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Received};
@@ -155,23 +155,23 @@ impl Packets {
         self.rows.push(Row { time, flow, number: segment, transmission, bytes: bytes.0 as u32, blocks: NO_BLOCKS, says, opens });
     }
 
-    pub(super) fn on_ack(&mut self, time: Time, heard: &Heard<'_>) {
-        let blocks = if heard.blocks.is_empty() {
+    pub(super) fn on_ack(&mut self, time: Time, ack_record: &AckRecord<'_>) {
+        let blocks = if ack_record.blocks.is_empty() {
             NO_BLOCKS
         } else {
             let mut received = Received::default();
-            for (place, &range) in received.ranges.iter_mut().zip(heard.blocks) {
+            for (place, &range) in received.ranges.iter_mut().zip(ack_record.blocks) {
                 *place = range;
                 received.count += 1;
             }
             self.blocks.push(received);
             (self.blocks.len() - 1) as u32
         };
-        let says = if heard.echoes_mark { Says::Echo } else { Says::Nothing };
-        let header = &self.headers[heard.flow as usize];
-        let opens = !heard.is_duplicate && heard.ack == header.before_data;
+        let says = if ack_record.echoes_mark { Says::Echo } else { Says::Nothing };
+        let header = &self.headers[ack_record.flow as usize];
+        let opens = !ack_record.is_duplicate && ack_record.ack == header.before_data;
         let bytes = header.ack.0 as u32;
-        self.rows.push(Row { time, flow: heard.flow, number: heard.ack, transmission: 0, bytes, blocks, says, opens });
+        self.rows.push(Row { time, flow: ack_record.flow, number: ack_record.ack, transmission: 0, bytes, blocks, says, opens });
     }
 
     /// A data packet is discarded, or a cell of it: then the first that is decides, of two at a time the one at the first port.

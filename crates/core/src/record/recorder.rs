@@ -24,7 +24,7 @@ pub(crate) struct Recorder {
 }
 
 /// An acknowledgement as its sender has heard it.
-pub(crate) struct Heard<'a> {
+pub(crate) struct AckRecord<'a> {
     pub(crate) flow: u32,
     /// Next segment that the receiver expects.
     pub(crate) ack: u32,
@@ -112,7 +112,7 @@ impl Recorder {
     }
 
     /// Whether anything that is traced says which transmission of a segment a packet is.
-    pub(crate) fn tells_transmissions_apart(&self) -> bool {
+    pub(crate) fn distinguishes_transmissions(&self) -> bool {
         self.kinds.iter().any(|kind| matches!(kind, TraceKind::Segments | TraceKind::Drops | TraceKind::Packets))
     }
 
@@ -130,11 +130,11 @@ impl Recorder {
 
     /// Called, not inlined: what only traces need is else worked out before it is known whether there are any.
     #[inline(never)]
-    pub(crate) fn on_ack(&mut self, now: Time, heard: &Heard<'_>, sender: &Sender) {
-        if let Some(packets) = self.packets_of(heard.flow) {
-            packets.on_ack(now, heard);
+    pub(crate) fn on_ack(&mut self, now: Time, ack_record: &AckRecord<'_>, sender: &Sender) {
+        if let Some(packets) = self.packets_of(ack_record.flow) {
+            packets.on_ack(now, ack_record);
         }
-        self.flows.on_ack(heard, sender);
+        self.flows.on_ack(ack_record, sender);
     }
 
     pub(crate) fn on_timeout(&mut self, flow: u32) {

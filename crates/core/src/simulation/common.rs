@@ -11,7 +11,7 @@ use super::window::Window;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Flow, Network, PortId};
-use crate::price::{Estimators, PriceSpec, WayBack};
+use crate::price::{Estimators, Feedback, PriceSpec};
 use crate::primitives::calendar::{Calendar, Expected, Slot};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::line::{Line, Pool};
@@ -116,7 +116,7 @@ impl Common {
         if feedback != 0.0 {
             told.set_price(Some(feedback));
         }
-        if self.price_spec.way_back == WayBack::OneBit
+        if self.price_spec.feedback == Feedback::OneBit
             && let Some(price) = told.price()
         {
             told.set_price(None);

@@ -10,7 +10,7 @@ use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::Units;
 use crate::tcp::handshake::SYN;
-use crate::tcp::receiver::{Cause, Reply, EcnFlags};
+use crate::tcp::receiver::{Cause, EcnFlags, Reply};
 
 /// Whether the route of a flow changes during the run, in which case its packets may arrive out of order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -233,7 +233,9 @@ impl Path {
         let signalled = if PLAIN || !facts.receivers_signal { None } else { facts.place_among_signalled(packet.flow) };
         let number = match (received, signalled) {
             (None, None) => AckNumber::Here(self.receiver.expected),
-            (Some(received), None) => AckNumber::InReport(common.reports.put(Report { received, feedback: ReceiverFeedback::default() })),
+            (Some(received), None) => {
+                AckNumber::InReport(common.reports.put(Report { received, feedback: ReceiverFeedback::default() }))
+            }
             (received, Some(place)) => {
                 let received = received.unwrap_or(Received { ack: self.receiver.expected, ..Received::default() });
                 let reported = common.receiver_feedback(place, packet.segment);

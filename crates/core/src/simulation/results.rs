@@ -75,7 +75,7 @@ impl Engine {
             groups: self.group_table(until, &slowdowns),
             classes: self.class_table(until),
             edges: self.edge_table(until),
-            queue_flows: self.senders.network.record.flows_of_queues.then(|| self.queue_flow_table(until)),
+            queue_flows: self.senders.network.record.queue_flows.then(|| self.queue_flow_table(until)),
             traces: self.traces(until),
             complete: until >= self.senders.fabric.common.window.end,
             simulated_s: until.seconds(),

@@ -3,7 +3,7 @@
 use super::facts::Signalled;
 use super::wiring::first_flows;
 use super::workshop::Code;
-use crate::congestion::{Subscriptions, ControllerSpec};
+use crate::congestion::{ControllerSpec, Subscriptions};
 use crate::network::{Group, Network, Transport};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::tcp::Recovery;
@@ -45,7 +45,7 @@ mod common;
 mod tests {
     use super::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
     use crate::congestion::probe::{ProbeLog, ProbeSpec};
-    use crate::congestion::{Subscriptions, ControllerSpec, Controllers};
+    use crate::congestion::{ControllerSpec, Controllers, Subscriptions};
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
     use crate::primitives::units::{Bytes, Rate, Segments, Span, Time};
     use crate::queue::PolicySpec;
@@ -241,8 +241,11 @@ mod tests {
     fn each_lost_segment_is_reported_once_with_the_packets_in_flight_when_it_was_sent() {
         let lost = [30, 32, 33, 60];
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::BpdSack, Recovery::RackTlp] {
-            let mut network =
-                network(tcp(recovery), law(Subscriptions { losses: true, ..Subscriptions::default() }, None), PolicySpec::DropTail(()));
+            let mut network = network(
+                tcp(recovery),
+                law(Subscriptions { losses: true, ..Subscriptions::default() }, None),
+                PolicySpec::DropTail(()),
+            );
             network.flows[0].size = Some(Bytes(960 * 500));
             network.ports[0].listed_drops =
                 lost.map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
@@ -263,8 +266,11 @@ mod tests {
     #[test]
     fn a_timeout_marks_all_outstanding_segments_lost() {
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
-            let mut network =
-                network(tcp(recovery), law(Subscriptions { losses: true, ..Subscriptions::default() }, None), PolicySpec::DropTail(()));
+            let mut network = network(
+                tcp(recovery),
+                law(Subscriptions { losses: true, ..Subscriptions::default() }, None),
+                PolicySpec::DropTail(()),
+            );
             network.flows[0].size = Some(Bytes(960 * 16));
             network.ports[0].listed_drops = (0..16)
                 .flat_map(|segment| [1, 2].map(|transmission| ListedDrop { flow: 0, segment, transmission, cell: None }))
@@ -354,8 +360,16 @@ mod tests {
             {
                 let [marks, price, delivered_rate, release] = [(); 4].map(|()| dice.chance(2));
                 let [losses, other_acks, one_way_delay] = [(); 3].map(|()| more_dice.chance(2));
-                let subscriptions =
-                    Subscriptions { marks, price, one_way_delay, delivered_rate, release, losses, other_acks, ..Subscriptions::default() };
+                let subscriptions = Subscriptions {
+                    marks,
+                    price,
+                    one_way_delay,
+                    delivered_rate,
+                    release,
+                    losses,
+                    other_acks,
+                    ..Subscriptions::default()
+                };
                 *law = ControllerSpec::Probe(ProbeSpec {
                     subscriptions,
                     release: (!dice.chance(3)).then(|| Segments(dice.pick(0, 3) as u32)),

@@ -1,6 +1,6 @@
 //! Creation of user-code objects for an engine.
 
-use crate::congestion::{Subscriptions, Start, UserController};
+use crate::congestion::{Start, Subscriptions, UserController};
 use crate::primitives::random::Draws;
 use crate::queue::UserPolicy;
 use crate::traffic::UserSource;

@@ -2,10 +2,10 @@
 
 use super::recovery::rack_tlp::RackTlp;
 use super::scoreboard::Scoreboard;
-use super::sender::{Arrived, Sender, Tcp};
-use super::signal_reader::Brought;
+use super::sender::{IncomingAck, Sender, Tcp};
+use super::signal_reader::AckExtras;
 use super::slow_start::Watch;
-use super::spec::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
+use super::spec::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
 use super::validation::{self, Usage};
 use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
 use crate::primitives::packet::Side;
@@ -31,9 +31,9 @@ pub(in crate::tcp) fn plain() -> TcpSpec {
         pacing: false,
         window_validation: WindowValidation::None,
         timer: TimerSpec::rfc6298(),
-        halves: Halves::FlightSize,
-        counting: Counting::Bytes,
-        slow_start_limit: Segments(2),
+        ssthresh_from: SsthreshFrom::FlightSize,
+        ack_counting: AckCounting::Bytes,
+        abc_limit: Segments(2),
         slow_start: SlowStart::Standard,
     }
 }
@@ -100,17 +100,17 @@ impl Bench {
     }
 
     /// An acknowledgement, and what is sent then. It echoes the time of its segment as if that had left at the begin.
-    pub fn hear(&mut self, ack: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
-        self.hear_all(ack, blocks, &Brought::default())
+    pub fn process_ack(&mut self, ack: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
+        self.process_ack_with(ack, blocks, &AckExtras::default())
     }
 
     /// An acknowledgement that echoes a mark, and what is sent then.
-    pub fn hear_mark(&mut self, ack: u32) -> Vec<u32> {
-        self.hear_all(ack, &[], &Brought { echoes_mark: true, ..Brought::default() })
+    pub fn process_marked_ack(&mut self, ack: u32) -> Vec<u32> {
+        self.process_ack_with(ack, &[], &AckExtras { echoes_mark: true, ..AckExtras::default() })
     }
 
-    fn hear_all(&mut self, ack: u32, blocks: &[(u32, u32)], brought: &Brought) -> Vec<u32> {
-        self.with(|tcp| tcp.on_ack::<true>(&Arrived { ack, blocks, echo: Time::ZERO }, brought));
+    fn process_ack_with(&mut self, ack: u32, blocks: &[(u32, u32)], extras: &AckExtras) -> Vec<u32> {
+        self.with(|tcp| tcp.on_ack::<true>(&IncomingAck { ack, blocks, echo: Time::ZERO }, extras));
         self.send()
     }
 

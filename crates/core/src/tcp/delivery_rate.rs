@@ -201,7 +201,12 @@ mod tests {
     }
 
     /// An acknowledgement of everything below `ack` and of `blocks`: the rate that it gives.
-    fn heard(rate: &mut DeliveryRate, (now, ack): (Time, u32), blocks: &[(u32, u32)], board: Option<&Scoreboard>) -> Option<f64> {
+    fn sampled_rate(
+        rate: &mut DeliveryRate,
+        (now, ack): (Time, u32),
+        blocks: &[(u32, u32)],
+        board: Option<&Scoreboard>,
+    ) -> Option<f64> {
         let sample = rate.on_ack(now, ack, blocks, board)?;
         assert_eq!((sample.app_limited, sample.delivered), (false, rate.delivered));
         Some(sample.rate)
@@ -219,13 +224,13 @@ mod tests {
     fn acknowledgements_ten_milliseconds_apart_say_a_hundred_segments_a_second() {
         let mut rate = four();
         // One in 100 ms, two in 110 and so on.
-        assert_eq!(heard(&mut rate, (at(100), 1), &[], None), Some(10.0));
+        assert_eq!(sampled_rate(&mut rate, (at(100), 1), &[], None), Some(10.0));
         rate.on_sent(4, at(100), Segments(4));
-        assert_eq!(heard(&mut rate, (at(110), 2), &[], None), Some(2.0 / 0.11));
-        assert_eq!(heard(&mut rate, (at(120), 3), &[], None), Some(3.0 / 0.12));
-        assert_eq!(heard(&mut rate, (at(130), 4), &[], None), Some(4.0 / 0.13));
+        assert_eq!(sampled_rate(&mut rate, (at(110), 2), &[], None), Some(2.0 / 0.11));
+        assert_eq!(sampled_rate(&mut rate, (at(120), 3), &[], None), Some(3.0 / 0.12));
+        assert_eq!(sampled_rate(&mut rate, (at(130), 4), &[], None), Some(4.0 / 0.13));
         // 4 was sent when one had been delivered, at 100 ms: four more since then.
-        assert_eq!(heard(&mut rate, (at(200), 5), &[], None), Some(40.0));
+        assert_eq!(sampled_rate(&mut rate, (at(200), 5), &[], None), Some(40.0));
     }
 
     #[test]
@@ -235,24 +240,24 @@ mod tests {
         for segment in 0..4 {
             rate.on_sent(segment, at(50 * u64::from(segment)), Segments(4));
         }
-        assert_eq!(heard(&mut rate, (at(300), 1), &[], None), Some(1.0 / 0.3));
+        assert_eq!(sampled_rate(&mut rate, (at(300), 1), &[], None), Some(1.0 / 0.3));
         rate.on_sent(4, at(400), Segments(4));
         // All the others at once at 420 ms: of the newest, 4, it took 400 ms since 0 to be sent, and 120 ms since 300 ms to be acknowledged.
-        assert_eq!(heard(&mut rate, (at(420), 5), &[], None), Some(4.0 / 0.4));
+        assert_eq!(sampled_rate(&mut rate, (at(420), 5), &[], None), Some(4.0 / 0.4));
     }
 
     #[test]
     fn a_duplicate_that_reports_by_sack_gives_a_sample_and_its_segment_counts_once() {
         let mut rate = four();
         let mut board = Scoreboard::default();
-        assert_eq!(heard(&mut rate, (at(100), 0), &[(1, 2)], None), Some(10.0));
+        assert_eq!(sampled_rate(&mut rate, (at(100), 0), &[(1, 2)], None), Some(10.0));
         board.add(1..2);
-        assert_eq!(heard(&mut rate, (at(110), 0), &[(1, 3)], Some(&board)), Some(2.0 / 0.11));
+        assert_eq!(sampled_rate(&mut rate, (at(110), 0), &[(1, 3)], Some(&board)), Some(2.0 / 0.11));
         board.add(1..3);
-        assert_eq!(heard(&mut rate, (at(120), 0), &[(1, 3)], Some(&board)), None);
+        assert_eq!(sampled_rate(&mut rate, (at(120), 0), &[(1, 3)], Some(&board)), None);
         // 0 is sent again at 120 and acknowledges the three at 230: 2 were delivered at 110.
         rate.on_sent(0, at(120), Segments(4));
-        assert_eq!(heard(&mut rate, (at(230), 3), &[], Some(&board)), Some(1.0 / 0.12));
+        assert_eq!(sampled_rate(&mut rate, (at(230), 3), &[], Some(&board)), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 3);
     }
 
@@ -262,25 +267,25 @@ mod tests {
         rate.begin_flight(at(0));
         (0..4).for_each(|segment| rate.on_sent(segment, at(0), Segments(segment + 1)));
         // 0 is lost.
-        assert_eq!(heard(&mut rate, (at(100), 0), &[], None), Some(10.0));
-        assert_eq!(heard(&mut rate, (at(110), 0), &[], None), Some(2.0 / 0.11));
-        assert_eq!(heard(&mut rate, (at(120), 0), &[], None), Some(3.0 / 0.12));
-        assert_eq!(heard(&mut rate, (at(125), 0), &[], None), None);
+        assert_eq!(sampled_rate(&mut rate, (at(100), 0), &[], None), Some(10.0));
+        assert_eq!(sampled_rate(&mut rate, (at(110), 0), &[], None), Some(2.0 / 0.11));
+        assert_eq!(sampled_rate(&mut rate, (at(120), 0), &[], None), Some(3.0 / 0.12));
+        assert_eq!(sampled_rate(&mut rate, (at(125), 0), &[], None), None);
         rate.on_sent(0, at(120), Segments(4));
         // One more, and it was sent 120 ms after the others.
-        assert_eq!(heard(&mut rate, (at(230), 4), &[], None), Some(1.0 / 0.12));
+        assert_eq!(sampled_rate(&mut rate, (at(230), 4), &[], None), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 4);
     }
 
     #[test]
     fn a_sample_shorter_than_the_shortest_round_trip_is_none() {
         let mut rate = four();
-        assert_eq!(heard(&mut rate, (at(100), 1), &[], None), Some(10.0));
+        assert_eq!(sampled_rate(&mut rate, (at(100), 1), &[], None), Some(10.0));
         // Sent again at 105 and at 112, but the first copies are acknowledged at 110 and 115.
         rate.on_sent(1, at(105), Segments(4));
-        assert_eq!(heard(&mut rate, (at(110), 2), &[], None), Some(1.0 / 0.105));
+        assert_eq!(sampled_rate(&mut rate, (at(110), 2), &[], None), Some(1.0 / 0.105));
         rate.on_sent(2, at(112), Segments(4));
-        assert_eq!(heard(&mut rate, (at(115), 3), &[], None), None);
+        assert_eq!(sampled_rate(&mut rate, (at(115), 3), &[], None), None);
     }
 
     #[test]
@@ -288,7 +293,7 @@ mod tests {
         let mut rate = four();
         rate.run_dry(Segments(4));
         rate.on_sent(4, at(50), Segments(4));
-        assert_eq!(heard(&mut rate, (at(100), 4), &[], None), Some(40.0));
+        assert_eq!(sampled_rate(&mut rate, (at(100), 4), &[], None), Some(40.0));
         let limited = rate.on_ack(at(150), 5, &[], None);
         let wanted = DeliveredRate {
             rate: 5.0 / 0.15,
@@ -301,7 +306,7 @@ mod tests {
         assert_eq!(limited, Some(wanted));
         rate.begin_flight(at(200));
         rate.on_sent(5, at(200), Segments(4));
-        assert_eq!(heard(&mut rate, (at(300), 6), &[], None), Some(10.0));
+        assert_eq!(sampled_rate(&mut rate, (at(300), 6), &[], None), Some(10.0));
     }
 
     #[test]
@@ -310,7 +315,7 @@ mod tests {
         let lost = |rate: &mut DeliveryRate, segment| {
             rate.on_lost(segment, at(110)).map(|lost| (lost.lost, lost.lost_before, lost.in_flight.0, lost.begins_range))
         };
-        assert_eq!(heard(&mut rate, (at(100), 0), &[(3, 4)], None), Some(10.0));
+        assert_eq!(sampled_rate(&mut rate, (at(100), 0), &[(3, 4)], None), Some(10.0));
         assert_eq!(
             [0, 1, 0, 3].map(|segment| lost(&mut rate, segment)),
             [Some((1, 0, 1, true)), Some((2, 0, 2, false)), None, None]

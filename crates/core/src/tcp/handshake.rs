@@ -4,7 +4,7 @@
 //! Differs: a SYN-ACK that is lost is repaired by the SYN alone, whose timer is as long. A sender without timestamps whose SYN was lost
 //! goes on with its backed-off timeout until it has measured a round trip, not with 3 s (RFC 6298 rule 5.7).
 
-use super::sender::{Arrived, NONE, Sender, Tcp};
+use super::sender::{IncomingAck, NONE, Sender, Tcp};
 use super::spec::TcpSpec;
 use crate::congestion::Controller;
 use crate::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
@@ -47,7 +47,7 @@ impl Tcp<'_> {
     }
 
     /// What acknowledges the SYN, or something before it. Returns the round trip.
-    pub(in crate::tcp) fn on_answer_to_syn(&mut self, arrived: &Arrived) -> Option<Span> {
+    pub(in crate::tcp) fn on_answer_to_syn(&mut self, arrived: &IncomingAck) -> Option<Span> {
         if arrived.ack == SYN {
             return None;
         }
@@ -94,12 +94,12 @@ mod tests {
         for &recovery in Recovery::ALL {
             let mut bench = opening(TcpSpec { recovery, ..plain() });
             assert_eq!(bench.send(), [SYN], "{recovery:?}");
-            assert_eq!(bench.at(100).hear(1, &[]), [1, 2, 3, 4], "{recovery:?}");
+            assert_eq!(bench.at(100).process_ack(1, &[]), [1, 2, 3, 4], "{recovery:?}");
             assert_eq!(bench.window(), 4.0, "{recovery:?}");
             // RFC 6298 rule 2.2 with the SYN's 100 ms: 100 + 4 x 50 ms, and at least 1 s.
             assert_eq!(bench.sender.timeout(&bench.spec), Span::from_millis(1_000), "{recovery:?}");
             // One acknowledged in slow start: two more.
-            assert_eq!(bench.at(200).hear(2, &[]), [5, 6], "{recovery:?}");
+            assert_eq!(bench.at(200).process_ack(2, &[]), [5, 6], "{recovery:?}");
         }
     }
 
@@ -110,7 +110,7 @@ mod tests {
         assert!(bench.expire());
         assert_eq!((bench.now, bench.send()), (Time(Span::from_millis(1_000).0), vec![SYN]));
         assert_eq!(bench.sender.deadline, Time(Span::from_millis(3_000).0));
-        assert_eq!(bench.at(1_100).hear(1, &[]), [1]);
+        assert_eq!(bench.at(1_100).process_ack(1, &[]), [1]);
         assert_eq!((bench.window(), bench.sender.controller.ssthresh()), (1.0, 64.0));
         assert_eq!((bench.sender.counts.timeouts, bench.sender.counts.retransmitted), (1, 1));
         // Karn: which of the two was acknowledged is unknown, so the timeout stays backed off.

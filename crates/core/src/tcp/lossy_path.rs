@@ -21,7 +21,7 @@ pub(in crate::tcp) struct LossyPath {
 }
 
 /// What an acknowledgement said, and what was sent on it.
-pub(in crate::tcp) struct Heard {
+pub(in crate::tcp) struct ReceivedAck {
     pub ack: u32,
     /// The newest first.
     pub blocks: Vec<(u32, u32)>,
@@ -30,7 +30,7 @@ pub(in crate::tcp) struct Heard {
 
 /// What happened next.
 pub(in crate::tcp) enum Step {
-    Heard(Heard),
+    ReceivedAck(ReceivedAck),
     /// The sender's deadline came.
     Expired,
 }
@@ -80,9 +80,9 @@ impl LossyPath {
                 self.expected += 1;
             }
             let blocks = self.blocks(segment);
-            let sent = self.bench.hear(self.expected, &blocks);
+            let sent = self.bench.process_ack(self.expected, &blocks);
             self.carry(&sent);
-            return Some(Step::Heard(Heard { ack: self.expected, blocks, sent }));
+            return Some(Step::ReceivedAck(ReceivedAck { ack: self.expected, blocks, sent }));
         }
     }
 

@@ -44,8 +44,8 @@ impl Prr {
     }
 
     /// Section 6.2 of RFC 9937, on every acknowledgement from the one that began the reduction on.
-    pub(crate) fn on_ack(&mut self, heard: &Progress) {
-        let Progress { delivered: Segments(delivered), in_flight: Segments(in_flight), is_safe } = *heard;
+    pub(crate) fn on_ack(&mut self, progress: &Progress) {
+        let Progress { delivered: Segments(delivered), in_flight: Segments(in_flight), is_safe } = *progress;
         self.prr_delivered += delivered;
         let snd_cnt = if in_flight > self.ssthresh {
             let proportional = (u64::from(self.prr_delivered) * u64::from(self.ssthresh)).div_ceil(u64::from(self.recover_fs));
@@ -84,13 +84,13 @@ mod tests {
     /// Acknowledgements, (delivered, in flight after them, SafeACK), and how many segments leave after each: all that may, if there is as much.
     fn sent(begin: &Begin, acks: &[(u32, u32, bool)]) -> Vec<u32> {
         let mut prr = Prr::begin(begin);
-        let hear = |&(delivered, in_flight, is_safe): &(u32, u32, bool)| {
+        let process_ack = |&(delivered, in_flight, is_safe): &(u32, u32, bool)| {
             prr.on_ack(&Progress { delivered: Segments(delivered), in_flight: Segments(in_flight), is_safe });
             let count = prr.snd_cnt;
             (0..count).for_each(|_| prr.on_sent());
             count
         };
-        acks.iter().map(hear).collect()
+        acks.iter().map(process_ack).collect()
     }
 
     #[test]

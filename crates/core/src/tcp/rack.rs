@@ -4,7 +4,7 @@
 //! Names are the RFC's. Differs: `min_RTT` is the least of the whole run, not of some minutes of it.
 
 use super::scoreboard::Scoreboard;
-use super::sender::Arrived;
+use super::sender::IncomingAck;
 use crate::primitives::units::{Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
@@ -52,7 +52,7 @@ struct Sent {
 enum Fate {
     InFlight,
     Lost,
-    Arrived,
+    IncomingAck,
 }
 
 /// What an acknowledgement brought.
@@ -130,7 +130,7 @@ impl Rack {
 
     /// Segments sent again that have not arrived.
     pub(crate) fn retransmitted(&self) -> Segments {
-        let under_way = |sent: &&Sent| sent.retransmitted && sent.fate != Fate::Arrived;
+        let under_way = |sent: &&Sent| sent.retransmitted && sent.fate != Fate::IncomingAck;
         Segments(self.segments.iter().filter(under_way).count() as u32)
     }
 
@@ -152,7 +152,7 @@ impl Rack {
         let count = |fate: Fate| self.segments.iter().filter(|sent| sent.fate == fate).count();
         let counted = [self.in_flight as usize, self.lost.len(), self.sacked.sacked().0 as usize];
         let is_lost = |(segment, sent): (u32, &Sent)| (sent.fate == Fate::Lost) == self.lost.contains(&segment);
-        let adds_up = [Fate::InFlight, Fate::Lost, Fate::Arrived].map(count) == counted;
+        let adds_up = [Fate::InFlight, Fate::Lost, Fate::IncomingAck].map(count) == counted;
         Segments(if adds_up && (self.una..).zip(&self.segments).all(is_lost) { self.segments.len() as u32 } else { 0 })
     }
 
@@ -181,7 +181,7 @@ impl Rack {
     }
 
     /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: when the transmission was sent that caused it, if that can be told.
-    pub(crate) fn on_ack(&mut self, now: Time, arrived: &Arrived, echo: Option<Time>) -> Delivered {
+    pub(crate) fn on_ack(&mut self, now: Time, arrived: &IncomingAck, echo: Option<Time>) -> Delivered {
         let mut delivered = Delivered { is_dsack: is_dsack(arrived), ..Delivered::default() };
         // In the order of numbers, or else what one acknowledgement brings would look reordered.
         for segment in self.una..arrived.ack {
@@ -219,12 +219,12 @@ impl Rack {
 
     fn deliver(&mut self, segment: u32, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
         let place = (segment - self.una) as usize;
-        let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::Arrived) else { return };
+        let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::IncomingAck) else { return };
         match sent.fate {
             Fate::Lost => drop(self.lost.remove(&segment)),
             _ => self.in_flight -= 1,
         }
-        sent.fate = Fate::Arrived;
+        sent.fate = Fate::IncomingAck;
         let Sent { xmit_ts, retransmitted, .. } = *sent;
         delivered.segments.0 += 1;
         let rtt = now.since(xmit_ts);
@@ -335,7 +335,7 @@ impl Rack {
 }
 
 /// The first block lies below the acknowledgement, or within the second (RFC 2883 section 4).
-fn is_dsack(arrived: &Arrived) -> bool {
+fn is_dsack(arrived: &IncomingAck) -> bool {
     match *arrived.blocks {
         [first, ..] if first.1 <= arrived.ack => true,
         [first, second, ..] => second.0 <= first.0 && first.1 <= second.1,
@@ -356,8 +356,8 @@ mod tests {
         Situation { now, is_recovering: false, srtt: Some(Span::from_millis(100)), dup_thresh: Segments(3) }
     }
 
-    fn ack(ack: u32, blocks: &[(u32, u32)]) -> Arrived<'_> {
-        Arrived { ack, blocks, echo: Time::ZERO }
+    fn ack(ack: u32, blocks: &[(u32, u32)]) -> IncomingAck<'_> {
+        IncomingAck { ack, blocks, echo: Time::ZERO }
     }
 
     /// Segments 0 to 9, a millisecond apart from 0 on.
@@ -427,7 +427,7 @@ mod tests {
             let mut rack = ten();
             rack.on_ack(at(108), &ack(8, &[]), Some(at(7)));
             rack.on_sent(9, at(400));
-            rack.on_ack(at(495), &Arrived { echo: at(400), ..ack(8, &[(9, 10)]) }, echo);
+            rack.on_ack(at(495), &IncomingAck { echo: at(400), ..ack(8, &[(9, 10)]) }, echo);
             rack.detect_loss(&known(at(495))).0
         };
         // 8 was sent long before the probe that has arrived.

@@ -49,7 +49,7 @@ pub(crate) struct OutOfOrder {
 
 /// What a data segment says of congestion.
 #[derive(Clone, Copy)]
-pub(crate) struct Said {
+pub(crate) struct EcnFlags {
     pub(crate) marked: bool,
     /// Its sender has reduced the window.
     pub(crate) reduced: bool,
@@ -66,8 +66,8 @@ impl Delays {
     /// For a segment that took so long to arrive.
     #[inline]
     pub(crate) fn after(self, way: Span) -> Delays {
-        let sack_timeout = self.rule.sack_timeout.min(Span(way.0 / 3 * 2));
-        Delays { rule: DelayedAck { sack_timeout, ..self.rule }, ..self }
+        let sack_compression = self.rule.sack_compression.min(Span(way.0 / 3 * 2));
+        Delays { rule: DelayedAck { sack_compression, ..self.rule }, ..self }
     }
 }
 
@@ -149,7 +149,7 @@ impl Receiver {
         }
         let waits = is_new && self.expected == before;
         let reply = match delayed_ack {
-            Some(delays) if waits && delays.rule.sack_timeout > Span::ZERO => self.compress(sent, &delays, pool),
+            Some(delays) if waits && delays.rule.sack_compression > Span::ZERO => self.compress(sent, &delays, pool),
             _ => Reply::Now,
         };
         Outcome { is_new, reply }
@@ -173,7 +173,7 @@ impl Receiver {
         if self.delayed > MOST_COMPRESSED || !all_are_told {
             return Reply::Now;
         }
-        let timeout = delays.rule.sack_timeout;
+        let timeout = delays.rule.sack_compression;
         Reply::Delayed { timer: (self.delayed == 1).then_some(timeout) }
     }
 
@@ -189,9 +189,9 @@ impl Receiver {
     fn delay(&mut self, sent: Time, delayed_ack: Option<Delays>) -> Reply {
         let Some(Delays { rule: delayed_ack, .. }) = delayed_ack else { return Reply::Now };
         self.wait(sent);
-        let is_of_marks = delayed_ack.marks_at_once && self.at_once > 0;
+        let is_of_marks = delayed_ack.ack_ce_immediately && self.at_once > 0;
         self.at_once = self.at_once.saturating_sub(1);
-        if self.delayed >= delayed_ack.every || self.expected <= delayed_ack.at_once.0 || is_of_marks {
+        if self.delayed >= delayed_ack.every || self.expected <= delayed_ack.quickack_segments.0 || is_of_marks {
             return Reply::Now;
         }
         Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
@@ -221,11 +221,11 @@ impl Receiver {
     /// A data segment that arrived says this of congestion. That the sender has reduced its window answers all earlier marks, also those
     /// that no acknowledgement has covered yet: told together with the first segment of the new window, they would reduce that as well,
     /// where RFC 3168 section 6.1.2 asks for one reduction per window. A segment that says both starts the echo anew.
-    pub(crate) fn on_ecn(&mut self, said: Said) {
-        if said.reduced {
+    pub(crate) fn on_ecn(&mut self, ecn: EcnFlags) {
+        if ecn.reduced {
             (self.echoes_mark, self.at_once) = (false, 1);
         }
-        if said.marked && !self.echoes_mark {
+        if ecn.marked && !self.echoes_mark {
             (self.echoes_mark, self.at_once) = (true, AT_ONCE_FOR_MARKS);
         }
     }
@@ -367,7 +367,7 @@ mod tests {
     fn echoes(every: usize, segments: &[(bool, bool)]) -> Vec<bool> {
         let mut receiver = Receiver::new();
         let of_one = |covered: &[(bool, bool)]| {
-            covered.iter().for_each(|&(marked, reduced)| receiver.on_ecn(Said { marked, reduced }));
+            covered.iter().for_each(|&(marked, reduced)| receiver.on_ecn(EcnFlags { marked, reduced }));
             receiver.echoes_mark()
         };
         segments.chunks(every).map(of_one).collect()
@@ -407,7 +407,7 @@ mod tests {
     #[test]
     fn the_first_segments_are_acknowledged_at_once_if_the_rule_says_so() {
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
-        let rule = Some(Delays { rule: DelayedAck { at_once: Segments(3), ..DelayedAck::USUAL }, sack_blocks: 3 });
+        let rule = Some(Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::USUAL }, sack_blocks: 3 });
         let waits = |segment| {
             let reply = receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
             if reply == Reply::Now {
@@ -424,9 +424,9 @@ mod tests {
         // reduction, pairs. If that one is marked again, the next one too.
         let leaves = |segments: &[(bool, bool)]| {
             let (mut receiver, mut pool) = (Receiver::new(), Side::default());
-            let rule = Some(Delays { rule: DelayedAck { marks_at_once: true, ..DelayedAck::USUAL }, sack_blocks: 3 });
+            let rule = Some(Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::USUAL }, sack_blocks: 3 });
             let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
-                receiver.on_ecn(Said { marked, reduced });
+                receiver.on_ecn(EcnFlags { marked, reduced });
                 let leaves = receiver.on_segment(segment as u32, Time::ZERO, rule, &mut pool).reply == Reply::Now;
                 if leaves {
                     receiver.acknowledged();
@@ -447,7 +447,7 @@ mod tests {
     fn above_a_gap_three_acknowledgements_leave_at_once_and_then_one_a_millisecond() {
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
         let millisecond = Span::from_millis(1);
-        let rule = Some(Delays { rule: DelayedAck { sack_timeout: millisecond, ..DelayedAck::USUAL }, sack_blocks: 3 });
+        let rule = Some(Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::USUAL }, sack_blocks: 3 });
         // Segment 0 is missing.
         for segment in 1..=3 {
             assert_eq!(receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply, Reply::Now);
@@ -473,7 +473,7 @@ mod tests {
     #[test]
     fn above_a_gap_nothing_waits_that_the_blocks_of_one_acknowledgement_could_not_tell_of() {
         let mut pool = Side::default();
-        let rule = DelayedAck { sack_timeout: Span::from_millis(1), ..DelayedAck::USUAL };
+        let rule = DelayedAck { sack_compression: Span::from_millis(1), ..DelayedAck::USUAL };
         let rule = Some(Delays { rule, sack_blocks: 3 });
         // Segment 0 is missing. After three, what arrives in a third range makes all leave: with a fourth one would be lost.
         let mut gaps = Receiver::new();

@@ -9,9 +9,9 @@ use super::recovery::rack_tlp::RackTlp;
 use super::recovery::{self, rack_tlp};
 use super::reduction::Repeated;
 use super::scoreboard::Scoreboard;
-use super::signal_reader::{Brought, SignalReader};
+use super::signal_reader::{AckExtras, SignalReader};
 use super::slow_start::{self, Watch};
-use super::spec::{Counting, InRecovery, Recovery, TcpSpec, WindowValidation};
+use super::spec::{AckCounting, NewRenoVariant, Recovery, TcpSpec, WindowValidation};
 use super::timer::Estimator;
 use super::validation::{self, Departure, Usage};
 use crate::congestion::{Ack, Cause, Controller, Controllers, RoundTrip};
@@ -127,7 +127,7 @@ pub(crate) struct Tcp<'a> {
 
 /// An acknowledgement as the sender sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrived<'a> {
+pub(crate) struct IncomingAck<'a> {
     /// Next segment that the receiver expects.
     pub(crate) ack: u32,
     pub(crate) blocks: &'a [(u32, u32)],
@@ -209,37 +209,37 @@ impl Tcp<'_> {
     /// An acknowledgement arrived; with `SIGNALLED`, it brings more than most, or the controller asked for signals, or slow start
     /// is watched. Returns the round-trip sample it gave, if any.
     #[inline(always)]
-    pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
+    pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
         if SIGNALLED && self.sender.is_opening(self.spec) {
             return self.on_answer_to_syn(arrived);
         }
-        let echoes = SIGNALLED && brought.echoes_mark;
+        let echoes = SIGNALLED && extras.echoes_mark;
         let most = if echoes { self.on_echo(arrived.ack) } else { Cwnd(f64::INFINITY) };
-        let rtt = self.take_in::<SIGNALLED>(arrived, brought);
+        let rtt = self.take_in::<SIGNALLED>(arrived, extras);
         if echoes {
             self.sender.controller.limit_window(most);
         }
         if SIGNALLED && self.usage.is_some() {
-            validation::after_heard(self);
+            validation::after_ack(self);
         }
         rtt
     }
 
     #[inline(always)]
-    fn take_in<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
+    fn take_in<const SIGNALLED: bool>(&mut self, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
         if SIGNALLED && self.spec.recovery == Recovery::RackTlp {
-            return rack_tlp::on_ack(self, arrived, brought);
+            return rack_tlp::on_ack(self, arrived, extras);
         }
         if arrived.ack > self.sender.una {
-            return self.on_new_ack::<SIGNALLED>(arrived, brought);
+            return self.on_new_ack::<SIGNALLED>(arrived, extras);
         }
         if arrived.ack == self.sender.una && self.sender.high > self.sender.una {
             let sample = self.spec.timestamps.then(|| self.now.since(arrived.echo));
             if let Some(sample) = sample {
                 self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed: None });
             }
-            if SIGNALLED && brought.signal.is_some() {
-                let ack = Ack { window_validated: false, ..self.ack::<SIGNALLED>(Segments(0), sample, brought) };
+            if SIGNALLED && extras.signal.is_some() {
+                let ack = Ack { window_validated: false, ..self.ack::<SIGNALLED>(Segments(0), sample, extras) };
                 self.sender.controller.on_other_ack(&ack);
             }
             recovery::on_duplicate(self, arrived.blocks);
@@ -249,11 +249,11 @@ impl Tcp<'_> {
 
     /// What the controller hears of an acknowledgement; the window is that before it.
     #[inline(always)]
-    pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, brought: &Brought) -> Ack {
+    pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, extras: &AckExtras) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
-        let signal = match brought.signal {
-            Some(signal) if SIGNALLED && self.reader.as_ref().is_some_and(|reader| reader.keeps_rate()) => {
+        let signal = match extras.signal {
+            Some(signal) if SIGNALLED && self.reader.as_ref().is_some_and(|reader| reader.samples_rate()) => {
                 self.with_pipe(signal, acked)
             }
             Some(signal) if SIGNALLED => signal,
@@ -263,7 +263,7 @@ impl Tcp<'_> {
         let window_validated = has_room
             && match self.spec.window_validation {
                 _ if SIGNALLED && self.usage.is_some() => validation::may_open(self),
-                WindowValidation::Linux => (SIGNALLED && brought.held_back) || self.is_full(),
+                WindowValidation::Linux => (SIGNALLED && extras.held_back) || self.is_full(),
                 // A flow that always has something to send is validated.
                 WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661 => true,
             };
@@ -306,22 +306,22 @@ impl Tcp<'_> {
     #[inline(never)]
     fn counted_of_several(&self, acked: Segments) -> Segments {
         let law = &self.sender.controller;
-        let limit = self.spec.slow_start_limit;
-        match self.spec.counting {
-            Counting::Acknowledgements => Segments(1),
-            Counting::Bytes if limit == Segments::UNLIMITED || law.window() >= law.ssthresh() => acked,
-            Counting::Bytes if self.sender.phase == Phase::Timeout => Segments(1),
-            Counting::Bytes => acked.min(limit),
+        let limit = self.spec.abc_limit;
+        match self.spec.ack_counting {
+            AckCounting::Acknowledgements => Segments(1),
+            AckCounting::Bytes if limit == Segments::UNLIMITED || law.window() >= law.ssthresh() => acked,
+            AckCounting::Bytes if self.sender.phase == Phase::Timeout => Segments(1),
+            AckCounting::Bytes => acked.min(limit),
         }
     }
 
     #[inline(always)]
-    fn on_new_ack<const SIGNALLED: bool>(&mut self, arrived: &Arrived, brought: &Brought) -> Option<Span> {
+    fn on_new_ack<const SIGNALLED: bool>(&mut self, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
         let rtt = self.round_trip_sample(arrived);
         if SIGNALLED && self.usage.is_some() {
             validation::on_new_ack(self, arrived.ack);
         }
-        let ack = self.ack::<SIGNALLED>(Segments(arrived.ack - self.sender.una), rtt, brought);
+        let ack = self.ack::<SIGNALLED>(Segments(arrived.ack - self.sender.una), rtt, extras);
         let sender = &mut *self.sender;
         sender.una = arrived.ack;
         sender.next = sender.next.max(arrived.ack);
@@ -332,9 +332,9 @@ impl Tcp<'_> {
         let counted = if SIGNALLED && self.watch.is_some() { slow_start::on_new_ack(self, &{ ack }) } else { ack.counted };
         let ack = Ack { counted, ..ack };
         let sender = &mut *self.sender;
-        let starts_recovery_over =
-            sender.phase == Phase::Recovery { partial_seen: true } && self.spec.timer.in_recovery == InRecovery::Impatient;
-        if SIGNALLED && brought.signal.is_some() && sender.phase.is_recovery() {
+        let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true }
+            && self.spec.timer.newreno_variant == NewRenoVariant::Impatient;
+        if SIGNALLED && extras.signal.is_some() && sender.phase.is_recovery() {
             sender.controller.on_other_ack(&ack);
         }
         recovery::on_new_ack(self, &ack, arrived.blocks);
@@ -348,7 +348,7 @@ impl Tcp<'_> {
     }
 
     #[inline(always)]
-    pub(in crate::tcp) fn round_trip_sample(&mut self, arrived: &Arrived) -> Option<Span> {
+    pub(in crate::tcp) fn round_trip_sample(&mut self, arrived: &IncomingAck) -> Option<Span> {
         let sender = &mut *self.sender;
         let rtt = if self.spec.timestamps {
             self.now.since(arrived.echo)
@@ -441,12 +441,12 @@ impl Tcp<'_> {
     #[inline]
     pub(in crate::tcp) fn lose(&mut self, segment: u32) {
         if self.reader.is_some() {
-            self.tell_of_loss(segment);
+            self.report_loss(segment);
         }
     }
 
     #[cold]
-    fn tell_of_loss(&mut self, segment: u32) {
+    fn report_loss(&mut self, segment: u32) {
         let now = self.now;
         if let Some(lost) = self.reader.as_mut().and_then(|reader| reader.on_lost(segment, now)) {
             self.sender.controller.on_lost(&lost);
@@ -573,7 +573,7 @@ impl Tcp<'_> {
 mod tests {
     use super::*;
     use crate::congestion::Start;
-    use crate::tcp::Halves;
+    use crate::tcp::SsthreshFrom;
     use crate::tcp::bench::{Bench, plain};
 
     #[test]
@@ -586,13 +586,13 @@ mod tests {
         let mut bench =
             Bench::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, 4);
         (bench.sender.next, bench.sender.high, bench.sender.resend) = (4, 4, 1);
-        assert_eq!(bench.at(100).hear(4, &[]), []);
+        assert_eq!(bench.at(100).process_ack(4, &[]), []);
         assert_eq!(bench.sender.deadline, Time::NEVER);
     }
 
     /// An ECN-capable Reno sender with this window, all of it under way, hears acknowledgements, (number, echo), one by one: its window
     /// and where it was last reduced, and what it sent after each.
-    fn hear(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
+    fn process_ack(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
         let mut bench = Bench::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0, ..Start::default() }, 1000);
         let send = |bench: &mut Bench| {
             bench.with(|tcp| {
@@ -604,12 +604,12 @@ mod tests {
             })
         };
         assert_eq!(send(bench.at(100)), (0..window as u32).map(|segment| (segment, Ecn::CAPABLE)).collect::<Vec<_>>());
-        let hear = |&(ack, marked): &(u32, bool)| {
-            let brought = Brought { echoes_mark: marked, ..Brought::default() };
-            bench.with(|tcp| tcp.on_ack::<true>(&Arrived { ack, blocks: &[], echo: Time::ZERO }, &brought));
+        let process_ack = |&(ack, marked): &(u32, bool)| {
+            let extras = AckExtras { echoes_mark: marked, ..AckExtras::default() };
+            bench.with(|tcp| tcp.on_ack::<true>(&IncomingAck { ack, blocks: &[], echo: Time::ZERO }, &extras));
             send(&mut bench)
         };
-        let sent = acks.iter().map(hear).collect();
+        let sent = acks.iter().map(process_ack).collect();
         (bench.window(), bench.sender.reduced_at, sent)
     }
 
@@ -618,12 +618,12 @@ mod tests {
         // Eight under way: the first echo halves the window to four. Nothing is sent until fewer than four are under way; then the
         // first new segment says so. The echoes of the other seven are of the same window.
         let echoes: Vec<(u32, bool)> = (1..=8).map(|ack| (ack, true)).collect();
-        let (window, at, sent) = hear(8.0, &echoes);
+        let (window, at, sent) = process_ack(8.0, &echoes);
         assert_eq!((window, at), (4.0, 8));
         assert!(sent[..4].iter().all(Vec::is_empty));
         assert_eq!(sent[4..6], [[(8, Ecn::REDUCED)], [(9, Ecn::CAPABLE)]]);
         // Segments 8 to 11 are under way. The echo of 8 is of the new window, and halves it again.
-        let (window, at, sent) = hear(8.0, &[&echoes[..], &[(9, true)]].concat());
+        let (window, at, sent) = process_ack(8.0, &[&echoes[..], &[(9, true)]].concat());
         assert_eq!((window, at, sent[8].len()), (2.0, 12, 0));
     }
 
@@ -631,27 +631,27 @@ mod tests {
     fn a_window_that_a_loss_has_halved_is_not_halved_again_for_a_mark_of_the_same_time() {
         // Segment 1 is lost. The third duplicate halves eight to four, and the repair is not capable; echoes of that window change nothing.
         // The fifth duplicate inflates the window to nine, and lets the first new segment go.
-        let (window, at, sent) = hear(8.0, &[(1, false), (1, false), (1, false), (1, false), (1, true), (1, true)]);
+        let (window, at, sent) = process_ack(8.0, &[(1, false), (1, false), (1, false), (1, false), (1, true), (1, true)]);
         assert_eq!((window, at), (4.0, 9));
         assert_eq!(sent[3..], [vec![(1, Ecn::INCAPABLE)], vec![], vec![(9, Ecn::REDUCED)]]);
     }
 
     #[test]
     fn a_mark_reduces_to_one_segment_and_a_loss_to_two() {
-        assert_eq!(hear(2.0, &[(1, true)]).0, 1.0);
+        assert_eq!(process_ack(2.0, &[(1, true)]).0, 1.0);
         // With half of the window instead of half of the flight, as kernels have it, marks have the same bound as losses.
         let mut bench = Bench::new(
-            TcpSpec { ecn: true, halves: Halves::Window, ..plain() },
+            TcpSpec { ecn: true, ssthresh_from: SsthreshFrom::Window, ..plain() },
             Start { window: 2.0, ssthresh: 2.0, ..Start::default() },
             100,
         );
         bench.send();
-        bench.at(100).hear_mark(1);
+        bench.at(100).process_marked_ack(1);
         assert_eq!(bench.window(), 2.0);
     }
 
     #[test]
     fn a_mark_does_not_enlarge_a_window_of_one() {
-        assert_eq!(hear(1.0, &[(1, true)]).0, 1.0);
+        assert_eq!(process_ack(1.0, &[(1, true)]).0, 1.0);
     }
 }

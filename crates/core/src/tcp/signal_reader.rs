@@ -1,14 +1,14 @@
-//! What a sender keeps for a controller that asks for signals, or to bound what an acknowledgement releases (see [`AskedFor`]). It lies beside
+//! What a sender keeps for a controller that asks for signals, or to bound what an acknowledgement releases (see [`Subscriptions`]). It lies beside
 //! the sender, so that other flows pay nothing for it.
 
 use super::delivery_rate::DeliveryRate;
 use super::scoreboard::Scoreboard;
-use super::sender::{Arrived, NONE, Sender};
+use super::sender::{IncomingAck, NONE, Sender};
 use super::spec::Recovery;
-use crate::congestion::{AskedFor, Controller, Lost};
+use crate::congestion::{Controller, Lost, Subscriptions};
 use crate::price::{BitReader, Numbering, PriceSpec};
 use crate::primitives::random::Stream;
-use crate::primitives::signal::{PriceHeader, Probe, Signal, Told};
+use crate::primitives::signal::{PriceHeader, Probe, ReceiverFeedback, Signal};
 use crate::primitives::units::{Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -16,9 +16,9 @@ use std::ops::Range;
 /// Between the acknowledgements of a flow and its controller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SignalReader {
-    asked: AskedFor,
+    subscriptions: Subscriptions,
     /// Marks that the controller has heard of.
-    marks_heard: u32,
+    reported_marks: u32,
     rate: DeliveryRate,
     /// Of what lies below, recovery has told what is lost.
     lost_below: u32,
@@ -40,7 +40,7 @@ struct Priced {
 
 /// What an acknowledgement brings beside what every sender reads of it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Brought {
+pub(crate) struct AckExtras {
     /// It echoes a mark (RFC 3168).
     pub(crate) echoes_mark: bool,
     /// For a controller that asked for any; it hears of duplicates too.
@@ -54,42 +54,48 @@ impl SignalReader {
     pub(crate) const BYTES_FOR_PRICES: usize = size_of::<Priced>();
 
     /// `identifies`: where the identification of its packets comes from.
-    pub(crate) fn new(asked: AskedFor, recovery: Recovery, prices: &PriceSpec, identifies: Stream) -> SignalReader {
+    pub(crate) fn new(subscriptions: Subscriptions, recovery: Recovery, prices: &PriceSpec, identifies: Stream) -> SignalReader {
         let priced = || Box::new(Priced { spec: *prices, numbering: Numbering::new(identifies), bits: BitReader::default() });
         SignalReader {
-            asked,
-            marks_heard: 0,
+            subscriptions,
+            reported_marks: 0,
             rate: DeliveryRate::of(recovery),
             lost_below: 0,
             release: u32::MAX,
             held_back: false,
-            priced: asked.price.then(priced),
+            priced: subscriptions.price.then(priced),
         }
     }
 
     /// The law answers marks as it counts them, and not once per window.
     pub(crate) fn answers_marks(&self) -> bool {
-        self.asked.answers_marks
+        self.subscriptions.answers_marks
     }
 
     /// How long the data took, if the controller is to hear of it.
-    pub(crate) fn one_way_delay(&self, told: &Told) -> Option<Span> {
-        if self.asked.one_way_delay { told.one_way_delay() } else { None }
+    pub(crate) fn one_way_delay(&self, report: &ReceiverFeedback) -> Option<Span> {
+        if self.subscriptions.one_way_delay { report.one_way_delay() } else { None }
     }
 
     /// An acknowledgement arrived that is about to be heard, with what the receiver tells. `board`: what was reported before it.
-    pub(crate) fn read(&mut self, now: Time, arrived: &Arrived, told: &Told, board: Option<&Scoreboard>) -> Brought {
-        let marks = if self.asked.marks { told.marks.saturating_sub(self.marks_heard) } else { 0 };
-        self.marks_heard = self.marks_heard.max(told.marks);
-        let delivered_rate = match self.keeps_rate() {
+    pub(crate) fn read(
+        &mut self,
+        now: Time,
+        arrived: &IncomingAck,
+        report: &ReceiverFeedback,
+        board: Option<&Scoreboard>,
+    ) -> AckExtras {
+        let marks = if self.subscriptions.marks { report.marks.saturating_sub(self.reported_marks) } else { 0 };
+        self.reported_marks = self.reported_marks.max(report.marks);
+        let delivered_rate = match self.samples_rate() {
             true => self.rate.on_ack(now, arrived.ack, arrived.blocks, board),
             false => None,
         };
-        let price = self.priced.as_mut().and_then(|priced| match told.price_bit {
+        let price = self.priced.as_mut().and_then(|priced| match report.price_bit {
             Some(bit) => Some(priced.spec.mapping.price(priced.bits.read(bit))),
-            None => told.price(),
+            None => report.price(),
         });
-        Brought {
+        AckExtras {
             echoes_mark: false,
             signal: Some(Signal { marks, price, delivered_rate, pipe: None }),
             held_back: self.held_back,
@@ -98,43 +104,43 @@ impl SignalReader {
 
     /// Samples of the rate of delivery, and what is in the network, are for the controller.
     #[inline]
-    pub(crate) fn keeps_rate(&self) -> bool {
-        self.asked.delivered_rate || self.asked.losses
+    pub(crate) fn samples_rate(&self) -> bool {
+        self.subscriptions.delivered_rate || self.subscriptions.losses
     }
 
     /// It has to hear of what the sender sends and loses.
     #[inline]
-    pub(crate) fn minds_what_leaves(&self) -> bool {
-        self.keeps_rate() || self.asked.release || self.asked.price
+    pub(crate) fn tracks_sending(&self) -> bool {
+        self.samples_rate() || self.subscriptions.release || self.subscriptions.price
     }
 
     /// The controller bounds what an acknowledgement releases. It is to be asked once more than there is to send: what holds a sender back
     /// it learns so.
     #[inline]
     pub(crate) fn is_bounded(&self) -> bool {
-        self.asked.release
+        self.subscriptions.release
     }
 
     /// Whether the controller asks for losses.
     pub(crate) fn counts_losses(&self) -> bool {
-        self.asked.losses
+        self.subscriptions.losses
     }
 
     /// Recovery takes a segment for lost: what the controller is to hear.
     pub(in crate::tcp) fn on_lost(&mut self, segment: u32, now: Time) -> Option<Lost> {
-        if self.asked.losses { self.rate.on_lost(segment, now) } else { None }
+        if self.subscriptions.losses { self.rate.on_lost(segment, now) } else { None }
     }
 
     /// These segments are lost, unless they have arrived. Returns those above all that this was said of before.
     pub(in crate::tcp) fn newly_lost(&mut self, lost: Range<u32>) -> Range<u32> {
-        let told = self.lost_below;
-        self.lost_below = told.max(lost.end);
-        told.max(lost.start)..lost.end
+        let report = self.lost_below;
+        self.lost_below = report.max(lost.end);
+        report.max(lost.start)..lost.end
     }
 
     /// The acknowledgement has been heard: bound what it releases.
     pub(crate) fn bound_release(&mut self, sender: &Sender) {
-        let bound = if self.asked.release { sender.controller.release() } else { None };
+        let bound = if self.subscriptions.release { sender.controller.release() } else { None };
         let outstanding = sender.high > sender.una;
         self.release = bound.map_or(u32::MAX, |bound| bound.0.max(u32::from(!outstanding)));
         self.held_back = false;
@@ -172,7 +178,7 @@ impl SignalReader {
 
     /// The sender has sent a segment, the only one outstanding.
     pub(crate) fn on_sent_alone(&mut self, segment: u32, now: Time) {
-        if self.keeps_rate() {
+        if self.samples_rate() {
             self.rate.begin_flight(now);
         }
         self.on_sent(segment, now, Segments(1));
@@ -181,7 +187,7 @@ impl SignalReader {
     /// The sender has sent a segment. `in_flight`: with it, for a controller that asks for losses.
     pub(crate) fn on_sent(&mut self, segment: u32, now: Time, in_flight: Segments) {
         self.release = self.release.saturating_sub(1);
-        if self.keeps_rate() {
+        if self.samples_rate() {
             self.rate.on_sent(segment, now, in_flight);
         }
     }
@@ -189,7 +195,7 @@ impl SignalReader {
     /// The sender has sent all that it would now.
     pub(crate) fn on_all_sent(&mut self, sender: &Sender, window: Segments) {
         let is_dry = sender.high >= sender.limit && sender.next >= sender.high && sender.in_flight() < window;
-        if self.keeps_rate() && is_dry {
+        if self.samples_rate() && is_dry {
             self.rate.run_dry(sender.in_flight());
         }
     }

@@ -8,7 +8,7 @@ pub mod statistics;
 use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
-use tailback_core::price::{Identification, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
+use tailback_core::price::{Feedback, Identification, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::token_bucket::BucketSpec;
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time, Units};
@@ -16,7 +16,9 @@ use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::schedule::SchedulerSpec;
 use tailback_core::settings::PlainWords;
-use tailback_core::tcp::{Counting, DelayedAck, Halves, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation};
+use tailback_core::tcp::{
+    AckCounting, DelayedAck, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
+};
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
 
@@ -114,9 +116,9 @@ pub fn tcp(recovery: Recovery) -> TcpSpec {
         pacing: false,
         window_validation: WindowValidation::None,
         timer: TimerSpec { min_rto: Span::from_millis(200), max_backoff: 64, ..TimerSpec::rfc6298() },
-        halves: Halves::FlightSize,
-        counting: Counting::Bytes,
-        slow_start_limit: Segments(2),
+        ssthresh_from: SsthreshFrom::FlightSize,
+        ack_counting: AckCounting::Bytes,
+        abc_limit: Segments(2),
         slow_start: SlowStart::Standard,
     }
 }
@@ -129,8 +131,8 @@ pub fn classic_tcp(recovery: Recovery) -> TcpSpec {
         handshake: false,
         limited_transmit: false,
         timer: TimerSpec { max_rto: Span::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
-        halves: Halves::Window,
-        counting: Counting::Acknowledgements,
+        ssthresh_from: SsthreshFrom::Window,
+        ack_counting: AckCounting::Acknowledgements,
         ..tcp(recovery)
     }
 }
@@ -200,10 +202,10 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
     let mut dice = Dice::new(seed + (1 << 43));
     if !dice.chance(3) {
         // Prices that mean something else than senders take them for, no scenario has.
-        let told: Vec<Meaning> = ports.iter().filter_map(|port| port.policy.tells()).collect();
+        let told: Vec<Meaning> = ports.iter().filter_map(|port| port.policy.price_meaning()).collect();
         for group in groups {
             if let Transport::Tcp(_, law) = &mut group.transport
-                && law.goes_by().is_some_and(|meaning| told.iter().any(|&other| other != meaning))
+                && law.price_meaning().is_some_and(|meaning| told.iter().any(|&other| other != meaning))
             {
                 *law = ControllerSpec::Reno(());
             }
@@ -211,8 +213,10 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
         return PriceSpec::default();
     }
     let meaning = dice.one_of(&[Meaning::Cost, Meaning::Marginal, Meaning::Rate, Meaning::Wait, Meaning::Feedback]);
-    let laws: Vec<ControllerSpec> = ControllerSpec::samples().into_iter().filter(|law| law.goes_by() == Some(meaning)).collect();
-    let policies: Vec<PolicySpec> = PolicySpec::samples().into_iter().filter(|policy| policy.tells() == Some(meaning)).collect();
+    let laws: Vec<ControllerSpec> =
+        ControllerSpec::samples().into_iter().filter(|law| law.price_meaning() == Some(meaning)).collect();
+    let policies: Vec<PolicySpec> =
+        PolicySpec::samples().into_iter().filter(|policy| policy.price_meaning() == Some(meaning)).collect();
     for port in ports {
         if !dice.chance(4) {
             port.policy = dice.one_of(&policies);
@@ -234,7 +238,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
         scheme: dice.one_of(&SchemeSpec::samples()),
         mapping: Mapping { kind, least, most, scale: 0.5 },
         identification: dice.one_of(Identification::ALL),
-        way_back: dice.one_of(WayBack::ALL),
+        feedback: dice.one_of(Feedback::ALL),
     }
 }
 
@@ -255,8 +259,8 @@ pub fn long_parking_lot() -> Network {
         mss: Bytes(1460),
         initial_window: 10.0,
         initial_ssthresh: 64.0,
-        counting: Counting::Acknowledgements,
-        slow_start_limit: Segments::UNLIMITED,
+        ack_counting: AckCounting::Acknowledgements,
+        abc_limit: Segments::UNLIMITED,
         timer: TimerSpec { min_rto: Span::from_millis(10), ..TimerSpec::rfc6298() },
         ..tcp(Recovery::NewReno)
     };
@@ -413,7 +417,7 @@ pub fn random_network(seed: u64) -> Network {
     }
     let prices = random_prices(seed, &mut ports, &mut groups);
     give_rates(seed, &mut groups);
-    let flows_of_queues = impair(seed, &mut ports, &paths, &mut changes, in_cells);
+    let queue_flows = impair(seed, &mut ports, &paths, &mut changes, in_cells);
     Network {
         ports,
         paths,
@@ -423,7 +427,7 @@ pub fn random_network(seed: u64) -> Network {
         duration,
         warmup: if dice.chance(2) { Span::ZERO } else { Span(duration.0 / 4) },
         seed,
-        record: Record { traces, delay_percentiles: dice.chance(2), flows_of_queues },
+        record: Record { traces, delay_percentiles: dice.chance(2), queue_flows },
         stepped: false,
         prices,
     }
@@ -502,7 +506,7 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
     let samples: Vec<PolicySpec> =
         PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
     let policy = if dice.chance(3) { PolicySpec::DropTail(()) } else { dice.one_of(&samples) };
-    let scheduling = (dice.chance(4) && policy.tells().is_none()).then(|| random_scheduling(&policy, dice));
+    let scheduling = (dice.chance(4) && policy.price_meaning().is_none()).then(|| random_scheduling(&policy, dice));
     let shaper =
         dice.chance(6).then(|| BucketSpec { rate: Rate(dice.pick(500_000, 6_000_000)), burst: Bytes(dice.pick(1, 9000)) });
     Port {
@@ -639,9 +643,9 @@ fn delayed_ack(dice: &mut Dice) -> DelayedAck {
     DelayedAck {
         every: dice.pick(2, 4) as u32,
         timeout: Span::from_millis(100),
-        at_once: Segments(dice.one_of(&[0, 50])),
-        sack_timeout: Span::from_millis(dice.one_of(&[0, 1, 100])),
-        marks_at_once: dice.one_of(&[false, true]),
+        quickack_segments: Segments(dice.one_of(&[0, 50])),
+        sack_compression: Span::from_millis(dice.one_of(&[0, 1, 100])),
+        ack_ce_immediately: dice.one_of(&[false, true]),
     }
 }
 
@@ -670,9 +674,9 @@ fn random_tcp(dice: &mut Dice) -> Transport {
             WindowValidation::Linux,
         ]),
         timer: TimerSpec { form: dice.one_of(&forms), ..base.timer },
-        halves: dice.one_of(&[Halves::FlightSize, Halves::Window]),
-        counting: dice.one_of(&[Counting::Bytes, Counting::Acknowledgements]),
-        slow_start_limit: dice.one_of(&[Segments(1), Segments(2), Segments::UNLIMITED]),
+        ssthresh_from: dice.one_of(&[SsthreshFrom::FlightSize, SsthreshFrom::Window]),
+        ack_counting: dice.one_of(&[AckCounting::Bytes, AckCounting::Acknowledgements]),
+        abc_limit: dice.one_of(&[Segments(1), Segments(2), Segments::UNLIMITED]),
         slow_start: dice.one_of(&[SlowStart::Standard, SlowStart::HyStart, SlowStart::HyStartPlusPlus]),
         ..base
     };

@@ -20,7 +20,7 @@ use pyo3::types::{PyDict, PyTuple};
 use std::error::Error;
 use std::sync::Arc;
 use tailback_core::Code;
-use tailback_core::congestion::{self, AskedFor, UserController};
+use tailback_core::congestion::{self, Subscriptions, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
 use tailback_core::queue::UserPolicy;
@@ -32,27 +32,27 @@ use tailback_scenario::{Errors, Objection, Scenario};
 pub struct Registered;
 
 impl Code for Registered {
-    fn asks_for(&self, code: &UserCode) -> AskedFor {
+    fn subscriptions(&self, code: &UserCode) -> Subscriptions {
         // A class that is not there fails when its first object is made.
         let words = attached(|py| {
             let class = registry(py)?.call_method1("registered_class", (word(CodeKind::Controller), &code.name))?;
             class.getattr("asks_for")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
         });
         let words = words.unwrap_or_default();
-        let asks_for = |word: &str| words.iter().any(|known| known == word);
-        AskedFor {
-            marks: asks_for("marks"),
-            price: asks_for("price"),
-            one_way_delay: asks_for("one_way_delay"),
-            delivered_rate: asks_for("delivered_rate"),
-            release: asks_for("release"),
-            ..AskedFor::default()
+        let subscriptions = |word: &str| words.iter().any(|known| known == word);
+        Subscriptions {
+            marks: subscriptions("marks"),
+            price: subscriptions("price"),
+            one_way_delay: subscriptions("one_way_delay"),
+            delivered_rate: subscriptions("delivered_rate"),
+            release: subscriptions("release"),
+            ..Subscriptions::default()
         }
     }
 
     fn controller(&self, code: &UserCode, start: congestion::Start) -> Result<Box<dyn UserController>, Fault> {
-        let congestion::Start { window, ssthresh, counting, packet, draws, .. } = start;
-        let counts_bytes = counting == congestion::Counting::Bytes;
+        let congestion::Start { window, ssthresh, ack_counting, packet, draws, .. } = start;
+        let counts_bytes = ack_counting == congestion::AckCounting::Bytes;
         let start = Start { window, ssthresh, packet_bytes: packet.0, counts_bytes };
         attached(|py| Ok(Box::new(controller::Controller::new(py, code, start, draws)?) as Box<dyn UserController>))
     }

@@ -147,7 +147,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
 fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mut Report) {
     for (id, port) in (0..).zip(&graph.ports).filter(|(id, _)| !carriers.contains_key(id)) {
         let Some(of_vcs) =
-            port.policies().find(|policy| policy.judges_frames() || policy.tells_rates()).and_then(PolicySpec::name)
+            port.policies().find(|policy| policy.judges_frames() || policy.writes_explicit_rate()).and_then(PolicySpec::name)
         else {
             continue;
         };

@@ -83,7 +83,7 @@ pub(super) fn scheduling(
         ClassQueue { name: class.name.to_string(), weight: class.share.0, buffer: places(own), policy }
     };
     let made = classes.iter().enumerate().map(of_class).collect();
-    let rest = classes.iter().position(|class| class.takes_others);
+    let rest = classes.iter().position(|class| class.default);
     let of = |name: &str| classes.iter().position(|class| class.name.as_str() == name).or(rest);
     let of_classes = std::iter::once(rest).chain(groups.classes().iter().map(|name| of(name)));
     Some(Scheduling {
@@ -120,7 +120,7 @@ fn exceeds(own: Buffer, shared: Buffer) -> bool {
 /// Prices are those of links, and not of one of several queues.
 fn check_policy(policy: &PolicySpec, at: &str, report: &mut Report) {
     let at = format!("{at}.policy");
-    if policy.tells().is_some() && report.sound(&at) {
+    if policy.price_meaning().is_some() && report.sound(&at) {
         let problem = report.add(at, "a policy that tells a price of the link, in one of several queues");
         problem.given(policy.name().unwrap_or_default()).expected("no `scheduler`, or a policy that tells none");
     }
@@ -157,9 +157,9 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
     if let Some(problem) = faults.rest(&at, "classes", report) {
         problem.expected("a queue for each class, with a share from 0.001 to 1000000");
     }
-    let mut others = (0..).zip(classes).filter(|(_, class)| class.takes_others).skip(1);
+    let mut others = (0..).zip(classes).filter(|(_, class)| class.default).skip(1);
     if let Some((index, _)) = others.next() {
-        let problem = report.add(format!("{at}[{index}].takes_others"), "two queues that take all others");
+        let problem = report.add(format!("{at}[{index}].default"), "two queues that take all others");
         problem.expected("one at most");
     }
 }
@@ -217,12 +217,12 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
                 Some(class) => {
                     let names: Vec<&str> = known.collect();
                     let problem = report.unknown(&at, "class", class.as_str(), names.iter().copied());
-                    problem.expected(format!("{} at `{link}`, or a queue there with `takes_others = true`", listed(&names)));
+                    problem.expected(format!("{} at `{link}`, or a queue there with `default = true`", listed(&names)));
                 }
                 None => {
                     let known: Vec<&str> = known.collect();
                     let problem = report.add(at, format!("`class` is missing: the queue of `{link}` tells classes apart"));
-                    problem.expected(format!("{}, or a queue with `takes_others = true`", listed(&known)));
+                    problem.expected(format!("{}, or a queue with `default = true`", listed(&known)));
                 }
             }
         }
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn each_class_has_its_queue_and_the_rest_that_of_all_others() {
-        let classes = r#"classes = [{name = "b", buffer = "9 packets"}, {name = "rest", takes_others = true}, {name = "a"}]"#;
+        let classes = r#"classes = [{name = "b", buffer = "9 packets"}, {name = "rest", default = true}, {name = "a"}]"#;
         let queue = format!(r#"buffer = "50 packets", scheduler = "drr", {classes}"#);
         let (network, warnings) = dumbbell(&queue, &["a", "b", "c", ""]);
         let Some(Scheduling { queues: Queues::OfClasses(queues, of_classes), .. }) = &network.ports[0].scheduling else {

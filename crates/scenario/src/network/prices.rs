@@ -8,7 +8,7 @@ use crate::schema::Prices;
 use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Flow, Group, PortId, Transport};
-use tailback_core::price::{Combination, Identification, Mapped, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec, WayBack};
+use tailback_core::price::{Combination, Feedback, Identification, Mapped, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::PlainWords;
 
@@ -17,7 +17,7 @@ const AT: &str = "prices";
 /// How the prices of a scenario travel; as numbers, if it does not say.
 pub(super) fn prices(description: &Description, report: &mut Report) -> PriceSpec {
     let Some(prices) = &description.prices else { return PriceSpec::default() };
-    let mut spec = PriceSpec { identification: prices.identification.0, way_back: prices.way_back.0, ..PriceSpec::default() };
+    let mut spec = PriceSpec { identification: prices.identification.0, feedback: prices.feedback.0, ..PriceSpec::default() };
     if let Choice::Member(chosen, _) = &prices.scheme {
         let values = chosen.values(None, report);
         if let Some(scheme) = SchemeSpec::read(chosen.name(), &values) {
@@ -25,7 +25,7 @@ pub(super) fn prices(description: &Description, report: &mut Report) -> PriceSpe
             spec.scheme = scheme;
         }
     }
-    if spec.is_marked() || spec.way_back == WayBack::OneBit {
+    if spec.is_marked() || spec.feedback == Feedback::OneBit {
         spec.mapping = mapping(prices, &spec, report).unwrap_or(spec.mapping);
     }
     warn_of_what_is_not_used(prices, &spec, report);
@@ -37,23 +37,23 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
     if !report.sound(AT) {
         return None;
     }
-    let is_of_rates = prices.slowest.is_some() || prices.fastest.is_some();
-    let (least, most) = match (prices.least, prices.most, prices.slowest, prices.fastest) {
+    let is_of_rates = prices.min_rate.is_some() || prices.max_rate.is_some();
+    let (least, most) = match (prices.min_price, prices.max_price, prices.min_rate, prices.max_rate) {
         (Some(least), Some(most), None, None) => (least.0, most.0),
-        (None, None, Some(slowest), Some(fastest)) if slowest.rate().0 > 0 => {
-            (1.0 / fastest.rate().0 as f64, 1.0 / slowest.rate().0 as f64)
+        (None, None, Some(min_rate), Some(max_rate)) if min_rate.rate().0 > 0 => {
+            (1.0 / max_rate.rate().0 as f64, 1.0 / min_rate.rate().0 as f64)
         }
-        (None, None, Some(slowest), Some(_)) => {
-            report.add(format!("{AT}.slowest"), "one over it has no end").given(slowest.to_string()).expected("above 0 bps");
+        (None, None, Some(min_rate), Some(_)) => {
+            report.add(format!("{AT}.min_rate"), "one over it has no end").given(min_rate.to_string()).expected("above 0 bps");
             return None;
         }
         (Some(_), _, Some(_), _) | (Some(_), _, _, Some(_)) | (_, Some(_), Some(_), _) | (_, Some(_), _, Some(_)) => {
             let problem = report.add(AT, "the range of prices is given twice");
-            problem.expected("either `least` and `most`, or `slowest` and `fastest`");
+            problem.expected("either `min_price` and `max_price`, or `min_rate` and `max_rate`");
             return None;
         }
         _ => {
-            let expected = "`least` and `most`, or `slowest` and `fastest` where prices are one over a rate (`rcp`)";
+            let expected = "`min_price` and `max_price`, or `min_rate` and `max_rate` where prices are one over a rate (`rcp`)";
             report.add(AT, "the range of prices is missing, which marks stand for").expected(expected);
             return None;
         }
@@ -65,13 +65,16 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         report.add(format!("{AT}.{key}"), message).given(given).expected(expected);
     };
     if least >= most {
-        let (key, given) =
-            if is_of_rates { ("slowest", "`slowest` not below `fastest`") } else { ("least", "`least` not below `most`") };
+        let (key, given) = if is_of_rates {
+            ("min_rate", "`min_rate` not below `max_rate`")
+        } else {
+            ("min_price", "`min_price` not below `max_price`")
+        };
         refuse(key, "a range without prices", given.into(), "the other way round");
         return None;
     }
     if kind == MappingKind::Logarithmic && least <= 0.0 {
-        refuse("least", "it has no logarithm", least.to_string(), "above 0, or another `mapping`");
+        refuse("min_price", "it has no logarithm", least.to_string(), "above 0, or another `mapping`");
         return None;
     }
     if kind == MappingKind::Signed && scale <= 0.0 {
@@ -79,19 +82,19 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         return None;
     }
     if spec.scheme.combines() == Some(Combination::Sum) && (kind != MappingKind::Linear || least != 0.0) {
-        let given = format!("mapping = \"{}\", least = {least}", kind.word());
+        let given = format!("mapping = \"{}\", min_price = {least}", kind.word());
         refuse(
             "mapping",
             "this scheme tells the sum of mapped prices, which have to add up as prices do",
             given,
-            "`mapping = \"linear\"` with `least = 0`",
+            "`mapping = \"linear\"` with `min_price = 0`",
         );
         return None;
     }
     let mapping = Mapping { kind, least, most, scale };
     let comes_back = |place: f64| (mapping.mapped(mapping.price(Mapped(place))).0 - place).abs() < 1e-6;
     if ![0.0, 0.25, 0.5, 0.75, 1.0].into_iter().all(comes_back) {
-        let given = format!("mapping = \"{}\", least = {least:e}, most = {most:e}, scale = {scale:e}", kind.word());
+        let given = format!("mapping = \"{}\", min_price = {least:e}, max_price = {most:e}, scale = {scale:e}", kind.word());
         report.add(AT, "a range in which numbers cannot tell prices apart").given(given).expected("a narrower range");
         return None;
     }
@@ -101,16 +104,16 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
 fn warn_of_what_is_not_used(prices: &Prices, spec: &PriceSpec, report: &mut Report) {
     let given = [
         ("mapping", prices.mapping.is_some()),
-        ("least", prices.least.is_some()),
-        ("most", prices.most.is_some()),
-        ("slowest", prices.slowest.is_some()),
-        ("fastest", prices.fastest.is_some()),
+        ("min_price", prices.min_price.is_some()),
+        ("max_price", prices.max_price.is_some()),
+        ("min_rate", prices.min_rate.is_some()),
+        ("max_rate", prices.max_rate.is_some()),
         ("scale", prices.scale.is_some()),
     ];
     let has_range = spec.has_range();
     for (key, _) in given.iter().filter(|(_, is_given)| *is_given && !has_range) {
         let problem = report.warn(format!("{AT}.{key}"), "prices travel as numbers, which need no mapping");
-        problem.expected("a `scheme` that marks, `way_back = \"one_bit\"`, or nothing");
+        problem.expected("a `scheme` that marks, `feedback = \"one_bit\"`, or nothing");
     }
     if has_range && prices.scale.is_some() && spec.mapping.kind != MappingKind::Signed && report.sound(AT) {
         let problem = report.warn(format!("{AT}.scale"), "only the signed mapping has a scale: this one is not used");
@@ -140,13 +143,13 @@ pub(super) fn check(
     // With the name of a group that crosses them.
     let mut unheard: BTreeMap<PortId, &str> = BTreeMap::new();
     let scheme = spec.scheme.name().unwrap_or_default();
-    let is_of_rates = description.prices.as_ref().is_some_and(|prices| prices.slowest.is_some() || prices.fastest.is_some());
+    let is_of_rates = description.prices.as_ref().is_some_and(|prices| prices.min_rate.is_some() || prices.max_rate.is_some());
     for flow in flows {
         // Of what could not be read there are no flows, or flows without a path.
         let (Some(group), Some(ports)) = (groups.get(flow.group as usize), paths.get(flow.forward as usize)) else { continue };
         let Transport::Tcp(_, law) = &group.transport else { continue };
         let is_user = matches!(law, ControllerSpec::User(_));
-        if law.goes_by().is_none() && !is_user {
+        if law.price_meaning().is_none() && !is_user {
             ports.iter().for_each(|&port| _ = unheard.entry(port).or_insert(&group.name));
             continue;
         }
@@ -154,7 +157,7 @@ pub(super) fn check(
         if !seen.insert((flow.group, flow.forward)) {
             continue;
         }
-        match law.goes_by() {
+        match law.price_meaning() {
             Some(meaning) => Path { spec, scheme, is_of_rates, graph, ports, group, meaning }.check(report),
             None => check_for_user_code(spec, graph, ports, group, report),
         }
@@ -162,7 +165,7 @@ pub(super) fn check(
     for (index, port) in (0..).zip(&graph.ports) {
         // REM's queue marks what goes by no price, too.
         let is_price_alone =
-            matches!(port.policy.tells(), Some(Meaning::Cost | Meaning::Rate | Meaning::Wait | Meaning::Feedback));
+            matches!(port.policy.price_meaning(), Some(Meaning::Cost | Meaning::Rate | Meaning::Wait | Meaning::Feedback));
         if is_price_alone && crossed.contains(&index) && !heard.contains(&index) && report.sound(graph.queue_place(index)) {
             let problem = report.warn(
                 format!("{}.policy", graph.queue_place(index)),
@@ -189,7 +192,7 @@ pub(super) fn check(
 /// Of a law of a user only its code knows whether it asks for prices.
 fn check_for_user_code(spec: &PriceSpec, graph: &Graph, ports: &[PortId], group: &Group, report: &mut Report) {
     let at = format!("flows.{}.tcp.controller", group.name);
-    let told: Vec<Meaning> = ports.iter().filter_map(|&port| graph.ports[port as usize].policy.tells()).collect();
+    let told: Vec<Meaning> = ports.iter().filter_map(|&port| graph.ports[port as usize].policy.price_meaning()).collect();
     let Some(&first) = told.first() else { return };
     let (trouble, expected) = if group.framing.is_some() {
         ("its packets travel in cells, which carry no prices".to_string(), "a group without `framing`")
@@ -242,15 +245,15 @@ impl Path<'_> {
             let names: Vec<&str> = ports.map(|port| self.graph.ports[port as usize].name.as_str()).collect();
             listed(&names).replace("one of ", "")
         };
-        let tells = |port: PortId| self.graph.ports[port as usize].policy.tells();
-        let told = self.ports.iter().filter(|&&port| tells(port) == Some(self.meaning)).count();
+        let price_meaning = |port: PortId| self.graph.ports[port as usize].policy.price_meaning();
+        let told = self.ports.iter().filter(|&&port| price_meaning(port) == Some(self.meaning)).count();
         let mut others =
-            self.ports.iter().copied().filter(|&port| tells(port).is_some_and(|other| other != self.meaning)).peekable();
+            self.ports.iter().copied().filter(|&port| price_meaning(port).is_some_and(|other| other != self.meaning)).peekable();
         if let Some(&other) = others.peek() {
             let message = format!(
                 "it goes by {}, and queues of its path tell {}",
                 self.meaning.noun(),
-                tells(other).map_or("nothing", Meaning::noun)
+                price_meaning(other).map_or("nothing", Meaning::noun)
             );
             report
                 .add(&at, message)
@@ -274,7 +277,7 @@ impl Path<'_> {
             return;
         }
         let mut silent =
-            self.ports.iter().filter(|port| !may_tell(port)).copied().filter(|&port| tells(port).is_none()).peekable();
+            self.ports.iter().filter(|port| !may_tell(port)).copied().filter(|&port| price_meaning(port).is_none()).peekable();
         if silent.peek().is_some() {
             let problem =
                 report.warn(&at, "only some queues of its path tell a price: of what congests the others it does not hear");
@@ -285,7 +288,7 @@ impl Path<'_> {
 
     /// `told`: queues that tell a price.
     fn check_scheme(&self, at: &str, told: usize, report: &mut Report) {
-        if self.spec.way_back == WayBack::OneBit && matches!(self.meaning, Meaning::Feedback | Meaning::Marginal | Meaning::Wait)
+        if self.spec.feedback == Feedback::OneBit && matches!(self.meaning, Meaning::Feedback | Meaning::Marginal | Meaning::Wait)
         {
             let why = if self.meaning == Meaning::Feedback {
                 "which one bit cannot tell"
@@ -293,12 +296,12 @@ impl Path<'_> {
                 "of which the sum may be beyond any range"
             };
             let message = format!("`{}` goes by {}, {why}", self.group.name, self.meaning.noun());
-            report.add("prices.way_back", message).given("\"one_bit\"").expected("\"exact\"");
+            report.add("prices.feedback", message).given("\"one_bit\"").expected("\"exact\"");
             return;
         }
         if self.is_of_rates && self.spec.has_range() && self.meaning != Meaning::Rate && report.sound(AT) {
             let message = format!("`{}` goes by {}, and the range is one over rates", self.group.name, self.meaning.noun());
-            report.add("prices.slowest", message).given("`slowest` and `fastest`").expected("`least` and `most`");
+            report.add("prices.min_rate", message).given("`min_rate` and `max_rate`").expected("`min_price` and `max_price`");
             return;
         }
         let Some(combines) = self.spec.scheme.combines() else { return };
@@ -318,8 +321,9 @@ impl Path<'_> {
             report.add(if has_setting { "prices.hops" } else { "prices.scheme" }, message).given(given).expected(expected);
         } else if combines != self.meaning.combines() && told > 1 {
             let noun = |combination| if combination == Combination::Sum { "the sum" } else { "the largest" };
-            let (tells, wants) = (noun(combines), noun(self.meaning.combines()));
-            let problem = report.warn(at, format!("it goes by {wants} of the prices of its path, and the scheme tells {tells}"));
+            let (price_meaning, wants) = (noun(combines), noun(self.meaning.combines()));
+            let problem =
+                report.warn(at, format!("it goes by {wants} of the prices of its path, and the scheme tells {price_meaning}"));
             problem.given(given).expected("rates that are fair in another sense, or another scheme");
         }
     }

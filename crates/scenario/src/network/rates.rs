@@ -113,7 +113,7 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
         }
         let says = |port: &&PortId| {
             let mut policies = graph.ports[**port as usize].policies();
-            policies.any(|policy| policy.tells_rates() || policy.may_mark())
+            policies.any(|policy| policy.writes_explicit_rate() || policy.may_mark())
         };
         if !forward.iter().any(|port| says(&port)) && report.sound(&at) {
             let problem =
@@ -121,7 +121,7 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
             problem.expected("a queue policy such as `threshold` (EFCI) or `erica`");
         }
     }
-    for (id, port) in (0..).zip(&graph.ports).filter(|(_, port)| port.policies().any(|policy| policy.tells_rates())) {
+    for (id, port) in (0..).zip(&graph.ports).filter(|(_, port)| port.policies().any(|policy| policy.writes_explicit_rate())) {
         let (_, queue) = graph.buffer_as_written(id);
         if port.scheduling.is_some() && report.sound(queue) {
             let problem = report.add(format!("{queue}.policy"), "each of several queues would hand out the whole link");

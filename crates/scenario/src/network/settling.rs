@@ -65,7 +65,7 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
     }
 }
 
-/// Buffers in which the start of senders that integrate a price to come does not fit: they send at their `fastest` until a queue has
+/// Buffers in which the start of senders that integrate a price to come does not fit: they send at their `max_rate` until a queue has
 /// told them for some round trips not to.
 pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut Report) {
     for (port, flows) in crossing(network) {
@@ -78,13 +78,13 @@ pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut
             Buffer::Bytes(bytes) => 8.0 * bytes as f64,
             Buffer::Unlimited => continue,
         };
-        let integrates = matches!(spec.policy.tells(), Some(Meaning::Cost | Meaning::Marginal));
+        let integrates = matches!(spec.policy.price_meaning(), Some(Meaning::Cost | Meaning::Marginal));
         let at = format!("{}.buffer", places[port as usize]);
         if integrates && wanted > 2.0 * rate && bits < rate * rtt && report.sound(&at) {
             let message =
                 "senders that go by its price begin with more than the link carries, and until they have learnt it, much is lost";
             let expected = format!(
-                "a bandwidth-delay product, {:.0} packets, or more; or a smaller `fastest` of the controllers",
+                "a bandwidth-delay product, {:.0} packets, or more; or a smaller `max_rate` of the controllers",
                 rate * rtt / packet
             );
             report.warn(at, message).given(format!("{:.0} packets", bits / packet)).expected(expected);
@@ -112,7 +112,7 @@ fn packet_bits(network: &Network, flow: &Flow) -> f64 {
 /// By which the flow goes, if it goes by a price.
 fn law<'a>(network: &'a Network, flow: &Flow) -> Option<&'a ControllerSpec> {
     match &network.groups[flow.group as usize].transport {
-        Transport::Tcp(_, law) if law.goes_by().is_some() => Some(law),
+        Transport::Tcp(_, law) if law.price_meaning().is_some() => Some(law),
         _ => None,
     }
 }
@@ -121,7 +121,7 @@ fn law<'a>(network: &'a Network, flow: &Flow) -> Option<&'a ControllerSpec> {
 fn least_unstable_gamma(rem: &RemSpec, port: &Port, network: &Network, flows: &[&Flow], rtt: f64) -> f64 {
     let rate = capacity(port);
     let weights: f64 = rem_sources(network, flows).map(|source| source.weight.0 as f64).sum();
-    let wanted: f64 = rem_sources(network, flows).map(|source| source.fastest.0 as f64).sum();
+    let wanted: f64 = rem_sources(network, flows).map(|source| source.max_rate.0 as f64).sum();
     if wanted <= rate {
         // What its flows cannot fill has a price of 0.
         return f64::INFINITY;
@@ -150,7 +150,7 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], repor
     }
     for (port, flows) in crossing(network) {
         let rate = capacity(&network.ports[port as usize]);
-        let at_rest = match network.ports[port as usize].policy.tells() {
+        let at_rest = match network.ports[port as usize].policy.price_meaning() {
             Some(Meaning::Cost) => (0.0, 1.0),
             Some(Meaning::Rate) => (1.0 / rate, 2.0 / rate),
             Some(Meaning::Marginal) => {

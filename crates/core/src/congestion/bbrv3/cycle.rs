@@ -172,14 +172,14 @@ enum Decided {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::{Heard, near};
+    use super::super::bench::{TestSender, near};
     use super::*;
     use crate::congestion::Controller;
 
     #[test]
     fn a_cycle_cruises_refills_probes_until_no_more_is_found_and_drains() {
-        let mut heard = Heard::cruising();
-        let gains = |heard: &Heard| heard.pacing() / 990.0;
+        let mut heard = TestSender::cruising();
+        let gains = |heard: &TestSender| heard.pacing() / 990.0;
         assert!(near(gains(&heard), 1.0));
         // Between two and three seconds after the last; no round trip counts here.
         heard.within(1600, 1000.0, 100);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_probe_goes_on_while_bandwidth_grows_by_a_quarter() {
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         for rate in [1000.0, 1000.0, 1250.0, 1250.0, 1250.0] {
             heard.round(rate, 125);
             assert_eq!(heard.phase(), Some(Phase::Up));
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn it_goes_on_for_want_of_data() {
         // Appendix A.7.
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         heard.app_limited = true;
         (0..10).for_each(|_| heard.round(800.0, 80));
         assert_eq!(heard.phase(), Some(Phase::Up));
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn beside_reno_a_probe_comes_after_as_many_round_trips_as_segments_are_in_a_product() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         heard.law.memory.bw_shortterm = 100.0;
         heard.within(1, 1000.0, 90);
         let rounds = heard.law.memory.rounds_since_probe_up;
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn more_than_two_percent_lost_ends_a_probe_and_sets_the_long_term_bound_where_they_were_reached() {
         // 2 % of 200 are four.
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         heard.tx_in_flight = 200;
         heard.lose(4);
         assert_eq!((heard.phase(), heard.law.memory.inflight_longterm), (Some(Phase::Up), f64::INFINITY));
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_long_term_bound_is_no_lower_than_beta_of_what_is_wanted_in_flight() {
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         heard.tx_in_flight = 20;
         heard.lose(1);
         assert!(near(heard.law.memory.inflight_longterm, 70.0));
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_next_probe_after_one_too_high_ends_at_the_bound_and_without_losses_one_more_follows_at_once() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         (heard.law.memory.inflight_longterm, heard.law.memory.prev_probe_too_high) = (130.0, true);
         heard.within(3000, 1000.0, 100);
         heard.round(1000.0, 110);
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn a_bound_that_is_used_grows_by_twice_as_much_each_round_trip() {
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         (heard.law.memory.inflight_longterm, heard.law.memory.probe_up_acked_per_inc) = (100.0, 100.0);
         heard.tx_in_flight = 90;
         heard.within(1, 1000.0, 80);
@@ -288,7 +288,7 @@ mod tests {
             // A round trip of ten acknowledgements, with the window full before each.
             let full = (heard.law.window() - 10.0) as u32;
             (0..9).for_each(|_| heard.within(10, 1000.0, full));
-            heard.hear_round_of(10, full);
+            heard.process_round(10, full);
             heard.law.memory.inflight_longterm - before
         });
         // One, two and four, of which ten segments at a time may bring one late.
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn while_cruising_a_share_of_the_bound_is_left_to_others() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         heard.law.memory.inflight_longterm = 120.0;
         heard.within(1, 1000.0, 90);
         assert_eq!(heard.law.window(), 0.85 * 120.0);

@@ -209,13 +209,13 @@ impl Bbr3Memory {
 #[cfg(test)]
 mod tests {
     use super::super::Bbr3Spec;
-    use super::super::bench::{Heard, near};
+    use super::super::bench::{TestSender, near};
     use super::*;
     use crate::congestion::{Cause, Congestion, Controller};
 
     #[test]
     fn a_round_trip_with_losses_lowers_the_short_term_bounds_to_what_arrived_but_not_below_beta() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         heard.round(1000.0, 100);
         let window = heard.law.window();
         heard.recover(1);
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_mark_counts_as_a_loss_of_its_round_trip() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         heard.law.on_congestion(&Congestion { cause: Cause::Mark, ..Congestion::of(heard.now, Segments(100)) });
         heard.round(900.0, 90);
         assert!(heard.law.memory.bw_shortterm.is_finite() && heard.law.memory.lost == 0);
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn losses_that_were_none_lead_back_to_startup_or_to_a_refill() {
-        let mut heard = Heard::new(Bbr3Spec::default());
+        let mut heard = TestSender::new(Bbr3Spec::default());
         [400.0, 600.0, 900.0].into_iter().for_each(|rate| heard.round(rate, 100));
         heard.recover(6);
         heard.round(900.0, 100);
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!((heard.law.memory.state, heard.law.memory.inflight_longterm), (State::Startup, f64::INFINITY));
         assert!(!heard.law.memory.full_bw_reached);
 
-        let mut heard = Heard::probing();
+        let mut heard = TestSender::probing();
         heard.lose(3);
         assert_eq!(heard.phase(), Some(Phase::Down));
         heard.law.handle_spurious_loss_detection();

@@ -17,7 +17,7 @@ use self::cycle::Phase;
 use self::loss::{Repair, Undo};
 use super::support::beside::Beside;
 use super::support::lately::Lately;
-use super::{Ack, AskedFor, Cause, Congestion, Controller, Lost, Start};
+use super::{Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
@@ -29,7 +29,7 @@ member! {
 
     pub struct Bbr3Spec {
         /// Maximum data in flight outside bandwidth probing and ProbeRTT, in bandwidth-delay products (DefaultCwndGain).
-        window_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
+        cwnd_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
         /// Maximum tolerated fraction of lost segments per RTT while bandwidth is probed (LossThresh).
         loss_threshold: f64 = 0.02 => Kind::Probability,
         /// Minimum fraction of the short-term bounds that remains after an RTT with losses (Beta).
@@ -37,11 +37,11 @@ member! {
         /// Fraction of the long-term bound left unused for other flows (Headroom).
         headroom: f64 = 0.15 => Kind::Probability,
         /// Lifetime of the minimum RTT (MinRTTFilterLen).
-        min_rtt_lifetime: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+        min_rtt_filter_len: Span = Span::from_millis(10_000) => ABOVE_ZERO,
         /// Time without a shorter RTT after which ProbeRTT limits the data in flight to half a bandwidth-delay product (ProbeRTTInterval).
         probe_rtt_interval: Span = Span::from_millis(5_000) => ABOVE_ZERO,
         /// Duration of ProbeRTT (ProbeRTTDuration).
-        probe_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
+        probe_rtt_duration: Span = Span::from_millis(200) => ABOVE_ZERO,
         /// Fraction by which the pacing rate stays below the estimated bandwidth (PacingMarginPercent).
         pacing_margin: f64 = 0.01 => Kind::Probability,
     }
@@ -62,13 +62,13 @@ impl Settings for Bbr3Spec {
     fn samples() -> Vec<Bbr3Spec> {
         let usual = Bbr3Spec::default();
         let hasty = Bbr3Spec {
-            min_rtt_lifetime: Span::from_millis(100),
+            min_rtt_filter_len: Span::from_millis(100),
             probe_rtt_interval: Span::from_millis(50),
-            probe_rtt: Span::from_millis(1),
+            probe_rtt_duration: Span::from_millis(1),
             ..usual
         };
         let strict = Bbr3Spec { loss_threshold: 0.0, beta: 0.0, headroom: 1.0, pacing_margin: 0.0, ..usual };
-        vec![usual, hasty, strict, Bbr3Spec { window_gain: 1.0, beta: 1.0, ..usual }]
+        vec![usual, hasty, strict, Bbr3Spec { cwnd_gain: 1.0, beta: 1.0, ..usual }]
     }
 }
 
@@ -349,9 +349,9 @@ impl Bbr3Memory {
 
     fn cwnd_gain(&self) -> f64 {
         match self.state {
-            State::ProbeBw(Phase::Up) => self.spec.window_gain + PROBE_UP_WINDOW_GAIN - 2.0,
+            State::ProbeBw(Phase::Up) => self.spec.cwnd_gain + PROBE_UP_WINDOW_GAIN - 2.0,
             State::ProbeRtt { .. } => PROBE_RTT_WINDOW_GAIN,
-            _ => self.spec.window_gain,
+            _ => self.spec.cwnd_gain,
         }
     }
 
@@ -365,7 +365,7 @@ impl Bbr3Memory {
 }
 
 impl Controller for Bbr3 {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ASKS_AT_START: bool = true;
     const IGNORES_LOSSES: bool = true;
     const GOVERNS_RECOVERY: bool = true;
@@ -395,8 +395,8 @@ impl Controller for Bbr3 {
         Some(Rate((bits as u64).max(1)))
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { delivered_rate: true, losses: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { delivered_rate: true, losses: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -473,7 +473,7 @@ mod bench {
     use crate::primitives::signal::{DeliveredRate, Signal};
     use crate::primitives::units::Segments;
 
-    pub struct Heard {
+    pub struct TestSender {
         pub law: Bbr3,
         pub now: Time,
         pub delivered: u64,
@@ -485,13 +485,13 @@ mod bench {
         pub rtt: Span,
     }
 
-    impl Heard {
-        pub fn new(spec: Bbr3Spec) -> Heard {
-            Heard::of(spec, Start::default())
+    impl TestSender {
+        pub fn new(spec: Bbr3Spec) -> TestSender {
+            TestSender::of(spec, Start::default())
         }
 
-        pub fn of(spec: Bbr3Spec, start: Start) -> Heard {
-            Heard {
+        pub fn of(spec: Bbr3Spec, start: Start) -> TestSender {
+            TestSender {
                 law: Bbr3::new(&spec, Start { window: 10.0, packet: Bytes(1250), ..start }),
                 now: Time::ZERO,
                 delivered: 0,
@@ -506,20 +506,20 @@ mod bench {
         /// A round trip later, an acknowledgement of ten segments that were sent after all before them had been delivered: their rate, in segments
         /// a second, and what is in flight after it.
         pub fn round(&mut self, rate: f64, in_flight: u32) {
-            self.hear(100, rate, in_flight, self.delivered);
+            self.process_ack(100, rate, in_flight, self.delivered);
         }
 
         /// So much later, an acknowledgement of ten segments within a round trip.
         pub fn within(&mut self, milliseconds: u64, rate: f64, in_flight: u32) {
-            self.hear(milliseconds, rate, in_flight, 0);
+            self.process_ack(milliseconds, rate, in_flight, 0);
         }
 
         /// The same, so much later, at 1000 segments a second.
-        pub fn hear_round_of(&mut self, milliseconds: u64, in_flight: u32) {
-            self.hear(milliseconds, 1000.0, in_flight, self.delivered);
+        pub fn process_round(&mut self, milliseconds: u64, in_flight: u32) {
+            self.process_ack(milliseconds, 1000.0, in_flight, self.delivered);
         }
 
-        fn hear(&mut self, milliseconds: u64, rate: f64, in_flight: u32, delivered_before: u64) {
+        fn process_ack(&mut self, milliseconds: u64, rate: f64, in_flight: u32, delivered_before: u64) {
             self.now += Span::from_millis(milliseconds);
             self.delivered += 10;
             let sample = DeliveredRate {
@@ -575,8 +575,8 @@ mod bench {
         }
 
         /// In ProbeBW_CRUISE at 1000 segments a second, with a product of 100.
-        pub fn cruising() -> Heard {
-            let mut heard = Heard::new(Bbr3Spec::default());
+        pub fn cruising() -> TestSender {
+            let mut heard = TestSender::new(Bbr3Spec::default());
             [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 150));
             assert!(matches!(heard.law.memory.state, State::Drain { .. }), "{:?}", heard.law.memory.state);
             heard.within(10, 1000.0, 100);
@@ -587,8 +587,8 @@ mod bench {
         }
 
         /// In ProbeBW_UP, one round trip after the refill.
-        pub fn probing() -> Heard {
-            let mut heard = Heard::cruising();
+        pub fn probing() -> TestSender {
+            let mut heard = TestSender::cruising();
             heard.within(3000, 1000.0, 100);
             assert_eq!(heard.phase(), Some(Phase::Refill));
             heard.round(1000.0, 100);
@@ -604,13 +604,13 @@ mod bench {
 
 #[cfg(test)]
 mod tests {
-    use super::bench::{Heard, near};
+    use super::bench::{TestSender, near};
     use super::*;
     use crate::primitives::units::Segments;
 
     #[test]
     fn the_first_round_trip_of_data_gives_the_first_rate() {
-        let mut heard = Heard::new(Bbr3Spec::default());
+        let mut heard = TestSender::new(Bbr3Spec::default());
         assert!(near(heard.pacing(), 2.77 * 10.0 / 1e-3));
         heard.app_limited = true;
         heard.round(1.0, 10);
@@ -619,7 +619,7 @@ mod tests {
 
     #[test]
     fn the_window_is_two_products_and_what_acknowledgements_bring_at_once() {
-        let heard = Heard::cruising();
+        let heard = TestSender::cruising();
         // Ten segments at a time.
         assert!(near(heard.law.window(), 200.0 + 10.0), "{}", heard.law.window());
         assert!(near(heard.pacing(), 990.0));
@@ -627,7 +627,7 @@ mod tests {
 
     #[test]
     fn fast_recovery_leaves_the_window_and_a_timeout_one_segment_until_the_next_acknowledgement() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         let window = heard.law.window();
         heard.recover(1);
         assert_eq!(heard.law.window(), window);

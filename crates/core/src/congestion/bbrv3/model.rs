@@ -80,7 +80,7 @@ impl Bbr3Memory {
             (self.probe_rtt_min_delay, self.probe_rtt_min_stamp) = (Some(rtt), rs.now);
         }
         let Some(delay) = self.probe_rtt_min_delay else { return };
-        let min_rtt_expired = is_older(self.min_rtt_stamp, self.spec.min_rtt_lifetime);
+        let min_rtt_expired = is_older(self.min_rtt_stamp, self.spec.min_rtt_filter_len);
         if min_rtt_expired || self.min_rtt.is_none_or(|least| delay < least) {
             (self.min_rtt, self.min_rtt_stamp) = (Some(delay), self.probe_rtt_min_stamp);
         }
@@ -141,11 +141,11 @@ struct Bandwidth(f64);
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::{Heard, near};
+    use super::super::bench::{TestSender, near};
 
     #[test]
     fn a_bandwidth_counts_for_the_cycle_in_which_it_was_seen_and_the_next() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         let cycle = heard.law.memory.cycle_count;
         heard.within(1, 500.0, 100);
         assert_eq!(heard.law.memory.max_bw(), 1000.0);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn of_samples_for_want_of_data_only_higher_ones_count() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         heard.law.memory.cycle_count += 2;
         heard.app_limited = true;
         heard.within(1, 900.0, 100);
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn what_is_acknowledged_beyond_the_rate_widens_the_window_for_ten_round_trips() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         // Slowly, so that it begins anew: a segment a millisecond is expected.
         (0..12).for_each(|_| heard.round(1000.0, 100));
         assert_eq!(heard.law.memory.extra_acked(), 10.0);
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn the_send_quantum_is_a_millisecond_of_the_rate_between_two_segments_and_64_kb() {
-        let mut heard = Heard::cruising();
-        let quantum = |heard: &mut Heard, rate: f64| {
+        let mut heard = TestSender::cruising();
+        let quantum = |heard: &mut TestSender, rate: f64| {
             heard.law.memory.pacing_rate = rate;
             heard.law.memory.send_quantum()
         };

@@ -27,7 +27,7 @@ impl Bbr3 {
         memory.probed_until = memory.delivered + rs.inflight as u64;
         match done_stamp {
             None if rs.inflight <= memory.probe_rtt_cwnd() => {
-                let done_stamp = Some(rs.now + memory.spec.probe_rtt);
+                let done_stamp = Some(rs.now + memory.spec.probe_rtt_duration);
                 memory.state = State::ProbeRtt { done_stamp, round_done: false };
                 memory.start_round();
             }
@@ -58,7 +58,7 @@ impl Bbr3 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::bench::{Heard, near};
+    use super::super::bench::{TestSender, near};
     use super::*;
     use crate::congestion::Controller;
     use crate::primitives::units::{Span, Time};
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn after_five_seconds_without_a_shorter_round_trip_half_a_product_is_in_flight_for_200_ms_and_a_round_trip() {
         // Appendix A.10.
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         let window = heard.law.window();
         heard.law.memory.probe_rtt_min_stamp = heard.now;
         heard.law.memory.cycle_stamp = heard.now;
@@ -94,9 +94,9 @@ mod tests {
 
     #[test]
     fn a_longer_round_trip_counts_once_the_shortest_is_ten_seconds_old() {
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         (heard.now, heard.rtt) = (Time(Span::from_millis(20_000).0), Span::from_millis(120));
-        let at = |heard: &mut Heard, seconds: u64| {
+        let at = |heard: &mut TestSender, seconds: u64| {
             heard.law.memory.min_rtt_stamp = heard.now.before(Span::from_millis(1000 * seconds));
             heard.within(1, 1000.0, 100);
             heard.law.memory.min_rtt.map_or(0.0, Span::seconds)
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn a_flow_that_was_idle_need_not_probe() {
         // Appendix A.11.
-        let mut heard = Heard::cruising();
+        let mut heard = TestSender::cruising();
         heard.law.on_idle(Span::from_millis(6000));
         heard.within(6000, 1000.0, 100);
         assert!(!heard.law.memory.probes_rtt() && !heard.law.memory.idle_restart);

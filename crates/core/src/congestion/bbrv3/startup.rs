@@ -70,7 +70,7 @@ impl Bbr3 {
 #[cfg(test)]
 mod tests {
     use super::super::Bbr3Spec;
-    use super::super::bench::{Heard, near};
+    use super::super::bench::{TestSender, near};
     use super::super::cycle::Phase;
     use super::*;
     use crate::congestion::Start;
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn startup_ends_after_three_round_trips_without_a_quarter_more() {
         // Appendix A.1.
-        let mut heard = Heard::new(Bbr3Spec::default());
+        let mut heard = TestSender::new(Bbr3Spec::default());
         for rate in [400.0, 800.0, 1000.0, 1100.0, 1200.0] {
             heard.round(rate, 1000);
             assert_eq!(heard.law.memory.state, State::Startup);
@@ -94,7 +94,7 @@ mod tests {
     fn drain_ends_with_a_product_in_flight_or_in_the_fourth_round_trip() {
         // Appendix A.3, A.4: 1000 a second for 100 ms.
         let drained = || {
-            let mut heard = Heard::new(Bbr3Spec::default());
+            let mut heard = TestSender::new(Bbr3Spec::default());
             [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 150));
             heard
         };
@@ -114,7 +114,7 @@ mod tests {
     fn startup_ends_with_six_ranges_lost_above_the_threshold_a_round_trip_into_recovery() {
         // Appendix A.2: also of samples for want of data. Five ranges are too few; 2 % of 300 in flight are six.
         let state = |ranges: u32, tx_in_flight: u32| {
-            let mut heard = Heard::new(Bbr3Spec::default());
+            let mut heard = TestSender::new(Bbr3Spec::default());
             [400.0, 600.0, 900.0].into_iter().for_each(|rate| heard.round(rate, 100));
             (heard.tx_in_flight, heard.app_limited) = (tx_in_flight, true);
             heard.recover(ranges);
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn without_sack_one_loss_ends_startup() {
-        let mut heard = Heard::of(Bbr3Spec::default(), Start { has_selective_acks: false, ..Start::default() });
+        let mut heard = TestSender::of(Bbr3Spec::default(), Start { has_selective_acks: false, ..Start::default() });
         [400.0, 600.0].into_iter().for_each(|rate| heard.round(rate, 100));
         heard.recover(1);
         heard.within(10, 700.0, 100);
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn startup_goes_on_for_want_of_data() {
         // Appendix A.7.
-        let mut heard = Heard::new(Bbr3Spec::default());
+        let mut heard = TestSender::new(Bbr3Spec::default());
         heard.app_limited = true;
         (0..20).for_each(|_| heard.round(400.0, 10));
         assert_eq!(heard.law.memory.state, State::Startup);

@@ -4,7 +4,7 @@
 //! (section 4.4.2).
 //!
 //! What the document leaves open: the weight of a sample in the averaged round trip (4.5) is 3 / window, at most 1/4, as in the paper by Jin and
-//! others, unless `history_weight` is given. Algorithm 1 stops at its target instead of a part of a segment beyond it. With `alpha_return`,
+//! others, unless `history_weight` is given. Algorithm 1 stops at its target instead of a part of a segment beyond it. With `alpha_recovery_rate`,
 //! alpha begins to return at the loss that has halved it; a timeout halves it, too. A window counts as stable, and draining begins, when at
 //! two updates in a row it kept `alpha` in the queues, give or take a tenth, or rested below `beta`.
 //! After a timeout the window grows from 1 as (4.1) has it: there is no slow-start threshold. Without timestamps there is a sample
@@ -18,7 +18,7 @@ use self::draining::{Found, Phase, STABLE};
 use self::module::{Flights, Pace};
 
 use super::support::beside::Beside;
-use super::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::math::exp;
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, PlainWords, SEGMENTS_IN_QUEUES, Settings, member, words};
@@ -44,21 +44,21 @@ member! {
         /// Estimate the queue from the window of one RTT ago and, after a loss, from the window before the loss. By default off in the form
         /// `thesis` and on in `module`. With this off, `module` does not converge, because it updates many times before it sees the effect
         /// of an update.
-        remembered_window: Option<bool> = None => Kind::Truth,
+        lagged_window: Option<bool> = None => Kind::Truth,
         /// Queueing delay below which the flow stays in slow start (MIthreshold).
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
         /// Factor by which a new flow, once stable, slows down for a while so that the queues drain (r).
         draining: Option<u32> = None => Kind::Whole { least: 2, most: 1_000_000 },
         /// With `draining`: time after which the flow discards its estimate of the propagation delay and drains again, so that a longer
         /// path is not mistaken for a queue.
-        drain_again: Option<Span> = None => ABOVE_ZERO,
+        drain_interval: Option<Span> = None => ABOVE_ZERO,
         /// The window stays constant while at least `alpha` and fewer than this many segments are queued. Default: `alpha`.
         beta: Option<f64> = None => SEGMENTS_IN_QUEUES,
         /// Spread a window decrease over the acknowledgements in proportion, so that transmission does not pause (Algorithm 1).
         paced_decrease: bool = false => Kind::Truth,
         /// Rate per second at which `alpha` recovers exponentially (k of equation 4.32). Each loss, mark or first timeout halves `alpha`,
         /// and `beta` with it, to no less than a hundredth.
-        alpha_return: Option<f64> = None => Kind::Number { least: 0.0, most: 1e6 },
+        alpha_recovery_rate: Option<f64> = None => Kind::Number { least: 0.0, most: 1e6 },
         /// Weight of the previous average in the averaged RTT (4.5).
         history_weight: Option<f64> = None => Kind::Probability,
     }
@@ -94,8 +94,8 @@ impl Settings for FastSpec {
             };
             (is_changed && self.update != form).then(misfit)
         };
-        let alone = (self.drain_again.is_some() && self.draining.is_none())
-            .then(|| Misfit::error(&["drain_again"], "`drain_again` without `draining`", "`draining` beside it"));
+        let alone = (self.drain_interval.is_some() && self.draining.is_none())
+            .then(|| Misfit::error(&["drain_interval"], "`drain_interval` without `draining`", "`draining` beside it"));
         // Growth below a segment is left out.
         let rests_at_once = self.update == UpdateForm::Module && alpha > 0.0 && self.gamma > 0.0 && alpha * self.gamma <= 1.0;
         let too_little = rests_at_once.then(|| {
@@ -110,7 +110,13 @@ impl Settings for FastSpec {
             still(&["alpha"], alpha, "more than 0 segments"),
             still(&["gamma"], self.gamma, "more than 0, at most 1"),
             below.map(|_| Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"))),
-            never(&["alpha_return"], self.alpha_return, 0.0, "an alpha that never returns", "more than 0 per second"),
+            never(
+                &["alpha_recovery_rate"],
+                self.alpha_recovery_rate,
+                0.0,
+                "an alpha that never returns",
+                "more than 0 per second",
+            ),
             never(&["history_weight"], self.history_weight, 1.0, "an average that no sample moves", "less than 1"),
         ];
         misfits.into_iter().flatten().collect()
@@ -123,8 +129,8 @@ impl Settings for FastSpec {
             FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: Span::from_millis(1), ..usual },
             FastSpec { alpha: 3.0, round_trips: 2, ..usual },
             FastSpec { draining: Some(2), ..usual },
-            FastSpec { draining: Some(4), drain_again: Some(Span::from_millis(500)), ..usual },
-            FastSpec { remembered_window: Some(true), ..usual },
+            FastSpec { draining: Some(4), drain_interval: Some(Span::from_millis(500)), ..usual },
+            FastSpec { lagged_window: Some(true), ..usual },
             FastSpec { alpha: 20.0, update: UpdateForm::Module, ..FastSpec::default() },
             FastSpec {
                 alpha: 20.0,
@@ -132,11 +138,17 @@ impl Settings for FastSpec {
                 beta: Some(25.0),
                 mi_threshold: Span::from_millis(1),
                 paced_decrease: true,
-                alpha_return: Some(0.1),
+                alpha_recovery_rate: Some(0.1),
                 draining: Some(4),
                 ..FastSpec::default()
             },
-            FastSpec { beta: Some(8.0), paced_decrease: true, alpha_return: Some(0.1), history_weight: Some(0.9), ..usual },
+            FastSpec {
+                beta: Some(8.0),
+                paced_decrease: true,
+                alpha_recovery_rate: Some(0.1),
+                history_weight: Some(0.9),
+                ..usual
+            },
         ]
     }
 }
@@ -257,7 +269,7 @@ impl Fast {
     fn reduce(&mut self, seen: &Congestion, window: Cwnd) {
         let now = seen.now;
         self.set(window);
-        if self.memory.spec.alpha_return.is_some() && !seen.repeated {
+        if self.memory.spec.alpha_recovery_rate.is_some() && !seen.repeated {
             let least = LEAST_ALPHA * self.memory.spec.alpha;
             self.memory.reduced_alpha = Some(((self.memory.alpha(now) / 2.0).max(least), now));
         }
@@ -271,7 +283,7 @@ impl Fast {
 
 impl FastSpec {
     fn remembers(&self) -> bool {
-        self.remembered_window.unwrap_or(self.update == UpdateForm::Module)
+        self.lagged_window.unwrap_or(self.update == UpdateForm::Module)
     }
 }
 
@@ -287,7 +299,7 @@ impl FastMemory {
     /// alpha, on its way back from the last loss: equation (4.34).
     fn alpha(&self, now: Time) -> f64 {
         let whole = self.spec.alpha;
-        let Some((k, (reduced, since))) = self.spec.alpha_return.zip(self.reduced_alpha) else { return whole };
+        let Some((k, (reduced, since))) = self.spec.alpha_recovery_rate.zip(self.reduced_alpha) else { return whole };
         whole + (reduced - whole) * exp(-k * now.since(since).seconds())
     }
 
@@ -306,7 +318,7 @@ impl FastMemory {
 }
 
 impl Controller for Fast {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ASKS_AT_START: bool = true;
     const QUANTITIES: &'static [&'static str] =
         &["alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"];
@@ -320,8 +332,8 @@ impl Controller for Fast {
         f64::INFINITY
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { release: self.memory.spec.draining.is_some(), ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { release: self.memory.spec.draining.is_some(), ..Subscriptions::default() }
     }
 
     fn quantity(&self, index: usize, now: Time) -> f64 {
@@ -417,13 +429,13 @@ mod bench {
         update: UpdateForm::Thesis,
         round_trips: 1,
         update_period: UPDATE_PERIOD,
-        remembered_window: None,
+        lagged_window: None,
         mi_threshold: Span::ZERO,
         draining: None,
-        drain_again: None,
+        drain_interval: None,
         beta: None,
         paced_decrease: false,
-        alpha_return: None,
+        alpha_recovery_rate: None,
         history_weight: None,
     };
 }
@@ -483,7 +495,7 @@ mod tests {
 
     #[test]
     fn a_loss_halves_alpha_which_returns_exponentially() {
-        let mut sender = queued(300.0, FastSpec { alpha: 800.0, alpha_return: Some(0.1), ..SPEC }, 200);
+        let mut sender = queued(300.0, FastSpec { alpha: 800.0, alpha_recovery_rate: Some(0.1), ..SPEC }, 200);
         let alpha = |sender: &ModelSender<Fast>| sender.law.memory.alpha(sender.now);
         assert_eq!(alpha(&sender), 800.0);
         sender.lose(301);

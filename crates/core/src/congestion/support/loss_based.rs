@@ -5,7 +5,7 @@
 //! use. And no acknowledgement opens the window further than slow start would.
 
 use super::beside::Beside;
-use crate::congestion::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Span, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,8 +15,8 @@ use std::fmt::Debug;
 pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
     /// See [`Controller::QUANTITIES`].
     const QUANTITIES: &'static [&'static str] = &[];
-    /// Whether it hears of duplicates, and of acknowledgements while losses are repaired ([`Avoidance::hear`]).
-    const HEARS_ALL: bool = false;
+    /// Whether it hears of duplicates, and of acknowledgements while losses are repaired ([`Avoidance::process_ack`]).
+    const OBSERVES_ALL_ACKS: bool = false;
 
     /// See [`Controller::quantity`].
     fn quantity(&self, _index: usize) -> f64 {
@@ -30,7 +30,7 @@ pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
     /// An acknowledgement, before it opens the window. Returns the window to go down to, where delay asks for that before a loss
     /// does.
     #[inline]
-    fn hear(&mut self, _ack: &Ack, _window: Cwnd) -> Option<Cwnd> {
+    fn process_ack(&mut self, _ack: &Ack, _window: Cwnd) -> Option<Cwnd> {
         None
     }
 
@@ -41,7 +41,7 @@ pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
     }
 
     /// The most that is, ever.
-    fn start_limit(&self) -> f64 {
+    fn max_slow_start_increment(&self) -> f64 {
         1.0
     }
 
@@ -104,7 +104,7 @@ impl<A: Avoidance> LossBased<A> {
 }
 
 impl<A: Avoidance> Controller for LossBased<A> {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const ENDS_SLOW_START: bool = true;
     const QUANTITIES: &'static [&'static str] = A::QUANTITIES;
 
@@ -117,12 +117,12 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.memory.ssthresh
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { other_acks: A::HEARS_ALL, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { other_acks: A::OBSERVES_ALL_ACKS, ..Subscriptions::default() }
     }
 
     fn opens(&self) -> f64 {
-        self.memory.avoidance.start_limit()
+        self.memory.avoidance.max_slow_start_increment()
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -130,7 +130,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        if let Some(lower) = self.memory.avoidance.hear(ack, Cwnd(self.window)) {
+        if let Some(lower) = self.memory.avoidance.process_ack(ack, Cwnd(self.window)) {
             self.go_down(lower);
             return;
         }
@@ -148,8 +148,8 @@ impl<A: Avoidance> Controller for LossBased<A> {
     }
 
     fn on_other_ack(&mut self, ack: &Ack) {
-        if A::HEARS_ALL {
-            self.memory.avoidance.hear(ack, Cwnd(self.window));
+        if A::OBSERVES_ALL_ACKS {
+            self.memory.avoidance.process_ack(ack, Cwnd(self.window));
         }
     }
 
@@ -159,7 +159,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.window = self.reduce(seen).max(f64::from(seen.least_window.0));
+        self.window = self.reduce(seen).max(f64::from(seen.min_window.0));
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
@@ -203,7 +203,7 @@ mod tests {
             5.0
         }
 
-        fn start_limit(&self) -> f64 {
+        fn max_slow_start_increment(&self) -> f64 {
             5.0
         }
 

@@ -1,7 +1,7 @@
 //! What sources have in common that take their rate from a price: they pace at it, with as much in flight as it brings in a round trip.
 
 use super::beside::Beside;
-use crate::congestion::{Ack, AskedFor, Congestion, Controller, RoundTrip, Start};
+use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::Meaning;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::fmt::Debug;
 /// What makes a law of this kind: how much it wants at a price.
 pub trait Demand: Copy + Debug {
     /// Of what its prices are.
-    const GOES_BY: Meaning;
+    const PRICE_MEANING: Meaning;
 
     /// Bits per second on the wire at this price; more than nothing.
     fn rate(&self, price: f64) -> f64;
@@ -28,7 +28,7 @@ pub struct PricedMemory<D> {
     /// The mean of round trips, as in RFC 6298, in seconds.
     rtt: Option<f64>,
     /// The last price heard, and the rate that it means in segments per second.
-    heard: Option<(f64, f64)>,
+    price_and_rate: Option<(f64, f64)>,
     /// Before the first price.
     first_window: f64,
 }
@@ -38,18 +38,19 @@ const SLACK: f64 = 2.0;
 
 impl<D: Demand> Priced<D> {
     pub(in crate::congestion) fn of(demand: &D, start: Start) -> Priced<D> {
-        let memory = PricedMemory { demand: *demand, packet: start.packet, rtt: None, heard: None, first_window: start.window };
+        let memory =
+            PricedMemory { demand: *demand, packet: start.packet, rtt: None, price_and_rate: None, first_window: start.window };
         Beside::with(start, memory)
     }
 
-    fn hear(&mut self, ack: &Ack) {
+    fn process_ack(&mut self, ack: &Ack) {
         if let Some(price) = ack.signal.price
-            && self.memory.heard.is_none_or(|(last, _)| last.to_bits() != price.to_bits())
+            && self.memory.price_and_rate.is_none_or(|(last, _)| last.to_bits() != price.to_bits())
         {
             let packet = 8.0 * self.memory.packet.0 as f64;
-            self.memory.heard = Some((price, self.memory.demand.rate(price) / packet));
+            self.memory.price_and_rate = Some((price, self.memory.demand.rate(price) / packet));
         }
-        let target = match (self.memory.heard, self.memory.rtt) {
+        let target = match (self.memory.price_and_rate, self.memory.rtt) {
             (Some((_, rate)), Some(rtt)) => (rate * rtt + SLACK).max(1.0),
             _ => self.memory.first_window,
         };
@@ -59,9 +60,9 @@ impl<D: Demand> Priced<D> {
 }
 
 impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
-    const BYTES_BESIDE: usize = Self::BYTES;
+    const HEAP_BYTES: usize = Self::BYTES;
     const IGNORES_LOSSES: bool = true;
-    const GOES_BY: Option<Meaning> = Some(D::GOES_BY);
+    const PRICE_MEANING: Option<Meaning> = Some(D::PRICE_MEANING);
     const QUANTITIES: &'static [&'static str] = &["price", "rate (bit/s)"];
 
     #[inline]
@@ -75,7 +76,7 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
 
     /// At least a segment a round trip: a lower rate would hear of a lower price too late.
     fn pacing(&self) -> Option<Rate> {
-        let ((_, rate), rtt) = (self.memory.heard?, self.memory.rtt?);
+        let ((_, rate), rtt) = (self.memory.price_and_rate?, self.memory.rtt?);
         let bits = rate.max(1.0 / rtt) * 8.0 * self.memory.packet.0 as f64;
         Some(Rate((bits as u64).max(1)))
     }
@@ -84,8 +85,8 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
         true
     }
 
-    fn asks_for(&self) -> AskedFor {
-        AskedFor { price: true, ..AskedFor::default() }
+    fn subscriptions(&self) -> Subscriptions {
+        Subscriptions { price: true, ..Subscriptions::default() }
     }
 
     fn round_trip(&self) -> Option<Span> {
@@ -98,18 +99,18 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
         match index {
-            0 => self.memory.heard.map_or(f64::NAN, |(price, _)| price),
+            0 => self.memory.price_and_rate.map_or(f64::NAN, |(price, _)| price),
             1 => self.pacing().map_or(f64::NAN, |rate| rate.0 as f64),
             _ => f64::NAN,
         }
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.hear(ack);
+        self.process_ack(ack);
     }
 
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(ack);
+        self.process_ack(ack);
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {

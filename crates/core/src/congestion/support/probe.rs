@@ -1,12 +1,12 @@
 //! A window that never changes and a law that writes down what it hears, for tests of who is told what.
 
-use crate::congestion::{Ack, AskedFor, Congestion, Controller, Lost, Start};
+use crate::congestion::{Ack, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeSpec {
-    pub asks_for: AskedFor,
+    pub subscriptions: Subscriptions,
     pub release: Option<Segments>,
 }
 
@@ -14,11 +14,11 @@ pub struct ProbeSpec {
 #[repr(C)]
 pub struct Probe {
     window: f64,
-    pub(crate) heard: Box<Heard>,
+    pub(crate) log: Box<ProbeLog>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Heard {
+pub struct ProbeLog {
     spec: ProbeSpec,
     /// Of new data outside recovery, in recovery and of duplicates.
     pub acks: [u32; 3],
@@ -36,7 +36,7 @@ pub struct Heard {
 
 impl Probe {
     pub(in crate::congestion) fn new(spec: &ProbeSpec, start: Start) -> Probe {
-        let heard = Heard {
+        let log = ProbeLog {
             spec: *spec,
             acks: [0; 3],
             acked: 0,
@@ -49,17 +49,17 @@ impl Probe {
             congestion: 0,
             timeouts: 0,
         };
-        Probe { window: start.window, heard: Box::new(heard) }
+        Probe { window: start.window, log: Box::new(log) }
     }
 
-    fn hear(&mut self, ack: &Ack, kind: usize) {
-        let heard = &mut *self.heard;
-        heard.acks[kind] += 1;
-        heard.acked += ack.acked.0;
-        heard.marks += ack.signal.marks;
-        heard.prices.push(ack.signal.price);
-        heard.rates.extend(ack.signal.delivered_rate.map(|sample| (sample.rate, sample.app_limited)));
-        heard.window_validated += u32::from(ack.window_validated);
+    fn process_ack(&mut self, ack: &Ack, kind: usize) {
+        let log = &mut *self.log;
+        log.acks[kind] += 1;
+        log.acked += ack.acked.0;
+        log.marks += ack.signal.marks;
+        log.prices.push(ack.signal.price);
+        log.rates.extend(ack.signal.delivered_rate.map(|sample| (sample.rate, sample.app_limited)));
+        log.window_validated += u32::from(ack.window_validated);
     }
 }
 
@@ -73,36 +73,36 @@ impl Controller for Probe {
         f64::INFINITY
     }
 
-    fn asks_for(&self) -> AskedFor {
-        self.heard.spec.asks_for
+    fn subscriptions(&self) -> Subscriptions {
+        self.log.spec.subscriptions
     }
 
     fn release(&self) -> Option<Segments> {
-        self.heard.spec.release
+        self.log.spec.release
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.hear(ack, 0);
+        self.process_ack(ack, 0);
     }
 
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(ack, if ack.acked > Segments(0) { 1 } else { 2 });
+        self.process_ack(ack, if ack.acked > Segments(0) { 1 } else { 2 });
     }
 
     fn on_one_way_delay(&mut self, delay: Span, _: Time) {
-        self.heard.one_way_delays.push(delay);
+        self.log.one_way_delays.push(delay);
     }
 
     fn on_lost(&mut self, lost: &Lost) {
-        self.heard.lost.push(*lost);
+        self.log.lost.push(*lost);
     }
 
     fn on_congestion(&mut self, _: &Congestion) {
-        self.heard.congestion += 1;
+        self.log.congestion += 1;
     }
 
     fn on_timeout(&mut self, _: &Congestion) {
-        self.heard.timeouts += 1;
+        self.log.timeouts += 1;
     }
 
     fn limit_window(&mut self, _: Cwnd) {}

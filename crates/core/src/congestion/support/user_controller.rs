@@ -91,7 +91,7 @@ impl User {
             window: start.window,
             beside: Box::new(Beside { ssthresh: start.ssthresh, pacing: None, release: None, law }),
         };
-        made.hear(|law| law.control());
+        made.process_ack(|law| law.control());
         made
     }
 
@@ -100,7 +100,7 @@ impl User {
     }
 
     /// Tells the law, and keeps its answer. What it said before holds if it has failed.
-    fn hear(&mut self, tell: impl FnOnce(&mut dyn UserController) -> Result<Control, Fault>) {
+    fn process_ack(&mut self, tell: impl FnOnce(&mut dyn UserController) -> Result<Control, Fault>) {
         if let Some(control) = self.beside.law.call(|law| tell(law).and_then(checked)) {
             self.window = control.window;
             self.beside.ssthresh = control.ssthresh;
@@ -127,7 +127,7 @@ fn checked(control: Control) -> Result<Control, Fault> {
 
 impl Controller for User {
     /// An object of an interpreter takes about a kilobyte.
-    const BYTES_BESIDE: usize = size_of::<Beside>() + 1024;
+    const HEAP_BYTES: usize = size_of::<Beside>() + 1024;
     const ASKS_AT_START: bool = true;
 
     #[inline]
@@ -152,31 +152,31 @@ impl Controller for User {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.hear(|law| law.on_ack(ack));
+        self.process_ack(|law| law.on_ack(ack));
     }
 
     fn on_other_ack(&mut self, ack: &Ack) {
-        self.hear(|law| law.on_other_ack(ack));
+        self.process_ack(|law| law.on_other_ack(ack));
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
-        self.hear(|law| law.on_round_trip(measured));
+        self.process_ack(|law| law.on_round_trip(measured));
     }
 
     fn on_one_way_delay(&mut self, delay: Span, now: Time) {
-        self.hear(|law| law.on_one_way_delay(delay, now));
+        self.process_ack(|law| law.on_one_way_delay(delay, now));
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.hear(|law| law.on_congestion(seen));
+        self.process_ack(|law| law.on_congestion(seen));
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
-        self.hear(|law| law.on_timeout(seen));
+        self.process_ack(|law| law.on_timeout(seen));
     }
 
     fn limit_window(&mut self, most: Cwnd) {
-        self.hear(|law| law.limit_window(most));
+        self.process_ack(|law| law.limit_window(most));
     }
 }
 

@@ -58,7 +58,7 @@ impl<B: Bandwidth> Estimated<B> {
 }
 
 impl<B: Bandwidth> Avoidance for Estimated<B> {
-    const HEARS_ALL: bool = true;
+    const OBSERVES_ALL_ACKS: bool = true;
     const QUANTITIES: &'static [&'static str] = &["BWE (segments/s)", "RTT_min_s"];
 
     fn quantity(&self, index: usize) -> f64 {
@@ -70,7 +70,7 @@ impl<B: Bandwidth> Avoidance for Estimated<B> {
         self.rtt_min = Some(self.rtt_min.map_or(measured.sample, |least| least.min(measured.sample)));
     }
 
-    fn hear(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {
+    fn process_ack(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {
         let delivered = Segments(self.delivered(ack.acked));
         self.bandwidth.deliver(delivered, ack);
         None
@@ -132,8 +132,8 @@ mod tests {
     fn what_duplicates_told_of_is_not_counted_again() {
         let mut law = sender(80.0, true).law.memory.avoidance;
         // Three duplicates; a partial acknowledgement of one, that of eleven of which three were counted, and a delayed one.
-        let told = [0, 0, 0, 1, 11, 2, 0, 0, 0, 2].map(|acked| law.delivered(Segments(acked)));
-        assert_eq!(told, [1, 1, 1, 1, 8, 2, 1, 1, 1, 1]);
+        let counts = [0, 0, 0, 1, 11, 2, 0, 0, 0, 2].map(|acked| law.delivered(Segments(acked)));
+        assert_eq!(counts, [1, 1, 1, 1, 8, 2, 1, 1, 1, 1]);
         assert_eq!(law.accounted, 1);
     }
 }

@@ -1,6 +1,6 @@
 //! Packets at ports whose departures are events.
 
-use super::{Fabric, PeriodicTarget, Periodic};
+use super::{Fabric, Periodic, PeriodicTarget};
 use crate::primitives::packet::Packet;
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::Reason;

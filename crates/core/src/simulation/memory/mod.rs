@@ -96,8 +96,8 @@ fn delivery_traces(network: &Network) -> u64 {
 }
 
 /// The per-flow counters of queues, if requested.
-fn flows_of_queues(network: &Network) -> u64 {
-    if !network.record.flows_of_queues {
+fn queue_flows(network: &Network) -> u64 {
+    if !network.record.queue_flows {
         return 0;
     }
     let ports = |path: u32| network.paths[path as usize].len() as u64;
@@ -155,7 +155,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
             + of(network.ports.len(), size_of::<Port>() + apart)
             + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE)
             + delivery_traces(network)
-            + flows_of_queues(network),
+            + queue_flows(network),
         apart: of(network.ports.len(), apart),
         packets: packets
             .saturating_mul(packet as u64)

@@ -347,7 +347,7 @@ pub(super) mod tests {
     use crate::price::PriceSpec;
     use crate::primitives::units::{Rate, Segments};
     use crate::queue::{CodelSpec, PolicySpec};
-    use crate::tcp::{Counting, Halves, Recovery, TimerSpec};
+    use crate::tcp::{AckCounting, Recovery, SsthreshFrom, TimerSpec};
     use crate::traffic::{ConstantSpec, ProcessSpec};
 
     /// A NewReno flow over 10 ms each way with a buffer of 100 packets.
@@ -387,9 +387,9 @@ pub(super) mod tests {
             pacing: false,
             window_validation: WindowValidation::None,
             timer,
-            halves: Halves::FlightSize,
-            counting: Counting::Bytes,
-            slow_start_limit: Segments(2),
+            ssthresh_from: SsthreshFrom::FlightSize,
+            ack_counting: AckCounting::Bytes,
+            abc_limit: Segments(2),
             slow_start: crate::tcp::SlowStart::Standard,
         };
         let flow = Flow {

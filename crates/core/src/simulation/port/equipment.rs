@@ -206,7 +206,8 @@ impl Equipment {
                 policy,
                 other_policies,
                 counts: PortCounts::default(),
-                teller: (is_written || spec.policy.price_meaning().is_some()).then(|| Box::new(teller(spec.policy.price_meaning()))),
+                teller: (is_written || spec.policy.price_meaning().is_some())
+                    .then(|| Box::new(teller(spec.policy.price_meaning()))),
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
                 listed: Listed { drops, passing: BTreeMap::new() },
@@ -376,7 +377,15 @@ impl Equipment {
 
     /// The policy publishes its price, or the price that a user's policy has written.
     #[inline(never)]
-    fn write_price(&mut self, packet: &Packet, unit: &Unit, written: Option<f64>, now: Time, window: &Window, prices: &mut Prices) {
+    fn write_price(
+        &mut self,
+        packet: &Packet,
+        unit: &Unit,
+        written: Option<f64>,
+        now: Time,
+        window: &Window,
+        prices: &mut Prices,
+    ) {
         let Rest { teller, policy, counts, .. } = &mut *self.rest;
         let Some(teller) = teller else { return };
         if teller.is_written && written.is_none() {

@@ -27,7 +27,7 @@ pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                 let mut start = Start {
                     window: spec.initial_window,
                     ssthresh: spec.initial_ssthresh,
-                    counting: spec.counting,
+                    ack_counting: spec.ack_counting,
                     packet: spec.mss + spec.header,
                     ..Start::default()
                 };

@@ -63,7 +63,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
                 (policies, Some(Sharing::new(scheduling, of_flows, specs.len())))
             }
         };
-        let Record { delay_percentiles: percentiles, flows_of_queues: flows, .. } = network.record;
+        let Record { delay_percentiles: percentiles, queue_flows: flows, .. } = network.record;
         let kept = Kept {
             percentiles,
             occupancy: is_traced(TraceKind::Queue, index),

@@ -85,14 +85,14 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
     let board = tcp.board();
     let new: Segments = blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una)..end)).sum();
     if tcp.counts_losses() {
-        tell_of_losses(tcp);
+        report_losses(tcp);
     }
     new > Segments(0)
 }
 
 /// The controller asks for each loss.
 #[cold]
-fn tell_of_losses(tcp: &mut Tcp) {
+fn report_losses(tcp: &mut Tcp) {
     let (una, dup_thresh) = (tcp.sender.una, Segments(tcp.spec.fast_retransmit.unwrap_or(3)));
     let Some(end) = tcp.board().lost_below(dup_thresh) else { return };
     let new = tcp.reader.as_mut().map_or(0..0, |reader| reader.newly_lost(una..end));
@@ -104,7 +104,7 @@ mod tests {
     use crate::congestion::Start;
     use crate::primitives::units::Segments;
     use crate::tcp::bench::{Bench, plain};
-    use crate::tcp::lossy_path::{Heard, LossyPath, Step};
+    use crate::tcp::lossy_path::{LossyPath, ReceivedAck, Step};
     use crate::tcp::{Recovery, TcpSpec};
     use std::collections::BTreeSet;
     use std::ops::Range;
@@ -115,7 +115,7 @@ mod tests {
         let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(12), ..plain() };
         let mut bench = Bench::new(spec, Start { window: 10.0, ssthresh: 10.0, ..Start::default() }, 100);
         assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
-        let answers = (2..=10).map(|end| bench.hear(0, &[(1, end)]));
+        let answers = (2..=10).map(|end| bench.process_ack(0, &[(1, end)]));
         // The third duplicate repairs 0: 4 to 9 and the repair are in the network. Each report from the sixth on lets one segment go:
         // new ones (rule 2) while the receiver has room, then 11 again (rule 4), then nothing: there is one rescue.
         let expected = [vec![], vec![], vec![0], vec![], vec![], vec![10], vec![11], vec![11], vec![]];
@@ -168,14 +168,14 @@ mod tests {
         }
 
         /// What is sent on an acknowledgement. `cwnd`: the window once it has been heard.
-        fn hear(&mut self, heard: &Heard, cwnd: u32, receiver_window: u32) -> Vec<u32> {
+        fn process_ack(&mut self, received: &ReceivedAck, cwnd: u32, receiver_window: u32) -> Vec<u32> {
             let known = self.sacked.len();
-            self.sacked.extend(heard.blocks.iter().flat_map(|block| block.0..block.1));
+            self.sacked.extend(received.blocks.iter().flat_map(|block| block.0..block.1));
             let says_new = self.sacked.len() > known;
-            let advances = heard.ack > self.high_ack;
-            self.high_ack = heard.ack;
+            let advances = received.ack > self.high_ack;
+            self.high_ack = received.ack;
             self.high_rxt = self.high_rxt.max(self.high_ack);
-            self.sacked.retain(|&segment| segment >= heard.ack);
+            self.sacked.retain(|&segment| segment >= received.ack);
             let mut sent = Vec::new();
             if advances {
                 self.dup_acks = 0;
@@ -228,14 +228,14 @@ mod tests {
                 sacked: BTreeSet::new(),
             };
             // A timeout ends the comparison: the RFC leaves what follows to others.
-            while let Some(Step::Heard(heard)) = path.step().filter(|_| path.bench.sender.high < 600) {
+            while let Some(Step::ReceivedAck(received)) = path.step().filter(|_| path.bench.sender.high < 600) {
                 let began = literal.recovery_point.is_some();
                 let cwnd = path.bench.window() as u32;
                 assert_eq!(
-                    literal.hear(&heard, cwnd, receiver_window),
-                    heard.sent,
+                    literal.process_ack(&received, cwnd, receiver_window),
+                    received.sent,
                     "seed {seed}, acknowledgement of {}",
-                    heard.ack
+                    received.ack
                 );
                 compared += 1;
                 recoveries += u32::from(literal.recovery_point.is_some() && !began);

@@ -5,7 +5,7 @@
 //! Differs: the delay is compared with the shortest round trip of all, and by as much as RFC 9406 section 4.3 and kernels take,
 //! where the paper takes the round before and a sixteenth.
 
-use super::{Answer, Heard};
+use super::{AckSample, Decision};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 
@@ -40,31 +40,31 @@ struct Round {
 
 impl HyStart {
     /// Not in slow start: its next one begins with a round of its own.
-    pub(super) fn interrupt(&mut self, counted: Segments) -> Answer {
+    pub(super) fn interrupt(&mut self, counted: Segments) -> Decision {
         self.round = None;
-        Answer::Opens(counted)
+        Decision::Grow(counted)
     }
 
-    pub(super) fn hear(&mut self, heard: &Heard) -> Answer {
-        let shorter = |known: Option<Span>| known.into_iter().chain(heard.rtt).min();
+    pub(super) fn process_ack(&mut self, sample: &AckSample) -> Decision {
+        let shorter = |known: Option<Span>| known.into_iter().chain(sample.rtt).min();
         self.d_min = shorter(self.d_min);
-        let round = self.round.take().filter(|round| heard.una <= round.end);
-        let round = self.round.insert(round.unwrap_or_else(|| Round::begin(heard)));
-        if heard.now.since(round.last_of_train) <= TRAIN_GAP {
-            round.last_of_train = heard.now;
+        let round = self.round.take().filter(|round| sample.una <= round.end);
+        let round = self.round.insert(round.unwrap_or_else(|| Round::begin(sample)));
+        if sample.now.since(round.last_of_train) <= TRAIN_GAP {
+            round.last_of_train = sample.now;
         }
-        if heard.rtt.is_some() && round.samples < N_SAMPLING {
+        if sample.rtt.is_some() && round.samples < N_SAMPLING {
             round.samples += 1;
             round.cur_rtt = shorter(round.cur_rtt);
         }
         let found = self.d_min.is_some_and(|d_min| round.has_filled(d_min) || round.is_delayed(d_min));
-        if found && heard.window >= LOW_WINDOW { Answer::Ends } else { Answer::Opens(heard.counted) }
+        if found && sample.window >= LOW_WINDOW { Decision::Exit } else { Decision::Grow(sample.counted) }
     }
 }
 
 impl Round {
-    fn begin(heard: &Heard) -> Round {
-        Round { end: heard.high, start: heard.now, last_of_train: heard.now, cur_rtt: None, samples: 0 }
+    fn begin(sample: &AckSample) -> Round {
+        Round { end: sample.high, start: sample.now, last_of_train: sample.now, cur_rtt: None, samples: 0 }
     }
 
     /// The train is longer than the way there, which is half of the shortest round trip.
@@ -84,19 +84,19 @@ mod tests {
 
     /// Acknowledgements, each of one segment, at these milliseconds, with these round trips; a window of 20, all of it under way.
     /// The number of those before slow start ends.
-    fn heard_before_the_end(acks: &[(u64, u64)]) -> Option<usize> {
+    fn acks_before_exit(acks: &[(u64, u64)]) -> Option<usize> {
         let mut watch = HyStart::default();
-        let hear = |(una, &(at, rtt)): (u32, &(u64, u64))| {
+        let process_ack = |(una, &(at, rtt)): (u32, &(u64, u64))| {
             let (now, rtt) = (Time(Span::from_millis(at).0), Some(Span::from_millis(rtt)));
-            watch.hear(&Heard { now, una, high: una + 19, rtt, window: Cwnd(20.0), counted: Segments(1) })
+            watch.process_ack(&AckSample { now, una, high: una + 19, rtt, window: Cwnd(20.0), counted: Segments(1) })
         };
-        (1..).zip(acks).map(hear).position(|answer| answer == Answer::Ends)
+        (1..).zip(acks).map(process_ack).position(|answer| answer == Decision::Exit)
     }
 
     /// Two rounds of twenty acknowledgements, so far apart: one of the empty path, and one of this round trip.
     fn two_rounds(gap: u64, rtt: u64) -> Option<usize> {
         let acks: Vec<(u64, u64)> = (0..40).map(|index| (100 + index * gap, if index < 20 { 100 } else { rtt })).collect();
-        heard_before_the_end(&acks)
+        acks_before_exit(&acks)
     }
 
     #[test]
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn the_rise_is_at_least_4_and_at_most_16_milliseconds() {
         let after = |base: u64, rise: u64| {
-            heard_before_the_end(
+            acks_before_exit(
                 &(0..40).map(|index| (100 + index * 5, base + if index < 20 { 0 } else { rise })).collect::<Vec<_>>(),
             )
         };
@@ -119,25 +119,25 @@ mod tests {
     #[test]
     fn a_train_longer_than_half_the_round_trip_ends_slow_start() {
         // 30 / 2 = 15 ms: the acknowledgements are at 0, 2, 4, ... 16 ms of the round.
-        let train = |gap: u64| heard_before_the_end(&(0..20).map(|index| (100 + index * gap, 30)).collect::<Vec<_>>());
+        let train = |gap: u64| acks_before_exit(&(0..20).map(|index| (100 + index * gap, 30)).collect::<Vec<_>>());
         assert_eq!((train(2), train(3)), (Some(8), None));
         // A gap of 3 ms before the ninth breaks it for the rest of the round.
         let broken: Vec<(u64, u64)> = (0..20).map(|index| (100 + index * 2 + u64::from(index > 7), 30)).collect();
-        assert_eq!(heard_before_the_end(&broken), None);
+        assert_eq!(acks_before_exit(&broken), None);
     }
 
     #[test]
     fn slow_start_does_not_end_below_16_segments() {
         let answer = |window| {
             let mut watch = HyStart::default();
-            let mut hear = |una, at| {
+            let mut process_ack = |una, at| {
                 let now = Time(Span::from_millis(at).0);
                 let (rtt, window) = (Some(Span::from_millis(2)), Cwnd(window));
-                watch.hear(&Heard { now, una, high: 20, rtt, window, counted: Segments(2) })
+                watch.process_ack(&AckSample { now, una, high: 20, rtt, window, counted: Segments(2) })
             };
-            (hear(1, 100), hear(3, 102))
+            (process_ack(1, 100), process_ack(3, 102))
         };
-        assert_eq!(answer(15.0), (Answer::Opens(Segments(2)), Answer::Opens(Segments(2))));
-        assert_eq!(answer(16.0), (Answer::Opens(Segments(2)), Answer::Ends));
+        assert_eq!(answer(15.0), (Decision::Grow(Segments(2)), Decision::Grow(Segments(2))));
+        assert_eq!(answer(16.0), (Decision::Grow(Segments(2)), Decision::Exit));
     }
 }

@@ -2,9 +2,9 @@
 //! pace (CSS, conservative slow start), until five rounds say that the delay is there to stay, or one says that it was not (RFC
 //! 9406 section 4.2). Names are the RFC's.
 //!
-//! Its L, the segments for which an acknowledgement opens the window at most, is the flow's `slow_start_limit`.
+//! Its L, the segments for which an acknowledgement opens the window at most, is the flow's `abc_limit`.
 
-use super::{Answer, Heard};
+use super::{AckSample, Decision};
 use crate::primitives::units::{Segments, Span};
 use serde::{Deserialize, Serialize};
 
@@ -36,25 +36,25 @@ struct Css {
 }
 
 impl HyStartPlusPlus {
-    pub(super) fn hear(&mut self, heard: &Heard) -> Answer {
-        if heard.una > self.window_end {
+    pub(super) fn process_ack(&mut self, sample: &AckSample) -> Decision {
+        if sample.una > self.window_end {
             if let Some(css) = &mut self.css {
                 css.rounds += 1;
                 if css.rounds == CSS_ROUNDS {
-                    return Answer::Ends;
+                    return Decision::Exit;
                 }
             }
-            self.window_end = heard.high;
+            self.window_end = sample.high;
             self.last_round_min_rtt = self.current_round_min_rtt.take();
             self.rtt_sample_count = 0;
         }
-        let opens = self.css.as_mut().map_or(heard.counted, |css| css.open(heard.counted));
-        if let Some(rtt) = heard.rtt {
+        let opens = self.css.as_mut().map_or(sample.counted, |css| css.open(sample.counted));
+        if let Some(rtt) = sample.rtt {
             self.current_round_min_rtt = Some(self.current_round_min_rtt.map_or(rtt, |least| least.min(rtt)));
             self.rtt_sample_count += 1;
         }
         self.judge();
-        Answer::Opens(opens)
+        Decision::Grow(opens)
     }
 
     /// Once a round has given enough samples: whether CSS begins, or was begun in error.
@@ -201,7 +201,7 @@ mod tests {
                 let was_in_css = model.in_css;
                 let remainder = watch.css.as_ref().map_or(0, |css| css.remainder);
                 model.on_ack(Arriving { ack: una.into(), n: n.into(), rtt: rtt.map(|rtt| rtt as f64), snd_nxt: high.into() });
-                let heard = Heard {
+                let sample = AckSample {
                     now: Time::ZERO,
                     una,
                     high,
@@ -209,9 +209,9 @@ mod tests {
                     window: Cwnd(window.into()),
                     counted: Segments(n.min(8)),
                 };
-                let answer = watch.hear(&heard);
-                assert_eq!(answer == Answer::Ends, model.ssthresh.is_finite(), "{seed}");
-                let Answer::Opens(opens) = answer else {
+                let answer = watch.process_ack(&sample);
+                assert_eq!(answer == Decision::Exit, model.ssthresh.is_finite(), "{seed}");
+                let Decision::Grow(opens) = answer else {
                     ended += 1;
                     break;
                 };
@@ -232,33 +232,33 @@ mod tests {
 
     /// Rounds of ten acknowledgements, each of one segment, each round with its round trip in ms: what each acknowledgement
     /// opens.
-    fn rounds(rtts: &[u64]) -> Vec<Answer> {
+    fn rounds(rtts: &[u64]) -> Vec<Decision> {
         let mut watch = HyStartPlusPlus::default();
-        let hear = |una: u32| {
+        let process_ack = |una: u32| {
             let rtt = Some(Span::from_millis(rtts[(una as usize - 1) / 10]));
             let high = (una - 1) / 10 * 10 + 10;
-            watch.hear(&Heard { now: Time::ZERO, una, high, rtt, window: Cwnd(20.0), counted: Segments(1) })
+            watch.process_ack(&AckSample { now: Time::ZERO, una, high, rtt, window: Cwnd(20.0), counted: Segments(1) })
         };
-        (1..=10 * rtts.len() as u32).map(hear).collect()
+        (1..=10 * rtts.len() as u32).map(process_ack).collect()
     }
 
     #[test]
     fn five_rounds_at_a_quarter_of_the_pace_follow_a_longer_round_trip() {
         // 40 / 8 = 5 ms. The eighth sample of the second round begins CSS; that round is the first of five.
         let answers = rounds(&[40, 45, 45, 45, 45, 45, 45]);
-        let opens = |answer: &Answer| if let Answer::Opens(Segments(count)) = answer { *count } else { 100 };
+        let opens = |answer: &Decision| if let Decision::Grow(Segments(count)) = answer { *count } else { 100 };
         assert_eq!(answers[..18].iter().map(opens).sum::<u32>(), 18);
         assert_eq!(answers[18..60].iter().map(opens).sum::<u32>(), 42 / 4);
-        assert_eq!(answers[60], Answer::Ends);
-        assert!(rounds(&[40, 44, 48, 52]).iter().all(|&answer| answer == Answer::Opens(Segments(1))));
+        assert_eq!(answers[60], Decision::Exit);
+        assert!(rounds(&[40, 44, 48, 52]).iter().all(|&answer| answer == Decision::Grow(Segments(1))));
     }
 
     #[test]
     fn slow_start_is_resumed_when_the_round_trip_falls_below_the_first_of_css() {
         // The eighth sample of the third round is below 45 ms.
         let answers = rounds(&[40, 45, 44, 44]);
-        assert!(answers[28..].iter().all(|&answer| answer == Answer::Opens(Segments(1))));
-        assert_eq!(answers[18..28].iter().filter(|&&answer| answer == Answer::Opens(Segments(1))).count(), 10 / 4);
+        assert!(answers[28..].iter().all(|&answer| answer == Decision::Grow(Segments(1))));
+        assert_eq!(answers[18..28].iter().filter(|&&answer| answer == Decision::Grow(Segments(1))).count(), 10 / 4);
     }
 
     #[test]
@@ -267,8 +267,8 @@ mod tests {
         for una in 1..40u32 {
             let rtt = Some(Span::from_millis(40 * u64::from(1 + una / 7)));
             let high = una.div_ceil(7) * 7;
-            let heard = Heard { now: Time::ZERO, una, high, rtt, window: Cwnd(20.0), counted: Segments(1) };
-            assert_eq!(watch.hear(&heard), Answer::Opens(Segments(1)));
+            let sample = AckSample { now: Time::ZERO, una, high, rtt, window: Cwnd(20.0), counted: Segments(1) };
+            assert_eq!(watch.process_ack(&sample), Decision::Grow(Segments(1)));
         }
     }
 }

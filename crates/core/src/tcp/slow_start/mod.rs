@@ -13,7 +13,7 @@ use hystart_plus_plus::HyStartPlusPlus;
 use serde::{Deserialize, Serialize};
 
 /// An acknowledgement of new data in slow start.
-struct Heard {
+struct AckSample {
     now: Time,
     /// Next segment that the receiver expects, by this acknowledgement.
     una: u32,
@@ -27,11 +27,11 @@ struct Heard {
 
 /// What follows from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Answer {
+enum Decision {
     /// The window opens for so many segments.
-    Opens(Segments),
+    Grow(Segments),
     /// Congestion avoidance begins, with this acknowledgement.
-    Ends,
+    Exit,
 }
 
 /// What is remembered of the slow start of a flow.
@@ -66,19 +66,19 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
     let starts = sender.phase == Phase::Open && law.window() < law.ssthresh();
     let is_first = law.ssthresh() == tcp.spec.initial_ssthresh;
     let (now, una, high, window) = (ack.now, sender.una, sender.high, Cwnd(law.window()));
-    let heard = Heard { now, una, high, rtt: ack.rtt, window, counted: ack.counted };
+    let sample = AckSample { now, una, high, rtt: ack.rtt, window, counted: ack.counted };
     let answer = match watch {
-        Watch::HyStart(watch) if starts => watch.hear(&heard),
-        Watch::PlusPlus(watch) if starts && is_first => watch.hear(&heard),
+        Watch::HyStart(watch) if starts => watch.process_ack(&sample),
+        Watch::PlusPlus(watch) if starts && is_first => watch.process_ack(&sample),
         Watch::HyStart(watch) => watch.interrupt(ack.counted),
         Watch::PlusPlus(_) | Watch::Off => {
             *watch = Watch::Off;
-            Answer::Opens(ack.counted)
+            Decision::Grow(ack.counted)
         }
     };
     match answer {
-        Answer::Opens(counted) => counted,
-        Answer::Ends => {
+        Decision::Grow(counted) => counted,
+        Decision::Exit => {
             tcp.sender.controller.end_slow_start();
             ack.counted
         }

@@ -133,7 +133,7 @@ pub(super) fn on_withdrawn(tcp: &mut Tcp) {
 }
 
 /// An acknowledgement has been heard, after which the sender may no longer be recovering.
-pub(super) fn after_heard(tcp: &mut Tcp) {
+pub(super) fn after_ack(tcp: &mut Tcp) {
     if tcp.sender.phase.is_reduction() {
         return;
     }
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn with_recovery(recovery: Recovery, rule: WindowValidation, window: f64) -> Bench {
-        let spec = TcpSpec { recovery, window_validation: rule, slow_start_limit: Segments::UNLIMITED, ..plain() };
+        let spec = TcpSpec { recovery, window_validation: rule, abc_limit: Segments::UNLIMITED, ..plain() };
         Bench::with_application(spec, Start { window, ..Start::default() })
     }
 
@@ -169,7 +169,7 @@ mod tests {
             bench.offer(burst);
             bench.now += Span::from_millis(50);
             while bench.sender.una < bench.sender.limit {
-                bench.hear(bench.sender.una + 1, &[]);
+                bench.process_ack(bench.sender.una + 1, &[]);
             }
             bench.window()
         };
@@ -242,9 +242,9 @@ mod tests {
         // Eight are sent, and the first is lost: max(pipeACK, LossFlightSize) = 8 is halved. One of the eight is sent again: (8 - 1) / 2.
         let first = bench.sender.una;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
-        let resent: Vec<u32> = (2..5).flat_map(|above| bench.hear(first, &[(first + 1, first + above)])).collect();
+        let resent: Vec<u32> = (2..5).flat_map(|above| bench.process_ack(first, &[(first + 1, first + above)])).collect();
         assert_eq!((resent, bench.window()), (vec![first], 4.0));
-        bench.hear(first + 8, &[]);
+        bench.process_ack(first + 8, &[]);
         assert_eq!(bench.window(), 3.5);
         // pipeACK is undefined, and the window validated until all of the next data is acknowledged.
         assert_eq!((bench.sender.controller.ssthresh(), windows(&mut bench, [2])[0] > 3.5), (3.5, true));
@@ -259,10 +259,10 @@ mod tests {
         // Eight are sent, and the first comes last; a duplicate tells that it was sent again without need.
         let first = bench.sender.una;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
-        (2..5).for_each(|above| drop(bench.hear(first, &[(first + 1, first + above)])));
+        (2..5).for_each(|above| drop(bench.process_ack(first, &[(first + 1, first + above)])));
         assert!(bench.window() < 10.0);
-        bench.at(10_060).hear(first + 8, &[]);
-        bench.at(10_070).hear(first + 8, &[(first, first + 1)]);
+        bench.at(10_060).process_ack(first + 8, &[]);
+        bench.at(10_070).process_ack(first + 8, &[(first, first + 1)]);
         assert_eq!(bench.window(), window);
     }
 

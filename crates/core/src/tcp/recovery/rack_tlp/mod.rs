@@ -14,8 +14,8 @@ use crate::congestion::{Ack, Cause, Controller};
 use crate::primitives::units::{Segments, Span, Time};
 use crate::tcp::prr::{Begin, Progress, Prr};
 use crate::tcp::rack::{Delivered, Rack, Situation};
-use crate::tcp::sender::{Arrived, NONE, Phase, Tcp};
-use crate::tcp::signal_reader::Brought;
+use crate::tcp::sender::{IncomingAck, NONE, Phase, Tcp};
+use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::slow_start;
 use crate::tcp::validation;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl RackTlp {
 }
 
 /// An acknowledgement arrived. Returns the round-trip sample that it gave.
-pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought) -> Option<Span> {
+pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
     if arrived.ack < tcp.sender.una {
         return None;
     }
@@ -89,14 +89,14 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
     let delivered = tcp.rack_tlp().rack.on_ack(now, arrived, echo);
     if tcp.sender.high == tcp.sender.una {
         // All has arrived; it may tell that some of it did twice.
-        hear_of_duplicates(tcp, arrived, &delivered, advanced);
+        on_dsack_report(tcp, arrived, &delivered, advanced);
         return None;
     }
     let rtt = echo.map(|echo| now.since(echo)).or(delivered.rtt);
     if advanced > Segments(0) {
         validation::on_new_ack(tcp, arrived.ack);
     }
-    let ack = tcp.ack::<true>(delivered.segments, rtt, brought);
+    let ack = tcp.ack::<true>(delivered.segments, rtt, extras);
     if let Some(rtt) = rtt {
         tcp.measure(rtt, advanced);
     }
@@ -108,7 +108,7 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
     } else {
         tcp.sender.duplicates += 1;
     }
-    hear_of_duplicates(tcp, arrived, &delivered, advanced);
+    on_dsack_report(tcp, arrived, &delivered, advanced);
     let look_again = find_losses(tcp, &delivered);
     if tcp.sender.phase.is_reduction() {
         let is_safe = advanced > Segments(0) && look_again.newly_lost == Segments(0);
@@ -116,13 +116,13 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &Arrived, brought: &Brought
         let in_flight = state.rack.in_flight();
         state.prr.on_ack(&Progress { delivered: delivered.segments, in_flight, is_safe });
     }
-    tell(tcp, &ack, advanced, brought);
+    notify_controller(tcp, &ack, advanced, extras);
     arm(tcp, look_again.at);
     rtt
 }
 
 /// What was sent without need: it widens the reordering window, may take a reduction back, and answers a probe.
-fn hear_of_duplicates(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) {
+fn on_dsack_report(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delivered, advanced: Segments) {
     if delivered.is_dsack {
         let high = tcp.sender.high;
         tcp.rack_tlp().rack.on_dsack(high);
@@ -226,9 +226,9 @@ pub(in crate::tcp) fn on_reduced(tcp: &mut Tcp) {
 }
 
 /// The law hears of new data unless the window is being reduced; also of the acknowledgement that ends that.
-fn tell(tcp: &mut Tcp, ack: &Ack, advanced: Segments, brought: &Brought) {
+fn notify_controller(tcp: &mut Tcp, ack: &Ack, advanced: Segments, extras: &AckExtras) {
     if advanced == Segments(0) || tcp.sender.phase.is_reduction() {
-        if brought.signal.is_some() {
+        if extras.signal.is_some() {
             tcp.sender.controller.on_other_ack(&Ack { window_validated: false, ..*ack });
         }
         return;
@@ -391,7 +391,7 @@ mod tests {
     fn a_mark_on_the_last_of_the_data_does_not_hold_up_what_comes_later() {
         let mut bench = bench(4);
         assert_eq!(bench.send(), [0, 1, 2, 3]);
-        assert_eq!(bench.at(100).hear_mark(4), []);
+        assert_eq!(bench.at(100).process_marked_ack(4), []);
         assert_eq!((bench.sender.phase, bench.window()), (Phase::Open, 2.0));
         bench.sender.limit = 8;
         assert_eq!(bench.send(), [4, 5]);
@@ -401,18 +401,18 @@ mod tests {
     fn a_probe_that_was_not_needed_costs_nothing() {
         let mut bench = bench(2);
         assert_eq!(bench.send(), [0, 1]);
-        assert_eq!(bench.at(100).hear(1, &[]), []);
+        assert_eq!(bench.at(100).process_ack(1, &[]), []);
         // PTO: two round trips and 200 ms for a single segment.
         assert_eq!(bench.sender.deadline, Time(Span::from_millis(500).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [1]);
         // The acknowledgement had only been slow, and the probe is reported as a duplicate after everything has arrived.
-        bench.at(510).hear(2, &[]);
+        bench.at(510).process_ack(2, &[]);
         assert!(bench.with(|tcp| tcp.rack_tlp().probe.is_some()));
-        bench.at(610).hear(2, &[(1, 2)]);
+        bench.at(610).process_ack(2, &[(1, 2)]);
         bench.sender.limit = 6;
         assert_eq!(bench.send(), [2, 3, 4, 5]);
-        bench.at(710).hear(6, &[]);
+        bench.at(710).process_ack(6, &[]);
         assert!(bench.window() >= 4.0 && bench.with(|tcp| tcp.rack_tlp().probe.is_none()));
     }
 
@@ -420,13 +420,13 @@ mod tests {
     fn a_probe_that_was_needed_is_answered_as_a_loss_once_more_is_acknowledged() {
         let mut bench = bench(2);
         bench.send();
-        bench.at(100).hear(1, &[]);
+        bench.at(100).process_ack(1, &[]);
         bench.expire();
         assert_eq!(bench.send(), [1]);
         bench.sender.limit = 3;
-        bench.at(600).hear(2, &[]);
+        bench.at(600).process_ack(2, &[]);
         assert_eq!(bench.window(), 4.5);
-        bench.at(700).hear(3, &[]);
+        bench.at(700).process_ack(3, &[]);
         assert!(bench.window() < 4.0);
     }
 
@@ -439,7 +439,7 @@ mod tests {
         );
         assert_eq!(bench.send().len(), 8);
         // The last two are lost in the round trip after a mark: two round trips later the last is sent again.
-        bench.at(100).hear_mark(6);
+        bench.at(100).process_marked_ack(6);
         assert_eq!((bench.sender.phase, bench.sender.deadline), (Phase::Reducing, Time(Span::from_millis(300).0)));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [7]);
@@ -454,10 +454,10 @@ mod tests {
         );
         assert_eq!(bench.send().len(), 8);
         // The first is lost, and its retransmission, which what was sent after it tells.
-        bench.at(100).hear(0, &[(1, 4)]);
-        let sent = bench.at(101).hear(0, &[(1, 8)]);
+        bench.at(100).process_ack(0, &[(1, 4)]);
+        let sent = bench.at(101).process_ack(0, &[(1, 8)]);
         assert!(sent.contains(&8), "{sent:?}");
-        bench.at(300).hear(0, &[(1, 9)]);
+        bench.at(300).process_ack(0, &[(1, 9)]);
         let rto = bench.with(|tcp| tcp.rack_tlp().rto);
         assert_eq!(rto, bench.with(|tcp| tcp.timeout_from_now()));
     }
@@ -467,7 +467,7 @@ mod tests {
         let spec = TcpSpec { recovery: Recovery::RackTlp, limited_transmit: true, ..plain() };
         let mut bench = Bench::new(spec, Start { window: 20.0, ssthresh: 8.0, ..Start::default() }, 1000);
         assert_eq!(bench.send().len(), 20);
-        (lost..20).map(|arrived| bench.at(100 + u64::from(arrived)).hear(0, &[(lost, arrived + 1)]).len()).collect()
+        (lost..20).map(|arrived| bench.at(100 + u64::from(arrived)).process_ack(0, &[(lost, arrived + 1)]).len()).collect()
     }
 
     #[test]
@@ -484,12 +484,12 @@ mod tests {
     fn the_probe_of_rfc_8985_section_3_4_leaves_two_round_trips_after_the_acknowledgement() {
         let mut bench = bench(4);
         assert_eq!(bench.send(), [0, 1, 2, 3]);
-        assert_eq!(bench.at(100).hear(1, &[]), []);
+        assert_eq!(bench.at(100).process_ack(1, &[]), []);
         assert_eq!(bench.sender.deadline, Time(Span::from_millis(300).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [3]);
         // The example leaves open how much may be sent; PRR lets one segment go for the one that has arrived.
-        assert_eq!(bench.at(400).hear(1, &[(3, 4)]), [1]);
+        assert_eq!(bench.at(400).process_ack(1, &[(3, 4)]), [1]);
     }
 
     /// Section 6.2 of RFC 9937 as it stands, over what a sender of its own would count. Its own names.
@@ -544,7 +544,7 @@ mod tests {
                 let (outstanding, sacked, lost) = state_of(&path.bench);
                 let una = path.bench.sender.una;
                 let Some(step) = path.step() else { break };
-                let Step::Heard(heard) = step else {
+                let Step::ReceivedAck(received) = step else {
                     // It may have found what begins a recovery.
                     let recovery_point = path.bench.sender.recovery_point;
                     literal = Some(Literal { is_disturbed: true, recovery_point, ..literal.unwrap_or_default() });
@@ -555,9 +555,9 @@ mod tests {
                     continue;
                 }
                 let (outstanding_now, sacked_now, lost_now) = state_of(&path.bench);
-                let acked = heard.ack - una;
-                let sent = heard.sent.len() as u32;
-                let resent = heard.sent.iter().filter(|&&segment| segment < una + outstanding).count() as u32;
+                let acked = received.ack - una;
+                let sent = received.sent.len() as u32;
+                let resent = received.sent.iter().filter(|&&segment| segment < una + outstanding).count() as u32;
                 // With nothing reordered, what is lost and not sent again is not delivered either.
                 let newly_lost = lost_now + resent - lost;
                 let in_flight = outstanding_now - (sent - resent) - sacked_now - (lost_now + resent);
@@ -577,7 +577,7 @@ mod tests {
                 });
                 let snd_cnt = model.snd_cnt(delivered_data, in_flight, acked > 0 && newly_lost == 0);
                 if !model.is_disturbed {
-                    assert_eq!(sent, snd_cnt, "seed {seed}, acknowledgement of {}", heard.ack);
+                    assert_eq!(sent, snd_cnt, "seed {seed}, acknowledgement of {}", received.ack);
                     compared += 1;
                 }
                 model.prr_out += sent;

@@ -3,7 +3,7 @@
 use crate::congestion::Cause;
 use crate::primitives::units::{Segments, Span, Time};
 use crate::tcp::rack::Delivered;
-use crate::tcp::sender::{Arrived, Phase, Tcp};
+use crate::tcp::sender::{IncomingAck, Phase, Tcp};
 use serde::{Deserialize, Serialize};
 
 /// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.
@@ -21,7 +21,7 @@ pub(super) struct Probe {
 }
 
 /// TLP_process_ack of section 7.4.2.
-pub(super) fn answer_probe(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered) {
+pub(super) fn answer_probe(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delivered) {
     let Some(probe) = tcp.rack_tlp().probe.filter(|probe| arrived.ack >= probe.end_seq) else { return };
     let is_plain_duplicate = delivered.segments == Segments(0) && arrived.blocks.is_empty();
     let is_over = match () {

@@ -5,7 +5,7 @@ use super::sendable;
 use crate::congestion::{Controller, Controllers};
 use crate::primitives::units::{Segments, Time};
 use crate::tcp::rack::Delivered;
-use crate::tcp::sender::{Arrived, NONE, Phase, Tcp};
+use crate::tcp::sender::{IncomingAck, NONE, Phase, Tcp};
 use crate::tcp::validation;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl Undo {
 }
 
 /// A reduction that proves needless is taken back.
-pub(super) fn take_back(tcp: &mut Tcp, arrived: &Arrived, delivered: &Delivered, advanced: Segments) {
+pub(super) fn take_back(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delivered, advanced: Segments) {
     let (phase, recovery_point) = (tcp.sender.phase, tcp.sender.recovery_point);
     let is_repairing = matches!(phase, Phase::Recovery { .. } | Phase::Timeout);
     let timestamps = tcp.spec.timestamps;
