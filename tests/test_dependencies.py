@@ -62,7 +62,7 @@ def test_every_crate_that_is_asked_for_is_on_the_page_and_no_other() -> None:
 def test_every_python_package_that_is_asked_for_is_on_the_page() -> None:
     text, project = section("Python"), PROJECT["project"]
     extras = {extra: names for extra, names in project["optional-dependencies"].items() if extra != "all"}
-    base, _, rest = text.partition("| extra |")
+    base, _, rest = text.partition("| Extra |")
     assert in_tables(base, 1) == {NAME.findall(name)[0] for name in project["dependencies"]}
     listed = {
         row.split("|")[1].strip(" `"): set(re.findall(r"`([\w.-]+)`", row.split("|")[2]))

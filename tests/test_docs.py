@@ -1,12 +1,14 @@
-"""The documentation runs: every fenced snippet of the README, CONTRIBUTING and docs.
+"""The documentation works: every fenced snippet of README.md, CONTRIBUTING.md and docs/ runs, and every page is linked.
 
-`python` snippets are executed, `toml` snippets are scenarios that must check, and in `sh` and `console` snippets every `tailback`
-command is run and every `make` verb must exist. Anything else in a shell snippet fails, so that nothing there goes untested.
+`python` snippets are executed, `toml` snippets are checked as scenarios, and in `sh` and `console` snippets every `tailback` command is
+run and every `make` verb must exist. Any other command in a shell snippet fails the test, except `pip install`.
 Pages that show what their code gives run in `tests/test_pages.py`, the snippets of the gallery in `tests/test_gallery.py`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shlex
@@ -33,7 +35,7 @@ VERB = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Snippet:
-    """A fenced block, and where it stands."""
+    """A fenced block and its place."""
 
     page: Path
     line: int
@@ -55,7 +57,7 @@ def snippets(*languages: str) -> list[Snippet]:
 
 
 def commands(snippet: Snippet) -> list[str]:
-    """Lines of a shell snippet that a person types: all of `sh`, those after a prompt of `console`."""
+    """The typed lines of a shell snippet: all lines of `sh`, and lines after a prompt of `console`."""
     lines = [line.strip() for line in snippet.text.splitlines()]
     if snippet.language == "console":
         return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
@@ -79,7 +81,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_is_there() -> None:
-    assert {page.name for page in PAGES} >= {"README.md", "architecture.md", "performance.md", "theory.md", "dependencies.md"}
+    parts = {page.parent.name for page in PAGES}
+    assert parts >= {"learn", "howto", "reference", "evidence", "develop", "controllers", "policies", "scenario"}
 
 
 @pytest.mark.parametrize("snippet", [one for one in snippets("python") if one.page not in computed()], ids=str)
@@ -106,6 +109,9 @@ def test_a_command_works(snippet: Snippet, command: str, tmp_path: Path) -> None
     if program == "make":
         assert set(arguments) <= set(VERB.findall((ROOT / "Makefile").read_text())), f"{snippet}: not in the Makefile"
         return
+    if program == "pip":
+        assert arguments == ["install", "tailback"], f"{snippet}: only the installation of the package"
+        return
     assert Path(program).name == "tailback", f"{snippet}: only `make` and `tailback` commands are tested here"
     if arguments[0] == "emulate" and why_not():
         pytest.skip(why_not())
@@ -125,21 +131,42 @@ def test_a_command_prints_what_is_shown(snippet: Snippet, tmp_path: Path) -> Non
     assert shown(snippet) == lines
 
 
-def test_the_readme_leads_to_every_page() -> None:
-    index = (ROOT / "docs/index.md").read_text()
-    pages = re.findall(r"^\* \[[^]]+\]\((\S+)\.md\)", index, re.MULTILINE)
-    assert len(pages) >= 30
-    linked = set(LINK.findall((ROOT / "README.md").read_text()))
-    assert [page for page in pages if f"docs/{page}.md" not in linked] == []
+PARTS = ("learn", "howto", "reference", "evidence", "develop")
+ITEM = re.compile(r"^(?:\* |\| )\[[^]]+\]\(([^)#]+\.md)\)", re.MULTILINE)
 
 
-def test_the_readme_says_where_commands_are() -> None:
-    text = (ROOT / "README.md").read_text()
-    without = re.findall(
-        r"(?:^|`|\$ )tailback (?:run|sweep|predict|size-buffer|reproduce|validate|emulate)\b", text, re.MULTILINE
+def listed(page: Path) -> set[Path]:
+    """The pages that the lists and tables of a page link to."""
+    return {(page.parent / target).resolve() for target in ITEM.findall(page.read_text())}
+
+
+def test_the_readme_links_to_the_five_parts() -> None:
+    parts = {ROOT / "docs" / part / "index.md" for part in PARTS}
+    assert listed(ROOT / "README.md") == parts
+    assert listed(ROOT / "docs/index.md") == parts
+
+
+def test_every_page_is_two_clicks_away() -> None:
+    first = {page for part in PARTS for page in listed(ROOT / "docs" / part / "index.md")}
+    second = {page for index in first if index.name == "index.md" for page in listed(index)}
+    indexes = {ROOT / "docs/index.md", *(ROOT / "docs" / part / "index.md" for part in PARTS)}
+    assert {page for page in PAGES if page.is_relative_to(ROOT / "docs")} == first | second | indexes
+
+
+def test_an_index_fits_on_one_screen() -> None:
+    for page in (ROOT / "docs/index.md", *(ROOT / "docs" / part / "index.md" for part in PARTS)):
+        assert len(page.read_text().splitlines()) <= 40, page
+
+
+def test_the_readme_shows_the_output_of_its_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [(code, output)] = re.findall(
+        r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL
     )
-    # One, which says what `activate` does.
-    assert without == ["`tailback run"]
+    monkeypatch.chdir(tmp_path)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(code, {"__name__": "__main__"})
+    assert printed.getvalue().strip() == output.strip()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -177,11 +204,12 @@ def test_the_site_needs_no_network(site: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "page"),
     [
-        ("lognormal", "scenario"),
-        ("timeline", "scenario"),
-        ("delay_percentiles", "scenario"),
-        ("ssthresh", "tables"),
-        ("mean_wait_s", "tables"),
+        ("lognormal", "reference/scenario/values"),
+        ("timeline", "reference/scenario/timeline"),
+        ("delay_percentiles", "reference/scenario/record"),
+        ("max_probability", "reference/policies/red"),
+        ("ssthresh", "reference/tables"),
+        ("mean_wait_s", "reference/tables"),
     ],
 )
 def test_a_search_finds_the_page_that_defines_a_word(site: Path, word: str, page: str) -> None:
