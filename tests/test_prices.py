@@ -78,7 +78,7 @@ def test_what_cannot_be_probed_is_said(prices: Any, after: list[int], more: dict
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"scheme": "rem", "phi": 1}, "with this nothing is ever marked\n  at       phi\n"),
+        ({"scheme": "rem", "phi": 1}, "a `phi` of 1 marks no packets\n  at       phi\n"),
         ({"scheme": "rpm", "levels": 1}, "a number out of range"),
         ({"scheme": "apdm"}, "did you mean `adpm`?"),
         ({"scheme": "adpm", "levels": 3}, "unknown key `levels`"),

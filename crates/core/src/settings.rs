@@ -1,42 +1,42 @@
-//! What a member of a family (a controller, a queue policy, a source) says of itself, once and in its own file: its name, its source and its
-//! settings. How a scenario writes them, their errors, the JSON Schema, the types in Python and the pages of settings are derived.
+//! Declarations of the members of a family (controllers, queue policies, sources). Each member declares its name, source and settings once,
+//! in its own file. Scenario parsing, errors, JSON Schema, Python types and the settings reference are derived from the declaration.
 //!
-//! A member is declared by `member!`, with a line of documentation, its name in a scenario and what it follows; then come its settings, if it
-//! has any, each with a line of help, its type, its default unless it must be given, and what values fit; after a semicolon may stand a value to
-//! begin with, for who is shown a new one that must be given:
+//! `member!` declares a member with a line of documentation, its name in scenarios and its source. The settings follow, each with a line of
+//! help, its type, its default (unless it is required) and its valid values. A semicolon may introduce an initial value, which editors
+//! suggest for a required setting:
 //!
 //! ```text
 //! member! {
-//!     /// A given number of segments in the queues (FAST TCP).
+//!     /// Keeps a given number of segments queued (FAST TCP).
 //!     Fast = "fast", "Cui's thesis, chapter 4";
 //!
 //!     pub struct FastSpec {
-//!         /// Segments to keep in the queues.
+//!         /// Number of segments to keep queued.
 //!         alpha: f64 = 200.0 => SEGMENTS_IN_QUEUES,
-//!         /// Below this length nothing is marked.
+//!         /// Queue length below which nothing is marked.
 //!         lower: u64 => Kind::QueueLength; "25 %",
 //!         ...
 //!     }
 //! }
 //! ```
 //!
-//! What its settings have to be to each other, and a few of them to test with, it says by [`Settings`].
+//! [`Settings`] defines the constraints between settings, and sample values for tests.
 
 use crate::primitives::units::{Rate, Span};
 
 /// A member of a family, as users see it.
 #[derive(Debug)]
 pub struct Member {
-    /// As a scenario writes it.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// What it does, in a line.
+    /// One-line description.
     pub summary: &'static str,
-    /// What it follows: an RFC, a paper, a section of a document.
+    /// Source: an RFC, a paper, or a section of a document.
     pub source: &'static str,
     pub settings: &'static [Setting],
-    /// What does not go together of these values, in the order of the settings.
+    /// Conflicts between these values, which are in the order of the settings.
     pub misfits: fn(&[Value]) -> Vec<Misfit>,
-    /// A few that are legal.
+    /// Some valid values.
     pub samples: fn() -> Vec<Vec<Value>>,
 }
 
@@ -44,17 +44,16 @@ pub struct Member {
 #[derive(Debug)]
 pub struct Setting {
     pub key: &'static str,
-    /// A line of help.
+    /// One-line description.
     pub help: &'static str,
     pub kind: Kind,
-    /// `None`: it must be given.
+    /// `None` if the setting is required.
     pub default: Option<fn() -> Value>,
-    /// A value to begin with, as a scenario writes it, for a setting that must be given: where it has to lie below or above another, or be of a
-    /// usual size.
+    /// Initial value of a required setting, as a scenario writes it, chosen to satisfy its constraints or as a usual size.
     pub first: Option<&'static str>,
 }
 
-/// What values a setting takes, and how they are written.
+/// The values of a setting, and their notation.
 #[derive(Debug)]
 pub enum Kind {
     Truth,
@@ -62,7 +61,7 @@ pub enum Kind {
         least: u64,
         most: u64,
     },
-    /// A number of segments, of which there may be fractions.
+    /// A number of segments, possibly fractional.
     Segments {
         least: f64,
         most: f64,
@@ -86,14 +85,14 @@ pub enum Kind {
     Cells {
         or_none: bool,
     },
-    /// A length of the queue in what the buffer is counted in, packets or cells, or a percentage of the buffer.
+    /// A queue length in the unit of the buffer, packets or cells, or a percentage of the buffer.
     QueueLength,
     Words(&'static Words),
 }
 
 /// 0 to a million segments.
 pub const SEGMENTS_IN_QUEUES: Kind = Kind::Segments { least: 0.0, most: 1e6 };
-/// Any duration above zero.
+/// Any positive duration.
 pub const ABOVE_ZERO: Kind = Kind::Duration { least: Span(1) };
 /// A packet of 1 byte to 1 MB.
 pub const PACKET_BYTES: Kind = Kind::Bytes { least: 1, most: 1_000_000 };
@@ -103,10 +102,10 @@ pub const PACKET_BYTES: Kind = Kind::Bytes { least: 1, most: 1_000_000 };
 pub struct Words {
     /// Name of its type.
     pub name: &'static str,
-    /// What the words are, for messages.
+    /// Noun for messages.
     pub noun: &'static str,
     pub summary: &'static str,
-    /// Each with a line of help.
+    /// Each word with its one-line description.
     pub words: &'static [(&'static str, &'static str)],
 }
 
@@ -116,7 +115,7 @@ pub trait PlainWords: Copy + std::fmt::Debug + PartialEq + 'static {
     /// In the order of the words.
     const ALL: &'static [Self];
 
-    /// As a scenario writes it.
+    /// Word in scenarios.
     fn word(self) -> &'static str {
         let index = Self::ALL.iter().position(|known| *known == self);
         index.map_or("", |index| Self::WORDS.words[index].0)
@@ -126,10 +125,10 @@ pub trait PlainWords: Copy + std::fmt::Debug + PartialEq + 'static {
 /// The value of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// Of a setting that need not have one.
+    /// No value of an optional setting.
     Absent,
     Truth(bool),
-    /// Also bytes, and lengths of the queue in packets or cells.
+    /// Also bytes, and queue lengths in packets or cells.
     Whole(u64),
     Number(f64),
     Duration(Span),
@@ -137,22 +136,22 @@ pub enum Value {
     Word(&'static str),
 }
 
-/// Settings that do not go together, or that make the member another one than its name says.
+/// A conflict between settings, or settings that turn the member into a different one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Misfit {
-    /// The settings, the one to blame first.
+    /// The settings; the first is the one to report.
     pub keys: &'static [&'static str],
     pub message: String,
-    /// What would fit.
+    /// Valid values.
     pub expected: String,
     pub severity: Severity,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Nothing can run.
+    /// The scenario cannot run.
     Error,
-    /// It runs, and is hardly what was meant.
+    /// The scenario runs, but probably not as intended.
     Warning,
 }
 
@@ -166,29 +165,29 @@ impl Misfit {
     }
 }
 
-/// The keys of a member's settings; `member!` implements it.
+/// The settings of a member; `member!` implements this trait.
 pub trait Keys: Sized {
     const SETTINGS: &'static [Setting];
 
-    /// From values in the order of the keys; `None` if their number or types are others.
+    /// Reads values in the order of the keys; `None` if their number or types do not match.
     fn read(values: &[Value]) -> Option<Self>;
 
-    /// In the order of the keys.
+    /// Values in the order of the keys.
     fn values(&self) -> Vec<Value>;
 }
 
-/// What a member says of its settings beyond each one's own range.
+/// Constraints between a member's settings, beyond the range of each one.
 pub trait Settings: Keys {
-    /// What does not go together.
+    /// The conflicts between the settings.
     fn check(&self) -> Vec<Misfit> {
         Vec::new()
     }
 
-    /// A few that are legal and differ in what they do, for tests of all members.
+    /// Some valid settings that differ in their effects, for tests that cover all members.
     fn samples() -> Vec<Self>;
 }
 
-/// Of members without any.
+/// Settings of members without any.
 impl Keys for () {
     const SETTINGS: &'static [Setting] = &[];
 
@@ -250,7 +249,7 @@ impl<T: SettingType> SettingType for Option<T> {
     }
 }
 
-/// Declares a member and its settings; the module says how.
+/// Declares a member and its settings; see the module documentation.
 macro_rules! member {
     ($(#[doc = $summary:literal])+ $member:ident = $name:literal, $source:literal;) => {
         $crate::settings::named!([$($summary),+] $member, $name, $source, ());
@@ -315,7 +314,7 @@ macro_rules! named {
     };
 }
 
-/// `Default`, where every setting has one.
+/// `Default`, if every setting has one.
 macro_rules! defaults {
     ($spec:ident, $($key:ident = $default:expr,)+) => {
         impl Default for $spec {
@@ -348,15 +347,15 @@ macro_rules! default {
     };
 }
 
-/// What the settings of every family have: its list of members, and reading, writing, checking and samples by it. `nameless`: variants that
-/// are no members, such as user code.
+/// The settings of a whole family: its list of members, and reading, writing, checking and samples by member. `nameless`: variants without
+/// a name, such as user code.
 macro_rules! family {
     ($spec:ident { $($member:ident),+ } nameless { $($(#[$when:meta])? $nameless:ident),* }) => {
         impl $spec {
-            /// All that have a name.
+            /// All members.
             pub const MEMBERS: &[$crate::settings::Member] = &[$(<$member as $crate::settings::Named>::MEMBER),+];
 
-            /// A member of that name with these settings, in the order of their keys; `None` if there is none or they do not fit.
+            /// The member of this name with these settings, in the order of their keys; `None` if there is none or they do not match.
             pub fn read(name: &str, values: &[$crate::settings::Value]) -> Option<$spec> {
                 $(if name == <$member as $crate::settings::Named>::MEMBER.name {
                     return $crate::settings::Keys::read(values).map($spec::$member);
@@ -364,7 +363,7 @@ macro_rules! family {
                 None
             }
 
-            /// As a scenario writes it; `None` of user code.
+            /// Name in scenarios; `None` for user code.
             pub fn name(&self) -> Option<&'static str> {
                 match self {
                     $($spec::$member(_) => Some(<$member as $crate::settings::Named>::MEMBER.name),)+
@@ -372,7 +371,7 @@ macro_rules! family {
                 }
             }
 
-            /// Its settings in the order of their keys; none of user code.
+            /// The settings in the order of their keys; none for user code.
             pub fn values(&self) -> Vec<$crate::settings::Value> {
                 match self {
                     $($spec::$member(spec) => $crate::settings::Keys::values(spec),)+
@@ -380,7 +379,7 @@ macro_rules! family {
                 }
             }
 
-            /// What is wrong with its settings together.
+            /// The conflicts between the settings.
             pub fn check(&self) -> Vec<$crate::settings::Misfit> {
                 match self {
                     $($spec::$member(spec) => $crate::settings::Settings::check(spec),)+
@@ -388,7 +387,7 @@ macro_rules! family {
                 }
             }
 
-            /// A few of each member, for tests of all.
+            /// Some settings of each member, for tests that cover all members.
             pub fn samples() -> Vec<$spec> {
                 let mut samples = Vec::new();
                 $(samples.extend($crate::settings::samples_of::<$member>().into_iter().map($spec::$member));)+
@@ -398,29 +397,29 @@ macro_rules! family {
     };
 }
 
-/// Of one member; none of values of other types.
+/// Conflicts between one member's values; none if the types do not match.
 pub(crate) fn misfits_of<M: Named>(values: &[Value]) -> Vec<Misfit> {
     M::Spec::read(values).map(|spec| spec.check()).unwrap_or_default()
 }
 
-/// Of one member.
+/// Sample values of one member.
 pub(crate) fn values_of_samples<M: Named>() -> Vec<Vec<Value>> {
     M::Spec::samples().iter().map(Keys::values).collect()
 }
 
-/// Of one member.
+/// Sample settings of one member.
 pub(crate) fn samples_of<M: Named>() -> Vec<M::Spec> {
     M::Spec::samples()
 }
 
-/// Lines of a comment as one.
+/// Joins the lines of a comment.
 macro_rules! line {
     ($first:literal $(, $next:literal)*) => {
         concat!($first $(, $next)*).trim_ascii_start()
     };
 }
 
-/// An enum of plain words that a setting chooses between.
+/// An enum of plain words for a setting.
 macro_rules! words {
     (
         $(#[doc = $summary:literal])+
@@ -474,12 +473,12 @@ mod tests {
         Kettle = "kettle", "RFC 2324";
 
         pub struct KettleSpec {
-            /// How much,
+            /// Amount of water,
             /// in cups.
             cups: u32 = 2 => Kind::Whole { least: 1, most: 9 },
             /// Whether it whistles.
             whistles: Option<bool> = None => Kind::Truth,
-            /// What with.
+            /// Source of the heat.
             fuel: Fuel = Fuel::Gas => Kind::Words(&Fuel::WORDS),
         }
     }
@@ -491,11 +490,11 @@ mod tests {
     }
 
     words! {
-        /// What burns.
+        /// Fuels.
         pub enum Fuel ("fuel") {
-            /// From a pipe.
+            /// Piped gas.
             Gas = "gas",
-            /// From a mine.
+            /// Mined coal.
             Coal = "coal",
         }
     }
@@ -505,7 +504,7 @@ mod tests {
         let Member { name, summary, source, settings, .. } = Kettle::MEMBER;
         assert_eq!((name, summary, source), ("kettle", "Boils water.", "RFC 2324"));
         let helped: Vec<_> = settings.iter().map(|setting| (setting.key, setting.help)).collect();
-        assert_eq!(helped, [("cups", "How much, in cups."), ("whistles", "Whether it whistles."), ("fuel", "What with.")]);
+        assert_eq!(helped, [("cups", "Amount of water, in cups."), ("whistles", "Whether it whistles."), ("fuel", "Source of the heat.")]);
         let defaults: Vec<_> = settings.iter().filter_map(|setting| setting.default).map(|default| default()).collect();
         assert_eq!(defaults, KettleSpec::default().values());
     }

@@ -1,8 +1,9 @@
-//! The price itself, as a number in the header of each packet: what MaxNet, RCP and XCP were designed with, and what schemes are compared with.
+//! The price itself, as a number in the header of each packet. MaxNet, RCP and XCP were designed for it, and it is the reference for the
+//! other schemes.
 
 use crate::settings::member;
 
-/// See the module.
+/// The exact scheme.
 #[derive(Clone, Copy, Debug)]
 pub struct Exact;
 

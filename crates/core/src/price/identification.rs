@@ -1,4 +1,4 @@
-//! What tells one packet from those around it, for schemes that go by it: the IPid, or where there is none a checksum of what it carries.
+//! Identification of packets, for the schemes that depend on it: the IP ID, or a checksum of the payload where there is none.
 
 use crate::primitives::random::Stream;
 use crate::settings::words;
@@ -20,7 +20,7 @@ words! {
     }
 }
 
-/// The packets that a sender has identified.
+/// Identification state of a sender.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Numbering {
     stream: Stream,
@@ -32,12 +32,12 @@ impl Numbering {
         Numbering { stream, sent: 0 }
     }
 
-    /// Of the next packet, which carries this segment.
+    /// Identification of the next packet, which carries this segment.
     #[inline]
     pub fn next(&mut self, how: Identification, segment: u32) -> u16 {
         let number = self.sent;
         self.sent += 1;
-        // The first draw is where counting begins.
+        // Draw 0 is the start of the count.
         let counted = |stream: &Stream| (1 + stream.bits(0) % 65_535 + number) as u16;
         match how {
             Identification::Counting => counted(&self.stream),
@@ -55,7 +55,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose};
 
     #[test]
-    fn counters_count_and_a_checksum_is_of_the_segment() {
+    fn counters_increment_and_a_checksum_depends_on_the_segment() {
         let stream = Stream::new(Entity { seed: 1, name: "sender", index: 0 }, Purpose::Price);
         let first = |how, segments: [u32; 3]| {
             let mut numbering = Numbering::new(stream);

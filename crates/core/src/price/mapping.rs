@@ -1,5 +1,5 @@
-//! From a queue's price to 0 to 1, where schemes tell it, and back. Schemes that tell a sum need a mapping under which sums stay sums (cui-thesis
-//! section 5.2.3).
+//! Mapping of a queue's price to the range 0 to 1, which schemes encode, and back. Schemes that encode a sum require a mapping that
+//! preserves sums (cui-thesis section 5.2.3).
 
 use super::Mapped;
 use crate::primitives::math;
@@ -20,20 +20,20 @@ words! {
     }
 }
 
-/// A mapping with its range.
+/// A mapping and its range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mapping {
     pub kind: MappingKind,
-    /// The price that becomes 0.
+    /// The price that is mapped to 0.
     pub least: f64,
-    /// The price that becomes 1.
+    /// The price that is mapped to 1.
     pub most: f64,
-    /// Of the signed mapping: prices up to about this size are mapped linearly.
+    /// Signed mapping: prices up to about this magnitude are mapped linearly.
     pub scale: f64,
 }
 
 impl Mapping {
-    /// Prices that lie between 0 and 1 already.
+    /// Identity mapping, for prices between 0 and 1.
     pub const UNIT: Mapping = Mapping { kind: MappingKind::Linear, least: 0.0, most: 1.0, scale: 1.0 };
 
     /// The price on the scale that is divided evenly.
@@ -45,18 +45,18 @@ impl Mapping {
         }
     }
 
-    /// Whether receivers can be told of it.
+    /// Whether the price is within the range.
     pub fn covers(&self, price: f64) -> bool {
         (self.least..=self.most).contains(&price)
     }
 
-    /// What is beyond the range becomes its end.
+    /// Maps a price. Prices outside the range are clamped to it.
     pub fn mapped(&self, price: f64) -> Mapped {
         let (least, most) = (self.bent(self.least), self.bent(self.most));
         Mapped((self.bent(price.clamp(self.least, self.most)) - least) / (most - least))
     }
 
-    /// The price again. A sum of mapped prices may be above 1.
+    /// Inverse mapping. A sum of mapped prices may exceed 1.
     pub fn price(&self, mapped: Mapped) -> f64 {
         let (least, most) = (self.bent(self.least), self.bent(self.most));
         let bent = least + mapped.0 * (most - least);
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prices_come_back_and_what_is_beyond_the_range_as_its_end() {
+    fn mapping_is_invertible_and_clamps_prices_outside_the_range() {
         let range = |kind, least, most| Mapping { kind, least, most, scale: 10.0 };
         for (mapping, prices) in [
             (range(MappingKind::Linear, -5.0, 20.0), [-5.0, 0.0, 7.5, 20.0]),
@@ -92,8 +92,8 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_mapped_rate_is_a_relative_error_of_the_rate() {
-        // 1 kbit/s to 100 Gbit/s over 1024 levels: ln(1e8) / 1024 = 1.8 % a level, as in cui-thesis section 5.3.2.
+    fn an_error_of_the_mapped_price_is_a_relative_error_of_the_rate() {
+        // 1 kbit/s to 100 Gbit/s over 1024 levels: ln(1e8) / 1024 = 1.8 % per level, as in cui-thesis section 5.3.2.
         let mapping = Mapping { kind: MappingKind::Logarithmic, least: 1e-11, most: 1e-3, scale: 1.0 };
         for rate in [2e3, 1e6, 5e10] {
             let shifted = mapping.price(Mapped(mapping.mapped(1.0 / rate).0 + 1.0 / 1024.0));

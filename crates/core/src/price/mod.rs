@@ -183,7 +183,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// See [`Scheme::learn`].
+            /// See [`Scheme::queue_price`].
             pub fn queue_price(&self, price: Mapped) -> QueuePrice {
                 match self {
                     SchemeSpec::Exact(()) => QueuePrice(price.0),
@@ -208,7 +208,7 @@ macro_rules! schemes {
                 }
             }
 
-            /// See [`Scheme::told`].
+            /// See [`Scheme::learn`].
             #[inline]
             pub fn learn(&self, estimator: &mut Estimators, probe: &Probe) {
                 match (self, estimator) {

@@ -1,22 +1,22 @@
-//! BPD, balanced packet discard: EPD that spares those who have just lost (the document `bpd-2001`, section 4). A VC that has
-//! lost a packet is *damaged* for the next `gap` packets and judged by the upper threshold, all others by the lower one. Losses
-//! thus spread over the VCs instead of striking one window several times, which TCP would repair only by a timeout.
+//! BPD, balanced packet discard: EPD that spares VCs that have just lost a packet (the document `bpd-2001`, section 4). A VC that has lost
+//! a packet is *damaged* for the next `gap` packets and is subject to the upper threshold; all others are subject to the lower one. Losses
+//! thus spread over the VCs instead of hitting one window several times, which TCP would repair only by a timeout.
 //!
-//! The document's flow chart (its figure 10) is lost but for its caption; its text says: any loss, at a threshold or by overflow,
-//! marks the VC; the count begins at the loss and goes down at each end of a packet. The end of the lost packet itself is not
-//! counted ("subsequent" packets), and a loss in the recovery period begins a new one. The text has a queue that "exceeds" a threshold where
-//! EPD's "reaches" it; both are read as reaches, so that BPD with equal thresholds is EPD. The other reading needs no setting of its own: a
-//! queue exceeds N cells where it reaches N + 1. With `gap` 0, or both thresholds equal,
-//! BPD is EPD; with both at the end of the buffer it is PPD.
+//! The document's flow chart (its figure 10) is lost except for its caption. According to the text, any loss, at a threshold or by
+//! overflow, marks the VC as damaged; the count begins at the loss and decreases at each end of a packet. The end of the lost packet itself
+//! is not counted ("subsequent" packets), and a loss in the recovery period begins a new one. The text has a queue that "exceeds" a
+//! threshold where EPD's "reaches" it; both are implemented as reaches, so that BPD with equal thresholds is EPD. The other interpretation
+//! needs no setting: a queue exceeds N cells where it reaches N + 1. With `gap` 0 or equal thresholds, BPD is EPD; with both thresholds at
+//! the end of the buffer it is PPD.
 //!
-//! **How long a gap fits.** Let B cells lie between the thresholds, N be the VCs, M the cells of a packet, G the gap. The
-//! document asks for N G M < B: what all VCs may send while damaged at once. That holds if they become damaged with the queue at
-//! the lower threshold. But a queue that reaches it takes in M - 1 cells more of each packet under way, and then the last cell of
-//! each packet that is lost there: N M cells. The first cell of the last protected packet may so find N M (G + 1) - M cells above
-//! the lower threshold, and nothing is lost at the upper one if that is less than B. Smallest case between the two: N = 2, G = 1,
-//! M = 2, B = 5. Either bound supposes that a VC reacts to its loss within G packets, until the queue is below the lower
-//! threshold again: one that goes on is no longer damaged, loses at the lower threshold and gains another G packets, so that the
-//! queue climbs to the upper threshold however far that is.
+//! **Choosing the gap.** Let B be the number of cells between the thresholds, N the number of VCs, M the cells per packet and G the gap.
+//! The document requires N G M < B, which is the number of cells that all VCs may send while damaged at the same time. That is sufficient
+//! if they become damaged when the queue is at the lower threshold. But a queue that reaches the threshold accepts M - 1 more cells of each
+//! packet in progress, and then the last cell of each packet that is lost there: N M cells. The first cell of the last protected packet may
+//! therefore find N M (G + 1) - M cells above the lower threshold, and nothing is lost at the upper one if that is less than B. The
+//! smallest case between the two bounds is N = 2, G = 1, M = 2, B = 5. Both bounds assume that a VC reacts to its loss within G packets,
+//! until the queue is below the lower threshold again. A VC that does not react is no longer damaged, loses at the lower threshold and
+//! gains another G packets, so the queue climbs to the upper threshold however large the distance.
 
 use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
@@ -42,10 +42,10 @@ impl Settings for BpdSpec {
     fn check(&self) -> Vec<Misfit> {
         let BpdSpec { lower, upper, gap } = *self;
         if lower > upper {
-            return vec![Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` no higher than `upper`")];
+            return vec![Misfit::error(&["lower", "upper"], "`lower` exceeds `upper`", "`lower` no higher than `upper`")];
         }
         let level = (lower == upper).then(|| {
-            let message = "both thresholds are the same for every VC: this policy is `epd`";
+            let message = "`lower` equals `upper`: this policy is `epd`";
             Misfit::warning(&["lower", "upper"], message, "`lower` below `upper`")
         });
         let no_gap = (gap == 0).then(|| {
@@ -62,11 +62,11 @@ impl Settings for BpdSpec {
     }
 }
 
-/// What the switch remembers of a VC.
+/// Switch state per VC.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct BpdVc {
     frame: Frame,
-    /// Packets left of the recovery period (Gap[i]).
+    /// Remaining packets of the recovery period (Gap[i]).
     gap: u32,
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn only_the_vc_that_lost_is_judged_by_the_upper_threshold() {
-        // b loses at 2; at 3 b is spared, and a, which is regular, is not.
+        // b loses at 2; at 3 b is spared, but a, which is not damaged, is not.
         assert_eq!(model(2, 9, 1, 99, 2).play("aAbBbBaA"), "++E+++E+");
     }
 
@@ -127,8 +127,8 @@ mod tests {
 
     #[test]
     fn a_loss_at_the_upper_threshold_begins_a_new_recovery_period() {
-        // Thresholds 1 and 6, gap 3. Lost at 2; two packets pass at 3 and 5; the third is lost at 7. From 8 down to 2, where
-        // three pass.
+        // Thresholds 1 and 6, gap 3. A loss at 2; two packets pass at 3 and 5; the third is lost at 7. After draining from 8 to 2, three
+        // packets pass.
         let before = model(1, 6, 3, 99, 1).play("aAaAaAaAaA");
         assert_eq!(before, "++E+++++E+");
         let after = model(1, 6, 3, 99, 1).play("aAaAaAaAaA......aA..aA..aA..aA");
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn an_overflow_damages_a_vc_as_a_threshold_does() {
-        // The seventh cell overflows. At 3, the lower threshold, two packets pass and a third does not.
+        // The seventh cell overflows. At 3, the lower threshold, two packets pass and the third does not.
         assert_eq!(model(3, 6, 2, 6, 1).play("aaaaaaaA...aA..aA..aA"), "++++++FF...++..++..E+");
     }
 
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_last_cell_that_overflows_in_the_recovery_period_begins_a_new_one() {
-        // Gap 1: b loses at 2, its next packet passes at 3 but for its last cell, so that the packet after it is spared at 2 too.
+        // Gap 1: b loses at 2, and its next packet passes at 3 except for its last cell, so the packet after it is spared at 2 too.
         assert_eq!(model(2, 4, 1, 4, 2).play("aAbBbB..b.B.b"), "++E++F..+.+.E");
     }
 
@@ -179,7 +179,7 @@ mod tests {
         assert_ne!(model(25, 50, 5, 60, 7).replay(&events), epd);
     }
 
-    /// N, M and G of a switch, and the lower threshold.
+    /// N, M and G of a switch, and its lower threshold.
     #[derive(Debug)]
     struct Case {
         vcs: u32,
@@ -194,24 +194,24 @@ mod tests {
             Case { vcs, packet, gap, lower: dice.pick(1, 40) }
         }
 
-        /// With that many cells between the thresholds, in a buffer that does not overflow.
+        /// A switch with this many cells between the thresholds, in a buffer that does not overflow.
         fn model(&self, space: u64) -> ModelBuffer<Bpd> {
             let upper = self.lower + space;
             model(self.lower, upper, self.gap as u32, 10 * upper, self.vcs + 1)
         }
 
-        /// What the document wants the space to exceed.
+        /// The document's bound on the space.
         fn protected(&self) -> u64 {
             u64::from(self.vcs) * self.gap * self.packet
         }
 
-        /// The same with packets under way and the last cells of lost packets.
+        /// The bound including packets in progress and the last cells of lost packets.
         fn worst(&self) -> u64 {
             u64::from(self.vcs) * self.packet * (self.gap + 1) - self.packet
         }
     }
 
-    /// A VC that sends some packets and, once it has lost one, `gap` more.
+    /// A VC that sends some packets and, after a loss, `gap` more.
     #[derive(Clone)]
     struct Sender {
         packets: u64,
@@ -219,7 +219,7 @@ mod tests {
         losses: u32,
     }
 
-    /// Cells of all senders in random order, and departures among them, until all have sent what they have.
+    /// Cells of all senders in random order, interleaved with departures, until all senders have finished.
     fn run(case: &Case, buffer: &mut ModelBuffer<Bpd>, senders: &mut [Sender], dice: &mut Dice) {
         let leave = dice.pick(0, 60);
         loop {
@@ -253,7 +253,7 @@ mod tests {
             let mut dice = Dice::new("bound of the document", number);
             let case = Case::random(&mut dice);
             let mut buffer = case.model(case.protected() + 1);
-            // One more VC fills the queue to the lower threshold with packets of one cell. There each VC loses a packet.
+            // An additional VC fills the queue to the lower threshold with packets of one cell. Each VC then loses a packet there.
             (0..case.lower).for_each(|_| assert_eq!(buffer.arrive(case.vcs, true), Verdict::Accept));
             for vc in 0..case.vcs {
                 assert_eq!(buffer.arrive(vc, false), Verdict::Discard(Reason::Early));
@@ -281,16 +281,16 @@ mod tests {
                 let packets = dice.pick(1, 20);
                 let mut senders = vec![Sender { packets, sent: 0, losses: 0 }; case.vcs as usize];
                 run(&case, &mut buffer, &mut senders, &mut dice);
-                // A loss at the lower threshold each; one at the upper would be a second.
+                // One loss at the lower threshold each; a loss at the upper threshold would be a second one.
                 assert!(senders.iter().all(|sender| sender.losses <= 1), "{case:?}");
                 damaged += senders.iter().filter(|sender| sender.losses == 1).count();
             }
         }
-        assert!(damaged > 5_000, "only {damaged} losses: the queue hardly reached the thresholds");
+        assert!(damaged > 5_000, "only {damaged} losses: the queue rarely reached the thresholds");
     }
 
-    /// The worst order: all packets have begun when the queue is at the lower threshold; then they go on, each VC loses one, and
-    /// sends its protected packets. Whether one of them is lost.
+    /// Whether a protected packet is lost in the worst order: all packets are in progress when the queue is at the lower threshold, then
+    /// they continue, each VC loses a packet, and sends its protected packets.
     fn loses_at_the_upper_threshold(case: &Case, space: u64) -> bool {
         let mut buffer = case.model(space);
         let packet = |buffer: &mut ModelBuffer<Bpd>, vc: u32| {
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_cell_less_than_that_a_packet_can_be_lost_at_the_upper_threshold() {
+    fn with_one_cell_less_a_packet_can_be_lost_at_the_upper_threshold() {
         for (vcs, packet, gap) in (1..=5).flat_map(|n| (2..=6).flat_map(move |m| (1..=4).map(move |g| (n, m, g)))) {
             let case = Case { vcs, packet, gap, lower: vcs.into() };
             assert!(loses_at_the_upper_threshold(&case, case.worst()), "{case:?}");
@@ -318,15 +318,14 @@ mod tests {
 
     #[test]
     fn two_vcs_with_packets_of_two_cells_lose_at_the_upper_threshold_though_n_g_m_is_less_than_the_space() {
-        // N G M = 4 < B = 5, thresholds 2 and 7. Under way: 4 cells; the ends of two lost packets: 6; a protected packet: 8, and
+        // N G M = 4 < B = 5, thresholds 2 and 7. Packets in progress: 4 cells; the ends of two lost packets: 6; a protected packet: 8, and
         // b loses.
         assert_eq!(model(2, 7, 1, 99, 2).play("abABaAbBaAbB"), "++++E+E+++E+");
     }
 
     #[test]
     fn a_vc_that_does_not_react_loses_at_the_upper_threshold_however_wide_the_space() {
-        // A packet of two cells is let in for each one lost, which leaves one: three cells in a round, until the queue is at 1 +
-        // 1000.
+        // Each lost packet leaves one cell and admits a packet of two cells: three cells per round, until the queue is at 1 + 1000.
         let played = model(1, 1001, 1, 9999, 1).play(&"aA".repeat(1000));
         assert!(played.contains("E+E+"));
         assert!(played.starts_with(&("++".to_string() + &"E+++".repeat(300))));

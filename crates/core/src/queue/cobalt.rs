@@ -1,12 +1,12 @@
-//! COBALT, the policy of CAKE's queues: CoDel for senders that answer, and BLUE for load that does not: with each overflow a
-//! probability of discarding grows, and it shrinks when the queue is empty (Hoeiland-Joergensen, Taht and Morton, "Piece of
-//! CAKE", LANMAN 2018; Palmei and others, "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; Feng, Shin, Kandlur
-//! and Saha, "The BLUE active queue management algorithms", IEEE/ACM Transactions on Networking 10(4), 2002, figure 2).
+//! COBALT, the policy of CAKE's queues: CoDel for responsive senders, and BLUE for unresponsive load. Each overflow raises a discard
+//! probability, and an empty queue lowers it (Hoeiland-Joergensen, Taht and Morton, "Piece of CAKE", LANMAN 2018; Palmei and others,
+//! "Design and Evaluation of COBALT Queue Discipline", LANMAN 2019; Feng, Shin, Kandlur and Saha, "The BLUE active queue management
+//! algorithms", IEEE/ACM Transactions on Networking 10(4), 2002, figure 2).
 //!
-//! What BLUE discards it does not mark: it is there for what does not answer marks.
+//! BLUE discards and never marks, because it acts on traffic that ignores marks.
 //!
-//! Differs: its CoDel is that of RFC 8289, whose count of marks begins anew once the queue stands no more for long, where CAKE
-//! lets it decay.
+//! Differs: its CoDel is that of RFC 8289, whose count of marks restarts once the queue has not persisted for long, whereas CAKE lets the
+//! count decay.
 
 use super::codel::{Codel, CodelSpec};
 use super::{Occupancy, Policy, Reason, Turn, Unit, Verdict};
@@ -44,7 +44,7 @@ impl Settings for CobaltSpec {
 pub struct Cobalt {
     spec: CobaltSpec,
     codel: Codel,
-    /// Of BLUE.
+    /// BLUE's discard probability.
     probability: f64,
     frozen_until: Time,
     draws: Draws,
@@ -123,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn overflows_raise_the_probability_and_an_empty_queue_lowers_it_once_in_a_freeze() {
+    fn overflows_raise_the_probability_and_an_empty_queue_lowers_it_once_per_freeze_time() {
         let mut cobalt = cobalt(CobaltSpec::default());
         [0, 1, 4, 5, 9, 10].iter().for_each(|&ms| overflow(&mut cobalt, ms));
         assert_eq!(cobalt.probability, 3.0 / 256.0);
-        // Room that had to be made is an overflow, too.
+        // A unit discarded to make room is an overflow, too.
         cobalt.on_overflow(at(15));
         assert_eq!(cobalt.probability, 4.0 / 256.0);
         [19, 20, 21, 25].iter().for_each(|&ms| {
@@ -139,11 +139,11 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_is_discarded_with_that_probability_though_it_could_be_marked() {
+    fn departing_units_are_discarded_with_that_probability_even_if_ecn_capable() {
         let mut cobalt = cobalt(CobaltSpec { decrement: 0.0, ..CobaltSpec::default() });
         cobalt.probability = 0.25;
         let late = (0..10_000).filter(|_| leave(&mut cobalt, 1, 5000) == Verdict::Discard(Reason::Late)).count();
-        // Give or take 5 x sqrt(1875).
+        // Plus or minus 5 x sqrt(1875).
         assert!(late.abs_diff(2500) < 217, "{late}");
     }
 

@@ -1,8 +1,8 @@
-//! CoDel, controlled delay: when even the least wait of an interval exceeds a target, the queue is a standing one, and units are marked as their
-//! turn comes, the more often the longer it stands (Nichols, Jacobson, McGregor and Iyengar, RFC 8289, section 5).
+//! CoDel, controlled delay. If even the minimum delay of an interval exceeds a target, the queue is persistent, and units are marked as
+//! they leave, at a rate that increases while the queue persists (Nichols, Jacobson, McGregor and Iyengar, RFC 8289, section 5).
 //!
-//! It sees one unit at a time where the RFC's `deque` loops over several; the states are the same. Where it marks, it goes on as after
-//! a discard, as Linux does. Differs: the size below which a backlog does not count is the largest unit seen, not a given MTU.
+//! It processes one unit at a time where the RFC's `deque` loops over several; the states are the same. After a mark it continues as after
+//! a discard, as Linux does. Differs: a backlog is ignored up to the largest unit seen, not up to a given MTU.
 
 use super::{Occupancy, Policy, Turn, Unit, Verdict};
 use crate::primitives::units::{Bytes, Span, Time};
@@ -33,15 +33,15 @@ impl Settings for CodelSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Codel {
     spec: CodelSpec,
-    /// If waits have exceeded the target since some time: an interval after that (`first_above_time_`).
+    /// An interval after the delay first exceeded the target; `None` while it is below (`first_above_time_`).
     stands_from: Option<Time>,
-    /// Marking, because the queue stands.
+    /// Whether the queue persists and units are marked (`dropping_`).
     marking: bool,
-    /// When the next mark is due, or was (`drop_next_`).
+    /// Time of the next or the last mark (`drop_next_`).
     next: Time,
-    /// A mark was made, and `next` moves on if the unit behind it is late too.
+    /// A unit was marked; the time of the next mark advances if the following unit also exceeds the target.
     moves_on: bool,
-    /// Marks since the queue stands, and what that began with.
+    /// Number of marks in the current dropping state, and the number with which that state began.
     count: u32,
     first_count: u32,
     largest: Bytes,
@@ -61,7 +61,7 @@ impl Codel {
         }
     }
 
-    /// Whether no wait of the last interval was within the target (`dodequeue`).
+    /// Whether the delay has exceeded the target throughout the last interval (`dodequeue`).
     fn stands(&mut self, turn: &Turn) -> bool {
         if turn.waited < self.spec.target || turn.bytes_behind <= self.largest {
             self.stands_from = None;
@@ -70,7 +70,7 @@ impl Codel {
         turn.now >= *self.stands_from.get_or_insert(turn.now + self.spec.interval)
     }
 
-    /// The mark after one at `time`: intervals shrink with the square root of their number, so that the rate of marks grows
+    /// Time of the mark after the one at `time`. Intervals shrink with the square root of the number of marks, so the marking rate grows
     /// linearly (`control_law`).
     fn after(&self, time: Time) -> Time {
         time + Span((self.spec.interval.0 as f64 / f64::from(self.count).sqrt()) as u64)
@@ -78,7 +78,7 @@ impl Codel {
 
     fn begin(&mut self, now: Time) {
         let made = self.count - self.first_count;
-        // Soon after the last time, what was enough then is where to begin.
+        // Soon after the last dropping state, resume at its marking rate.
         let is_soon = now.since(self.next) < Span(self.spec.interval.0.saturating_mul(16));
         self.count = if made > 1 && is_soon { made } else { 1 };
         self.first_count = self.count;
@@ -123,7 +123,7 @@ impl Policy for Codel {
 mod tests {
     use super::*;
 
-    /// The times, in ms, at which a unit is marked, of those that leave every 10 ms in these times having waited so long.
+    /// Times in ms at which units are marked, for units that leave every 10 ms in this range after this delay.
     fn marks(codel: &mut Codel, times: std::ops::Range<u64>, waited: u64) -> Vec<u64> {
         let mut leave = |ms: &u64| {
             let turn = Turn {
@@ -142,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn marks_follow_one_another_at_the_interval_over_the_root_of_their_number() {
+    fn marks_are_spaced_by_the_interval_over_the_square_root_of_their_number() {
         // 100 ms above the target; then due at 200, + 100 / sqrt 2 = 270.7, + 100 / sqrt 3 = 328.4, + 50 = 378.4, + 44.7 = 423.2
         assert_eq!(marks(&mut codel(), 0..430, 6), [100, 200, 280, 330, 380]);
     }
 
     #[test]
-    fn one_wait_within_the_target_ends_it() {
+    fn one_delay_below_the_target_ends_marking() {
         let mut codel = codel();
         assert_eq!(marks(&mut codel, 0..90, 6), []);
         assert_eq!(marks(&mut codel, 90..100, 4), []);
@@ -156,17 +156,17 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_stands_again_soon_is_marked_as_often_as_at_the_end() {
+    fn a_queue_that_persists_again_soon_resumes_at_the_last_marking_rate() {
         let mut codel = codel();
-        // Five marks: the count is 5 and began with 1.
+        // Five marks: the count is 5 and began at 1.
         assert_eq!(marks(&mut codel, 0..400, 6).len(), 5);
         assert_eq!(marks(&mut codel, 400..410, 1), []);
-        // It stands from 510 on. Four were made: the next is due 100 / sqrt 4 after.
+        // The delay exceeds the target from 410 on. Four marks were made: the next is due 100 / sqrt 4 later.
         assert_eq!(marks(&mut codel, 410..570, 6), [510, 560]);
     }
 
     #[test]
-    fn after_sixteen_intervals_it_begins_anew() {
+    fn after_sixteen_intervals_marking_restarts() {
         let mut codel = codel();
         assert_eq!(marks(&mut codel, 0..400, 6).len(), 5);
         assert_eq!(marks(&mut codel, 400..2400, 1), []);

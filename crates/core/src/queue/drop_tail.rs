@@ -1,4 +1,4 @@
-//! Drop-tail: take whatever the port has room for. Over cells this is plain ATM.
+//! Drop-tail: accepts every unit that the port has room for. For cells this is plain ATM.
 
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::Time;

@@ -1,9 +1,7 @@
-//! EPD, early packet discard: from a threshold on no packet may begin (Romanow and Floyd, IEEE JSAC 13(4), 1995). A packet that
-//! has begun goes on, so the queue exceeds the threshold by what is under way: at most all cells but the first of one packet per
-//! VC.
+//! EPD, early packet discard: from a threshold on, no packet may begin (Romanow and Floyd, IEEE JSAC 13(4), 1995). A packet that has begun
+//! continues, so the queue exceeds the threshold by the packets in progress: at most all cells but the first of one packet per VC.
 //!
-//! The document says that the queue "reaches" the threshold: a first cell is refused if the queue, before it, is at least as
-//! long.
+//! The document states that the queue "reaches" the threshold: a first cell is refused if the queue before it is at least as long.
 
 use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
@@ -63,7 +61,7 @@ mod tests {
 
     #[test]
     fn from_the_threshold_on_no_packet_begins_and_one_that_has_begun_goes_on() {
-        // a begins at 1 and goes on at 2 and above; b would begin at 2.
+        // a begins at 1 and continues at 2 and above; b would begin at 2.
         assert_eq!(model(2, 9, 2).play("aabaA"), "++E++");
         assert_eq!(model(2, 9, 2).play("aab.bB"), "++E.P+");
     }
@@ -75,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_cell_of_a_refused_packet_is_kept_and_the_next_packet_is_judged_anew() {
+    fn the_last_cell_of_a_refused_packet_is_kept_and_the_next_packet_is_decided_separately() {
         assert_eq!(model(2, 9, 2).play("aabbBbB...bB"), "++EP+E+...++");
     }
 
@@ -97,8 +95,7 @@ mod tests {
 
     #[test]
     fn the_queue_exceeds_the_threshold_by_at_most_a_tail_of_every_vc() {
-        // Four VCs, packets of 5 cells, threshold 6: all begin below it (at 0 to 3), and 4 x 4 cells follow. The queue would be 4
-        // + 16.
+        // Four VCs, packets of 5 cells, threshold 6: all begin below it (at 0 to 3), and 4 x 4 cells follow. The queue reaches 4 + 16.
         let mut buffer = model(6, 99, 4);
         assert_eq!(buffer.play("abcd"), "++++");
         assert_eq!(buffer.play("aaaAbbbBcccCdddD"), "+".repeat(16));

@@ -1,8 +1,8 @@
-//! EPD with per-VC accounting: past the threshold only those VCs lose packets that hold at least their share of it (Sun,
-//! "Regulation of TCP Flow in Heterogeneous Networks Using Packet Discarding Schemes", MIT 1998, section 2.5).
+//! EPD with per-VC accounting: above the threshold, only VCs that hold at least their share of it lose packets (Sun, "Regulation of TCP
+//! Flow in Heterogeneous Networks Using Packet Discarding Schemes", MIT 1998, section 2.5).
 //!
-//! The document divides the threshold by the number of active VCs, and its example counts all that are configured ("ten active
-//! VCs", 700 cells: 70 each). To count only those with cells in the buffer is the other reading.
+//! The document divides the threshold by the number of active VCs, and its example counts all configured VCs ("ten active VCs", 700 cells:
+//! 70 each). The alternative is to count only VCs with cells in the buffer.
 
 use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
@@ -52,7 +52,7 @@ impl EpdPerVc {
         EpdPerVc(*spec)
     }
 
-    /// `Q >= threshold` and `q[i] >= threshold / active`, without the rounding of a division.
+    /// `Q >= threshold` and `q[i] >= threshold / active`, without rounding in a division.
     #[inline]
     fn refuses(&self, buffer: &Occupancy) -> bool {
         let active = match self.0.active {
@@ -99,21 +99,21 @@ mod tests {
 
     #[test]
     fn a_share_need_not_be_whole() {
-        // 7 / 3 = 2.33: at seven cells b with 2 is below its share, a with 5 is not.
+        // 7 / 3 = 2.33: at seven cells b, with 2, is below its share; a, with 5, is not.
         assert_eq!(model(7, Configured, 3).play("aaaaAbBb"), "++++++++");
         assert_eq!(model(7, Configured, 3).play("aaaaAbBa"), "+++++++E");
     }
 
     #[test]
     fn the_share_of_backlogged_vcs_is_larger() {
-        // Threshold 6, a and b backlogged: 3 cells each, so b's 2 are below it; with all three VCs they are not.
+        // Threshold 6, a and b backlogged: 3 cells each, so b's 2 are below its share; with all three VCs they are not.
         assert_eq!(model(6, Backlogged, 3).play("aaaAbBbBaA"), "++++++++E+");
         assert_eq!(model(6, Configured, 3).play("aaaAbBbBaA"), "++++++E+E+");
     }
 
     #[test]
     fn once_begun_a_packet_goes_on_and_once_refused_it_does_not() {
-        // Share 2: b begins at 5 with nothing, a does not with 5 cells, and goes on losing with the buffer empty.
+        // Share 2: b begins at 5 with no cells, a may not begin with 5 cells, and keeps losing while the buffer is empty.
         assert_eq!(model(4, Configured, 2).play("aaaaAbbBaa........aA"), "++++++++EP........P+");
     }
 

@@ -1,12 +1,12 @@
-//! PI2: a linear controller of the delay, of whose output Classic senders are shown the square; the Classic queue of DualPI2 (De Schepper,
-//! Briscoe and White, RFC 9332, appendix A.1; De Schepper, Bondarenko, Tsang and Briscoe, "PI2: a linearized AQM for both classic and
-//! scalable TCP", CoNEXT 2016).
+//! PI2: a linear controller of the delay, whose output is squared for Classic senders; the Classic queue of DualPI2 (De Schepper, Briscoe
+//! and White, RFC 9332, appendix A.1; De Schepper, Bondarenko, Tsang and Briscoe, "PI2: a linearized AQM for both classic and scalable
+//! TCP", CoNEXT 2016).
 //!
 //! Marks are spread evenly, by `recur` of the appendix, and made as packets leave.
 //!
-//! Differs: the delay is what the queue holds over the rate at which the port sends, where the RFC takes the wait of the packet at its head.
-//! The queue of L4S packets and the scheduler between the two are not here. The defaults of period, alpha and beta are those of Linux's sch_dualpi2
-//! (tc-dualpi2(8)), where figure 2 of the RFC gives 15 ms, 0.15 and 3, which `dualpi2` has.
+//! Differs: the delay is the queue length over the port's rate, where the RFC uses the wait of the packet at its head. The L4S queue and
+//! the scheduler between the two queues are not included. The defaults of period, alpha and beta are those of Linux's sch_dualpi2
+//! (tc-dualpi2(8)); figure 2 of the RFC gives 15 ms, 0.15 and 3, which `dualpi2` uses.
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Turn, Unit, Verdict};
 use crate::primitives::units::{Span, Time};
@@ -28,20 +28,20 @@ member! {
         /// Proportional gain: weight of the change of the delay, per second (beta).
         beta: f64 = 3.2 => Kind::Number { least: 0.0, most: 1000.0 },
         /// Probability from which packets are discarded instead of marked (p_Cmax).
-        max_marked: f64 = 0.25 => Kind::Probability,
+        max_mark_probability: f64 = 0.25 => Kind::Probability,
     }
 }
 
 impl Settings for Pi2Spec {
     fn check(&self) -> Vec<Misfit> {
-        let alpha = || Misfit::error(&["alpha"], "with this the delay has no target", "above 0");
+        let alpha = || Misfit::error(&["alpha"], "an `alpha` of 0 removes the delay target", "above 0");
         (self.alpha == 0.0).then(alpha).into_iter().collect()
     }
 
     fn samples() -> Vec<Pi2Spec> {
         let ms = Span::from_millis;
         let usual = Pi2Spec { target: ms(5), ..Pi2Spec::default() };
-        vec![usual, Pi2Spec { target: ms(1), period: ms(2), alpha: 1.0, beta: 10.0, max_marked: 0.0 }]
+        vec![usual, Pi2Spec { target: ms(1), period: ms(2), alpha: 1.0, beta: 10.0, max_mark_probability: 0.0 }]
     }
 }
 
@@ -50,9 +50,9 @@ pub struct Pi2 {
     spec: Pi2Spec,
     /// p'.
     base: f64,
-    /// Seconds, at the last update (prevq).
+    /// Delay in seconds at the last update (prevq).
     delay: f64,
-    /// What probabilities have come to since the last mark (count of `recur`).
+    /// Sum of probabilities since the last mark (count of `recur`).
     due: f64,
 }
 
@@ -78,7 +78,7 @@ impl Policy for Pi2 {
             return Verdict::Accept;
         }
         self.due -= 1.0;
-        if probability < self.spec.max_marked { Verdict::Mark } else { Verdict::Discard(Reason::Late) }
+        if probability < self.spec.max_mark_probability { Verdict::Mark } else { Verdict::Discard(Reason::Late) }
     }
 
     fn period(&self) -> Option<Span> {
@@ -103,7 +103,7 @@ mod tests {
         Pi2 { base, delay, ..Pi2::new(&Pi2Spec::default()) }
     }
 
-    /// p' after an update that finds so many packets of 1 ms each.
+    /// p' after an update with this many queued packets of 1 ms each.
     fn updated(mut pi2: Pi2, packets: u64) -> f64 {
         pi2.on_period(&PeriodEnd {
             units: Units(packets),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn its_square_is_marked_evenly_and_discarded_from_a_quarter_on() {
+    fn the_squared_probability_is_marked_evenly_and_discarded_from_a_quarter_on() {
         let unit = Unit { bytes: Bytes(1000), is_last: true };
         let turn = Turn { now: Time::ZERO, waited: Span::ZERO, bytes_behind: Bytes(0), is_capable: true };
         let verdicts = |base: f64| {
@@ -138,7 +138,7 @@ mod tests {
         };
         let marked = verdicts(0.375);
         let places: Vec<usize> = (0..100).filter(|&place| marked[place] == Verdict::Mark).collect();
-        // 9/64: the first beyond a whole number of them.
+        // 9/64: a packet is marked whenever the sum passes a whole number.
         assert_eq!(places, [7, 14, 21, 28, 35, 42, 49, 56, 64, 71, 78, 85, 92, 99]);
         let late = verdicts(0.5).into_iter().filter(|verdict| *verdict == Verdict::Discard(Reason::Late)).count();
         assert_eq!(late, 24);

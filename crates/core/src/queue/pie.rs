@@ -1,8 +1,8 @@
-//! PIE, proportional integral controller enhanced: a probability of marking follows the delay in the queue and its trend, updated at a
-//! fixed period (Pan, Natarajan, Baker and White, RFC 8033, sections 4 and 5.1).
+//! PIE, proportional integral controller enhanced: a marking probability follows the queueing delay and its trend, updated at a fixed
+//! period (Pan, Natarajan, Baker and White, RFC 8033, sections 4 and 5.1).
 //!
-//! Differs: the delay is what the queue holds over the rate at which the port sends, which the port knows; nothing is estimated (section
-//! 4.3 asks for either). Of the optional parts only ECN is here (section 5.1); the first update follows after one period.
+//! Differs: the delay is the queue length over the port's rate, which the port provides; no rate is estimated (section 4.3 permits either).
+//! Of the optional parts only ECN is implemented (section 5.1). The first update follows after one period.
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
@@ -24,7 +24,7 @@ member! {
         /// Duration of a burst that passes unmarked after a period without congestion (MAX_BURST).
         burst: Span = Span::from_millis(150) => Kind::Duration { least: Span::ZERO },
         /// Probability above which packets are discarded instead of marked (mark_ecnth).
-        max_marked: f64 = 0.1 => Kind::Probability,
+        max_mark_probability: f64 = 0.1 => Kind::Probability,
         /// Typical packet size; a queue of at most two such packets counts as empty (MEAN_PKTSIZE).
         packet: u32 = 1000 => PACKET_BYTES,
     }
@@ -33,11 +33,11 @@ member! {
 impl Settings for PieSpec {
     fn samples() -> Vec<PieSpec> {
         let ms = Span::from_millis;
-        let usual = PieSpec { target: ms(5), period: ms(5), burst: ms(20), max_marked: 0.1, packet: 500 };
+        let usual = PieSpec { target: ms(5), period: ms(5), burst: ms(20), max_mark_probability: 0.1, packet: 500 };
         vec![
             usual,
-            PieSpec { target: ms(1), period: ms(15), burst: Span::ZERO, max_marked: 0.0, ..usual },
-            PieSpec { target: ms(10), period: ms(1), max_marked: 1.0, ..usual },
+            PieSpec { target: ms(1), period: ms(15), burst: Span::ZERO, max_mark_probability: 0.0, ..usual },
+            PieSpec { target: ms(10), period: ms(1), max_mark_probability: 1.0, ..usual },
         ]
     }
 }
@@ -46,18 +46,18 @@ impl Settings for PieSpec {
 pub struct Pie {
     spec: PieSpec,
     probability: f64,
-    /// Seconds, at the last update (qdelay_old_).
+    /// Delay in seconds at the last update (qdelay_old_).
     delay: f64,
-    /// What is left of the burst.
+    /// Remaining burst allowance.
     allowance: Span,
     draws: Draws,
 }
 
-/// Weight of the delay's distance from the target, per second (section 4.2).
+/// Weight of the delay's deviation from the target, per second (section 4.2).
 const ALPHA: f64 = 0.125;
-/// Weight of its change.
+/// Weight of the delay's change.
 const BETA: f64 = 1.25;
-/// How small a probability has to be for its steps to be so much smaller (section 4.2).
+/// Upper bound of the probability, and the divisor of its steps below that bound (section 4.2).
 const STEPS: [(f64, f64); 6] = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (1e-2, 8.0), (1e-1, 2.0)];
 
 impl Pie {
@@ -65,7 +65,7 @@ impl Pie {
         Pie { spec: *spec, probability: 0.0, delay: 0.0, allowance: spec.burst, draws: Draws::default() }
     }
 
-    /// Bursts pass (section 4.4), and so does everything while there is next to no queue (section 4.1).
+    /// Whether a packet is exempt: during a burst (section 4.4), and while the queue is almost empty (section 4.1).
     fn spares(&self, buffer: &Occupancy) -> bool {
         self.allowance > Span::ZERO
             || (self.delay < self.spec.target.seconds() / 2.0 && self.probability < 0.2)
@@ -85,7 +85,7 @@ impl Policy for Pie {
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         match () {
             () if self.spares(buffer) || self.draws.uniform() >= self.probability => Verdict::Accept,
-            () if self.probability <= self.spec.max_marked => Verdict::Mark,
+            () if self.probability <= self.spec.max_mark_probability => Verdict::Mark,
             () => Verdict::Discard(Reason::Early),
         }
     }
@@ -117,18 +117,18 @@ mod tests {
 
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
-    /// Packets of 1 ms each.
+    /// State with this many queued packets of 1 ms each.
     fn held(packets: u64) -> PeriodEnd {
         PeriodEnd { units: Units(packets), bytes: Bytes(1000 * packets), rate: Rate(8_000_000), first_waited: None }
     }
 
     fn pie(probability: f64, delay: f64) -> Pie {
         let ms = Span::from_millis;
-        let spec = PieSpec { target: ms(15), period: ms(15), burst: ms(30), max_marked: 0.1, packet: 1000 };
+        let spec = PieSpec { target: ms(15), period: ms(15), burst: ms(30), max_mark_probability: 0.1, packet: 1000 };
         Pie { probability, delay, ..Pie::new(&spec) }
     }
 
-    /// The probability after an update that finds so many packets of 1 ms each.
+    /// The probability after an update with this many queued packets of 1 ms each.
     fn updated(probability: f64, delay: f64, packets: u64) -> f64 {
         let mut pie = pie(probability, delay);
         pie.on_period(&held(packets));
@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn the_probability_follows_the_delay_and_its_change() {
-        // 40 ms after 20: 0.125 (40 - 15) ms + 1.25 (40 - 20) ms = 0.003125 + 0.025; whole from 10 % on, half below, 1/2048 at nothing.
+        // 40 ms after 20: 0.125 (40 - 15) ms + 1.25 (40 - 20) ms = 0.003125 + 0.025. The step is unscaled from 10 % on, half below, and
+        // 1/2048 at 0.
         assert!(near(updated(0.2, 0.020, 40), 0.2 + 0.028_125));
         assert!(near(updated(0.05, 0.020, 40), 0.05 + 0.028_125 / 2.0));
         assert!(near(updated(0.0, 0.020, 40), 0.028_125 / 2048.0));
@@ -150,15 +151,15 @@ mod tests {
     }
 
     #[test]
-    fn it_stays_a_probability_and_decays_when_the_queue_is_gone() {
+    fn the_probability_is_clamped_and_decays_when_the_queue_is_empty() {
         assert_eq!(updated(0.999, 0.0, 1000), 1.0);
         assert_eq!(updated(1e-7, 0.020, 0), 0.0);
-        // -0.001875 of the target, then 2 % less.
+        // -0.001875 from the target, then 2 % less.
         assert!(near(updated(0.2, 0.0, 0), (0.2 - 0.001_875) * 0.98));
     }
 
     #[test]
-    fn a_burst_passes_until_its_allowance_is_used_and_a_calm_restores_it() {
+    fn a_burst_passes_until_its_allowance_is_used_and_an_idle_period_restores_it() {
         let mut pie = pie(1.0, 0.1);
         let arrive = |pie: &mut Pie, packets: u64| {
             pie.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(packets), Bytes(1000 * packets)), Time::ZERO)
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::from_millis(15), Verdict::Accept));
         pie.on_period(&held(100));
         assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::ZERO, Verdict::Discard(Reason::Early)));
-        // Two packets are no queue.
+        // Two packets count as an empty queue.
         assert_eq!(arrive(&mut pie, 2), Verdict::Accept);
         pie.probability = 0.0;
         (0..2).for_each(|_| pie.on_period(&held(0)));
@@ -185,7 +186,7 @@ mod tests {
             (0..10_000).map(arrive).collect::<Vec<Verdict>>()
         };
         let count = |all: &[Verdict], one| all.iter().filter(|&&verdict| verdict == one).count();
-        // 1000 of 10,000, give or take 5 x sqrt(900) = 150; 1100, give or take 156.
+        // 1000 of 10,000, plus or minus 5 x sqrt(900) = 150; 1100, plus or minus 156.
         assert!(count(&verdicts(0.1), Verdict::Mark).abs_diff(1000) < 150);
         let above = verdicts(0.11);
         assert!(count(&above, Verdict::Mark) == 0 && count(&above, Verdict::Discard(Reason::Early)).abs_diff(1100) < 156);

@@ -1,8 +1,8 @@
-//! A policer: what comes faster than a token bucket allows is discarded, or marked, before it waits (RFC 2697 section 3, of one
-//! rate and one burst; RFC 2475 section 2.3.3.4). The link may be faster: what conforms is sent at its rate.
+//! Policer: discards or marks packets that exceed a token bucket, before they are queued (RFC 2697 section 3, with one rate and one burst;
+//! RFC 2475 section 2.3.3.4). The link may be faster; conforming packets are sent at its rate.
 //!
-//! A policer of the link it is as the policy of its queue; of flows or groups of flows, as that of several queues (`scheduler =
-//! "fifo"`), each of which has a bucket of its own.
+//! As the policy of a link's queue it polices the link. As the policy of several queues (`scheduler = "fifo"`), each with its own bucket,
+//! it polices flows or groups of flows.
 
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::token_bucket::{BucketSpec, TokenBucket};
@@ -61,7 +61,7 @@ impl Policy for Policer {
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, now: Time) -> Verdict {
         match self.excess {
-            // What there is no room for takes no tokens.
+            // A unit without room takes no tokens.
             _ if !buffer.has_room || self.bucket.take(now, unit.bytes) => Verdict::Accept,
             Excess::Discarded => Verdict::Discard(Reason::Policed),
             Excess::Marked => Verdict::Mark,
@@ -74,8 +74,7 @@ mod tests {
     use super::*;
     use crate::primitives::units::{Span, Units};
 
-    /// 8 Mbit/s, a byte a microsecond, and 3000 bytes at once: what becomes of packets of 1000 bytes that come at these
-    /// milliseconds.
+    /// Verdicts on packets of 1000 bytes that arrive at these milliseconds, at 8 Mbit/s (a byte per microsecond) and a burst of 3000 bytes.
     fn verdicts<const N: usize>(excess: Excess, at: [u64; N]) -> [Verdict; N] {
         let mut policer = Policer::new(&PolicerSpec { rate: Rate(8_000_000), burst: 3000, excess });
         let unit = Unit { bytes: Bytes(1000), is_last: true };
@@ -84,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_and_what_comes_faster_than_the_rate_after_it_does_not() {
+    fn a_burst_passes_and_packets_above_the_rate_after_it_do_not() {
         let (passes, excess) = (Verdict::Accept, Verdict::Discard(Reason::Policed));
         assert_eq!(
             verdicts(Excess::Discarded, [0, 0, 0, 0, 1, 1, 3, 3, 3]),
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_takes_no_tokens() {
+    fn units_without_room_take_no_tokens() {
         let mut policer = Policer::new(&PolicerSpec { rate: Rate(8_000_000), burst: 1000, excess: Excess::Discarded });
         let unit = Unit { bytes: Bytes(1000), is_last: true };
         let full = Occupancy { has_room: false, ..Occupancy::of(Units(9), Bytes(9000)) };

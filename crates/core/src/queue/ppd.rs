@@ -1,5 +1,5 @@
-//! PPD, partial packet discard: only what does not fit is lost, and with it the rest of its packet (Romanow and Floyd, IEEE JSAC
-//! 13(4), 1995). All of it is in [`Frame`].
+//! PPD, partial packet discard: only cells that do not fit are lost, together with the rest of their packets (Romanow and Floyd, IEEE JSAC
+//! 13(4), 1995). The implementation is [`Frame`].
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Unit, Verdict};
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn the_rest_of_a_packet_that_overflows_follows_it_although_there_is_room_again() {
-        // Two places. The third cell finds them taken; then one cell leaves, and the fourth is discarded all the same.
+        // Two places. The third cell finds both taken; then one cell leaves, and the fourth is discarded nevertheless.
         assert_eq!(play(2, "aaa.aA"), "++F.P+");
     }
 
@@ -64,18 +64,18 @@ mod tests {
     }
 
     #[test]
-    fn a_first_cell_that_does_not_fit_takes_its_packet_along() {
+    fn a_first_cell_that_does_not_fit_discards_its_packet() {
         assert_eq!(play(2, "bbaB.aaA"), "++FF.PP+");
     }
 
     #[test]
     fn each_vc_has_its_own_packet() {
-        // a loses its third cell; b, which arrives between, does not care.
+        // a loses its third cell; b, which arrives in between, is not affected.
         assert_eq!(play(4, "aabba.aBA"), "++++F.P+F");
     }
 
     #[test]
-    fn a_lost_packet_of_one_cell_leaves_no_rest_behind_it() {
+    fn a_lost_packet_of_one_cell_leaves_no_rest_to_discard() {
         assert_eq!(play(1, "bA.aA"), "+F.+F");
     }
 }

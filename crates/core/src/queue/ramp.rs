@@ -1,8 +1,7 @@
-//! Ramp: mark at random, the likelier the longer the queue is now: the switch of DCQCN, and RED without an average (Zhu and
-//! others, "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1, CP algorithm, figure 5).
+//! Ramp: marks at random, with a probability that grows with the instantaneous queue length. This is the switch of DCQCN, and RED without
+//! an average (Zhu and others, "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 3.1, CP algorithm, figure 5).
 //!
-//! The queue is what waits when a packet arrives, without that packet. What is not ECN-capable is discarded instead (RFC 3168,
-//! section 5).
+//! The queue length excludes the arriving packet. Packets that are not ECN-capable are discarded instead (RFC 3168, section 5).
 
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
@@ -27,7 +26,7 @@ member! {
 
 impl Settings for RampSpec {
     fn check(&self) -> Vec<Misfit> {
-        let order = || Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` below `upper`");
+        let order = || Misfit::error(&["lower", "upper"], "`lower` is not below `upper`", "`lower` below `upper`");
         (self.lower >= self.upper).then(order).into_iter().collect()
     }
 
@@ -85,12 +84,12 @@ mod tests {
     }
 
     #[test]
-    fn the_probability_rises_from_the_lower_queue_to_the_upper_and_leaps() {
+    fn the_probability_rises_between_the_thresholds_and_jumps_above() {
         assert_eq!([0, 5, 10, 15, 25, 26].map(|queue| ramp().probability(Units(queue))), [0.0, 0.0, 0.125, 0.25, 0.5, 1.0]);
     }
 
     #[test]
-    fn as_many_are_marked_as_the_queue_of_the_moment_says() {
+    fn the_marked_fraction_follows_the_instantaneous_queue() {
         let marks = |queue| {
             let mut ramp = ramp();
             ramp.draw_from(Stream::new(Entity { seed: 1, name: "ramp", index: 0 }, Purpose::Policy));
@@ -98,7 +97,7 @@ mod tests {
             let unit = Unit { bytes: Bytes(1000), is_last: true };
             (0..10_000).filter(|_| ramp.on_arrival(&unit, &mut (), &buffer, Time::ZERO) == Verdict::Mark).count()
         };
-        // A quarter of 10,000, give or take 5 x sqrt(1875) = 217.
+        // A quarter of 10,000, plus or minus 5 x sqrt(1875) = 217.
         assert!(marks(15).abs_diff(2500) < 217, "{}", marks(15));
         assert_eq!((marks(5), marks(26)), (0, 10_000));
     }

@@ -1,16 +1,17 @@
-//! RED, random early detection: mark at random, the likelier the longer the average queue, so that senders slow down before it
-//! overflows, and not all at once (Floyd and Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM Transactions on
-//! Networking 1(4), 1993, figure 2).
+//! RED, random early detection: marks at random, with a probability that grows with the average queue length, so that senders slow down
+//! before the queue overflows, and not all at once (Floyd and Jacobson, "Random early detection gateways for congestion avoidance",
+//! IEEE/ACM Transactions on Networking 1(4), 1993, figure 2).
 //!
-//! Counted in bytes, the queue is the typical packets that its bytes make, and a packet is marked as many times as likely as it is larger
-//! than a typical one (section 4 of the paper, which divides by the largest packet; Floyd, "RED: discussions of byte and packet modes",
-//! 1997, tells the two apart, here they go together). RFC 7141, section 2.2, advises against it, because it favours small packets.
+//! In bytes mode, the queue length is its bytes divided by the typical packet size, and the marking probability is proportional to the
+//! packet size relative to the typical size (section 4 of the paper, which divides by the maximum packet size; Floyd, "RED: discussions of
+//! byte and packet modes", 1997, distinguishes the two modes, which are combined here). RFC 7141, section 2.2, advises against it, because
+//! it favours small packets.
 //!
-//! With a probability of p_b at a steady average, twice as much is signalled: the distances between marks are spread evenly over 1 to 1 / p_b
-//! (section 7). The RED of ns-2 lets 1 / p_b packets pass first unless told otherwise (`wait_`), and signals two thirds of p_b.
+//! At a steady average with a probability of p_b, twice p_b is signalled, because the distances between marks are uniform over 1 to 1 / p_b
+//! (section 7). The RED of ns-2 lets 1 / p_b packets pass first by default (`wait_`), and signals two thirds of p_b.
 //!
-//! Differs: an idle time begins when the port has nothing more to send, which is when the last packet has left and not when its service
-//! begins. Counted in bytes, marks are spread over bytes as they otherwise are over packets: the count since the last mark is in typical
+//! Differs: idle time begins when the port has nothing more to send, which is when the last packet has left and not when its service
+//! begins. In bytes mode, marks are spread over bytes as they otherwise are over packets: the count since the last mark is in typical
 //! packets, too.
 
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
@@ -20,8 +21,8 @@ use crate::primitives::units::{Bytes, Time};
 use crate::settings::{Kind, Misfit, PACKET_BYTES, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
-// The weight is that of section 6 of the paper, the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of
-// RED", 2000).
+// The weight is from section 6 of the paper; the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of RED",
+// 2000).
 member! {
     /// Random early detection: marks or discards at random, with a probability that grows with the average queue length. Discards packets
     /// that cannot be marked.
@@ -71,8 +72,8 @@ words! {
 
 impl Settings for RedSpec {
     fn check(&self) -> Vec<Misfit> {
-        let order = || Misfit::error(&["lower", "upper"], "thresholds out of order", "`lower` below `upper`");
-        let never = |keys| Misfit::error(keys, "at 0 RED never marks", "above 0, at most 1");
+        let order = || Misfit::error(&["lower", "upper"], "`lower` is not below `upper`", "`lower` below `upper`");
+        let never = |keys| Misfit::error(keys, "with a value of 0 RED never marks", "above 0, at most 1");
         let weight = (self.weight == 0.0).then(|| never(&["weight"]));
         let probability = (self.max_probability == 0.0).then(|| never(&["max_probability"]));
         (self.lower >= self.upper).then(order).into_iter().chain(weight).chain(probability).collect()
@@ -94,7 +95,7 @@ impl Settings for RedSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Red {
     spec: RedSpec,
-    /// Of the queue, in packets or typical packets (avg).
+    /// Average queue length, in packets or typical packets (avg).
     average: f64,
     /// Packets or typical packets since the last mark (count); `None` while the average is below `lower`.
     since_mark: Option<f64>,
@@ -120,12 +121,12 @@ impl Red {
         math::pow(kept, missed) * self.average
     }
 
-    /// So many typical packets.
+    /// Converts bytes to typical packets.
     fn typical(&self, bytes: Bytes) -> f64 {
         bytes.0 as f64 / f64::from(self.spec.packet)
     }
 
-    /// The probability at this average, of a typical packet and before marks are spread out (p_b); 1 or more marks everything.
+    /// Marking probability at this average, for a typical packet and before marks are spread (p_b); at 1 or more every packet is marked.
     fn raw_probability(&self) -> f64 {
         let RedSpec { max_probability, gentle, .. } = self.spec;
         let (lower, upper) = (self.spec.lower as f64, self.spec.upper as f64);
@@ -136,7 +137,7 @@ impl Red {
         }
     }
 
-    /// For how many packets it counts.
+    /// Number of packets that the unit counts for.
     fn counts_for(&self, unit: &Unit) -> f64 {
         match self.spec.counts {
             RedCounts::Packets => 1.0,
@@ -144,11 +145,11 @@ impl Red {
         }
     }
 
-    /// The probability that spreads marks evenly: each of the next 1 / `raw` packets is equally likely to be the one (p_a).
+    /// Probability that spreads marks evenly: each of the next 1 / `raw` packets is equally likely to be marked (p_a).
     fn probability(&self, unit: &Unit) -> f64 {
         let raw = self.raw_probability();
         let (own, left) = (self.counts_for(unit) * raw, 1.0 - self.since_mark.unwrap_or(0.0) * raw);
-        // From 1 on everything is marked, however small.
+        // From 1 on every packet is marked, however small.
         if raw < 1.0 && left > own { own / left } else { 1.0 }
     }
 }
@@ -193,26 +194,26 @@ mod tests {
         Unit { bytes: Bytes(bytes), ..PACKET }
     }
 
-    /// Thresholds 5 and 15, half of each sample, one in ten at the upper threshold.
+    /// Thresholds 5 and 15, a weight of one half, a probability of one tenth at the upper threshold.
     fn red(average: f64, gentle: bool) -> Red {
         let (counts, signals) = (RedCounts::Packets, RedSignals::Marks);
         let spec = RedSpec { lower: 5, upper: 15, weight: 0.5, max_probability: 0.1, gentle, packet: 1000, counts, signals };
         Red { average, ..Red::new(&spec) }
     }
 
-    /// At one in four, so many packets after a mark.
+    /// A RED with probability 1/4, this many packets after a mark.
     fn quarter(since_mark: f64) -> Red {
         let red = in_bytes(10.0);
         Red { spec: RedSpec { max_probability: 0.5, ..red.spec }, since_mark: Some(since_mark), ..red }
     }
 
-    /// As [`red`], counted in bytes.
+    /// As [`red`], in bytes mode.
     fn in_bytes(average: f64) -> Red {
         let red = red(average, false);
         Red { spec: RedSpec { counts: RedCounts::Bytes, ..red.spec }, ..red }
     }
 
-    /// Marks among so many arrivals of this size at a steady queue of ten typical packets.
+    /// Number of marks among these arrivals of this size, at a steady queue of ten typical packets.
     fn marks(mut red: Red, arrivals: u32, bytes: u64) -> usize {
         red.draw_from(Stream::new(Entity { seed: 1, name: "steady", index: 0 }, Purpose::Policy));
         let unit = of_size(bytes);
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_average_moves_by_its_weight_and_forgets_while_idle() {
+    fn the_average_moves_by_its_weight_and_decays_while_idle() {
         // (8 + 4) / 2 = 6, busy. Three packets of 1 ms could have been sent in 3 ms: 8 / 2^3 = 1.
         assert_eq!(red(8.0, false).averaged(&Occupancy::of(Units(4), Bytes(4000))), 6.0);
         assert_eq!(red(8.0, false).averaged(&Occupancy { idle: Span::from_millis(3), ..Occupancy::of(Units(0), Bytes(0)) }), 1.0);
@@ -232,16 +233,16 @@ mod tests {
     fn the_probability_grows_linearly_between_the_thresholds() {
         let at = |average, gentle| red(average, gentle).raw_probability();
         assert_eq!((at(5.0, false), at(10.0, false), at(15.0, false)), (0.0, 0.05, 1.0));
-        // Gentle: 0.1 at 15, 1 at 30, and half-way 0.55.
+        // Gentle: 0.1 at 15, 1 at 30, and 0.55 half-way.
         assert_eq!((at(15.0, true), at(22.5, true), at(30.0, true)), (0.1, 0.55, 1.0));
     }
 
     #[test]
     fn marks_are_spread_evenly_over_the_packets() {
-        // One in four: 1/4, then 1/3 of what is left, 1/2, and the fourth surely.
+        // Probability 1/4: 1/4, then 1/3 of the rest, 1/2, and the fourth with certainty.
         let at = |since| quarter(since).probability(&PACKET);
         assert_eq!([0.0, 1.0, 2.0, 3.0, 4.0].map(at), [0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
-        // Halves of a packet: 1/8, 1/7, 1/6, 1/5 of what is left. And one that is as large as five.
+        // Halves of a packet: 1/8, 1/7, 1/6, 1/5 of the rest. Then one that is as large as five.
         let at = |since| quarter(since).probability(&of_size(500));
         assert_eq!([0.0, 0.5, 1.0, 1.5].map(at), [1.0 / 8.0, 1.0 / 7.0, 1.0 / 6.0, 1.0 / 5.0]);
         assert_eq!(quarter(0.0).probability(&of_size(5000)), 1.0);
@@ -259,24 +260,24 @@ mod tests {
 
     #[test]
     fn at_a_steady_average_of_ten_one_packet_in_eleven_is_marked() {
-        // p_b = 0.05. After a mark the count is 1 at the next packet (figure 2), so that the marks are 1 to 19 packets apart, each as likely:
-        // 10 on average. 10,000 packets hold 1000 marks, give or take 5 x sqrt(1000) x 5.48 / 10 = 87.
+        // p_b = 0.05. After a mark the count is 1 at the next packet (figure 2), so the distances between marks are uniform over 1 to 19:
+        // 10 on average. 10,000 packets have 1000 marks, plus or minus 5 x sqrt(1000) x 5.48 / 10 = 87.
         let marks = marks(red(10.0, false), 10_000, 1000);
         assert!((913..=1087).contains(&marks), "{marks}");
     }
 
     #[test]
-    fn counted_in_bytes_the_average_is_in_typical_packets() {
+    fn in_bytes_mode_the_average_is_in_typical_packets() {
         // 40 acknowledgements of 50 bytes are two packets of 1000: (8 + 2) / 2.
         assert_eq!(in_bytes(8.0).averaged(&Occupancy::of(Units(40), Bytes(2000))), 5.0);
-        // At an average of 10 a packet has 0.05 and one of half the size half of that, before marks are spread out.
+        // At an average of 10 a packet has 0.05 and one of half the size half of that, before marks are spread.
         assert_eq!(in_bytes(10.0).probability(&of_size(500)), 0.025);
     }
 
     #[test]
-    fn counted_in_bytes_so_many_bytes_are_marked_whatever_they_come_in() {
-        // Typical packets as above. Of packets of 500 bytes the marks are 1 to 39 apart, 20 on average: 20,000 hold 1000, give or take
-        // 5 x sqrt(1000) x 11.3 / 20 = 89. Counted in packets they were 20 in the queue, where all is marked.
+    fn in_bytes_mode_the_fraction_of_marked_bytes_does_not_depend_on_the_packet_size() {
+        // Typical packets as above. For packets of 500 bytes the distances between marks are 1 to 39, 20 on average: 20,000 have 1000
+        // marks, plus or minus 5 x sqrt(1000) x 11.3 / 20 = 89. In packets mode the queue would be 20, where every packet is marked.
         assert_eq!(marks(in_bytes(10.0), 10_000, 1000), marks(red(10.0, false), 10_000, 1000));
         let found = marks(in_bytes(10.0), 20_000, 500);
         assert!((911..=1089).contains(&found), "{found}");
@@ -284,12 +285,13 @@ mod tests {
     }
 
     #[test]
-    fn it_discards_where_it_is_to_drop() {
+    fn packets_are_discarded_if_drops_signal_congestion() {
         let red = red(40.0, false);
         let mut red = Red { spec: RedSpec { signals: RedSignals::Drops, ..red.spec }, ..red };
         let mut arrive =
             |waiting| red.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(waiting), Bytes(1000 * waiting)), Time::ZERO);
-        // (40 + 10) / 2 = 25, then (25 + 4) / 2 = 14.5 where it may pass, then (14.5 + 1) / 2 = 7.75 and 4.375, below the threshold.
+        // (40 + 10) / 2 = 25, then (25 + 4) / 2 = 14.5 where the packet may pass, then (14.5 + 1) / 2 = 7.75 and 4.375, below the
+        // threshold.
         assert_eq!(arrive(10), Verdict::Discard(Reason::Early));
         arrive(4);
         arrive(1);

@@ -1,15 +1,14 @@
-//! SPD, single packet discard: one early loss for each VC whose queue builds up, so that TCP slows down before the switch is in
-//! need; EPD stands behind it (Sun, "Regulation of TCP Flow in Heterogeneous Networks Using Packet Discarding Schemes", MIT 1998,
-//! section 3.3).
+//! SPD, single packet discard: one early loss for each VC whose queue builds up, so that TCP slows down before the switch is congested,
+//! with EPD as a fallback (Sun, "Regulation of TCP Flow in Heterogeneous Networks Using Packet Discarding Schemes", MIT 1998, section 3.3).
 //!
-//! When the VC's own queue has reached `dropping_threshold` and the whole queue exceeds `congestion_threshold`, one packet is
-//! discarded, and no other for this reason until the VC's own queue has been empty. (Section 3.2 has "the buffer" empty; the
-//! code, its comment and the text after it mean the VC's own cells.) With no dropping threshold, or none of the queue between the
-//! congestion threshold and EPD's, it is EPD.
+//! When the VC's own queue has reached `dropping_threshold` and the whole queue exceeds `congestion_threshold`, one packet is discarded,
+//! and no other for this reason until the VC's own queue has been empty. (Section 3.2 has "the buffer" empty; the code, its comment and the
+//! text after it mean the VC's own cells.) Without a dropping threshold, or without room between the congestion threshold and EPD's, it is
+//! EPD.
 //!
-//! Two readings of the printed code. Its `Dropping == FALSE;`, where the one discard should be noted, is a comparison without
-//! effect. *Corrected*, it is the assignment that the text describes. *As printed*, nothing is noted, and every packet that
-//! begins under these conditions is discarded.
+//! The printed code has two interpretations. Its `Dropping == FALSE;`, where the single discard should be recorded, is a comparison without
+//! effect. *Corrected*, it is the assignment described in the text. *As printed*, nothing is recorded, and every packet that begins under
+//! these conditions is discarded.
 
 use super::support::frame::Frame;
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
@@ -29,13 +28,13 @@ member! {
         /// Queue length in cells that must be exceeded for the single discard (CongestTh).
         congestion_threshold: u64 => Kind::Cells { or_none: false }; "50 %",
         /// Interpretation of the printed code.
-        reading: SpdReading = SpdReading::Corrected => Kind::Words(&SpdReading::WORDS),
+        variant: SpdVariant = SpdVariant::Corrected => Kind::Words(&SpdVariant::WORDS),
     }
 }
 
 words! {
     /// Interpretation of the printed code of single packet discard.
-    pub enum SpdReading ("reading") {
+    pub enum SpdVariant ("variant") {
         /// As described in the text: one packet, and no other until the VC's own queue has been empty.
         Corrected = "corrected",
         /// As printed: every packet that begins while the queue is built up.
@@ -58,12 +57,12 @@ impl Settings for SpdSpec {
             )
         });
         let out_of_reach = out_of_reach.then(|| {
-            let message = "EPD begins before any VC can hold so many cells: this policy is `epd`";
+            let message = "EPD discards before any VC can hold this many cells: this policy is `epd`";
             Misfit::warning(&["dropping_threshold", "epd_threshold"], message, "`dropping_threshold` below `epd_threshold`")
         });
         let always = always.then(|| {
             let message =
-                "a VC with nothing in the buffer has reached this threshold: while there is congestion it loses all its packets";
+                "a VC without buffered cells has reached this threshold: it loses every packet during congestion";
             Misfit::warning(&["dropping_threshold"], message, "at least `1 cell`, or `none`")
         });
         never.into_iter().chain(out_of_reach).chain(always).collect()
@@ -71,21 +70,21 @@ impl Settings for SpdSpec {
 
     fn samples() -> Vec<SpdSpec> {
         let usual =
-            SpdSpec { dropping_threshold: Some(5), epd_threshold: 150, congestion_threshold: 20, reading: SpdReading::Corrected };
+            SpdSpec { dropping_threshold: Some(5), epd_threshold: 150, congestion_threshold: 20, variant: SpdVariant::Corrected };
         vec![
             usual,
-            SpdSpec { reading: SpdReading::Printed, ..usual },
+            SpdSpec { variant: SpdVariant::Printed, ..usual },
             SpdSpec { dropping_threshold: None, ..usual },
             SpdSpec { dropping_threshold: Some(25), epd_threshold: 100, congestion_threshold: 0, ..usual },
         ]
     }
 }
 
-/// What the switch remembers of a VC.
+/// Switch state per VC.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct SpdVc {
     frame: Frame,
-    /// The one packet has been discarded, and the VC's queue not been empty since (`Dropping` is false).
+    /// The single packet has been discarded, and the VC's queue has not been empty since (`Dropping` is false).
     spent: bool,
 }
 
@@ -97,7 +96,7 @@ impl Spd {
         Spd(*spec)
     }
 
-    /// Why a packet may not begin, if so. [`Reason::Single`]: unless the VC's one packet has been discarded already.
+    /// Why a packet may not begin, if it may not. [`Reason::Single`] applies unless the VC's single packet has already been discarded.
     #[inline]
     fn refuses(&self, buffer: &Occupancy) -> Option<Reason> {
         if buffer.units >= Units(self.0.epd_threshold) {
@@ -121,7 +120,7 @@ impl Policy for Spd {
         }
         let applies = |reason: &Reason| *reason != Reason::Single || !vc.spent;
         let verdict = vc.frame.judge(cell, buffer, || self.refuses(buffer).filter(applies));
-        if verdict == Verdict::Discard(Reason::Single) && self.0.reading == SpdReading::Corrected {
+        if verdict == Verdict::Discard(Reason::Single) && self.0.variant == SpdVariant::Corrected {
             vc.spent = true;
         }
         verdict
@@ -138,9 +137,9 @@ mod tests {
         ModelBuffer::new(Spd::new(&spec), places, vcs)
     }
 
-    /// SPD from 2 cells of the VC on, above 3 cells in all; EPD from 8.
+    /// SPD from 2 cells of the VC on, above 3 cells in total; EPD from 8.
     const SPEC: SpdSpec =
-        SpdSpec { dropping_threshold: Some(2), epd_threshold: 8, congestion_threshold: 3, reading: SpdReading::Corrected };
+        SpdSpec { dropping_threshold: Some(2), epd_threshold: 8, congestion_threshold: 3, variant: SpdVariant::Corrected };
 
     fn play(cells: &str) -> String {
         model(SPEC, 99, 2).play(cells)
@@ -148,7 +147,7 @@ mod tests {
 
     #[test]
     fn one_packet_is_discarded_of_a_queue_that_builds_up_and_then_only_epd_discards() {
-        // At 4 one is lost; at 5 and 7 none; at 9 EPD is in charge.
+        // At 4 one packet is lost; at 5 and 7 none; at 9 EPD applies.
         assert_eq!(play("aaaAaAaAaAaA"), "++++S+++++E+");
     }
 
@@ -159,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_queue_of_the_vc_itself_must_have_built_up() {
-        // b begins at 4 with nothing of its own, at 6 with two cells.
+        // b begins at 4 without own cells, at 6 with two.
         assert_eq!(play("aaaAbBbB"), "++++++S+");
     }
 
@@ -173,7 +172,7 @@ mod tests {
     fn a_vc_whose_own_queue_has_been_empty_may_lose_another_packet() {
         // The five cells of a leave, b's two stay. An arrival finds a's queue empty; the packet after it is lost at 6.
         assert_eq!(play("aaaAaAbB.....aaaAaA"), "++++S+++.....++++S+");
-        // With one of a's cells left it is not.
+        // With one of a's cells left it is not lost.
         assert_eq!(play("aaaAaAbB....aaaAaA"), "++++S+++....++++++");
     }
 
@@ -184,7 +183,7 @@ mod tests {
 
     #[test]
     fn as_printed_every_packet_is_discarded_while_the_queue_is_built_up() {
-        let mut printed = model(SpdSpec { reading: SpdReading::Printed, ..SPEC }, 99, 2);
+        let mut printed = model(SpdSpec { variant: SpdVariant::Printed, ..SPEC }, 99, 2);
         assert_eq!(printed.play("aaaAaAaAaA..aA"), "++++S+S+S+..S+");
     }
 
@@ -197,8 +196,8 @@ mod tests {
     fn without_a_dropping_threshold_it_is_epd() {
         let events = traffic("no dropping threshold", 7, 12);
         let epd = ModelBuffer::new(Epd::new(&EpdSpec { threshold: 40 }), 60, 7).replay(&events);
-        for reading in [SpdReading::Corrected, SpdReading::Printed] {
-            let spec = SpdSpec { dropping_threshold: None, epd_threshold: 40, congestion_threshold: 10, reading };
+        for reading in [SpdVariant::Corrected, SpdVariant::Printed] {
+            let spec = SpdSpec { dropping_threshold: None, epd_threshold: 40, congestion_threshold: 10, variant };
             assert_eq!(model(spec, 60, 7).replay(&events), epd);
         }
     }
@@ -214,12 +213,12 @@ mod tests {
     }
 
     #[test]
-    fn with_the_thresholds_apart_it_is_not_epd_and_the_readings_differ() {
+    fn with_distinct_thresholds_it_is_not_epd_and_the_interpretations_differ() {
         let events = traffic("apart", 7, 12);
         let epd = ModelBuffer::new(Epd::new(&EpdSpec { threshold: 40 }), 60, 7).replay(&events);
         let corrected = SpdSpec { dropping_threshold: Some(3), epd_threshold: 40, congestion_threshold: 10, ..SPEC };
         let [corrected, printed] =
-            [corrected, SpdSpec { reading: SpdReading::Printed, ..corrected }].map(|spec| model(spec, 60, 7).replay(&events));
+            [corrected, SpdSpec { variant: SpdVariant::Printed, ..corrected }].map(|spec| model(spec, 60, 7).replay(&events));
         let singles =
             |verdicts: &[Verdict]| verdicts.iter().filter(|verdict| **verdict == Verdict::Discard(Reason::Single)).count();
         assert_ne!(corrected, epd);

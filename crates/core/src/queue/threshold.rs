@@ -1,10 +1,10 @@
-//! Threshold: mark what finds more than so much waiting, the switch of DCTCP (Bensley and others, RFC 8257, section 3.1; Alizadeh and
-//! others, "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1). Nothing is averaged and nothing is random: a sender learns from the part of
-//! its packets that are marked.
+//! Threshold: marks packets that arrive at a queue longer than a threshold. This is the switch of DCTCP (Bensley and others, RFC 8257,
+//! section 3.1; Alizadeh and others, "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.1). It uses no average and no random numbers:
+//! senders use the fraction of marked packets.
 //!
-//! The queue is what waits when a packet arrives, without that packet: one that counts it has a threshold that is larger by one.
+//! The queue length excludes the arriving packet. An implementation that includes it needs a threshold that is larger by one.
 //!
-//! What is not ECN-capable is discarded instead (RFC 3168, section 5): for such packets the buffer ends at the threshold.
+//! Packets that are not ECN-capable are discarded instead (RFC 3168, section 5): for them the buffer ends at the threshold.
 
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::units::Time;
@@ -55,14 +55,14 @@ mod tests {
 
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
-    /// What becomes of a packet that finds so many waiting.
+    /// The verdict on a packet that finds this many packets queued.
     fn finds(threshold: u64, waiting: u64) -> Verdict {
         let buffer = Occupancy::of(Units(waiting), Bytes(1000 * waiting));
         Threshold::new(&ThresholdSpec { threshold }).on_arrival(&PACKET, &mut (), &buffer, Time::ZERO)
     }
 
     #[test]
-    fn it_marks_from_one_beyond_the_threshold_on() {
+    fn it_marks_from_one_packet_above_the_threshold() {
         assert_eq!(
             [4, 5, 6, 99].map(|waiting| finds(5, waiting)),
             [Verdict::Accept, Verdict::Accept, Verdict::Mark, Verdict::Mark]
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn at_a_threshold_of_zero_only_what_does_not_wait_behind_others_passes() {
+    fn at_a_threshold_of_zero_only_packets_at_an_empty_queue_pass_unmarked() {
         assert_eq!((finds(0, 0), finds(0, 1)), (Verdict::Accept, Verdict::Mark));
     }
 }

@@ -1,8 +1,8 @@
-//! Deficit round robin: in its turn a queue may send its quantum of bytes and what it has left from the turns before (Shreedhar and Varghese,
-//! 1995). When there is no room, the queue with the most bytes makes some (its buffer stealing).
+//! Deficit round robin: in its turn a queue may send its quantum of bytes plus its deficit from earlier turns (Shreedhar and Varghese,
+//! 1995). When there is no room, a packet of the queue with the most bytes is discarded (the paper's buffer stealing).
 //!
-//! Differs: the queue with the least weight gets the quantum, the others as many times more as their weights say, where the paper gives each queue a
-//! quantum of its own.
+//! Differs: the queue with the smallest weight gets the quantum, and the others get multiples in proportion to their weights, whereas the
+//! paper gives each queue its own quantum.
 
 use super::round_robin::Row;
 use super::{Joined, Leaving, Left, Room, Scheduler};
@@ -29,7 +29,7 @@ impl Settings for DrrSpec {
     }
 }
 
-/// Bytes a turn of each queue: what the one with the least weight gets, times the weights.
+/// Quantum of each queue in bytes: that of the queue with the smallest weight, in proportion to the weights.
 pub(super) fn quanta(quantum: u32, weights: &[f64]) -> Vec<u64> {
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
     weights.iter().map(|weight| (f64::from(quantum) * weight / least).round() as u64).collect()
@@ -42,7 +42,7 @@ pub struct Drr {
     quanta: Vec<u64>,
     deficits: Vec<u64>,
     is_in_row: Vec<bool>,
-    /// The first of the row has had its quantum.
+    /// The first queue of the row has received its quantum.
     is_served: bool,
 }
 
@@ -85,7 +85,7 @@ impl Scheduler for Drr {
     fn on_left(&mut self, left: &Left) {
         let Left { queue, bytes, why, is_empty } = *left;
         if why == Leaving::Sent {
-            // What finds a free transmitter is sent without a turn.
+            // A packet that finds an idle transmitter is sent without a turn.
             self.deficits[queue] = self.deficits[queue].saturating_sub(bytes.0);
         }
         if is_empty {
@@ -105,21 +105,21 @@ mod tests {
 
     #[test]
     fn the_papers_figures_2_and_3() {
-        // Packets 20, 750, 200 | 500, 500 | 200, 600, 100 | 50, 700, 180 bytes, the first of each at the head; a quantum of 500.
+        // Packets 20, 750, 200 | 500, 500 | 200, 600, 100 | 50, 700, 180 bytes, written from the tail to the head; a quantum of 500.
         let mut port = ModelPort::new(&SchedulerSpec::Drr(DrrSpec { quantum: 500 }), &[1.0; 4]);
         let queues: [&[u64]; 4] = [&[200, 750, 20], &[500, 500], &[100, 600, 200], &[180, 700, 50]];
         for (queue, sizes) in queues.iter().enumerate() {
             sizes.iter().for_each(|&bytes| port.store(queue, bytes));
         }
-        // Round 1: 200 of queue 1, which keeps 300; 500 of queue 2; 100 of 3 (400 left); 180 of 4 (320 left). Round 2: 750 and 20 of
-        // 800; 500; 600 and 200 of 900; 700 and 50 of 820.
+        // Round 1: 200 of queue 1, which keeps 300; 500 of queue 2; 100 of 3 (400 left); 180 of 4 (320 left). Round 2: 750 and 20 of 800;
+        // 500; 600 and 200 of 900; 700 and 50 of 820.
         assert_eq!(port.send_all(), [0, 1, 2, 3, 0, 0, 1, 2, 2, 3, 3]);
     }
 
     #[test]
     fn backlogged_queues_differ_by_less_than_a_quantum_and_a_unit_for_each_weight() {
-        // Shreedhar and Varghese, lemma 2 and theorem 4: after m turns of both, each sent m quanta, less at most a unit; and one has one turn more
-        // at most.
+        // Shreedhar and Varghese, lemma 2 and theorem 4: after m turns of both, each has sent m quanta, less at most a packet; and one is
+        // at most one turn ahead.
         crate::schedule::model_port::fairness(&SchedulerSpec::Drr(DrrSpec { quantum: 1500 }), 1500.0);
     }
 }

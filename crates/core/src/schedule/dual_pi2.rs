@@ -1,14 +1,13 @@
-//! DualPI2: a queue for packets that say that they are L4S (L) and one for the others (C), whose marks are coupled, so that a
-//! flow of either kind gets about as much, while L is short (De Schepper, Briscoe and White, RFC 9332, appendix A, with the edge
-//! cases of A.2).
+//! DualPI2: a queue for L4S packets (L) and a queue for Classic packets (C) with coupled marking, so that flows of either kind get about
+//! the same rate while L stays short (De Schepper, Briscoe and White, RFC 9332, appendix A, with the edge cases of A.2).
 //!
-//! A linear controller of the delay makes the base probability p'. C is shown its square, which senders like Reno answer by the
-//! root of it; L is shown k p' or, if that is more, what a ramp over its own delay says. Marks are spread evenly (`recur`).
+//! A linear controller of the delay computes the base probability p'. C is marked with its square, which senders like Reno respond to with
+//! its square root; L is marked with k p' or, if larger, with a ramp over its own delay. Marks are spread evenly (`recur`).
 //!
-//! Differs: who is L is a matter of the flow, whose acknowledgements and retransmissions go with it, though they can carry no
-//! mark; they are marked as little in L as anything else that cannot be. The native marks of L are by the packet's own wait, and
-//! only if another waits behind it (Th_len of a packet). Of the schedulers that section 4.2.2 speaks of, weighted round robin
-//! counts bytes. The RFC leaves the share of C and the time shift to who runs the link: the defaults are examples.
+//! Differs: classification as L is per flow and includes the flow's acknowledgements and retransmissions, although they cannot carry a
+//! mark. Like any other packet that cannot be marked, they are not marked in L. The native marks of L depend on the packet's own wait, and
+//! apply only if another packet waits behind it (Th_len of a packet). Of the schedulers discussed in section 4.2.2, weighted round robin
+//! counts bytes. The RFC leaves the share of C and the time shift to the operator: the defaults are examples.
 
 use super::{Decision, Due, Joined, Leaving, Left, Scheduler};
 use crate::primitives::units::{Bytes, Span, Time};
@@ -26,7 +25,7 @@ words! {
     }
 }
 
-// RFC 9332 figure 2, for a round trip of 100 ms at most (RTT_max).
+// RFC 9332 figure 2, for a maximum RTT of 100 ms (RTT_max).
 member! {
     /// Two queues with coupled marking: one for L4S packets (`l4s`) and one for all others. Includes the policies of both.
     DualPi2 = "dualpi2", "RFC 9332 appendix A";
@@ -43,8 +42,8 @@ member! {
         /// Coupling factor: L4S packets are marked with at least this multiple of the base probability (k).
         coupling: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
         /// Delay above which the L4S queue marks on its own (minTh).
-        ramp_from: Span = Span::from_micros(800) => Kind::Duration { least: Span::ZERO },
-        /// Width of the ramp above `ramp_from`, at whose end every L4S packet is marked; 0 gives a step (range).
+        l4s_min_threshold: Span = Span::from_micros(800) => Kind::Duration { least: Span::ZERO },
+        /// Width of the ramp above `l4s_min_threshold`, at whose end every L4S packet is marked; 0 gives a step (range).
         ramp: Span = Span::from_micros(400) => Kind::Duration { least: Span::ZERO },
         /// Service discipline of the two queues.
         service: DualService = DualService::WeightedRoundRobin => Kind::Words(&DualService::WORDS),
@@ -57,11 +56,11 @@ member! {
 
 impl Settings for DualPi2Spec {
     fn check(&self) -> Vec<Misfit> {
-        let alpha = || Misfit::error(&["alpha"], "with this the delay has no target", "above 0");
-        let share = || Misfit::error(&["classic_share"], "a queue that never gets a turn", "above 0, below 1");
+        let alpha = || Misfit::error(&["alpha"], "an `alpha` of 0 removes the delay target", "above 0");
+        let share = || Misfit::error(&["classic_share"], "a `classic_share` of 0 or 1 never serves one of the queues", "above 0, below 1");
         let is_share = self.classic_share > 0.0 && self.classic_share < 1.0;
         let usual = DualPi2Spec::default();
-        let ignored = |keys, expected| Misfit::warning(keys, "ignored: it is of the other `service`", expected);
+        let ignored = |keys, expected| Misfit::warning(keys, "the setting is ignored: it applies to the other `service`", expected);
         let of_service = match self.service {
             DualService::WeightedRoundRobin if !is_share => Some(share()),
             DualService::WeightedRoundRobin => {
@@ -80,7 +79,7 @@ impl Settings for DualPi2Spec {
     }
 }
 
-/// Numbers of the two queues.
+/// Indices of the two queues.
 const L: usize = 0;
 const C: usize = 1;
 
@@ -89,11 +88,11 @@ pub struct DualPi2 {
     spec: DualPi2Spec,
     /// p'.
     base: f64,
-    /// Seconds, at the last update (prevq).
+    /// Delay in seconds at the last update (prevq).
     delay: f64,
-    /// When what waits in each queue joined it.
+    /// Arrival times of the packets in each queue.
     arrivals: [VecDeque<Time>; 2],
-    /// What probabilities of each queue have come to since its last mark or discard (count of `recur`).
+    /// Sum of each queue's probabilities since its last mark or discard (count of `recur`).
     due: [f64; 2],
     /// Bytes that C may send ahead of L.
     credit: f64,
@@ -114,18 +113,18 @@ impl DualPi2 {
         (self.spec.coupling * self.base).min(1.0)
     }
 
-    /// p_Cmax: from there on L cannot be told more by marks.
+    /// p_Cmax: from this probability on, marks cannot increase the signal to L.
     fn most_of_classic(&self) -> f64 {
         1.0 / (self.spec.coupling * self.spec.coupling)
     }
 
     /// laqm.
     fn native(&self, due: &Due) -> f64 {
-        let DualPi2Spec { ramp_from, ramp, .. } = self.spec;
+        let DualPi2Spec { l4s_min_threshold, ramp, .. } = self.spec;
         match due.waited {
             _ if due.bytes_behind == Bytes(0) => 0.0,
-            waited if waited >= ramp_from + ramp => 1.0,
-            waited if waited > ramp_from => (waited.0 - ramp_from.0) as f64 / ramp.0 as f64,
+            waited if waited >= l4s_min_threshold + ramp => 1.0,
+            waited if waited > l4s_min_threshold => (waited.0 - l4s_min_threshold.0) as f64 / ramp.0 as f64,
             _ => 0.0,
         }
     }
@@ -181,7 +180,7 @@ impl Scheduler for DualPi2 {
     fn on_left(&mut self, left: &Left) {
         self.arrivals[left.queue].pop_front();
         let (bytes, share) = (left.bytes.0 as f64, self.spec.classic_share);
-        // Credit is of the time in which both wait.
+        // Credit is earned only while both queues are backlogged.
         self.credit = match left.queue {
             _ if self.arrivals[C].is_empty() => 0.0,
             _ if left.why == Leaving::Discarded => self.credit,
@@ -198,7 +197,7 @@ impl Scheduler for DualPi2 {
         Some(self.spec.period)
     }
 
-    /// `dualpi2_update`, by the longer of both delays as in appendix A.2.
+    /// `dualpi2_update`, with the longer of both delays as in appendix A.2.
     fn on_period(&mut self, now: Time) {
         let first = self.arrivals.iter().filter_map(|queue| queue.front()).min();
         let delay = first.map_or(0.0, |&first| now.since(first).seconds());
@@ -221,12 +220,12 @@ mod tests {
         DualPi2 { base, ..DualPi2::new(&DualPi2Spec::default(), &[1.0; 2]) }
     }
 
-    /// A capable unit that has waited so long, with another behind it.
+    /// A capable packet that has waited for this time, with another packet behind it.
     fn due(queue: usize, waited: Span) -> Due {
         Due { queue, waited, bytes_behind: Bytes(1000), is_capable: true }
     }
 
-    /// What is decided of so many units.
+    /// Numbers of each decision over this many packets.
     fn decisions(dual: &mut DualPi2, due: &Due, count: usize) -> [usize; 3] {
         let all: Vec<Decision> = (0..count).map(|_| dual.decide(due)).collect();
         [Decision::Send, Decision::Mark, Decision::Discard].map(|one| all.iter().filter(|&&other| other == one).count())
@@ -242,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn a_setting_of_the_other_service_is_warned_of() {
+    fn a_setting_of_the_other_service_causes_a_warning() {
         let keys = |spec: DualPi2Spec| spec.check().into_iter().map(|misfit| (misfit.keys, misfit.severity)).collect::<Vec<_>>();
         let usual = DualPi2Spec::default();
         let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, shift: Span::from_millis(20), ..usual };
         assert_eq!((keys(usual), keys(shifted)), (vec![], vec![]));
         let both = [
             DualPi2Spec { shift: Span::from_millis(20), ..usual },
-            // A share of which nothing comes is none that never gets a turn.
+            // The share of the unused service is not reported as a queue that is never served.
             DualPi2Spec { classic_share: 0.0, ..shifted },
         ];
         let found = both.map(keys);
@@ -266,11 +265,11 @@ mod tests {
         // 25 ms after 20: 0.15 (25 - 15) ms + 3 (25 - 20) ms = 0.0015 + 0.015.
         dual.on_period(Time(ms(100).0));
         near(dual.base, 0.1165);
-        // Then C is empty and L's first has waited for 16 ms: 0.15 (16 - 15) ms + 3 (16 - 25) ms.
+        // Then C is empty and the first packet of L has waited for 16 ms: 0.15 (16 - 15) ms + 3 (16 - 25) ms.
         dual.arrivals[C].clear();
         dual.on_period(Time(ms(115).0));
         near(dual.base, 0.1165 + 0.00015 - 0.027);
-        // Nothing waits: 0.15 (0 - 15) ms + 3 (0 - 16) ms = -0.05025.
+        // Both queues are empty: 0.15 (0 - 15) ms + 3 (0 - 16) ms = -0.05025.
         dual.arrivals[L].clear();
         dual.on_period(Time(ms(130).0));
         near(dual.base, 0.08965 - 0.05025);
@@ -282,15 +281,15 @@ mod tests {
     }
 
     #[test]
-    fn one_queue_is_shown_the_square_and_the_other_twice_the_base() {
-        // p' of 1/8: 1/64 of C and 1/4 of L, each from the first beyond a whole number of them on.
+    fn one_queue_is_marked_with_the_square_and_the_other_with_twice_the_base() {
+        // p' of 1/8: 1/64 of C and 1/4 of L, each whenever the sum passes a whole number.
         let mut dual = dual(0.125);
         assert_eq!(decisions(&mut dual, &due(C, Span::ZERO), 6401), [6301, 100, 0]);
         assert_eq!(decisions(&mut dual, &due(L, Span::ZERO), 401), [301, 100, 0]);
     }
 
     #[test]
-    fn the_queue_of_l4s_marks_by_a_ramp_over_its_own_delay_if_that_is_more() {
+    fn the_l4s_queue_marks_with_a_ramp_over_its_own_delay_if_that_is_more() {
         let us = Span::from_micros;
         let native = |waited| dual(0.0).native(&due(L, us(waited)));
         // Nothing up to 800 us, everything from 1200 us on, a quarter at 900.
@@ -298,7 +297,7 @@ mod tests {
         let mut coupled = dual(0.1875);
         assert_eq!(decisions(&mut coupled, &due(L, us(900)), 801), [501, 300, 0]);
         assert_eq!(decisions(&mut dual(0.0625), &due(L, us(900)), 801), [601, 200, 0]);
-        // One that nothing waits behind is not marked for its wait.
+        // A packet without another behind it is not marked for its wait.
         let alone = Due { bytes_behind: Bytes(0), ..due(L, us(5000)) };
         assert_eq!(decisions(&mut dual(0.0), &alone, 100), [100, 0, 0]);
     }
@@ -311,26 +310,26 @@ mod tests {
     }
 
     #[test]
-    fn in_overload_both_queues_discard_alike_and_what_is_left_of_l4s_is_marked() {
-        // p' of a half: k p' is 1, and p_C a quarter, its most.
+    fn in_overload_both_queues_discard_equally_and_the_remaining_l4s_packets_are_marked() {
+        // p' of one half: k p' is 1, and p_C one quarter, its maximum.
         let mut dual = dual(0.5);
         assert_eq!(decisions(&mut dual, &due(C, Span::ZERO), 401), [301, 0, 100]);
         assert_eq!(decisions(&mut dual, &due(L, Span::ZERO), 401), [0, 301, 100]);
-        // Just below it nothing of L is discarded, and C is marked.
+        // Just below it, nothing of L is discarded, and C is marked.
         let mut dual = self::dual(0.4999);
         let [_, _, discarded] = decisions(&mut dual, &due(L, Span::ZERO), 1000);
         assert_eq!((discarded, decisions(&mut dual, &due(C, Span::ZERO), 1000)[2]), (0, 0));
     }
 
     #[test]
-    fn what_cannot_carry_a_mark_passes_the_queue_of_l4s_but_in_overload() {
+    fn packets_that_cannot_be_marked_pass_the_l4s_queue_except_in_overload() {
         let incapable = Due { is_capable: false, ..due(L, Span::from_millis(9)) };
         assert_eq!(decisions(&mut dual(0.25), &incapable, 100), [100, 0, 0]);
         assert_eq!(decisions(&mut dual(0.5), &incapable, 401), [301, 0, 100]);
     }
 
     #[test]
-    fn by_weights_the_classic_queue_has_one_packet_in_sixteen() {
+    fn weighted_round_robin_serves_one_classic_packet_in_sixteen() {
         let mut port = ModelPort::new(&SchedulerSpec::DualPi2(DualPi2Spec::default()), &[1.0; 2]);
         (0..64).for_each(|_| port.store(L, 1500));
         (0..4).for_each(|_| port.store(C, 1500));

@@ -1,4 +1,4 @@
-//! First in, first out over all queues: only their policies and buffers tell them apart, as weighted RED's do.
+//! First in, first out over all queues. Queues differ only in their policies and buffers, as with weighted RED.
 
 use super::{Joined, Leaving, Left, Scheduler};
 use crate::primitives::units::Bytes;
@@ -13,7 +13,7 @@ member! {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fifo {
-    /// Of each unit that waits, its queue.
+    /// Queue of each waiting unit.
     order: VecDeque<u32>,
 }
 
@@ -46,7 +46,7 @@ mod tests {
     use crate::schedule::model_port::ModelPort;
 
     #[test]
-    fn units_leave_as_they_came() {
+    fn units_leave_in_the_order_of_arrival() {
         let mut port = ModelPort::new(&SchedulerSpec::Fifo(()), &[1.0, 1.0]);
         for queue in [1, 0, 0, 1] {
             port.store(queue, 100);

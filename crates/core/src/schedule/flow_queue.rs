@@ -1,7 +1,7 @@
-//! The scheduler of FQ-CoDel and FQ-PIE: deficit round robin in which a queue that was empty goes first, so that flows that send little do not
-//! wait behind those that build queues (RFC 8290, sections 4.1 and 4.2).
+//! The scheduler of FQ-CoDel and FQ-PIE: deficit round robin with priority for queues that were empty, so that sparse flows do not wait
+//! behind flows that build queues (RFC 8290, sections 4.1 and 4.2).
 //!
-//! Differs: weights, of which the RFC has none, multiply quanta as `drr` does.
+//! Differs: weights, which the RFC does not have, multiply quanta as in `drr`.
 
 use super::drr::{QUANTUM, quanta};
 use super::round_robin::Row;
@@ -83,7 +83,7 @@ impl Scheduler for FlowQueue {
                 self.age(queue);
             } else if head(queue).is_none() {
                 row.pop();
-                // So that no queue goes first by becoming empty again and again.
+                // Prevents a queue from gaining priority by becoming empty repeatedly.
                 if from == List::New && self.old.front().is_some() {
                     self.age(queue);
                 } else {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_was_empty_goes_before_those_that_stand() {
+    fn a_queue_that_was_empty_is_served_before_backlogged_queues() {
         let mut port = port(1000, 3);
         (0..4).for_each(|_| port.store(0, 1000));
         (0..4).for_each(|_| port.store(1, 1000));
@@ -130,11 +130,11 @@ mod tests {
         assert_eq!(port.send(), Some(0));
         port.store(1, 400);
         assert_eq!(port.send(), Some(1));
-        // Queue 1 has 600 bytes left, and is empty: it goes to the end of the old ones.
+        // Queue 1 has 600 bytes left, and is empty: it moves to the end of the old queues.
         assert_eq!(port.send(), Some(0));
         port.store(1, 400);
         port.store(1, 400);
-        // As an old one it keeps what it had left, and waits for its turn: 600 bytes let both of 400 go.
+        // As an old queue it keeps its credit, and waits for its turn: 600 bytes allow both packets of 400.
         assert_eq!(port.send_all(), [1, 1, 0, 0]);
     }
 
@@ -143,7 +143,7 @@ mod tests {
         let mut port = port(300, 2);
         (0..3).for_each(|_| port.store(0, 1000));
         (0..12).for_each(|_| port.store(1, 100));
-        // Queue 0 is 700 behind after a unit: it needs three turns of 300 to be above zero.
+        // Queue 0 has a deficit of 700 after a packet: it needs three turns of 300 to be above zero.
         assert_eq!(port.send_all(), [0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0]);
     }
 }

@@ -1,5 +1,5 @@
-//! Schedulers of ports with several queues, one file each, behind one interface: which queue is served next. The port stores, its queues'
-//! policies decide what they let in.
+//! Schedulers of ports with several queues, one file each, behind one interface: which queue is served next. The port stores the packets,
+//! and the queues' policies decide which ones are accepted.
 
 #[cfg(test)]
 mod model_port;
@@ -17,19 +17,19 @@ pub struct Joined {
     pub queue: usize,
     pub bytes: Bytes,
     pub now: Time,
-    /// At which the port sends, all transmitters together.
+    /// Rate of the port, summed over all transmitters.
     pub rate: Rate,
-    /// Nothing was being sent.
+    /// No unit was in service.
     pub begins_busy_period: bool,
 }
 
-/// A unit that was first in its queue and is so no more.
+/// A unit that has left the head of its queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Left {
     pub queue: usize,
     pub bytes: Bytes,
     pub why: Leaving,
-    /// Nothing is left in the queue.
+    /// The queue is empty now.
     pub is_empty: bool,
 }
 
@@ -37,69 +37,69 @@ pub struct Left {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaving {
     Sent,
-    /// Its policy discarded it, or it made room.
+    /// Its policy discarded it, or it was discarded to make room.
     Discarded,
 }
 
-/// A unit whose turn to be sent has come.
+/// A unit that is due to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Due {
     pub queue: usize,
     pub waited: Span,
-    /// What waits behind it in its queue.
+    /// Bytes behind the unit in its queue.
     pub bytes_behind: Bytes,
-    /// It can carry a mark (RFC 3168).
+    /// Whether the unit can carry a mark (RFC 3168).
     pub is_capable: bool,
 }
 
-/// What a scheduler that has its queues' policies in itself ([`Scheduler::MANAGES`]) decides of a unit whose turn has come.
+/// Decision about a unit that is due, by a scheduler that includes its queues' policies ([`Scheduler::MANAGES`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Send,
-    /// And mark; what cannot carry a mark is discarded.
+    /// Mark and send. A unit that cannot carry a mark is discarded.
     Mark,
     Discard,
 }
 
-/// How much is discarded of the queue that holds the most bytes, when the port has no room for what arrives.
+/// Number of units discarded from the queue with the most bytes when the port has no room for an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Room {
-    /// Nothing: what arrives is refused.
+    /// None: the arrival is refused.
     Refuses,
-    /// As much as has to be.
+    /// As many as necessary.
     OfOne,
-    /// Half of its units, at most so many.
+    /// Half of its units, up to this number.
     OfHalf(u32),
 }
 
-/// A scheduler. It serves whenever anything waits.
+/// A scheduler. All schedulers are work-conserving.
 pub trait Scheduler {
-    /// What happens when the port is full.
+    /// Behaviour when the port is full.
     const ROOM: Room = Room::Refuses;
 
-    /// Whether the order of the queues says something, so that a hash cannot choose between them.
+    /// Whether the order of the queues matters, so that a hash cannot select a queue.
     const RANKS: bool = false;
 
-    /// Whether weights say something.
+    /// Whether weights have an effect.
     const WEIGHS: bool = true;
 
-    /// Whether it decides what is marked and discarded of its queues, too, which have no policies then. They are two: of flows
-    /// whose packets say that they are L4S, and of the others.
+    /// Whether the scheduler also decides which units are marked and discarded, in place of policies. It has two queues: one for L4S flows,
+    /// and one for the others.
     const MANAGES: bool = false;
 
     fn on_joined(&mut self, joined: &Joined);
 
-    /// The queue to be served, of those that hold something; `head` is the size of the unit that is first in a queue.
+    /// The backlogged queue to serve next; `head` returns the size of a queue's first unit.
     fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize>;
 
     fn on_left(&mut self, left: &Left);
 
-    /// Only of those that manage their queues.
+    /// Called only if [`Scheduler::MANAGES`].
     fn decide(&mut self, _due: &Due) -> Decision {
         Decision::Send
     }
 
-    /// How often [`Scheduler::on_period`] is wanted.
+    /// Period of [`Scheduler::on_period`].
     fn period(&self) -> Option<Span> {
         None
     }
@@ -107,7 +107,7 @@ pub trait Scheduler {
     fn on_period(&mut self, _now: Time) {}
 }
 
-/// Settings, states and dispatch, from one list: a new scheduler is its file and one line here.
+/// Settings, states and dispatch, generated from one list: a new scheduler is a file and one line here.
 macro_rules! schedulers {
     ($($module:ident::$member:ident,)+) => {
         $(mod $module; pub use $module::*;)+
@@ -122,33 +122,33 @@ macro_rules! schedulers {
         pub enum SchedulerSpec { $($variant($spec)),+ }
 
         impl SchedulerSpec {
-            /// What happens when the port is full.
+            /// Behaviour when the port is full.
             pub fn room(&self) -> Room {
                 match self { $(SchedulerSpec::$variant(_) => <$variant>::ROOM),+ }
             }
 
-            /// Whether the order of the queues says something.
+            /// Whether the order of the queues matters.
             pub fn ranks(&self) -> bool {
                 match self { $(SchedulerSpec::$variant(_) => <$variant>::RANKS),+ }
             }
 
-            /// Whether weights say something.
+            /// Whether weights have an effect.
             pub fn weighs(&self) -> bool {
                 match self { $(SchedulerSpec::$variant(_) => <$variant>::WEIGHS),+ }
             }
 
-            /// Whether it decides what is marked and discarded, too, of two queues.
+            /// Whether the scheduler also decides which units of two queues are marked and discarded.
             pub fn manages(&self) -> bool {
                 match self { $(SchedulerSpec::$variant(_) => <$variant>::MANAGES),+ }
             }
         }
 
-        /// A scheduler at work.
+        /// A scheduler's state.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         pub(crate) enum Schedulers { $($variant($variant)),+ }
 
         impl Schedulers {
-            /// `weights`: of each queue.
+            /// `weights`: one per queue.
             pub(crate) fn new(spec: &SchedulerSpec, weights: &[f64]) -> Schedulers {
                 match spec { $(SchedulerSpec::$variant(spec) => Schedulers::$variant(<$variant>::new(spec, weights))),+ }
             }

@@ -1,4 +1,4 @@
-//! A port for tests of schedulers: it sends a byte a microsecond.
+//! A port for scheduler tests that sends one byte per microsecond.
 
 use super::{Joined, Leaving, Left, SchedulerSpec, Schedulers};
 use crate::primitives::random::{Entity, Purpose, Stream};
@@ -11,7 +11,7 @@ pub(super) struct ModelPort {
     now_us: u64,
 }
 
-/// A unit, and when it comes.
+/// A unit and its time of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) at_us: u64,
@@ -46,16 +46,16 @@ impl ModelPort {
         bytes
     }
 
-    /// The first unit of the queue is discarded.
+    /// Discards the first unit of the queue.
     pub(super) fn discard(&mut self, queue: usize) {
         self.leave(queue, Leaving::Discarded);
     }
 
-    /// The queue that sends next, and how much.
+    /// The queue that is served next, and the bytes that it sends.
     pub(super) fn send_one(&mut self) -> Option<(usize, u64)> {
         let queues = &self.queues;
         let queue = self.scheduler.next(&|queue| queues[queue].front().map(|&bytes| Bytes(bytes)));
-        assert_eq!(queue.is_none(), queues.iter().all(VecDeque::is_empty), "it serves whenever anything waits");
+        assert_eq!(queue.is_none(), queues.iter().all(VecDeque::is_empty), "the scheduler is work-conserving");
         let queue = queue?;
         let bytes = self.leave(queue, Leaving::Sent);
         self.now_us += bytes;
@@ -66,13 +66,13 @@ impl ModelPort {
         self.send_one().map(|(queue, _)| queue)
     }
 
-    /// The queues in the order in which they are served until all are empty.
+    /// The queues in the order of service until all are empty.
     pub(super) fn send_all(&mut self) -> Vec<usize> {
         std::iter::from_fn(|| self.send()).collect()
     }
 }
 
-/// Units of 40 to 1500 bytes that come in bursts, at about as many bytes as can be sent.
+/// Units of 40 to 1500 bytes that arrive in bursts, at about the rate of the port.
 pub(super) fn arrivals(seed: u64, queues: usize, units: usize) -> Vec<Arrival> {
     let stream = Stream::new(Entity { seed, name: "arrivals", index: 0 }, Purpose::Policy);
     let mut at_us = 0;
@@ -86,7 +86,7 @@ pub(super) fn arrivals(seed: u64, queues: usize, units: usize) -> Vec<Arrival> {
     (0..units).map(one).collect()
 }
 
-/// When each of these units has left, in microseconds.
+/// Departure time of each of these units, in microseconds.
 pub(super) fn depart(spec: &SchedulerSpec, weights: &[f64], arrivals: &[Arrival]) -> Vec<f64> {
     let mut port = ModelPort::new(spec, weights);
     let mut waiting = vec![VecDeque::new(); weights.len()];
@@ -105,7 +105,8 @@ pub(super) fn depart(spec: &SchedulerSpec, weights: &[f64], arrivals: &[Arrival]
     }
 }
 
-/// Queues that are never empty get bytes by their weights, up to a unit of each and so many bytes over weight.
+/// Asserts that continuously backlogged queues receive bytes in proportion to their weights, within a unit of each and `turn` bytes per
+/// weight.
 pub(super) fn fairness(spec: &SchedulerSpec, turn: f64) {
     let weights = [1.0, 2.0, 3.5];
     let mut port = ModelPort::new(spec, &weights);

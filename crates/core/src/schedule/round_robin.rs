@@ -1,9 +1,9 @@
-//! The row of queues that take turns.
+//! Row of queues in round-robin order.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Queues that hold something, in the order of their turns.
+/// Backlogged queues in the order of their turns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Row(VecDeque<u32>);
 
@@ -20,14 +20,14 @@ impl Row {
         self.0.pop_front().map(|queue| queue as usize)
     }
 
-    /// The first one's turn is over.
+    /// Ends the turn of the first queue.
     pub(super) fn rotate(&mut self) {
         if let Some(queue) = self.0.pop_front() {
             self.0.push_back(queue);
         }
     }
 
-    /// The queue holds nothing any more: mostly the one whose turn it is, but what makes room may be any.
+    /// Removes a queue that has become empty. This is usually the first queue, but a discard to make room can empty any queue.
     pub(super) fn remove(&mut self, queue: usize) {
         if let Some(place) = self.0.iter().position(|&known| known as usize == queue) {
             self.0.remove(place);

@@ -1,8 +1,8 @@
-//! Stochastic fairness queueing: flows are hashed to queues, which send a unit each in turn; when there is no room, the longest queue makes
-//! some (McKenney, 1990).
+//! Stochastic fairness queueing: flows are hashed to queues, which send one unit each in turn. When there is no room, a unit of the longest
+//! queue is discarded (McKenney, 1990).
 //!
-//! Differs: room is made at the head of the longest queue, where the paper leaves open which of its units goes; and flows keep their queue, where the
-//! paper changes the hash from time to time.
+//! Differs: room is made at the head of the longest queue, whereas the paper does not specify which unit is discarded; and flows keep their
+//! queue, whereas the paper changes the hash from time to time.
 
 use super::round_robin::Row;
 use super::{Joined, Left, Room, Scheduler};
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_made_room_to_its_last_unit_has_no_turn() {
+    fn a_queue_emptied_to_make_room_has_no_turn() {
         let mut port = ModelPort::new(&SchedulerSpec::Sfq(()), &[1.0; 3]);
         for queue in [0, 1, 2, 2] {
             port.store(queue, 100);

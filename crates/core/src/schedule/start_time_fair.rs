@@ -1,7 +1,7 @@
-//! Start-time fair queueing: units are served in the order of the virtual times at which an ideal server would begin them; the virtual time is
-//! that of the unit in service, so that it costs nothing to know, and that the rate may vary (Goyal, Vin and Cheng, 1996, section 2).
+//! Start-time fair queueing: units are served in the order of their virtual start times. The virtual time is the start tag of the unit in
+//! service, so it costs nothing to compute, and the rate may vary (Goyal, Vin and Cheng, 1996, section 2).
 //!
-//! Differs: when there is no room, the queue with the most bytes makes some, of which the paper says nothing.
+//! Differs: when there is no room, a packet of the queue with the most bytes is discarded; the paper does not specify this.
 
 use super::tags::Tags;
 use super::{Joined, Leaving, Left, Room, Scheduler};
@@ -20,10 +20,10 @@ member! {
 pub struct StartTimeFair {
     weights: Vec<f64>,
     starts: Tags,
-    /// Of the last unit of each queue.
+    /// Finish tag of the last unit of each queue.
     finishes: Vec<f64>,
     virtual_time: f64,
-    /// Of all that was served.
+    /// Largest finish tag of the served units.
     last_finish: f64,
 }
 
@@ -76,11 +76,11 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_was_idle_begins_at_the_virtual_time_and_has_nothing_saved() {
+    fn an_idle_queue_resumes_at_the_virtual_time_without_credit() {
         let mut port = ModelPort::new(&SchedulerSpec::StartTimeFair(()), &[1.0, 1.0]);
         (0..6).for_each(|_| port.store(0, 1000));
         (0..3).for_each(|_| assert_eq!(port.send(), Some(0)));
-        // The unit in service began at 2000: what comes now does as well, and the next of queue 0 at 3000.
+        // The unit in service has the start tag 2000: arrivals now get the same tag, and the next unit of queue 0 has 3000.
         (0..3).for_each(|_| port.store(1, 1000));
         assert_eq!(port.send_all(), [1, 0, 1, 0, 1, 0]);
     }

@@ -1,5 +1,5 @@
-//! Strict priority: a queue is served only while those before it are empty. What is being sent is not interrupted. When there is no
-//! room, the queue with the most bytes makes some.
+//! Strict priority: a queue is served only while the queues before it are empty. Transmission is not preempted. When there is no room, a
+//! packet of the queue with the most bytes is discarded.
 
 use super::{Joined, Left, Room, Scheduler};
 use crate::primitives::units::Bytes;
@@ -49,7 +49,7 @@ mod tests {
     use crate::schedule::model_port::ModelPort;
 
     #[test]
-    fn what_comes_first_in_the_list_goes_first() {
+    fn the_first_backlogged_queue_of_the_list_is_served() {
         let mut port = ModelPort::new(&SchedulerSpec::StrictPriority(()), &[1.0; 3]);
         for queue in [2, 1, 2, 1] {
             port.store(queue, 100);

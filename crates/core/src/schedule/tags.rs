@@ -1,9 +1,9 @@
-//! Virtual times of what waits: of units within a queue they ascend, so the heads of the queues are all that has to be compared.
+//! Virtual times of the waiting units. They ascend within a queue, so only the heads of the queues have to be compared.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
-/// A queue by a virtual time of it, which is never negative: as bits they are in the same order. Of equal times the first queue comes first.
+/// A queue with one of its virtual times, which are non-negative, so their bits have the same order. Ties go to the first queue.
 pub(super) type Tagged = (u64, usize);
 
 pub(super) fn tagged(time: f64, queue: usize) -> Tagged {
@@ -21,7 +21,7 @@ impl Tags {
         Tags { of_queues: vec![VecDeque::new(); queues], heads: BTreeSet::new() }
     }
 
-    /// The queue with the least.
+    /// The queue with the smallest tag.
     pub(super) fn least(&self) -> Option<usize> {
         self.heads.first().map(|&(_, queue)| queue)
     }

@@ -1,9 +1,10 @@
-//! Weighted fair queueing, or packet-by-packet generalized processor sharing: of what waits, that unit is sent next which the fluid ideal (GPS)
-//! would finish first; so no unit leaves later than there by more than the longest unit takes (Demers, Keshav and Shenker, 1989; Parekh and
-//! Gallager, 1993, theorem 1). When there is no room, the queue with the most bytes makes some (Demers, Keshav and Shenker, section 2).
+//! Weighted fair queueing, or packet-by-packet generalized processor sharing: the unit sent next is the one that would finish first under
+//! fluid generalized processor sharing (GPS), so no unit leaves later than under GPS by more than the transmission time of the longest unit
+//! (Demers, Keshav and Shenker, 1989; Parekh and Gallager, 1993, theorem 1). When there is no room, a packet of the queue with the most
+//! bytes is discarded (Demers, Keshav and Shenker, section 2).
 //!
-//! Differs: room is made at the head of that queue, and not at its end; what is discarded there, or by a queue's policy when its turn comes,
-//! is to GPS as if it had been sent; and a port with several transmitters follows the ideal of one that is as fast as all.
+//! Differs: packets are discarded at the head of that queue, not at its end; units discarded there, or by a queue's policy when they are
+//! due, count as sent in GPS; and a port with several transmitters follows the GPS of a single transmitter with their total rate.
 
 use super::tags::{Tagged, Tags, tagged};
 use super::{Joined, Left, Room, Scheduler};
@@ -23,13 +24,13 @@ member! {
 pub struct Wfq {
     weights: Vec<f64>,
     finishes: Tags,
-    /// When GPS finishes the last unit of each queue.
+    /// Time at which GPS finishes the last unit of each queue.
     last_finishes: Vec<f64>,
-    /// The queues that GPS serves, by when it will have finished them.
+    /// Queues backlogged in GPS, by their finish times.
     busy: BTreeSet<Tagged>,
     busy_weight: f64,
     virtual_time: f64,
-    /// When it was that.
+    /// Time at which `virtual_time` was current.
     at: Time,
 }
 
@@ -46,7 +47,7 @@ impl Wfq {
         }
     }
 
-    /// GPS goes on until this unit joins: as each queue becomes empty, the others share what it had.
+    /// Advances GPS to the arrival of this unit. As queues become empty, the others share their capacity.
     fn advance(&mut self, joined: &Joined) {
         let mut bytes = joined.now.since(self.at).0 as f64 * (joined.rate.0 as f64 / 8e12);
         self.at = joined.now;
@@ -96,9 +97,9 @@ mod tests {
     use crate::schedule::model_port::{Arrival, ModelPort, arrivals, depart};
 
     #[test]
-    fn parekh_and_gallagers_example_of_one_half_against_ten_twentieths() {
-        // Queue 0 has half of the weight and 11 units of 1000 bytes at once, ten others a twentieth each and one unit: GPS finishes a
-        // unit of queue 0 each 2 ms, and the others' all after 20 ms.
+    fn parekh_and_gallagers_example_with_one_half_and_ten_twentieths() {
+        // Queue 0 has half of the weight and 11 simultaneous units of 1000 bytes; ten others have a twentieth each and one unit. GPS
+        // finishes a unit of queue 0 every 2 ms, and the units of the others after 20 ms.
         let mut weights = vec![10.0];
         weights.extend([1.0; 10]);
         let mut port = ModelPort::new(&SchedulerSpec::Wfq(()), &weights);
@@ -108,8 +109,8 @@ mod tests {
         assert_eq!((&order[..10], order.last()), (&[0; 10][..], Some(&0)));
     }
 
-    /// When the fluid ideal finishes each unit, at a byte a microsecond: served in small steps of real time by equation (1), and not by virtual
-    /// times.
+    /// Finish time of each unit under GPS at a byte per microsecond, computed in small steps of real time by equation (1) instead of
+    /// virtual times.
     fn fluid(arrivals: &[Arrival], weights: &[f64]) -> Vec<f64> {
         let mut left: Vec<f64> = arrivals.iter().map(|arrival| arrival.bytes as f64).collect();
         let mut finished = vec![f64::NAN; arrivals.len()];

@@ -1,4 +1,4 @@
-//! An application above TCP: hands over data at its own times, and TCP keeps what it may not send yet.
+//! An application above TCP. It hands over data at its own times, and TCP buffers the data that it may not send yet.
 
 use super::schedule::Schedule;
 use super::spec::ApplicationSpec;
@@ -6,32 +6,32 @@ use crate::primitives::sizes::MAX_SEGMENTS;
 use crate::primitives::units::{Segments, Time};
 use serde::{Deserialize, Serialize};
 
-/// The state of one application.
+/// State of one application.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Application {
     schedule: Schedule,
-    /// That it has to hand over in all.
+    /// Total data to hand over.
     total: Segments,
 }
 
 impl Application {
-    /// `total`: to hand over in all; the largest number if without end.
+    /// `total`: total data to hand over; the largest number if unlimited.
     pub(crate) fn new(schedule: Schedule, total: Segments) -> Application {
         Application { schedule, total }
     }
 
-    /// When it first hands over data, if it starts at `start`.
+    /// Time of the first burst, if the application starts at `start`.
     pub(crate) fn first(&mut self, start: Time, spec: &ApplicationSpec) -> Time {
         self.schedule.first(start, &spec.process)
     }
 
-    /// Hand over a burst, now. Returns when the next one comes, if any does.
+    /// Hands over a burst now. Returns the time of the next burst, if there is one.
     pub(crate) fn hand_over(&mut self, now: Time, spec: &ApplicationSpec) -> Option<Time> {
         self.schedule.take();
         (self.handed_over(spec) < self.total).then(|| self.schedule.next(now, &spec.process))
     }
 
-    /// Handed over so far.
+    /// Data handed over until now.
     pub(crate) fn handed_over(&self, spec: &ApplicationSpec) -> Segments {
         let most = u64::from(self.total.0).min(MAX_SEGMENTS);
         Segments((u64::from(self.schedule.taken()) * u64::from(spec.burst)).min(most) as u32)

@@ -1,5 +1,5 @@
-//! What there is to send. A TCP flow without an application is greedy, or transfers its `size`; here are applications that hand over
-//! data at their own times, and the sources without a transport that theory needs.
+//! Traffic. A TCP flow without an application is greedy or transfers its `size`. This module contains applications that hand over data at
+//! their own times, and datagram sources, which theory requires.
 
 mod application;
 mod process;

@@ -1,22 +1,22 @@
-//! The arrivals of one source: their number, their draws, and when the next one is due.
+//! The arrivals of one source: their number, their random draws, and the time of the next one.
 
 use super::process::ProcessSpec;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// The arrivals of one source. What arrives, a datagram or data for a transport, is the caller's business.
+/// The arrivals of one source. The caller decides whether they are datagrams or data for a transport.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Schedule {
     gaps: Stream,
     periods: Stream,
-    /// From one arrival to the next while the source sends: what a mean one takes at its rate.
+    /// Mean gap between arrivals while the source sends: the transmission time of a mean arrival at the source's rate.
     pub(super) gap: Span,
-    /// Arrivals that were taken.
+    /// Number of arrivals processed.
     taken: u32,
-    /// Periods that were drawn.
+    /// Number of periods drawn.
     periods_drawn: u64,
-    /// Of on-off sources: when the present burst ends.
+    /// On-off sources: end of the present burst.
     pub(super) on_until: Time,
 }
 
@@ -33,33 +33,33 @@ impl Schedule {
         }
     }
 
-    /// Arrivals that were taken, those of the caller included.
+    /// Number of arrivals processed, including the caller's.
     pub(crate) fn taken(&self) -> u32 {
         self.taken
     }
 
-    /// Count an arrival. Returns its number.
+    /// Counts an arrival. Returns its number.
     pub(crate) fn take(&mut self) -> u32 {
         self.taken += 1;
         self.taken - 1
     }
 
-    /// The first arrival at a source that starts at `start`.
+    /// First arrival at a source that starts at `start`.
     pub(crate) fn first(&mut self, start: Time, process: &ProcessSpec) -> Time {
         process.first(start, self)
     }
 
-    /// The arrival after the one that was taken at `now`, or of alternating sources had been sent by then.
+    /// Arrival after the one at `now`; for alternating sources `now` is the end of its transmission.
     pub(crate) fn next(&mut self, now: Time, process: &ProcessSpec) -> Time {
         process.next(now, self)
     }
 
-    /// An exponential time before the next arrival: one draw for each.
+    /// Exponentially distributed time before the next arrival; one draw per arrival.
     pub(super) fn exponential(&self, mean: Span) -> Span {
         Span::from_seconds(self.gaps.exponential(self.taken.into()) * mean.seconds())
     }
 
-    /// An exponential period, on or off: the next draw.
+    /// Exponentially distributed on or off period; the next draw.
     pub(super) fn period(&mut self, mean: Span) -> Span {
         self.periods_drawn += 1;
         Span::from_seconds(self.periods.exponential(self.periods_drawn - 1) * mean.seconds())
@@ -72,7 +72,7 @@ mod tests {
     use crate::primitives::units::Rate;
     use crate::traffic::{ConstantSpec, OnOffSpec, PoissonSpec};
 
-    /// The rate does not matter where the gap is given.
+    /// The rate has no effect, because the gap is given.
     const RATE: Rate = Rate(1);
 
     fn times(process: &ProcessSpec, gap: Span, until: Time) -> Vec<Time> {

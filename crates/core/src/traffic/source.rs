@@ -1,4 +1,4 @@
-//! A source of datagrams: when it sends next, and how much.
+//! A source of datagrams: their times and sizes.
 
 use super::schedule::Schedule;
 use super::spec::{Arrivals, DatagramSpec, PacketSize};
@@ -8,7 +8,7 @@ use crate::primitives::units::{Bytes, Span, Time};
 use crate::user_code::{Failure, Instance, UserCode};
 use serde::{Deserialize, Serialize};
 
-/// The state of one source.
+/// State of one source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Source {
     schedule: Schedule,
@@ -19,14 +19,14 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// `make_user`: the object of user code, with the draws that it may take.
+    /// `make_user` creates the object of user code, with its random draws.
     pub(crate) fn new(
         spec: &DatagramSpec,
         of: Entity,
         make_user: impl FnOnce(&UserCode, Draws) -> Instance<dyn UserSource>,
     ) -> Source {
         let user = match &spec.arrivals {
-            // The same draws as a Poisson source's gaps.
+            // The same draws as the gaps of a Poisson source.
             Arrivals::User(code) => Some(User::of(make_user(code, Draws::from(Stream::new(of, Purpose::Gap), 0)))),
             _ => None,
         };
@@ -37,17 +37,17 @@ impl Source {
         Source { schedule: Schedule::new(of, gap), sizes: Stream::new(of, Purpose::PacketSize), sent_measured: 0, user }
     }
 
-    /// What became of user code.
+    /// The failure of user code, if it has failed.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         self.user.as_ref().and_then(|user| user.instance().failure(time))
     }
 
-    /// Datagrams sent.
+    /// Number of datagrams sent.
     pub(crate) fn sent(&self) -> u32 {
         self.schedule.taken()
     }
 
-    /// When the first datagram leaves, for a source that starts at `start`; `None` if there is none that the source itself sends.
+    /// Time of the first datagram of a source that starts at `start`; `None` if the source itself sends none.
     pub(crate) fn first(&mut self, start: Time, spec: &DatagramSpec) -> Option<Time> {
         match &spec.arrivals {
             Arrivals::User(_) => self.user_next(start, spec),
@@ -56,7 +56,7 @@ impl Source {
         }
     }
 
-    /// When the datagram after the one leaves that left at `now` with this payload.
+    /// Time of the datagram after the one with this payload that left at `now`.
     pub(crate) fn next(&mut self, now: Time, payload: Bytes, spec: &DatagramSpec) -> Option<Time> {
         match &spec.arrivals {
             Arrivals::User(_) => self.user_next(now, spec),
@@ -69,7 +69,7 @@ impl Source {
         }
     }
 
-    /// Send a datagram of the caller's. Returns its number.
+    /// Counts a datagram sent by the caller. Returns its number.
     pub(crate) fn inject(&mut self) -> u32 {
         self.schedule.take()
     }
@@ -92,7 +92,7 @@ impl Source {
     }
 }
 
-/// The nearest number of bytes, so that rounding up and down cancel out, and at least one.
+/// Rounds to the nearest byte, so that rounding has no bias, with a minimum of 1.
 fn whole_bytes(drawn: f64) -> Bytes {
     Bytes(((drawn + 0.5) as u64).max(1))
 }
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn whole_bytes_add_less_than_half_a_byte_over_the_mean() {
-        // Over a million equally probable sizes; what is beyond the last of them is less than a hundred-thousandth of the mean.
+        // Over a million equally probable sizes; the tail beyond the last of them is less than a hundred-thousandth of the mean.
         for mean in [4.0, 20.0, 100.0, 1500.0] {
             let sizes = (0..1_000_000).map(|place| -mean * ln(1.0 - (f64::from(place) + 0.5) / 1e6));
             let excess = sizes.map(|size| whole_bytes(size).0 as f64).sum::<f64>() / 1e6 - mean;

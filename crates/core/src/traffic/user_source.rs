@@ -1,27 +1,25 @@
-//! A source that the core does not know.
+//! User-defined sources.
 
 use crate::primitives::sizes::MAX_SEGMENTS;
 use crate::primitives::units::{Bytes, Span, Time};
 use crate::user_code::{Copies, Fault, Instance, fault, only_in_memory};
 
-/// What a source sends next: after how long, and with how much payload.
+/// The next datagram of a source: the wait before it, and its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
     pub wait: Span,
     pub bytes: Bytes,
 }
 
-/// When and how much a source sends, by code that the core does not know.
+/// Times and sizes of a source's datagrams, from user code.
 pub trait UserSource: Send + Sync {
-    /// What is sent after `now`, which is the start or the time of the packet before; nothing any more if `None`.
+    /// The datagram after `now`, which is the start or the time of the previous datagram; `None` ends the source.
     ///
-    /// # Errors
-    /// The code's own.
+    /// # Errors Those of the user code.
     fn next(&mut self, now: Time) -> Result<Option<Next>, Fault>;
-    /// The same source, to go on from here on its own.
+    /// An independent copy of the source with its state.
     ///
-    /// # Errors
-    /// What keeps it from being copied.
+    /// # Errors The reason why it cannot be copied.
     fn copy(&self) -> Result<Box<dyn UserSource>, Fault>;
 }
 
@@ -34,13 +32,13 @@ impl Copies for dyn UserSource {
 #[derive(Clone, Debug)]
 pub(crate) struct User {
     source: Instance<dyn UserSource>,
-    /// Payload of the packet that is due.
+    /// Payload of the next packet.
     due: Bytes,
-    /// Packets in a row without any time between them.
+    /// Number of consecutive packets without time between them.
     at_once: u32,
 }
 
-/// So many packets at one instant are a clock that stands still.
+/// Number of packets at one instant from which the source's clock is considered stopped.
 const MOST_AT_ONCE: u32 = 1_000_000;
 
 impl User {
@@ -52,7 +50,7 @@ impl User {
         &self.source
     }
 
-    /// When packet `number` leaves, which comes after `now`. `most`: what it may carry.
+    /// Time of packet `number`, which follows `now`. The last argument is its maximum payload.
     pub(super) fn next(&mut self, now: Time, number: u64, most: Bytes) -> Option<Time> {
         let before = self.at_once;
         let next = self.source.call(|source| match source.next(now)? {
@@ -70,7 +68,7 @@ impl User {
         Some(now + next.wait)
     }
 
-    /// Payload of the packet that is due.
+    /// Payload of the next packet.
     pub(super) fn due(&self) -> Bytes {
         self.due
     }

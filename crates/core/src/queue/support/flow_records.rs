@@ -1,4 +1,4 @@
-//! What a port keeps of each flow (VC) that crosses it: its occupancy and what the policy remembers, in one record.
+//! Port state per flow (VC): its occupancy and the policy's state, in one record.
 
 use crate::primitives::units::Units;
 use crate::queue::Occupancy;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FlowRecords<S> {
-    /// Number of the flow that has the first record. Groups stand together, so there are few gaps.
+    /// Number of the flow with the first record. The flows of a group are consecutive, so there are few gaps.
     first: u32,
     records: Vec<FlowRecord<S>>,
     /// Flows whose route crosses the port.
@@ -22,14 +22,14 @@ struct FlowRecord<S> {
 }
 
 impl<S: Clone + Default> FlowRecords<S> {
-    /// For these flows, ascending.
+    /// Records for these flows, in ascending order.
     pub(crate) fn new(flows: &[u32]) -> FlowRecords<S> {
         let (first, last) = (flows.first().copied().unwrap_or(0), flows.last().copied());
         let records = vec![FlowRecord::default(); last.map_or(0, |last| (last - first + 1) as usize)];
         FlowRecords { first, records, flows: flows.len() as u32, backlogged: 0 }
     }
 
-    /// The policy's part of a flow's record; the port's goes into `buffer`.
+    /// The policy's part of a flow's record; the port's part is copied to `buffer`.
     #[inline]
     pub(crate) fn describe(&mut self, flow: u32, buffer: &mut Occupancy) -> &mut S {
         let record = &mut self.records[(flow - self.first) as usize];

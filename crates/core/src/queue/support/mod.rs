@@ -1,4 +1,4 @@
-//! What policies share, what stands in for one, and what tests them.
+//! Shared parts of policies, user-defined policies, and test helpers.
 
 pub(crate) mod flow_records;
 pub(super) mod frame;

@@ -1,5 +1,4 @@
-//! A first-in first-out buffer for the tests of policies: cells arrive and leave one at a time, and what became of each is
-//! written down.
+//! A first-in first-out buffer for policy tests: cells arrive and leave one at a time, and the verdict on each is recorded.
 
 use super::flow_records::FlowRecords;
 use crate::primitives::random::{Entity, Purpose, Stream};
@@ -17,7 +16,7 @@ pub(in crate::queue) enum Event {
 pub(in crate::queue) struct ModelBuffer<P: Policy> {
     policy: P,
     places: u64,
-    /// VCs of the cells, the next to leave first.
+    /// VCs of the cells, in the order of departure.
     cells: VecDeque<u32>,
     records: FlowRecords<P::PerFlow>,
 }
@@ -41,37 +40,37 @@ impl<P: Policy> ModelBuffer<P> {
         let cell = Unit { bytes: CELL_BYTES, is_last };
         let verdict = self.policy.on_arrival(&cell, record, &buffer, Time::ZERO);
         if verdict == Verdict::Accept {
-            assert!(has_room, "the policy is to remember overflow, so it is to see it");
+            assert!(has_room, "a policy must discard cells that do not fit");
             self.cells.push_back(vc);
             self.records.add(vc);
         }
         verdict
     }
 
-    /// Whether there was a cell to leave.
+    /// Whether a cell was available to leave.
     pub(in crate::queue) fn leave(&mut self) -> bool {
         let vc = self.cells.pop_front();
         vc.into_iter().for_each(|vc| self.records.remove(vc));
         vc.is_some()
     }
 
-    /// Letters are VCs, capitals the last cells of frames, a dot lets a cell leave. Answers with `+` for a cell that was
-    /// accepted, and the reason's initial for one that was not.
+    /// Letters are VCs, capitals the last cells of frames, and a dot lets a cell leave. Returns `+` for an accepted cell and the reason's
+    /// initial for a discarded one.
     pub(in crate::queue) fn play(&mut self, cells: &str) -> String {
         let vc = |letter: char| letter.to_ascii_lowercase() as u32 - 'a' as u32;
         let answer = |letter: char| match letter {
             '.' => {
-                assert!(self.leave(), "nothing is left to leave");
+                assert!(self.leave(), "the buffer is empty");
                 '.'
             }
             letter => match self.arrive(vc(letter), letter.is_ascii_uppercase()) {
                 Verdict::Accept => '+',
-                Verdict::Mark => panic!("no policy of cells marks"),
+                Verdict::Mark => panic!("cell policies do not mark"),
                 Verdict::Discard(Reason::Full) => 'F',
                 Verdict::Discard(Reason::Early) => 'E',
                 Verdict::Discard(Reason::Partial) => 'P',
                 Verdict::Discard(Reason::Single) => 'S',
-                Verdict::Discard(reason) => panic!("no policy discards for {reason:?}"),
+                Verdict::Discard(reason) => panic!("unexpected reason of a discard: {reason:?}"),
             },
         };
         cells.chars().map(answer).collect()
@@ -92,7 +91,7 @@ impl<P: Policy> ModelBuffer<P> {
     }
 }
 
-/// Draws of one stream in turn.
+/// Consecutive draws of one stream.
 pub(in crate::queue) struct Dice {
     stream: Stream,
     draws: u64,
@@ -110,8 +109,8 @@ impl Dice {
     }
 }
 
-/// 200 000 events of chance: frames of 1 to `longest` cells, cells of all VCs mixed, and phases in which more arrives than leaves
-/// and the other way round, so that the queue is empty, full, and everywhere between.
+/// 200 000 random events: frames of 1 to `longest` cells, with the cells of all VCs interleaved, and alternating phases of more arrivals
+/// and more departures, so that the queue covers every length from empty to full.
 pub(in crate::queue) fn traffic(name: &str, vcs: u32, longest: u64) -> Vec<Event> {
     let mut dice = Dice::new(name, 0);
     let mut left = vec![0; vcs as usize];

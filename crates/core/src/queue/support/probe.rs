@@ -1,4 +1,4 @@
-//! Marks, takes marks off and writes prices, for tests of what a policy may write on a unit.
+//! A test policy that sets marks, clears marks and writes prices, for tests of the signals that a policy may write.
 
 use crate::primitives::signal::Signal;
 use crate::primitives::units::Time;
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeSpec {
-    /// Every so many arrivals one is marked; 0 for none.
+    /// Mark every N-th arrival; 0 for none.
     pub marks: u32,
-    /// Whether the marks of units that are sent are taken off, or `None` to leave them; `Some(false)` marks all.
+    /// `Some(true)` clears the marks of units that are sent, `Some(false)` marks all of them, and `None` leaves them.
     pub clears: Option<bool>,
     /// Added to the price of each unit.
     pub price: Option<f64>,

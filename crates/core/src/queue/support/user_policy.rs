@@ -1,4 +1,4 @@
-//! A policy that the core does not know.
+//! User-defined policies.
 
 use crate::primitives::signal::Signal;
 use crate::primitives::units::{Span, Time};
@@ -6,13 +6,12 @@ use crate::queue::{Occupancy, PeriodEnd, Policy, Turn, Unit, Verdict};
 use crate::user_code::{Copies, Fault, Instance, UserCode, only_in_memory};
 use serde::{Deserialize, Serialize};
 
-/// [`Policy`] for code that the core does not know.
+/// [`Policy`] for user code.
 pub trait UserPolicy: Send + Sync {
-    /// See [`Policy::on_arrival`]. `flow` numbers the flows (VCs) from 0 in the order of their first units: what is remembered of each
-    /// may lie in a list.
+    /// See [`Policy::on_arrival`]. `flow` numbers the flows (VCs) from 0 in the order of their first units, so per-flow state can be stored
+    /// in a list.
     ///
-    /// # Errors
-    /// Here and below: the code's own.
+    /// # Errors Here and below: those of the user code.
     fn on_arrival(&mut self, unit: &Unit, flow: u32, buffer: &Occupancy, now: Time) -> Result<Verdict, Fault>;
     /// See [`Policy::on_departure`].
     ///
@@ -22,16 +21,15 @@ pub trait UserPolicy: Send + Sync {
     ///
     /// # Errors
     fn on_signal(&mut self, unit: &Unit, turn: &Turn, signal: &mut Signal) -> Result<(), Fault>;
-    /// See [`Policy::period`]: asked once, and above zero.
+    /// See [`Policy::period`]. It is called once, and the result is above zero.
     fn period(&self) -> Option<Span>;
     /// See [`Policy::on_period`].
     ///
     /// # Errors
     fn on_period(&mut self, end: &PeriodEnd) -> Result<(), Fault>;
-    /// The same policy with all that it remembers, to go on from here on its own.
+    /// An independent copy of the policy with its state.
     ///
-    /// # Errors
-    /// What keeps it from being copied.
+    /// # Errors The reason why it cannot be copied.
     fn copy(&self) -> Result<Box<dyn UserPolicy>, Fault>;
 }
 
@@ -45,16 +43,16 @@ impl Copies for dyn UserPolicy {
 pub struct User {
     policy: Instance<dyn UserPolicy>,
     period: Option<Span>,
-    /// Flows that have a number.
+    /// Number of flows that have been numbered.
     flows: u32,
 }
 
-/// The number that the policy knows a flow by, once it has seen it.
+/// The number by which the policy identifies a flow, after its first unit.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Numbered(Option<u32>);
 
 impl User {
-    /// A policy that was not brought along.
+    /// A policy whose user code is not loaded.
     pub(in crate::queue) fn new(code: &UserCode) -> User {
         User::of(Instance::absent(code))
     }
@@ -71,10 +69,10 @@ impl User {
 
 impl Policy for User {
     type PerFlow = Numbered;
-    /// What it does on a departure or from time to time is not known.
+    /// User code may act on departures or periodically.
     const IS_STEPPED: bool = true;
 
-    // Out of the way of the others: where policies are told apart, this is a call.
+    // A cold call, so that user policies do not slow down the dispatch to built-in ones.
     #[cold]
     #[inline(never)]
     fn on_arrival(&mut self, unit: &Unit, flow: &mut Numbered, buffer: &Occupancy, now: Time) -> Verdict {

@@ -1,5 +1,4 @@
-//! One datagram after another, with an idle time between the end of one and the beginning of the next: an input port of a switch, the
-//! source of the Engset models.
+//! One datagram at a time, with an idle time after each: the input port of a switch, and the source of the Engset models.
 
 use super::Process;
 use crate::primitives::units::{Rate, Span, Time};

@@ -1,66 +1,66 @@
-//! Processes of arrivals, one file each, behind one interface: when a source sends, or an application hands over data.
+//! Arrival processes, one file each, behind one interface: the times at which a source sends, or an application hands over data.
 
 use super::schedule::Schedule;
 use crate::primitives::units::{Bytes, Rate, Span, Time};
 use crate::settings::{Member, Named, family};
 use serde::{Deserialize, Serialize};
 
-/// When things arrive. From a process's rate and the size of what arrives follows the gap between arrivals while it sends.
+/// An arrival process. Its rate and the size of arrivals determine the gap between arrivals while it sends.
 pub(super) trait Process {
-    /// Whether more may arrive than a regular source of the same rate sends.
+    /// Whether more data may arrive than from a regular source of the same rate.
     const IS_RANDOM: bool;
 
-    /// Whether an arrival waits until the one before has been sent, which only datagrams can tell.
+    /// Whether an arrival waits for the end of the transmission before it, which is defined only for datagrams.
     const IS_OF_DATAGRAMS: bool = false;
 
     fn rate(&self) -> Rate;
 
-    /// The first arrival at a source that starts at `start`.
+    /// First arrival at a source that starts at `start`.
     fn first(&self, start: Time, schedule: &mut Schedule) -> Time;
 
-    /// The arrival after the one that was taken at `now`; where arrivals wait until what was taken has been sent, `now` is that instant.
+    /// Arrival after the one at `now`. Where arrivals wait for the previous transmission, `now` is its end.
     fn next(&self, now: Time, schedule: &mut Schedule) -> Time;
 
-    /// Arrivals in a second, on average, where one takes `gap` to be sent at the rate.
+    /// Mean number of arrivals per second, where `gap` is the transmission time of one arrival at the rate.
     fn per_second(&self, gap: Span) -> f64 {
         1.0 / gap.seconds()
     }
 }
 
-/// Settings and dispatch, from one list: a new process is its file and one line here.
+/// Settings and dispatch, generated from one list: a new process is a file and one line here.
 macro_rules! processes {
     ($($module:ident::$member:ident,)+) => {
         $(mod $module; pub use $module::*;)+
 
-        /// A process of arrivals with its settings.
+        /// An arrival process with its settings.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum ProcessSpec { $($member(<$member as Named>::Spec)),+ }
 
         family!(ProcessSpec { $($member),+ } nameless {  });
 
         impl ProcessSpec {
-            /// The members by which an application can hand over data.
+            /// The processes that applications support.
             pub fn members_of_applications() -> Vec<&'static Member> {
                 let of_datagrams = [$(<<$member as Named>::Spec>::IS_OF_DATAGRAMS),+];
                 ProcessSpec::MEMBERS.iter().zip(of_datagrams).filter(|(_, only)| !only).map(|(member, _)| member).collect()
             }
 
-            /// Whether only datagrams can arrive like this.
+            /// Whether the process supports only datagrams.
             pub fn is_of_datagrams(&self) -> bool {
                 match self { $(ProcessSpec::$member(_) => <<$member as Named>::Spec>::IS_OF_DATAGRAMS),+ }
             }
 
-            /// Whether more may arrive than a regular source of the same rate sends.
+            /// Whether more data may arrive than from a regular source of the same rate.
             pub fn is_random(&self) -> bool {
                 match self { $(ProcessSpec::$member(_) => <<$member as Named>::Spec>::IS_RANDOM),+ }
             }
 
-            /// While it sends.
+            /// Rate while the source sends.
             pub fn rate(&self) -> Rate {
                 match self { $(ProcessSpec::$member(spec) => spec.rate()),+ }
             }
 
-            /// Arrivals in a second, on average, of this size each.
+            /// Mean number of arrivals of this size per second.
             pub fn per_second(&self, bytes: Bytes) -> f64 {
                 let gap = self.rate().time_to_send(bytes);
                 match self { $(ProcessSpec::$member(spec) => spec.per_second(gap)),+ }

@@ -1,4 +1,4 @@
-//! Bursts of evenly spaced arrivals and silences, both of exponential length.
+//! Bursts of evenly spaced arrivals, separated by silences; both have exponentially distributed lengths.
 
 use super::Process;
 use crate::primitives::units::{Rate, Span, Time};

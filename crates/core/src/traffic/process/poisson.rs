@@ -1,4 +1,4 @@
-//! Exponential gaps.
+//! Poisson arrivals: exponentially distributed gaps.
 
 use super::Process;
 use crate::primitives::units::{Rate, Time};
