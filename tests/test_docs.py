@@ -1,8 +1,8 @@
 """The documentation works: every fenced snippet of README.md, CONTRIBUTING.md and docs/ runs, and every page is linked.
 
-`python` snippets are executed, `toml` snippets are checked as scenarios, and in `sh` and `console` snippets every `tailback` command is
-run and every `make` verb must exist. Any other command in a shell snippet fails the test, except `pip install`.
-Pages that show what their code gives run in `tests/test_pages.py`, the snippets of the gallery in `tests/test_gallery.py`.
+`python` snippets are executed, `toml` snippets are checked as scenarios, and in `sh` and `console` snippets every `tailback`
+command is run and every `make` verb must exist. Any other command in a shell snippet fails the test, except `pip install`. Pages
+that show their own results run in `tests/test_pages.py`, the scripts of the gallery in `tests/test_gallery.py`.
 """
 
 from __future__ import annotations
