@@ -1,4 +1,4 @@
-"""A result table: columns that any Arrow reader takes, and NumPy arrays where that is all one needs."""
+"""Result tables: columns that any Arrow library can read, also available as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COUNTERS", "Table"]
 
-# The tables that are no traces; the last two only of runs in which some queue tells classes apart, or that ask for them.
+# The tables that are not traces. The last three exist only in runs with classes, with ABR flows, and with `flows_of_queues`.
 COUNTERS = ("flows", "queues", "groups", "classes", "edges", "queue_flows")
 
 _SHOWN_ROWS = 10
@@ -27,11 +27,12 @@ _DTYPES = {"float": "f8", "integer": "i8", "word": "u4"}
 
 
 class Table:
-    """Named columns of one length; units are part of the names (``goodput_bps``, ``time_s``).
+    """Named columns of equal length. Units are part of the names (``goodput_bps``, ``time_s``).
 
-    It speaks the Arrow PyCapsule interface, so ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
-    ``pandas.DataFrame.from_arrow(table)`` and DuckDB read it without a copy. ``dict(table)`` has its columns as NumPy arrays,
-    `to_pandas` a data frame of any version of pandas. Missing numbers are null in Arrow and NaN elsewhere. It can be pickled.
+    A table supports the Arrow PyCapsule interface, so ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    ``pandas.DataFrame.from_arrow(table)`` and DuckDB read it without a copy. ``dict(table)`` gives the columns as NumPy arrays,
+    and `to_pandas` a data frame with any version of pandas. Missing numbers are null in Arrow and NaN elsewhere. Tables can be
+    pickled.
 
     Examples
     --------
@@ -49,7 +50,7 @@ class Table:
 
     @classmethod
     def _of(cls, name: str, columns: Mapping[str, Sequence[Any]]) -> Table:
-        """A table of values: of words, whole numbers, or else numbers, by the first of them."""
+        """A table of values. The first value of a column decides its type: word, integer or float."""
         return cls(_core.Table(name, [_packed(title, list(values)) for title, values in columns.items()]))
 
     @property
@@ -64,14 +65,14 @@ class Table:
 
     @property
     def meanings(self) -> dict[str, str]:
-        """What each column is, where it is one of a run: also the unit, and when a value is missing. docs/reference/tables.md has all.
+        """Description of each column of a run's table, with its unit. See also docs/reference/tables.md.
 
         Examples
         --------
         >>> import tailback as tb
         >>> run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="5 s"))
         >>> run.groups.meanings["fairness"]
-        "Jain's index of the flows' goodputs, 1 if all are alike, 1/n if one has all. Missing if nothing was delivered."
+        "Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one flow has everything. Missing if nothing was delivered."
         """
         known = {table: dict(columns) for table, _, columns in _core.described_tables()}.get(self.name, {})
         return {column: known[column] for column in self if column in known}
@@ -95,23 +96,23 @@ class Table:
         return values
 
     def keys(self) -> list[str]:
-        """Names of the columns: what ``dict(table)`` asks for."""
+        """Names of the columns; required by ``dict(table)``."""
         return self.columns
 
     def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[Any]:
-        # pandas.DataFrame(table) comes here and would otherwise take the names of the columns for the data.
+        # Called by pandas.DataFrame(table), which would otherwise use the column names as data.
         raise TypeError(
-            "a table has columns of several types, which no single array holds: use table[column], table.to_numpy(), "
+            "a table has columns of several types, which no single array can hold: use table[column], table.to_numpy(), "
             "table.to_pandas() or pandas.DataFrame.from_arrow(table)"
         )
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a data frame of pandas.
+        """Convert the table to a pandas data frame.
 
         Raises
         ------
         MissingExtra
-            If pandas is not installed.
+            pandas is not installed.
         """
         try:
             import pandas
@@ -128,19 +129,19 @@ class Table:
         return {column: self._core.values(column) for column in self}
 
     def to_rows(self) -> list[dict[str, Any]]:
-        """One dictionary per row: for few rows."""
+        """One dictionary per row; intended for few rows."""
         columns = self.to_dict()
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def where(self, **equal: str | float | None) -> Table:
-        """The rows in which the named columns have the given values, as a table of the same columns. `None` is a missing value.
+        """The rows in which all named columns have the given values. `None` matches missing values.
 
         Raises
         ------
         UnknownName
-            No such column; says which there are.
+            There is no such column; the message lists the columns.
         ParameterError
-            A number was asked of a column of words, a word of a column of numbers, or several values at once.
+            The value of a word column is not a word, that of a numeric column not a number, or several values were given.
 
         Examples
         --------
@@ -159,29 +160,29 @@ class Table:
         return self._rows(chosen)
 
     def select(self, *columns: str) -> Table:
-        """A table of these columns, in this order.
+        """A table of these columns in the given order.
 
         Raises
         ------
         UnknownName
-            No such column; says which there are.
+            There is no such column; the message lists the columns.
         ParameterError
-            None is named, or they are in a list.
+            No column is named, or the columns were passed as a list.
         """
         if not columns:
-            raise ParameterError(f"no column is selected of `{self.name}`; expected names, such as `{next(iter(self))}`")
+            raise ParameterError(f"no column of `{self.name}` is selected; expected names, for example `{next(iter(self))}`")
         first: object = columns[0]
         if isinstance(first, (list, tuple)):
-            raise ParameterError(f"`select` takes names one by one, not {first!r}; write `select(*{first!r})`")
+            raise ParameterError(f"`select` takes names as separate arguments, not {first!r}; write `select(*{first!r})`")
         return Table(_core.Table(self.name, [self._packed_column(column) for column in columns]))
 
     def sort(self, *by: str, descending: bool = False) -> Table:
-        """The rows in the order of these columns, the first one first. Equal rows stay as they are, missing numbers come last.
+        """The rows sorted by these columns, the first one being the primary key. The sort is stable; missing numbers are last.
 
         Raises
         ------
         UnknownName
-            No such column; says which there are.
+            There is no such column; the message lists the columns.
 
         Examples
         --------
@@ -216,13 +217,13 @@ class Table:
         return notebook(tables=[self._shown()])
 
     def _shown(self) -> Shown:
-        """The first rows, as a notebook shows them."""
+        """The first rows as a table for a notebook."""
         rows = min(len(self), _SHOWN_ROWS)
         cells = zip(*([shown(value) for value in self.head(column, rows)] for column in self), strict=True)
         return Shown(self.name, list(self), list(cells), f"{len(self) - rows} more rows" if len(self) > rows else "")
 
     def _rendered_rows(self) -> Iterator[str]:
-        """Columns down, rows across: many columns and few rows is the usual shape."""
+        """Render the transposed table, because tables usually have many columns and few rows are shown."""
         rows = min(len(self), 4)
         width = max((len(column) for column in self), default=0)
         for column in self:
@@ -230,28 +231,28 @@ class Table:
             yield f"  {column:<{width}}  {cells}" + ("  ..." if len(self) > rows else "")
 
     def head(self, column: str, rows: int) -> list[Any]:
-        """The first values of a column, without NumPy."""
+        """The first values of a column as a list, without NumPy."""
         self._kind(column)
         return self._core.values(column, rows)
 
     def _raw(self, column: str) -> NDArray[Any]:
-        """A column as it is kept: words by their places in the list of all."""
+        """A column as stored: words are indices into the word list."""
         import numpy as np
 
         kind = self._kind(column)
         return np.frombuffer(self._core.buffer(column), dtype=_DTYPES[kind])
 
     def _rows(self, chosen: NDArray[Any]) -> Table:
-        """The rows at these places, or where this is true."""
+        """The rows selected by indices or by a boolean mask."""
         return Table(_core.Table(self.name, [self._packed_column(column, chosen) for column in self]))
 
     def _packed_column(self, column: str, chosen: Any = slice(None)) -> tuple[str, str, bytes, list[str]]:
-        """As the core's table takes it, of some rows."""
+        """Some rows of a column in the core's format."""
         kind = self._kind(column)
         return column, kind, self._raw(column)[chosen].astype(f"<{_DTYPES[kind]}").tobytes(), self._core.words(column)
 
     def _written(self, column: str, value: object) -> float:
-        """A value as `_raw` has it; -1, which no word has, for a word that is not there, and no number for what is missing."""
+        """A value in the encoding of `_raw`: -1 for an unknown word, NaN for a missing number."""
         if value is not None and not isinstance(value, (str, Real)):
             raise ParameterError(
                 f"`{column}` of `{self.name}` cannot be {value!r}; expected one value, or `None` where it is missing"
@@ -260,10 +261,10 @@ class Table:
             if value is None:
                 return math.nan
             if isinstance(value, str):
-                raise ParameterError(f"`{column}` of `{self.name}` holds numbers; expected one, not `{value}`")
+                raise ParameterError(f"`{column}` of `{self.name}` contains numbers; expected a number, not `{value}`")
             return float(value)
         if not isinstance(value, str):
-            raise ParameterError(f"`{column}` of `{self.name}` holds words; expected one in quotes, not {value!r}")
+            raise ParameterError(f"`{column}` of `{self.name}` contains words; expected a string, not {value!r}")
         words = self._core.words(column)
         return words.index(value) if value in words else -1
 
@@ -274,14 +275,14 @@ class Table:
 
 
 def shown(value: float | int | str) -> str:
-    """A value as a person reads it: five digits, a dash for what is missing."""
+    """Format a value for display: five significant digits, a dash for a missing number."""
     if isinstance(value, float):
         return "-" if value != value else f"{value:.5g}"
     return str(value)
 
 
 def _packed(name: str, values: list[Any]) -> tuple[str, str, bytes, list[str]]:
-    """As the core's table takes it: a kind, bytes, and words."""
+    """A column in the core's format: name, kind, bytes and words."""
     import numpy as np
 
     if values and isinstance(values[0], str):

@@ -1,25 +1,25 @@
-//! The core of Tailback: ports, queue policies, TCP and traffic under one event loop, without I/O and without a clock.
+//! The core of Tailback: ports, queue policies, TCP and traffic in one event-driven simulator, without I/O and without a wall clock.
 //!
-//! Start at [`Engine`]: it takes a [`network::Network`], runs to any time in any steps, and gives [`Results`]. From there down:
+//! Start at [`Engine`]: it takes a [`network::Network`], runs to any time in any number of steps, and returns [`Results`]. The modules:
 //!
-//! * `simulation`: who gets which event, what is computed ahead, conservation, results, estimates
+//! * `simulation`: the event loop, hops computed ahead, conservation, results, memory estimates
 //! * `tcp`: sender, receiver, retransmission timer, loss recovery
-//! * `abr`: at which rate the source of an available bit rate service sends
-//! * `congestion`: control laws, one file each
+//! * `abr`: rate control of the source of an available bit rate service
+//! * `congestion`: congestion controllers, one file each
 //! * `queue`: queue policies, one file each
 //! * `price`: price schemes, one file each
-//! * `schedule`: which of a port's queues is served next, one file each
+//! * `schedule`: schedulers of ports with several queues, one file each
 //! * `traffic`: sources without a transport
 //! * `record`: tables and traces
-//! * `user_code`: code that a network names and the core does not know
-//! * `settings`: what a member of a family says of itself
-//! * `primitives`: units, random streams, packets, signals of congestion, the calendar
+//! * `user_code`: user-supplied controllers, policies and sources
+//! * `settings`: declarations of the members of each family
+//! * `primitives`: units, random streams, packets, congestion signals, the calendar
 //!
-//! Imports run downwards only: `tests/layers.rs` holds the order.
+//! Imports run downwards only; `tests/layers.rs` enforces the order.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
-// What the tests share in `tests/common` names the crate from outside.
+// The shared test code in `tests/common` refers to the crate by its external name.
 #[cfg(test)]
 extern crate self as tailback_core;
 
@@ -38,9 +38,9 @@ pub mod traffic;
 pub mod user_code;
 
 pub use simulation::{
-    Became, Code, ConservationError, Engine, Fate, Indivisible, MemoryEstimate, ParallelEngine, Place, PortState, Results, Seen,
+    Outcome, Code, ConservationError, Engine, Fate, NotParallel, MemoryEstimate, ParallelEngine, PacketLocation, PortState, Results, PacketInFlight,
     SenderState, memory_estimate, trace_rows,
 };
 
-/// A fingerprint of the sources that this core was built from. Two cores with one fingerprint give the same results.
+/// A hash of the sources that this core was built from. Cores with the same hash give the same results.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

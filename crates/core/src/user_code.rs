@@ -1,9 +1,9 @@
-//! User code: control laws, policies and sources that the core does not know.
+//! User code: user-supplied controllers, policies and sources.
 //!
-//! A network names such code and keeps its parameters ([`UserCode`]); whoever runs it brings a [`Code`](crate::Code) along, which makes the
-//! objects. Their interfaces stand beside those of the built-in parts. An object that fails once is not called again, and the run stops
-//! after the event that it was called in. Built-in parts pay nothing for any of this: an engine without user code runs the same loop as
-//! before.
+//! A network names such code and stores its parameters ([`UserCode`]). The caller supplies a [`Code`](crate::Code), which creates the
+//! objects. Their interfaces are defined next to those of the built-in parts. An object that has failed is not called again, and the run
+//! stops after the event in which it failed. Built-in parts have no cost for any of this: an engine without user code runs the unmodified
+//! loop.
 
 use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
@@ -12,25 +12,25 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Code that a network names, and what it is to be made with.
+/// User code named by a network, and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserCode {
     /// Without the `user:` of a scenario.
     pub name: String,
     /// A JSON object.
     pub parameters: String,
-    /// Where the scenario names it.
+    /// The place in the scenario that names it.
     pub at: String,
 }
 
-/// Why user code failed, in the words of whoever brought it along.
+/// The error of user code, as reported by the caller's implementation.
 pub type Fault = Arc<dyn Error + Send + Sync>;
 
-/// User code that failed: the run has stopped there, and its results are of no use.
+/// A failure of user code. The run has stopped, and its results are not usable.
 #[derive(Clone, Debug)]
 pub struct Failure {
     pub code: UserCode,
-    /// When.
+    /// Time of the failure.
     pub time: Time,
     pub fault: Fault,
 }
@@ -44,16 +44,16 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// Why there is no object where nobody has brought the code along.
+/// Why there is no object if the caller supplies no code.
 pub(crate) const NOT_BROUGHT: &str =
-    "user code does not run here; it does in Python, and with `tailback run FILE --code CODE.py`";
+    "user code is supported only in Python and with `tailback run FILE --code CODE.py`";
 
-/// A fault that the core itself finds.
+/// An error that the core itself detects.
 pub(crate) fn fault(text: impl Into<String>) -> Fault {
     Arc::from(Box::<dyn Error + Send + Sync>::from(text.into()))
 }
 
-/// Tells an engine that some code failed. Clones of an engine share it: who hears of a failure looks whether it is one of its own.
+/// Signals to an engine that some code has failed. Clones of an engine share it, so each checks whether the failure is its own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Alarm(Arc<AtomicU64>);
 
@@ -62,18 +62,18 @@ impl Alarm {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often it was raised.
+    /// Number of failures.
     pub(crate) fn raised(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What an engine may be asked to copy.
+/// State that an engine can copy.
 pub(crate) trait Copies {
     fn copied(&self) -> Result<Box<Self>, Fault>;
 }
 
-/// One object of user code, until it fails.
+/// One object of user code, and its error once it has failed.
 pub(crate) struct Instance<T: ?Sized> {
     code: Arc<UserCode>,
     object: Result<Box<T>, Fault>,
@@ -81,7 +81,7 @@ pub(crate) struct Instance<T: ?Sized> {
 }
 
 impl<T: ?Sized> Instance<T> {
-    /// Raises the alarm if the object could not be made.
+    /// Raises the alarm if the object could not be created.
     pub(crate) fn new(code: &UserCode, object: Result<Box<T>, Fault>, alarm: &Alarm) -> Instance<T> {
         if object.is_err() {
             alarm.raise();
@@ -89,12 +89,12 @@ impl<T: ?Sized> Instance<T> {
         Instance { code: Arc::new(code.clone()), object, alarm: alarm.clone() }
     }
 
-    /// One that never was.
+    /// An instance without an object, because no code was supplied.
     pub(crate) fn absent(code: &UserCode) -> Instance<T> {
         Instance { code: Arc::new(code.clone()), object: Err(fault(NOT_BROUGHT)), alarm: Alarm::default() }
     }
 
-    /// What the object answers; nothing if it fails, or has failed.
+    /// The result of the call, or `None` if the object fails or has failed.
     pub(crate) fn call<R>(&mut self, call: impl FnOnce(&mut T) -> Result<R, Fault>) -> Option<R> {
         match call(self.object.as_mut().ok()?) {
             Ok(answer) => Some(answer),
@@ -110,13 +110,13 @@ impl<T: ?Sized> Instance<T> {
         self.object.as_deref().ok()
     }
 
-    /// What came of it, if it failed before or at `time`.
+    /// The failure, if there is one. `time` is reported as its time.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         let fault = self.object.as_ref().err()?.clone();
         Some(Failure { code: (*self.code).clone(), time, fault })
     }
 
-    /// Only data can be written down.
+    /// Error message: only plain data can be serialised.
     pub(crate) fn cannot_be_written(&self) -> String {
         let UserCode { name, at, .. } = &*self.code;
         format!("{at}: `user:{name}` is code and cannot be serialised; a copy of the engine in memory serves as a snapshot")
@@ -124,7 +124,7 @@ impl<T: ?Sized> Instance<T> {
 }
 
 impl<T: ?Sized + Copies> Clone for Instance<T> {
-    /// A copy that cannot be made has failed at once.
+    /// A copy that cannot be created counts as failed from the start.
     fn clone(&self) -> Instance<T> {
         let object = match &self.object {
             Ok(object) => object.copied(),
@@ -143,7 +143,7 @@ impl<T: ?Sized> fmt::Debug for Instance<T> {
     }
 }
 
-/// Writing and reading of states that hold an [`Instance`]: neither is possible, and the writing says why.
+/// Serialisation of states that contain an [`Instance`]: both directions fail with an explanation.
 macro_rules! only_in_memory {
     ($state:ty) => {
         impl serde::Serialize for $state {

@@ -42,7 +42,7 @@ class Port:
     listed_drops : int
         How many packets the scenario lists to be discarded.
     unmodelled : str or None
-        What the link does that is in no closed form: ``has jitter``, ``sends by a trace``, ...
+        What the link does that is in no closed form: ``has jitter``, ``follows a delivery trace``, ...
     """
 
     name: str

@@ -1,41 +1,41 @@
-//! The available bit rate service (ABR): at which rate the source of a virtual channel may send, by what the resource management cells (RM
-//! cells) say that come back to it (ATM Forum, "Traffic management specification version 4.0", af-tm-0056.000, 1996, section 5.10.4; numbers of
-//! rules are those there).
+//! The available bit rate service (ABR): the rate of the source of a virtual channel, as controlled by returning resource management cells
+//! (RM cells) (ATM Forum, "Traffic management specification version 4.0", af-tm-0056.000, 1996, section 5.10.4; rules are numbered as
+//! there).
 //!
-//! Differs: rates are exact, not in the 16-bit floating point of RM cells (section 5.10.3.2). There are no out-of-rate RM cells (rule 11): a
-//! source whose rate would fall below TCR keeps TCR, at which such cells would be sent (`SourceSpec::least`). CRM follows from TBE and Nrm
-//! (section 5.10.2), but ICR is what the settings say, and is not reduced to TBE / FRTT. The two directions of a channel are not coupled:
-//! backward RM cells are sent as they come back from a destination, and take nothing of the rate at which that sends (rule 3b).
+//! Differs: rates are exact, not in the 16-bit floating point of RM cells (section 5.10.3.2). There are no out-of-rate RM cells (rule 11):
+//! a source whose rate would fall below TCR keeps TCR, the rate of such cells (`SourceSpec::least`). CRM follows from TBE and Nrm (section
+//! 5.10.2), but ICR is a setting and is not reduced to TBE / FRTT. The two directions of a channel are independent: a destination returns
+//! backward RM cells on arrival, and they use none of its sending rate (rule 3b).
 
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// What a source has agreed on with the network (section 5.10.2).
+/// Parameters that a source has negotiated with the network (section 5.10.2).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SourceSpec {
-    /// Peak cell rate (PCR), of whole cells: 53 bytes each.
+    /// Peak cell rate (PCR), in whole cells of 53 bytes.
     pub peak: Rate,
     /// Minimum cell rate (MCR); `None` is zero.
     pub minimum: Option<Rate>,
     /// Initial cell rate (ICR), from MCR to PCR.
     pub initial: Rate,
-    /// Cells of the source for each forward RM cell at most, that one included (Nrm), at least 2.
+    /// Maximum number of cells per forward RM cell, including the RM cell (Nrm); at least 2.
     pub nrm: u32,
-    /// Cells between two forward RM cells at least (Mrm).
+    /// Minimum number of cells between two forward RM cells (Mrm).
     pub mrm: u32,
-    /// From one forward RM cell to the next at most, if Mrm cells have been sent (Trm).
+    /// Maximum time between forward RM cells if Mrm cells have been sent (Trm).
     pub trm: Span,
-    /// How much of PCR the rate grows by at most with an RM cell that allows it (RIF), above 0, at most 1.
+    /// Maximum rate increase per RM cell, as a fraction of PCR (RIF), above 0, at most 1.
     pub rif: f64,
-    /// How much of itself the rate falls by with an RM cell that tells of congestion (RDF), above 0, at most 1.
+    /// Rate decrease per RM cell with CI, as a fraction of the rate (RDF), above 0, at most 1.
     pub rdf: f64,
-    /// How much of itself the rate falls by with each forward RM cell while none comes back (CDF), 0 to 1.
+    /// Rate decrease per forward RM cell while none returns, as a fraction of the rate (CDF), 0 to 1.
     pub cdf: f64,
-    /// How long a rate above ICR may stay unused (ADTF).
+    /// Time after which an unused rate above ICR is lost (ADTF).
     pub adtf: Span,
-    /// Cells that may be sent before the first RM cell comes back (transient buffer exposure, TBE), at least 1.
+    /// Cells that may be sent before the first RM cell returns (transient buffer exposure, TBE), at least 1.
     pub tbe: u32,
 }
 
@@ -43,7 +43,7 @@ pub struct SourceSpec {
 pub const TCR: Rate = Rate(10 * 8 * CELL_BYTES.0);
 
 impl SourceSpec {
-    /// What the specification has for settings that nobody negotiates (section 5.10.2), for this peak rate.
+    /// Default values of the specification (section 5.10.2) for this peak rate.
     pub const fn with_peak(peak: Rate) -> SourceSpec {
         SourceSpec {
             peak,
@@ -60,27 +60,27 @@ impl SourceSpec {
         }
     }
 
-    /// Below this the rate does not fall.
+    /// Lower bound of the rate.
     pub fn least(&self) -> Rate {
         self.minimum.map_or(TCR, |minimum| minimum.max(TCR)).min(self.peak)
     }
 
-    /// Forward RM cells that may be sent before one comes back (CRM).
+    /// Forward RM cells that may be sent before one returns (CRM).
     fn crm(&self) -> u32 {
         self.tbe.div_ceil(self.nrm)
     }
 }
 
-/// What a source remembers.
+/// State of a source.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Source {
     /// Allowed cell rate (ACR).
     acr: Rate,
-    /// When the last forward RM cell was sent.
+    /// Time of the last forward RM cell.
     last_rm: Option<Time>,
-    /// Cells sent since, that one not included.
+    /// Cells sent since, excluding that one.
     since_rm: u32,
-    /// Forward RM cells sent since one came back.
+    /// Forward RM cells sent since one returned.
     unanswered: u32,
 }
 
@@ -95,12 +95,12 @@ impl Source {
         self.acr
     }
 
-    /// From one cell to the next.
+    /// Time between cells.
     pub fn spacing(&self) -> Span {
         self.acr.time_to_send(CELL_BYTES)
     }
 
-    /// Whether the next cell has to be a forward RM cell (rules 2 and 3a).
+    /// Whether the next cell must be a forward RM cell (rules 2 and 3a).
     pub fn owes_rm(&self, spec: &SourceSpec, now: Time) -> bool {
         let Some(last) = self.last_rm else { return true };
         self.since_rm + 1 >= spec.nrm || (self.since_rm >= spec.mrm && now.since(last) >= spec.trm)
@@ -111,7 +111,7 @@ impl Source {
         self.since_rm += 1;
     }
 
-    /// A forward RM cell is sent, by rules 5 to 7 and 10. Returns what it says.
+    /// A forward RM cell is sent, by rules 5 to 7 and 10. Returns its fields.
     pub fn on_forward_rm(&mut self, spec: &SourceSpec, now: Time) -> RmCell {
         if self.acr > spec.initial && self.last_rm.is_some_and(|last| now.since(last) > spec.adtf) {
             self.acr = spec.initial;
@@ -124,7 +124,7 @@ impl Source {
         RmCell { ccr: self.acr, er: spec.peak, ci: false, ni: false }
     }
 
-    /// A backward RM cell has come (rules 8 and 9).
+    /// A backward RM cell is received (rules 8 and 9).
     pub fn on_backward_rm(&mut self, spec: &SourceSpec, rm: &RmCell) {
         self.unanswered = 0;
         if rm.ci {
@@ -148,13 +148,13 @@ mod tests {
 
     const MEGA: u64 = 1_000_000;
 
-    /// 160 Mbit/s at most, 16 at first, 8 at least: RIF adds 10 Mbit/s.
+    /// Peak 160 Mbit/s, initial 16, minimum 8: RIF adds 10 Mbit/s.
     fn spec() -> SourceSpec {
         let (minimum, initial) = (Some(Rate(8 * MEGA)), Rate(16 * MEGA));
         SourceSpec { minimum, initial, ..SourceSpec::with_peak(Rate(160 * MEGA)) }
     }
 
-    /// Comes back with this explicit rate in Mbit/s, and these bits.
+    /// A backward RM cell with this explicit rate in Mbit/s, and these bits.
     fn back(er: u64, ci: bool, ni: bool) -> RmCell {
         RmCell { ccr: Rate(1), er: Rate(er * MEGA), ci, ni }
     }
@@ -174,12 +174,12 @@ mod tests {
     fn without_congestion_it_adds_rif_times_pcr_up_to_pcr() {
         assert_eq!(after(&[back(160, false, false)]), 26.0);
         assert_eq!(after(&[back(160, false, false); 2]), 36.0);
-        // 16 + 14 * 10 = 156, and then no more than 160.
+        // 16 + 14 * 10 = 156, and then at most 160.
         assert_eq!((after(&[back(160, false, false); 14]), after(&[back(160, false, false); 15])), (156.0, 160.0));
     }
 
     #[test]
-    fn with_ci_it_takes_off_rdf_times_acr_and_stops_at_mcr() {
+    fn with_ci_it_decreases_by_rdf_times_acr_down_to_mcr() {
         assert_eq!(after(&[back(160, true, false)]), 15.0);
         // 15 - 15/16.
         assert_eq!(after(&[back(160, true, false); 2]), 14.0625);
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn with_ni_it_stays() {
         assert_eq!(after(&[back(160, false, true)]), 16.0);
-        // CI counts first.
+        // CI takes precedence.
         assert_eq!(after(&[back(160, true, true)]), 15.0);
     }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn without_mcr_ten_cells_a_second_are_left() {
+    fn without_mcr_the_minimum_is_ten_cells_per_second() {
         let spec = SourceSpec { minimum: None, ..spec() };
         let mut source = Source::new(&spec);
         source.on_backward_rm(&spec, &back(0, false, false));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn each_32nd_cell_is_an_rm_cell_and_the_first_is() {
+    fn the_first_and_every_32nd_cell_is_an_rm_cell() {
         let (spec, mut source) = (spec(), Source::new(&spec()));
         let mut sent = Vec::new();
         for _ in 0..65 {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_above_icr_is_lost_if_it_is_not_used_for_longer_than_adtf() {
+    fn a_rate_above_icr_is_lost_if_unused_for_longer_than_adtf() {
         let spec = spec();
         let rate_after = |pause: Span| {
             let mut source = Source::new(&spec);
@@ -251,8 +251,8 @@ mod tests {
     }
 
     #[test]
-    fn with_crm_cells_unanswered_each_more_takes_off_cdf_times_acr() {
-        // 64 cells may be under way: CRM is 2.
+    fn beyond_crm_unanswered_cells_each_forward_rm_cell_lowers_acr_by_cdf() {
+        // 64 cells may be in flight: CRM is 2.
         let spec = SourceSpec { tbe: 64, ..spec() };
         let mut source = Source::new(&spec);
         let mut ccr = || source.on_forward_rm(&spec, Time::ZERO).ccr.0;
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rm_cell_says_acr_and_asks_for_pcr() {
+    fn a_forward_rm_cell_carries_acr_and_requests_pcr() {
         let rm = Source::new(&spec()).on_forward_rm(&spec(), Time::ZERO);
         assert_eq!(rm, RmCell { ccr: Rate(16 * MEGA), er: Rate(160 * MEGA), ci: false, ni: false });
     }

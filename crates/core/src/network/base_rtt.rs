@@ -1,4 +1,4 @@
-//! The round trip of a flow through the empty network.
+//! The round-trip time of a flow through the empty network.
 
 use super::{Aal5, Access, Flow, Network, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
@@ -6,8 +6,8 @@ use crate::primitives::units::{Bytes, Span, Units};
 use crate::traffic::{DatagramSpec, PacketSize};
 
 impl Network {
-    /// Round trip of one data packet and its acknowledgement through the empty network, serialisation included. Of datagrams the way
-    /// back is delay alone, and so is the way there if their sizes vary.
+    /// Round-trip time of one data packet and its acknowledgement through the empty network, including serialisation. For datagrams, the
+    /// reverse path counts only delays, and so does the forward path if their sizes vary.
     pub fn base_rtt(&self, flow: &Flow) -> Span {
         match &self.groups[flow.group as usize].transport {
             Transport::Tcp(spec, _) => self.empty_round_trip(flow, spec.mss + spec.header, spec.ack_size),
@@ -18,7 +18,7 @@ impl Network {
         }
     }
 
-    /// What the round trip of a handshake would be shorter: its segments have no data.
+    /// Reduction of the round-trip time for a handshake, whose segments carry no data.
     pub(crate) fn handshake_saves(&self, flow: &Flow) -> Span {
         match &self.groups[flow.group as usize].transport {
             Transport::Tcp(spec, _) => self.base_rtt(flow) - self.empty_round_trip(flow, spec.header, spec.ack_size),
@@ -26,7 +26,7 @@ impl Network {
         }
     }
 
-    /// Links that a data packet of the flow has to be sent over: ports, and access links with a rate.
+    /// Number of transmissions of a data packet of the flow: ports, and access links with a rate.
     pub(crate) fn hops(&self, flow: &Flow) -> u32 {
         let access = [flow.sender_access, flow.receiver_access].iter().filter(|access| access.rate.is_some()).count();
         (self.paths[flow.forward as usize].len() + access) as u32
@@ -34,8 +34,7 @@ impl Network {
 
     fn empty_round_trip(&self, flow: &Flow, data: Bytes, ack: Bytes) -> Span {
         let framing = self.groups[flow.group as usize].framing;
-        // Units follow one another through the links at the pace of the slowest. A port that decides on heads saves the time that they
-        // take to be sent to it.
+        // Units follow one another through the links at the rate of the slowest. A cut-through port saves the transmission time to it.
         let over = |path: u32, bytes: Bytes, (first, last): (&Access, &Access)| {
             let framed = framing.filter(|_| bytes > Bytes(0));
             let (unit, units) = framed.map_or((bytes, Units(1)), |framing| (CELL_BYTES, framing.cells(bytes)));

@@ -1,4 +1,4 @@
-//! Delays that are drawn for each packet.
+//! Random delays per packet.
 
 use crate::primitives::math;
 use crate::primitives::random::Draws;
@@ -12,12 +12,12 @@ pub enum Delay {
     Uniform(Span, Span),
     /// Mean.
     Exponential(Span),
-    /// Mean and standard deviation of the normal distribution, of which what lies below zero is drawn again.
+    /// Mean and standard deviation of the normal distribution; negative values are drawn again.
     Normal(Span, Span),
 }
 
 impl Delay {
-    /// Whether chance decides.
+    /// Whether the delay is random.
     pub fn is_random(self) -> bool {
         !matches!(self, Delay::Fixed(_))
     }
@@ -29,7 +29,7 @@ impl Delay {
             Delay::Uniform(low, high) => low + Span((draws.uniform() * (high - low).0 as f64) as u64),
             Delay::Exponential(mean) => Span::from_seconds(draws.exponential() * mean.seconds()),
             Delay::Normal(mean, deviation) => loop {
-                // The mean is not negative, so that at least every other draw is taken.
+                // The mean is not negative, so that at least half of the draws are accepted.
                 let seconds = mean.seconds() + deviation.seconds() * standard_normal(draws);
                 if seconds >= 0.0 {
                     return Span::from_seconds(seconds);
@@ -59,15 +59,15 @@ mod tests {
         values.iter().sum::<f64>() / values.len() as f64
     }
 
-    /// Within five standard errors of a hundred thousand draws.
+    /// Five standard errors of a hundred thousand draws.
     #[test]
     fn draws_have_the_means_of_their_distributions() {
         let error = |deviation: f64| 5.0 * deviation / 100_000_f64.sqrt();
         let uniform = seconds(Delay::Uniform(Span::from_millis(1000), Span::from_millis(3000)));
         assert!((mean(&uniform) - 2.0).abs() < error(2.0 / 12_f64.sqrt()));
         assert!((mean(&seconds(Delay::Exponential(Span::from_millis(1000)))) - 1.0).abs() < error(1.0));
-        // Five deviations above zero nothing is cut off; at zero half of it is, and the mean is that of a half-normal,
-        // sqrt(2 / pi).
+        // With a mean of five deviations, truncation is negligible. With mean zero, half of the distribution is cut off, and the mean is
+        // that of a half-normal distribution, sqrt(2 / pi).
         assert!((mean(&seconds(Delay::Normal(Span::from_millis(5000), Span::from_millis(1000)))) - 5.0).abs() < error(1.0));
         let half = seconds(Delay::Normal(Span::ZERO, Span::from_millis(1000)));
         assert!((mean(&half) - (2.0 / std::f64::consts::PI).sqrt()).abs() < error(0.603));
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_third_of_normal_draws_lies_beyond_one_deviation() {
+    fn a_third_of_normal_draws_are_beyond_one_deviation() {
         let normal = seconds(Delay::Normal(Span::from_millis(5000), Span::from_millis(1000)));
         let beyond = normal.iter().filter(|&&value| (value - 5.0).abs() > 1.0).count() as f64 / 100_000.0;
         // 1 - erf(1 / sqrt 2) = 0.317311.

@@ -1,54 +1,54 @@
-//! The rate of a link as a trace: when it can send.
+//! Delivery traces: the rate of a link as a list of transmission opportunities.
 
 use crate::primitives::units::{Bytes, Rate, Span, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
 
-/// When a link can send: at each opportunity 1500 bytes, and nothing between.
+/// The transmission opportunities of a link. Each opportunity can send 1500 bytes; nothing is sent between them.
 ///
-/// Source: Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015, section 4, and the manual page of
-/// its `mm-link`: an opportunity serves several packets whose sizes sum to 1500 bytes, a larger packet takes several, what nobody
-/// waits for is lost, and after its last opportunity the trace begins anew.
+/// Source: Netravali et al., "Mahimahi: accurate record-and-replay for HTTP", USENIX ATC 2015, section 4, and the manual page of its
+/// `mm-link`: one opportunity serves several packets whose sizes sum to 1500 bytes, a larger packet takes several opportunities, unused
+/// opportunities are lost, and after its last opportunity the trace repeats.
 ///
-/// The copies of a trace share its data.
+/// Copies of a trace share its data.
 #[derive(Clone, PartialEq)]
 pub struct DeliveryTrace(Arc<Data>);
 
 #[derive(PartialEq)]
 struct Data {
-    /// Ascending, none empty.
+    /// Ascending; no count is zero.
     instants: Vec<Opportunities>,
-    /// How many opportunities lie before each of these, and in all.
+    /// Number of opportunities before each entry, and the total.
     before: Vec<u64>,
 }
 
 /// The opportunities of one millisecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opportunities {
-    /// Since the trace began.
+    /// Since the start of the trace.
     pub millisecond: u32,
     pub count: u32,
 }
 
-/// What no trace is.
+/// Reasons why a list of opportunities is not a valid trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceFault {
     Empty,
-    /// This entry is not later than the one before.
+    /// This entry is not later than the previous one.
     Unsorted(usize),
     /// This entry has no opportunity.
     Nothing(usize),
-    /// It would end at once, and never come to an end of beginning anew.
+    /// The trace has zero length, so that it would repeat infinitely at one instant.
     NoLength,
 }
 
 impl DeliveryTrace {
-    /// What an opportunity carries.
+    /// Bytes of an opportunity.
     pub const OPPORTUNITY: Bytes = Bytes(1500);
 
     /// # Errors
-    /// What is no trace.
+    /// The reason why the list is not a valid trace.
     pub fn new(instants: Vec<Opportunities>) -> Result<DeliveryTrace, TraceFault> {
         let later = |pair: &[Opportunities]| pair[1].millisecond > pair[0].millisecond;
         let unsorted = instants.windows(2).position(|pair| !later(pair)).map(|index| TraceFault::Unsorted(index + 1));
@@ -71,30 +71,30 @@ impl DeliveryTrace {
         &self.0.instants
     }
 
-    /// After so long it begins anew.
+    /// Time after which the trace repeats.
     pub fn period(&self) -> Span {
         Span::from_millis(self.0.instants.last().map_or(0, |last| last.millisecond.into()))
     }
 
-    /// In one period.
+    /// Number of opportunities in one period.
     pub fn opportunities(&self) -> u64 {
         self.0.before[self.0.instants.len()]
     }
 
-    /// In the mean over a period, rounded.
+    /// Mean rate over a period, rounded.
     pub fn mean_rate(&self) -> Rate {
         let milliseconds = u128::from(self.period().0 / MILLISECOND);
         let bits = u128::from(self.opportunities()) * u128::from(DeliveryTrace::OPPORTUNITY.0) * 8_000;
         Rate(((bits + milliseconds / 2) / milliseconds).clamp(1, u64::MAX.into()) as u64)
     }
 
-    /// Of its best millisecond.
+    /// Rate of the best millisecond.
     pub fn highest_rate(&self) -> Rate {
         let most = self.0.instants.iter().map(|instant| u64::from(instant.count)).max().unwrap_or(1);
         Rate(most.saturating_mul(DeliveryTrace::OPPORTUNITY.0 * 8_000))
     }
 
-    /// The longest time from one opportunity to the next.
+    /// The longest time between two opportunities.
     pub fn longest_gap(&self) -> Span {
         let instants = &self.0.instants;
         let first = instants.first().map_or(0, |first| first.millisecond);
@@ -102,19 +102,19 @@ impl DeliveryTrace {
         Span::from_millis(gaps.chain([first]).max().unwrap_or(0).into())
     }
 
-    /// Opportunities before this instant, since the run began.
+    /// Number of opportunities before this instant, since the start of the run.
     pub fn count_before(&self, time: Time) -> u64 {
         let period = self.period().0;
         let (mut passes, mut within) = (time.0 / period, time.0 % period);
         if within == 0 && passes > 0 {
-            // The last of one pass are at the instant at which the next begins.
+            // The last opportunities of one pass are at the instant at which the next begins.
             (passes, within) = (passes - 1, period);
         }
         let here = self.0.instants.partition_point(|instant| u64::from(instant.millisecond) * MILLISECOND < within);
         passes.saturating_mul(self.opportunities()).saturating_add(self.0.before[here])
     }
 
-    /// When the opportunity of this number is, counted from 0 since the run began.
+    /// Time of the opportunity with this number, counted from 0 since the start of the run.
     pub fn time_of(&self, number: u64) -> Time {
         let (passes, place) = (number / self.opportunities(), number % self.opportunities());
         let here = self.0.before.partition_point(|&before| before <= place) - 1;
@@ -122,12 +122,12 @@ impl DeliveryTrace {
         Time(passes.saturating_mul(self.period().0).saturating_add(within))
     }
 
-    /// Bytes that it takes in memory.
+    /// Memory in bytes.
     pub fn memory(&self) -> u64 {
         (self.0.instants.len() * (size_of::<Opportunities>() + size_of::<u64>())) as u64
     }
 
-    /// Whether it is another's copy.
+    /// Whether the two are copies of one trace.
     pub fn shares_data_with(&self, other: &DeliveryTrace) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -167,13 +167,13 @@ mod tests {
     }
 
     #[test]
-    fn one_opportunity_a_millisecond_is_12_mbps() {
+    fn one_opportunity_per_millisecond_is_12_mbps() {
         let trace = DeliveryTrace::new(vec![at(1, 1)]).unwrap();
         assert_eq!((trace.mean_rate(), trace.highest_rate()), (Rate(12_000_000), Rate(12_000_000)));
         assert_eq!([0, 1, 4].map(|number| trace.time_of(number)), [1, 2, 5].map(millis));
     }
 
-    /// 0, 3, 3, 5, then anew: 5, 8, 8, 10, and so on.
+    /// 0, 3, 3, 5, then the trace repeats: 5, 8, 8, 10, and so on.
     #[test]
     fn the_last_of_one_pass_and_the_first_of_the_next_may_be_at_one_instant() {
         let trace = DeliveryTrace::new(vec![at(0, 1), at(3, 2), at(5, 1)]).unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_refused() {
+    fn invalid_traces_are_rejected() {
         let fault =
             |instants: &[(u32, u32)]| DeliveryTrace::new(instants.iter().map(|&(ms, count)| at(ms, count)).collect()).err();
         assert_eq!(fault(&[]), Some(TraceFault::Empty));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_all_time_do_not_wrap() {
+    fn numbers_beyond_the_range_of_time_do_not_wrap() {
         let trace = DeliveryTrace::new(vec![at(u32::MAX, 1)]).unwrap();
         assert_eq!(trace.time_of(1 << 40), Time::NEVER);
         assert!(trace.count_before(Time::NEVER) < 1 << 40);

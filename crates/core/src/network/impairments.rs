@@ -1,27 +1,26 @@
-//! What a link does to packets beside carrying them.
+//! Impairments of a link: loss, jitter and duplication.
 
 use super::Delay;
 use crate::settings::{PlainWords, words};
 use serde::{Deserialize, Serialize};
 
-/// What a link does to packets beside carrying them; nothing, by default.
+/// Impairments of a link; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Impairments {
-    /// Where the packets are lost that chance takes: those of [`Port::random_loss`](super::Port::random_loss) and those of
-    /// `bursts`.
+    /// Where random losses take place: those of [`Port::random_loss`](super::Port::random_loss) and of `bursts`.
     pub loss_at: LossAt,
     pub bursts: Option<GilbertElliott>,
     pub jitter: Option<Jitter>,
-    /// Probability that a packet which the wire does not lose arrives twice, 0 to 1.
+    /// Probability that a packet which is not lost is duplicated, 0 to 1.
     pub duplication: f64,
 }
 
 words! {
     /// Where a link loses packets.
     pub enum LossAt ("place of losses") {
-        /// Behind the queue: a lost packet has waited, and has taken its time on the link.
+        /// After the queue: a lost packet has been queued and has used transmission time.
         Wire = "wire",
-        /// Before the queue: it never gets there.
+        /// Before the queue: a lost packet never reaches it.
         BeforeQueue = "before_queue",
     }
 }
@@ -32,46 +31,45 @@ impl Default for LossAt {
     }
 }
 
-/// Losses in bursts: a Markov chain of two states that moves once a packet, each with a probability of loss of its own.
+/// Losses in bursts: a two-state Markov chain with one transition per packet. Each state has its own loss probability.
 ///
-/// Source: E. N. Gilbert, "Capacity of a burst-noise channel", BSTJ 39(5), 1960, with no loss in the good state; E. O. Elliott,
-/// "Estimates of error rates for codes on burst-noise channels", BSTJ 42(5), 1963, with some. `p` and `r` are theirs; their `k`
-/// and `h`, the probabilities that nothing is lost in the good state and in the bad one, are `1 - loss_in_good` and
-/// `1 - loss_in_bad`.
+/// Source: E. N. Gilbert, "Capacity of a burst-noise channel", BSTJ 39(5), 1960, without loss in the good state; E. O. Elliott, "Estimates
+/// of error rates for codes on burst-noise channels", BSTJ 42(5), 1963, with loss. `p` and `r` are their symbols. Their `k` and `h`, the
+/// probabilities of no loss in the good and in the bad state, are `1 - loss_in_good` and `1 - loss_in_bad`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GilbertElliott {
-    /// From the good state to the bad one.
+    /// Transition probability from the good state to the bad one.
     pub p: f64,
-    /// From the bad state to the good one.
+    /// Transition probability from the bad state to the good one.
     pub r: f64,
     pub loss_in_good: f64,
     pub loss_in_bad: f64,
 }
 
 impl GilbertElliott {
-    /// The share of packets that meet the bad state, and the probability that the first does.
+    /// Stationary probability of the bad state. The chain starts in the bad state with this probability.
     pub fn share_of_bad(&self) -> f64 {
-        // A chain that never moves stays where it begins, in the good state.
+        // A chain without transitions stays in its initial state, the good one.
         if self.p == 0.0 { 0.0 } else { self.p / (self.p + self.r) }
     }
 
-    /// The share of packets that are lost.
+    /// Mean loss probability.
     pub fn mean_loss(&self) -> f64 {
         let bad = self.share_of_bad();
         bad * self.loss_in_bad + (1.0 - bad) * self.loss_in_good
     }
 }
 
-/// A random addition to a link's delay.
+/// A random addition to the delay of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Jitter {
     pub delay: Delay,
-    /// Whether a packet may overtake those before it. If not, it waits behind the one before.
+    /// Whether a packet may overtake earlier ones. If not, it waits behind the previous packet.
     pub reordering: bool,
 }
 
 impl Impairments {
-    /// Whether what leaves the queue may arrive closer together than it left, in another order, or more than once.
+    /// Whether packets may arrive closer together than they left the queue, in another order, or more than once.
     pub fn disturbs_arrivals(&self) -> bool {
         self.jitter.is_some() || self.duplication > 0.0
     }

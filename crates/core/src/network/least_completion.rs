@@ -1,24 +1,24 @@
-//! How long a transfer takes if nothing holds it back.
+//! Minimum completion time of a transfer.
 
 use super::{Access, ChangeKind, Group, Network, Port, PortId, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
 use crate::primitives::units::{Bytes, Rate, Span};
 
-/// Data that go one way.
+/// A one-way transfer.
 pub(crate) struct Transfer<'a> {
     pub(crate) group: &'a Group,
     pub(crate) size: Bytes,
     pub(crate) sender_access: Access,
     pub(crate) receiver_access: Access,
     pub(crate) route: &'a [PortId],
-    /// As [`Network::best_links`] has them.
+    /// The value of [`Network::best_links`].
     pub(crate) links: &'a [Hop],
 }
 
 impl Transfer<'_> {
-    /// From a flow's start until its receiver has everything, if all of it were sent at once through the empty network, with the highest
-    /// rate and the least delay that each link of its first route has in the run; `None` of datagrams. No controller, no handshake, no host
-    /// that takes time. Where links have several transmitters it is a bound: nothing is faster.
+    /// Minimum time from a flow's start until its receiver has the whole transfer: all of it is sent at once through the empty network,
+    /// with the highest rate and the shortest delay of each link of its first route over the run. `None` for datagrams. Controller,
+    /// handshake and host delays are ignored. With several transmitters on a link it is a lower bound.
     pub(crate) fn least_completion(&self) -> Option<Span> {
         let Transport::Tcp(spec, _) = &self.group.transport else { return None };
         let packets = self.size.0.div_ceil(spec.mss.0).max(1);
@@ -40,7 +40,7 @@ impl Transfer<'_> {
 }
 
 impl Network {
-    /// Of each port its link, as fast and as short as it ever is.
+    /// The link of each port, with its highest rate and shortest delay over the run.
     pub(crate) fn best_links(&self) -> Vec<Hop> {
         let link = |port: &Port| {
             let cuts_through = port.switching == Switching::CutThrough;
@@ -58,7 +58,7 @@ impl Network {
     }
 }
 
-/// A link on the way, without a queue before it.
+/// A link of the path, without its queue.
 #[derive(Clone, Copy)]
 pub(crate) struct Hop {
     rate: Option<Rate>,
@@ -77,7 +77,7 @@ impl Hop {
     }
 }
 
-/// Units that leave a host at once, all of one size but the last. Times are in picoseconds.
+/// Units that leave a host at once, all of the same size except the last. Times are in picoseconds.
 #[derive(Clone, Copy)]
 struct Train {
     units: u64,
@@ -86,9 +86,9 @@ struct Train {
 }
 
 impl Train {
-    /// When all are there, over hops with one transmitter each: exactly.
+    /// Exact arrival time of the last unit over hops with one transmitter each.
     fn over_single(&self, hops: &[Hop]) -> u64 {
-        // When the last bits of the first and of the last unit are at the next hop.
+        // Arrival times of the last bits of the first and the last unit at the next hop.
         let (mut first, mut last) = (0_u64, 0_u64);
         let (mut pace, mut services) = (0, [0; 2]);
         for hop in hops {
@@ -107,8 +107,8 @@ impl Train {
         last
     }
 
-    /// Before when all cannot be there: for each hop, until a unit comes to it, until its transmitters have sent all of one size, and on
-    /// from there for a unit of the smaller size.
+    /// Lower bound of the arrival time of the last unit. For each hop it is the sum of the time until a unit arrives there, the time until
+    /// its transmitters have sent all units, and the remaining time of a unit of the smaller size.
     fn bound(&self, hops: &[Hop]) -> u64 {
         let small = self.size.min(self.last_size);
         let alone = Train { units: 1, size: small, last_size: small }.over_single(hops);
@@ -125,7 +125,7 @@ impl Train {
 mod tests {
     use super::*;
 
-    /// 1 bit/s is a picosecond for 10^-12 bit: rates such that a byte takes so many picoseconds.
+    /// A rate such that one byte takes `picoseconds_a_byte`.
     fn hop(picoseconds_a_byte: u64, delay: u64) -> Hop {
         Hop { rate: Some(Rate(8_000_000_000_000 / picoseconds_a_byte)), delay: Span(delay), transmitters: 1, cuts_through: false }
     }
@@ -140,27 +140,29 @@ mod tests {
     }
 
     #[test]
-    fn a_train_goes_at_the_pace_of_the_slowest_link() {
-        // Four packets: the first at 100 + 5 + 400 + 7 + 200, three more 400 apart; the last one, of 10 bytes, waits at the slow link.
+    fn a_train_travels_at_the_rate_of_the_slowest_link() {
+        // Four packets: the first arrives at 100 + 5 + 400 + 7 + 200, three more 400 apart. The last one, of 10 bytes, waits at the slow
+        // link.
         let hops = [hop(1, 5), hop(4, 7), hop(2, 0)];
         assert_eq!(over(4, 100, &hops), 712 + 3 * 400);
-        // It leaves that at 105 + 3 x 400 + 40 and is alone on the fast link behind, where the one before left 200 after 105 + 1200 + 7.
+        // It leaves the slow link at 105 + 3 x 400 + 40. The next link is free by then: the previous packet left it 200 after 105 + 1200 +
+        // 7.
         assert_eq!(over(4, 10, &hops), 105 + 1200 + 7 + 200 + 20);
     }
 
     #[test]
-    fn heads_that_cut_through_save_the_service_before() {
+    fn cut_through_saves_the_transmission_time_of_the_previous_hop() {
         let mut cut = hop(1, 7);
         cut.cuts_through = true;
         assert_eq!(over(3, 100, &[hop(1, 5), cut]), 100 + 5 + 7 + 200);
     }
 
     #[test]
-    fn channels_are_bounded_by_what_all_of_them_send() {
+    fn a_trunk_is_bounded_by_the_total_rate_of_its_channels() {
         let mut trunk = hop(4, 7);
         trunk.transmitters = 4;
         let bound = |units, last| Train { units, size: Bytes(100), last_size: Bytes(last) }.bound(&[hop(1, 5), trunk]);
-        // One packet: 100 + 5 + 400 + 7. Nine full ones and a short one: three rounds of the trunk, behind the short one's 10 + 5.
+        // One packet: 100 + 5 + 400 + 7. Nine full packets and a short one: three rounds of the trunk, after the 10 + 5 of the short one.
         assert_eq!(bound(1, 100), 512);
         assert_eq!(bound(10, 10), 10 + 5 + 3 * 400 + 7);
     }

@@ -1,6 +1,6 @@
-//! The network as the engine takes it: indices and typed quantities, no names to resolve and no defaults left.
+//! The network as the engine uses it: indices and typed quantities, with names resolved and defaults filled in.
 //!
-//! The scenario crate builds this from a description and has by then refused whatever cannot run. Tests build it by hand.
+//! The scenario crate builds it from a description and rejects anything that cannot run. Tests build it directly.
 
 pub use crate::primitives::sizes::{CELL_BYTES, CELL_PAYLOAD, MAX_ACCESS_RATES, MAX_PACKET, MAX_ROUTE_ENTRIES, MAX_SEGMENTS};
 mod base_rtt;
@@ -32,31 +32,31 @@ pub type PortId = u32;
 /// Index of a flow in [`Network::flows`].
 pub type FlowId = u32;
 
-/// Everything that one run needs.
+/// The complete description of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     /// One per direction of a link.
     pub ports: Vec<Port>,
-    /// Distinct routes, as the ports that a packet crosses in turn. Flows refer to them by index.
+    /// Distinct routes, as the ports that a packet crosses in order. Flows refer to them by index.
     pub paths: Vec<Vec<PortId>>,
     pub groups: Vec<Group>,
-    /// All flows; those of one group stand together, in the order of `groups`.
+    /// All flows. Flows of one group are adjacent, in the order of `groups`.
     pub flows: Vec<Flow>,
-    /// How queues that tell prices, receivers and senders that go by them understand one another.
+    /// The price scheme shared by queues, receivers and senders.
     pub prices: PriceSpec,
     /// Sorted by time.
     pub changes: Vec<Change>,
     pub duration: Span,
-    /// Measurement begins here; results cover `warmup..duration`.
+    /// Start of the measurement interval; results cover `warmup..duration`.
     pub warmup: Span,
     /// Below 2^53.
     pub seed: u64,
     pub record: Record,
-    /// Event-driven everywhere, no hop computed ahead: slower, and the same results byte for byte. Tests compare the two.
+    /// Every hop is an event and nothing is computed ahead. Slower, with byte-identical results; tests compare the two modes.
     pub stepped: bool,
 }
 
-/// What user code stands for.
+/// The part that user code implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CodeKind {
     Controller,
@@ -70,7 +70,7 @@ impl Network {
         self.groups.iter().any(|group| group.abr.is_some())
     }
 
-    /// The user code that the network names, place by place.
+    /// All user code of the network, with its kind.
     pub fn user_code(&self) -> impl Iterator<Item = (CodeKind, &UserCode)> {
         let policies = self.ports.iter().flat_map(Port::policies).filter_map(|policy| match policy {
             PolicySpec::User(code) => Some((CodeKind::Policy, code)),
@@ -84,7 +84,7 @@ impl Network {
         policies.chain(senders)
     }
 
-    /// What a port has room for at a time.
+    /// The buffer of a port at a given time.
     pub fn buffer_at(&self, port: PortId, time: Time) -> Buffer {
         let mut changed = self.changes.iter().filter(|change| change.at <= time).filter_map(|change| match change.what {
             ChangeKind::Buffer(of, buffer) if of == port => Some(buffer),
@@ -94,45 +94,44 @@ impl Network {
     }
 }
 
-/// One direction of a link: a buffer, a policy, K transmitters and the delay line behind them.
+/// One direction of a link: a buffer, a policy, K transmitters and the delay line after them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Port {
     pub name: String,
-    /// Of a port with a `trace` its mean.
+    /// For a port with a `trace`, its mean rate.
     pub rate: Rate,
-    /// When it can send, if not at any time. Such a port has one transmitter, does not cut through and feeds none that does.
+    /// The delivery trace, if any. Such a port has one transmitter, is not cut-through and does not feed a cut-through port.
     pub trace: Option<DeliveryTrace>,
     pub delay: Span,
     /// 1 for a link; K wavelengths for a trunk.
     pub transmitters: u32,
-    /// Whatever feeds a port that cuts through is at least as fast as one of its transmitters, for else these would run dry; and such a port
-    /// has a delay, for else the head of a unit would be at two ports at one instant.
+    /// A port that feeds a cut-through port is at least as fast as one of its transmitters, which would otherwise run dry. A cut-through
+    /// port has a delay, because otherwise the head of a unit would be at two ports at the same instant.
     pub switching: Switching,
     pub buffer: Buffer,
-    /// Whether the unit being sent holds a place in the buffer.
+    /// Whether the unit in service occupies the buffer.
     pub counts_in_service: bool,
     pub policy: PolicySpec,
-    /// Of a port with several queues; they share its buffer.
+    /// Present if the port has several queues; they share its buffer.
     pub scheduling: Option<Scheduling>,
-    /// What is sent waits for its tokens first. Whatever it feeds decides on last bits.
+    /// Units in service first wait for tokens. The ports that this one feeds are store-and-forward.
     pub shaper: Option<BucketSpec>,
-    /// Probability that a packet is lost, 0 to 1: on the wire behind the port, unless `impairments` say otherwise.
+    /// Probability that a packet is lost, 0 to 1: on the link after the port, unless `impairments` specify otherwise.
     pub random_loss: f64,
     /// Packets to discard on arrival, in any order.
     pub listed_drops: Vec<ListedDrop>,
-    /// Where cells pass, packets are neither duplicated nor put in another order. What feeds a port that cuts through has no
-    /// jitter and duplicates nothing.
+    /// Ports that carry cells neither duplicate nor reorder packets. A port that feeds a cut-through port has no jitter and no duplication.
     pub impairments: Impairments,
 }
 
 impl Port {
-    /// What the link does that is in no closed form, as the end of a sentence that begins with it.
+    /// The feature of the link that the closed forms do not model, as a verb phrase whose subject is the link.
     pub fn unmodelled(&self) -> Option<&'static str> {
         let Impairments { loss_at, bursts, jitter, duplication } = self.impairments;
         match () {
             () if self.scheduling.is_some() => Some("has several queues"),
             () if self.shaper.is_some() => Some("has a shaper"),
-            () if self.trace.is_some() => Some("sends by a trace"),
+            () if self.trace.is_some() => Some("follows a delivery trace"),
             () if bursts.is_some() => Some("loses packets in bursts"),
             () if self.random_loss > 0.0 && loss_at == LossAt::BeforeQueue => Some("loses packets before the queue"),
             () if jitter.is_some() => Some("has jitter"),
@@ -142,28 +141,28 @@ impl Port {
     }
 }
 
-/// Several queues of one port, and what serves them in turn.
+/// The queues of a port that has several, and their scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scheduling {
     pub scheduler: SchedulerSpec,
     pub queues: Queues,
 }
 
-/// The queues of a port that has several.
+/// How flows are assigned to queues.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Queues {
-    /// Each flow has one of its own, as the port's policy has it.
+    /// One queue per flow, with the port's policy.
     OfFlows,
-    /// A hash of the flow chooses between so many, as the port's policy has them.
+    /// This number of queues, chosen by a hash of the flow, with the port's policy.
     Hashed(u32),
-    /// The class of its group does: of each class ([`Group::class`]) the number of its queue.
+    /// One queue per class, and the index of the queue of each class ([`Group::class`]).
     OfClasses(Vec<ClassQueue>, Vec<Option<u32>>),
-    /// Two, of a scheduler that manages them: of flows whose packets say that they are L4S ([`Group::l4s`]), and of the others.
+    /// Two queues, managed by the scheduler: one for L4S flows ([`Group::l4s`]), one for the others.
     L4sAndClassic,
 }
 
 impl Queues {
-    /// The names of the queues that are counted apart.
+    /// Names of the queues that are counted separately.
     pub fn class_names(&self) -> Vec<&str> {
         match self {
             Queues::OfFlows | Queues::Hashed(_) => Vec::new(),
@@ -177,15 +176,15 @@ impl Queues {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassQueue {
     pub name: String,
-    /// Above zero; what it says, the scheduler knows.
+    /// Greater than 0; its meaning depends on the scheduler.
     pub weight: f64,
-    /// Of its own, within the port's.
+    /// The queue's own buffer, within the port's.
     pub buffer: Buffer,
     pub policy: PolicySpec,
 }
 
 impl Port {
-    /// The policies of all its queues.
+    /// The policies of all queues of the port.
     pub fn policies(&self) -> impl Iterator<Item = &PolicySpec> {
         let of_classes = match &self.scheduling {
             Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) => &queues[..],
@@ -199,25 +198,24 @@ impl Port {
 words! {
     /// When a queue decides on a packet.
     pub enum Switching ("way of switching") {
-        /// At its last bit: packets are received before anything is decided.
+        /// At its last bit: packets are received completely first.
         StoreAndForward = "store_and_forward",
-        /// At its first bit: a free transmitter sends the packet as it arrives; otherwise it is stored if there is room, else
-        /// discarded.
+        /// At its first bit: an idle transmitter sends the packet as it arrives; otherwise it is stored if there is room, or discarded.
         CutThrough = "cut_through",
     }
 }
 
-/// Waiting places of a port.
+/// Buffer size of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Buffer {
-    /// Packets, or cells where the port carries cells.
+    /// Packets, or cells if the port carries cells.
     Units(u64),
     Bytes(u64),
     Unlimited,
 }
 
 impl Buffer {
-    /// With so much in it, it has no place for a unit of this size.
+    /// Whether a buffer with this occupancy has no room for a unit of this size.
     #[inline]
     pub(crate) fn lacks_room(self, (units, bytes): (Units, Bytes), unit: Bytes) -> bool {
         match self {
@@ -236,56 +234,56 @@ pub struct ListedDrop {
     pub segment: u32,
     /// 1 is the first transmission, 2 the first retransmission. Datagrams have only 1.
     pub transmission: u32,
-    /// Of a packet that travels in cells, this one of those that reach the port, the first being 0; `None` is all of them.
+    /// For a packet in cells: the index of the cell, from 0, among the cells that reach the port. `None` discards all cells.
     pub cell: Option<u32>,
 }
 
-/// Flows of one kind.
+/// Flows of the same kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     pub name: String,
-    /// Which queue its flows have at ports that tell classes apart; 0 is none in particular.
+    /// The class of its flows at ports with class queues; 0 is the default class.
     pub class: u32,
-    /// Their packets say that they are L4S: ECT(1) (RFC 9331 section 4.1), where others that can be marked say ECT(0).
+    /// Its packets are L4S: they carry ECT(1) (RFC 9331 section 4.1), while other ECN-capable packets carry ECT(0).
     pub l4s: bool,
     pub transport: Transport,
-    /// What hands data to a TCP; `None`: all there is to send waits from the start.
+    /// The application that hands data to TCP; `None`: all data is available from the start.
     pub application: Option<ApplicationSpec>,
     /// `Some`: each flow is a virtual channel (VC) and its packets travel in cells.
     pub framing: Option<Aal5>,
-    /// Of flows with `framing`: each VC has the available bit rate service, with an edge at its sender.
+    /// For flows with `framing`: each VC has the available bit rate service, with an edge at its sender.
     pub abr: Option<Abr>,
     /// Serial, order-preserving server at the sender before the access link.
     pub send_processing: Option<Delay>,
     /// The same at the receiver, before the acknowledgement.
     pub receive_processing: Option<Delay>,
-    /// Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
+    /// Delays each data packet at the sender by a uniform draw from 0 to this value; order is kept.
     pub jitter: Span,
 }
 
-/// The available bit rate service of a VC: at its edge packets wait, and leave in cells at the rate that the network allows.
+/// The available bit rate service of a VC. Packets are queued at its edge and leave in cells at the rate that the network allows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Abr {
     pub source: SourceSpec,
-    /// Waiting places of the edge, in packets or bytes; a packet holds its place until its last cell has left.
+    /// Buffer of the edge, in packets or bytes; a packet occupies it until its last cell has left.
     pub buffer: Buffer,
-    /// Acknowledgements wait at the edge while it holds as many packets as this or more; at least 1.
+    /// Acknowledgements are held at the edge while it has at least this number of packets; at least 1.
     pub holds_acks_from: Option<Units>,
 }
 
-/// How packets become cells: AAL5 (ITU-T I.363.5).
+/// Segmentation of packets into cells: AAL5 (ITU-T I.363.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aal5 {
-    /// What a frame has beside its packet, before padding: the trailer, and LLC/SNAP (RFC 2684 section 5) if used.
+    /// Bytes of a frame in addition to its packet, before padding: the trailer, and LLC/SNAP (RFC 2684 section 5) if used.
     pub overhead: Bytes,
-    /// From a packet's arrival at the adaptation until its first cell may leave, and from its last cell until it is handed up. Pure
-    /// delays: the next packet need not wait for them.
+    /// Delay from a packet's arrival at the adaptation layer to the departure of its first cell, and from the arrival of its last cell to
+    /// delivery. Pure delays: they do not delay the next packet.
     pub segmentation: Span,
     pub reassembly: Span,
 }
 
 impl Aal5 {
-    /// The most that a frame has without its trailer.
+    /// Maximum size of a frame without its trailer.
     pub const MAX_FRAME: Bytes = Bytes(65_535);
 
     /// Cells of a packet.
@@ -307,7 +305,7 @@ pub enum Transport {
 }
 
 impl Transport {
-    /// What ends its slow start, if it has one.
+    /// The exit condition of its slow start, if it has one.
     pub(crate) fn slow_start(&self) -> SlowStart {
         match self {
             Transport::Tcp(spec, _) => spec.slow_start,
@@ -328,7 +326,7 @@ impl Transport {
 }
 
 impl Group {
-    /// Cells of its acknowledgements; 1 if they are not cut into cells.
+    /// Cells of an acknowledgement; 1 if it is not segmented.
     pub(crate) fn ack_cells(&self) -> Units {
         match (&self.transport, self.framing) {
             (Transport::Tcp(spec, _), Some(framing)) => framing.cells(spec.ack_size),
@@ -337,7 +335,7 @@ impl Group {
     }
 }
 
-/// One flow: where it runs, when and how much.
+/// One flow: route, time and size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
     pub group: u32,
@@ -356,7 +354,7 @@ pub struct Flow {
     pub size: Option<Bytes>,
 }
 
-/// A private link with room for everything: `departure = max(arrival, free) + service`, then the delay.
+/// A private link with an unlimited buffer: `departure = max(arrival, free) + service`, then the delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Access {
     /// `None`: no serialisation.
@@ -364,7 +362,7 @@ pub struct Access {
     pub delay: Span,
 }
 
-/// Something that changes while the network runs.
+/// A change during the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     pub at: Time,
@@ -375,26 +373,27 @@ pub struct Change {
 pub enum ChangeKind {
     /// The packet in service finishes at the old rate.
     Rate(PortId, Rate),
-    /// For packets that leave the port from now on; they never overtake.
+    /// For packets that leave the port from now on. Packets never overtake one another.
     Delay(PortId, Span),
     /// New forward and backward path of a flow, for packets that its ends send from now on.
     Route(FlowId, u32, u32),
     RandomLoss(PortId, f64),
-    /// For what arrives from now on. What is in it stays, but where queues share it: the longest makes room at the next arrival.
+    /// For packets that arrive from now on. Queued packets stay, except if several queues share the buffer: the longest queue then makes
+    /// room at the next arrival.
     Buffer(PortId, Buffer),
 }
 
-/// What to keep beside the counters, which are always on.
+/// Recordings in addition to the counters, which are always on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     pub traces: Vec<Trace>,
-    /// Keep delay percentiles per queue and per flow group.
+    /// Record delay percentiles per queue and per flow group.
     pub delay_percentiles: bool,
-    /// Count at each queue what of each flow passes it.
-    pub flows_of_queues: bool,
+    /// Count units per queue and flow.
+    pub queue_flows: bool,
 }
 
-/// A trace and what it follows.
+/// A trace and its subjects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     pub kind: TraceKind,
@@ -418,7 +417,7 @@ pub enum TraceKind {
     Acks,
     /// Slow start, congestion avoidance, recovery, waiting for a timeout.
     State,
-    /// What control laws go by beside their window, at each change.
+    /// Internal quantities of controllers, at each change.
     Law,
     /// Delivered payload per bin of this width, bit/s.
     Throughput(Span),
@@ -426,14 +425,14 @@ pub enum TraceKind {
     Queue,
     /// Discards at a port, with flow and reason.
     Drops,
-    /// What leaves a port, with flow and size.
+    /// Departures from a port, with flow and size.
     Departures,
-    /// What a flow's sender sends and hears, with all that headers would say.
+    /// Packets that a flow's sender sends and receives, with their header fields.
     Packets,
 }
 
 impl TraceKind {
-    /// Whether it follows ports; the others follow flows.
+    /// Whether the trace follows ports; the others follow flows.
     pub fn is_of_ports(self) -> bool {
         matches!(self, TraceKind::Queue | TraceKind::Drops | TraceKind::Departures)
     }

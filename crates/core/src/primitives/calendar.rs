@@ -1,8 +1,8 @@
-//! The calendar: which event is next. A timing wheel over integer time, so that an event costs the same with one flow or millions.
+//! The calendar of pending events: a timing wheel over integer time, so that the cost of an event does not depend on the number of flows.
 //!
-//! Every entity that can have an event pending (a line's head, a flow's timer, ...) owns one slot. Events come out ordered by time
-//! and, at one instant, by the rank that [`Ranks`] gives their slots, never by insertion. A bucket is sorted only when its turn comes. Bucket
-//! width adapts to the load; it cannot change the order, only the cost.
+//! Every entity that can have an event pending (a line's head, a flow's timer, ...) owns one slot. Events are taken in the order of time
+//! and, at the same instant, of the rank that [`Ranks`] gives their slots, never of insertion. A bucket is sorted only when it is served.
+//! The bucket width adapts to the load; it affects the cost, but not the order.
 
 use super::prefetch::prefetch;
 use super::units::{Span, Time};
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
-/// Number of the place that an entity's pending event has in the calendar.
+/// Index of an entity's pending event in the calendar.
 pub type Slot = u32;
 
 /// The first slot of a list.
@@ -19,7 +19,7 @@ struct Head(u32);
 
 const NONE: u32 = u32::MAX;
 
-/// The order of slots at one instant.
+/// The order of simultaneous events.
 pub trait Ranks {
     fn rank(&self, slot: Slot) -> u64;
 }
@@ -30,7 +30,7 @@ pub struct Calendar<R> {
     pending: Vec<Pending>,
     /// First slot of each bucket of the wheel.
     heads: Vec<u32>,
-    /// One bit per bucket, one bit per word of those, and one per word of these.
+    /// Hierarchical bit set: one bit per bucket, one per word of those, and one per word of these.
     occupied: Vec<u64>,
     summary: Vec<u64>,
     top: Vec<u64>,
@@ -38,47 +38,47 @@ pub struct Calendar<R> {
     shift: u32,
     /// Absolute number of the bucket being served.
     cursor: u64,
-    /// The wheel holds buckets below this; it is a multiple of a quarter wheel.
+    /// The wheel holds buckets below this value, a multiple of a quarter of the wheel.
     limit: u64,
-    /// First slot of each quarter wheel beyond the limit.
+    /// First slot of each quarter of the wheel beyond the limit.
     far: BTreeMap<u64, u32>,
-    /// Events of the bucket being served, the next one last: if there is any event in `late` or `current`, it is the last here.
+    /// Events of the bucket being served, the next one last. If `late` or `current` has any event, the next one is the last entry here.
     current: Vec<(Time, Slot)>,
-    /// Events that came to the bucket while it was being served and whose place was not near the end of `current`, with their ranks.
+    /// Events scheduled into the bucket while it is served, if their position was not near the end of `current`, with their ranks.
     late: BinaryHeap<Reverse<(Time, u64, Slot)>>,
-    /// Events in `current` and `late` that were taken back. They lie there until their turn comes.
+    /// Cancelled events in `current` and `late`, which remain there until their turn comes.
     cancelled: u32,
     load: Load,
     #[serde(skip)]
     scout: Scout,
-    /// Events until the next look at it.
-    look_after: u32,
+    /// Number of events until the next adaptation.
+    adapt_after: u32,
 }
 
-/// What a calendar is for: it can hold more pending events, and events further ahead, at a higher cost.
+/// Expected load, for which the calendar is dimensioned. More pending events, or events further ahead, are possible at a higher cost.
 pub struct Expected {
-    /// Entities that can have an event pending.
+    /// Number of entities that can have an event pending.
     pub entities: usize,
-    /// About how many of them have at a time.
+    /// Approximate number of events pending at a time.
     pub pending: usize,
-    /// Most events are less far ahead.
+    /// Most events are scheduled less far ahead than this.
     pub reach: Span,
 }
 
 /// A slot's event.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Pending {
-    /// [`Time::NEVER`] if there is none.
+    /// [`Time::NEVER`] if no event is pending.
     time: Time,
     /// Next slot in the same bucket.
     next: u32,
-    /// The slot before it, unless it is the bucket's first.
+    /// The previous slot in the bucket, unless this is the first.
     previous: u32,
 }
 
 const NOTHING: Pending = Pending { time: Time::NEVER, next: NONE, previous: NONE };
 
-/// What the width is adapted to, since the last look.
+/// Load since the last adaptation of the bucket width.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Load {
     buckets: u32,
@@ -86,27 +86,27 @@ struct Load {
     far: u32,
 }
 
-/// What goes through the buckets ahead of those that are served.
+/// A cursor that visits buckets ahead of the served one, for prefetching.
 #[derive(Clone, Copy, Debug, Default)]
 struct Scout {
-    /// Absolute number of the bucket where it is.
+    /// Absolute number of its bucket.
     bucket: u64,
-    /// What it has seen there last, of which it asks what is next; [`NONE`] if nothing.
+    /// The last slot visited there, or [`NONE`].
     slot: u32,
-    /// Events that it has seen in buckets to come.
+    /// Number of events visited in later buckets.
     ahead: u32,
-    /// The bucket being served, as it knows it, and how many of the events that come next there have been told.
+    /// The bucket being served at the last visit, and how many of its next events have been reported.
     cursor: u64,
     reported: u32,
 }
 
-/// The scout keeps so many events ahead: enough for memory to come, and few enough for it to be there still.
-const FORESEEN: u32 = 24;
+/// Distance of the scout in events: far enough for memory to arrive, and near enough that it is still cached.
+const PREFETCH_DEPTH: u32 = 24;
 
-/// The load is looked at after so many events, or as many as half of the slots: so many see what all entities do.
-const LOOK_AFTER: u32 = 4096;
+/// Minimum number of events between adaptations. The number is at least half of the slots, so that all entities contribute.
+const ADAPT_AFTER: u32 = 4096;
 
-/// How many events of the bucket being served are moved for one that comes to it.
+/// Maximum number of events moved for one insertion into the bucket being served.
 const NEAR_THE_END: usize = 16;
 
 impl<R: Ranks> Calendar<R> {
@@ -130,7 +130,7 @@ impl<R: Ranks> Calendar<R> {
             cancelled: 0,
             load: Load::default(),
             scout: Scout::default(),
-            look_after: LOOK_AFTER.max(entities as u32 / 2),
+            adapt_after: ADAPT_AFTER.max(entities as u32 / 2),
         };
         calendar.limit = calendar.limit_at(0);
         calendar
@@ -142,7 +142,7 @@ impl<R: Ranks> Calendar<R> {
         self.pending[slot as usize].time
     }
 
-    /// Schedule the slot's event. It must have none pending, and `time` must not lie before the last event taken.
+    /// Schedule the slot's event. It must have none pending, and `time` must not be earlier than the last event taken.
     #[inline(always)]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
         debug_assert_eq!(self.pending[slot as usize].time, Time::NEVER);
@@ -160,7 +160,7 @@ impl<R: Ranks> Calendar<R> {
         }
     }
 
-    /// Take back the slot's event, if it has one.
+    /// Cancel the slot's event, if it has one.
     pub fn cancel(&mut self, slot: Slot) {
         let time = std::mem::replace(&mut self.pending[slot as usize].time, Time::NEVER);
         if time == Time::NEVER {
@@ -194,12 +194,12 @@ impl<R: Ranks> Calendar<R> {
         self.current.last().map(|&(time, _)| time)
     }
 
-    /// Whether the next event has its turn before another of this slot at `time` would, or is the same.
+    /// Whether the next event precedes an event of this slot at `time`, or is that event.
     pub fn is_due(&mut self, time: Time, slot: Slot) -> bool {
         self.peek() == Some(time) && self.current.last().is_some_and(|&(_, next)| self.ranks.rank(next) <= self.ranks.rank(slot))
     }
 
-    /// Take the next event if it lies before `end`.
+    /// Take the next event if it is before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Time) -> Option<(Time, Slot)> {
         if self.current.is_empty() {
@@ -219,7 +219,7 @@ impl<R: Ranks> Calendar<R> {
 
     #[inline]
     fn pop_from_wheel(&mut self, end: Time) -> Option<(Time, Slot)> {
-        if self.load.events >= self.look_after {
+        if self.load.events >= self.adapt_after {
             self.adapt();
             return self.pop_before(end);
         }
@@ -239,32 +239,32 @@ impl<R: Ranks> Calendar<R> {
         Some((time, slot))
     }
 
-    /// An event has been taken: which come some time after it, of each about once. They are guesses, by which memory may be asked for early.
+    /// Called after each event taken. Returns slots of later events, each about once. They are guesses for prefetching.
     #[inline]
-    pub fn foresee(&mut self) -> [Option<Slot>; 2] {
+    pub fn predict(&mut self) -> [Option<Slot>; 2] {
         let here = self.current.len() as u32;
         let scout = &mut self.scout;
         scout.reported = scout.reported.saturating_sub(1);
         if scout.cursor != self.cursor {
-            // Of a bucket that it has not seen, or not to its end, all is told anew.
+            // Restart with a bucket that was not visited completely.
             let has_seen_all = scout.bucket > self.cursor && scout.ahead > here;
             *scout = match has_seen_all {
                 true => Scout { cursor: self.cursor, reported: here, ahead: scout.ahead - here - 1, ..*scout },
                 false => Scout { cursor: self.cursor, bucket: self.cursor, slot: NONE, reported: 0, ahead: 0 },
             };
         }
-        // Two for one, until it is far enough ahead.
-        [self.foresee_one(), self.foresee_one()]
+        // Two events per call, until the distance is reached.
+        [self.predict_one(), self.predict_one()]
     }
 
     #[inline(always)]
-    fn foresee_one(&mut self) -> Option<Slot> {
+    fn predict_one(&mut self) -> Option<Slot> {
         let (here, scout) = (self.current.len() as u32, &mut self.scout);
-        if scout.reported < here.min(FORESEEN) {
+        if scout.reported < here.min(PREFETCH_DEPTH) {
             scout.reported += 1;
             return Some(self.current[(here - scout.reported) as usize].1);
         }
-        if here + scout.ahead >= FORESEEN {
+        if here + scout.ahead >= PREFETCH_DEPTH {
             return None;
         }
         let mut slot = self.pending.get(scout.slot as usize).map_or(NONE, |last| last.next);
@@ -280,13 +280,13 @@ impl<R: Ranks> Calendar<R> {
         Some(slot)
     }
 
-    /// Ask for what is kept of a slot.
+    /// Prefetch the entry of a slot.
     #[inline]
     pub fn prefetch(&self, slot: Slot) {
         prefetch(&self.pending[slot as usize]);
     }
 
-    /// Buckets in a quarter of the wheel, as a power of two.
+    /// Number of buckets in a quarter of the wheel, as a power of two.
     #[inline]
     fn quarter_shift(&self) -> u32 {
         self.heads.len().trailing_zeros() - 2
@@ -326,7 +326,7 @@ impl<R: Ranks> Calendar<R> {
         }
     }
 
-    /// Near the end of the list an event is put in its place. Elsewhere that would move the list for each of a crowd's events.
+    /// Near the end of the list, an event is inserted in place. Elsewhere, that would move the list once per event of a large bucket.
     #[inline(never)]
     fn insert_current(&mut self, time: Time, slot: Slot) {
         let mut at = self.current.len();
@@ -341,10 +341,11 @@ impl<R: Ranks> Calendar<R> {
         }
     }
 
-    /// Make the next event the last of `current` again: drop what was taken back, fetch it from `late` if it is there.
+    /// Restore the invariant that the next event is the last of `current`: remove cancelled events, and take the next one from `late` if it
+    /// is there.
     ///
-    /// A slot that was scheduled again for the same instant has two entries here, equal in every respect. The first one taken clears
-    /// the slot, and the other is next: it is dropped before anything can be scheduled.
+    /// A slot that was cancelled and rescheduled for the same instant has two equal entries here. Taking the first clears the slot; the
+    /// other is then next, and is removed before anything can be scheduled.
     #[cold]
     #[inline(never)]
     fn settle(&mut self) {
@@ -373,7 +374,7 @@ impl<R: Ranks> Calendar<R> {
         a.0 < b.0 || (a.0 == b.0 && self.ranks.rank(a.1) < self.ranks.rank(b.1))
     }
 
-    /// Make the next events the current ones. False if there are none.
+    /// Serve the next bucket. Returns false if there are no events.
     fn advance(&mut self) -> bool {
         if let Some(index) = self.find_bucket() {
             self.serve(index);
@@ -381,7 +382,7 @@ impl<R: Ranks> Calendar<R> {
         !self.current.is_empty()
     }
 
-    /// Move to the next bucket that holds events and return its place in the wheel.
+    /// Move to the next bucket with events and return its index in the wheel.
     #[inline]
     fn find_bucket(&mut self) -> Option<usize> {
         loop {
@@ -390,7 +391,7 @@ impl<R: Ranks> Calendar<R> {
                 None => self.far.first_key_value()?.0 << self.quarter_shift(),
             };
             self.cursor = to;
-            // The limit stays as long as the wheel reaches more than three quarters ahead.
+            // The limit is unchanged as long as the wheel reaches more than three quarters ahead.
             if to + self.heads.len() as u64 / 4 * 3 >= self.limit {
                 self.pull_far(self.limit_at(to));
             }
@@ -401,7 +402,7 @@ impl<R: Ranks> Calendar<R> {
         }
     }
 
-    /// The first occupied bucket after the cursor. The wheel never holds one at or before it.
+    /// The first occupied bucket after the cursor. The wheel never has one at or before it.
     fn next_occupied(&self) -> Option<u64> {
         let size = self.heads.len() as u64;
         let start = self.cursor as usize & (self.heads.len() - 1);
@@ -410,7 +411,7 @@ impl<R: Ranks> Calendar<R> {
         Some(self.cursor + ((index as u64).wrapping_sub(start as u64) & (size - 1)))
     }
 
-    /// The first occupied bucket from this one on, if it is one of those that one word of the summary tells of.
+    /// The first occupied bucket from this one on, if it is covered by the same word of the summary.
     #[inline]
     fn occupied_near(&self, bucket: u64) -> Option<u64> {
         let start = bucket as usize & (self.heads.len() - 1);
@@ -418,7 +419,7 @@ impl<R: Ranks> Calendar<R> {
         Some(bucket + (index - start) as u64)
     }
 
-    /// The first occupied place of these, or of what a word of the summary tells of beside them.
+    /// The first occupied index of the range, or of the rest of its summary word.
     #[inline]
     fn first_bit_in(&self, places: Range<usize>) -> Option<usize> {
         let word = places.start / 64;
@@ -434,7 +435,7 @@ impl<R: Ranks> Calendar<R> {
         if words != 0 {
             return Some(self.first_of_group(group, words));
         }
-        // Where little is pending the next lies far away.
+        // With few pending events, the next one is far away.
         let mut block = (group + 1) / 64;
         let mut mask = !0u64 << ((group + 1) % 64);
         while block * 262_144 < places.end {
@@ -449,7 +450,7 @@ impl<R: Ranks> Calendar<R> {
         None
     }
 
-    /// The first occupied place of a group, of whose words these have some.
+    /// The first occupied index of a group. `words`: a non-empty subset of the occupied words of its summary.
     #[inline]
     fn first_of_group(&self, group: usize, words: u64) -> usize {
         let word = group * 64 + words.trailing_zeros() as usize;
@@ -467,7 +468,7 @@ impl<R: Ranks> Calendar<R> {
         }
     }
 
-    /// Bring quarters that the wheel now reaches into it.
+    /// Move the quarters that the wheel now reaches into it.
     #[cold]
     #[inline(never)]
     fn pull_far(&mut self, limit: u64) {
@@ -503,7 +504,7 @@ impl<R: Ranks> Calendar<R> {
 
     #[cold]
     #[inline(never)]
-    /// Narrow the buckets when they hold several events each, widen them when many events fall beyond the wheel.
+    /// Narrow the buckets if they have several events each; widen them if many events are beyond the wheel.
     fn adapt(&mut self) {
         let Load { buckets, events, far } = std::mem::take(&mut self.load);
         let crowd = events / buckets.max(1);
@@ -541,7 +542,7 @@ impl<R: Ranks> Calendar<R> {
         self.scout = Scout::default();
     }
 
-    /// The first slot of a list without this one.
+    /// Remove a slot from a list. Returns the first slot of the list.
     fn unlinked(&mut self, Head(head): Head, slot: Slot) -> u32 {
         let Pending { next, previous, .. } = self.pending[slot as usize];
         if head == slot {
@@ -561,7 +562,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose, Stream};
     use std::collections::BTreeSet;
 
-    /// Slots rank as they are numbered.
+    /// Slots are ranked by number.
     struct Numbers;
 
     impl Ranks for Numbers {
@@ -583,7 +584,7 @@ mod tests {
             let slot = (bits >> 32) as u32 % slots;
             match pending[slot as usize] {
                 None => {
-                    // Coarse times make ties common; now and then one lies far ahead.
+                    // Coarse times make ties common. Occasionally an event is far ahead.
                     let ahead = stream.bits(step + (1 << 40)) % spread / 8 * 8 * if bits.is_multiple_of(97) { 1000 } else { 1 };
                     let time = Time(now.0 + ahead);
                     calendar.schedule(slot, time);
@@ -599,7 +600,7 @@ mod tests {
                     assert_eq!(calendar.peek(), model.first().map(|&(time, _)| time));
                     let popped = calendar.pop_before(Time::NEVER);
                     assert_eq!(popped, model.pop_first());
-                    calendar.foresee();
+                    calendar.predict();
                     if let Some((time, slot)) = popped {
                         pending[slot as usize] = None;
                         now = time;
@@ -614,7 +615,7 @@ mod tests {
     }
 
     #[test]
-    fn events_come_out_by_time_and_then_by_slot() {
+    fn events_are_ordered_by_time_and_then_by_slot() {
         agrees_with_a_sorted_set(50, 1 << 12, 1 << 12, 1);
         agrees_with_a_sorted_set(3000, 1 << 30, 1 << 30, 2);
         agrees_with_a_sorted_set(3000, 1 << 40, 1 << 20, 3);
@@ -623,13 +624,13 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_at_one_instant_comes_out_in_order_too() {
+    fn a_large_bucket_at_one_instant_is_ordered_too() {
         agrees_with_a_sorted_set(3000, 8, 1 << 12, 6);
         agrees_with_a_sorted_set(3000, 16, 1 << 12, 7);
         agrees_with_a_sorted_set(3000, 1 << 12, 1 << 40, 8);
     }
 
-    /// Slots rank as they are numbered, and somebody counts how often that is asked.
+    /// Ranks by number that count their calls.
     struct Counted(std::cell::Cell<u64>);
 
     impl Ranks for Counted {
@@ -640,12 +641,12 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_costs_each_of_its_events_the_logarithm_of_its_number() {
+    fn the_cost_per_event_is_logarithmic_in_the_size_of_the_bucket() {
         let crowd = 1 << 13;
         let mut calendar =
             Calendar::new(Counted(0.into()), &Expected { entities: crowd as usize, pending: crowd as usize, reach: Span(1000) });
         (0..crowd).for_each(|slot| calendar.schedule(slot, Time(0)));
-        // Half of them go and come back for the next instant, and those that are taken come back too.
+        // Half of them are cancelled and rescheduled for the next instant; those taken are rescheduled as well.
         (0..crowd).step_by(2).for_each(|slot| calendar.cancel(slot));
         (0..crowd).step_by(2).for_each(|slot| calendar.schedule(slot, Time(1)));
         let first: Vec<Slot> = (0..crowd / 2).filter_map(|_| calendar.pop_before(Time(1))).map(|(_, slot)| slot).collect();
@@ -653,13 +654,13 @@ mod tests {
         first.iter().for_each(|&slot| calendar.schedule(slot, Time(1)));
         let second: Vec<Slot> = (0..crowd).filter_map(|_| calendar.pop_before(Time(2))).map(|(_, slot)| slot).collect();
         assert!(second.iter().copied().eq(0..crowd));
-        // 2 crowds of insertions and as many of removals, log2(8192) = 13 comparisons each, two ranks a comparison.
+        // Two insertions and two removals per event, log2(8192) = 13 comparisons each, two ranks per comparison.
         let asked = calendar.ranks.0.get() / u64::from(crowd);
-        assert!(asked < 4 * 2 * 13, "{asked} ranks asked for each slot");
+        assert!(asked < 4 * 2 * 13, "{asked} rank calls per slot");
     }
 
     #[test]
-    fn what_is_taken_back_and_scheduled_again_for_the_same_instant_comes_once() {
+    fn an_event_cancelled_and_rescheduled_for_the_same_instant_is_taken_once() {
         let mut calendar = Calendar::new(Numbers, &Expected { entities: 3, pending: 3, reach: Span(1000) });
         (0..3).for_each(|slot| calendar.schedule(slot, Time(0)));
         for _ in 0..2 {
@@ -671,7 +672,8 @@ mod tests {
         assert_eq!((calendar.cancelled, calendar.peek()), (0, None));
     }
 
-    /// A thousand entities that have one event after the other, each so much later: percentage of events that were foreseen eight events before, or more.
+    /// A thousand entities with one event after another, each `gap` later: percentage of events that were foreseen at least eight events
+    /// before.
     fn foreseen(gap: impl Fn(u64) -> u64) -> u64 {
         let mut calendar = Calendar::new(Numbers, &Expected { entities: 1000, pending: 1000, reach: Span(1 << 20) });
         (0..1000).for_each(|slot| calendar.schedule(slot, Time(gap(slot.into()))));
@@ -680,7 +682,7 @@ mod tests {
             let (now, slot) = calendar.pop_before(Time::NEVER).unwrap();
             in_time += u64::from(reported[slot as usize].take().is_some_and(|at| step - at >= 8));
             calendar.schedule(slot, Time(now.0 + gap(step)));
-            for slot in calendar.foresee().into_iter().flatten() {
+            for slot in calendar.predict().into_iter().flatten() {
                 reported[slot as usize].get_or_insert(step);
             }
         }
@@ -688,7 +690,7 @@ mod tests {
     }
 
     #[test]
-    fn most_events_are_foreseen_alone_or_in_a_crowd() {
+    fn most_events_are_foreseen_in_small_and_large_buckets() {
         let stream = Stream::new(Entity { seed: 9, name: "calendar", index: 0 }, Purpose::Policy);
         let spread = |step: u64| (1 << 19) + stream.bits(step) % (1 << 19);
         let (alone, crowds) = (foreseen(spread), foreseen(|step| spread(step) >> 14 << 14));

@@ -1,11 +1,11 @@
-//! Percentiles of spans in fixed space: 128 buckets per power of two, so a percentile is within 0.4 % of the sample's.
+//! Percentiles of durations in fixed space: 128 buckets per power of two, so that a percentile is within 0.4 % of the sample's.
 
 use super::units::Span;
 use serde::{Deserialize, Serialize};
 
 const BITS: u32 = 7;
 
-/// Counts of spans.
+/// Counts of durations.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -22,7 +22,7 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// Add the samples of another.
+    /// Add the samples of another histogram.
     pub fn add_all(&mut self, other: &Histogram) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -33,7 +33,8 @@ impl Histogram {
         self.total += other.total;
     }
 
-    /// The smallest span that at least `share` of the samples do not exceed, in seconds (its bucket's middle); NaN without samples.
+    /// The smallest duration that at least `share` of the samples do not exceed, in seconds (the middle of its bucket); NaN without
+    /// samples.
     pub fn percentile(&self, share: f64) -> f64 {
         let wanted = (share * self.total as f64).max(1.0);
         let mut seen = 0;
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_lies_in_a_bucket_whose_middle_is_within_half_a_percent() {
+    fn every_value_is_within_half_a_percent_of_the_middle_of_its_bucket() {
         let mut value = 1u64;
         while value < 1 << 62 {
             let found = middle(bucket_of(value)).0 as f64;

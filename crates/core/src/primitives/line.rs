@@ -1,19 +1,19 @@
-//! Packets in flight. A line is a first-in first-out of packets; all lines share one pool of chunks, so that an idle line costs
-//! 12 bytes and a packet in flight 32, however many lines there are. What is kept of packets that wait in buffers lies in a pool of its own.
+//! Packets in flight. A line is a FIFO queue of packets. All lines share one pool of chunks, so that an idle line costs 12 bytes and a
+//! packet in flight 32 bytes, whatever the number of lines. Entries of buffers computed ahead are in a pool of their own.
 
 use super::prefetch::prefetch;
 use serde::{Deserialize, Serialize};
 
-/// Places of a chunk.
+/// Places per chunk.
 pub const CHUNK: u32 = 8;
 const NONE: u32 = u32::MAX;
 
-/// One line. What is in it lies in a [`Pool`].
+/// One line. Its contents are stored in a [`Pool`].
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Line {
     /// Place of the first packet.
     head: u32,
-    /// Place behind the last packet; a multiple of the chunk size means that its chunk is full.
+    /// Place after the last packet. A multiple of the chunk size means that its chunk is full.
     tail: u32,
     len: u32,
 }
@@ -30,7 +30,7 @@ impl Line {
     }
 }
 
-/// What is in all lines of one kind, in chunks of eight places.
+/// The contents of all lines of one kind, in chunks of eight places.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Pool<T> {
     places: Vec<T>,
@@ -46,7 +46,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T: Copy> Pool<T> {
-    /// Places that were ever needed at once.
+    /// Maximum number of places in use at the same time.
     #[cfg(test)]
     pub(crate) fn places(&self) -> usize {
         self.places.len()
@@ -92,7 +92,7 @@ impl<T: Copy> Pool<T> {
         Some(packet)
     }
 
-    /// Ask for what taking the first packet of a line needs. Its place, if there is one.
+    /// Prefetch the first packet of a line. Returns its place, if there is one.
     #[inline]
     pub fn prefetch_front(&self, line: &Line) -> Option<u32> {
         if line.len == 0 {
@@ -106,13 +106,13 @@ impl<T: Copy> Pool<T> {
         Some(line.head)
     }
 
-    /// What is in a place, or was.
+    /// The contents of a place, which may have been released.
     #[inline]
     pub fn at(&self, place: u32) -> &T {
         &self.places[place as usize]
     }
 
-    /// Ask for where the next packet of a line goes.
+    /// Prefetch the place of the next packet of a line.
     #[inline]
     pub fn prefetch_back(&self, line: &Line) {
         if let Some(place) = self.places.get(line.tail as usize) {
@@ -133,7 +133,7 @@ impl<T: Copy> Pool<T> {
         })
     }
 
-    /// A chunk more at the end of a line; its places are filled with anything.
+    /// Append a chunk to a line; its places are filled with `filler`.
     #[inline(never)]
     fn extend(&mut self, line: &mut Line, filler: T) {
         let chunk = if self.free == NONE {
@@ -153,7 +153,7 @@ impl<T: Copy> Pool<T> {
         line.tail = chunk * CHUNK;
     }
 
-    /// The first chunk of a line is used up.
+    /// Release the first chunk of a line.
     fn release_first(&mut self, line: &mut Line) {
         let chunk = (line.head - 1) / CHUNK;
         line.head = self.next[chunk as usize].wrapping_mul(CHUNK);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn emptied_chunks_are_used_again() {
+    fn empty_chunks_are_reused() {
         let (mut pool, mut line) = (Pool::default(), Line::default());
         for i in 0..10_000 {
             pool.push(&mut line, packet(i));

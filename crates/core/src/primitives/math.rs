@@ -1,4 +1,4 @@
-//! Transcendental functions, from `libm` only: the platform's own differ in the last bits, and results may not.
+//! Transcendental functions, from `libm` only. The platform's own functions differ in the last bits, and results must not.
 
 /// Natural logarithm.
 pub fn ln(x: f64) -> f64 {

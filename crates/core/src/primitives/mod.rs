@@ -1,4 +1,4 @@
-//! What everything rests on and what knows no network: units, random streams, packets in lines, and the calendar.
+//! Foundations that do not depend on networks: units, random streams, packets in lines, and the calendar.
 
 pub mod calendar;
 pub mod histogram;

@@ -1,4 +1,4 @@
-//! A packet as it travels: 32 bytes, no headers. What is rare lies in a side pool and exists only while needed.
+//! A packet in flight: 32 bytes, no headers. Rare fields are in a side pool and exist only while needed.
 
 use super::rm_cell::RmCell;
 use super::signal::{PriceHeader, ReceiverFeedback, Signal};
@@ -6,18 +6,18 @@ use super::sizes::{MAX_PACKET, MAX_ROUTE_ENTRIES};
 use super::units::{Bytes, Rate, Time, Units};
 use serde::{Deserialize, Serialize};
 
-/// A data packet or an acknowledgement on its way, or a cell of one.
+/// A data packet or an acknowledgement in flight, or a cell of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Packet {
-    /// When it reaches the next place that has to look at it.
+    /// Arrival time at the next place that processes it.
     pub time: Time,
-    /// When the data packet was sent. An acknowledgement echoes that of the segment that caused it.
+    /// Transmission time of the data packet. An acknowledgement echoes that of the segment that caused it.
     pub sent: Time,
     pub flow: u32,
-    /// Segment (or datagram) number, or where in [`Prices`] it lies. In an acknowledgement: of the segment that caused it.
+    /// Segment (or datagram) number, or its index in [`Prices`]. In an acknowledgement: number of the segment that caused it.
     pub segment: u32,
-    /// Data: bytes with headers, and the transmission count above bit 24. Acknowledgement: next expected segment, or the index of
-    /// the [`Report`] that holds it.
+    /// Data: bytes with headers, and the transmission number above bit 24. Acknowledgement: next expected segment, or the index of its
+    /// [`Report`].
     word: u32,
     /// Position in the engine's flat list of routes in the low 24 bits, flags above.
     place: u32,
@@ -25,19 +25,20 @@ pub struct Packet {
 
 const ACK: u32 = 1 << 31;
 const RETRANSMITTED: u32 = 1 << 30;
-/// The packet has something in a side pool: an acknowledgement its [`Report`], a data packet its price.
+/// The packet has side data: an acknowledgement its [`Report`], a data packet its price.
 const HAS_SIDE: u32 = 1 << 29;
 const CELL: u32 = 1 << 28;
 const LAST: u32 = 1 << 27;
 /// ECN-capable transport (ECT) in a data packet.
 const CAPABLE: u32 = 1 << 26;
-/// Congestion experienced (CE) in a data packet; its echo (ECE) in an acknowledgement, which itself is never marked (RFC 3168 section 6.1.4).
+/// Congestion experienced (CE) in a data packet; its echo (ECE) in an acknowledgement, which is never marked itself (RFC 3168 section
+/// 6.1.4).
 const MARKED: u32 = 1 << 25;
 /// The sender has reduced its window (CWR), in a data packet.
 const REDUCED: u32 = 1 << 24;
 /// In an acknowledgement: its report has a signal for the controller.
 const SIGNALS: u32 = REDUCED;
-/// An RM cell of an available bit rate service, forth or back; nothing else has all of these.
+/// An RM cell of an available bit rate service, forward or backward. No other packet has all of these flags.
 const RM: u32 = CELL | CAPABLE | REDUCED;
 /// In the word of an RM cell: CI, NI.
 const CI: u32 = 1 << 31;
@@ -47,12 +48,12 @@ const SIZE: u32 = (1 << 24) - 1;
 
 const _: () = assert!(MAX_PACKET.0 <= SIZE as u64 && MAX_ROUTE_ENTRIES <= PLACE as usize);
 
-/// What the sender of a data packet says about explicit congestion notification (RFC 3168 section 6.1).
+/// ECN field of a data packet as sent (RFC 3168 section 6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ecn(u32);
 
 impl Ecn {
-    /// Whoever wants to mark it has to discard it.
+    /// A queue that would mark the packet must discard it.
     pub const INCAPABLE: Ecn = Ecn(0);
     pub const CAPABLE: Ecn = Ecn(CAPABLE);
     /// Capable, and the first new data since the window was reduced (CWR).
@@ -71,7 +72,7 @@ pub struct Outgoing {
     pub bytes: Bytes,
 }
 
-/// Where the number of an acknowledgement lies.
+/// Location of the number of an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub enum AckNumber {
     /// In the packet: the next expected segment.
@@ -105,36 +106,36 @@ impl Packet {
         self.place & ACK != 0
     }
 
-    /// The segment (or the one that caused this acknowledgement) had been sent before.
+    /// The segment (or the one that caused this acknowledgement) is a retransmission.
     #[inline]
     pub fn is_retransmission(&self) -> bool {
         self.place & RETRANSMITTED != 0
     }
 
-    /// An acknowledgement's number lies in the side pool, with the rest of its report.
+    /// The number of an acknowledgement is in the side pool, with the rest of its report.
     #[inline]
     pub fn has_report(&self) -> bool {
         self.place & HAS_SIDE != 0
     }
 
-    /// The data packet's number lies in the side pool, with the price that queues write on it.
+    /// The number of a data packet is in the side pool, with its price.
     #[inline]
     pub fn has_price(&self) -> bool {
         self.place & (ACK | HAS_SIDE) == HAS_SIDE
     }
 
-    /// A data packet is sent with room for a price.
+    /// Add a price to a data packet that is being sent.
     pub fn make_room_for_price(&mut self, header: PriceHeader, prices: &mut Prices) {
         self.segment = prices.put(NumberAndHeader { segment: self.segment, header });
         self.place |= HAS_SIDE;
     }
 
-    /// What queues read and write of a data packet that has a price.
+    /// The price header of a data packet that has a price.
     pub fn price_header<'a>(&self, prices: &'a mut Prices) -> &'a mut PriceHeader {
         &mut prices.at_mut(self.segment).header
     }
 
-    /// The room for the price of a data packet is no longer needed, nor is the pool's record of its number.
+    /// Remove the price header of a data packet, and restore its number.
     pub fn take_price(&mut self, prices: &mut Prices) -> PriceHeader {
         let NumberAndHeader { segment, header } = *prices.at(self.segment);
         prices.release(self.segment);
@@ -143,23 +144,23 @@ impl Packet {
         header
     }
 
-    /// What a data packet carries for prices leaves this pool, for another: see [`Packet::lay_price`].
-    pub fn lift_price(&self, prices: &mut Prices) -> NumberAndHeader {
+    /// Remove a data packet's price header from this pool, to move it to another; see [`Packet::lay_price`].
+    pub fn remove_price(&self, prices: &mut Prices) -> NumberAndHeader {
         prices.release(self.segment);
         *prices.at(self.segment)
     }
 
-    /// What a data packet carries for prices lies in this pool now.
-    pub fn lay_price(&mut self, price: NumberAndHeader, prices: &mut Prices) {
+    /// Store a data packet's price header in this pool.
+    pub fn store_price(&mut self, price: NumberAndHeader, prices: &mut Prices) {
         self.segment = prices.put(price);
     }
 
-    /// The report of an acknowledgement lies in this pool now.
-    pub fn lay_report(&mut self, report: Report, reports: &mut Side<Report>) {
+    /// Store the report of an acknowledgement in this pool.
+    pub fn store_report(&mut self, report: Report, reports: &mut Side<Report>) {
         self.word = reports.put(report);
     }
 
-    /// The number of a data packet, wherever it lies.
+    /// The number of a data packet, wherever it is stored.
     pub fn number(&self, prices: &Prices) -> u32 {
         if self.has_price() { prices.at(self.segment).segment } else { self.segment }
     }
@@ -170,7 +171,7 @@ impl Packet {
         Signal { marks, price: if self.has_price() { prices.at(self.segment).header.price } else { None }, ..Signal::default() }
     }
 
-    /// What of the signal the packet has room for.
+    /// Write the parts of the signal that the packet can carry.
     pub fn write_signal(&mut self, signal: &Signal, prices: &mut Prices) {
         if self.has_price() {
             prices.at_mut(self.segment).header.price = signal.price;
@@ -186,19 +187,20 @@ impl Packet {
         self.place & CELL != 0
     }
 
-    /// The last cell of its frame, or a packet that is not cut into cells.
+    /// The last cell of its frame, or a packet that is not segmented.
     #[inline]
     pub fn is_last(&self) -> bool {
         self.place & (CELL | LAST) != CELL
     }
 
-    /// The packet becomes a cell of itself, which so many others follow.
+    /// Convert the packet to one of its cells, with `following` cells after it.
     #[inline]
     pub fn become_cell(&mut self, following: Units) {
         self.place = (self.place & !LAST) | CELL | if following == Units(0) { LAST } else { 0 };
     }
 
-    /// A forward RM cell that goes the way of this packet, and says ER where others say when they were sent, CCR in their number and size. That has 62 bits.
+    /// A forward RM cell on the path of this packet. It stores ER in the field of the transmission time, and CCR in those of number and
+    /// size, which has 62 bits.
     pub fn forward_rm(&self, time: Time, says: &RmCell) -> Packet {
         let place = (self.place & PLACE) | RM | LAST;
         let mut packet = Packet { time, sent: Time(0), flow: self.flow, segment: 0, word: 0, place };
@@ -206,19 +208,19 @@ impl Packet {
         packet
     }
 
-    /// The cell is one of resource management, forth (a data cell) or back (an acknowledgement's).
+    /// A resource management cell, forward (counted as a data cell) or backward (as a cell of acknowledgements).
     #[inline]
     pub fn is_rm(&self) -> bool {
         self.place & RM == RM
     }
 
-    /// What an RM cell says.
+    /// The fields of an RM cell.
     pub fn rm(&self) -> RmCell {
         let ccr = u64::from(self.segment) | u64::from(self.word & !(CI | NI)) << 32;
         RmCell { ccr: Rate(ccr), er: Rate(self.sent.0), ci: self.word & CI != 0, ni: self.word & NI != 0 }
     }
 
-    /// An RM cell says this from now on.
+    /// Write the fields of an RM cell.
     pub fn write_rm(&mut self, says: &RmCell) {
         self.sent = Time(says.er.0);
         self.segment = says.ccr.0 as u32;
@@ -226,24 +228,24 @@ impl Packet {
         self.word = ((says.ccr.0 >> 32) as u32 & !(CI | NI)) | bits;
     }
 
-    /// A forward RM cell becomes a backward one, to start at `place`.
+    /// Convert a forward RM cell to a backward one, to start at `place`.
     pub fn turn_around(&mut self, place: u32) {
         self.place = place | ACK | RM | LAST;
     }
 
-    /// A data cell can be told of congestion (explicit forward congestion indication, EFCI).
+    /// Allow a data cell to carry explicit forward congestion indication (EFCI).
     #[inline]
     pub fn make_room_for_efci(&mut self) {
         self.place |= CAPABLE;
     }
 
-    /// What a cell was told of congestion is not for the packet that it ends.
+    /// Remove EFCI, which does not apply to the packet that the cell ends.
     #[inline]
     pub fn forget_efci(&mut self) {
         self.place &= !(CAPABLE | MARKED);
     }
 
-    /// Size of a data packet with its headers: on the wire, if it is not cut into cells.
+    /// Size of a data packet with its headers; its size on the wire unless it is segmented.
     #[inline]
     pub fn bytes(&self) -> Bytes {
         Bytes((self.word & SIZE).into())
@@ -267,13 +269,13 @@ impl Packet {
         self.place |= ecn.0;
     }
 
-    /// A data packet may be marked.
+    /// Whether a data packet is ECN-capable.
     #[inline]
     pub fn is_capable(&self) -> bool {
         self.place & CAPABLE != 0
     }
 
-    /// A data packet has met congestion (CE); an acknowledgement tells of one that has (ECE).
+    /// A data packet is marked (CE); an acknowledgement echoes a mark (ECE).
     #[inline]
     pub fn is_marked(&self) -> bool {
         self.place & MARKED != 0
@@ -289,13 +291,13 @@ impl Packet {
         self.place |= SIGNALS;
     }
 
-    /// An acknowledgement says more than what has arrived: it echoes a mark, or its report has a signal for the controller.
+    /// An acknowledgement has additional content: it echoes a mark, or its report has a signal for the controller.
     #[inline]
     pub fn signals(&self) -> bool {
         self.place & (MARKED | SIGNALS) != 0
     }
 
-    /// A data packet says that its sender has reduced the window.
+    /// The sender has reduced its window (CWR), in a data packet.
     #[inline]
     pub fn has_cwr(&self) -> bool {
         self.place & REDUCED != 0
@@ -312,15 +314,15 @@ impl Packet {
     }
 }
 
-/// What an acknowledgement says beside its number, if anything.
+/// Content of an acknowledgement in addition to its number, if any.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     pub received: Received,
-    /// For the controller, if it asked for any.
+    /// For the controller, if it requests signals.
     pub feedback: ReceiverFeedback,
 }
 
-/// What the receiver has, as an acknowledgement says it.
+/// Received data as reported by an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Received {
     /// Next expected segment.
@@ -330,10 +332,10 @@ pub struct Received {
     pub ranges: [(u32, u32); 4],
 }
 
-/// The prices of data packets on their way that have room for one.
+/// The price headers of data packets in flight.
 pub type Prices = Side<NumberAndHeader>;
 
-/// A data packet has no room for both its number and what it carries for prices: they lie here.
+/// A data packet has no room for both its number and its price header, so both are stored here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberAndHeader {
     segment: u32,
@@ -408,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn an_rm_cell_says_the_same_forth_and_back_and_is_no_other_cell() {
+    fn an_rm_cell_keeps_its_fields_when_turned_around_and_differs_from_other_cells() {
         let says = RmCell { ccr: Rate((1 << 53) + 12_345_678_901), er: Rate(u64::MAX), ci: false, ni: true };
         let mut rm = Packet::data(Time(9), Time(5), &SENT, 41).forward_rm(Time(9), &says);
         assert!(rm.is_rm() && rm.is_cell() && !rm.is_ack() && !rm.has_price());
@@ -432,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_and_numbers_do_not_touch_each_other() {
+    fn flags_and_numbers_do_not_overlap() {
         let mut packet = Packet::data(Time(9), Time(5), &Outgoing { transmission: 2, ..SENT }, 41);
         packet.become_cell(Units(0));
         packet.next_hop();
@@ -444,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_is_neither_capable_nor_marked_until_it_echoes() {
+    fn an_acknowledgement_is_neither_ecn_capable_nor_marked_until_it_echoes() {
         let mut packet = Packet::data(Time(9), Time(5), &SENT, (1 << 24) - 2);
         packet.set_ecn(Ecn::REDUCED);
         packet.mark();
@@ -458,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn a_price_takes_the_place_of_the_number_and_gives_it_back() {
+    fn a_price_replaces_the_number_and_restores_it() {
         let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), &SENT, 41));
         packet.make_room_for_price(PriceHeader::default(), &mut prices);
         let signal = Signal { price: Some(0.5), ..Signal::default() };
@@ -469,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_where_a_packet_has_no_room_is_lost() {
+    fn signals_that_a_packet_cannot_carry_are_lost() {
         let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), &SENT, 41));
         let signal = Signal { marks: 1, price: Some(0.5), ..Signal::default() };
         packet.write_signal(&signal, &mut prices);
@@ -482,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_with_a_signal_is_not_capable() {
+    fn an_acknowledgement_with_a_signal_is_not_ecn_capable() {
         let mut packet = Packet::data(Time(9), Time(5), &SENT, 41);
         packet.become_ack(Time(11), AckNumber::InReport(5), 7);
         assert!(packet.has_report() && !packet.has_price() && !packet.signals());

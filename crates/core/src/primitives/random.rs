@@ -1,12 +1,12 @@
-//! Named random streams. A draw is a pure function of (seed, name, index, purpose, number of the draw), so that adding a flow
-//! does not change another's draws, and a copy of a run draws the same.
+//! Named random streams. A draw is a pure function of (seed, name, index, purpose, number of the draw). Adding a flow therefore does not
+//! change another's draws, and a copy of a run has the same draws.
 //!
 //! The function is Philox 2x64 with 10 rounds (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 
 use super::math;
 use serde::{Deserialize, Serialize};
 
-/// What a stream is for. The numbers are part of the results: never reuse one.
+/// Purpose of a stream. The numbers affect results: never reuse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
     Start = 1,
@@ -39,13 +39,13 @@ pub struct Stream {
     key: u64,
 }
 
-/// Who draws: a member of a group of flows, or a link, of a run with this seed.
+/// The owner of a stream: a flow of a group, or a link, in a run with this seed.
 #[derive(Clone, Copy, Debug)]
 pub struct Entity<'a> {
     pub seed: u64,
-    /// Of the group or link.
+    /// Name of the group or link.
     pub name: &'a str,
-    /// Within the group; 0 for a link.
+    /// Index within the group; 0 for a link.
     pub index: u64,
 }
 
@@ -73,7 +73,7 @@ impl Stream {
     }
 }
 
-/// A stream whose draws are taken one after another.
+/// A stream with a position: each call takes the next draw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draws {
     stream: Stream,
@@ -86,7 +86,7 @@ impl Draws {
         Draws::from(stream, 1)
     }
 
-    /// From draw number `first` on.
+    /// Start at draw number `first`.
     pub fn from(stream: Stream, first: u64) -> Draws {
         Draws { stream, next: first }
     }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn philox_gives_the_published_answers() {
+    fn philox_matches_the_published_vectors() {
         // Known-answer vectors of the Random123 distribution, philox2x64 with 10 rounds.
         assert_eq!(philox([0, 0], 0), [0xca00_a045_9843_d731, 0x66c2_4222_c9a8_45b5]);
         assert_eq!(philox([u64::MAX, u64::MAX], u64::MAX), [0x65b0_21d6_0cd8_310f, 0x4d02_f322_2f86_df20]);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_a_hundred_thousand_draws_lies_within_five_standard_errors() {
+    fn the_mean_of_a_hundred_thousand_draws_is_within_five_standard_errors() {
         let stream = Stream::new(Entity { seed: 7, name: "mean", index: 0 }, Purpose::Gap);
         let n = 100_000;
         let mean = |draw: &dyn Fn(u64) -> f64| (0..n).map(draw).sum::<f64>() / n as f64;

@@ -1,10 +1,10 @@
-//! A token bucket: tokens come at a rate, and as many as a burst has are kept (RFC 2697 section 3, of one rate and one burst). It
-//! counts exactly: a token is what a bit per second brings in a picosecond.
+//! A token bucket: tokens arrive at a rate and accumulate up to a burst (RFC 2697 section 3, with one rate and one burst). The arithmetic
+//! is exact: one token is one bit per second times one picosecond.
 
 use super::units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// How fast tokens come, and how many are kept.
+/// Rate and burst of a token bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BucketSpec {
     pub rate: Rate,
@@ -15,9 +15,9 @@ pub struct BucketSpec {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TokenBucket {
     spec: BucketSpec,
-    /// Below zero after a unit that is larger than the burst and was let go all the same.
+    /// Negative after a unit larger than the burst was sent.
     tokens: i128,
-    /// When it had them.
+    /// Time of the last update.
     at: Time,
 }
 
@@ -26,7 +26,7 @@ fn tokens_of(bytes: Bytes) -> i128 {
 }
 
 impl TokenBucket {
-    /// A full one.
+    /// A full bucket.
     pub fn new(spec: BucketSpec) -> TokenBucket {
         TokenBucket { spec, tokens: tokens_of(spec.burst), at: Time::ZERO }
     }
@@ -41,7 +41,7 @@ impl TokenBucket {
         self.at = self.at.max(now);
     }
 
-    /// Take the tokens of a unit, if there are so many: it conforms.
+    /// Take the tokens of a unit if enough are available. Returns whether it conforms.
     pub fn take(&mut self, now: Time, bytes: Bytes) -> bool {
         self.fill(now);
         let conforms = self.tokens >= tokens_of(bytes);
@@ -51,9 +51,8 @@ impl TokenBucket {
         conforms
     }
 
-    /// Take the tokens of a unit as soon as there are so many, not before `now` nor before those of the one before it: that is
-    /// when it may go. One that is larger than the burst goes when the bucket is full, and those after it wait for what it took
-    /// too much.
+    /// Take the tokens of a unit at the earliest possible time, which is returned: not before `now` and not before the previous unit's
+    /// time. A unit larger than the burst is sent when the bucket is full, and later units wait until the debt is paid.
     pub fn take_in_time(&mut self, now: Time, bytes: Bytes) -> Time {
         self.fill(now);
         let missing = (tokens_of(bytes).min(tokens_of(self.spec.burst)) - self.tokens).max(0);
@@ -70,7 +69,7 @@ impl TokenBucket {
 mod tests {
     use super::*;
 
-    /// 8 Mbit/s, a byte a microsecond, and 3000 bytes at once.
+    /// 8 Mbit/s, or one byte per microsecond, with a burst of 3000 bytes.
     fn bucket() -> TokenBucket {
         TokenBucket::new(BucketSpec { rate: Rate(8_000_000), burst: Bytes(3000) })
     }
@@ -80,26 +79,26 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_at_once_and_then_as_much_as_has_come() {
+    fn a_burst_passes_at_once_and_then_the_rate_limits() {
         let mut bucket = bucket();
         let conforms = [(0, 1000), (0, 1000), (0, 1000), (0, 1), (999, 1000), (1000, 1000), (1500, 501), (1500, 500)];
         let found = conforms.map(|(at, bytes)| bucket.take(us(at), Bytes(bytes)));
         assert_eq!(found, [true, true, true, false, false, true, false, true]);
-        // No more than the burst is kept, however long nothing comes.
+        // At most the burst accumulates, however long the source is idle.
         assert!(!bucket.take(us(1_000_000), Bytes(3001)) && bucket.take(us(1_000_000), Bytes(3000)));
     }
 
     #[test]
-    fn what_waits_for_its_tokens_goes_at_the_rate() {
+    fn shaped_packets_leave_at_the_rate() {
         let mut bucket = bucket();
         let goes: Vec<Time> = (0..6).map(|_| bucket.take_in_time(us(0), Bytes(1000))).collect();
         assert_eq!(goes, [0, 0, 0, 1000, 2000, 3000].map(us));
-        // At 3500 half of a packet's are there.
+        // At 3500 us, half of a packet's tokens are available.
         assert_eq!(bucket.take_in_time(us(3500), Bytes(1000)), us(4000));
     }
 
     #[test]
-    fn what_is_larger_than_the_burst_goes_when_the_bucket_is_full_and_is_paid_for_afterwards() {
+    fn a_packet_larger_than_the_burst_is_sent_with_a_full_bucket_and_leaves_a_debt() {
         let mut bucket = bucket();
         assert_eq!(bucket.take_in_time(us(0), Bytes(5000)), us(0));
         // 2000 bytes of debt, and a burst.
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_to_rounding() {
-        // 3 bit/s: a byte in 2 2/3 s, three in 8 s.
+        // 3 bit/s: one byte takes 2 2/3 s, three bytes take 8 s.
         let mut bucket = TokenBucket::new(BucketSpec { rate: Rate(3), burst: Bytes(1) });
         let last = (0..=3000).map(|_| bucket.take_in_time(Time::ZERO, Bytes(1))).last();
         assert!(last.unwrap().since(us(8_000_000_000)) <= Span(1000), "{last:?}");

@@ -1,4 +1,4 @@
-//! Instants, spans, rates, sizes, counts and windows as types of their own, so that bytes plus picoseconds does not compile.
+//! Types for instants, durations, rates, sizes, counts and windows, so that adding bytes to picoseconds does not compile.
 
 use serde::{Deserialize, Serialize};
 use std::iter::Sum;
@@ -6,11 +6,11 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// An instant of simulated time: whole picoseconds since the start of the run. 64 bits reach 213 days.
+/// An instant of simulated time in whole picoseconds since the start of the run. 64 bits cover 213 days.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Time(pub u64);
 
-/// A span of simulated time in whole picoseconds.
+/// A duration of simulated time in whole picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span(pub u64);
 
@@ -18,11 +18,11 @@ pub struct Span(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Rate(pub u64);
 
-/// A size in bytes: of a packet or a cell, or of what a buffer holds.
+/// A size in bytes, such as of a packet, a cell or a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Bytes(pub u64);
 
-/// A number of packets or cells: units as a port counts them.
+/// A number of packets or cells, in the unit of the port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Units(pub u64);
 
@@ -31,11 +31,11 @@ pub struct Units(pub u64);
 pub struct Segments(pub u32);
 
 impl Segments {
-    /// As many as there are.
+    /// No limit.
     pub const UNLIMITED: Segments = Segments(u32::MAX);
 }
 
-/// A congestion window in segments, with the fractions by which it grows.
+/// A congestion window in segments, which may be fractional.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
 pub struct Cwnd(pub f64);
 
@@ -49,12 +49,12 @@ impl Time {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }
 
-    /// So much earlier, and not before the beginning.
+    /// The instant earlier by `span`, but not before the start of the run.
     pub fn before(self, span: Span) -> Time {
         Time(self.0.saturating_sub(span.0))
     }
 
-    /// The span since `earlier`; zero if `earlier` is in fact later.
+    /// The duration since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
@@ -63,7 +63,7 @@ impl Time {
 impl Span {
     pub const ZERO: Span = Span(0);
 
-    /// `seconds` rounded to the nearest picosecond; negative and NaN become zero, the largest span bounds above.
+    /// `seconds` rounded to the nearest picosecond. Negative values and NaN become zero; large values are clamped to the maximum.
     pub fn from_seconds(seconds: f64) -> Span {
         Span((seconds * PICOSECONDS_PER_SECOND as f64 + 0.5) as u64)
     }
@@ -82,7 +82,7 @@ impl Span {
 }
 
 impl Rate {
-    /// Time to send so much, rounded up to whole picoseconds. The one place where this rounding is made.
+    /// Transmission time, rounded up to whole picoseconds. All roundings of transmission times take place here.
     #[inline(never)]
     pub fn time_to_send(self, Bytes(bytes): Bytes) -> Span {
         const BIT_PICOSECONDS_PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;

@@ -1,253 +1,254 @@
-//! What each table of results has, column by column. The reference is made from it, and a test holds the results to it.
+//! Descriptions of the columns of all result tables. The reference page is generated from them, and a test checks the results against them.
 
-/// A table and its columns, in their order: name and meaning, which also says where a column or a value is missing.
+/// A table and its columns in order. A column has a name and a description, which states when the column or a value is missing.
 pub struct Described {
     pub table: &'static str,
-    /// What a row is.
+    /// Description of a row.
     pub row: &'static str,
     pub columns: &'static [(&'static str, &'static str)],
 }
 
 const TIME: (&str, &str) = ("time_s", "Simulated time.");
-const GROUP: (&str, &str) = ("group", "The group of the flow, as the scenario names it.");
-const FLOW: (&str, &str) = ("flow", "Its place in the group, from 0.");
+const GROUP: (&str, &str) = ("group", "Name of the flow's group in the scenario.");
+const FLOW: (&str, &str) = ("flow", "Index of the flow within its group, from 0.");
 
-/// `flows`, `queues`, `groups` and `classes`, then the traces in the order of their names in `record.traces`.
+/// `flows`, `queues`, `groups` and `classes`, then the traces in the order of `record.traces`.
 pub const TABLES: &[Described] = &[
     Described {
         table: "flows",
-        row: "A flow. Counts are of the measured part of the run, from `warmup` on.",
+        row: "A flow. Counts cover the measurement interval, which begins after `warmup`.",
         columns: &[
             GROUP,
             FLOW,
-            ("start_s", "When the flow starts."),
-            ("size_bytes", "Payload that the flow is to transfer. Missing for endless flows."),
+            ("start_s", "Start time of the flow."),
+            ("size_bytes", "Payload to transfer. Missing for endless flows."),
             (
                 "base_rtt_s",
-                "Round trip of a full packet and its acknowledgement through empty queues: propagation and serialisation.",
+                "Round-trip time of a full packet and its acknowledgement with empty queues: propagation and serialisation.",
             ),
-            ("sent_packets", "Data packets that the sender sent, retransmissions included."),
-            ("retransmitted_packets", "Those sent before."),
-            ("spurious_retransmissions", "Data packets that reached the receiver although it had their data."),
-            ("fast_retransmits", "Recoveries begun by acknowledgements, without waiting for the timer."),
+            ("sent_packets", "Data packets sent, including retransmissions."),
+            ("retransmitted_packets", "Retransmitted data packets."),
+            ("spurious_retransmissions", "Data packets that reached the receiver although it already had their data."),
+            ("fast_retransmits", "Recoveries triggered by acknowledgements rather than by the retransmission timer."),
             ("timeouts", "Expirations of the retransmission timer."),
-            ("delivered_packets", "Data packets that reached the receiver, each segment counted once."),
-            ("delivered_bytes", "Their payload."),
-            ("goodput_bps", "That payload per second of the measured part."),
-            ("marked_packets", "Data packets that reached the receiver with a mark of congestion (CE)."),
-            ("loss_share", "Packets discarded on the way over packets sent; 0 if none was sent."),
-            ("waiting_at_end", "1 if the flow stood still at the end and waited for its timer, else 0."),
+            ("delivered_packets", "Distinct data packets that reached the receiver."),
+            ("delivered_bytes", "Payload of the delivered packets."),
+            ("goodput_bps", "Delivered payload per second of the measurement interval."),
+            ("marked_packets", "Data packets that reached the receiver with a congestion mark (CE)."),
+            ("loss_share", "Discarded packets divided by packets sent; 0 if none were sent."),
+            ("waiting_at_end", "1 if the flow was stalled at the end of the run, waiting for its retransmission timer; otherwise 0."),
             (
                 "active_share",
-                "Share of the flow's measured time in which it did not wait for its timer. Missing if none of it is measured.",
+                "Share of the flow's measured lifetime in which it was not waiting for its retransmission timer. Missing if none of it is measured.",
             ),
             (
                 "completion_time_s",
-                "From start until the receiver has everything. Missing for endless flows, and for those not done in time.",
+                "Time from the start until the receiver has the whole transfer. Missing for endless and unfinished flows.",
             ),
             (
                 "slowdown",
-                "Completion time over the least: that of the same packets, sent at once through empty queues, over links as fast and as \
-                 short as they ever are (a bound where a link has several transmitters). Missing as that, and for datagrams.",
+                "Completion time divided by the minimum completion time: all packets sent at once through empty queues, over links with their \
+                 highest rate and shortest delay of the run (a lower bound if a link has several transmitters). Missing if \
+                 `completion_time_s` is, and for datagrams.",
             ),
-            ("backlog_packets", "Data that the application handed over and TCP had not sent when the run ended, in packets."),
+            ("backlog_packets", "Data handed over by the application and not yet sent by TCP at the end of the run, in packets."),
             ("frame_cells", "ATM: cells of a full packet. 0 without framing."),
-            ("frame_goodput_cells", "ATM: cells that arrived in whole frames, data that arrived before included."),
-            ("badput_cells", "ATM: cells that arrived in frames of which another cell was lost."),
-            ("mean_rtt_s", "Mean of the round trips that the sender measured. Missing without any."),
+            ("frame_goodput_cells", "ATM: cells that arrived in complete frames, including duplicate data."),
+            ("badput_cells", "ATM: cells that arrived in incomplete frames."),
+            ("mean_rtt_s", "Mean of the sender's RTT samples. Missing without samples."),
         ],
     },
     Described {
         table: "queues",
-        row: "A queue: one direction of a link, `NAME` or `NAME.reverse`. Counts are of the measured part of the run.",
+        row: "A queue: one direction of a link, `NAME` or `NAME.reverse`. Counts cover the measurement interval.",
         columns: &[
-            ("queue", "The link's name."),
-            ("unit", "What units are: `packets`, or `cells` where flows with framing pass."),
-            ("arrived_units", "Units that came, discarded ones included."),
-            ("departed_units", "Units that were sent on."),
-            ("departed_bytes", "Their size on the wire."),
-            ("marked_units", "Units that the policy marked (CE)."),
-            ("discarded_units", "Units discarded, for any reason."),
-            ("discarded_full", "... because there was no room."),
-            ("discarded_early", "... by the policy, although there was room."),
+            ("queue", "Name of the queue: the link's name, with `.reverse` for the reverse direction."),
+            ("unit", "Unit of the counts: `packets`, or `cells` if flows with framing use the queue."),
+            ("arrived_units", "Arrived units, including discarded ones."),
+            ("departed_units", "Transmitted units."),
+            ("departed_bytes", "Transmitted bytes, including headers."),
+            ("marked_units", "Units marked by the policy (CE)."),
+            ("discarded_units", "Discarded units, for any reason."),
+            ("discarded_full", "Units discarded because the buffer was full."),
+            ("discarded_early", "Units discarded by the policy on arrival, although the buffer had room."),
             (
                 "discarded_late",
-                "... by the policy, when their turn to be sent came, or to make room for others, where several queues share a buffer.",
+                "Units discarded by the policy at departure, or to make room in a buffer that several queues share.",
             ),
-            ("discarded_partial", "... because they belong to a frame of which a cell was discarded here."),
-            ("discarded_single", "... as the one packet that SPD takes of a queue that builds up."),
-            ("discarded_random", "... by the wire, behind the queue or before it: `loss.probability`, `loss.gilbert_elliott`."),
-            ("discarded_listed", "... because the scenario lists them: `loss.drops`."),
-            ("discarded_policed", "... because they came faster than a policer allows. Only where there is one."),
-            ("loss_share", "Discarded over arrived; 0 if none arrived."),
+            ("discarded_partial", "Cells discarded because another cell of their frame was discarded here."),
+            ("discarded_single", "Single packets discarded by SPD when a queue builds up."),
+            ("discarded_random", "Units lost at random on the link or before the queue: `loss.probability`, `loss.gilbert_elliott`."),
+            ("discarded_listed", "Units discarded because the scenario lists them: `loss.drops`."),
+            ("discarded_policed", "Units discarded by a policer. Only if the run has a policer."),
+            ("loss_share", "Discarded units divided by arrived units; 0 if none arrived."),
             (
                 "utilisation",
-                "Share of the measured time in which the link sent; of several transmitters their mean. Of a link that sends by a trace, the \
-                 share of its opportunities' bytes.",
+                "Share of the measurement interval in which the link was transmitting; the mean over several transmitters. For a link with a \
+                 delivery trace, the used share of the opportunities' bytes.",
             ),
-            ("mean_queue_units", "Units in the queue, on average over time; the one being sent only with `counts_in_service`."),
-            ("max_queue_units", "The most that were in it at once; the one being sent likewise."),
-            ("mean_wait_s", "Time from arrival until sending began, mean of the units that were sent. Missing without any."),
-            ("duplicated_units", "Units that arrive twice, counted once. Only where some link duplicates any."),
-            ("price", "The price when the run ended. Only where some queue tells one; missing for those that do not."),
+            ("mean_queue_units", "Time average of the number of units in the queue. The unit in service counts only with `counts_in_service`."),
+            ("max_queue_units", "Maximum number of units in the queue, counted as in `mean_queue_units`."),
+            ("mean_wait_s", "Mean time from arrival to the start of transmission. Missing if no unit was sent."),
+            ("duplicated_units", "Units duplicated by the link. Only if some link duplicates packets."),
+            ("price", "Price at the end of the run. Only if some queue has a price; missing for queues without one."),
             (
                 "beyond_range_packets",
-                "Packets that were told the end of the scheme's range instead of a price beyond it. As `price`.",
+                "Packets whose price was outside the scheme's range and was clamped to it. Present as `price` is.",
             ),
-            ("wait_p50_s", "Median of the wait. Only with `record.delay_percentiles`; missing if nothing was sent."),
-            ("wait_p95_s", "What 95 of 100 waits do not exceed. As `wait_p50_s`."),
-            ("wait_p99_s", "What 99 of 100 waits do not exceed. As `wait_p50_s`."),
+            ("wait_p50_s", "Median waiting time. Only with `record.delay_percentiles`; missing if no unit was sent."),
+            ("wait_p95_s", "95th percentile of the waiting time. Present as `wait_p50_s` is."),
+            ("wait_p99_s", "99th percentile of the waiting time. Present as `wait_p50_s` is."),
         ],
     },
     Described {
         table: "groups",
         row: "A group of flows.",
         columns: &[
-            ("group", "The group, as the scenario names it."),
-            ("flows", "Flows in it."),
+            ("group", "Name of the group in the scenario."),
+            ("flows", "Number of flows."),
             ("goodput_bps", "Sum of the flows' goodputs."),
             (
                 "fairness",
-                "Jain's index of the flows' goodputs, 1 if all are alike, 1/n if one has all. Missing if nothing was delivered.",
+                "Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one flow has everything. Missing if nothing was delivered.",
             ),
-            ("completed", "Flows whose receiver has everything, be it during the warm-up; so are the times below."),
-            ("completion_p50_s", "Median of the completion times of those. Missing without any."),
-            ("completion_p95_s", "What 95 of 100 do not exceed, by nearest rank. As `completion_p50_s`."),
-            ("completion_p99_s", "What 99 of 100 do not exceed. As `completion_p50_s`."),
-            ("slowdown_p50", "Median of the slowdowns of those. Missing without any."),
-            ("slowdown_p95", "What 95 of 100 do not exceed. As `slowdown_p50`."),
-            ("slowdown_p99", "What 99 of 100 do not exceed. As `slowdown_p50`."),
+            ("completed", "Flows whose receiver has the whole transfer, including those that finished during the warm-up. The columns below refer to them."),
+            ("completion_p50_s", "Median completion time. Missing if no flow completed."),
+            ("completion_p95_s", "95th percentile of the completion time, by nearest rank. Missing as `completion_p50_s` is."),
+            ("completion_p99_s", "99th percentile of the completion time. Missing as `completion_p50_s` is."),
+            ("slowdown_p50", "Median slowdown. Missing if no flow completed."),
+            ("slowdown_p95", "95th percentile of the slowdown. Missing as `slowdown_p50` is."),
+            ("slowdown_p99", "99th percentile of the slowdown. Missing as `slowdown_p50` is."),
             (
                 "delay_p50_s",
-                "Median time of data packets from sender to receiver. Only with `record.delay_percentiles`; missing without any.",
+                "Median one-way delay of data packets. Only with `record.delay_percentiles`; missing if none arrived.",
             ),
-            ("delay_p95_s", "What 95 of 100 do not exceed. As `delay_p50_s`."),
-            ("delay_p99_s", "What 99 of 100 do not exceed. As `delay_p50_s`."),
+            ("delay_p95_s", "95th percentile of the one-way delay. Present as `delay_p50_s` is."),
+            ("delay_p99_s", "99th percentile of the one-way delay. Present as `delay_p50_s` is."),
         ],
     },
     Described {
         table: "edges",
-        row: "The edge of a flow with the available bit rate service (`abr`). Only of runs in which some flow has one.",
+        row: "The edge of a flow with the available bit rate service (`abr`). Only if some flow has it.",
         columns: &[
-            ("group", "The flow's group."),
-            ("flow", "Its place in the group, from 0."),
-            ("arrived_packets", "Packets that came to the edge, discarded ones included."),
-            ("discarded_packets", "Packets for which its buffer had no room."),
-            ("loss_share", "Discarded over arrived; 0 if none arrived."),
-            ("data_cells", "Cells of packets that it sent."),
-            ("forward_rm_cells", "RM cells that it sent among them."),
-            ("backward_rm_cells", "RM cells that came back."),
-            ("congested_rm_cells", "... with CI, which lowers the rate."),
-            ("mean_acr_bps", "Allowed cell rate (ACR), of whole cells, mean over time."),
-            ("acr_bps", "ACR when the run ended."),
-            ("mean_queue_cells", "Cells that wait in its buffer, on average over time."),
-            ("max_queue_cells", "The most that waited at once."),
-            ("held_acks", "Acknowledgements that had to wait at the edge."),
-            ("mean_hold_s", "How long they waited, mean. Missing without any."),
+            GROUP,
+            FLOW,
+            ("arrived_packets", "Packets that arrived at the edge, including discarded ones."),
+            ("discarded_packets", "Packets discarded because the edge's buffer was full."),
+            ("loss_share", "Discarded units divided by arrived units; 0 if none arrived."),
+            ("data_cells", "Data cells sent."),
+            ("forward_rm_cells", "Forward RM cells sent."),
+            ("backward_rm_cells", "Backward RM cells received."),
+            ("congested_rm_cells", "Backward RM cells received with CI set, which lowers the rate."),
+            ("mean_acr_bps", "Time average of the allowed cell rate (ACR), in whole cells."),
+            ("acr_bps", "ACR at the end of the run."),
+            ("mean_queue_cells", "Time average of the number of cells in the buffer."),
+            ("max_queue_cells", "Maximum number of cells in the buffer."),
+            ("held_acks", "Acknowledgements held at the edge."),
+            ("mean_hold_s", "Mean holding time of the held acknowledgements. Missing if none were held."),
         ],
     },
     Described {
         table: "classes",
-        row: "A class at a queue that tells classes apart (`queue.classes`). Only of runs in which one does.",
+        row: "A class at a queue with classes (`queue.classes`). Only if some queue has classes.",
         columns: &[
-            ("queue", "The link's name."),
-            ("class", "The class, as the link names it."),
-            ("arrived_units", "Units of the class that came, discarded ones included."),
-            ("departed_units", "Units that were sent on."),
-            ("departed_bytes", "Their size on the wire."),
-            ("discarded_units", "Units discarded at the queue; what the wire loses is not among them."),
-            ("loss_share", "Discarded over arrived; 0 if none arrived."),
-            ("throughput_bps", "What was sent on, headers included, per second of the measured part."),
-            ("mean_wait_s", "Time from arrival until sending began, mean of the units that were sent. Missing without any."),
+            ("queue", "Name of the queue: the link's name, with `.reverse` for the reverse direction."),
+            ("class", "Name of the class in the scenario."),
+            ("arrived_units", "Arrived units of the class, including discarded ones."),
+            ("departed_units", "Transmitted units."),
+            ("departed_bytes", "Transmitted bytes, including headers."),
+            ("discarded_units", "Units discarded at the queue, without losses on the link."),
+            ("loss_share", "Discarded units divided by arrived units; 0 if none arrived."),
+            ("throughput_bps", "Transmitted bits, including headers, per second of the measurement interval."),
+            ("mean_wait_s", "Mean time from arrival to the start of transmission. Missing if no unit was sent."),
         ],
     },
     Described {
         table: "queue_flows",
-        row: "A queue and a flow of which something passed it. Only with `record.flows_of_queues`.",
+        row: "A queue and a flow that sent units through it. Only with `record.queue_flows`.",
         columns: &[
-            ("queue", "The link's name."),
+            ("queue", "Name of the queue: the link's name, with `.reverse` for the reverse direction."),
             GROUP,
             FLOW,
-            ("departed_units", "Units of the flow, data or acknowledgements, that were sent on."),
-            ("departed_bytes", "Their size on the wire."),
-            ("throughput_bps", "The same per second of the measured part."),
+            ("departed_units", "Transmitted units of the flow, data or acknowledgements."),
+            ("departed_bytes", "Transmitted bytes, including headers."),
+            ("throughput_bps", "Transmitted bits of the flow per second of the measurement interval."),
         ],
     },
     Described {
         table: "cwnd",
         row: "A change of a flow's congestion window.",
-        columns: &[TIME, GROUP, FLOW, ("cwnd_packets", "The window from then on, in segments; may be fractional.")],
+        columns: &[TIME, GROUP, FLOW, ("cwnd_packets", "New congestion window in segments; may be fractional.")],
     },
     Described {
         table: "ssthresh",
         row: "A change of a flow's slow-start threshold.",
-        columns: &[TIME, GROUP, FLOW, ("ssthresh_packets", "The threshold from then on, in segments.")],
+        columns: &[TIME, GROUP, FLOW, ("ssthresh_packets", "New threshold in segments.")],
     },
     Described {
         table: "rtt",
-        row: "A round trip that a sender measured.",
-        columns: &[TIME, GROUP, FLOW, ("rtt_s", "From sending a segment to its acknowledgement.")],
+        row: "An RTT sample of a sender.",
+        columns: &[TIME, GROUP, FLOW, ("rtt_s", "Time from the transmission of a segment to its acknowledgement.")],
     },
     Described {
         table: "in_flight",
-        row: "An acknowledgement that a sender received.",
-        columns: &[TIME, GROUP, FLOW, ("in_flight_packets", "Segments then sent and neither acknowledged nor taken for lost.")],
+        row: "An acknowledgement received by a sender.",
+        columns: &[TIME, GROUP, FLOW, ("in_flight_packets", "Segments in flight: sent, and neither acknowledged nor considered lost.")],
     },
     Described {
         table: "segments",
-        row: "A data segment that a sender sent.",
+        row: "A data segment sent by a sender.",
         columns: &[
             TIME,
             GROUP,
             FLOW,
-            ("segment", "Its number, from 0, which is the SYN where a connection is opened."),
-            ("transmission", "1 the first time that it is sent, 2 afterwards."),
+            ("segment", "Segment number, from 0. With a handshake, segment 0 is the SYN."),
+            ("transmission", "1 for the first transmission, 2 for a retransmission."),
         ],
     },
     Described {
         table: "acks",
-        row: "An acknowledgement that reached a sender.",
+        row: "An acknowledgement received by a sender.",
         columns: &[
             TIME,
             GROUP,
             FLOW,
             ("ack", "The next segment that the receiver expects."),
-            ("duplicate", "1 for a duplicate acknowledgement, else 0."),
+            ("duplicate", "1 for a duplicate acknowledgement, otherwise 0."),
         ],
     },
     Described {
         table: "state",
-        row: "A change of what a sender is doing.",
+        row: "A change of a sender's state.",
         columns: &[
             TIME,
             GROUP,
             FLOW,
             (
                 "state",
-                "`slow_start`, `congestion_avoidance`, `recovery`, `timeout` or `done`. The first two say whether the window is below the slow-start \
-                 threshold: a law without one (`ledbat`, `swift`, `timely`, `fast`, `copa`, `bbrv1`, `bbrv3`) is in `slow_start` until a loss sets one.",
+                "`slow_start`, `congestion_avoidance`, `recovery`, `timeout` or `done`. The first two depend on whether the window is below the slow-start \
+                 threshold: a controller without a threshold (`ledbat`, `swift`, `timely`, `fast`, `copa`, `bbrv1`, `bbrv3`) is in `slow_start` until a loss sets one.",
             ),
         ],
     },
     Described {
         table: "law",
-        row: "A change of something that a control law goes by beside its window.",
+        row: "A change of a controller's internal quantity.",
         columns: &[
             TIME,
             GROUP,
             FLOW,
-            ("quantity", "What it is, as the law calls it."),
-            ("value", "Its value from then on, in units of the law."),
+            ("quantity", "Name of the quantity, as the controller defines it."),
+            ("value", "New value, in the controller's unit."),
         ],
     },
     Described {
         table: "throughput",
-        row: "A bin of time of a flow, of the width that `record.traces` says.",
+        row: "A time bin of a flow; the width is set in `record.traces`.",
         columns: &[
-            ("time_s", "Where the bin begins."),
+            ("time_s", "Start of the bin."),
             GROUP,
             FLOW,
-            ("throughput_bps", "Payload that the receiver got in it, per second."),
+            ("throughput_bps", "Payload delivered in the bin, in bits per second."),
         ],
     },
     Described {
@@ -255,8 +256,8 @@ pub const TABLES: &[Described] = &[
         row: "A change of the number of units in a port.",
         columns: &[
             TIME,
-            ("queue", "The link's name."),
-            ("queue_units", "Units in it from then on; the one being sent only with `counts_in_service`."),
+            ("queue", "Name of the queue: the link's name, with `.reverse` for the reverse direction."),
+            ("queue_units", "New number of units. The unit in service counts only with `counts_in_service`."),
         ],
     },
     Described {
@@ -264,79 +265,82 @@ pub const TABLES: &[Described] = &[
         row: "A discarded unit.",
         columns: &[
             TIME,
-            ("queue", "The link's name."),
+            ("queue", "Name of the queue: the link's name, with `.reverse` for the reverse direction."),
             GROUP,
             FLOW,
-            ("segment", "Number of the segment, or datagram, that it belongs to."),
-            ("transmission", "1 if that was sent for the first time, 2 afterwards."),
-            ("reason", "`full`, `early`, `late`, `partial`, `single`, `random` or `listed`: see `queues`."),
+            ("segment", "Number of the segment or datagram that the unit belongs to."),
+            ("transmission", "1 for the first transmission, 2 for a retransmission."),
+            ("reason", "`full`, `early`, `late`, `partial`, `single`, `random` or `listed`; see `queues`."),
         ],
     },
     Described {
         table: "departures",
-        row: "A unit that has left a queue: its last bit is on the wire.",
-        columns: &[TIME, ("queue", "The link's name."), GROUP, FLOW, ("bytes", "Its size on the wire.")],
+        row: "A unit that has left a queue: its last bit has been transmitted.",
+        columns: &[TIME, ("queue", "Name of the queue: the link's name, with `.reverse` for the reverse direction."), GROUP, FLOW, ("bytes", "Size on the wire.")],
     },
     Described {
         table: "packets",
-        row: "A packet that a flow's sender sent or received.",
+        row: "A packet sent or received by a flow's sender.",
         columns: &[
             TIME,
             GROUP,
             FLOW,
             ("what", "`data`, `datagram` or `syn` when sent, `ack` or `syn_ack` when received."),
-            ("segment", "Number of the segment or datagram; of an acknowledgement the next one that is expected."),
-            ("transmission", "1 the first time that it is sent, 2 afterwards."),
-            ("sequence_bytes", "The same place in the stream of bytes."),
+            ("segment", "Number of the segment or datagram; for an acknowledgement, the next expected segment."),
+            ("transmission", "1 for the first transmission, 2 for a retransmission."),
+            ("sequence_bytes", "Position of `segment` in the byte stream."),
             ("payload_bytes", "Payload."),
             ("bytes", "Size on the wire."),
-            ("window_bytes", "The receiver's window that the header tells."),
-            ("ecn", "What it says of congestion: `capable`, `reduced`, `echo`, `l4s` (capable, and L4S), or nothing."),
-            ("sack_blocks", "Blocks of an acknowledgement, as `FROM-TO` in bytes."),
-            ("queue", "Where a data packet was discarded; empty if it was not."),
-            ("reason", "Why; empty if it was not."),
-            ("discarded_s", "When; missing if it was not."),
+            ("window_bytes", "Receiver window in the header."),
+            ("ecn", "ECN state: `capable`, `reduced` (CWR), `echo` (ECE), `l4s` (ECT(1)), or empty."),
+            ("sack_blocks", "SACK blocks of an acknowledgement, as `FROM-TO` in bytes."),
+            ("queue", "Queue at which a data packet was discarded; empty if it was not."),
+            ("reason", "Reason for the discard; empty if it was not discarded."),
+            ("discarded_s", "Time of the discard; missing if it was not discarded."),
         ],
     },
 ];
 
-/// The page of the reference.
+/// The reference page of all tables.
 pub fn tables_markdown() -> String {
     let mut page = String::from(
-        "# Tables and columns\n\nEvery run has the tables `flows`, `queues` and `groups`, and one for each kind of trace that `record.traces` asks for. \
-         The tables of a [study](../howto/studies.md) have the columns `point` and `seed` before these, then the labels of each axis, with their numbers \
-         beside them. Units are part of the names: `_s` \
-         seconds, `_bps` bits per second, `_bytes`, `_packets` and `_cells`; a share is from 0 to 1. What is missing is NaN in Python, null in Arrow, empty \
-         in CSV and `null` in JSON. This page is made from the core, and a test holds the results to it.\n",
+        "# Tables and columns\n\nEvery run has the tables `flows`, `queues` and `groups`, and one table for each kind of trace in `record.traces`. \
+         The tables of a [study](../howto/studies.md) begin with the columns `point` and `seed`, followed by the label and, for numeric axes, the number of each axis. \
+         Names include units: `_s` \
+         seconds, `_bps` bits per second, `_bytes`, `_packets` and `_cells`; a share is from 0 to 1. Missing values are NaN in Python, null in Arrow, empty \
+         in CSV and `null` in JSON. This page is generated from the core, and a test checks the results against it.\n",
     );
     for Described { table, row, columns } in TABLES {
-        page +=
-            &format!("\n## `{table}`\n\nA row: {}{}\n\n| Column | Description |\n|---|---|\n", row[..1].to_lowercase(), &row[1..]);
+        page += &format!(
+            "\n## `{table}`\n\nOne row is {}{}\n\n| Column | Description |\n|---|---|\n",
+            row[..1].to_lowercase(),
+            &row[1..]
+        );
         columns.iter().for_each(|(name, meaning)| page += &format!("| `{name}` | {meaning} |\n"));
     }
     page + MADE_OF_THESE
 }
 
-/// Tables that Python computes.
+/// Description of tables that Python computes.
 const MADE_OF_THESE: &str = "
 ## Computed from these
 
-`Run.completions` has a row for each group and class of sizes: `group`, `above_bytes` and `up_to_bytes` (the class; its upper end belongs to it, \
-and is missing for the last), `flows`, `completed`, and of those `completion_mean_s`, `completion_p50_s` and so on, `slowdown_mean`, \
+`Run.completions` has one row per group and size class: `group`, `above_bytes` and `up_to_bytes` (the bounds of the class; the upper bound is inclusive, \
+and missing for the last class), `flows`, `completed`, and statistics of the completed flows: `completion_mean_s`, `completion_p50_s` and so on, `slowdown_mean`, \
 `slowdown_p50` and so on.
 
-`Runs.means`, `Study.means` and `Study.difference` have a row for each quantity or point: `seeds` that were counted, `mean`, and `low` and `high`, \
-the ends of its 95 % interval (Student's t), missing where one seed or no chance gives none. A difference is that of the pairs with the same \
-seed, right less left. A mean is missing where a value of some run is: `flows.*.completion_time_s` and `flows.*.slowdown` are as soon as one \
-flow is not done, for which `groups` has percentiles.
+`Runs.means`, `Study.means` and `Study.difference` have one row per quantity or point: `seeds` (number of seeds used), `mean`, and `low` and `high`, \
+the bounds of its 95 % confidence interval (Student's t), which are missing with a single seed and for deterministic runs. A difference is computed over pairs with the same \
+seed, right minus left. A mean is missing if a value of any run is missing. `flows.*.completion_time_s` and `flows.*.slowdown` are therefore missing as soon as one \
+flow is unfinished; use the percentiles in `groups` instead.
 
-`Study.runs` has a row for each run: its `state`, `planned`, `running`, `done` or `failed`; `error`, what it failed of, empty if it did not; `events` \
-and `simulated_s`, 0 until it is done; and `content_hash`, of its scenario, its seed and the sources of the core.
+`Study.runs` has one row per run: `state` (`planned`, `running`, `done` or `failed`); `error`, the reason of a failure, otherwise empty; `events` \
+and `simulated_s`, 0 until the run is done; and `content_hash`, a hash of its scenario, its seed and the sources of the core.
 
-`Run.optimum` has `flows`, a row for each flow that sends all it can: `group`, `flow`, `goodput_bps` as measured, `max_min_bps` and `proportional_bps`, \
-what ideal allocations would give it, and `of_max_min` and `of_proportional`, the first over these; and `links`, a row for each queue that they \
-cross: `queue`, `capacity_bps`, headers included, `others_bps`, what other flows take of that, `held_flows`, how many flows have their max-min bottleneck here, \
-and `price_per_bps`, how much the proportionally fair objective would grow with the link.
+`Run.optimum` has two tables. `flows` has one row per greedy flow: `group`, `flow`, the measured `goodput_bps`, the fair allocations `max_min_bps` and `proportional_bps`, \
+and the ratios of goodput to these, `of_max_min` and `of_proportional`. `links` has one row per queue that these flows \
+cross: `queue`, `capacity_bps` (including headers), `others_bps` (the rate of other flows), `held_flows` (number of flows whose max-min bottleneck is here), \
+and `price_per_bps` (derivative of the proportionally fair objective with respect to the capacity).
 ";
 
 #[cfg(test)]
@@ -344,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_table_and_no_column_of_a_table_is_described_twice() {
+    fn tables_and_their_columns_are_described_once() {
         for (place, described) in TABLES.iter().enumerate() {
             assert!(TABLES[..place].iter().all(|before| before.table != described.table), "{}", described.table);
             for (at, (name, meaning)) in described.columns.iter().enumerate() {

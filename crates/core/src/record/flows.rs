@@ -1,5 +1,5 @@
-//! What is traced of flows. A row costs no more than what it says: what a sender does at one moment is a place in columns that grow together,
-//! whichever flow it is, and tables are made of these when they are asked for.
+//! Traces of flows. An action of a sender at one instant is a row index into columns that grow together for all flows, so that a row stores
+//! only values that exist. Tables are built from the columns on request.
 
 use super::recorder::{AckRecord, FlowNames, named};
 use super::table::{Column, Table};
@@ -16,13 +16,13 @@ use std::sync::Arc;
 /// The traces of all flows that have any.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct FlowTraces {
-    /// Of each flow its place in `flows`, or [`NONE`].
+    /// Index into `flows` of each flow, or [`NONE`].
     places: Vec<u32>,
     flows: Vec<Followed>,
-    /// The moments at which a sender did something, because it heard an acknowledgement or because of the time; and which.
+    /// The rows: times at which a sender acted, because of an acknowledgement or a timer, and the sender.
     times: Vec<Time>,
     senders: Vec<u32>,
-    /// Of each moment, as far as there was anything to note: the value, or something that is none.
+    /// Values of each row, with a placeholder if there is none.
     cwnd: Vec<f64>,
     rtt: Vec<f64>,
     in_flight: Vec<u32>,
@@ -31,19 +31,19 @@ pub(super) struct FlowTraces {
     segments: Series<(u32, u32)>,
     states: Series<State>,
     law: Series<(u32, f64)>,
-    /// What control laws go by.
+    /// Names of the internal quantities of controllers.
     quantities: Arc<Vec<String>>,
-    /// The width of a bin of throughput.
+    /// Width of a throughput bin.
     bin: Span,
 }
 
-/// Values of some moments, by their places.
+/// Values of some rows, by row index.
 type Series<T> = Vec<(u32, T)>;
 
-/// No place, no acknowledgement, no number of segments.
+/// No index, no acknowledgement, no number of segments.
 const NONE: u32 = u32::MAX;
 
-/// A flow that is traced, and its values after the last change.
+/// A traced flow, and its values after the last change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Followed {
     flow: u32,
@@ -53,7 +53,7 @@ struct Followed {
     state: Option<State>,
     cwnd: f64,
     ssthresh: f64,
-    /// Of each quantity that its control law goes by, the place among all their names, and the value.
+    /// For each internal quantity of its controller, the index into all names, and the value.
     law: Vec<(u32, f64)>,
     /// Delivered payload bytes per bin.
     bins: Vec<u64>,
@@ -118,19 +118,19 @@ impl FlowTraces {
         self.followed(flow).is_some_and(|of| of.has(kind))
     }
 
-    /// Whether what the flow's sender does is traced.
+    /// Whether the flow's sender is traced.
     #[inline]
     pub(super) fn has_sender(&self, flow: u32) -> bool {
         self.followed(flow).is_some_and(|of| of.kinds & !THROUGHPUT != 0)
     }
 
-    /// Whether anything that reaches the receivers of these flows is traced.
+    /// Whether arrivals at the receivers of these flows are traced.
     pub(super) fn has_receivers(&self, flows: &Range<u32>) -> bool {
         self.flows.iter().any(|of| flows.contains(&of.flow) && of.kinds & THROUGHPUT != 0)
     }
 
-    /// Whether senders of these flows are traced, and others or several of them: then rows are noted in the order of time, for it would
-    /// cost more to put them into it.
+    /// Whether one of these flows' senders is traced and at least two senders are traced in all. Rows are then recorded in order of time,
+    /// because sorting them would cost more.
     pub(super) fn are_in_order(&self, flows: &Range<u32>) -> bool {
         let senders = || self.flows.iter().filter(|of| of.kinds & !THROUGHPUT != 0);
         senders().count() > 1 && senders().any(|of| flows.contains(&of.flow))
@@ -143,7 +143,7 @@ impl FlowTraces {
         *self = FlowTraces { places, flows, quantities, bin: self.bin, ..FlowTraces::default() };
     }
 
-    /// Keep no row of moments before `end`. Bins of throughput are few, and stay.
+    /// Drop the rows before `end`. Throughput bins are few and are kept.
     pub(super) fn forget_before(&mut self, end: Time) {
         let gone = self.times.partition_point(|&time| time < end);
         self.times.drain(..gone);
@@ -158,7 +158,7 @@ impl FlowTraces {
         forget_series(&mut self.law, gone);
     }
 
-    /// Add the rows of others. `sends`: the flows whose senders they have followed.
+    /// Append the rows of another domain. `sends`: the flows whose senders it has traced.
     pub(super) fn add(&mut self, other: &FlowTraces, sends: impl Fn(u32) -> bool) {
         let before = self.times.len();
         self.times.extend_from_slice(&other.times);
@@ -210,7 +210,7 @@ impl FlowTraces {
         self.note_state(self.places[flow as usize], State::Timeout);
     }
 
-    /// The sender has dealt with what the moment brought, which ends it.
+    /// The sender has finished processing; this completes the row.
     pub(super) fn on_window(&mut self, flow: u32, now: Time, sender: &Sender) {
         let place = self.places[flow as usize];
         let Some(of) = self.flows.get_mut(place as usize).filter(|of| of.kinds & OF_MOMENTS != 0) else { return };
@@ -257,7 +257,7 @@ impl FlowTraces {
         self.senders.push(place);
     }
 
-    /// Payload reached its receiver for the first time.
+    /// New payload reached its receiver.
     pub(super) fn on_delivered(&mut self, flow: u32, time: Time, payload: Bytes) {
         let bin = (time.0 / self.bin.0.max(1)) as usize;
         if let Some(of) = self.flows.get_mut(self.places[flow as usize] as usize).filter(|of| of.kinds & THROUGHPUT != 0) {
@@ -269,7 +269,7 @@ impl FlowTraces {
     }
 }
 
-/// Note the value of a moment; those before it without one get `none`.
+/// Store the value of a row; rows before it without a value get `none`.
 #[inline]
 fn note<T: Copy>(column: &mut Vec<T>, moment: usize, value: T, none: T) {
     if column.len() < moment {
@@ -278,7 +278,7 @@ fn note<T: Copy>(column: &mut Vec<T>, moment: usize, value: T, none: T) {
     column.push(value);
 }
 
-/// The values of others come after the moments before them.
+/// Append the values of another domain after the first `before` rows.
 fn append<T: Copy>(column: &mut Vec<T>, before: usize, other: &[T], none: T) {
     if !other.is_empty() {
         column.resize(before, none);
@@ -290,13 +290,13 @@ fn append_series<T: Copy>(series: &mut Series<T>, before: usize, other: &[(u32, 
     series.extend(other.iter().map(|&(moment, value)| (moment + before as u32, value)));
 }
 
-/// The first moments are gone.
+/// Remove the values of the first `gone` rows.
 fn forget_series<T>(series: &mut Series<T>, gone: usize) {
     series.retain(|row| row.0 as usize >= gone);
     series.iter_mut().for_each(|row| row.0 -= gone as u32);
 }
 
-/// What the control law of a flow goes by.
+/// Internal quantities of a flow's controller.
 fn quantities_of(flow: u32, network: &Network) -> &'static [&'static str] {
     match &network.groups[network.flows[flow as usize].group as usize].transport {
         Transport::Tcp(_, law) => law.quantities(),
@@ -304,7 +304,7 @@ fn quantities_of(flow: u32, network: &Network) -> &'static [&'static str] {
     }
 }
 
-/// The place of a name, which is added to the others if it is new.
+/// Index of a name, which is added if it is new.
 fn place_of(name: &str, names: &mut Vec<String>) -> u32 {
     let known = names.iter().position(|known| known == name);
     known.unwrap_or_else(|| {
@@ -331,22 +331,22 @@ const fn bit(kind: TraceKind) -> u16 {
 
 const NO_ACK: (u32, bool) = (NONE, false);
 const THROUGHPUT: u16 = bit(TraceKind::Throughput(Span::ZERO));
-/// What is noted moment by moment.
+/// Trace kinds that are recorded in rows.
 const OF_MOMENTS: u16 = !(THROUGHPUT | bit(TraceKind::Packets));
 
 /// The tables of flows.
 pub(super) struct Tables<'a> {
     traces: &'a FlowTraces,
     names: &'a FlowNames,
-    /// The moments before the end, by time and of one instant by flow.
+    /// The rows before the end, by time, then by flow.
     order: Vec<u32>,
-    /// What lies before was told of earlier.
+    /// Rows before this time have been returned already.
     since: Time,
     end: Time,
 }
 
 impl<'a> Tables<'a> {
-    /// What lies at `end` or beyond it is left out: a sender that runs ahead has noted it.
+    /// Rows at or after `end` are omitted: a sender that runs ahead has recorded them.
     pub(super) fn new(traces: &'a FlowTraces, names: &'a FlowNames, Range { start: since, end }: Range<Time>) -> Tables<'a> {
         let moments = (0..).zip(&traces.times).filter(|&(_, &time)| time < end);
         let mut order: Vec<u32> = moments.map(|(moment, _)| moment).collect();
@@ -354,7 +354,7 @@ impl<'a> Tables<'a> {
         Tables { traces, names, order, since, end }
     }
 
-    /// The table of a kind; `None` of packets and of what follows ports.
+    /// The table of a kind; `None` for packets and for traces of ports.
     pub(super) fn of(&self, kind: TraceKind) -> Option<Table> {
         let of = self.traces;
         Some(match kind {
@@ -409,24 +409,24 @@ impl<'a> Tables<'a> {
         })
     }
 
-    /// The moments that have a value, in order.
+    /// The rows that have a value, in order.
     fn known<T: Copy>(&self, column: &[T], is_there: impl Fn(&T) -> bool) -> Vec<u32> {
         let mut moments = Vec::with_capacity(column.len().min(self.order.len()));
         moments.extend(self.order.iter().filter(|&&moment| column.get(moment as usize).is_some_and(&is_there)));
         moments
     }
 
-    /// The rows of a series in order, and their moments.
+    /// The values of a series in order, and their rows.
     fn sorted<T: Copy>(&self, series: &'a [(u32, T)]) -> (Vec<u32>, Vec<&'a (u32, T)>) {
         let traces = self.traces;
-        // What is noted of a moment that is not over has no time yet.
+        // Values of an unfinished row have no time yet.
         let is_over = |row: &&(u32, T)| traces.times.get(row.0 as usize).is_some_and(|&time| time < self.end);
         let mut rows: Vec<&(u32, T)> = series.iter().filter(is_over).collect();
         rows.sort_by_key(|row| traces.key(row.0));
         (rows.iter().map(|row| row.0).collect(), rows)
     }
 
-    /// A table of rows of these moments.
+    /// A table of these rows.
     fn table<const N: usize>(&self, name: &str, moments: &[u32], columns: [(&'static str, Column); N]) -> Table {
         let of = self.traces;
         let times = values(moments, |moment| of.times[moment].seconds());
@@ -446,7 +446,7 @@ impl<'a> Tables<'a> {
         named(name, all)
     }
 
-    /// Payload per bin in bit/s, of the flows that delivered any.
+    /// Payload per bin in bit/s, for flows that delivered any.
     fn throughput(&self, width: Span) -> Table {
         let (mut times, mut rates) = (Vec::new(), Vec::new());
         let (mut groups, mut flows) = (Vec::new(), Vec::new());
@@ -471,7 +471,7 @@ impl<'a> Tables<'a> {
 }
 
 impl FlowTraces {
-    /// Who comes first.
+    /// Sort key of a row.
     #[inline]
     fn key(&self, moment: u32) -> (Time, u32) {
         (self.times[moment as usize], self.senders[moment as usize])
@@ -487,7 +487,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_stands_at_its_moment_and_nothing_at_those_before_it() {
+    fn rows_without_a_value_get_the_placeholder() {
         let mut column = vec![7];
         note(&mut column, 1, 8, NONE);
         note(&mut column, 4, 9, NONE);
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_one_place() {
+    fn each_name_has_one_index() {
         let mut names = Vec::new();
         assert_eq!(["K_s", "price", "K_s"].map(|name| place_of(name, &mut names)), [0, 1, 0]);
     }

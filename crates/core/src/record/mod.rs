@@ -1,4 +1,4 @@
-//! What a run leaves behind: tables of counters, always; traces, where asked for.
+//! Output of a run: tables of counters, always; traces, if requested.
 
 mod columns;
 mod flows;

@@ -1,4 +1,4 @@
-//! The trace of packets: what a flow's sender sends and hears, with all that headers would say, and what became of what was discarded.
+//! The trace of packets: packets that a flow's sender sends and receives, with their header fields, and the discards among them.
 
 use super::recorder::{AckRecord, FlowNames, named};
 use super::table::{Column, Table};
@@ -12,26 +12,26 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Packets {
-    /// Of all flows.
+    /// By flow.
     headers: Vec<Header>,
     rows: Vec<Row>,
     /// SACK blocks of the acknowledgements that have any.
     blocks: Vec<Received>,
-    /// By flow, segment and transmission, as far as packets count it.
+    /// By flow, segment and transmission, up to the maximum that packets count.
     discards: BTreeMap<(u32, u32, u32), Discard>,
 }
 
-/// What all packets of a flow have in common.
+/// Properties shared by all packets of a flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Header {
-    /// Of datagrams, which have no sequence: nothing.
+    /// Zero for datagrams, which have no sequence numbers.
     mss: Bytes,
-    /// Segments before those of data: the SYN, if there is one.
+    /// Segments before the first data segment: the SYN, if there is one.
     before_data: u32,
     header: Bytes,
     ack: Bytes,
     window: Bytes,
-    /// All there is to send; [`u64::MAX`] for no end.
+    /// Total payload; [`u64::MAX`] if endless.
     size: Bytes,
     l4s: bool,
 }
@@ -40,15 +40,15 @@ struct Header {
 struct Row {
     time: Time,
     flow: u32,
-    /// Segment or datagram, or the next that is expected.
+    /// Segment or datagram number, or the next expected segment.
     number: u32,
-    /// None of an acknowledgement.
+    /// 0 for an acknowledgement.
     transmission: u32,
     bytes: u32,
-    /// Place in `blocks`, or [`NO_BLOCKS`].
+    /// Index into `blocks`, or [`NO_BLOCKS`].
     blocks: u32,
     says: Says,
-    /// It opens the connection: a SYN, or the first answer to one.
+    /// Opens the connection: a SYN, or the first acknowledgement of one.
     opens: bool,
 }
 
@@ -59,7 +59,7 @@ enum Says {
     Capable,
     Reduced,
     Echo,
-    /// Capable, as L4S packets are.
+    /// ECN-capable L4S packets.
     L4s,
 }
 
@@ -74,17 +74,17 @@ struct Discard {
     reason: Reason,
 }
 
-/// Transmissions that packets count.
+/// Maximum transmission number that packets count.
 const MOST_TRANSMISSIONS: u32 = 255;
 
 impl Header {
-    /// The place of a segment's first byte in what its flow sends, from 0.
+    /// Position of a segment's first byte in the flow's byte stream, from 0.
     fn position(&self, segment: u32) -> u64 {
         u64::from(segment.saturating_sub(self.before_data)).saturating_mul(self.mss.0).min(self.size.0)
     }
 }
 
-/// Of packets that are no L4S.
+/// For packets that are not L4S.
 fn header(flow: &Flow, transport: &Transport) -> Header {
     match transport {
         Transport::Tcp(spec, _) => {
@@ -121,7 +121,7 @@ impl Packets {
         self.discards.clear();
     }
 
-    /// Keep no row of what was before `end`.
+    /// Drop the rows before `end`.
     pub(super) fn forget_before(&mut self, end: Time) {
         self.rows.retain(|row| row.time >= end);
         self.discards.retain(|_, discard| discard.time >= end);
@@ -132,7 +132,7 @@ impl Packets {
         }
     }
 
-    /// Add the rows of others. What a flow's sender has sent and heard is all with one of them.
+    /// Append the rows of another domain. All rows of a flow's sender are from one domain.
     pub(super) fn add(&mut self, other: &Packets) {
         let before = self.blocks.len() as u32;
         let moved = |row: &Row| Row { blocks: if row.blocks == NO_BLOCKS { NO_BLOCKS } else { row.blocks + before }, ..*row };
@@ -174,7 +174,7 @@ impl Packets {
         self.rows.push(Row { time, flow: ack_record.flow, number: ack_record.ack, transmission: 0, bytes, blocks, says, opens });
     }
 
-    /// A data packet is discarded, or a cell of it: then the first that is decides, of two at a time the one at the first port.
+    /// A data packet or one of its cells is discarded. The first discard counts; of two at the same time, the one at the lower port number.
     pub(super) fn on_discard(&mut self, port: u32, packet: &Packet, time: Time, reason: Reason) {
         let key = (packet.flow, packet.segment, packet.transmission());
         self.note_discard(key, Discard { time, port, reason });
@@ -189,14 +189,14 @@ impl Packets {
 
     pub(super) fn table(&self, flows: &FlowNames, queues: &Arc<Vec<String>>, end: Time) -> Table {
         let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.time < end).collect();
-        // What one instant brings to a flow stays in its order: an acknowledgement before what it lets go.
+        // Rows of a flow at one instant keep their order: an acknowledgement precedes the packets that it releases.
         rows.sort_by_key(|row| (row.time, row.flow));
         let of = |pick: &dyn Fn(&Row) -> u32| rows.iter().map(|row| pick(row)).collect::<Vec<u32>>();
         let whole = |pick: &dyn Fn(&Row) -> u64| Column::Integer(rows.iter().map(|row| pick(row)).collect());
         let (groups, indices) = flows.columns(&of(&|row| row.flow));
         let discards: Vec<Option<Discard>> =
             rows.iter().map(|row| self.discard(row).filter(|discard| discard.time < end)).collect();
-        // The word for nothing comes first.
+        // The empty word comes first.
         let beside_none =
             |words: &mut dyn Iterator<Item = String>| Arc::new([String::new()].into_iter().chain(words).collect::<Vec<_>>());
         let of_discards =

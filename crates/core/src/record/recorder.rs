@@ -1,4 +1,4 @@
-//! Traces. They exist only for flows and ports that a scenario names; without any, the engine holds no recorder at all.
+//! Traces. They exist only for flows and ports that a scenario selects; without any, the engine has no recorder.
 
 use super::flows::{FlowTraces, Tables};
 use super::packets::Packets;
@@ -19,11 +19,11 @@ pub(crate) struct Recorder {
     drops: Vec<Drop>,
     packets: Option<Box<Packets>>,
     kinds: Vec<TraceKind>,
-    /// Rows of what was before have been taken.
+    /// Rows before this time have been returned.
     taken: Time,
 }
 
-/// An acknowledgement as its sender has heard it.
+/// An acknowledgement as received by its sender.
 pub(crate) struct AckRecord<'a> {
     pub(crate) flow: u32,
     /// Next segment that the receiver expects.
@@ -46,7 +46,7 @@ struct Drop {
 }
 
 impl Recorder {
-    /// A recorder for what the network asks for, if anything. Ports that are traced keep their own rows.
+    /// A recorder for the traces that the network requests, if any. Traced ports store their own rows.
     pub(crate) fn new(network: &Network) -> Option<Recorder> {
         if network.record.traces.is_empty() {
             return None;
@@ -67,7 +67,7 @@ impl Recorder {
         Some(recorder)
     }
 
-    /// Keep no row of what has happened.
+    /// Drop all rows.
     pub(crate) fn forget(&mut self) {
         self.flows.forget();
         self.drops.clear();
@@ -76,7 +76,7 @@ impl Recorder {
         }
     }
 
-    /// Rows of what was before `end` have been taken: they are kept no longer, and not told again.
+    /// Rows before `end` have been returned: drop them.
     pub(crate) fn forget_before(&mut self, end: Time) {
         self.taken = end;
         self.flows.forget_before(end);
@@ -86,7 +86,7 @@ impl Recorder {
         }
     }
 
-    /// Add the rows of another recorder of the same run. `sends`: the flows whose senders it has followed.
+    /// Append the rows of another recorder of the same run. `sends`: the flows whose senders it has traced.
     pub(crate) fn add(&mut self, other: &Recorder, sends: impl Fn(u32) -> bool) {
         self.flows.add(&other.flows, sends);
         self.drops.extend_from_slice(&other.drops);
@@ -95,28 +95,28 @@ impl Recorder {
         }
     }
 
-    /// Whether what the flow's sender does is traced.
+    /// Whether the flow's sender is traced.
     #[inline]
     pub(crate) fn follows_sender(&self, flow: u32) -> bool {
         self.flows.has_sender(flow)
     }
 
-    /// Whether what reaches receivers of these flows is traced.
+    /// Whether arrivals at receivers of these flows are traced.
     pub(crate) fn follows_receivers(&self, flows: &Range<u32>) -> bool {
         self.flows.has_receivers(flows)
     }
 
-    /// Whether senders of these flows are to do what they do in the order of time.
+    /// Whether senders of these flows must act in order of time.
     pub(crate) fn wants_order(&self, flows: &Range<u32>) -> bool {
         self.flows.are_in_order(flows)
     }
 
-    /// Whether anything that is traced says which transmission of a segment a packet is.
+    /// Whether any trace has a column for the transmission of a segment.
     pub(crate) fn distinguishes_transmissions(&self) -> bool {
         self.kinds.iter().any(|kind| matches!(kind, TraceKind::Segments | TraceKind::Drops | TraceKind::Packets))
     }
 
-    /// Where packets of a flow are kept, if they are.
+    /// The trace of packets, if the flow is in it.
     fn packets_of(&mut self, flow: u32) -> Option<&mut Packets> {
         self.packets.as_deref_mut().filter(|_| self.flows.has(flow, TraceKind::Packets))
     }
@@ -128,7 +128,7 @@ impl Recorder {
         self.flows.on_send(now, packet);
     }
 
-    /// Called, not inlined: what only traces need is else worked out before it is known whether there are any.
+    /// Not inlined: otherwise the compiler would compute values that only traces need before checking for traces.
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, now: Time, ack_record: &AckRecord<'_>, sender: &Sender) {
         if let Some(packets) = self.packets_of(ack_record.flow) {
@@ -141,13 +141,13 @@ impl Recorder {
         self.flows.on_timeout(flow);
     }
 
-    /// After the sender has dealt with an event: note what changed.
+    /// The sender has processed an event: record the changes.
     #[inline(never)]
     pub(crate) fn on_window(&mut self, flow: u32, now: Time, sender: &Sender) {
         self.flows.on_window(flow, now, sender);
     }
 
-    /// Payload reached its receiver for the first time.
+    /// New payload reached its receiver.
     pub(crate) fn on_delivered(&mut self, flow: u32, time: Time, payload: Bytes, end: Time) {
         if time < end {
             self.flows.on_delivered(flow, time, payload);
@@ -164,7 +164,7 @@ impl Recorder {
         }
     }
 
-    /// The traces as tables, in the order in which the scenario asks for them; nothing beyond `end`.
+    /// The traces as tables, in the order of the scenario, up to `end`.
     pub(crate) fn tables(&self, flows: &FlowNames, queues: &QueueRows<'_>, end: Time) -> Vec<Table> {
         let of_flows = Tables::new(&self.flows, flows, self.taken..end);
         let table = |kind: TraceKind| match kind {
@@ -248,7 +248,7 @@ pub(crate) struct QueueRows<'a> {
     pub(crate) departures: Vec<&'a [Departure]>,
 }
 
-/// A unit that leaves a port.
+/// A departure of a unit from a port.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Departure {
     pub(crate) time: Time,
@@ -260,7 +260,7 @@ pub(crate) struct Departure {
 #[derive(Default)]
 pub(crate) struct OccupancyRows<'a> {
     pub(crate) noted: &'a [(Time, u32)],
-    /// What is certain, although its time has not come.
+    /// Known future changes.
     pub(crate) to_come: Vec<(Time, u32)>,
 }
 
@@ -274,7 +274,7 @@ impl OccupancyRows<'_> {
 }
 
 impl QueueRows<'_> {
-    /// Transmitters of one port may finish in another order than they began.
+    /// Transmitters of one port may finish in a different order than they started.
     fn departures_table(&self, flows: &FlowNames, span: Range<Time>) -> Table {
         let of_port = |(port, all): (u32, &&[Departure])| all.iter().map(move |&one| (one, port)).collect::<Vec<_>>();
         let mut rows: Vec<(Departure, u32)> = (0..).zip(&self.departures).flat_map(of_port).collect();
@@ -317,7 +317,7 @@ impl QueueRows<'_> {
     }
 }
 
-/// A table. Missing values get one bit pattern: the sign of a computed NaN differs between processors.
+/// A table. Missing values get one bit pattern, because the sign of a computed NaN differs between processors.
 pub(crate) fn named(name: &str, columns: Vec<(&'static str, Column)>) -> Table {
     let one_nan = |column: Column| match column {
         Column::Float(values) if values.iter().any(|value| value.is_nan()) => {

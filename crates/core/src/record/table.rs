@@ -1,4 +1,4 @@
-//! Results as named columns. Faces turn them into Arrow, JSON or text; nothing here formats.
+//! Results as named columns. Other crates convert them to Arrow, JSON or text.
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     pub name: String,
-    /// Name with its unit as a suffix (`goodput_bps`, `time_s`), and the values. All columns have one length.
+    /// Names with a unit suffix (`goodput_bps`, `time_s`), and the values. All columns have the same length.
     pub columns: Vec<(String, Column)>,
 }
 
@@ -43,7 +43,7 @@ impl Table {
         }
     }
 
-    /// Leave out the rows that are not to be kept.
+    /// Keep only the rows whose flag is set.
     pub fn keep(&mut self, rows: &[bool]) {
         fn kept<T: Copy>(values: &mut Vec<T>, rows: &[bool]) {
             *values = values.iter().zip(rows).filter(|(_, keep)| **keep).map(|(value, _)| *value).collect();
@@ -62,7 +62,7 @@ impl Table {
         self.columns.first().map_or(0, |(_, values)| values.len())
     }
 
-    /// Every byte that a result consists of, in a fixed order: what golden hashes and comparisons read.
+    /// All bytes of the table in a fixed order, for golden hashes and comparisons.
     pub fn bytes(&self) -> Vec<u8> {
         let mut out = self.name.clone().into_bytes();
         for (name, values) in &self.columns {
