@@ -48,12 +48,12 @@ def test_nothing_is_shared_by_nobody() -> None:
         ([[0]], [1], [0], "the weight of flow 0 is 0; expected a number from 1e-6 to 1e6"),
         ([[0]], [1], [None], "the weight of flow 0 is None; expected a number"),
         ([[0]], [1], [1, 1], "there are 2 weights; expected one for each of 1 flows"),
-        ([[0], []], [1], None, "flow 1 crosses no link, so that nothing bounds its rate; expected at least one"),
-        ([[1]], [1], None, "flow 0 crosses link 1; there are 1, counted from 0"),
-        ([[-1]], [1], None, "the route of flow 0 is [-1]; places of links are counted from 0"),
-        ([[0.5]], [1], None, "the route of flow 0 is [0.5]; expected places of links, counted from 0"),
-        (["ab"], {"ab": 1}, None, "the route of flow 0 is 'ab'; expected a list of links, even of one"),
-        ([0], [1], None, "the route of flow 0 is 0; expected a list of links, even of one"),
+        ([[0], []], [1], None, "flow 1 crosses no link, so that its rate is unlimited; expected at least one link"),
+        ([[1]], [1], None, "flow 0 crosses link 1; expected one of the 1 links, counted from 0"),
+        ([[-1]], [1], None, "the route of flow 0 is [-1]; expected indices of links, from 0"),
+        ([[0.5]], [1], None, "the route of flow 0 is [0.5]; expected indices of links, from 0"),
+        (["ab"], {"ab": 1}, None, "the route of flow 0 is 'ab'; expected a list of links"),
+        ([0], [1], None, "the route of flow 0 is 0; expected a list of links"),
     ],
 )
 def test_what_cannot_be_shared_is_named(share: Any, routes: Any, capacities: Any, weights: Any, text: str) -> None:

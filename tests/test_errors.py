@@ -26,7 +26,7 @@ def test_errors_survive_a_process_boundary() -> None:
 def test_a_missing_library_is_named_as_its_extra_asks_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     missing = tb.MissingExtra("plotting", "matplotlib", "plot")
-    assert str(missing).startswith(f'plotting needs matplotlib: {sys.executable} -m pip install "matplotlib>=')
+    assert str(missing).startswith(f'plotting requires matplotlib: {sys.executable} -m pip install "matplotlib>=')
     assert str(pickle.loads(pickle.dumps(missing))) == str(missing)
     assert ' "pyarrow>=' in str(tb.MissingExtra("a data frame", "pandas", "pandas"))
 
@@ -41,7 +41,7 @@ def test_a_command_of_pip_fits_where_it_is_read(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
     short = str(Path(".venv") / "bin" / "python")
     assert (
-        str(tb.MissingExtra("plotting", "matplotlib", "plot")) == f"plotting needs matplotlib: {short} -m pip install matplotlib"
+        str(tb.MissingExtra("plotting", "matplotlib", "plot")) == f"plotting requires matplotlib: {short} -m pip install matplotlib"
     )
     monkeypatch.setattr(sys, "executable", "/my tools/python")
     assert how_to_install("plot", "matplotlib") == f'"{Path("/my tools/python")}" -m pip install matplotlib'

@@ -66,7 +66,7 @@ def test_a_ramp_and_a_step_change_the_price_of_the_first_queue() -> None:
         ([[0.5]], [10], {"step": 5}, "step is 5; expected a number of probes and a price"),
         ([[0.5]], [10], {"step": (5,)}, "step is (5,); expected a number of probes and a price"),
         ([[0.5]], [10], {"scheme": "ram", "memory": float("nan")}, "memory is nan; expected a finite number"),
-        ([[0.1, 0.2, 0.3]], [10], {"scheme": "tpm", "hops": 2}, "prices[0] is of 3 queues; expected 1 to 2"),
+        ([[0.1, 0.2, 0.3]], [10], {"scheme": "tpm", "hops": 2}, "prices[0] has 3 queues; the scheme distinguishes 1 to 2"),
     ],
 )
 def test_what_cannot_be_probed_is_said(prices: Any, after: list[int], more: dict[str, Any], says: str) -> None:

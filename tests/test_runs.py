@@ -115,7 +115,7 @@ def test_wrong_questions_are_told() -> None:
     run: Any = tb.simulate(SCENARIO)
     runs: Any = tb.simulate(SCENARIO, seeds=1)
     wrong: list[tuple[Callable[[], object], str]] = [
-        (lambda: run.flows.select(), "no column is selected"),
+        (lambda: run.flows.select(), "no column of `flows` is selected"),
         (lambda: run.flows.select(["flow"]), r"write `select\(\*\['flow'\]\)`"),
         (lambda: run.flows.where(flow=[0, 1]), "expected one value"),
         (lambda: run.plot(3), "names no trace"),

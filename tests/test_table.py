@@ -90,9 +90,9 @@ def test_rows_that_cannot_be_chosen(scenario: tb.Scenario) -> None:
     flows = tb.simulate(scenario).flows
     with pytest.raises(tb.UnknownName, match="did you mean `group`"):
         flows.where(groups="tcp")
-    with pytest.raises(tb.ParameterError, match="`flow` of `flows` holds numbers; expected one, not `1`"):
+    with pytest.raises(tb.ParameterError, match="`flow` of `flows` contains numbers; expected a number, not `1`"):
         flows.where(flow="1")
-    with pytest.raises(tb.ParameterError, match="`group` of `flows` holds words; expected one in quotes, not 1"):
+    with pytest.raises(tb.ParameterError, match="`group` of `flows` contains words; expected a string, not 1"):
         flows.where(group=1)
 
 

@@ -170,7 +170,7 @@ def test_a_graph_of_networkx_keeps_names_rates_and_hosts() -> None:
     assert scenario["topology.graph.hosts"] == ["__a___1_"]
     run = tb.simulate(scenario)
     assert run.queues.to_dict()["queue"][::2] == ["7-__a___1_", "7-__a___1__2", "New_York-7"]
-    with pytest.raises(tb.ParameterError, match="two nodes of the graph would be called `a_b`"):
+    with pytest.raises(tb.ParameterError, match="two nodes of the graph would have the name `a_b`"):
         tb.from_networkx(Drawn({"a b": {}, "a.b": {}}, [("a b", "a.b", {})]), **LINKS, duration="1 s")
 
 

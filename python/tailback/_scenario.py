@@ -1,4 +1,4 @@
-"""A scenario: a plain dictionary in the schema that TOML files use too. Nothing here knows a field; the core checks them all."""
+"""A scenario: a plain dictionary in the schema of scenario files. The core validates all fields; this module defines none."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from tailback._html import notebook
 
 __all__ = ["Scenario", "load", "schema"]
 
-# Far above any scenario written by hand or by a script; a device that never ends is refused instead of read.
+# Far above the size of real scenarios; prevents reading endlessly from a device.
 _MAX_BYTES = 32 * 1024 * 1024
 
-# As the core has it: deeper than any scenario, and what refers to itself has no end.
+# Maximum nesting, as in the core: deeper than any scenario, and finite for a structure that contains itself.
 _DEEPEST = 64
 
-# More than the core reads exactly; Python itself refuses to write numbers of thousands of digits.
+# Larger than any number that the core reads exactly; Python refuses to print integers with thousands of digits.
 _HUGE = 2**127
 
 _MAX_SEED = 2**53 - 1
 
 
 class Scenario:
-    """What to simulate: nodes, links, queues, flows, what to record, for how long, and the seed.
+    """The description of a simulation: nodes, links, queues, flows, recorded data, duration and seed.
 
     Parameters
     ----------
     description : mapping
-        Tables and values as in a scenario file (``tailback schema`` prints the schema). It is copied.
+        Tables and values as in a scenario file; ``tailback schema`` prints the schema. The mapping is copied.
 
     Raises
     ------
     ScenarioError
-        If it holds something that no scenario file could, such as a function or NaN. Everything else is checked
+        The description contains a value that no scenario file can contain, such as a function or NaN. All other checks are made
         by `check` and before every run.
 
     Examples
@@ -48,7 +48,7 @@ class Scenario:
     >>> scenario = tb.Scenario({
     ...     "duration": "5 s",
     ...     "topology": {"dumbbell": {"rate": "10 Mbps", "delay": "10 ms", "queue": {"buffer": "20 packets"}}},
-    ...     "flows": {"web": {"from": "left", "to": "right", "count": 3, "rtt": "100 ms", "tcp": {"preset": "sack"}}},
+    ...     "flows": {"web": {"from": "left", "to": "right", "count": 3, "propagation_rtt": "100 ms", "tcp": {"preset": "sack"}}},
     ... })
     >>> scenario.check()
     >>> scenario.with_({"flows.web.count": 5})["flows.web.count"]
@@ -65,38 +65,38 @@ class Scenario:
 
     @classmethod
     def from_toml(cls, text: str, file: str = "scenario.toml") -> Scenario:
-        """A scenario from TOML text; `file` is the name that errors give it.
+        """Parse a scenario in TOML; `file` is its name in error messages.
 
         Raises
         ------
         ScenarioError
-            With the line of every problem.
+            The text is not a valid scenario; lists every problem with its line.
         """
         return cls._from_text(text, file, "toml")
 
     @classmethod
     def from_json(cls, text: str, file: str = "scenario.json") -> Scenario:
-        """A scenario from JSON text; otherwise as `from_toml`."""
+        """Parse a scenario in JSON; otherwise like `from_toml`."""
         return cls._from_text(text, file, "json")
 
     @classmethod
     def _from_text(cls, text: str, file: str, format: Literal["json", "toml"]) -> Scenario:
-        # Where errors find their lines once the text is no longer what was written.
+        # The original text, in which errors find their lines even if the text is replaced below.
         written = None
         if ".parquet" in text and (full := _without_parquet(text, file, format)):
             written = text if format == "toml" else None
             text, format = full, "json"
-        # One without flows is for real packets (`tailback.emulate`).
+        # A scenario without flows is valid for `tailback.emulate`.
         _core.check(text, file, format, may_lack_flows=True, written=written)
         scenario = cls.__new__(cls)
         scenario._file, scenario._text, scenario._format = file, text, format
-        # The core reads TOML 1.1, which `tomllib` does not.
+        # The core reads TOML 1.1, which `tomllib` does not support.
         scenario._description = json.loads(text if format == "json" else _core.toml_as_json(text) or "{}")
         scenario._take_in_files()
         return scenario
 
     def _take_in_files(self) -> None:
-        """Has what files hold instead of their names: files are read once, from where the scenario is."""
+        """Replace file names by the contents of the files, which are read once, relative to the scenario's directory."""
         if not any(word in self._text for word in ("csv", "table", "graphml", "trace")):
             return
         groups = self._description.get("flows")
@@ -105,13 +105,13 @@ class Scenario:
             ("flows", name, key)
             for name, group in flows
             if isinstance(group, Mapping)
-            for key in ("rtt", "start", "size")
+            for key in ("propagation_rtt", "start", "size")
             if isinstance(group.get(key), Mapping) and "csv" in group[key]
         ]
         for name, group in flows:
             traffic = group.get("traffic") if isinstance(group, Mapping) else None
             if isinstance(traffic, Mapping) and "table" in traffic:
-                # Columns of a table are sizes and starts of the group.
+                # Columns of a table become sizes and start times of the group.
                 named += [("flows", name, key) for key in ("traffic", "size", "start")]
         topology = self._description.get("topology")
         graph = topology.get("graph") if isinstance(topology, Mapping) else None
@@ -136,22 +136,22 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """The scenario's ``name``, or where it came from."""
+        """The scenario's ``name``, or else the name of its file."""
         return str(self._description.get("name", "") or self._file or "scenario")
 
     def to_dict(self) -> dict[str, Any]:
-        """A copy of the description, as it was given."""
+        """A copy of the description as given."""
         copy: dict[str, Any] = _copied(self._description)
         return copy
 
     def normalised(self) -> dict[str, Any]:
-        """The description as the core reads it, defaults filled in."""
+        """The complete description with defaults, as interpreted by the core."""
         full: dict[str, Any] = json.loads(_core.normalise(self._text, self._file, self._format))
         return full
 
     @property
     def is_random(self) -> bool:
-        """Whether seeds make a difference; False only if it is certain that nothing is drawn.
+        """Whether results depend on the seed. False only if the scenario is certainly deterministic.
 
         Examples
         --------
@@ -163,21 +163,21 @@ class Scenario:
         return _core.is_random(*self._source())
 
     def check(self) -> None:
-        """Raise a `ScenarioError` with every problem, if there is one."""
+        """Validate the scenario. Raises a `ScenarioError` that lists every problem."""
         _core.check(self._text, self._file, self._format)
 
     def ends(self, seed: int | None = None) -> dict[str, list[str]]:
-        """The nodes where each flow begins (``source``) and ends (``sink``), in the order of the table ``flows`` of a run.
+        """The source and destination node of every flow, as ``source`` and ``sink``, in the order of a run's ``flows`` table.
 
         Parameters
         ----------
         seed : int, optional
-            Of the run, if not the scenario's own: some patterns of `traffic` are drawn.
+            Seed of the run, by default the scenario's: some patterns of `traffic` are random.
 
         Raises
         ------
         ScenarioError
-            If nodes or patterns make no sense.
+            Nodes or traffic patterns are not valid.
 
         Examples
         --------
@@ -193,22 +193,22 @@ class Scenario:
         return {"source": source, "sink": sink}
 
     def remarks(self) -> list[str]:
-        """What a reader of the results should know, such as where a few flows share a drop-tail queue and nothing is random."""
+        """Notes that affect the interpretation of results, for example about a few deterministic flows at a drop-tail queue."""
         return _core.remarks(*self._source())
 
     def with_(self, changes: Mapping[str, Any]) -> Scenario:
-        """A copy with some values changed.
+        """A copy of the scenario with changed values.
 
         Parameters
         ----------
         changes : mapping
-            Path to new value. ``*`` stands for every name (``flows.*.tcp.preset``), ``[0]`` for a place in a list
-            (``timeline[0].at``). ``None`` removes what is there.
+            Maps paths to new values. ``*`` matches every name (``flows.*.tcp.preset``), ``[0]`` is an index into a list
+            (``timeline[0].at``). ``None`` removes the value.
 
         Raises
         ------
         ScenarioError
-            If a path leads through something that is not a table.
+            A path passes through a value that is not a table.
         """
         description = self.to_dict()
         for path, value in changes.items():
@@ -218,7 +218,7 @@ class Scenario:
         return Scenario(description)
 
     def __getitem__(self, path: str) -> Any:
-        """The value at a path such as ``links.bottleneck.rate``; KeyError if it is not given."""
+        """The value at a path such as ``links.bottleneck.rate``; KeyError if it is not set."""
         value: Any = self._description
         for step in _steps(path):
             if step not in _places(value):
@@ -238,7 +238,7 @@ class Scenario:
         return notebook(code=json.dumps(self._description, indent=2))
 
     def _source(self) -> tuple[str, str, str]:
-        """Text, file and format, as the core reads it."""
+        """Text, file name and format, as arguments for the core."""
         return self._text, self._file, self._format
 
     def _simulation(self, seed: int | None, threads: int = 1) -> _core.Simulation:
@@ -265,26 +265,26 @@ def load(path: str | os.PathLike[str]) -> Scenario:
     Raises
     ------
     ScenarioError
-        For every problem in it, each with its line; also if it is missing, a directory, or not text.
+        The file is missing, is not a file or not text, or the scenario is not valid; lists every problem with its line.
     """
     if not os.fspath(path):
         raise _core.scenario_error("", "", "the name of the file is empty", expected="a scenario file")
     file = Path(path)
-    # As errors show it: a name need not be UTF-8.
+    # A file name need not be valid UTF-8; this is how errors show it.
     name = str(file).encode(errors="backslashreplace").decode()
     text = _read(file, name)
     return Scenario.from_json(text, name) if file.suffix == ".json" else Scenario.from_toml(text, name)
 
 
 def _at(description: object, path: tuple[str, ...]) -> object:
-    """What a description has at a place, if there is any."""
+    """The value at a path of the description, or None."""
     for step in path:
         description = description.get(step) if isinstance(description, Mapping) else None
     return description
 
 
 def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> str | None:
-    """As JSON, with the columns of Parquet files instead of their names; None if there are none or it cannot be read."""
+    """The scenario as JSON with Parquet columns in place of file names; None if it has none or cannot be parsed."""
     try:
         description = json.loads(text if format == "json" else _core.toml_as_json(text) or "")
     except ValueError:
@@ -295,9 +295,10 @@ def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> s
 
 
 def _take_in_parquet(description: dict[str, Any], file: str, written: str | None) -> bool:
-    """Has the columns of flow tables in Parquet files, beside the scenario's, instead of their names; whether there were any.
+    """Replace the names of Parquet flow tables, relative to the scenario's directory, by their columns. Returns whether any
+    exist.
 
-    `written` is the TOML text, if there is one.
+    `written` is the original TOML text, if any.
     """
     groups = description.get("flows")
     found = False
@@ -311,7 +312,7 @@ def _take_in_parquet(description: dict[str, Any], file: str, written: str | None
             at = f"flows.{name}.traffic.table"
             try:
                 names = _core.Table.parquet_columns(path)
-                # Others are not looked at.
+                # Other columns are ignored.
                 columns = [name for name in names if re.fullmatch(_LOOKED_AT, name)]
                 if twice := [name for name in columns if columns.count(name) > 1]:
                     said = f"{table} has several columns `{twice[0]}`"
@@ -328,16 +329,16 @@ def _take_in_parquet(description: dict[str, Any], file: str, written: str | None
     return found
 
 
-# Columns of a flow table, some with a unit.
+# Columns of a flow table that are read; some have a unit suffix.
 _LOOKED_AT = "source|sink|(size|start)(_.*)?"
 
 
 def _of_parquet(column: str, values: Iterable[Any], columns: Sequence[str]) -> tuple[str, list[Any]]:
-    """A column as a scenario has it: where lists have none with that unit in its name, each value has it."""
+    """Convert a Parquet column to the scenario's form; a unit in its name moves to the values unless the schema has that name."""
     name, _, unit = column.partition("_")
-    # What is missing reads as an empty word, or as no number; JSON has no infinity.
+    # Missing values are empty words or NaN here, and null in JSON. JSON has no infinity.
     plain = [None if value == "" or value != value else str(value) if value in _INFINITE else value for value in values]
-    # Two columns for one thing are told as one that there is not.
+    # If both columns exist, keep the original name, so that the core reports the unknown column.
     if unit and column not in ("size_bytes", "start_s") and name not in columns:
         return name, [None if value is None else f"{value} {unit}" for value in plain]
     return column, plain
@@ -372,7 +373,7 @@ def _read(file: Path, name: str) -> str:
 
 
 def _table(description: Any) -> Mapping[str, Any]:
-    """The description itself, if it is a table; says what to do with the name or the text of a file instead."""
+    """The description itself if it is a table; otherwise an error with a hint for file names and file contents."""
     if isinstance(description, Mapping):
         return description
     hint = None
@@ -392,7 +393,7 @@ def _table(description: Any) -> Mapping[str, Any]:
 
 
 def _whole(seed: Any) -> int:
-    """A seed that the core takes."""
+    """Validate a seed."""
     expected = f"a whole number from 0 to {_MAX_SEED}"
     try:
         number = None if isinstance(seed, bool) else operator.index(seed)
@@ -406,21 +407,21 @@ def _whole(seed: Any) -> int:
 
 
 def _short(value: Any) -> str:
-    """As Python writes it, cut to what fits in a message."""
+    """The `repr` of a value, shortened for messages."""
     try:
         written = repr(value)
     except (RecursionError, ValueError):
-        # Too deep, or a number of thousands of digits.
+        # The value is nested too deeply, or a number has thousands of digits.
         written = f"a {type(value).__name__}"
     return written if len(written) <= 80 else f"{written[:77]}..."
 
 
 def _plain(value: Any, at: str = "", depth: int = 0) -> Any:
-    """A deep copy in the types that JSON has; NumPy scalars and arrays become numbers and lists."""
+    """A deep copy with JSON types only; NumPy scalars and arrays become numbers and lists."""
     if depth > _DEEPEST:
         hint = "does something contain itself?"
         raise _core.scenario_error("", _short_path(at), f"nested deeper than {_DEEPEST} levels", hint=hint)
-    # First what most values are, and `dict` before `Mapping`, which takes longer to tell: documents make thousands of scenarios.
+    # Ordered by frequency for speed: `dict` before the slower check for `Mapping`.
     if isinstance(value, (str, bool)):
         return value
     if isinstance(value, (dict, Mapping)):
@@ -444,19 +445,19 @@ def _plain(value: Any, at: str = "", depth: int = 0) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    """A deep copy of what is plain already."""
+    """A deep copy of a value that has JSON types only."""
     if isinstance(value, dict):
         return {key: _copied(inner) for key, inner in value.items()}
     return [_copied(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _short_path(at: str) -> str:
-    """The beginning of a path that may have no end."""
+    """A shortened path, for structures that contain themselves."""
     return at if len(at) <= 60 else f"{at[:57]}..."
 
 
 def _steps(path: str) -> list[str | int]:
-    """``timeline[0].at`` as ``["timeline", 0, "at"]``. Text that is no path is one step, which leads nowhere."""
+    """Split ``timeline[0].at`` into ``["timeline", 0, "at"]``. Invalid paths become a single step that does not exist."""
     if not re.fullmatch(r"[^.\[\]]+(\.[^.\[\]]+|\[\d+\])*", path):
         return [path]
     steps = re.findall(r"([^.\[\]]+)|\[(\d+)\]", path)
@@ -464,7 +465,7 @@ def _steps(path: str) -> list[str | int]:
 
 
 def _places(value: Any) -> list[str | int]:
-    """What leads into a table or a list."""
+    """The keys of a table or the indices of a list."""
     return list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
 
 

@@ -1,4 +1,4 @@
-"""A scenario as TOML, laid out as the examples are."""
+"""Write a scenario as TOML, in the layout of the examples."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 __all__ = ["toml"]
 
-# Sections of a scenario that hold tables by name: each of these is a section of its own.
+# Sections of a scenario that contain tables by name; each of these tables becomes a section.
 _OF_NAMES = ("flows", "links", "nodes")
 
 
 def toml(description: Mapping[str, Any]) -> str:
-    """A description, with a section for the network, for each group of flows and for each link.
+    """Convert a description to TOML, with a section for the network, for each flow group and for each link.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def _value(value: Any) -> str:
         return "{" + ", ".join(f"{_key(key)} = {_value(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
-    # Text, numbers and truth are written alike in JSON and TOML, but for one character that TOML wants escaped.
+    # Strings, numbers and booleans are the same in JSON and TOML, except for one character that TOML requires to be escaped.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

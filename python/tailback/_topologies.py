@@ -1,4 +1,4 @@
-"""Scenarios of the usual shapes. Each fills in a plain dictionary; `Scenario.to_dict` shows it."""
+"""Scenarios with common topologies. Each function fills in a plain dictionary, which `Scenario.to_dict` shows."""
 
 from __future__ import annotations
 
@@ -39,43 +39,43 @@ def dumbbell(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Hosts on two sides and one link between: nodes ``left`` and ``right``, link ``bottleneck``.
+    """A dumbbell: hosts ``left`` and ``right``, connected by the link ``bottleneck``.
 
     Parameters
     ----------
     rate : str or mapping
-        Of the bottleneck: ``"10 Mbps"``, or when it can send, ``{"trace": "cell.trace"}`` or
+        Rate of the bottleneck: ``"10 Mbps"``, or its delivery opportunities, ``{"trace": "cell.trace"}`` or
         ``{"opportunities": [[1, 2], [4, 1]]}``.
     delay : str
-        Of the bottleneck: ``"10 ms"`` (one way).
+        One-way propagation delay of the bottleneck: ``"10 ms"``.
     buffer : str, optional
-        Waiting places of a drop-tail queue: ``"100 packets"`` or ``"150 kB"``.
+        Buffer size of a drop-tail queue: ``"100 packets"`` or ``"150 kB"``.
     queue : mapping, optional
-        The whole queue instead of `buffer`, such as ``{"policy": "drop_tail", "buffer": "100 packets"}``.
+        The complete queue instead of `buffer`, for example ``{"policy": "drop_tail", "buffer": "100 packets"}``.
     reverse : mapping, optional
-        What differs on the way back, such as ``{"rate": "1 Mbps", "queue": {"buffer": "50 packets"}}``. Otherwise it is as fast,
-        and its queue unlimited.
+        Differences of the reverse direction, for example ``{"rate": "1 Mbps", "queue": {"buffer": "50 packets"}}``. By default it
+        has the same rate, and its queue is unlimited.
     loss, jitter : mapping, optional
-        What the bottleneck loses, such as ``{"probability": 0.01}``, and what it adds to its delay, such as
+        Random loss of the bottleneck, for example ``{"probability": 0.01}``, and variation of its delay, for example
         ``{"delay": {"exponential": "2 ms"}, "reordering": True}``.
     duplication : float or str, optional
-        Probability that a packet which it does not lose arrives twice.
+        Probability that a packet that is not lost arrives twice.
     flows : int or mapping
-        This many greedy NewReno flows, in a group ``tcp``; or the groups as in a scenario file, from ``left`` to ``right`` unless
-        they say otherwise.
+        Number of greedy NewReno flows in a group ``tcp``; or flow groups as in a scenario file, by default from ``left`` to
+        ``right``.
     duration : str
         Simulated time: ``"60 s"``.
     **rest
-        Other tables and values of a scenario: ``warmup="10 s"``, ``seed=7``, ``record={...}``. For `traces` see there.
+        Other tables and values of a scenario: ``warmup="10 s"``, ``seed=7``, ``record={...}``.
     traces : list of str, optional
-        Short for ``record={"traces": [...]}``.
+        Shorthand for ``record={"traces": [...]}``.
 
     Examples
     --------
     >>> import tailback as tb
     >>> scenario = tb.dumbbell(
     ...     rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="60 s", warmup="10 s",
-    ...     flows={"web": {"count": 10, "rtt": {"uniform": ["40 ms", "120 ms"]}, "tcp": {"preset": "sack"}}},
+    ...     flows={"web": {"count": 10, "propagation_rtt": {"uniform": ["40 ms", "120 ms"]}, "tcp": {"preset": "sack"}}},
     ... )
     >>> scenario["flows.web.to"]
     'right'
@@ -99,10 +99,10 @@ def parking_lot(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Equal links in a row: nodes ``n0`` to ``n{hops}``, links ``hop1`` to ``hop{hops}``. Parameters as in `dumbbell`,
-    of which `loss`, `jitter` and `duplication` are those of each link on the way there, without listed drops.
+    """A parking lot: equal links in a row, with nodes ``n0`` to ``n{hops}`` and links ``hop1`` to ``hop{hops}``.
 
-    Flows run from ``n0`` to the last node unless they say otherwise.
+    Parameters as in `dumbbell`. `loss`, `jitter` and `duplication` apply to the forward direction of each link, and `loss` may
+    not list drops. Flows run from ``n0`` to the last node by default.
 
     Examples
     --------
@@ -132,8 +132,9 @@ def chain(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Different links in a row: nodes ``n0``, ``n1``, ..., links ``link1``, ``link2``, ... Parameters as in
-    `parking_lot`.
+    """A chain of links with individual rates and delays: nodes ``n0``, ``n1``, ..., links ``link1``, ``link2``, ...
+
+    Parameters as in `parking_lot`.
 
     Examples
     --------
@@ -154,7 +155,7 @@ def dwdm(
     rate: str,
     buffer: str | None = None,
     queue: Queue | None = None,
-    conversion: bool = True,
+    wavelength_conversion: bool = True,
     delay: str = "0 ms",
     input_delay: str = "0 ms",
     edge_queue: Queue | None = None,
@@ -165,26 +166,26 @@ def dwdm(
 ) -> Scenario:
     """Edge routers and an optical switch with a trunk of wavelength channels (cui-thesis, section 3.2).
 
-    Nodes are ``edge1`` to ``edge{inputs}``, ``switch`` and ``far``, links ``input1`` to ``input{inputs}`` and ``trunk``. Without
-    wavelength conversion there are ``switch1``, ``trunk1`` and so on, one for each wavelength, on which the edge routers are in
-    turn. Flows begin at the edge routers in turn and end at ``far`` unless they say otherwise.
+    Nodes are ``edge1`` to ``edge{inputs}``, ``switch`` and ``far``; links are ``input1`` to ``input{inputs}`` and ``trunk``.
+    Without wavelength conversion there are ``switch1``, ``trunk1`` and so on, one per wavelength; edge routers are assigned to
+    them in turn. By default flows begin at the edge routers in turn and end at ``far``.
 
     Parameters
     ----------
     inputs : int
-        Edge routers, M.
+        Number of edge routers, M.
     transmitters : int
-        Wavelength channels of the trunk, K.
+        Number of wavelength channels of the trunk, K.
     rate, delay, input_delay : str
         Bit rate of each input link and each channel; one-way delay of the trunk and of each input link.
     buffer, queue
-        Waiting places of the trunk, shared by its channels with conversion and for each channel without, as in `dumbbell`.
-    conversion : bool
+        Buffer of the trunk, as in `dumbbell`: shared by its channels with wavelength conversion, one per channel without.
+    wavelength_conversion : bool
         Whether a packet may leave on any channel (full wavelength conversion).
     edge_queue : mapping, optional
-        The queue of each edge router, as in `dumbbell`; unlimited if not given.
+        Queue of each edge router, as in `dumbbell`; by default unlimited.
     switching : str
-        When the switch decides on a packet: ``"store_and_forward"``, or ``"cut_through"``, which needs an `input_delay`.
+        ``"store_and_forward"``, or ``"cut_through"``, which requires an `input_delay`.
     flows, duration, **rest
         As in `dumbbell`.
 
@@ -193,7 +194,9 @@ def dwdm(
     >>> import tailback as tb
     >>> scenario = tb.dwdm(
     ...     inputs=8, transmitters=4, rate="100 Mbps", buffer="2 packets", duration="20 s", warmup="10 s",
-    ...     flows={"web": {"count": 80, "rtt": {"uniform": ["60 ms", "180 ms"]}, "tcp": {"preset": "sack", "pacing": True}}},
+    ...     flows={"web": {
+    ...         "count": 80, "propagation_rtt": {"uniform": ["60 ms", "180 ms"]}, "tcp": {"preset": "sack", "pacing": True},
+    ...     }},
     ... )
     >>> bool(0.5 < tb.simulate(scenario).queues.where(queue="trunk")["utilisation"][0] < 1)
     True
@@ -205,7 +208,7 @@ def dwdm(
         "delay": delay,
         "input_delay": input_delay,
         "queue": _queue(buffer, queue),
-        "conversion": conversion,
+        "wavelength_conversion": wavelength_conversion,
         "switching": switching,
         **_given(edge_queue=edge_queue),
     }
@@ -230,27 +233,27 @@ def fat_tree(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """A fat tree of switches with `k` ports: ``k**3 / 4`` hosts, ``host0`` and so on, below edge, aggregation and core.
+    """A fat tree of switches with `k` ports: ``k**3 / 4`` hosts ``host0``, ``host1``, ... below edge, aggregation and core.
 
     Parameters
     ----------
     k : int
-        Ports of each switch, an even number.
+        Number of ports of each switch, even.
     rate, delay : str
-        Of each link.
+        Rate and one-way delay of each link.
     host_rate, host_delay : str, optional
-        Of the links of hosts, if not those of the others.
+        Rate and one-way delay of the links of hosts, if different.
     host_queue : mapping, optional
-        The queue of each host, in front of its link; unlimited if not given.
+        Queue of each host in front of its link; by default unlimited.
     buffer, queue
-        Waiting places of each port of each switch, as in `dumbbell`.
+        Buffer of each port of each switch, as in `dumbbell`.
     loss, jitter, duplication
-        Of each link, both ways, as in `parking_lot`.
+        Impairments of both directions of each link, as in `parking_lot`.
     routing : str
         ``"ecmp"``, or ``"shortest"``.
     flows : int or mapping
-        This many flows between random pairs of hosts; or the groups as in a scenario file, which are permutations of the
-        hosts unless they say otherwise.
+        Number of flows between random pairs of hosts; or flow groups as in a scenario file, by default random permutations of
+        the hosts.
     duration, **rest
         As in `dumbbell`.
 
@@ -291,7 +294,7 @@ def leaf_spine(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Leaves with so many hosts each, and spines, of which each leaf has a link to each. Parameters as in `fat_tree`.
+    """A leaf-spine network: every leaf switch has `hosts` hosts and a link to every spine switch. Parameters as in `fat_tree`.
 
     Examples
     --------
@@ -330,14 +333,15 @@ def torus(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Switches in a grid that is closed in each dimension, with so many hosts each. Parameters as in `fat_tree`, and:
+    """A torus: a grid of switches that wraps around in each dimension, each with `hosts` hosts. Parameters as in `fat_tree`, and:
 
     Parameters
     ----------
     dimensions : sequence of int
-        Switches in each dimension, such as ``[4, 4, 4]``: 1 to 6 of them. Two switches of a dimension share one link.
+        Number of switches in each of 1 to 6 dimensions, for example ``[4, 4, 4]``. A dimension with two switches has one link
+        between them.
     hosts : int
-        Hosts of each switch. Where there are none, flows run between switches.
+        Number of hosts per switch. If 0, flows run between switches.
 
     Examples
     --------
@@ -378,18 +382,18 @@ def dragonfly(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Groups of switches that all know one another, with one link between each two groups. Parameters as in `fat_tree`, and:
+    """A dragonfly: fully meshed groups of switches, with one link between each two groups. Parameters as in `fat_tree`, and:
 
     Parameters
     ----------
     switches : int
-        Of each group.
+        Number of switches per group.
     hosts : int
-        Of each switch. Where there are none, flows run between switches.
+        Number of hosts per switch. If 0, flows run between switches.
     global_links : int
-        Links of each switch to other groups, of which there are so many times `switches`.
+        Number of links from each switch to other groups, of which there are `switches` times `global_links`.
     global_rate, global_delay : str, optional
-        Of the links between groups, if not those of the others.
+        Rate and one-way delay of the links between groups, if different.
 
     Examples
     --------
@@ -429,18 +433,18 @@ def random_regular(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Switches with equally many links, between random pairs, and with so many hosts each. Parameters as in `fat_tree`, and:
+    """A random regular graph of switches, each with `degree` links and `hosts` hosts. Parameters as in `fat_tree`, and:
 
-    The scenario's seed draws the links. Every switch reaches every other: a graph of several parts is drawn anew.
+    The scenario's seed determines the links. The graph is always connected: others are rejected and drawn again.
 
     Parameters
     ----------
     switches : int
-        At least 4 of them.
+        Number of switches, at least 4.
     degree : int
-        Links of each switch to others: at least 3, fewer than there are switches, and even where the number of switches is odd.
+        Number of links of each switch to others: at least 3, less than `switches`, and even if `switches` is odd.
     hosts : int
-        Hosts of each switch. Where there are none, flows run between switches.
+        Number of hosts per switch. If 0, flows run between switches.
 
     Examples
     --------
@@ -475,26 +479,27 @@ def waxman(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """Routers ``router0`` and so on at random places of a square, near ones linked more likely.
+    """A Waxman graph: routers ``router0``, ... at random places in a square, with a higher probability of links between near
+    ones.
 
-    The scenario's seed draws them. Parts that no link joins are joined by the shortest ones.
+    The scenario's seed determines the graph. Components without a link between them are joined by the shortest links.
 
     Parameters
     ----------
     routers : int
-        2 to 2000 of them.
+        Number of routers, 2 to 2000.
     alpha : float or str
-        How far links reach: larger values make more long links, above 0 to 1.
+        Length scale of links, above 0 to 1: larger values give more long links.
     beta : float or str
-        How many links there are: the probability of a link between two routers at one place, above 0 to 1.
+        Density of links, above 0 to 1: the probability of a link between two routers at the same place.
     rate : str
-        Of each link.
+        Rate of each link.
     delay : str
-        Of a link from corner to opposite corner; each has as much of it as it is long.
+        One-way delay along the diagonal of the square; the delay of each link is proportional to its length.
     buffer, queue
-        Waiting places of each port of each router, as in `dumbbell`.
+        Buffer of each port of each router, as in `dumbbell`.
     loss, jitter, duplication
-        Of each link, both ways, as in `parking_lot`.
+        Impairments of both directions of each link, as in `parking_lot`.
     flows : int or mapping
         As in `fat_tree`, between all routers.
     duration, **rest
@@ -529,20 +534,21 @@ def from_networkx(
     duration: str,
     **rest: Any,
 ) -> Scenario:
-    """The nodes and edges of a graph of NetworkX, which need not be installed for anything else.
+    """The nodes and edges of a NetworkX graph; NetworkX is not required otherwise.
 
-    Nodes are named as in the graph, with ``_`` for what no name has; those with ``kind="host"`` only begin and end flows.
-    Edges may have ``rate`` and ``delay``, as text with units; those of a directed graph have no way back.
+    Nodes keep their names, with ``_`` for characters that are not valid in names. Nodes with ``kind="host"`` are hosts, which
+    forward no traffic of others. Edges may have ``rate`` and ``delay`` as text with units; edges of a directed graph are simplex
+    links.
 
     Parameters
     ----------
-    graph : networkx.Graph, networkx.DiGraph, or one with several edges between two nodes
+    graph : networkx.Graph, networkx.DiGraph, networkx.MultiGraph or networkx.MultiDiGraph
     rate, delay : str, optional
-        Of edges that have none.
+        Rate and one-way delay of edges without these attributes.
     buffer, queue
-        Waiting places of each link, there and back, as in `dumbbell`.
+        Buffer of each link in both directions, as in `dumbbell`.
     loss, jitter, duplication
-        Of each link, there and back, as in `parking_lot`.
+        Impairments of both directions of each link, as in `parking_lot`.
     flows : int or mapping
         As in `fat_tree`, between all nodes.
     duration, **rest
@@ -551,7 +557,7 @@ def from_networkx(
     Raises
     ------
     ParameterError
-        If two nodes would have one name.
+        Two nodes would have the same name.
 
     Examples
     --------
@@ -565,7 +571,7 @@ def from_networkx(
     if len(set(names.values())) < len(names):
         twice = next(name for name in names.values() if [*names.values()].count(name) > 1)
         raise ParameterError(
-            f"two nodes of the graph would be called `{twice}`; expected names that differ in letters and digits"
+            f"two nodes of the graph would have the name `{twice}`; expected names that differ in letters and digits"
         )
     links = []
     for one, other, given in graph.edges(data=True):
@@ -579,7 +585,7 @@ def from_networkx(
 
 
 def _given(**settings: Any) -> dict[str, Any]:
-    """What of them is there."""
+    """The settings that are not None."""
     return {name: value for name, value in settings.items() if value is not None}
 
 
@@ -590,7 +596,7 @@ def _fabric(
     duration: str,
     rest: dict[str, Any],
 ) -> Scenario:
-    """Flows among many nodes."""
+    """A scenario with flows among many nodes."""
     groups: Any = flows
     if isinstance(flows, int):
         groups = {"tcp": Flow(count=flows, traffic={"random_pairs": among}, tcp={"preset": "newreno"})}
@@ -600,7 +606,7 @@ def _fabric(
 
 
 def _among(group: Any, among: str | list[str]) -> Any:
-    """A group with traffic of its own or that of all; what is no table is left to the core, which says so."""
+    """Add the default traffic to a group without its own; values that are not tables are left to the core's validation."""
     if not isinstance(group, Mapping) or {"from", "to", "traffic"} & group.keys():
         return group
     return {**group, "traffic": {"permutation": among}}
@@ -623,7 +629,7 @@ def _scenario(
 ) -> Scenario:
     groups: Any = {"tcp": Flow(count=flows, tcp={"preset": "newreno"})} if isinstance(flows, int) else flows
     if isinstance(groups, Mapping):
-        # What is no table is left to the core, which says so.
+        # Values that are not tables are left to the core's validation.
         filled = {"from": ends[0], "to": ends[1]}
         groups = {name: {**filled, **group} if isinstance(group, Mapping) else group for name, group in groups.items()}
     return _described(topology, groups, duration, rest)

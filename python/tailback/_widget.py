@@ -1,4 +1,4 @@
-"""The lab in a notebook: the page that `tailback lab` serves, in a frame, opened at a scenario."""
+"""The lab in a notebook: the page of `tailback lab` in a frame, opened with a scenario."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ __all__ = ["lab"]
 
 
 def lab(scenario: Scenario | Mapping[str, Any] | None = None, *, seed: int | None = None, height: int = 900) -> Any:
-    """Show the lab in a notebook, with a scenario open in it, to be watched, changed and compared.
+    """Show the lab in a notebook, with a scenario to watch, change and compare.
 
-    Everything is computed in the notebook's page, as by `tailback lab`; results are those of `simulate`, byte for byte. What is
-    changed there stays there: "Export" has the scenario. The page's files, 1.1 MB, are part of the widget.
+    The simulation runs in the notebook's page, as in `tailback lab`; results equal those of `simulate`, byte for byte. Changes
+    remain in the page; "Export" shows the scenario. The page's files, 1.1 MB, are part of the widget.
 
     Parameters
     ----------
     scenario : Scenario or mapping, optional
-        As `simulate` takes it. Without one the lab begins with its experiments.
+        A scenario as for `simulate`. By default the lab opens with its experiments.
     seed : int, optional
-        Instead of the scenario's own.
+        Seed to use instead of the scenario's.
     height : int
-        Of the frame, in pixels; at least 200.
+        Height of the frame in pixels, at least 200.
 
     Returns
     -------
     anywidget.AnyWidget
-        What a notebook shows: JupyterLab, Notebook, VS Code, Colab, marimo.
+        A widget for JupyterLab, Notebook, VS Code, Colab and marimo.
 
     Raises
     ------
     MissingExtra
         anywidget is not installed.
     ScenarioError
-        The description cannot run.
+        The scenario is not valid.
     OutputError
-        In a checkout, the page has not been built.
+        The page has not been built (in a checkout).
     """
     try:
         import anywidget
@@ -65,13 +65,13 @@ def lab(scenario: Scenario | Mapping[str, Any] | None = None, *, seed: int | Non
 
 
 def files() -> dict[str, bytes]:
-    """The page's files by their names, compressed by gzip; but for what keeps a page for use offline, which no frame needs."""
+    """The page's files by name, compressed with gzip, without the service worker for offline use."""
     kept = [file for file in sorted(page().iterdir()) if file.name != "offline.js"]
     return {file.name: gzip.compress(file.read_bytes(), 9, mtime=0) for file in kept}
 
 
 def fragment(scenario: Scenario | Mapping[str, Any], seed: int | None) -> str:
-    """A scenario and its seed as a link of the lab holds them (`web/lab/link.ts`)."""
+    """The URL fragment of a scenario and its seed, in the format of `web/lab/link.ts`."""
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     described.check()
     text, _, format = described._source()

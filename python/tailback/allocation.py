@@ -1,9 +1,8 @@
-"""Fair shares of a network's capacity: what an ideal allocation gives to flows that take all they can get.
+"""Fair shares of a network's capacity: the rates that an ideal allocation gives to greedy flows.
 
-Which rates are fair is a choice, and the two usual ones are here, exactly: `max_min` gives nobody more where it would take from
-somebody who has less; `proportional` maximises the sum of ``w log x`` and so gives less to flows that use more links. Both share
-links with capacities among flows with routes and weights, in any one unit of rate. `tailback.Run.optimum` holds a run against
-both.
+There are several definitions of fairness. `max_min` increases no rate at the expense of a smaller one; `proportional` maximises
+the sum of ``w log x``, which gives less to flows that use more links. Both compute exact rates for flows with routes and weights
+on links with capacities, in any one unit of rate. `tailback.Run.optimum` compares a run with both.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ __all__ = ["MaxMin", "Proportional", "max_min", "proportional"]
 
 @dataclass(frozen=True, eq=False)
 class MaxMin:
-    """Rates of which none can rise without lowering one that is no higher for its weight.
+    """Max-min fair rates: no rate can increase without decreasing one that is not larger relative to its weight.
 
     Attributes
     ----------
     rates : array of shape (flows,)
-        In the unit of the capacities.
+        Rates, in the unit of the capacities.
     bottlenecks : array of int of shape (flows,)
-        The link that holds each flow, by its place in `capacities`: it is full, and no flow on it has more for its weight.
+        Index of each flow's bottleneck link: it is full, and no flow on it has a larger rate relative to its weight.
     """
 
     rates: NDArray[np.float64]
@@ -48,10 +47,10 @@ class Proportional:
     Attributes
     ----------
     rates : array of shape (flows,)
-        In the unit of the capacities; to about 1e-7 of each.
+        Rates, in the unit of the capacities, with a relative error of about 1e-7.
     prices : array of shape (links,)
-        At least 0, in the order of `capacities`: how much the sum of ``w log x`` would grow by a unit of capacity. Where a link
-        is not full, 0 or next to it.
+        Link prices, at least 0: the derivative of the sum of ``w log x`` with respect to the capacity. Links that are not full
+        have a price of about 0.
     """
 
     rates: NDArray[np.float64]
@@ -63,19 +62,20 @@ def max_min(
     capacities: Iterable[float] | Mapping[Any, float],
     weights: Iterable[float] | None = None,
 ) -> MaxMin:
-    """Max-min fair rates, by filling the network like water.
+    """Max-min fair rates, by progressive filling.
 
-    The rate for a weight of 1 rises for all flows together; where a link becomes full, its flows stay, and the others rise on.
+    The rates of all flows increase together in proportion to their weights. When a link becomes full, the rates of its flows are
+    fixed, and the others continue to increase.
 
     Parameters
     ----------
     routes : sequence of sequences
-        For each flow the links that it crosses: keys of `capacities` where that is a mapping, otherwise places in it, from 0. At
-        least one for each flow; a link that stands there twice is crossed twice.
+        The links of each flow, at least one: keys of `capacities` if it is a mapping, otherwise indices from 0. A link that is
+        listed twice is crossed twice.
     capacities : sequence or mapping
-        Of each link, 1e-9 to 1e18 in any unit of rate.
+        Capacity of each link, 1e-9 to 1e18 in any unit of rate.
     weights : sequence of float, optional
-        Of each flow, 1e-6 to 1e6; 1 if not given. A flow of weight 2 counts as two flows.
+        Weight of each flow, 1e-6 to 1e6; by default 1. A flow of weight 2 counts as two flows.
 
     Returns
     -------
@@ -85,9 +85,9 @@ def max_min(
     Raises
     ------
     ParameterError
-        Names the link or the flow that cannot be shared, what was given and what would fit.
+        A link or flow is not valid; the message names it, the given value and the valid ones.
     UnknownName
-        A route over a link that `capacities`, as a mapping, does not have.
+        A route contains a link that is not a key of `capacities`.
 
     References
     ----------
@@ -95,7 +95,7 @@ def max_min(
 
     Examples
     --------
-    A long flow over two links of 10 Mbit/s, beside one flow on the first and two on the second:
+    A long flow over two links of 10 Mbit/s, with one other flow on the first and two on the second:
 
     >>> import tailback as tb
     >>> tb.allocation.max_min([[0, 1], [0], [1], [1]], [10, 10]).rates.round(3)
@@ -117,8 +117,8 @@ def proportional(
     Parameters
     ----------
     routes, capacities, weights
-        As of `max_min`. Flows of the same route cost no more time than one, and links that are not full almost none; with 1000
-        full links and 10,000 different routes it takes seconds, with 2500 about a minute.
+        As for `max_min`. Flows with equal routes cost no more time than one, and links that are not full almost none; 1000 full
+        links and 10,000 different routes take seconds, 2500 full links about a minute.
 
     Returns
     -------
@@ -128,9 +128,9 @@ def proportional(
     Raises
     ------
     ParameterError
-        As `max_min`; also if the solver does not come near enough, as where capacities differ by many powers of ten.
+        As for `max_min`; also if the solver does not converge, for example if capacities differ by many powers of ten.
     UnknownName
-        As `max_min`.
+        As for `max_min`.
 
     References
     ----------
@@ -140,7 +140,7 @@ def proportional(
 
     Examples
     --------
-    A long flow over two links, each shared with a short one: it gets a third, for it uses twice as much.
+    A long flow over two links, each shared with a short flow, gets a third, because it uses twice the capacity:
 
     >>> import tailback as tb
     >>> fair = tb.allocation.proportional([["a", "b"], ["a"], ["b"]], {"a": 3.0, "b": 3.0})
@@ -177,7 +177,7 @@ def _answer(
 
 def _route(flow: int, route: Iterable[Any], place: Mapping[Hashable, int] | None) -> list[int]:
     if isinstance(route, str) or not isinstance(route, Iterable):
-        raise ParameterError(f"the route of flow {flow} is {route!r}; expected a list of links, even of one")
+        raise ParameterError(f"the route of flow {flow} is {route!r}; expected a list of links")
     links = list(route)
     if place is not None:
         for link in links:
@@ -187,10 +187,10 @@ def _route(flow: int, route: Iterable[Any], place: Mapping[Hashable, int] | None
     try:
         places = [operator.index(link) for link in links]
     except TypeError:
-        raise ParameterError(f"the route of flow {flow} is {links}; expected places of links, counted from 0") from None
-    # Python would count negative ones from the back.
+        raise ParameterError(f"the route of flow {flow} is {links}; expected indices of links, from 0") from None
+    # Python would count negative indices from the end.
     if any(not 0 <= link < 2**32 for link in places):
-        raise ParameterError(f"the route of flow {flow} is {links}; places of links are counted from 0")
+        raise ParameterError(f"the route of flow {flow} is {links}; expected indices of links, from 0")
     return places
 
 

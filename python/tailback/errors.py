@@ -1,33 +1,33 @@
-"""What can go wrong, as exceptions that carry data.
+"""The exceptions and warnings of Tailback.
 
-Of `TailbackError`:
+Subclasses of `TailbackError`:
 
-* `ScenarioError` (ValueError): the description cannot run: every problem, each with its place
-* `ParameterError` (ValueError): a model was asked outside its range
-* `UnknownName` (KeyError): no such table, trace or column; says which there are
-* `CaptureError` (OSError): a file cannot be read as a capture of packets
-* `OutputError` (OSError): a result could not be written
-* `StudyError` (OSError): a study on disk is damaged, foreign, in use, or has no room
-* `UserCodeError` (RuntimeError): user code raised something, or gave an impossible answer: says where and when
-* `EmulationError` (OSError): real packets cannot cross this scenario on this system
-* `MissingExtra` (ImportError): an optional library is not installed; says how to get it
-* `InternalError` (RuntimeError): our bug: carries what a report needs
+* `ScenarioError` (ValueError): the scenario is not valid; lists every problem with its place
+* `ParameterError` (ValueError): an argument is not valid or outside the range of a model
+* `UnknownName` (KeyError): there is no such table, trace or column; lists the available ones
+* `CaptureError` (OSError): a file cannot be read as a packet capture
+* `OutputError` (OSError): a result cannot be written
+* `StudyError` (OSError): a study on disk is damaged, of another version, in use, or out of disk space
+* `UserCodeError` (RuntimeError): user code raised an exception or returned an invalid value; gives place and time
+* `EmulationError` (OSError): the scenario cannot be emulated on this system
+* `MissingExtra` (ImportError): an optional library is not installed; gives the command that installs it
+* `InternalError` (RuntimeError): a bug in Tailback; contains the data for a report
 
-Of `KeyboardInterrupt`:
+Subclasses of `KeyboardInterrupt`:
 
-* `StudyInterrupted`: Ctrl-C during a study: what was finished is kept, and resumes
-* `tailback.Interrupted`: Ctrl-C during a run: carries what was measured
-* `tailback.ReproductionInterrupted`: Ctrl-C while a document is reproduced: carries the experiments that were done
-* `tailback.models.TrunkInterrupted`: Ctrl-C while a trunk is simulated: carries what was measured
+* `StudyInterrupted`: Ctrl-C during a study; finished runs are stored, and the study can be resumed
+* `tailback.Interrupted`: Ctrl-C during a run; contains the results so far
+* `tailback.ReproductionInterrupted`: Ctrl-C during a reproduction; contains the finished experiments
+* `tailback.models.TrunkInterrupted`: Ctrl-C during the simulation of a trunk; contains the results so far
 
-Of `UserWarning`:
+Subclasses of `UserWarning`:
 
-* `ScenarioWarning`: the description runs, but is hardly what was meant
-* `CheckpointWarning`: a checkpoint could not be written, and the run goes on
-* `ThreadsWarning`: fewer threads share a run than were asked for
-* `EmulationWarning`: an emulation runs, but its timing may be worse than it could be
+* `ScenarioWarning`: a scenario is valid but probably not as intended
+* `CheckpointWarning`: a checkpoint could not be written, and the run continues
+* `ThreadsWarning`: a run uses fewer threads than requested
+* `EmulationWarning`: the timing of an emulation may be worse than possible on this machine
 
-The last three of KeyboardInterrupt are defined beside what they carry.
+The last three subclasses of KeyboardInterrupt are defined in the modules of their results.
 """
 
 from __future__ import annotations
@@ -60,23 +60,23 @@ __all__ = [
 
 
 class TailbackError(Exception):
-    """Base of all errors that Tailback raises on purpose."""
+    """Base class of all errors that Tailback raises deliberately."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong in a scenario.
+    """One problem of a scenario.
 
     Attributes
     ----------
     at : str
-        Path of the field, such as ``links.bottleneck.queue.policy``; empty where the whole file is meant.
+        Path of the key, such as ``links.bottleneck.queue.policy``; empty for the whole file.
     message : str
-        What is wrong.
+        Description of the problem.
     line : int or None
         Line in the file, from 1.
     given, expected, hint : str or None
-        What stands there, what would fit, and the nearest valid word.
+        The given value, the valid values, and the nearest valid word.
     """
 
     at: str
@@ -88,16 +88,16 @@ class Problem:
 
 
 class ScenarioError(TailbackError, ValueError):
-    """A scenario that cannot run. Its text is what the command line shows.
+    """A scenario is not valid. The text equals the output of the command line.
 
     Attributes
     ----------
     problems : tuple of Problem
-        In the order of the text; the first hundred.
+        The first hundred problems, in the order of the text.
     file : str
-        Where the scenario came from; empty if from no file.
+        File of the scenario; empty if it is not from a file.
     text : str
-        All problems, as the command line shows them.
+        All problems, as printed by the command line.
     """
 
     def __init__(self, data: str, text: str) -> None:
@@ -112,30 +112,30 @@ class ScenarioError(TailbackError, ValueError):
 
 
 class ScenarioWarning(UserWarning):
-    """A scenario that runs but is hardly what was meant, such as one with a setting that makes a queue policy another one.
+    """A scenario is valid but probably not as intended, for example if a setting turns a queue policy into another one.
 
-    Its text names the place, what stands there and what would fit. ``warnings.simplefilter("error", tb.ScenarioWarning)`` makes
-    it an error.
+    The text names the key, the given value and the expected ones. ``warnings.simplefilter("error", tb.ScenarioWarning)`` turns
+    it into an error.
     """
 
 
 class ParameterError(TailbackError, ValueError):
-    """A parameter of a model, what was given and what fits."""
+    """A parameter is not valid: its name, the given value and the valid values."""
 
 
-# Names that an error lists; among more, nobody looks for the right one.
+# Maximum number of names in an error message.
 _SHOWN = 30
 
 
 class UnknownName(TailbackError, KeyError):
-    """A name that is not there.
+    """A name does not exist.
 
     Attributes
     ----------
     name : str
-        What was asked for, whatever its type.
+        The requested name, of any type.
     known : tuple of str
-        What there is.
+        The existing names.
     """
 
     def __init__(self, kind: str, name: Any, known: Iterable[str], note: str = "") -> None:
@@ -154,42 +154,42 @@ class UnknownName(TailbackError, KeyError):
 
 
 class CaptureError(TailbackError, OSError):
-    """A file that cannot be read, or is no capture of packets; nothing was analysed."""
+    """A file cannot be read or is not a packet capture; nothing was analysed."""
 
 
 class CheckpointError(TailbackError, OSError):
-    """A checkpoint that cannot be used or written, and why; what it holds was left as it is."""
+    """A checkpoint cannot be used or written; an existing file is unchanged."""
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint could not be written in the middle of a run, which goes on; the last one is as it was."""
+    """A checkpoint could not be written during a run. The run continues; the previous checkpoint is unchanged."""
 
 
 class ThreadsWarning(UserWarning):
-    """A run is shared by fewer threads than were asked for, and why. The results are the same."""
+    """A run uses fewer threads than requested; the text gives the reason. Results are the same."""
 
 
 class OutputError(TailbackError, OSError):
-    """Results could not be written; nothing was left behind."""
+    """Results could not be written; no partial files remain."""
 
 
 class StudyError(TailbackError, OSError):
-    """A study on disk cannot be used or written; what it holds was left as it is."""
+    """A study on disk cannot be used or written; its contents are unchanged."""
 
 
 class UserCodeError(TailbackError, RuntimeError):
-    """User code in Python failed, and the run stopped there. What it raised is the ``__cause__``, with its own traceback.
+    """User code in Python failed, which ended the run. The original exception is the ``__cause__``.
 
     Attributes
     ----------
     message : str
-        What was raised, or what is wrong with the answer.
+        The exception, or why the returned value is not valid.
     name : str
-        Under which the class is registered, or the file that could not be loaded.
+        Registered name of the class, or name of the file that could not be loaded.
     at : str
-        Path of the place in the scenario that names it; empty for a file.
+        Path in the scenario that names the class; empty for a file.
     time_s : float or None
-        Simulated seconds; None for a file.
+        Simulated time in seconds; None for a file.
     """
 
     def __init__(self, message: str, name: str, at: str, time_s: float | None) -> None:
@@ -203,20 +203,20 @@ class UserCodeError(TailbackError, RuntimeError):
 
 
 class EmulationError(TailbackError, OSError):
-    """Real packets cannot cross this scenario on this system: says what is missing or refused. Nothing was left behind."""
+    """The scenario cannot be emulated on this system; the text names the missing feature. Nothing was changed on the system."""
 
 
 class EmulationWarning(UserWarning):
-    """An emulation that runs, but whose timing may be worse than it could be."""
+    """The timing of an emulation may be worse than possible on this machine."""
 
 
 class MissingExtra(TailbackError, ImportError):
-    """An optional library that this needs is not installed; its text has the command that installs it.
+    """A required optional library is not installed; the text contains the command that installs it.
 
     Attributes
     ----------
     what, library, extra : str
-        What needs which library, and the extra of Tailback that brings it.
+        The feature, the library that it requires, and the extra of Tailback that installs it.
     """
 
     def __init__(self, what: str, library: str, extra: str) -> None:
@@ -224,13 +224,13 @@ class MissingExtra(TailbackError, ImportError):
         self.what, self.library, self.extra = what, library, extra
 
     def __str__(self) -> str:
-        return f"{self.what} needs {self.library}: {how_to_install(self.extra, self.library)}"
+        return f"{self.what} requires {self.library}: {how_to_install(self.extra, self.library)}"
 
 
 def how_to_install(extra: str, library: str) -> str:
-    """The command that installs what an extra asks for beside the copy of Tailback that runs, be it released or built here.
+    """The command that installs the libraries of an extra for this copy of Tailback, released or built from source.
 
-    Where Tailback is not installed, so that its extras are not known, the command names `library`.
+    If Tailback is not installed, its extras are unknown and the command names `library`.
     """
     import re
     import sys
@@ -245,7 +245,7 @@ def how_to_install(extra: str, library: str) -> str:
     python = Path(sys.executable)
     if Path.cwd() in python.parents[1:]:
         python = python.relative_to(Path.cwd())
-    # Double quotes hold in the shells of all systems.
+    # Double quotes work in the shells of all systems.
     words = [f'"{word}"' if re.search(r"[\s<>=]", word) else word for word in (str(python), *(found or [library]))]
     return " ".join([words[0], "-m pip install", *words[1:]])
 
@@ -274,4 +274,4 @@ class InternalError(TailbackError, RuntimeError):
 
 
 class StudyInterrupted(KeyboardInterrupt):
-    """Ctrl-C during a study. Runs that were finished are kept; `Study.resume` does the rest."""
+    """Ctrl-C during a study. Finished runs are stored; `Study.resume` runs the rest."""

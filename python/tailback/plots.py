@@ -1,4 +1,4 @@
-"""How pictures look and where they are written, in the manner of Tufte: ink for data, labels beside the lines."""
+"""Style and output of figures, following Tufte: ink for data, labels next to the lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["COLOURS", "PAGE", "STYLE", "End", "close", "name_ends", "require", "
 
 COLOURS = ("#1f5a99", "#c2571a", "#3c7d3c", "#8a3d8f", "#9a7b00", "#2a8a8a", "#a83248", "#555555")
 
-# Text stays text: it can be searched, and takes the fonts of the page.
+# Text remains text in SVG: it can be searched, and uses the fonts of the page.
 STYLE: Any = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -36,26 +36,26 @@ STYLE: Any = {
     "svg.hashsalt": "tailback",
 }
 
-# The same for figures inside a report.
+# Style of figures inside a report.
 PAGE: Any = {**STYLE, "font.size": 9.5, "font.sans-serif": ["DejaVu Sans"], "text.color": "#333333"}
 
-# Place, height and colour of a line's end.
+# x, y and colour of a line's end.
 End: TypeAlias = tuple[float, float, str]
 
 
 def require(*, window: bool = False) -> None:
-    """Raise what is in the way of a plot, before anything is run."""
+    """Raise an error if plotting is not possible, before anything is run."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtra("plotting", "matplotlib", "plot")
     if window:
         import matplotlib as mpl
 
         if mpl.get_backend().lower() == "agg":
-            raise OutputError("there is no display for a plot; with --out DIR it is written to DIR/plot.svg")
+            raise OutputError("there is no display for a plot; with --out DIR the plot is written to DIR/plot.svg")
 
 
 def close(figure: Figure) -> Figure:
-    """The figure, out of pyplot's hands: a notebook shows what it is handed, and an open figure a second time."""
+    """Detach a figure from pyplot, because notebooks would show an open figure a second time."""
     import matplotlib.pyplot as plt
 
     plt.close(figure)
@@ -63,25 +63,25 @@ def close(figure: Figure) -> Figure:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write the figure in the format that the name ends in.
+    """Write a figure in the format given by the file name's suffix.
 
     Raises
     ------
     OutputError
-        If matplotlib has no such format, or the file cannot be written.
+        matplotlib does not support the format, or the file cannot be written.
     """
     known = figure.canvas.get_supported_filetypes()
     kind = path.suffix.removeprefix(".").lower()
     if kind not in known:
-        raise OutputError(f"a plot cannot be written to {path}; expected a name that ends in .svg, .png or .pdf")
+        raise OutputError(f"cannot write a plot to {path}; expected a name that ends in .svg, .png or .pdf")
     try:
         figure.savefig(path, metadata={"Date": None} if kind == "svg" else None)
     except OSError as error:
-        raise OutputError(f"the plot cannot be written to {path}: {error.strerror or error}") from None
+        raise OutputError(f"cannot write the plot to {path}: {error.strerror or error}") from None
 
 
 def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:
-    """The name of each line at its end, moved apart where names would overlap. Call it when all limits are set."""
+    """Label each line at its end, moving labels apart where they would overlap. Call it after all limits are set."""
     points = 72 / axis.figure.dpi
     heights = {name: float(axis.transData.transform((x, y))[1]) * points for name, (x, y, _) in ends.items()}
     spread = _apart(heights, gap=11, top=float(axis.bbox.y1) * points)
@@ -98,7 +98,7 @@ def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:
 
 
 def _apart(heights: dict[str, float], gap: float, top: float = math.inf) -> dict[str, float]:
-    """Heights at least `gap` apart and at most `top`, in the same order, as near as can be; crowded names share their middle."""
+    """Heights at least `gap` apart and at most `top`, in the same order and with small shifts; crowded labels are centred."""
     blocks: list[tuple[list[str], float]] = []
     for name in sorted(heights, key=heights.__getitem__):
         names, middle = [name], heights[name]

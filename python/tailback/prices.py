@@ -1,8 +1,7 @@
-"""Price schemes without a network: what receivers conclude from the marks on probes.
+"""Price signalling schemes without a network: receivers estimate the price of a path from the marks on probe packets.
 
-In a network a scheme stands in the table ``prices`` of a scenario; here prices are given, and probes pass the queues one after
-another.
-
+In a scenario, the table ``prices`` configures a scheme. Here the prices of the queues are given, and probes pass the queues in
+order.
 >>> import tailback as tb
 >>> found = tb.prices.probe([[0.3], [0.1, 0.8]], after=[10, 100, 1000], scheme="adpm")
 >>> found.errors.shape
@@ -29,23 +28,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Probed", "probe"]
 
-# A minute or two of a core, of the slowest scheme.
+# Takes one or two minutes of a core with the slowest scheme.
 _MOST_PROBES = 10**10
 _SEEDS = 2**53
 
 
 @dataclass(frozen=True)
 class Probed:
-    """What receivers concluded: a row for each path, a column for each number of probes.
+    """Price estimates of the receivers: one row per path, one column per number of probes.
 
     Attributes
     ----------
     after : array of int
-        Probes sent.
+        Number of probes sent.
     estimates : array of float
-        What the receiver takes for the largest price of the path, or for the sum of its prices, as the scheme tells it.
+        Estimate of the path's largest price, or of the sum of its prices, depending on the scheme.
     prices : array of float
-        What that was, at the last of these probes.
+        Its true value at the last of these probes.
     """
 
     after: NDArray[np.int64]
@@ -54,7 +53,7 @@ class Probed:
 
     @property
     def errors(self) -> NDArray[np.float64]:
-        """Estimates less prices."""
+        """Estimates minus prices."""
         return self.estimates - self.prices
 
 
@@ -69,37 +68,37 @@ def probe(
     seed: int = 1,
     **settings: Any,
 ) -> Probed:
-    """Send probes over paths whose queues have these prices, and read off what receivers conclude.
+    """Send probes over paths whose queues have the given prices, and record the receivers' estimates.
 
     Parameters
     ----------
     prices : sequence of sequences of float
-        For each path the prices of its queues, 0 to 1. The sequence of probes is the same on all paths; what queues draw is not.
+        Prices of each path's queues, 0 to 1. All paths have the same sequence of probes, but independent random marking.
     after : sequence of int
-        Numbers of probes after which estimates are read, ascending from 1 on.
+        Numbers of probes after which estimates are recorded, ascending, at least 1.
     scheme : str
         ``exact``, ``adpm``, ``rem``, ``ram``, ``tpm`` or ``rpm``; `settings` are its settings, as in a scenario's ``prices``.
     identification : str
-        How packets are identified, of which probes are made: ``counting``, ``from_one``, ``byte_swapped``, ``random``,
-        ``checksum``.
+        Generation of the packets' identification fields, from which probe types are derived: ``ack_counting``, ``from_one``,
+        ``byte_swapped``, ``random``, ``checksum``.
     ramp : float, optional
-        The price of each path's first queue changes by this with each probe, and turns round at 0 and 1.
+        Change of the price of each path's first queue per probe; it reverses at 0 and 1.
     step : tuple of int and float, optional
-        From this probe on, counted from 0, the price of each path's first queue is another.
+        Probe number, from 0, and the price of each path's first queue from this probe on.
     seed : int
-        Of the sequence of probes and of what queues draw.
+        Seed of the sequence of probes and of the random marking.
 
     Raises
     ------
     ParameterError
-        If a price is not from 0 to 1, numbers of probes do not ascend, a path has more queues than the scheme tells apart, or
+        A price is not from 0 to 1, numbers of probes do not ascend, a path has more queues than the scheme distinguishes, or
         both `ramp` and `step` are given.
     ScenarioError
-        If there is no such scheme or setting.
+        There is no such scheme or setting.
 
     Examples
     --------
-    A price that jumps after a thousand probes is found again within a few:
+    The estimate follows a price that jumps after a thousand probes within a few probes:
 
     >>> import tailback as tb
     >>> found = tb.prices.probe([[0.2]], after=[1000, 1010], step=(1000, 0.7))
@@ -117,26 +116,26 @@ def probe(
     most = _core.most_hops(question)
     for number, path in enumerate(prices):
         if not isinstance(path, Sequence | np.ndarray):
-            raise ParameterError(f"prices[{number}] is {path!r}; expected the prices of a path's queues, such as [0.5]")
+            raise ParameterError(f"prices[{number}] is {path!r}; expected the prices of a path's queues, for example [0.5]")
         if not 1 <= len(path) <= most:
-            raise ParameterError(f"prices[{number}] is of {len(path)} queues; expected 1 to {most}, which the scheme tells apart")
+            raise ParameterError(f"prices[{number}] has {len(path)} queues; the scheme distinguishes 1 to {most} of them")
         for price in path:
             _check_price(f"prices[{number}]", price)
     if not len(after) or after[0] < 1 or any(later <= sooner for sooner, later in pairwise(after)):
         raise ParameterError("after does not ascend; expected numbers of probes in ascending order, the first at least 1")
     if after[-1] * sum(map(len, prices)) > _MOST_PROBES:
-        raise ParameterError(f"after asks for {after[-1]} probes on each path; expected at most {_MOST_PROBES} marks in all")
+        raise ParameterError(f"after requests {after[-1]} probes on each path; expected at most {_MOST_PROBES} marks in all")
     if not isinstance(seed, int) or not 0 <= seed < _SEEDS:
         raise ParameterError(f"seed is {seed!r}; expected a whole number from 0 to {_SEEDS - 1}")
     if ramp is not None and step is not None:
         raise ParameterError("ramp and step are both given; expected one of them")
     if ramp is not None and not (math.isfinite(ramp) and abs(ramp) <= 1):
-        raise ParameterError(f"ramp is {ramp}; expected a change for each probe from -1 to 1")
+        raise ParameterError(f"ramp is {ramp}; expected a change per probe from -1 to 1")
     if step is not None:
         if not (isinstance(step, Sequence) and len(step) == 2 and isinstance(step[0], int)):
-            raise ParameterError(f"step is {step!r}; expected a number of probes and a price, such as (1000, 0.7)")
+            raise ParameterError(f"step is {step!r}; expected a number of probes and a price, for example (1000, 0.7)")
         if step[0] < 0:
-            raise ParameterError(f"step is at probe {step[0]}; expected one from 0 on")
+            raise ParameterError(f"step is at probe {step[0]}; expected a probe number of at least 0")
         _check_price("step", step[1])
     found = _core.probe_estimates(question, prices, after, seed=seed, ramp=ramp, step=step)
     table = np.frombuffer(found).reshape(len(prices), len(after), 2)

@@ -1,7 +1,7 @@
-"""Statistics of one long run, and of values that are not normal: warm-up, batch means, bootstrap.
+"""Statistics of a single long run, and of values that are not normal: warm-up detection, batch means, bootstrap.
 
-Values of one run follow each other at equal steps, such as the rows of one flow in the trace ``throughput``; they may depend on
-each other. Values of `bootstrap` must not: one a seed. Every result is in the unit of the values.
+Values of a single run are equally spaced in time, for example the rows of one flow in the trace ``throughput``, and may be
+correlated. Values for `bootstrap` must be independent, for example one per seed. Results are in the unit of the values.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ __all__ = ["BatchMeans", "Bounds", "Interval", "WarmUp", "batch_means", "bootstr
 
 # White, Cobb and Spratt: means of five values each.
 _BATCH = 5
-# A standard error of fewer batch means says little.
+# The standard error of fewer batch means is not reliable.
 _FEWEST_MSER = 10
 # Schmeiser: 10 to 30 batches; with fewer the interval is wide and its width uncertain.
 _FEWEST_BATCHES = 10
 _FEWEST_RESAMPLES = 1000
-# Numbers that are drawn at once, so that memory does not grow with the number of resamples.
+# Size of a block of random numbers, so that memory does not grow with the number of resamples.
 _DRAWN = 1 << 20
 
 
 @dataclass(frozen=True)
 class WarmUp:
-    """Where a run seems to have settled.
+    """The estimated end of a run's warm-up.
 
     Attributes
     ----------
     discard : int
-        How many values from the front to leave out: a multiple of five.
+        Number of values to discard at the beginning, a multiple of five.
     mean : float
-        Of the others, as far as they fill batches of five.
+        Mean of the remaining values that fill batches of five.
     settled : bool
-        False if the best place is the last that was looked at, the middle of the run: it still changes, and should be longer.
+        False if the estimate is the last candidate, the middle of the run: the run is not stationary and should be longer.
     """
 
     discard: int
@@ -54,19 +54,19 @@ class WarmUp:
 
 @dataclass(frozen=True)
 class BatchMeans:
-    """The mean of a run, and how sure of it we are.
+    """The mean of a run with a confidence interval from batch means.
 
     Attributes
     ----------
     interval : Interval
-        Mean and half width of the 95 % interval of Student's t.
+        Mean and half width of the 95 % interval by Student's t.
     batches, size : int
-        How many batches, and values in each.
+        Number of batches, and number of values in each.
     correlation : float
-        Of neighbouring batch means, -1 to 1; NaN if all are the same.
+        Correlation of neighbouring batch means, -1 to 1; NaN if all are equal.
     correlated : bool
-        Whether that is more than independent means would show in 5 % of all cases. The interval is then too narrow: the run
-        should be longer, or the batches fewer.
+        Whether the correlation is significant at the 5 % level. The interval is then too narrow: the run should be longer, or the
+        batches fewer.
     """
 
     interval: Interval
@@ -78,7 +78,7 @@ class BatchMeans:
 
 @dataclass(frozen=True)
 class Bounds:
-    """A mean and the ends of its 95 % interval, which need not lie at equal distances."""
+    """A mean and its 95 % interval, which need not be symmetric."""
 
     mean: float
     low: float
@@ -86,20 +86,20 @@ class Bounds:
 
 
 def mser5(values: Iterable[float]) -> WarmUp:
-    """Where the warm-up of a run ends: the truncation that leaves the smallest standard error of the mean.
+    """Estimate the end of a run's warm-up by the truncation with the smallest standard error of the mean.
 
-    MSER-5: of the means of five values each, leave out the first d so that the sum of squared deviations of the n others, over
-    n^2, is smallest; d is at most half of them.
+    MSER-5 averages the values in batches of five and discards the first d batch means. It chooses d, at most half of the batches,
+    such that the sum of squared deviations of the n others, divided by n^2, is smallest.
 
     Parameters
     ----------
     values : sequence or array of float
-        Of one run, at equal steps; at least 50. Up to four at the end that fill no batch are left out.
+        Values of one run, equally spaced in time, at least 50. Up to four values at the end that fill no batch are ignored.
 
     Raises
     ------
     ParameterError
-        Too few values, or one that is no number.
+        There are too few values, or a value is not a finite number.
 
     References
     ----------
@@ -116,7 +116,7 @@ def mser5(values: Iterable[float]) -> WarmUp:
     means = _means(known, len(known) // _BATCH, _BATCH)
     last = len(means) // 2
     best, place, mean_there = math.inf, last, math.nan
-    # From the back, so that each truncation is one more value of a running mean and a running sum of squares (Welford 1962).
+    # Backwards, so that each step adds one value to a running mean and a running sum of squares (Welford 1962).
     mean = squares = 0.0
     for first in range(len(means) - 1, -1, -1):
         count = len(means) - first
@@ -129,21 +129,21 @@ def mser5(values: Iterable[float]) -> WarmUp:
 
 
 def batch_means(values: Iterable[float], batches: int = 20) -> BatchMeans:
-    """The mean of one long run and its 95 % interval, from the means of batches that follow each other.
+    """The mean of one long run with its 95 % confidence interval, from the means of consecutive batches.
 
-    Leave out the warm-up before (`mser5`). Neighbouring batch means should not be correlated, which von Neumann's ratio tests.
+    Discard the warm-up first (`mser5`). Neighbouring batch means should not be correlated; von Neumann's ratio tests this.
 
     Parameters
     ----------
     values : sequence or array of float
-        Of one run, at equal steps. Those at the end that fill no batch are left out.
+        Values of one run, equally spaced in time. Values at the end that fill no batch are ignored.
     batches : int
-        At least 10, and no more than half the number of values.
+        Number of batches: at least 10, at most half the number of values.
 
     Raises
     ------
     ParameterError
-        Too few batches or values, or a value that is no number.
+        There are too few batches or values, or a value is not a finite number.
 
     References
     ----------
@@ -170,25 +170,25 @@ def batch_means(values: Iterable[float], batches: int = 20) -> BatchMeans:
 def bootstrap(
     values: Iterable[float], *, seed: int, method: Literal["bca", "percentile"] = "bca", resamples: int = 9999
 ) -> Bounds:
-    """The mean of independent values and its 95 % interval, from the means of resampled values.
+    """The mean of independent values with its 95 % confidence interval, by bootstrap.
 
-    Unlike Student's t it assumes the values to be neither normal nor symmetric. With fewer than about ten values both are rough.
+    Unlike Student's t it does not assume normal or symmetric values. With fewer than about ten values both are rough.
 
     Parameters
     ----------
     values : sequence or array of float
-        Independent, such as one a seed; at least two.
+        Independent values, for example one per seed; at least two.
     seed : int
-        Of NumPy's default generator, >= 0: the same seed gives the same interval.
+        Seed of NumPy's default generator, >= 0; the same seed gives the same interval.
     method : "bca" or "percentile"
-        Corrected for bias and skewness, or the plain quantiles.
+        Corrected for bias and skewness, or plain quantiles.
     resamples : int
-        How often to draw, at least 1000.
+        Number of resamples, at least 1000.
 
     Raises
     ------
     ParameterError
-        Too few values or resamples, a value that is no number, or no such method.
+        There are too few values or resamples, a value is not a finite number, or there is no such method.
 
     References
     ----------
@@ -222,7 +222,7 @@ def bootstrap(
 
 
 def _resampled(values: list[float], resamples: int, seed: int) -> NDArray[np.float64]:
-    """Means of as many values, drawn with replacement."""
+    """Means of resamples with replacement, of the same size as the values."""
     import numpy as np
 
     data, draw = np.array(values), np.random.default_rng(seed)
@@ -235,7 +235,7 @@ def _resampled(values: list[float], resamples: int, seed: int) -> NDArray[np.flo
 
 
 def _corrected(levels: list[float], values: list[float], below: float) -> list[float]:
-    """The levels at which BCa reads the quantiles: Efron and Tibshirani, (14.10), (14.14) and, for a mean, (14.15)."""
+    """The corrected quantile levels of BCa: Efron and Tibshirani, (14.10), (14.14) and, for a mean, (14.15)."""
     normal = NormalDist()
     mean = fmean(values)
     cubes = math.fsum((value - mean) ** 3 for value in values)
@@ -250,7 +250,7 @@ def _means(values: list[float], batches: int, size: int) -> list[float]:
 
 
 def _correlation(means: list[float]) -> tuple[float, bool]:
-    """Of neighbours, and whether it is significant at 5 %, one-sided: von Neumann's ratio as a standard normal (Fishman)."""
+    """Lag-1 correlation, and whether it is significant at 5 %, one-sided: von Neumann's ratio as a standard normal (Fishman)."""
     middle, count = fmean(means), len(means)
     deviations = [mean - middle for mean in means]
     squares = math.fsum(deviation**2 for deviation in deviations)
@@ -263,7 +263,7 @@ def _correlation(means: list[float]) -> tuple[float, bool]:
 
 
 def _numbers(values: Iterable[float], fewest: int) -> list[float]:
-    """The values as finite floats, at least so many."""
+    """The values as finite floats, at least `fewest` of them."""
     try:
         known = [float(value) for value in values]
     except (TypeError, ValueError):
@@ -272,7 +272,7 @@ def _numbers(values: Iterable[float], fewest: int) -> list[float]:
         if not math.isfinite(value):
             raise ParameterError(f"`values[{place}]` is {value}; expected a finite number")
     if len(known) < fewest:
-        raise ParameterError(f"`values` has {len(known)}; expected at least {fewest}")
+        raise ParameterError(f"`values` has {len(known)} values; expected at least {fewest}")
     return known
 
 

@@ -47,9 +47,9 @@ class TestCommands:
             (("--over", BUFFER, "--where", "flows.tcp.count=3", "--out", "b.pdf"), "there is `1`, `2`"),
             (
                 ("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "b.xyz"),
-                "cannot be written to b.xyz; expected a name",
+                "cannot write a plot to b.xyz; expected a name",
             ),
-            (("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "no/b.pdf"), "cannot be written to no/b.pdf"),
+            (("--over", BUFFER, "--where", "flows.tcp.count=2", "--out", "no/b.pdf"), "cannot write the plot to no/b.pdf"),
         ):
             refused = command("study", "plot", "a", *asked)
             assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr

@@ -53,4 +53,4 @@ def test_the_command_line_shows_the_traceback_of_user_code_and_no_other(command:
     assert json.loads(done.stdout)["errors"][0]["message"] == "ZeroDivisionError: division by zero"
     done = command("run", "failing.toml", "--code", "nowhere.py")
     assert done.returncode == 2
-    assert "there is no such file" in done.stderr
+    assert "no such file" in done.stderr

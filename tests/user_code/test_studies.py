@@ -57,7 +57,7 @@ def test_parameters_of_user_code_vary_though_the_scenario_gives_none(tmp_path: P
     assert study.runs[path].tolist() == [0.5, 4.0]
     low, high = study.flows["sent_packets"].tolist()
     assert low != high
-    with pytest.raises(tb.ScenarioError, match="`Law` takes no `gian`"):
+    with pytest.raises(tb.ScenarioError, match="`Law` has no parameter `gian`"):
         tb.sweep(base, vary={"flows.tcp.tcp.controller.parameters.gian": [1]})
 
 

@@ -332,12 +332,12 @@ class Toll(Policy[object]):
         signal.price = 1.5
 
 
-@pytest.mark.parametrize("prices", [{"scheme": "exact"}, {"scheme": "adpm", "least": 0, "most": 6}])
+@pytest.mark.parametrize("prices", [{"scheme": "exact"}, {"scheme": "adpm", "min_price": 0, "max_price": 6}])
 def test_senders_of_a_price_hear_what_a_users_policy_writes(prices: dict[str, Any]) -> None:
     tb.policy("toll")(Toll)
     queue = {"buffer": "200 packets", "policy": "user:toll"}
     paid = {"topology.dumbbell.queue": queue, "duration": "10 s", "warmup": "2 s", "prices": prices}
-    run = tb.simulate(small({"kind": "maxnet", "fastest": "10 Mbps"}).with_(paid))
+    run = tb.simulate(small({"kind": "maxnet", "max_rate": "10 Mbps"}).with_(paid))
     assert run.groups["goodput_bps"][0] == pytest.approx(10e6 * math.exp(-1.5) * 1460 / 1500, rel=0.02)
 
 
@@ -357,7 +357,7 @@ def test_what_a_users_law_would_not_hear_is_warned_of() -> None:
             "flows.tcp.to": "end",
         }
     )
-    few = {"scheme": "tpm", "hops": 1, "least": 0, "most": 1}
+    few = {"scheme": "tpm", "hops": 1, "min_price": 0, "max_price": 1}
     with pytest.warns(tb.ScenarioWarning, match="should its code ask for prices: 2 queues tell prices on its path, more than"):
         scenario.with_({"prices": few}).check()
     with pytest.warns(tb.ScenarioWarning, match="tell a marginal cost and one over a rate, which do not go together"):
@@ -378,9 +378,9 @@ def test_a_law_may_bound_what_an_acknowledgement_releases() -> None:
 
 
 def test_what_a_law_wants_has_to_be_known() -> None:
-    with pytest.raises(tb.ParameterError, match="asks for `mark`; expected any of `marks`"):
+    with pytest.raises(tb.ParameterError, match="asks_for` has `mark`; expected any of `marks`"):
         tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"asks_for": {"mark"}}))
-    with pytest.raises(tb.ParameterError, match=r"asks for 'marks'; expected a set of words: \{'marks'\}"):
+    with pytest.raises(tb.ParameterError, match=r"asks_for` is 'marks';  expected a set of words: \{'marks'\}"):
         tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"asks_for": "marks"}))
 
 
@@ -406,12 +406,12 @@ def test_parameters_that_a_class_does_not_take_and_those_that_it_needs() -> None
     (problem,) = refused(tb.Scenario(CELLS).with_({"topology.dumbbell.queue": queue}))
     assert (problem.at, problem.message, problem.expected) == (
         "topology.dumbbell.queue.parameters.treshold",
-        "`Epd` takes no `treshold`",
+        "`Epd` has no parameter `treshold`",
         "`threshold`",
     )
     queue["parameters"] = {}
     (problem,) = refused(tb.Scenario(CELLS).with_({"topology.dumbbell.queue": queue}))
-    assert (problem.at, problem.message) == ("topology.dumbbell.queue.parameters", "`Epd` needs `threshold`")
+    assert (problem.at, problem.message) == ("topology.dumbbell.queue.parameters", "`Epd` requires `threshold`")
     (problem,) = refused(small({"kind": "user:reno", "parameters": {"start": 1}}))
     assert (problem.at, problem.expected) == ("flows.tcp.tcp.controller.parameters.start", "no parameters")
 
@@ -433,7 +433,7 @@ def test_what_cannot_be_registered() -> None:
     class Half(Controller):
         def on_ack(self, ack: Ack) -> None: ...
 
-    with pytest.raises(tb.ParameterError, match=r"`.*Half` has no `on_congestion`, `on_timeout`"):
+    with pytest.raises(tb.ParameterError, match=r"`.*Half` does not define `on_congestion`, `on_timeout`"):
         tb.controller("half")(Half)
     with pytest.raises(tb.ParameterError, match=r"expected a subclass of `tailback\.user_code\.Policy`"):
         tb.policy("reno")(user_laws.Reno)
@@ -517,7 +517,7 @@ def test_what_user_code_is_told_can_be_made_for_its_tests() -> None:
     assert law.window == 5.0
     seen = Congestion(now_s=0.2, in_flight=5, repeated=False)
     law.on_congestion(seen)
-    assert (law.window, repr(seen)) == (2.0, "Congestion(now_s=0.2, in_flight=5, repeated=false, least_window=2)")
+    assert (law.window, repr(seen)) == (2.0, "Congestion(now_s=0.2, in_flight=5, repeated=false, min_window=2)")
 
 
 def test_a_file_is_loaded_once_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:

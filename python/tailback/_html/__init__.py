@@ -1,4 +1,4 @@
-"""Everything that is HTML: pages and what notebooks show, from templates that escape whatever they are handed."""
+"""HTML of reports and notebooks, from templates that escape their values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCRIPT", "Lines", "Shown", "hint", "markup", "notebook", "page", "rendered"]
 
-# What makes plots of reports and of the site interactive. `make web` builds it from web/; the wheel has it.
+# Makes plots of reports and of the site interactive. `make web` builds it from web/; the wheel contains it.
 SCRIPT = files("tailback") / "_web" / "plots.js"
 
 
@@ -27,13 +27,13 @@ class Shown:
     Attributes
     ----------
     caption : str
-        What stands above it; nothing if empty.
+        Text above the table; none if empty.
     columns : sequence of str
-        The heads.
+        Column heads.
     rows : iterable of sequences of str
         Cells.
     rest : str
-        A line below, such as what is left out; nothing if empty.
+        Line below the table, for example the number of omitted rows; none if empty.
     """
 
     caption: str
@@ -51,30 +51,30 @@ class Lines:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """A template of the package, by its path in it (``papers/report.html``), with these values."""
+    """Render a template of the package, given its path in the package (``papers/report.html``)."""
     return _environment().get_template(template).render(values)
 
 
 def notebook(
     title: str = "", *, tables: Iterable[Shown] = (), lists: Iterable[Lines] = (), texts: Iterable[str] = (), code: str = ""
 ) -> str:
-    """What a notebook shows of an object: a title, tables, lists, paragraphs and verbatim text, in this order."""
+    """HTML representation for a notebook: title, tables, lists, paragraphs and verbatim text, in this order."""
     return rendered("_html/notebook.html", title=title, tables=tables, lists=lists, texts=texts, code=code)
 
 
 def page(template: str, inks: Mapping[str, str], **values: Any) -> str:
-    """A report: a template that extends ``_html/page.html``. `inks`: variables of its style when the page is dark."""
+    """Render a report from a template that extends ``_html/page.html``. `inks` are CSS variables of the dark mode."""
     return rendered(template, inks=inks, script=_Script.of_package(), **values)
 
 
 def hint() -> str:
-    """A paragraph that says how plots are used; hidden until the script has made some."""
+    """A paragraph that explains how to use plots; hidden until the script has made them interactive."""
     parts: Any = _environment().get_template("_html/parts.html").module
     return str(parts.hint())
 
 
 def markup(text: str) -> Markup:
-    """Text that is HTML already, made by a program that escapes: an SVG of matplotlib's, or a template's output."""
+    """Mark text as HTML that needs no escaping: an SVG by matplotlib, or a template's output."""
     from markupsafe import Markup
 
     return Markup(text)
@@ -82,7 +82,7 @@ def markup(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class _Script:
-    """The one script of a page, and by which source its policy lets it run; empty in a checkout that has not built it."""
+    """The script of a page, with its source for the content security policy; empty if it has not been built (in a checkout)."""
 
     text: Markup
     source: str
@@ -98,15 +98,15 @@ class _Script:
 
 @cache
 def _environment() -> Environment:
-    # Whoever shows no HTML does without it.
+    # Imported here because most commands produce no HTML.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("tailback", "")
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    # JSON in a page: NaN would be no JSON.
+    # JSON does not allow NaN.
     made.policies["json.dumps_kwargs"] = {"allow_nan": False}
     made.filters["markup"] = markup
     made.filters["thousands"] = lambda number: f"{number:,.0f}"
-    # No line begins with the sign of percent.
+    # Prevents line breaks before a percent sign.
     made.filters["unbroken"] = lambda text: text.replace(" %", markup("\N{NO-BREAK SPACE}%"))
     return made

@@ -1,12 +1,11 @@
-"""User code: control laws, queue policies and traffic sources in Python.
+"""User code: congestion controllers, queue policies and traffic sources in Python.
 
-A class registers under a name, and a scenario names it: ``controller = {kind = "user:aimd", parameters = {gain = 2}}``, ``queue =
-{policy = "user:NAME", ...}``, ``source = {kind = "user:NAME", ...}``. Each flow has its own controller or source, and each port
-its own policy: an object of that class, constructed with the scenario's parameters as keyword arguments.
+A class is registered under a name, which a scenario refers to: ``controller = {kind = "user:aimd", parameters = {gain = 2}}``,
+``queue = {policy = "user:NAME", ...}``, ``source = {kind = "user:NAME", ...}``. Each flow has its own controller or source, and
+each port its own policy: an instance of the class, constructed with the scenario's parameters as keyword arguments.
 
-Times are seconds and rates bit/s, as floats; windows count segments, as everywhere in Tailback. Everything random has to come
-from the `Draw` that an object is handed, and nothing may be shared between objects: then a run is a function of its scenario
-and seed, as it is without user code.
+Times are seconds and rates bit/s, as floats; windows are in segments. All random numbers must come from the `Draw` that an object
+receives, and objects must not share state: then a run is a function of its scenario and seed, as without user code.
 
 >>> import tailback as tb
 >>> @tb.controller("aimd")

@@ -1,7 +1,7 @@
-"""What the source of a class is, so that results of different code never pass for each other's.
+"""Fingerprints of the source of classes, so that results of different code are never confused.
 
-Covered is every file that the class and its bases outside Tailback are written in, as it was when the class was registered; of a
-class from a notebook cell, the cell. Not covered is what those files import.
+A fingerprint covers every file that defines the class or one of its bases outside Tailback, as of the registration of the class;
+for a class from a notebook cell, the cell. It does not cover modules that these files import.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Fingerprint", "fingerprint"]
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """SHA-256 of the source, what it is of (``file``, ``cell``, ``bytecode``), and the file of the class, if it has one."""
+    """SHA-256 of the source, its kind (``file``, ``cell``, ``bytecode``), and the file of the class, if any."""
 
     sha256: str
     covers: str
@@ -28,7 +28,7 @@ class Fingerprint:
 
 
 def fingerprint(cls: type) -> Fingerprint:
-    """The fingerprint of a class. Where no source can be read, such as of `exec`, it is of the compiled code."""
+    """The fingerprint of a class. If the source is not available, for example with `exec`, it covers the compiled code."""
     hash = hashlib.sha256()
     covers, own, seen = "file", None, set()
     for part in cls.__mro__:
@@ -55,7 +55,7 @@ def fingerprint(cls: type) -> Fingerprint:
 
 
 def _codes(cls: type) -> Iterator[CodeType]:
-    """The code of the methods that a class itself defines."""
+    """The code objects of the methods that the class itself defines."""
     for value in vars(cls).values():
         function = _unwrapped(value)
         if isinstance(function, FunctionType):
@@ -63,13 +63,13 @@ def _codes(cls: type) -> Iterator[CodeType]:
 
 
 def _unwrapped(value: Any) -> Any:
-    """The function behind a property, a class method or a decorator."""
+    """The function of a property, class method or decorated function."""
     value = getattr(value, "fget", None) or getattr(value, "__func__", value)
     return getattr(value, "__wrapped__", value)
 
 
 def _compiled(code: CodeType) -> bytes:
-    """Without file names and lines."""
+    """The compiled code without file names and line numbers."""
     inner = [_compiled(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     constants = [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
     return code.co_code + marshal.dumps((code.co_names, code.co_varnames)) + repr(constants).encode() + b"".join(inner)

@@ -1,4 +1,4 @@
-"""Files with user code, and how another process finds them."""
+"""Load files with user code, and find registered classes in other processes."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ __all__ = ["Place", "ensure", "load", "place"]
 
 
 def load(file: str | os.PathLike[str]) -> ModuleType:
-    """Run a Python file, so that the classes in it are registered. A file that is already loaded is not loaded again.
+    """Run a Python file, so that its classes are registered. A file that is already loaded is not loaded again.
 
-    The file becomes a module by its own name, and may import from its own folder, as a script may.
+    The file becomes a module with the file's name, and may import from its directory, like a script.
 
     Parameters
     ----------
     file : path
-        Such as ``my_laws.py``; the name has to be one that Python can import.
+        For example ``my_laws.py``; the name must be importable.
 
     Raises
     ------
     ParameterError
-        It is missing or not a Python file, or a loaded module already has its name.
+        The file is missing or not a Python file, or a loaded module already has its name.
     UserCodeError
-        It raises something; that is the ``__cause__``.
+        The file raises an exception, which is the ``__cause__``.
     """
     path = Path(file)
     if path.suffix != ".py" or not path.stem.isidentifier():
-        raise ParameterError(f"`{path}` cannot be loaded; expected the name of a Python file, such as `my_laws.py`")
+        raise ParameterError(f"`{path}` cannot be loaded; expected the name of a Python file, for example `my_laws.py`")
     try:
         there = path.is_file()
     except OSError as error:
         raise ParameterError(f"`{path}` cannot be loaded; {error.strerror}") from None
     if not there:
-        raise ParameterError(f"`{path}` cannot be loaded; there is no such file")
+        raise ParameterError(f"`{path}` cannot be loaded; no such file")
     path, name = path.resolve(), path.stem
     known = sys.modules.get(name)
     if known is not None:
@@ -62,7 +62,7 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
     except KeyboardInterrupt:
         del sys.modules[name]
         raise
-    except BaseException as error:  # A file that calls `exit()` is no program of its own.
+    except BaseException as error:  # Includes the SystemExit of a file that calls `exit()`.
         del sys.modules[name]
         raise UserCodeError(f"{type(error).__name__}: {error}", path.name, "", None) from error
     return module
@@ -70,7 +70,7 @@ def load(file: str | os.PathLike[str]) -> ModuleType:
 
 @dataclass(frozen=True)
 class Place:
-    """Where another process finds a registered class: its module, the file of that, and what its source was."""
+    """Where another process finds a registered class: its module, the file of the module, and the hash of its source."""
 
     kind: str
     name: str
@@ -80,24 +80,24 @@ class Place:
 
 
 def place(kind: str, name: str) -> Place:
-    """The place of a class, which is registered."""
+    """The place of a registered class."""
     known = required(kind, name)
     return Place(kind, name, known.cls.__module__, known.fingerprint.file, known.fingerprint.sha256)
 
 
 def ensure(places: tuple[Place, ...]) -> None:
-    """Let these classes be registered here: imported by their module, or else loaded from their file.
+    """Register these classes in this process, by importing their modules or else loading their files.
 
     Raises
     ------
     ParameterError
-        Neither does it, or the code here is not the same.
+        A class is not found, or its source differs.
     """
     for wanted in places:
         known = registered(wanted.kind, wanted.name) or _found(wanted)
         if known is None:
             raise ParameterError(
-                f"this worker does not find the {wanted.kind} `{wanted.name}`: neither in the module `{wanted.module}` nor in "
+                f"this worker cannot find the {wanted.kind} `{wanted.name}`: neither in the module `{wanted.module}` nor in "
                 f"{f'the file `{wanted.file}`' if wanted.file else 'any file'}; put it in a file that workers can read"
             )
         if known.fingerprint.sha256 != wanted.sha256:

@@ -1,4 +1,4 @@
-"""Which classes there are, by the names that scenarios give them."""
+"""The registry of user-defined classes by name."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ C = TypeVar("C", bound=type)
 
 _BASES: dict[str, type] = {"controller": Controller, "policy": Policy, "source": Source}
 
-# What a controller may want.
+# Valid values of `Controller.asks_for`.
 _ASKED_FOR = ("marks", "price", "one_way_delay", "delivered_rate", "release")
 
-# As the scenario has it.
+# Valid names, as in the scenario's schema.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 
 
 @dataclass(frozen=True)
 class Registered:
-    """A class, and what its source was when it was registered."""
+    """A class and its fingerprint at registration."""
 
     cls: type
     fingerprint: Fingerprint
@@ -51,29 +51,29 @@ _registered: dict[tuple[str, str], Registered] = {}
 
 
 def controller(name: str) -> Callable[[C], C]:
-    """Register a subclass of `Controller`, for scenarios to name as ``user:NAME``.
+    """Register a subclass of `Controller`, which scenarios refer to as ``user:NAME``.
 
     Parameters
     ----------
     name : str
-        At most 64 letters, digits, ``_`` and ``-``. Built-in laws have names of their own: ``user:reno`` is not ``reno``.
+        At most 64 letters, digits, ``_`` and ``-``. Names of built-in controllers may be reused: ``user:reno`` is not ``reno``.
 
     Raises
     ------
     ParameterError
         The name is not valid or belongs to another class, or the class is not a subclass or lacks a method. A class that is
-        defined again, as when a notebook cell is rerun, replaces the previous one.
+        defined again, for example by rerunning a notebook cell, replaces the previous one.
     """
     return _register("controller", name)
 
 
 def policy(name: str) -> Callable[[C], C]:
-    """Register a subclass of `Policy`; otherwise as `controller`."""
+    """Register a subclass of `Policy`; otherwise like `controller`."""
     return _register("policy", name)
 
 
 def source(name: str) -> Callable[[C], C]:
-    """Register a subclass of `Source`; otherwise as `controller`."""
+    """Register a subclass of `Source`; otherwise like `controller`."""
     return _register("source", name)
 
 
@@ -85,16 +85,15 @@ def _register(kind: str, name: Any) -> Callable[[C], C]:
     def register(cls: C) -> C:
         base = _BASES[kind]
         if not isinstance(cls, type) or not issubclass(cls, base):
-            raise ParameterError(f"{cls!r} is no {kind}; expected a subclass of `tailback.user_code.{base.__name__}`")
+            raise ParameterError(f"{cls!r} is not a {kind}; expected a subclass of `tailback.user_code.{base.__name__}`")
         if missing := sorted(getattr(cls, "__abstractmethods__", ())):
-            raise ParameterError(f"`{cls.__qualname__}` has no {', '.join(f'`{method}`' for method in missing)}")
+            raise ParameterError(f"`{cls.__qualname__}` does not define {', '.join(f'`{method}`' for method in missing)}")
         if isinstance(asked := getattr(cls, "asks_for", ()), str):
-            raise ParameterError(f"`{cls.__qualname__}` asks for {asked!r}; expected a set of words: {{{asked!r}}}")
+            raise ParameterError(f"`{cls.__qualname__}.asks_for` is {asked!r}; expected a set of words: {{{asked!r}}}")
         for word in sorted(asked):
             if word not in _ASKED_FOR:
-                raise ParameterError(
-                    f"`{cls.__qualname__}` asks for `{word}`; expected any of {', '.join(f'`{known}`' for known in _ASKED_FOR)}"
-                )
+                expected = ", ".join(f"`{known}`" for known in _ASKED_FOR)
+                raise ParameterError(f"`{cls.__qualname__}.asks_for` has `{word}`; expected any of {expected}")
         known = _registered.get((kind, name))
         if known is not None and _place(known.cls) != _place(cls):
             raise ParameterError(f"the {kind} `{name}` is `{_place(known.cls)}` already; `{_place(cls)}` needs another name")
@@ -105,23 +104,23 @@ def _register(kind: str, name: Any) -> Callable[[C], C]:
 
 
 def _place(cls: type) -> str:
-    """Where a class is written. The main module of a process that was started by another has a name of its own there."""
+    """Module and name of a class. The main module has another name in a process started by multiprocessing."""
     module = "__main__" if cls.__module__ == "__mp_main__" else cls.__module__
     return f"{module}.{cls.__qualname__}"
 
 
 def registered(kind: str, name: str) -> Registered | None:
-    """What has that name, if anything has."""
+    """The class with this name, or None."""
     return _registered.get((kind, name))
 
 
 def required(kind: str, name: str) -> Registered:
-    """What has that name, as something has."""
+    """The class with this name, which must exist."""
     return _registered[kind, name]
 
 
 def provenance_of(names: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    """What provenance tells of some classes, which are registered: kind, name, class, file, hash and what that covers."""
+    """Provenance of registered classes: kind, name, class, file, hash and kind of source."""
     return [_provenance_of(kind, name) for kind, name in names]
 
 
@@ -137,27 +136,27 @@ def _provenance_of(kind: str, name: str) -> dict[str, Any]:
     }
 
 
-# What the core asks.
+# Functions that the core calls.
 
 
 def registered_names(kind: str) -> list[str]:
-    """Names that a scenario may give."""
+    """All names that scenarios may use."""
     return sorted(name for known, name in _registered if known == kind)
 
 
 def registered_class(kind: str, name: str) -> type:
-    """The class of that name, which there is."""
+    """The class with this name, which must exist."""
     return required(kind, name).cls
 
 
 def misfit(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None:
-    """What is wrong with the parameters (JSON) for the class of that name: which, what, and what would fit."""
+    """Check parameters (JSON) against the constructor of a class. Returns name, problem and expected value, or None."""
     given: dict[str, Any] = json.loads(parameters)
     cls = registered_class(kind, name)
     try:
         takes = inspect.signature(cls).parameters
     except (TypeError, ValueError):
-        # A class whose constructor cannot be looked into says so when it is made.
+        # The constructor has no signature; it reports errors itself when it is called.
         return None
     positional = 1 if kind == "controller" else 0
     keywords = {
@@ -169,14 +168,14 @@ def misfit(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None
     listed = ", ".join(f"`{word}`" for word in keywords) or "no parameters"
     for word in given:
         if word not in keywords and not takes_any:
-            return word, f"`{cls.__qualname__}` takes no `{word}`", f"{'one of ' if len(keywords) > 1 else ''}{listed}"
+            return word, f"`{cls.__qualname__}` has no parameter `{word}`", f"{'one of ' if len(keywords) > 1 else ''}{listed}"
     missing = [word for word, parameter in keywords.items() if parameter.default is parameter.empty and word not in given]
     if missing:
-        return "", f"`{cls.__qualname__}` needs `{missing[0]}`", f"`{missing[0]}` among the parameters; it takes {listed}"
+        return "", f"`{cls.__qualname__}` requires `{missing[0]}`", f"`{missing[0]}` in the parameters; it takes {listed}"
     return None
 
 
 def sources(places: list[tuple[str, str, str]]) -> tuple[str, str]:
-    """For each place, kind and name: what content hashes cover, and what provenance tells, as JSON."""
+    """The text that content hashes cover, and the provenance as JSON, for a list of places, kinds and names."""
     covered = {f"{kind} {name} {required(kind, name).fingerprint.sha256}" for _, kind, name in places}
     return "\n".join(sorted(covered)), json.dumps([{"at": at, **_provenance_of(kind, name)} for at, kind, name in places])
