@@ -80,27 +80,27 @@ def test_what_the_inputs_cannot_bring_no_buffer_gives() -> None:
     answers = tb.size_buffer(**{**TRUNK, "inputs": 4, "target": 0.8})
     assert answers.recommended is None
     assert (
-        answers.advice == "No buffer gives 80 %: the inputs, each as fast as a transmitter, bring 25 % of the capacity at most."
+        answers.advice == "No buffer achieves 80 %: the inputs, each as fast as a transmitter, carry at most 25 % of the capacity."
     )
 
 
 @pytest.mark.parametrize("target", [0.7, 1])
-def test_a_buffer_beyond_all_numbers_is_told_as_that(target: float) -> None:
+def test_a_buffer_out_of_integer_range_is_reported_as_such(target: float) -> None:
     answers = tb.size_buffer(rate="10000 Gbps", base_rtt="10000 s", transmitters=10**6, packet="1 B", flows=1, target=target)
     assert answers["bandwidth_delay"].buffer is None
     assert "2^53 packets or more" in answers.advice
 
 
-def test_of_one_flow_it_is_said_why_not_what_flows_give_up_together() -> None:
+def test_the_advice_for_one_flow_explains_why_synchronised_is_too_small() -> None:
     answers = tb.size_buffer(rate="10 Mbps", base_rtt="61.36 ms", flows=1, paced=False, target=0.9)
-    assert f"Not the {answers['synchronised'].buffer:,} packets of synchronised" in answers.advice
+    assert f"The {answers['synchronised'].buffer:,} packets of synchronised may be too few" in answers.advice
 
 
 def test_a_trunk_that_is_not_on_the_map_is_recommended_with_a_warning() -> None:
     answers = tb.size_buffer(**{**TRUNK, "transmitters": 300, "inputs": 1200, "paced": True}, target=0.8)
     assert answers.recommended is answers["cui_trunk"]
-    assert "Nobody has measured" in answers.advice
-    assert re.search(r"The next rule has [\d,]+ packets \(\w+\)", answers.advice)
+    assert "has not been measured" in answers.advice
+    assert re.search(r"The next rule requires [\d,]+ packets \(\w+\)", answers.advice)
     assert "for all that were measured" in str(answers)
     assert "measured" not in str(tb.size_buffer(**TRUNK, target=0.8))
 
@@ -108,7 +108,7 @@ def test_a_trunk_that_is_not_on_the_map_is_recommended_with_a_warning() -> None:
 def test_what_bursts_need_is_enough_in_the_simulation() -> None:
     def scenario(buffer: int) -> tb.Scenario:
         tcp: Any = {"preset": "newreno", "mss": "1000 B", "delayed_ack": False}
-        flows: Any = {"count": 150, "rtt": {"uniform": ["60 ms", "180 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": tcp}
+        flows: Any = {"count": 150, "propagation_rtt": {"uniform": ["60 ms", "180 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": tcp}
         flows["sender_access"] = {"rate": "40 Mbps"}
         return tb.dumbbell(
             rate="200 Mbps", delay="10 ms", buffer=f"{buffer} packets", duration="40 s", warmup="20 s", flows={"web": flows}
@@ -129,7 +129,7 @@ def test_a_scenario_says_what_is_not_given() -> None:
         delay="10 ms",
         buffer="40 packets",
         duration="10 s",
-        flows={"web": {"count": 20, "rtt": {"evenly": ["80 ms", "120 ms"]}, "tcp": {"preset": "sack", "pacing": True}}},
+        flows={"web": {"count": 20, "propagation_rtt": {"evenly": ["80 ms", "120 ms"]}, "tcp": {"preset": "sack", "pacing": True}}},
     )
     answers = tb.size_buffer(scenario, target=0.9)
     assert (answers.question.flows, answers.question.rate_bps, answers.question.packet_bytes) == (20, 50e6, 1500)
@@ -145,7 +145,7 @@ def test_a_scenario_says_what_is_not_given() -> None:
 def test_flows_of_one_line_count_where_they_cross(conversion: bool, flows: int, inputs: int, transmitters: int) -> None:
     """Those of a trunk come over all its inputs, and where packets stay on their wavelength each channel has its own."""
     scenario = tb.dwdm(
-        inputs=16, transmitters=4, conversion=conversion, rate="250 Mbps", buffer="8 packets", flows=200, duration="20 s"
+        inputs=16, transmitters=4, wavelength_conversion=conversion, rate="250 Mbps", buffer="8 packets", flows=200, duration="20 s"
     )
     asked = tb.size_buffer(scenario, target=0.8).question
     assert (asked.flows, asked.inputs, asked.transmitters) == (flows, inputs, transmitters)
@@ -167,7 +167,7 @@ def test_what_no_rule_knows_of_is_said() -> None:
 @pytest.mark.parametrize("target", [0.6, 0.8])
 def test_what_is_recommended_reaches_the_target_in_the_simulation(target: float) -> None:
     """Paced flows over links of their own: the rule is conservative. At 90 % it is not, and says so: docs/howto/buffer_sizing.md."""
-    shape = {"count": 40, "rtt": {"uniform": ["60 ms", "180 ms"]}, "sender_access": {"rate": "100 Mbps"}}
+    shape = {"count": 40, "propagation_rtt": {"uniform": ["60 ms", "180 ms"]}, "sender_access": {"rate": "100 Mbps"}}
     tcp = {"preset": "newreno", "pacing": True, "delayed_ack": False, "mss": "1000 B"}
     start = {"uniform": ["0 s", "5 s"]}
 
@@ -204,7 +204,7 @@ def test_a_notebook_shows_every_answer_and_the_advice() -> None:
 
 
 def test_flows_that_come_and_go_are_not_counted_as_flows_that_last() -> None:
-    transfers: Any = {"arrivals": {"load": 0.5, "of": "10 Mbps"}, "size": "20 kB", "tcp": {"preset": "sack"}}
+    transfers: Any = {"arrivals": {"load": 0.5, "reference_rate": "10 Mbps"}, "size": "20 kB", "tcp": {"preset": "sack"}}
     link: Any = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packets", "duration": "10 s"}
     with pytest.raises(tb.ParameterError, match="expected flows without a `size`"):
         tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers}), target=0.9)

@@ -1,4 +1,4 @@
-//! Which rule is meant for a case, and why.
+//! //! Selection of the rule that applies to a case, with the reason.
 
 use crate::judgement::{Answer, has_few_of_a_channel, is_tried};
 use crate::question::Question;
@@ -6,7 +6,7 @@ use crate::trunk_map::is_measured;
 use crate::words::{digits, packets};
 use tailback_models::limits::{FEW_FLOWS, LOSE_TOGETHER, SHORT_WINDOW};
 
-/// The answers to a question, by the names of their rules.
+/// The answers to a question, by rule name.
 struct Known<'a>(&'a [Answer]);
 
 impl Known<'_> {
@@ -23,8 +23,9 @@ impl Known<'_> {
         self.packets(rule).unwrap_or(0)
     }
 
-    /// What is asked for is at the least a product of rate and time, which has an answer unless it is beyond all numbers.
-    fn said(&self, rule: &str) -> String {
+    /// The buffer as text. The recommended rules are at least a product of rate and time, which is defined unless it exceeds
+    /// integer range.
+    fn size_text(&self, rule: &str) -> String {
         self.packets(rule).map_or_else(|| "2^53 packets or more".into(), packets)
     }
 
@@ -32,44 +33,47 @@ impl Known<'_> {
         self.get(rule).is_some_and(|answer| answer.meant)
     }
 
-    /// Why the buffer of a rule that is not meant is not recommended.
+    /// Reason why the buffer of a rule that does not apply is not recommended.
     fn instead_of(&self, rule: &str) -> String {
         match self.get(rule) {
             Some(Answer { meant: false, packets: Some(places), why, .. }) => {
-                format!(" Not the {} of {rule}: {why}.", packets(*places))
+                format!(" The {} of {rule} do not apply: {why}.", packets(*places))
             }
             _ => String::new(),
         }
     }
 }
 
-/// The rule, or `None` where no buffer reaches the target; and a sentence or two.
+/// The recommended rule, or `None` if no buffer reaches the target; and an explanation in a sentence or two.
 pub(crate) fn advice(question: &Question, answers: &[Answer]) -> (Option<&'static str>, String) {
     let known = Known(answers);
     let poisson = if question.is_plain_link() { "cui_link" } else { "cui_trunk" };
     let target = format!("{} %", digits(100.0 * question.target, 6));
     if let Some(inputs) = question.inputs.filter(|inputs| (*inputs as f64) < question.target * question.transmitters as f64) {
         let most = digits(100.0 * inputs as f64 / question.transmitters as f64, 3);
-        let why = format!("the inputs, each as fast as a transmitter, bring {most} % of the capacity at most");
-        return (None, format!("No buffer gives {target}: {why}."));
+        let why = format!("the inputs, each as fast as a transmitter, carry at most {most} % of the capacity");
+        return (None, format!("No buffer achieves {target}: {why}."));
     }
     if let Some(load) = question.most_by_access().filter(|load| *load < question.target) {
         let most = digits(100.0 * load, 3);
-        return (None, format!("No buffer gives {target}: the senders' own links bring {most} % of the capacity at most."));
+        return (None, format!("No buffer achieves {target}: the senders' access links carry at most {most} % of the capacity."));
     }
     if question.target >= 1.0 {
         let rule = if known.packets("full_utilisation").is_some() { "full_utilisation" } else { "bandwidth_delay" };
-        return (Some(rule), format!("A link that is never idle takes {}: {rule}.", known.said(rule)));
+        return (Some(rule), format!("Full utilisation requires {} ({rule}).", known.size_text(rule)));
     }
     if let Some(load) = question.over_provision().filter(|load| *load <= question.target) {
         let most = digits(100.0 * load, 3);
-        return (None, format!("No buffer gives {target}: at their largest windows all flows together use {most} %."));
+        return (None, format!("No buffer achieves {target}: at their largest windows all flows together use {most} %."));
     }
     if known.is_meant("enachescu") {
-        let places = known.said("enachescu");
-        return (Some("enachescu"), format!("The windows end below the capacity, so only bursts have to be held: {places}."));
+        let places = known.size_text("enachescu");
+        return (
+            Some("enachescu"),
+            format!("The largest windows do not fill the link, so that the buffer only has to absorb bursts: {places}."),
+        );
     }
-    // Few flows may halve together, and what they send in bursts has to be held all the same.
+    // Few flows may halve together; the buffer has to absorb their bursts as well.
     let bursts = if known.is_meant("unpaced") { "unpaced" } else { "appenzeller" };
     let is_few = question.flows < FEW_FLOWS || known.packets(bursts).is_none();
     let otherwise = if is_few { of_few(question, &known) } else { bursts };
@@ -79,33 +83,34 @@ pub(crate) fn advice(question: &Question, answers: &[Answer]) -> (Option<&'stati
     if is_few {
         return for_few(question, &known, poisson, otherwise, &target);
     }
-    (Some(bursts), format!("For {target}: {} ({bursts}).{}", known.said(bursts), known.instead_of(poisson)))
+    (Some(bursts), format!("For {target}: {} ({bursts}).{}", known.size_text(bursts), known.instead_of(poisson)))
 }
 
 fn if_smooth(question: &Question, known: &Known, poisson: &str, otherwise: &str, target: &str) -> String {
     let mut check = String::new();
     if question.target > LOSE_TOGETHER {
-        check += " Simulate it: above 85 % paced flows may lose together.";
+        check += "  Verify by simulation: above 85 % paced flows may lose packets at the same time.";
     }
     if question.share() < SHORT_WINDOW {
-        check += " Simulate it: with fewer than 12 packets under way flows wait for timeouts.";
+        check += "  Verify by simulation: with fewer than 12 packets in flight per flow, timeouts are frequent.";
     }
     if poisson == "cui_trunk" && has_few_of_a_channel(question) {
-        check += " Simulate it: with a tenth of a channel and more for each flow, single flows decide.";
+        check +=
+            "  Verify by simulation: with a tenth of a channel or more per flow, individual flows determine the utilisation.";
     }
     let is_smooth = question.smooth() == Some(true);
     if !is_measured(question.inputs, question.transmitters, known.places(poisson), question.target) {
-        check += " Nobody has measured how far the model behind it is off for such a trunk: simulate it.";
+        check += "  The error of its loss model has not been measured for such a trunk: verify by simulation.";
         if is_smooth {
-            check += &format!(" The next rule has {} ({otherwise}).", known.said(otherwise));
+            check += &format!(" The next rule requires {} ({otherwise}).", known.size_text(otherwise));
         }
     }
-    let text = format!("For {target}: {} ({poisson})", known.said(poisson));
+    let text = format!("For {target}: {} ({poisson})", known.size_text(poisson));
     if is_smooth {
         return format!("{text}.{check}");
     }
-    let smoothly = "if packets arrive smoothly, that is paced or over access links a hundredth as fast";
-    format!("{text} {smoothly}; else {} ({otherwise}).{check}", known.said(otherwise))
+    let smoothly = "if packets arrive smoothly (paced, or over access links of at most a hundredth of the rate)";
+    format!("{text} {smoothly}; otherwise {} ({otherwise}).{check}", known.size_text(otherwise))
 }
 
 fn for_few(
@@ -117,11 +122,13 @@ fn for_few(
 ) -> (Option<&'static str>, String) {
     let paced = question.smooth() == Some(true) && known.places(poisson) > known.places("synchronised");
     let rule = if paced { poisson } else { otherwise };
-    let why = if matches!(rule, "synchronised" | "bandwidth_delay") { "whatever they do" } else { "to hold their bursts" };
-    let mut text = format!("So few flows may halve together: {} for {target} {why} ({rule}).", known.said(rule));
+    let why = if matches!(rule, "synchronised" | "bandwidth_delay") { "even if they do" } else { "to absorb their bursts" };
+    let mut text = format!("So few flows may halve together: {} for {target} {why} ({rule}).", known.size_text(rule));
     if rule == "bandwidth_delay" && known.is_meant("synchronised") && known.places("synchronised") > 0 {
-        let together = known.said("synchronised");
-        text += &format!(" Not the {together} of synchronised: they hold what flows give up together, and bursts may be more.");
+        let together = known.size_text("synchronised");
+        text += &format!(
+            "  The {together} of synchronised may be too few: they cover synchronised halving, but bursts may be larger."
+        );
     }
     if rule != poisson {
         text += &known.instead_of(poisson);
@@ -129,9 +136,9 @@ fn for_few(
     (Some(rule), text)
 }
 
-/// What holds what few flows give up together, and where that is nothing or their bursts are more, these.
+/// The rule for few flows: the one for synchronised halving, or the one for bursts where these are larger.
 ///
-/// Bursts are no more than a bandwidth-delay product, and known for windows with which they were tried.
+/// Bursts are at most a bandwidth-delay product, and known for windows within the tested range.
 fn of_few(question: &Question, known: &Known) -> &'static str {
     let (together, bursts) = (known.places("synchronised"), known.places("unpaced"));
     if is_tried(question) && bursts > together {

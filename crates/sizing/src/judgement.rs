@@ -1,4 +1,4 @@
-//! What each rule answers, and what speaks against it here.
+//! //! The answer of each rule, and the objections to it in this case.
 
 use crate::question::Question;
 use crate::trunk_map::is_measured;
@@ -9,27 +9,27 @@ use tailback_models::limits::{
 };
 use tailback_models::model::evaluate;
 
-/// Inputs that stand for a number so large that it does not matter.
+/// A number of inputs so large that it has no effect.
 const COUNTLESS: f64 = 1e9;
-/// The over-provision with which cui-thesis computes where windows do not limit (section 3.8.1).
+/// The over-provisioning factor that cui-thesis uses where windows do not limit (section 3.8.1).
 const OVER_PROVISION: f64 = 0.95;
 
-/// One rule's.
+/// The answer of one rule.
 #[derive(Debug)]
 pub struct Answer {
     pub model: &'static Model,
     pub rule: &'static str,
     /// `None` where the rule has no answer.
     pub packets: Option<u64>,
-    /// The other end of a range.
+    /// Upper end of a range.
     pub most: Option<u64>,
-    /// Whether nothing known contradicts the rule's assumptions.
+    /// Whether the case meets the rule's assumptions, as far as known.
     pub meant: bool,
-    /// What does, or why there is no answer; where it is meant, what must be ensured.
+    /// The objections, or the reason why there is no answer; if the rule applies, the conditions to ensure.
     pub why: String,
 }
 
-/// Of every rule: of the models of a buffer those that say what it is for.
+/// The answers of all rules. A rule is a sizing model that declares a purpose of the buffer.
 pub(crate) fn answers(question: &Question) -> Vec<Answer> {
     let sizing = tailback_models::families().into_iter().filter(|(family, _)| *family == "sizing");
     let rules = sizing.flat_map(|(_, models)| models).filter(|model| !model.idea.is_empty());
@@ -42,7 +42,7 @@ fn answered(question: &Question, model: &'static Model) -> Answer {
         Ok(found) => found,
         Err(error) => return Answer { model, rule, packets: None, most: None, meant: false, why: format!("no answer: {error}") },
     };
-    // As `BufferSize` orders its numbers: packets, the same unrounded, the other end of a range.
+    // In the order of the fields of `BufferSize`: packets, the unrounded value, the upper end of a range.
     let packets = found.first().map(|packets| *packets as u64);
     let most = found.get(2).filter(|most| most.is_finite()).map(|most| *most as u64);
     let against = against(question, rule);
@@ -60,9 +60,9 @@ fn size(question: &Question, rule: &str, model: &Model) -> Result<Vec<f64>, Stri
             return Err(format!("`transmitters` is {transmitters}; expected 1: this rule is for a single link"));
         }
         "gorinsky" if inputs.is_none() && transmitters != 1 => {
-            return Err("`inputs` is not given; expected the number of input links".into());
+            return Err("`inputs` is missing; expected the number of input links".into());
         }
-        // Of a single link whose inputs are not known, the flows (cui-thesis, section 3.8.2).
+        // For a single link with an unknown number of inputs, the number of flows (cui-thesis, section 3.8.2).
         "gorinsky" => (inputs.unwrap_or(flows), None),
         "enachescu" => (COUNTLESS, Some(windows(question)?)),
         _ => (inputs.unwrap_or(COUNTLESS), None),
@@ -89,7 +89,7 @@ fn of_bottleneck(question: &Question, name: &str) -> Option<f64> {
     }
 }
 
-/// Window and over-provision: those of the flows, or those with which cui-thesis computes.
+/// Window and over-provisioning factor: the values of the flows, or the default of cui-thesis.
 fn windows(question: &Question) -> Result<(f64, f64), String> {
     if let (Some(window), Some(over_provision)) = (question.window, question.over_provision().filter(|load| *load < 1.0)) {
         return Ok((window as f64, over_provision));
@@ -99,92 +99,91 @@ fn windows(question: &Question) -> Result<(f64, f64), String> {
     Ok((window.first().copied().unwrap_or(f64::NAN), OVER_PROVISION))
 }
 
-/// Whether the flows' largest windows end below the bottleneck's capacity.
+/// Whether the flows' largest windows do not fill the bottleneck.
 fn is_limited(question: &Question) -> bool {
     question.over_provision().is_some_and(|load| load < 1.0)
 }
 
-/// What speaks against a rule here.
+/// Objections to a rule in this case.
 fn against(question: &Question, rule: &str) -> Vec<String> {
     let reason = |holds: bool, text: &str| holds.then(|| text.to_string());
     let is_few = question.flows < FEW_FLOWS;
     let bursty = reason(
         question.smooth() == Some(false),
-        "packets arrive in bursts: not paced, and over access links more than a hundredth as fast",
+        "packets arrive in bursts: unpaced, and over access links of more than a hundredth of the rate",
     );
     let few = reason(is_few, &format!("fewer than {FEW_FLOWS} flows may halve together"));
-    let full =
-        reason(question.target > NEARLY_FULL, "asks for far too much above 95 %: packets no longer arrive as a Poisson process");
-    let small = reason(question.share() < SMALL_WINDOW, "windows of fewer than four packets, whose losses cost timeouts");
+    let full = reason(question.target > NEARLY_FULL, "far too large above 95 %: arrivals are no longer a Poisson process");
+    let small = reason(question.share() < SMALL_WINDOW, "windows of fewer than four packets, where losses cause timeouts");
     let limited = reason(is_limited(question), "the flows' largest windows cannot fill the bottleneck");
-    let many = format!("{} flows hardly ever halve all at once: more than is needed", thousands(question.flows));
+    let many = format!("{} flows almost never halve at the same time: larger than necessary", thousands(question.flows));
     let reasons = match rule {
         "cui_trunk" => {
-            let link = reason(question.is_plain_link(), "one transmitter with unlimited inputs is the case of cui_link");
+            let link = reason(question.is_plain_link(), "cui_link covers one transmitter with unlimited inputs");
             vec![bursty, full, small, limited, link]
         }
         "cui_link" => {
-            let trunk = reason(question.inputs.is_some(), "known inputs are the case of cui_trunk");
+            let trunk = reason(question.inputs.is_some(), "cui_trunk covers a known number of inputs");
             vec![bursty, full, small, limited, trunk]
         }
         "unpaced" => {
             let (least, most) = TRIED_WINDOWS;
             let fast = question.access_rate_bps.is_none_or(|access| 5.0 * access > question.rate_bps);
             vec![
-                reason(question.smooth() == Some(true), "packets arrive smoothly: more than is needed"),
-                reason(!is_tried(question), &format!("tried with {least} to {most} packets under way for each flow")),
+                reason(question.smooth() == Some(true), "packets arrive smoothly: larger than necessary"),
+                reason(!is_tried(question), &format!("tested with {least} to {most} packets in flight per flow")),
                 reason(
                     question.target > TRIED_UTILISATION,
-                    &format!("tried for utilisations of up to {:.0} %", 100.0 * TRIED_UTILISATION),
+                    &format!("tested for utilisations of up to {:.0} %", 100.0 * TRIED_UTILISATION),
                 ),
-                reason(fast, "over access links more than a fifth as fast one flow may take all of the bottleneck"),
+                reason(fast, "one flow can fill the bottleneck over access links of more than a fifth of its rate"),
                 few,
                 limited,
             ]
         }
         "enachescu" => {
-            let text = "the flows could fill more than the bottleneck; computed as if their windows ended at 95 % of it";
+            let text = "the flows could overload the bottleneck; computed as if their largest windows filled 95 % of it";
             vec![bursty, reason(!is_limited(question), text)]
         }
         "appenzeller" => vec![few, small, limited],
         "synchronised" | "bandwidth_delay" => vec![reason(!is_few, &many)],
-        "full_utilisation" => vec![reason(question.target < 1.0, "the target is below a full link")],
-        "gorinsky" | "beheshti" => vec![reason(true, "promises no utilisation")],
-        _ => vec![reason(true, "nobody has said when this rule is meant")],
+        "full_utilisation" => vec![reason(question.target < 1.0, "the target is below full utilisation")],
+        "gorinsky" | "beheshti" => vec![reason(true, "guarantees no utilisation")],
+        _ => vec![reason(true, "the conditions for this rule are not specified")],
     };
     reasons.into_iter().flatten().collect()
 }
 
-/// Whether `unpaced` was tried with windows like these.
+/// Whether `unpaced` was tested with windows of this size.
 pub(crate) fn is_tried(question: &Question) -> bool {
     (TRIED_WINDOWS.0..=TRIED_WINDOWS.1).contains(&question.share())
 }
 
-/// Whether each flow has a large part of a channel.
+/// Whether each flow has a large fraction of a channel.
 pub(crate) fn has_few_of_a_channel(question: &Question) -> bool {
     question.flows <= FEW_FLOWS_OF_A_CHANNEL.saturating_mul(question.transmitters)
 }
 
-/// What has to be made sure, where nothing speaks against a rule.
+/// Conditions to ensure, where there are no objections to a rule.
 fn provided(question: &Question, rule: &str, packets: u64) -> String {
     let is_poisson = matches!(rule, "cui_trunk" | "cui_link");
     let mut provided = Vec::new();
     if (is_poisson || rule == "enachescu") && question.smooth().is_none() {
-        provided.push("that packets arrive smoothly: paced, or over access links a hundredth as fast");
+        provided.push("that packets arrive smoothly: paced, or over access links of at most a hundredth of the rate");
     }
     if is_poisson && question.target > LOSE_TOGETHER {
-        provided.push("that flows do not lose together, which paced ones did in simulations of targets above 85 %");
+        provided.push("that flows do not lose packets at the same time, as paced flows did in simulations of targets above 85 %");
     }
     if is_poisson && question.share() < SHORT_WINDOW {
         provided.push(
-            "that timeouts cost little: with fewer than 12 packets under way for each flow trunks were used up to 6 points less",
+            "that timeouts cost little: with fewer than 12 packets in flight per flow the utilisation of trunks was up to 6 points lower",
         );
     }
     if rule == "cui_trunk" && has_few_of_a_channel(question) {
-        provided.push("that a simulation says so too: where a flow has a tenth of a channel and more, single flows decide");
+        provided.push("that a simulation confirms it: where a flow has a tenth of a channel or more, individual flows determine the utilisation");
     }
     if is_poisson && !is_measured(question.inputs, question.transmitters, packets, question.target) {
-        provided.push("that its loss model, EBD, errs on the safe side for such a trunk as for all that were measured");
+        provided.push("that its loss model, EBD, overestimates the loss for such a trunk, as it did for all that were measured");
     }
-    if provided.is_empty() { "meant for this case".into() } else { format!("provided {}", provided.join(", and ")) }
+    if provided.is_empty() { "applies to this case".into() } else { format!("provided {}", provided.join(", and ")) }
 }

@@ -1,27 +1,27 @@
-//! The bottleneck and its flows in numbers.
+//! //! The bottleneck and its flows in numbers.
 
 use crate::words::{digits, rate, thousands, time};
 use std::fmt;
 use tailback_models::limits::is_slow;
 
-/// What is asked, with all that the rules go by.
+/// The case: all quantities on which rules depend.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Of one transmitter.
+    /// Rate of one transmitter.
     pub rate_bps: f64,
     pub packet_bytes: f64,
     pub transmitters: u64,
     pub flows: u64,
     pub base_rtt: RoundTrips,
-    /// Utilisation, above 0 and at most 1.
+    /// Target utilisation, above 0 and at most 1.
     pub target: f64,
-    /// `None` if so many that they do not matter.
+    /// `None` if there are so many inputs that their number has no effect.
     pub inputs: Option<u64>,
-    /// Of the senders' own links, if known.
+    /// Rate of the senders' access links, if known.
     pub access_rate_bps: Option<f64>,
-    /// Whether senders spread their packets, if known.
+    /// Whether senders pace their packets, if known.
     pub paced: Option<bool>,
-    /// The largest of a flow, in packets, if there is one.
+    /// Largest window of a flow in packets, if limited.
     pub window: Option<u64>,
 }
 
@@ -38,23 +38,23 @@ impl Question {
         self.rate_bps * self.transmitters as f64
     }
 
-    /// Packets that a flow has under way if the bottleneck is full and its queue empty.
+    /// Packets in flight per flow if the bottleneck is full and its queue empty.
     pub(crate) fn share(&self) -> f64 {
         self.capacity_bps() * self.base_rtt.harmonic_s / (8.0 * self.packet_bytes * self.flows as f64)
     }
 
-    /// Load of the bottleneck if every flow ran at its largest window.
+    /// Load of the bottleneck if every flow runs at its largest window.
     pub(crate) fn over_provision(&self) -> Option<f64> {
         let bits = |window| self.flows as f64 * window as f64 * 8.0 * self.packet_bytes;
         self.window.map(|window| bits(window) / (self.capacity_bps() * self.base_rtt.mean_s))
     }
 
-    /// Load of the bottleneck if every sender's own link were full, if these are known.
+    /// Load of the bottleneck if every sender's access link is full, if these are known.
     pub(crate) fn most_by_access(&self) -> Option<f64> {
         self.access_rate_bps.map(|access| self.flows as f64 * access / self.capacity_bps())
     }
 
-    /// Whether packets come smoothly: paced, or over slow links of their own. `None`: not known.
+    /// Whether packets arrive smoothly: paced, or over slow access links. `None`: unknown.
     pub(crate) fn smooth(&self) -> Option<bool> {
         let slow = self.access_rate_bps.map(|access| is_slow(access, self.rate_bps, self.transmitters as f64));
         if self.paced == Some(true) || slow == Some(true) {
@@ -63,7 +63,7 @@ impl Question {
         self.paced.and(slow)
     }
 
-    /// One transmitter, and so many inputs that they do not matter.
+    /// One transmitter, and so many inputs that their number has no effect.
     pub(crate) fn is_plain_link(&self) -> bool {
         self.inputs.is_none() && self.transmitters == 1
     }
@@ -86,6 +86,6 @@ impl fmt::Display for Question {
             write!(out, " (mean; harmonic {})", time(harmonic_s))?;
         }
         let share = digits(self.share(), 3);
-        write!(out, ", packets of {} B: {share} packets under way for each flow", digits(self.packet_bytes, 6))
+        write!(out, ", packets of {} B: {share} packets in flight per flow", digits(self.packet_bytes, 6))
     }
 }

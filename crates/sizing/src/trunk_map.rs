@@ -1,19 +1,20 @@
-//! For which trunks the loss model of the rules, EBD, was compared with measurements.
+//! //! Trunks for which the loss model of the rules, EBD, has been compared with measurements.
 
-/// The measurements, as the package has them.
+/// The measurements, from the Python package.
 const MAP: &str = include_str!("../../../python/tailback/models/trunk_map.csv");
 
 // The axes of the map; see python/tailback/models/_trunk_map.py.
 const CHANNELS: [f64; 8] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 256.0];
-/// Channels over inputs; 0 stands for inputs without number, for which the loss is known exactly.
+/// Channels over inputs; 0 means an unlimited number of inputs, for which the loss is known exactly.
 const SHARES: [f64; 7] = [0.0, 1.0 / 16.0, 1.0 / 8.0, 1.0 / 4.0, 1.0 / 2.0, 2.0 / 3.0, 4.0 / 5.0];
 const BUFFERS: [f64; 8] = [0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 const LOADS: [f64; 9] = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.3];
 
-/// As good as no end of inputs.
+/// Effectively unlimited inputs.
 const COUNTLESS: u64 = 1_000_000;
 
-/// Whether all points around are measured. With a transmitter for each input nothing is lost, and there is nothing to measure.
+/// Whether all grid points around the trunk are measured. With a transmitter per input nothing is lost, and no measurement is
+/// needed.
 pub(crate) fn is_measured(inputs: Option<u64>, transmitters: u64, buffer: u64, load: f64) -> bool {
     let inputs = inputs.unwrap_or(COUNTLESS);
     if inputs <= transmitters {
@@ -43,7 +44,8 @@ struct Place {
 }
 
 impl Place {
-    /// Of a row that measures the detailed model, in which a packet keeps its length; without a place to wait all readings are the same.
+    /// Parses a row that measures the detailed model, in which a packet keeps its length. Without waiting places all variants are
+    /// equal.
     fn read(row: &str) -> Option<Place> {
         let mut cells = row.split(',');
         let mut number = || cells.next()?.parse::<f64>().ok();
@@ -53,7 +55,7 @@ impl Place {
     }
 }
 
-/// The places of an axis around a value: itself where it is one; none outside.
+/// The grid points of an axis around a value: the value itself if it is one; none outside the axis.
 fn around(axis: &[f64], value: f64) -> Vec<f64> {
     if axis.contains(&value) {
         return vec![value];
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trunk_is_measured_where_the_points_around_it_are() {
+    fn a_trunk_is_measured_if_the_grid_points_around_it_are() {
         assert!(is_measured(Some(8), 2, 20, 0.9));
         assert!(is_measured(Some(5), 8, 1000, 0.9));
         assert!(is_measured(None, 1, 15, 0.85));

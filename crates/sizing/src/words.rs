@@ -1,6 +1,6 @@
-//! Numbers in sentences, as the package writes them.
+//! //! Numbers in text, formatted as in the Python package.
 
-/// With so many significant digits, as Python's `g`.
+/// The number with at most `most` significant digits, as Python's `g`.
 pub(crate) fn digits(value: f64, most: usize) -> String {
     let last = most.saturating_sub(1);
     let scientific = format!("{value:.last$e}");
@@ -47,7 +47,7 @@ pub(crate) fn time(seconds: f64) -> String {
     scaled(seconds, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us")])
 }
 
-/// In the largest unit that is not larger, or else in the smallest.
+/// In the largest unit that does not exceed the value, or else in the smallest.
 fn scaled(value: f64, units: &[(f64, &str)]) -> String {
     let fits = units.iter().find(|(size, _)| value >= *size).or(units.last());
     fits.map(|(size, unit)| format!("{} {unit}", digits(value / size, 4))).unwrap_or_default()
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_as_python_writes_them() {
+    fn numbers_are_formatted_as_in_python() {
         let written = [(98.0, 6), (0.833_333, 3), (1234.5, 3), (0.000_012_3, 3), (12_345_678.0, 4), (99.99, 3)];
         assert_eq!(written.map(|(value, most)| digits(value, most)), ["98", "0.833", "1.23e+03", "1.23e-05", "1.235e+07", "100"]);
         assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
