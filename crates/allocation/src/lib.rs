@@ -1,8 +1,8 @@
-//! Fair shares of a network's capacity, exactly: what an ideal allocation would give to flows that take all they can get.
+//! Exact fair shares of a network's capacity: the rates that an ideal allocation would give to greedy flows.
 //!
-//! Start in [`network`] for what is shared: links with capacities, and flows with routes and weights, checked once. [`max_min()`] fills the
-//! network like water; [`proportional()`] maximises the sum of `w log x` and also finds the price of every link. Capacities and rates are in
-//! any one unit.
+//! Start in [`network`] for the input: links with capacities, and flows with routes and weights, checked once. [`max_min()`]
+//! fills the network progressively; [`proportional()`] maximises the sum of `w log x` and also computes the price of every link.
+//! Capacities and rates share one unit, which may be any.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
@@ -16,5 +16,5 @@ pub use network::{CAPACITIES, Error, Network, WEIGHTS};
 #[cfg(feature = "proportional")]
 pub use proportional::{OVERLOAD, Proportional, proportional};
 
-/// A fingerprint of the sources that this was built from.
+/// A fingerprint of the sources from which this crate was built.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

@@ -1,34 +1,35 @@
-//! Max-min fair rates by filling the network like water (Bertsekas and Gallager, Data Networks, second edition, section 6.5.2).
+//! Max-min fair rates by progressive filling (Bertsekas and Gallager, Data Networks, second edition, section 6.5.2).
 //!
-//! The level, which is the rate for a weight of 1, rises for all flows together. Where a link becomes full, its flows stay at that level,
-//! and the others rise on. So each flow has a bottleneck: a link that is full, and on which no flow has a higher level.
+//! The level, which is the rate for a weight of 1, rises for all flows together. Where a link becomes full, its flows stay at
+//! that level, and the level of the other flows continues to rise. Each flow therefore has a bottleneck: a full link on which no
+//! flow has a higher level.
 
 use crate::network::Network;
 
-/// Rates of which none can rise without lowering one that is no higher for its weight.
+/// Rates such that none can rise without lowering another rate that is no higher relative to its weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaxMin {
-    /// Of each flow, in the unit of the capacities.
+    /// Rate of each flow, in the unit of the capacities.
     pub rates: Vec<f64>,
-    /// The link that holds each flow.
+    /// The bottleneck link of each flow.
     pub bottlenecks: Vec<usize>,
 }
 
-/// The max-min fair rates.
+/// Computes the max-min fair rates.
 pub fn max_min(network: &Network) -> MaxMin {
     let (levels, bottlenecks) = levels(network);
     MaxMin { rates: network.rates(&levels), bottlenecks: network.of_flows(&bottlenecks) }
 }
 
-/// The rate of each class for a weight of 1, and the link that holds it.
+/// The rate of each class for a weight of 1, and its bottleneck link.
 pub(crate) fn levels(network: &Network) -> (Vec<f64>, Vec<usize>) {
     let mut crossing = vec![Vec::new(); network.capacities.len()];
     for (index, class) in network.classes.iter().enumerate() {
         class.crossings.iter().for_each(|&(link, times)| crossing[link].push((index, times * class.weight)));
     }
     let mut levels = vec![None; network.classes.len()];
-    // Sums are made anew where flows have stopped rising: taking away what they had would leave nothing but rounding of light flows
-    // beside heavy ones.
+    // Sums are recomputed when flows stop rising. Subtracting their rates would leave only rounding errors of light flows next to
+    // heavy ones.
     let full_at = |link: usize, levels: &[Option<f64>]| {
         let (mut left, mut rising) = (network.capacities[link], 0.0);
         for &(class, weight) in &crossing[link] {
@@ -45,7 +46,7 @@ pub(crate) fn levels(network: &Network) -> (Vec<f64>, Vec<usize>) {
     while let Some((next, &at)) = full.iter().enumerate().min_by(|one, other| one.1.total_cmp(other.1))
         && at.is_finite()
     {
-        // A link that is full at the same level may be so a rounding earlier.
+        // A link that fills at the same level may fill earlier by a rounding error.
         level = level.max(at);
         let mut changed = vec![next];
         for &(class, _) in &crossing[next] {
@@ -80,8 +81,8 @@ mod tests {
     }
 
     #[test]
-    fn who_is_held_elsewhere_leaves_the_rest_to_the_others() {
-        // The first flow is held at 2 by its own link; the others share 8.
+    fn a_flow_limited_elsewhere_leaves_the_rest_to_the_others() {
+        // The first flow is limited to 2 by its own link; the others share 8.
         let result = shared(&[&[0, 1], &[1], &[1]], &[2.0, 10.0], &[1.0; 3]);
         assert_eq!(result.rates, [2.0, 4.0, 4.0]);
         assert_eq!(result.bottlenecks, [0, 1, 1]);
@@ -90,7 +91,7 @@ mod tests {
     #[test]
     fn a_link_is_shared_by_weights() {
         assert_eq!(shared(&[&[0], &[0]], &[8.0], &[1.0, 3.0]).rates, [2.0, 6.0]);
-        // The heavy flow is held at 3 for a weight of 3, so that the light one gets 5.
+        // The heavy flow is limited to 3 for a weight of 3, so that the light one gets 5.
         assert_eq!(shared(&[&[0], &[0, 1]], &[8.0, 3.0], &[1.0, 3.0]).rates, [5.0, 3.0]);
     }
 
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_light_flow_beside_a_heavy_one_gets_its_part_exactly() {
+    fn a_light_flow_next_to_a_heavy_one_gets_its_exact_share() {
         let result = shared(&[&[0, 1], &[0]], &[1e6, 1e6 - 1.0], &[1e6, 1e-6]);
         assert_eq!(result.rates, [1e6 - 1.0, 1.0]);
     }

@@ -1,58 +1,58 @@
-//! What is shared: links with capacities, and flows with routes and weights.
+//! //! The input: links with capacities, and flows with routes and weights.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// A capacity that is taken, in any unit; so wide that no unit of the field is left out, and no sum overflows.
+/// Valid capacities, in any unit. The range includes every unit of the field, and no sum overflows.
 pub const CAPACITIES: RangeInclusive<f64> = 1e-9..=1e18;
 
-/// A weight that is taken.
+/// Valid weights.
 pub const WEIGHTS: RangeInclusive<f64> = 1e-6..=1e6;
 
-/// Links, and flows that share them. Checked where it is made, so that it has an answer.
+/// Links, and flows that share them. Checked on construction, so that an allocation exists.
 #[derive(Clone, Debug)]
 pub struct Network {
     pub(crate) capacities: Vec<f64>,
     pub(crate) classes: Vec<Class>,
-    /// Of each flow.
+    /// Weight of each flow.
     weights: Vec<f64>,
     /// The class of each flow.
     class_of: Vec<usize>,
 }
 
-/// Flows of one route: whichever way is fair, each gets its weight's part of what all of them get.
+/// Flows with one route: under every fairness criterion each gets a part of their total rate in proportion to its weight.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
-    /// Of all its flows together.
+    /// Total weight of its flows.
     pub weight: f64,
     /// The links that it crosses, in order, and how many times.
     pub crossings: Vec<(usize, f64)>,
 }
 
-/// Why there is no answer. Links and flows are counted from 0.
+/// Reason why there is no result. Links and flows are counted from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// A capacity that is none of [`CAPACITIES`].
+    /// A capacity outside [`CAPACITIES`].
     Capacity { link: usize, given: f64 },
-    /// A weight that is none of [`WEIGHTS`].
+    /// A weight outside [`WEIGHTS`].
     Weight { flow: usize, given: f64 },
-    /// Another number of weights than of flows.
+    /// The number of weights differs from the number of flows.
     Weights { given: usize, flows: usize },
-    /// A flow that crosses no link: nothing bounds it.
+    /// A flow that crosses no link: its rate is unlimited.
     NoRoute { flow: usize },
-    /// A route over a link that is not there.
+    /// A route over a link that does not exist.
     NoLink { flow: usize, link: usize, links: usize },
-    /// The solver came to an end short of the promised accuracy; what it says of it.
+    /// The solver stopped before it reached the guaranteed accuracy; its status.
     NotSolved { status: String },
 }
 
 impl Network {
-    /// `routes`: for each flow the links that it crosses, as indices into `capacities`, in any order. A link that stands there twice is
+    /// `routes`: for each flow the links that it crosses, as indices into `capacities`, in any order. A link listed twice is
     /// crossed twice.
     ///
     /// # Errors
-    /// The first fault found.
+    /// The first error found.
     pub fn new(routes: &[Vec<usize>], capacities: Vec<f64>, weights: Vec<f64>) -> Result<Network, Error> {
         let wrong = |values: &[f64], range: &RangeInclusive<f64>| values.iter().position(|value| !range.contains(value));
         if let Some(link) = wrong(&capacities, &CAPACITIES) {
@@ -75,8 +75,8 @@ impl Network {
         Ok(Network::merged(routes.iter().cloned(), capacities, weights))
     }
 
-    /// What is left if links that are not kept have room for everything: each flow is one of the classes, and crosses at least one link that
-    /// is kept.
+    /// The network restricted to the links in `kept`, as if the other links had unlimited capacity. Each flow is one of the
+    /// classes, and crosses at least one link that is kept.
     #[cfg(feature = "proportional")]
     pub(crate) fn restricted(&self, kept: &[bool]) -> Network {
         let mut places = vec![None; kept.len()];
@@ -111,12 +111,12 @@ impl Network {
         self.class_of.iter().zip(&self.weights).map(|(&class, weight)| weight * levels[class]).collect()
     }
 
-    /// Something of each flow's class.
+    /// Values of classes, by flow.
     pub(crate) fn of_flows<T: Copy>(&self, of_classes: &[T]) -> Vec<T> {
         self.class_of.iter().map(|&class| of_classes[class]).collect()
     }
 
-    /// What crosses each link at these levels.
+    /// Load of each link at these levels.
     #[cfg(feature = "proportional")]
     pub(crate) fn loads(&self, levels: &[f64]) -> Vec<f64> {
         let mut loads = vec![0.0; self.capacities.len()];
@@ -128,7 +128,7 @@ impl Network {
 }
 
 impl Error {
-    /// The text that a person sees; `link` names a link.
+    /// The error message; `link` names a link.
     pub fn text(&self, link: impl Fn(usize) -> String) -> String {
         let range = |range: &RangeInclusive<f64>| format!("expected a number from {:e} to {:e}", range.start(), range.end());
         match self {
@@ -138,14 +138,14 @@ impl Error {
             Error::Weight { flow, given } => format!("the weight of flow {flow} is {given}; {}", range(&WEIGHTS)),
             Error::Weights { given, flows } => format!("there are {given} weights; expected one for each of {flows} flows"),
             Error::NoRoute { flow } => {
-                format!("flow {flow} crosses no link, so that nothing bounds its rate; expected at least one")
+                format!("flow {flow} crosses no link, so that its rate is unlimited; expected at least one link")
             }
             Error::NoLink { flow, link, links } => {
-                format!("flow {flow} crosses link {link}; there are {links}, counted from 0")
+                format!("flow {flow} crosses link {link}; expected one of the {links} links, counted from 0")
             }
             Error::NotSolved { status } => format!(
-                "the solver did not find the proportionally fair rates ({status}); capacities or weights that differ by many powers of \
-                 ten make it hard"
+                "the solver did not find the proportionally fair rates ({status}); capacities or weights may differ by too many \
+                 powers of ten"
             ),
         }
     }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_answer_is_refused_by_name() {
+    fn invalid_networks_are_refused_by_name() {
         let capacity = "; expected a number from 1e-9 to 1e18";
         assert_eq!(refused(&[&[1]], &[1.0, 0.0], &[1.0]), format!("the capacity of link 1 is 0{capacity}"));
         assert_eq!(refused(&[&[0]], &[f64::NAN], &[1.0]), format!("the capacity of link 0 is NaN{capacity}"));
@@ -178,9 +178,9 @@ mod tests {
         assert_eq!(refused(&[&[0], &[0]], &[1.0], &[1.0, 0.0]), format!("the weight of flow 1 is 0{weight}"));
         assert_eq!(refused(&[&[0]], &[1.0], &[f64::NAN]), format!("the weight of flow 0 is NaN{weight}"));
         assert_eq!(refused(&[&[0]], &[1.0], &[]), "there are 0 weights; expected one for each of 1 flows");
-        let unbounded = "crosses no link, so that nothing bounds its rate; expected at least one";
+        let unbounded = "crosses no link, so that its rate is unlimited; expected at least one link";
         assert_eq!(refused(&[&[0], &[]], &[1.0], &[1.0; 2]), format!("flow 1 {unbounded}"));
-        assert_eq!(refused(&[&[0, 2]], &[1.0; 2], &[1.0]), "flow 0 crosses link 2; there are 2, counted from 0");
+        assert_eq!(refused(&[&[0, 2]], &[1.0; 2], &[1.0]), "flow 0 crosses link 2; expected one of the 2 links, counted from 0");
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn no_flows_and_no_links_are_no_fault() {
+    fn no_flows_and_no_links_are_valid() {
         assert_eq!(refused(&[], &[], &[]), "nothing");
         assert_eq!(refused(&[], &[1.0], &[]), "nothing");
     }

@@ -1,12 +1,12 @@
-//! Proportionally fair rates: those that maximise the sum of `w log x` (Kelly, Maulloo and Tan, J. Oper. Res. Soc. 49, 1998).
+//! Proportionally fair rates: the rates that maximise the sum of `w log x` (Kelly, Maulloo and Tan, J. Oper. Res. Soc. 49, 1998).
 //!
-//! What is solved is the dual: prices `p` of the links that minimise the sum of `p c` less that of `w log(price of the route)`. At the best
-//! prices a flow's rate is its weight over the price of its route. The dual has one variable for each link and one for each distinct route,
-//! fewer than rates and their logarithms would be.
+//! The solver works on the dual: link prices `p` that minimise the sum of `p c` less the sum of `w log(price of the route)`. At
+//! the optimal prices a flow's rate is its weight over the price of its route. The dual has one variable per link and one per
+//! distinct route, fewer than the primal with its rates and logarithms.
 //!
-//! The interior point solver Clarabel does it in two stages. With exponential cones it comes near from anywhere, but only to about 1e-4: the
-//! optimum is flat, and the solver looks at the cost. From there Newton's method, each of whose steps is a quadratic programme, squares the
-//! error with each step.
+//! The interior point solver Clarabel solves it in two stages. With exponential cones it converges from any starting point, but
+//! only to about 1e-4, because the optimum is flat and the solver's criterion is the cost. From there Newton's method, in which
+//! each step is a quadratic programme, squares the error with each step.
 
 use crate::max_min;
 use crate::network::{Class, Error, Network};
@@ -14,47 +14,49 @@ use clarabel::algebra::CscMatrix;
 use clarabel::solver::SupportedConeT::{ExponentialConeT, NonnegativeConeT, ZeroConeT};
 use clarabel::solver::{DefaultSettings, DefaultSolution, DefaultSolver, IPSolver, SupportedConeT};
 
-/// The most by which the load of a link may exceed its capacity, as a share of it.
+/// The largest relative excess of a link's load over its capacity.
 pub const OVERLOAD: f64 = 1e-6;
 
-/// Newton's method has arrived when a step changes no route's price by more than this share; what then remains is about its square.
+/// Newton's method has converged when a step changes no route's price by more than this fraction; the remaining error is about
+/// its square.
 const LAST_STEP: f64 = 1e-4;
 
-/// A link that max-min fair rates fill to this part is taken for one that may be full.
+/// A link that max-min fair rates fill to this fraction is assumed to be possibly full.
 const FILLED: f64 = 0.8;
 
-/// One or two are enough.
+/// One or two steps suffice.
 const MOST_STEPS: u32 = 20;
 
 /// Rates and the prices that lead to them: a flow's rate is its weight over the sum of the prices on its route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proportional {
-    /// Of each flow, in the unit of the capacities.
+    /// Rate of each flow, in the unit of the capacities.
     pub rates: Vec<f64>,
-    /// Of each link, at least 0, per unit of capacity: by how much the sum of `w log x` would grow with it. (Almost) 0 where a link is not
-    /// full.
+    /// Price of each link, at least 0, per unit of capacity: the derivative of the sum of `w log x` with respect to the capacity.
+    /// (Almost) 0 for a link that is not full.
     pub prices: Vec<f64>,
 }
 
-/// The proportionally fair rates.
+/// Computes the proportionally fair rates.
 ///
 /// # Errors
-/// [`Error::NotSolved`] if the solver did not come near enough.
+/// [`Error::NotSolved`] if the solver did not reach the accuracy.
 pub fn proportional(network: &Network) -> Result<Proportional, Error> {
     let capacities = &network.capacities;
     let mut prices = vec![0.0; capacities.len()];
     if network.classes.is_empty() {
         return Ok(Proportional { rates: Vec::new(), prices });
     }
-    // Time grows with the third power of the links, and most of a large network's are not full. Those that are almost full when all is shared
-    // by max-min, among them one of each route, are likely to be; whatever else would carry too much joins them.
+    // Run time grows with the cube of the number of links, and most links of a large network are not full. Links that are almost
+    // full under max-min fairness, which include one per route, are likely to be full; any other link that would be overloaded is
+    // added.
     let filled = max_min::levels(network).0;
     let mut kept: Vec<bool> =
         network.loads(&filled).iter().zip(capacities).map(|(load, capacity)| *load >= FILLED * capacity).collect();
     loop {
         let part = network.restricted(&kept);
         let found = solved(&part)?;
-        // Classes of this network are what the part has as flows.
+        // The classes of this network are the flows of the restricted one.
         let levels = part.of_flows(&found.levels);
         let loads = network.loads(&levels);
         let over: Vec<usize> = (0..kept.len()).filter(|&link| loads[link] > capacities[link] * (1.0 + OVERLOAD)).collect();
@@ -88,11 +90,11 @@ fn solved(network: &Network) -> Result<Solution, Error> {
             return Ok(dual.solution(&revenues));
         }
     }
-    Err(Error::NotSolved { status: "its steps do not become smaller".into() })
+    Err(Error::NotSolved { status: "its steps do not decrease".into() })
 }
 
-/// The dual in variables that are near 1: the price of a link times its capacity, which is the link's revenue, and the price of a route
-/// times its narrowest capacity; weights, and with them revenues, are in units of the mean weight.
+/// The dual in variables that are near 1: the price of a link times its capacity, which is the link's revenue, and the price of a
+/// route times its narrowest capacity. Weights, and with them revenues, are in units of the mean weight.
 struct Dual<'n> {
     network: &'n Network,
     mean_weight: f64,
@@ -116,7 +118,7 @@ impl<'n> Dual<'n> {
         self.network.classes.iter().map(|class| class.weight / self.mean_weight)
     }
 
-    /// Each route's links, and what a revenue of theirs adds to its price.
+    /// The links of each route, each with its contribution to the route's price per unit of revenue.
     fn parts(&self) -> impl Iterator<Item = impl Iterator<Item = (usize, f64)>> {
         let capacities = &self.network.capacities;
         self.network.classes.iter().zip(&self.narrowest).map(move |(class, narrowest)| {
@@ -124,13 +126,13 @@ impl<'n> Dual<'n> {
         })
     }
 
-    /// Of the routes, at these revenues.
+    /// Prices of the routes at these revenues.
     fn prices(&self, revenues: &[f64]) -> Vec<f64> {
         self.parts().map(|parts| parts.map(|(link, part)| part * revenues[link]).sum()).collect()
     }
 
-    /// Revenues that are almost the best. Three rows for each route hold `(t, 1, price)` in the exponential cone, `exp(t) <= price`, and the
-    /// sum of revenues less that of `w t` is to be small.
+    /// Nearly optimal revenues. Three rows per route hold `(t, 1, price)` in the exponential cone, `exp(t) <= price`; the
+    /// objective is the sum of revenues less the sum of `w t`.
     fn near(&self) -> Result<Vec<f64>, Error> {
         let (links, routes) = (self.links(), self.network.classes.len());
         let mut matrix = Entries::of_revenues(links);
@@ -147,8 +149,8 @@ impl<'n> Dual<'n> {
         self.solve(Programme { variables, curvature: vec![0.0; variables], cost, matrix, bounds, cones: cones.collect() })
     }
 
-    /// A step of Newton's method: the best revenues if, of each route, `w log(price)` is replaced by its parabola at the price before. The
-    /// second variables are prices in units of those.
+    /// A step of Newton's method: the optimal revenues if for each route `w log(price)` is replaced by its parabola at the
+    /// previous price. The second variables are prices in units of the previous ones.
     fn step(&self, before: &[f64]) -> Result<Vec<f64>, Error> {
         let (links, routes) = (self.links(), self.network.classes.len());
         let mut matrix = Entries::of_revenues(links);
@@ -166,7 +168,7 @@ impl<'n> Dual<'n> {
     fn solve(&self, programme: Programme) -> Result<Vec<f64>, Error> {
         let solution = programme.solve().map_err(|status| Error::NotSolved { status })?;
         let revenues: Vec<f64> = solution.x[..self.links()].iter().map(|revenue| revenue.max(0.0)).collect();
-        // Whatever the solver thinks of it: a route without a price has no rate.
+        // Regardless of the solver's status: a route without a price has no rate.
         if self.prices(&revenues).iter().all(|price| price.is_finite() && *price > 0.0) {
             Ok(revenues)
         } else {
@@ -183,7 +185,7 @@ impl<'n> Dual<'n> {
     }
 }
 
-/// Minimise the sum of `curvature x^2 / 2` and of `cost x`, where `bounds` less `matrix x` lies in the cones.
+/// Minimises the sum of `curvature x^2 / 2` and `cost x`, subject to `bounds - matrix x` in the cones.
 struct Programme {
     variables: usize,
     curvature: Vec<f64>,
@@ -220,7 +222,7 @@ struct Entries {
 }
 
 impl Entries {
-    /// The first rows of both programmes: revenues, which are the first variables, are not negative.
+    /// The first rows of both programmes: revenues, which are the first variables, are non-negative.
     fn of_revenues(links: usize) -> Entries {
         let mut entries = Entries::default();
         (0..links).for_each(|link| entries.add(link, link, -1.0));
@@ -270,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_of_flows_and_not_of_routes() {
+    fn weights_apply_to_flows_and_not_to_routes() {
         // Two links; the long flow of weight 2, the short ones of weight 1 and 3. With x for the long one and both links full:
         // 2 / x = 1 / (6 - x) + 3 / (6 - x), so that 12 - 2 x = 4 x and x = 2.
         let result = shared(&[&[0, 1], &[0], &[1]], &[6.0; 2], &[2.0, 1.0, 3.0]);
         assert_near(&result.rates, &[2.0, 4.0, 4.0]);
         assert_near(&result.prices, &[0.25, 0.75]);
-        // The same with the long flow as two of weight 1 each.
+        // The same network with the long flow as two flows of weight 1.
         assert_near(&shared(&[&[1, 0], &[0], &[0, 1], &[1]], &[6.0; 2], &[1.0, 1.0, 1.0, 3.0]).rates, &[1.0, 4.0, 1.0, 4.0]);
     }
 
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_crossed_twice_is_paid_twice() {
+    fn a_link_that_is_crossed_twice_is_charged_twice() {
         // Each flow pays 3 of its weight's 6 for 1/2 of the link.
         let result = shared(&[&[0, 0], &[0]], &[6.0], &[1.0; 2]);
         assert_near(&result.rates, &[1.5, 3.0]);

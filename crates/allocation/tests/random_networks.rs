@@ -1,6 +1,6 @@
-//! Random networks: what is found is what defines it.
+//! //! Random networks: results satisfy their defining conditions.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
 use tailback_allocation::{Network, max_min, proportional};
@@ -12,7 +12,7 @@ struct Given {
     weights: Vec<f64>,
 }
 
-/// A few links whose capacities differ by up to six powers of ten, weights by up to four.
+/// A few links whose capacities differ by up to six powers of ten, and weights that differ by up to four.
 fn networks() -> impl Strategy<Value = Given> {
     let power = |from: f64, to: f64| (from..to).prop_map(|exponent| 10_f64.powf(exponent));
     (1_usize..20, 1_usize..60).prop_flat_map(move |(links, flows)| {
