@@ -1,4 +1,4 @@
-//! How open devices come in: as messages on a socket (`SCM_RIGHTS`, unix(7)), by which an owner hands over what is his.
+//! //! Receives open devices as messages on a socket (`SCM_RIGHTS`, unix(7)), by which another process hands over its devices.
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use std::io::{self, ErrorKind, IoSliceMut};
@@ -9,23 +9,23 @@ use std::os::unix::net::UnixStream;
 /// The inner end of the socket.
 pub struct Door(UnixStream);
 
-/// What one message can bring (`SCM_MAX_FD`).
+/// Largest number of devices in one message (`SCM_MAX_FD`).
 const MOST: usize = 253;
 
 impl Door {
-    /// The door, and the end through which devices are to be sent.
+    /// Returns the door, and the end through which devices are to be sent.
     ///
     /// # Errors
-    /// If there are no more sockets.
+    /// If no socket can be created.
     pub fn open() -> io::Result<(Door, OwnedFd)> {
         let (inside, outside) = UnixStream::pair()?;
         Ok((Door(inside), outside.into()))
     }
 
-    /// Wait for so many devices.
+    /// Waits for `count` devices.
     ///
     /// # Errors
-    /// If the other end is closed before all have come.
+    /// If the other end is closed before all have arrived.
     pub fn take(&self, count: usize) -> io::Result<Vec<OwnedFd>> {
         let mut devices = Vec::with_capacity(count);
         while devices.len() < count {
@@ -39,7 +39,7 @@ impl Door {
                 }
             }
             if received.bytes == 0 {
-                let text = format!("{} of {count} devices were handed over", devices.len());
+                let text = format!("received {} of {count} devices", devices.len());
                 return Err(io::Error::new(ErrorKind::UnexpectedEof, text));
             }
         }

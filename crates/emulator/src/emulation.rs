@@ -1,4 +1,4 @@
-//! The loop: what is due is delivered, what hosts have sent is handed in, and then there is nothing to do until the next of both.
+//! //! The event loop: deliver packets that are due, inject packets that hosts have sent, and sleep until the next of either.
 
 use crate::hosts::Hosts;
 use crate::in_flight::{InFlight, Key};
@@ -13,27 +13,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Span, Time};
 use tailback_core::record::{Column, Table};
-use tailback_core::{Became, Engine, Fate};
+use tailback_core::{Engine, Fate, Outcome};
 
-/// The packets from one address to another, which are an external flow of the engine, with headers of 20 bytes.
+/// The packets from one address to another. They form an external flow of the engine, with headers of 20 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
     pub flow: u32,
-    /// The host that has the address `to`.
+    /// The host with the address `to`.
     pub host: usize,
 }
 
-/// What is known of the engine's network beforehand.
+/// Properties of the engine's network that are known in advance.
 #[derive(Clone, Copy, Debug)]
 pub struct Course {
     pub end: Time,
-    /// The least time from an event at a port to the delivery of a packet.
+    /// The shortest time from an event at a port to the delivery of a packet.
     pub lead: Span,
 }
 
-/// What others may see and say while an emulation runs.
+/// Access from other threads while an emulation runs.
 #[derive(Debug, Default)]
 pub struct Control {
     stopped: AtomicBool,
@@ -41,40 +41,40 @@ pub struct Control {
 }
 
 impl Control {
-    /// Let it end.
+    /// Ends the emulation.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// The time that it has reached.
+    /// The emulation time reached.
     pub fn now(&self) -> Time {
         Time(self.now.load(Ordering::Relaxed))
     }
 }
 
-/// Packets that no way leads anywhere, by the reason.
+/// Packets that were not carried, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Refused {
     /// Not IPv4.
     other_protocol: u64,
-    /// From or to an address that is no host's, or no route leads there.
+    /// The source or destination is no host's address, or there is no route.
     no_route: u64,
     /// Empty, or larger than the engine can carry.
     impossible_size: u64,
-    /// Delivered, but the host did not take it.
+    /// Delivered by the engine, but refused by the host.
     not_taken: u64,
 }
 
-/// An engine, the hosts beside it, and the clock that drives it.
+/// An engine, the hosts connected to it, and the clock that drives it.
 pub struct Emulation<H, C> {
     engine: Engine,
     hosts: H,
     pacer: Pacer<C>,
     ways: HashMap<ip::Ends, (u32, usize)>,
-    /// By flow: the host at its far end.
+    /// By flow: the destination host.
     to: Vec<usize>,
     in_flight: InFlight,
-    /// What is to be delivered.
+    /// Packets to deliver.
     due: BinaryHeap<Reverse<Fate>>,
     fates: Vec<Fate>,
     buffer: Vec<u8>,
@@ -86,10 +86,10 @@ pub struct Emulation<H, C> {
     witness: Witness,
 }
 
-/// The longest packet of IPv4.
+/// The longest IPv4 packet.
 const LONGEST: usize = 65_535;
 
-/// How long the loop does not look whether it is to stop.
+/// Interval at which the loop checks whether to stop.
 const PATIENCE: Span = Span::from_millis(20);
 
 impl<H: Hosts, C: Clock> Emulation<H, C> {
@@ -123,15 +123,15 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         &self.engine
     }
 
-    /// What was seen at the hosts' devices.
+    /// The observed traffic at the hosts' devices.
     pub fn witness(&mut self) -> &mut Witness {
         &mut self.witness
     }
 
-    /// Run to the end, or until `control` says stop, or user code has failed.
+    /// Runs to the end, or until `control` stops it, or user code has failed.
     ///
     /// # Errors
-    /// A device that no longer works.
+    /// A device failed.
     pub fn run(&mut self, control: &Control) -> io::Result<()> {
         let mut ready = Vec::new();
         while !control.stopped.load(Ordering::Relaxed) && self.turn(&mut ready)? {
@@ -143,14 +143,14 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         Ok(())
     }
 
-    /// When something is to be done next. Events of the engine may wait as long as nothing that follows from them is to be delivered.
+    /// The time of the next action. Events of the engine may be deferred as long as no delivery depends on them.
     fn next(&mut self) -> Option<Time> {
         let event = self.engine.next_event_time().map(|time| time + self.lead);
         let delivery = self.due.peek().map(|Reverse(fate)| fate.time);
         event.into_iter().chain(delivery).min()
     }
 
-    /// Do what is due, and take what these hosts have sent. False at the end.
+    /// Performs the actions that are due, and reads packets from these hosts. Returns false at the end.
     fn turn(&mut self, ready: &mut Vec<usize>) -> io::Result<bool> {
         let now = match self.next() {
             Some(due) => self.pacer.catch_up(due),
@@ -172,15 +172,15 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         Ok(self.pacer.now() < self.end)
     }
 
-    /// Let the engine handle everything up to and at `now`.
+    /// Lets the engine process everything up to and including `now`.
     fn advance(&mut self, now: Time) {
         self.engine.run_until(Time(now.0.saturating_add(1)).min(self.end));
         self.engine.take_fates(&mut self.fates);
         for fate in self.fates.drain(..) {
             let key = Key { flow: fate.flow, number: fate.datagram };
-            match fate.became {
-                Became::Delivered { .. } => self.due.push(Reverse(fate)),
-                Became::Discarded { port, reason } => {
+            match fate.outcome {
+                Outcome::Delivered { .. } => self.due.push(Reverse(fate)),
+                Outcome::Discarded { port, reason } => {
                     let Some(packet) = self.in_flight.take(key) else { continue };
                     self.witness.on_discarded(fate.time, key, Discard { port, reason });
                     self.in_flight.put_back(packet);
@@ -192,7 +192,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
     fn deliver(&mut self, fate: Fate) -> io::Result<()> {
         let key = Key { flow: fate.flow, number: fate.datagram };
         let Some(mut packet) = self.in_flight.take(key) else { return Ok(()) };
-        if let Became::Delivered { is_marked: true } = fate.became {
+        if let Outcome::Delivered { is_marked: true } = fate.outcome {
             ip::mark(&mut packet);
         }
         self.pacer.note_delivery(fate.time);
@@ -202,7 +202,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         self.delivered += u64::from(is_taken);
         self.refused.not_taken += u64::from(!is_taken);
         self.in_flight.put_back(packet);
-        // The host's TCP has run within the writing, and may have answered: what it sent is stamped at once.
+        // The host's TCP ran during the write and may have replied: its packets are stamped immediately.
         self.take_all(host)
     }
 
@@ -244,7 +244,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         }
     }
 
-    /// How well the clock was kept to, and what was not carried: a table of one row.
+    /// Timing accuracy and packets not carried: a table of one row.
     pub fn report(&self) -> Table {
         let (elapsed, slipped) = (self.pacer.elapsed().seconds(), self.pacer.slipped.seconds());
         let slipped_share = if elapsed > 0.0 { slipped / elapsed } else { 0.0 };
@@ -288,15 +288,15 @@ mod tests {
     const LEFT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
     const RIGHT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 2);
 
-    /// A world with a clock that is turned by hand. The left host (0) sends at given times; the right host (1) answers each packet with
-    /// one of 40 bytes at once.
+    /// A test environment with a clock that is advanced by hand. The left host (0) sends at given times; the right host (1)
+    /// answers each packet at once with one of 40 bytes.
     #[derive(Default)]
     struct World {
         now: Cell<Span>,
         to_send: RefCell<VecDeque<(Span, Vec<u8>)>>,
         answers: RefCell<VecDeque<Vec<u8>>>,
         seen: RefCell<Vec<Seen>>,
-        /// At this time the machine stands still for so long.
+        /// The time at which the machine stalls, and the duration.
         stall: Cell<Option<(Span, Span)>>,
     }
 
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_arrive_when_the_link_has_carried_them_and_answers_come_back() {
+    fn packets_arrive_after_serialisation_and_delay_and_answers_return() {
         let (world, mut emulation) = world(sends(&[10, 10, 10, 10], 0), PolicySpec::DropTail(()));
         emulation.run(&Control::default()).unwrap();
         // One is served, two wait, the fourth is discarded. An answer of 40 bytes takes 27 us and 5 ms.
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn events_that_wait_change_nothing() {
+    fn deferring_events_changes_nothing() {
         let seen = |lead| {
             let (world, mut emulation) = led(lead, sends(&[1, 1, 3, 7, 7, 7, 20], 0), PolicySpec::DropTail(()));
             emulation.run(&Control::default()).unwrap();
@@ -457,11 +457,11 @@ mod tests {
     }
 
     #[test]
-    fn a_stall_is_no_burst() {
+    fn a_stall_causes_no_burst() {
         let (world, mut emulation) = world(sends(&[10, 10, 10], 0), PolicySpec::DropTail(()));
         world.stall.set(Some((Span::from_micros(15_500), Span::from_millis(7))));
         emulation.run(&Control::default()).unwrap();
-        // The first was due at 16 ms and leaves at 22.5; the others keep their distance of a millisecond.
+        // The first was due at 16 ms and leaves at 22.5 ms; the others keep their distance of one millisecond.
         let at_right: Vec<u64> = world.seen.borrow().iter().filter(|seen| seen.1 == 1).map(|seen| seen.0).collect();
         assert_eq!(at_right, [22_500, 23_500, 24_500]);
         let report = emulation.report();
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_written_on_what_is_capable() {
+    fn ecn_capable_packets_are_marked() {
         let red = RedSpec {
             lower: 0,
             upper: 1,
@@ -487,12 +487,12 @@ mod tests {
             let seen = world.seen.borrow();
             seen.iter().filter(|seen| seen.1 == 1).map(|seen| seen.2).collect::<Vec<_>>()
         };
-        // The third finds one waiting.
+        // The third packet finds one waiting.
         assert_eq!((fields(0b10), fields(0b00)), (vec![0b10, 0b10, 0b11], vec![0, 0]));
     }
 
     #[test]
-    fn what_has_no_way_is_counted() {
+    fn packets_without_a_route_are_counted() {
         let stranger = Ipv4Addr::new(198, 18, 0, 9);
         let to_send = vec![
             (Span::from_millis(1), packet((LEFT, stranger), 100, 0)),
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_when_it_is_told_to() {
+    fn it_stops_on_request() {
         let (_world, mut emulation) = world(Vec::new(), PolicySpec::DropTail(()));
         let control = Control::default();
         control.stop();

@@ -1,4 +1,4 @@
-//! Where packets come from and go to.
+//! //! Sources and destinations of packets.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
@@ -8,26 +8,26 @@ use tailback_core::primitives::units::{Bytes, Span};
 
 /// The hosts of an emulation, by number.
 pub trait Hosts {
-    /// Take the next packet that a host has sent; `None` if there is none now.
+    /// Reads the next packet that a host has sent; `None` if there is none now.
     ///
     /// # Errors
-    /// Of the device.
+    /// The device failed.
     fn take(&mut self, host: usize, packet: &mut [u8]) -> io::Result<Option<Bytes>>;
 
-    /// Hand a packet to a host. False if it cannot take it, and it is lost.
+    /// Writes a packet to a host. Returns false if the host refuses it, in which case it is lost.
     ///
     /// # Errors
-    /// Of the device.
+    /// The device failed.
     fn give(&mut self, host: usize, packet: &[u8]) -> io::Result<bool>;
 
-    /// Wait so long, or until a host has sent something; adds the hosts that have.
+    /// Waits until a host has sent a packet, or for at most this time; appends the hosts with packets to `ready`.
     ///
     /// # Errors
-    /// Of the devices.
+    /// A device failed.
     fn wait(&mut self, at_most: Span, ready: &mut Vec<usize>) -> io::Result<()>;
 }
 
-/// Hosts behind TUN devices, which are open and do not block.
+/// Hosts behind TUN devices, which are open and non-blocking.
 pub struct Tuns(Vec<OwnedFd>);
 
 impl Tuns {
@@ -52,7 +52,7 @@ impl Hosts for Tuns {
         loop {
             return match write(&self.0[host], packet) {
                 Ok(_) => Ok(true),
-                // The host is out of room, or its link is down.
+                // The host is out of buffer space, or its link is down.
                 Err(Errno::AGAIN | Errno::NOBUFS | Errno::IO | Errno::INVAL) => Ok(false),
                 Err(Errno::INTR) => continue,
                 Err(error) => Err(error.into()),

@@ -1,22 +1,22 @@
-//! The packets that are in the network, by flow and number. Numbers of a flow count up, and most packets leave in order.
+//! //! The packets in the network, by flow and number. The numbers of a flow count up, and most packets leave in order.
 
 use std::collections::VecDeque;
 
 #[derive(Default)]
 pub(crate) struct InFlight {
     flows: Vec<Row>,
-    /// Of packets that have left, to be used again.
+    /// Buffers of packets that have left, for reuse.
     spare: Vec<Vec<u8>>,
 }
 
 #[derive(Default)]
 struct Row {
-    /// Number of the first place.
+    /// Number of the packet at index 0.
     first: u32,
     places: VecDeque<Option<Vec<u8>>>,
 }
 
-/// A packet by its flow and its number there.
+/// A packet, by its flow and its number in the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) flow: u32,
@@ -28,7 +28,7 @@ impl InFlight {
         InFlight { flows: (0..flows).map(|_| Row::default()).collect(), spare: Vec::new() }
     }
 
-    /// Numbers of a flow come in order, none is left out.
+    /// The numbers of a flow arrive in order without gaps.
     pub(crate) fn put(&mut self, key: Key, packet: &[u8]) {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();

@@ -1,30 +1,30 @@
-//! What has to be known of a packet to carry it: whence, whither, and its ECN field. IPv4 (RFC 791) only: no other address has a host here.
+//! //! The IPv4 (RFC 791) header fields that the emulator uses: source, destination and ECN field. Hosts have no other addresses.
 
 use std::net::Ipv4Addr;
 
-/// Whence and whither.
+/// Source and destination.
 pub(crate) type Ends = (Ipv4Addr, Ipv4Addr);
 
-/// The shortest header.
+/// Length of the shortest header.
 pub(crate) const HEADER: usize = 20;
-/// The two low bits of the second byte (RFC 3168 section 5).
+/// Index of the byte whose two low bits are the ECN field (RFC 3168 section 5).
 const ECN_FIELD: usize = 1;
 const CHECKSUM: usize = 10;
 const CONGESTION_EXPERIENCED: u8 = 0b11;
 
-/// The addresses of a packet, if it is one of IPv4 with all of its header.
+/// The addresses of a packet, if it is an IPv4 packet with a complete header.
 pub(crate) fn ends(packet: &[u8]) -> Option<Ends> {
     let address = |at: usize| packet.get(at..at + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok()).map(Ipv4Addr::from);
     let is_ipv4 = packet.len() >= HEADER && packet[0] >> 4 == 4;
     if is_ipv4 { address(12).zip(address(16)) } else { None }
 }
 
-/// Whether queues may mark it: it says that its transport understands ECN. One that is marked already stays so.
+/// Whether the packet is ECN-capable, so that queues may mark it. Packets that are already marked remain so.
 pub(crate) fn is_capable(packet: &[u8]) -> bool {
     packet.get(ECN_FIELD).is_some_and(|field| field & CONGESTION_EXPERIENCED != 0)
 }
 
-/// Mark it (CE), and keep the header's checksum right (RFC 1624 section 3).
+/// Marks the packet (CE) and updates the header's checksum (RFC 1624 section 3).
 pub(crate) fn mark(packet: &mut [u8]) {
     let (Some(&version), Some(&field)) = (packet.first(), packet.get(ECN_FIELD)) else { return };
     if packet.len() < HEADER || field & CONGESTION_EXPERIENCED == CONGESTION_EXPERIENCED {
@@ -54,7 +54,7 @@ fn updated(checksum: u16, word: Word) -> u16 {
 pub(crate) mod tests {
     use super::*;
 
-    /// A packet of so many bytes with an ECN field and the checksum of RFC 791.
+    /// A packet of `length` bytes with an ECN field and the checksum of RFC 791.
     pub(crate) fn packet(ends: Ends, length: u16, ecn: u8) -> Vec<u8> {
         let mut packet = vec![0; length.into()];
         packet[0] = 0x45;
@@ -78,7 +78,7 @@ pub(crate) mod tests {
     const ENDS: Ends = (Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 19, 255, 2));
 
     #[test]
-    fn a_marked_packet_has_a_right_checksum() {
+    fn a_marked_packet_has_a_correct_checksum() {
         for ecn in [0b01, 0b10, 0b11] {
             for length in 20..2000 {
                 let mut packet = packet(ENDS, length, 0xb8 | ecn);
@@ -89,7 +89,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_no_packet_has_no_ends() {
+    fn truncated_or_other_packets_have_no_ends() {
         let whole = packet(ENDS, 40, 0b10);
         assert_eq!((ends(&whole), is_capable(&whole)), (Some(ENDS), true));
         assert_eq!(ends(&whole[..19]), None);

@@ -1,17 +1,17 @@
 //! Real packets through a simulated network, in real time.
 //!
-//! [`Emulation`] drives an engine by a clock: what a host sends is handed to the engine at the instant at which it is read, and what the engine
-//! lets arrive is written to its host at the instant that the engine has computed. Departures are never slept for, so errors of one packet
-//! are not those of the next. From there down:
+//! [`Emulation`] drives an engine by a clock. A packet from a host enters the engine at the instant at which it is read, and is
+//! written to its destination at the departure time that the engine has computed. The emulator never sleeps for departures, so
+//! that timing errors of one packet do not affect the next. Modules:
 //!
-//! * `pacer`: the emulation's own clock, which is set back where the machine has stood still, and how late things were
-//! * `hosts`: where packets come from and go to: TUN devices, or what a test makes up
-//! * `door`: how TUN devices are handed over
-//! * `ip`: what has to be known of a packet: its addresses and its ECN field
-//! * `in_flight`: the packets that are in the network
-//! * `witness`: connections as the hosts see them, and a capture
+//! //! * `pacer`: the emulation's own clock, which is set back after stalls of the machine, and its lateness
+//! //! * `hosts`: sources and destinations of packets: TUN devices, or test doubles
+//! //! * `door`: handover of TUN devices
+//! //! * `ip`: addresses and ECN field of a packet
+//! //! * `in_flight`: the packets in the network
+//! //! * `witness`: TCP connections as measured at the hosts, and a capture
 //!
-//! The engine knows none of this. Whoever makes hosts, processes and namespaces is in the Python package.
+//! The engine has no knowledge of the emulation. Hosts, processes and namespaces are created by the Python package.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
@@ -29,5 +29,5 @@ pub use hosts::{Hosts, Tuns};
 pub use pacer::{Clock, Monotonic};
 pub use witness::Witness;
 
-/// A fingerprint of the sources that this crate was built from.
+/// A fingerprint of the sources from which this crate was built.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

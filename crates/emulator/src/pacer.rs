@@ -1,11 +1,11 @@
-//! The emulation's clock. It runs as fast as the machine's, and is set back by as much as the machine stood still: to release at once what
-//! should have left during a stall of some milliseconds would be a burst that no link of that rate can send.
+//! The emulation's clock. It runs at the machine's rate and is set back by the duration of stalls. If packets delayed by a stall
+//! of some milliseconds were all released at once, they would form a burst that no link of that rate can send.
 
 use std::time::Instant;
 use tailback_core::primitives::histogram::Histogram;
 use tailback_core::primitives::units::{Span, Time};
 
-/// Whatever tells how long it has been running.
+/// A source of elapsed time.
 pub trait Clock {
     fn elapsed(&self) -> Span;
 }
@@ -21,22 +21,22 @@ impl Monotonic {
 
 impl Clock for Monotonic {
     fn elapsed(&self) -> Span {
-        // 213 days of picoseconds: no emulation lasts as long.
+        // 213 days of picoseconds: no emulation lasts that long.
         Span(u64::try_from(self.0.elapsed().as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
     }
 }
 
-/// Lateness above which the clock is set back: more than a scheduler needs to wake a process, less than a packet of 1500 bytes at 50 Mbit/s
-/// takes.
+/// Lateness above which the clock is set back: longer than a scheduler takes to wake a process, shorter than a packet of 1500
+/// bytes takes at 50 Mbit/s.
 const STALL: Span = Span::from_micros(250);
 
-/// The clock, and how well it was kept to.
+/// The clock, and statistics of its lateness.
 pub(crate) struct Pacer<C> {
     clock: C,
     pub(crate) slipped: Span,
     pub(crate) slips: u64,
     pub(crate) longest_slip: Span,
-    /// Of deliveries, after slips.
+    /// Lateness of deliveries, after slips.
     pub(crate) lateness: Histogram,
     pub(crate) most_late: Span,
 }
@@ -58,12 +58,12 @@ impl<C: Clock> Pacer<C> {
         Time((self.clock.elapsed() - self.slipped).0)
     }
 
-    /// By the machine's clock.
+    /// Elapsed time by the machine's clock.
     pub(crate) fn elapsed(&self) -> Span {
         self.clock.elapsed()
     }
 
-    /// The time now, where something had to be done at `due`: if that is too long ago, it is still then.
+    /// The current time for an action that was due at `due`. If that is too long ago, sets the clock back to `due`.
     pub(crate) fn catch_up(&mut self, due: Time) -> Time {
         let now = self.now();
         let late = now.since(due);
@@ -76,7 +76,7 @@ impl<C: Clock> Pacer<C> {
         due
     }
 
-    /// A delivery that was due then is made now.
+    /// Records a delivery that was due at `due`.
     pub(crate) fn note_delivery(&mut self, due: Time) {
         let late = self.now().since(due);
         self.lateness.add(late);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_little_late_is_late_and_a_stall_never_was() {
+    fn small_delays_count_as_lateness_and_stalls_set_the_clock_back() {
         let hand = Cell::new(Span::from_millis(10));
         let mut pacer = Pacer::new(Hand(&hand));
         let due = Time(Span::from_micros(9_900).0);
@@ -107,13 +107,13 @@ mod tests {
         hand.set(Span::from_millis(17));
         assert_eq!(pacer.catch_up(due), due);
         assert_eq!((pacer.slipped, pacer.slips, pacer.longest_slip), (Span::from_micros(7_100), 1, Span::from_micros(7_100)));
-        // From there it goes on.
+        // The clock continues from there.
         hand.set(Span::from_millis(18));
         assert_eq!((pacer.now(), pacer.elapsed()), (Time(Span::from_micros(10_900).0), Span::from_millis(18)));
     }
 
     #[test]
-    fn lateness_is_that_of_deliveries() {
+    fn lateness_is_measured_on_deliveries() {
         let hand = Cell::new(Span::from_millis(1));
         let mut pacer = Pacer::new(Hand(&hand));
         for late in [10, 20, 200] {

@@ -1,4 +1,4 @@
-//! Sees every packet as the hosts do: measures their TCP connections, and writes a capture if asked to.
+//! //! Observes every packet at the hosts: measures their TCP connections, and writes a capture on request.
 
 use crate::in_flight::Key;
 use std::collections::{HashMap, VecDeque};
@@ -11,18 +11,18 @@ use tailback_core::primitives::units::{Bytes, Time};
 use tailback_core::queue::Reason;
 use tailback_core::record::Table;
 
-/// What is seen at the hosts' devices.
+/// Observer of the traffic at the hosts' devices.
 pub struct Witness {
     hosts: Vec<String>,
     ports: Vec<String>,
-    /// When the emulation began.
+    /// Wall-clock time of the emulation's start.
     origin: Timestamp,
     latest: Time,
     connections: Connections,
     capture: Option<Capture>,
 }
 
-/// Where and why a packet was discarded.
+/// Place and reason of a packet's discard.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Discard {
     pub(crate) port: PortId,
@@ -30,17 +30,17 @@ pub(crate) struct Discard {
 }
 
 impl Witness {
-    /// `ports`: their names, as the engine numbers them.
+    /// `ports`: their names, in the engine's numbering.
     pub fn new(hosts: Vec<String>, ports: Vec<String>) -> Witness {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let origin = Timestamp(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX / 2));
         Witness { hosts, ports, origin, latest: Time::ZERO, connections: Connections::new(Samples::Summed), capture: None }
     }
 
-    /// Write what is seen to a file, with an interface for each host.
+    /// Writes observed packets to a file, with one interface per host.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn capture_to(&mut self, file: &Path) -> io::Result<()> {
         self.capture = Some(Capture::begin(file, &self.hosts)?);
         Ok(())
@@ -55,7 +55,7 @@ impl Witness {
         }
     }
 
-    /// `at`: when it is handed to its host.
+    /// `at`: the time at which the packet is handed to its host.
     pub(crate) fn on_delivered(&mut self, at: Time, key: Key, of: Seen<'_>) {
         let at = self.next(at);
         self.see(at, of);
@@ -74,7 +74,7 @@ impl Witness {
         }
     }
 
-    /// In the order in which it is seen: what is written to a host between two readings has one of their times.
+    /// Keeps observation times in order: a packet written to a host between two readings gets the time of one of them.
     fn next(&mut self, at: Time) -> Time {
         self.latest = self.latest.max(at);
         self.latest
@@ -82,7 +82,7 @@ impl Witness {
 
     fn see(&mut self, at: Time, of: Seen<'_>) {
         let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64) };
-        // What is no TCP, connections say nothing of.
+        // Packets other than TCP are ignored by the connections.
         let _ = self.connections.see(Point { interface: of.host, behind: None }, self.stamp(at), &packet);
     }
 
@@ -90,12 +90,12 @@ impl Witness {
         Timestamp(self.origin.0.saturating_add((at.0 / 1000) as i64))
     }
 
-    /// The TCP connections, as each host saw them.
+    /// The TCP connections, as measured at each host.
     pub fn connections(&self) -> Vec<Table> {
         self.connections.tables(&self.hosts, self.origin)
     }
 
-    /// Write what is still to be written, and say what went wrong with the file, if anything did.
+    /// Writes the remaining packets, and returns the problem with the file, if any.
     pub fn finish(&mut self) -> Option<String> {
         self.capture.as_mut().and_then(Capture::finish)
     }
@@ -108,12 +108,12 @@ pub(crate) struct Seen<'a> {
     pub(crate) packet: &'a [u8],
 }
 
-/// Packets in the order of their times. Of one that is on its way it is not known yet whether a queue will discard it, and those that come
-/// after it wait until it is.
+/// Packets in order of time. It is not known yet whether a queue will discard a packet in flight, so that the packets after it
+/// wait until its fate is known.
 struct Capture {
     writer: Option<Writer<BufWriter<File>>>,
     waiting: VecDeque<Entry>,
-    /// How many have been written.
+    /// Number of packets written.
     written: u64,
     on_their_way: HashMap<Key, u64>,
     problem: Option<String>,
@@ -128,7 +128,7 @@ struct Entry {
     pending: Option<Key>,
 }
 
-/// Headers, and some of what follows.
+/// Headers, and part of the payload.
 const SNAP_LENGTH: usize = 256;
 
 impl Entry {
@@ -141,7 +141,7 @@ impl Entry {
 impl Capture {
     fn begin(file: &Path, hosts: &[String]) -> io::Result<Capture> {
         let comment =
-            "Real packets at the devices of an emulation's hosts, cut off after their headers. Times are the emulation's.";
+            "Real packets at the devices of an emulation's hosts, truncated after their headers. Timestamps are emulation time.";
         let section = Section { application: concat!("Tailback ", env!("CARGO_PKG_VERSION")), comment };
         let mut writer = Writer::new(BufWriter::with_capacity(1 << 20, File::create(file)?), &section)?;
         for host in hosts {
@@ -181,7 +181,7 @@ impl Capture {
     fn finish(&mut self) -> Option<String> {
         for entry in &mut self.waiting {
             if entry.pending.take().is_some() {
-                entry.comment = Some("on its way at the end".into());
+                entry.comment = Some("in flight at the end".into());
             }
         }
         self.write_known();
@@ -191,9 +191,9 @@ impl Capture {
         self.problem.clone()
     }
 
-    /// The emulation goes on without.
+    /// The emulation continues without the capture.
     fn give_up(&mut self, error: &io::Error) {
-        self.problem = Some(format!("the capture could not be written beyond {} packets: {error}", self.written));
+        self.problem = Some(format!("writing the capture failed after {} packets: {error}", self.written));
         self.writer = None;
     }
 }
@@ -206,7 +206,7 @@ mod tests {
     use tailback_capture::{Reader, Record};
 
     #[test]
-    fn a_packet_waits_for_its_fate_and_all_are_in_order() {
+    fn packets_are_written_in_order_once_their_fate_is_known() {
         let folder = std::env::temp_dir().join(format!("tailback-witness-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("capture.pcapng");
@@ -229,7 +229,7 @@ mod tests {
         }
         assert_eq!(found, [(0, 256, 0), (0, 256, 1000), (0, 256, 2000), (1, 256, 5000)]);
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
-        assert!(text.contains("discarded at bottleneck: full at 0.000002 s") && text.contains("on its way at the end"));
+        assert!(text.contains("discarded at bottleneck: full at 0.000002 s") && text.contains("in flight at the end"));
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }
