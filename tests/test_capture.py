@@ -212,8 +212,8 @@ def test_a_truncated_file_is_analysed_up_to_there(capture: Path, tmp_path: Path)
     [
         (b"", "the file is empty"),
         (b"duration = '5 s'\n", "the file begins with `duration`"),
-        (gzip.compress(b"packets", mtime=0), "the file is packed by gzip; unpack it first"),
-        (b"\xd4\xc3\xb2\xa1\x02\x00", "the file ends within the header of pcap: 6 of 24 bytes"),
+        (gzip.compress(b"packets", mtime=0), "the file is compressed with gzip; decompress it first"),
+        (b"\xd4\xc3\xb2\xa1\x02\x00", "the file ends within the pcap header: 6 of 24 bytes are present"),
         (np.random.default_rng(1).bytes(1000), "the file begins with the bytes"),
     ],
 )

@@ -1,4 +1,4 @@
-//! A capture, read to its end in slices, and what was in it.
+//! //! Analysis of a capture, read to its end in slices.
 
 use crate::connection::{Connections, Point, Samples};
 use crate::read::{OpenError, Packet, ReadError, Reader, Record};
@@ -17,14 +17,14 @@ pub struct Analyser<R> {
     connections: Connections,
     skipped: Skipped,
     packets: u64,
-    /// Those whose time lies before that of the packet before.
+    /// Packets with an earlier timestamp than the packet before.
     packets_out_of_time: u64,
     first: Option<Timestamp>,
     last: Option<Timestamp>,
     damage: Option<Damage>,
 }
 
-/// Where a file breaks.
+/// Position and cause of damage in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     pub at_byte: u64,
@@ -33,7 +33,7 @@ pub struct Damage {
 
 impl<R: Read> Analyser<R> {
     /// # Errors
-    /// If the source cannot be read, or is no capture.
+    /// If the source cannot be read, or is not a capture.
     pub fn open(source: R, samples: Samples) -> Result<Analyser<R>, OpenError> {
         Ok(Analyser {
             reader: Reader::open(source)?,
@@ -47,7 +47,8 @@ impl<R: Read> Analyser<R> {
         })
     }
 
-    /// Takes in at most so many packets. True at the end of the file, or where it breaks: see [`Analyser::damage`].
+    /// Processes at most `packets` packets. Returns true at the end of the file, or where it is damaged: see
+    /// [`Analyser::damage`].
     ///
     /// # Errors
     /// If the source cannot be read.
@@ -85,22 +86,22 @@ impl<R: Read> Analyser<R> {
         self.damage.as_ref()
     }
 
-    /// Packets so far, those that were skipped included.
+    /// Packets read, skipped ones included.
     pub fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// Packets whose time lies before that of the packet before: what depends on time is less certain then.
+    /// Packets with an earlier timestamp than the packet before; results that depend on time are less reliable then.
     pub fn packets_out_of_time(&self) -> u64 {
         self.packets_out_of_time
     }
 
-    /// Bytes of the file behind what was read.
+    /// Bytes of the file consumed.
     pub fn bytes_read(&self) -> u64 {
         self.reader.bytes_read()
     }
 
-    /// The earliest time: that which all `time_s` count from.
+    /// The earliest timestamp, which is the origin of all `time_s`.
     pub fn began(&self) -> Option<Timestamp> {
         self.first
     }
@@ -110,7 +111,7 @@ impl<R: Read> Analyser<R> {
         self.reader.comments()
     }
 
-    /// `connections`, `skipped`, and with samples `rtt` and `in_flight`.
+    /// Tables `connections`, `skipped`, and with samples `rtt` and `in_flight`.
     pub fn tables(&self) -> Vec<Table> {
         let interfaces: Vec<String> = (0..).zip(self.reader.interfaces()).map(|(place, of)| shown(place, &of.name)).collect();
         let mut tables = self.connections.tables(&interfaces, self.first.unwrap_or_default());
@@ -127,7 +128,7 @@ fn seen(connections: &mut Connections, packet: &Packet<'_>) -> Result<(), Reason
     connections.see(point, packet.at, &IpPacket { bytes: inside.ip, original })
 }
 
-/// The name of an interface, or its place where it has none.
+/// The name of an interface, or its index if it has none.
 fn shown(place: usize, name: &str) -> String {
     if name.is_empty() { place.to_string() } else { name.to_string() }
 }

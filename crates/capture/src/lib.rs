@@ -1,15 +1,15 @@
-//! Captures of packets: pcap and pcapng are read, TCP connections measured as they are seen at one point, pcapng is written.
+//! //! Packet captures: reads pcap and pcapng, measures TCP connections as observed at one point, and writes pcapng.
 //!
-//! Start at [`Analyser`], which takes a file and says what was in it. From there down:
+//! Start at [`Analyser`], which reads a file and returns tables. Modules:
 //!
-//! * `read`: the two formats, block by block, with the place where a damaged file breaks
-//! * `link`, `segment`: from a frame to its IP packet, and from there to what a TCP header says
-//! * `connection`: [`Connections`], what is counted of each connection and direction, packet by packet
-//! * `tables`: the same as columns
-//! * `write`: [`Writer`], pcapng with names of interfaces and comments
-//! * `run`: a simulated run as a capture, from its trace of packets
+//! //! * `read`: the two formats, block by block, and the position at which a damaged file breaks
+//! //! * `link`, `segment`: from a frame to its IP packet, and from there to the TCP header
+//! //! * `connection`: [`Connections`], the counters of each connection and direction, updated packet by packet
+//! //! * `tables`: the results as columns
+//! //! * `write`: [`Writer`], pcapng with interface names and comments
+//! //! * `run`: a simulated run as a capture, from its packet trace
 //!
-//! Nothing here knows the simulator, except for the shape of its tables.
+//! //! Of the simulator, this crate uses only units and tables.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

@@ -1,12 +1,12 @@
-//! From a frame to the IP packet in it, for each link type (<https://www.tcpdump.org/linktypes.html>).
+//! //! From a frame to its IP packet, for each link type (<https://www.tcpdump.org/linktypes.html>).
 
 use crate::skipped::Reason;
 use etherparse::{EtherType, Ethernet2HeaderSlice, SingleVlanHeaderSlice};
 
-/// What precedes a packet in a capture.
+/// Header before a packet in a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkType {
-    /// BSD loopback: the address family in the byte order of the machine that captured (`NULL`), or of the network (`LOOP`).
+    /// BSD loopback: the address family in the byte order of the capturing machine (`NULL`), or of the network (`LOOP`).
     Loopback,
     Ethernet,
     /// No header: the packet begins with its IP header.
@@ -17,7 +17,7 @@ pub enum LinkType {
     Other(u16),
 }
 
-/// An IP packet, and in which of the interfaces behind the captured one it was, if the header says so.
+/// An IP packet, and the index of its underlying interface if the header contains it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unwrapped<'a> {
     pub(crate) ip: &'a [u8],
@@ -30,7 +30,7 @@ impl LinkType {
         match number {
             0 | 108 => LinkType::Loopback,
             1 => LinkType::Ethernet,
-            // 12 is what some BSDs wrote for 101.
+            // Some BSDs wrote 12 for 101.
             12 | 101 | 228 | 229 => LinkType::Raw,
             113 => LinkType::LinuxCooked,
             276 => LinkType::LinuxCooked2,
@@ -53,7 +53,8 @@ impl LinkType {
             }
             LinkType::Loopback => {
                 let (high, low) = (word(frame, 0)?, word(frame, 2)?);
-                // The family is below 256, so one half is zero in either byte order. 2 is IPv4; IPv6 differs between systems.
+                // The family is below 256, so that one half is zero in either byte order. 2 is IPv4; IPv6 differs between
+                // systems.
                 let family = if high == 0 { low } else { high.swap_bytes() };
                 match family {
                     2 | 10 | 24 | 28 | 30 => Ok(Unwrapped { ip: &frame[4..], header_bytes: 4, behind: None }),
@@ -65,7 +66,7 @@ impl LinkType {
     }
 }
 
-/// What follows a header of so many bytes, behind any VLAN tags.
+/// The packet after a header of `header_bytes` bytes and any VLAN tags.
 fn within(mut of: EtherType, frame: &[u8], mut header_bytes: usize) -> Result<Unwrapped<'_>, Reason> {
     loop {
         let rest = frame.get(header_bytes..).ok_or(Reason::LinkHeaderCut)?;
@@ -81,7 +82,7 @@ fn within(mut of: EtherType, frame: &[u8], mut header_bytes: usize) -> Result<Un
     }
 }
 
-/// Two bytes in network order.
+/// Two bytes in network byte order.
 fn word(frame: &[u8], at: usize) -> Result<u16, Reason> {
     let bytes = frame.get(at..at + 2).ok_or(Reason::LinkHeaderCut)?;
     Ok(u16::from_be_bytes([bytes[0], bytes[1]]))
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_packet_lies_behind_each_kind_of_header() {
+    fn the_packet_is_found_after_each_kind_of_header() {
         let packet = Ok(b"packet".to_vec());
         assert_eq!(found(LinkType::Raw, &[]), packet);
         assert_eq!(found(LinkType::Ethernet, &[[0; 12].as_slice(), &[0x08, 0]].concat()), packet);
@@ -113,13 +114,13 @@ mod tests {
     }
 
     #[test]
-    fn the_second_cooked_header_names_the_interface_behind() {
+    fn the_second_cooked_header_contains_the_underlying_interface() {
         let frame = [[0x08, 0, 0, 0, 0, 0, 0, 7].as_slice(), &[0; 12]].concat();
         assert_eq!(LinkType::LinuxCooked2.unwrap(&frame).unwrap().behind, Some(7));
     }
 
     #[test]
-    fn what_holds_no_ip_says_why() {
+    fn frames_without_ip_report_the_reason() {
         assert_eq!(found(LinkType::Ethernet, &[[0; 12].as_slice(), &[0x08, 0x06]].concat()), Err(Reason::NotIp));
         assert_eq!(found(LinkType::Loopback, &[0, 0, 0, 7]), Err(Reason::NotIp));
         assert_eq!(found(LinkType::Other(127), &[]), Err(Reason::LinkType(127)));

@@ -1,4 +1,5 @@
-//! A simulated run as a capture: its trace of packets with the headers that they would have, as at the sending hosts.
+//! //! A simulated run as a capture: its packet trace with the headers that the packets would have, as observed at the sending
+//! hosts.
 
 use crate::time::Timestamp;
 use crate::write::{Captured, Section, Writer};
@@ -9,7 +10,7 @@ use std::io::{self, Write};
 use tailback_core::primitives::units::Bytes;
 use tailback_core::record::{Column, Table};
 
-/// What a run is, for a reader of its capture.
+/// Description of the run, for a reader of its capture.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     pub application: &'a str,
@@ -17,26 +18,27 @@ pub struct About<'a> {
     pub seed: u64,
 }
 
-/// IPv4 and TCP or UDP, without options.
+/// Sizes of IPv4 and TCP or UDP headers, without options.
 const IP: u64 = 20;
 const TCP: u64 = 20;
 const UDP: u64 = 8;
-/// What the options of a TCP header may take.
+/// Maximum size of the options of a TCP header.
 const MOST_OPTIONS: u64 = 40;
-/// More than a header of IP can say.
+/// Largest total length that an IP header can hold.
 const MOST_IP: u64 = u16::MAX as u64;
-/// In the dynamic range, in which nothing is taken for another protocol.
+/// In the dynamic range, which no other protocol uses.
 const SENDER_PORT: u16 = 49_152;
 const RECEIVER_PORT: u16 = 65_000;
-/// Flows for which addresses differ; further ones differ by the sender's port.
+/// Number of flows with different addresses; further ones differ by the sender's port.
 const ADDRESSES: u32 = 0xffff;
 
-/// Writes the table `packets` of a run as pcapng: what its senders send, and acknowledgements as they hear them, one interface a flow group.
+/// Writes the table `packets` of a run as pcapng: the packets that senders send and the acknowledgements that they receive, with
+/// one interface per flow group.
 ///
 /// # Errors
-/// If `out` cannot be written, or the table is none of packets.
+/// If `out` cannot be written, or the table is not a packet trace.
 pub fn write_run<W: Write>(out: W, packets: &Table, about: &About<'_>) -> io::Result<W> {
-    let rows = Rows::of(packets).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a trace of packets"))?;
+    let rows = Rows::of(packets).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a packet trace"))?;
     let comment = comment(&rows, about);
     let mut writer = Writer::new(out, &Section { application: about.application, comment: &comment })?;
     let mut interfaces: BTreeMap<u32, u32> = BTreeMap::new();
@@ -77,7 +79,7 @@ struct Rows<'a> {
     queue: Vec<&'a str>,
     reason: Vec<&'a str>,
     discarded_s: &'a [f64],
-    /// Of each flow that has rows, by group and index.
+    /// Number of each flow with rows, by group and index.
     numbers: BTreeMap<(u32, u64), u32>,
 }
 
@@ -113,7 +115,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Appends the headers of a packet to `out`. Returns what the whole packet has.
+    /// Appends the headers of a packet to `out`. Returns the length of the whole packet.
     fn headers(&self, row: usize, number: u32, identification: &mut u16, zeros: &[u8], out: &mut Vec<u8>) -> io::Result<Bytes> {
         let (sender, receiver) = ends(number);
         let is_ack = matches!(self.what[row], "ack" | "syn_ack");
@@ -125,7 +127,7 @@ impl<'a> Rows<'a> {
         let transport = if is_udp { UDP } else { tcp.header_len() as u64 };
         let total = IP + transport + payload;
         let mut ip = Ipv4Header::new(0, 64, protocol, from.address, to.address).map_err(impossible)?;
-        // What is longer has none, as what a network card is to cut has.
+        // Longer packets have no length, like packets that a network card is to segment.
         ip.total_len = u16::try_from(total).unwrap_or(0);
         ip.identification = *identification;
         ip.dont_fragment = true;
@@ -154,7 +156,7 @@ impl<'a> Rows<'a> {
     }
 
     fn tcp(&self, row: usize, from: End, to: End) -> io::Result<TcpHeader> {
-        // The data of both ends begins at 1, behind a SYN.
+        // The data of both ends start at 1, after a SYN.
         let position = |bytes: u64| bytes.wrapping_add(1) as u32;
         let mut tcp = TcpHeader::new(from.port, to.port, 1, u16::MAX);
         tcp.ack = self.what[row] != "syn";
@@ -166,7 +168,7 @@ impl<'a> Rows<'a> {
             tcp.ece = self.ecn[row] == "echo";
             let blocks: Vec<(u64, u64)> = self.sack_blocks[row].split(' ').filter_map(range).collect();
             if !blocks.is_empty() {
-                // RFC 2018 section 3, aligned as it is usual.
+                // RFC 2018 section 3, with the usual alignment.
                 options.extend([1, 1, 5, 2 + 8 * blocks.len() as u8]);
                 options
                     .extend(blocks.iter().flat_map(|&(start, end)| [position(start), position(end)]).flat_map(u32::to_be_bytes));
@@ -174,7 +176,7 @@ impl<'a> Rows<'a> {
         } else {
             tcp.sequence_number = position(self.sequence[row]);
             tcp.cwr = self.ecn[row] == "reduced";
-            // The end of the options, and nothing behind it.
+            // End-of-options padding.
             options.resize(options_bytes(self.header_bytes(row)).unwrap_or(0) as usize, 0);
         }
         if matches!(self.what[row], "syn" | "syn_ack") {
@@ -185,13 +187,13 @@ impl<'a> Rows<'a> {
         Ok(tcp)
     }
 
-    /// What became of a packet that a queue discarded.
+    /// The fate of a packet that a queue discarded.
     fn discard(&self, row: usize) -> Option<String> {
         let (queue, reason, seconds) = (self.queue[row], self.reason[row], self.discarded_s[row]);
         (!queue.is_empty()).then(|| format!("discarded at {queue}: {reason} at {seconds:.9} s"))
     }
 
-    /// What headers were simulated with.
+    /// The simulated size of the headers.
     fn header_bytes(&self, row: usize) -> u64 {
         self.bytes[row].saturating_sub(self.payload[row])
     }
@@ -216,7 +218,7 @@ fn ends(number: u32) -> (End, End) {
     (sender, End { address: [198, 19, third, fourth], port: RECEIVER_PORT })
 }
 
-/// Bytes of options in a TCP header, so that all headers together have as many bytes as the simulated ones; `None` if no options could.
+/// Bytes of TCP options such that all headers together have the simulated size; `None` if there are no such options.
 fn options_bytes(headers: u64) -> Option<u64> {
     headers.checked_sub(IP + TCP).filter(|&bytes| bytes <= MOST_OPTIONS && bytes.is_multiple_of(4))
 }
@@ -226,33 +228,33 @@ fn range(text: &str) -> Option<(u64, u64)> {
     Some((start.parse().ok()?, end.parse().ok()?))
 }
 
-/// What a reader has to know, and where real headers cannot say what was simulated.
+/// Notes for the reader, including differences between real headers and the simulation.
 fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
-    // Texts of users have no end that the format knows.
+    // The format requires a bounded text, and users' texts are unbounded.
     let scenario: String = about.scenario.chars().take(200).collect();
     let mut said = vec![format!(
-        "{scenario}, seed {}: a simulated run, as seen at the sending hosts. Times count from the start of the run. \
-         Payloads are cut off. Marks (CE) are set behind the senders and show in their echoes.",
+        "{scenario}, seed {}: a simulated run, as observed at the sending hosts. Times are relative to the start of the run. \
+         Payloads are truncated. Marks (CE) are set after the point of capture and are visible in their echoes.",
         about.seed
     )];
     if rows.any(|row| rows.what[row] == "syn") {
-        said.push("Of a handshake SYN and SYN-ACK are simulated, without what their options would agree on.".into());
+        said.push("The handshake consists of SYN and SYN-ACK without negotiated options.".into());
     } else {
-        said.push("No handshake is simulated: sequence numbers begin at 1.".into());
+        said.push("No handshake is simulated: sequence numbers start at 1.".into());
     }
     if rows.any(|row| rows.what[row] == "ack" && rows.window[row] > u64::from(u16::MAX)) {
-        said.push("Receiver windows above 65535 bytes are written as 65535: without a handshake there is no scale.".into());
+        said.push("Receiver windows above 65535 bytes are written as 65535, because no window scale is negotiated.".into());
     }
     if rows.any(|row| rows.what[row] == "data" && options_bytes(rows.header_bytes(row)).is_none()) {
-        said.push("Simulated headers of TCP data that no real headers have are written as 40 bytes.".into());
+        said.push("TCP headers of simulated sizes that real headers cannot have are written with 40 bytes in total.".into());
     }
     if rows.any(|row| rows.what[row] == "datagram" && rows.header_bytes(row) != IP + UDP) {
-        said.push("Simulated headers of datagrams are not of 28 bytes, real ones are.".into());
+        said.push("Headers of datagrams are written with 28 bytes, which differs from their simulated size.".into());
     }
     if rows
         .any(|row| matches!(rows.what[row], "ack" | "syn_ack") && rows.bytes[row] != IP + TCP + sack_bytes(rows.sack_blocks[row]))
     {
-        said.push("Acknowledgements are simulated in a fixed size, and written with what their headers have.".into());
+        said.push("Acknowledgements have a fixed size in the simulation, and the size of their headers in this file.".into());
     }
     if rows.any(|row| rows.payload[row] > MOST_IP - IP - TCP - MOST_OPTIONS) {
         said.push("Packets of more than 65535 bytes have no length in their IP header.".into());
@@ -260,12 +262,12 @@ fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
     said.join(" ")
 }
 
-/// Bytes of the option that holds these blocks.
+/// Size of the option that contains these blocks.
 fn sack_bytes(blocks: &str) -> u64 {
     if blocks.is_empty() { 0 } else { 4 + 8 * blocks.split(' ').count() as u64 }
 }
 
-/// What a header refuses that was made to fit.
+/// Error for a header field out of range.
 fn impossible(error: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("a header cannot be written: {error}"))
 }
@@ -277,7 +279,7 @@ mod tests {
     use etherparse::{SlicedPacket, TransportSlice};
     use std::sync::Arc;
 
-    /// A row: time, what, place, payload, bytes, what it says of congestion, SACK blocks, and queue and reason of a discard.
+    /// A row: time, kind, position, payload, bytes, congestion signals, SACK blocks, and queue and reason of a discard.
     type Written<'a> = (f64, &'a str, u64, u64, u64, &'a str, &'a str, &'a str, &'a str);
 
     fn table(rows: &[Written<'_>], window: u64) -> Table {
@@ -306,7 +308,7 @@ mod tests {
     /// Headers, length on the wire and comment.
     type Packet = (Vec<u8>, u32, Option<String>);
 
-    /// Each packet, and the comment on all.
+    /// Each packet, and the comment on all of them.
     fn written(rows: &[Written<'_>], window: u64) -> (Vec<Packet>, String) {
         let about = About { application: "Tailback", scenario: "small", seed: 7 };
         let file = write_run(Vec::new(), &table(rows, window), &about).unwrap();
@@ -321,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_have_the_headers_that_they_would_have() {
+    fn segments_have_realistic_headers() {
         let (packets, comment) = written(
             &[
                 (0.0, "data", 1000, 1000, 1040, "reduced", "", "", ""),
@@ -331,7 +333,7 @@ mod tests {
             50_000,
         );
         let read = |place: usize| {
-            // The payload was cut off, which the checksum covers.
+            // The payload, which the checksum covers, was truncated.
             let whole = [packets[place].0.as_slice(), &vec![0; packets[place].1 as usize - packets[place].0.len()]].concat();
             let packet = SlicedPacket::from_ip(&whole).unwrap();
             let Some(etherparse::NetSlice::Ipv4(ip)) = packet.net else { panic!() };
@@ -360,10 +362,10 @@ mod tests {
     }
 
     #[test]
-    fn what_real_headers_cannot_say_is_said_once_for_all() {
+    fn differences_from_real_headers_are_listed_once() {
         let (_, comment) =
             written(&[(0.0, "data", 0, 1000, 1010, "", "", "", ""), (0.5, "ack", 1000, 0, 40, "", "", "", "")], 70_000);
-        assert!(comment.contains("Receiver windows above 65535") && comment.contains("written as 40 bytes"), "{comment}");
+        assert!(comment.contains("Receiver windows above 65535") && comment.contains("written with 40 bytes"), "{comment}");
         let (packets, comment) = written(&[(0.0, "datagram", 0, 70_000, 70_028, "", "", "", "")], 0);
         assert!(comment.contains("no length in their IP header"), "{comment}");
         assert_eq!((packets[0].0.len(), packets[0].1), (28, 70_028));
@@ -381,7 +383,7 @@ mod tests {
     fn another_table_is_refused() {
         let other = Table { name: "flows".into(), columns: Vec::new() };
         let about = About { application: "Tailback", scenario: "small", seed: 7 };
-        assert_eq!(write_run(Vec::new(), &other, &about).unwrap_err().to_string(), "not a trace of packets");
+        assert_eq!(write_run(Vec::new(), &other, &about).unwrap_err().to_string(), "not a packet trace");
         let none = write_run(Vec::new(), &table(&[], 0), &about).unwrap();
         assert!(Reader::open(none.as_slice()).unwrap().next_record().unwrap().is_none());
     }

@@ -1,4 +1,4 @@
-//! What the headers of one TCP segment say.
+//! //! Headers of one TCP segment.
 
 use crate::skipped::Reason;
 use etherparse::err::ip::{HeaderError, LaxHeaderSliceError};
@@ -6,12 +6,12 @@ use etherparse::{IpEcn, IpNumber, LaxIpSlice, TcpHeaderSlice, TcpOptionElement, 
 use std::net::IpAddr;
 use tailback_core::primitives::units::Bytes;
 
-/// An IP packet as it was captured.
+/// An IP packet as captured.
 #[derive(Clone, Copy, Debug)]
 pub struct IpPacket<'a> {
-    /// From its first byte; the end may have been cut off.
+    /// Starts at the first byte; the end may be missing.
     pub bytes: &'a [u8],
-    /// What it had on the wire. It counts only where the IP header has no length, as before it is cut into segments by a network card.
+    /// Length on the wire. It matters only if the IP header has no length, as before segmentation by a network card.
     pub original: Bytes,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// The options of a segment that say something of how the connection fares.
+/// The options of a segment that are relevant for performance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) mss: Option<u16>,
@@ -88,7 +88,7 @@ pub(crate) struct Options {
     pub(crate) sack_permitted: bool,
     /// TSval (RFC 7323 section 3.2).
     pub(crate) timestamp: Option<u32>,
-    /// SACK blocks, as far as there are any.
+    /// SACK blocks, if any.
     pub(crate) blocks: [Option<(u32, u32)>; 4],
 }
 
@@ -104,7 +104,7 @@ impl Options {
                     found.take(&option);
                     next.rest()
                 }
-                // The iterator ends at a kind that it does not know; its second byte says how long it is (RFC 9293 section 3.1).
+                // The iterator stops at an unknown kind; the second byte is its length (RFC 9293 section 3.1).
                 Some(Err(_)) => match rest {
                     &[_, length, ..] if length >= 2 => rest.get(usize::from(length)..).unwrap_or(&[]),
                     _ => break,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_payload_is_what_the_ip_header_says_however_much_was_captured() {
+    fn the_payload_follows_the_ip_header_however_much_was_captured() {
         let whole = tcp_over_ipv4(&[], &[1; 100]);
         for captured in [140, 60, 40] {
             let found = segment(&whole[..captured]).unwrap();
@@ -153,12 +153,12 @@ mod tests {
         }
         assert_eq!(segment(&whole[..39]).unwrap_err(), Reason::TcpHeaderCut);
         assert_eq!(segment(&whole[..19]).unwrap_err(), Reason::IpHeaderCut);
-        // What the link adds to short frames is no payload.
+        // Link-layer padding of short frames is no payload.
         assert_eq!(segment(&[tcp_over_ipv4(&[], &[]).as_slice(), &[0; 6]].concat()).unwrap().payload, Bytes(0));
     }
 
     #[test]
-    fn a_length_that_the_card_was_to_fill_in_is_that_of_the_packet_on_the_wire() {
+    fn a_missing_ip_length_is_replaced_by_the_length_on_the_wire() {
         let mut packet = tcp_over_ipv4(&[], &[]);
         packet[2..4].fill(0);
         let found = Segment::of(&IpPacket { bytes: &packet, original: Bytes(70_040) }).unwrap();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_ipv6_before_that_of_tcp_are_passed_over() {
+    fn ipv6_extension_headers_are_skipped() {
         let mut tcp = Vec::new();
         etherparse::TcpHeader::new(1000, 2000, 7, 500).write(&mut tcp).unwrap();
         // Destination options of 8 bytes: next header, length, padding of four.
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tcp_or_damaged_says_why() {
+    fn other_or_damaged_packets_report_the_reason() {
         let mut header = Ipv4Header::new(40, 64, IpNumber::UDP, [1; 4], [2; 4]).unwrap();
         let packet = |header: &Ipv4Header| [header.to_bytes().as_slice(), &[0; 40]].concat();
         assert_eq!(segment(&packet(&header)).unwrap_err(), Reason::Udp);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_read_behind_one_that_nobody_knows() {
+    fn options_after_an_unknown_one_are_read() {
         // Fast open (34) of four bytes, two SACK blocks, timestamps.
         let options =
             [&[34, 4, 1, 2][..], &[5, 18, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4], &[8, 10, 0, 0, 0, 9, 0, 0, 0, 8]]
@@ -216,7 +216,7 @@ mod tests {
         let found = segment(&packet).unwrap().options();
         assert_eq!(found.timestamp, Some(9));
         assert_eq!(found.blocks, [Some((1, 2)), Some((3, 4)), None, None]);
-        // A length of nothing would never end.
+        // A length of 0 would cause an endless loop.
         assert_eq!(Options::of(&[34, 0, 8, 10]), Options::default());
         assert_eq!(Options::of(&[2, 4, 5, 180, 1, 3, 3, 7, 4, 2, 0, 0]).mss, Some(1460));
     }

@@ -1,4 +1,4 @@
-//! Connections as columns.
+//! //! Connections as tables.
 
 use crate::connection::{Connection, Connections, Direction, EcnFlags, Point, Syn, Which};
 use crate::skipped::Skipped;
@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tailback_core::record::{Column, Table};
 
-/// Whether something was agreed on in the handshake.
+/// Whether a feature was negotiated in the handshake.
 const AGREED: [&str; 3] = ["no", "yes", "unknown"];
 const DIRECTIONS: [&str; 2] = ["forward", "backward"];
 
 impl Connections {
-    /// `connections`, and with samples `rtt` and `in_flight`. `interfaces`: the names of the points of capture; times count from `origin`.
+    /// Tables `connections`, and with samples `rtt` and `in_flight`. `interfaces`: names of the points of capture; times are
+    /// relative to `origin`.
     pub fn tables(&self, interfaces: &[String], origin: Timestamp) -> Vec<Table> {
         let mut tables = vec![self.summed(interfaces, origin)];
         if let Some(rows) = self.rows() {
@@ -112,7 +113,7 @@ impl Connections {
     }
 }
 
-/// A row of the table: a direction, and what it belongs to.
+/// A row of the table: a direction, and its connection.
 struct Row<'a> {
     number: u64,
     connection: &'a Connection,
@@ -147,12 +148,12 @@ impl Row<'_> {
         self.connection.directions[1 - self.sender].syn.as_ref().and_then(what).unwrap_or(f64::NAN)
     }
 
-    /// Whether both SYNs say it.
+    /// Whether both SYNs have the feature.
     fn agreed(&self, what: fn(&Syn) -> bool) -> u32 {
         self.syns().map_or(2, |(first, second)| u32::from(what(&first) && what(&second)))
     }
 
-    /// RFC 3168 section 6.1.1: asked for with ECE and CWR, agreed to with ECE alone.
+    /// RFC 3168 section 6.1.1: requested with ECE and CWR, accepted with ECE alone.
     fn ecn(&self) -> u32 {
         let asks = EcnFlags { ece: true, cwr: true };
         let agrees = EcnFlags { ece: true, cwr: false };
@@ -160,7 +161,7 @@ impl Row<'_> {
     }
 }
 
-/// What was not analysed, and why.
+/// Packets that were not analysed, by reason.
 pub(crate) fn skipped(skipped: &Skipped) -> Table {
     let reasons = interned(skipped.counts().map(|(reason, _)| reason.to_string()));
     let packets = Column::Integer(skipped.counts().map(|(_, packets)| packets).collect());
@@ -192,7 +193,7 @@ fn point(point: Point, interfaces: &[String]) -> String {
     }
 }
 
-/// Words, each of which is kept once.
+/// A column of words, each of which is stored once.
 fn interned(words: impl Iterator<Item = String>) -> Column {
     let mut places: HashMap<String, u32> = HashMap::new();
     let mut distinct = Vec::new();
@@ -210,7 +211,7 @@ fn seconds(of: Option<Duration>) -> f64 {
     of.map_or(f64::NAN, |of| of.as_secs_f64())
 }
 
-/// A table, of which missing values have one bit pattern, as those of a run have.
+/// A table whose missing values have one bit pattern, as in the tables of a run.
 fn named(name: &str, columns: Vec<(&'static str, Column)>) -> Table {
     let one_nan = |column| match column {
         Column::Float(values) => {

@@ -1,13 +1,13 @@
-//! Instants of a capture: nanoseconds since 1970, which is what both formats can say and what the kernel's clock has.
+//! //! Timestamps of a capture: nanoseconds since 1970, the resolution of both formats and of the kernel's clock.
 
 use std::time::Duration;
 
-/// Nanoseconds since the beginning of 1970, UTC. 64 bits reach from 1677 to 2262.
+/// Nanoseconds since the beginning of 1970, UTC. 64 bits cover 1677 to 2262.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// The time since `earlier`; nothing if `earlier` is in fact later.
+    /// The time since `earlier`; zero if `earlier` is later.
     #[inline]
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_nanos(self.nanoseconds_since(earlier))
@@ -18,13 +18,13 @@ impl Timestamp {
         if self > earlier { self.0.abs_diff(earlier.0) } else { 0 }
     }
 
-    /// Seconds since `origin`, negative before it: for results only.
+    /// Seconds since `origin`, negative before it; for results only.
     pub fn seconds_after(self, origin: Timestamp) -> f64 {
         (i128::from(self.0) - i128::from(origin.0)) as f64 / 1e9
     }
 }
 
-/// How an interface counts time: so many ticks a second, from an offset in seconds.
+/// Clock of an interface: ticks per second, from an offset in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Clock {
     ticks_per_second: Ticks,
@@ -45,14 +45,14 @@ impl Clock {
         Clock { ticks_per_second, offset_s }
     }
 
-    /// The instant of a count of ticks, rounded down to nanoseconds; `None` if it is outside of what 64 bits hold.
+    /// The timestamp of a number of ticks, rounded down to nanoseconds; `None` if it does not fit in 64 bits.
     #[inline]
     pub(crate) fn instant(self, ticks: u64) -> Option<Timestamp> {
         let nanoseconds = match self.ticks_per_second {
             Ticks::PowerOf10(9) => i128::from(ticks),
             Ticks::PowerOf10(6) => i128::from(ticks) * 1000,
             Ticks::PowerOf10(exponent) => {
-                // Where the power does not fit, not even 2^64 ticks make a nanosecond.
+                // If the power overflows, not even 2^64 ticks make a nanosecond.
                 let per_second = 10u128.checked_pow(exponent.into());
                 per_second.map_or(0, |per_second| (u128::from(ticks) * 1_000_000_000 / per_second) as i128)
             }
@@ -78,13 +78,13 @@ mod tests {
     }
 
     #[test]
-    fn what_64_bits_do_not_hold_is_no_instant() {
+    fn timestamps_out_of_64_bits_are_none() {
         assert_eq!(Clock::of_interface(0, 0).instant(u64::MAX), None);
         assert_eq!(Clock::of_interface(9, i64::MAX).instant(0), None);
     }
 
     #[test]
-    fn time_that_runs_backwards_is_no_time() {
+    fn time_that_runs_backwards_counts_as_zero() {
         assert_eq!(Timestamp(5).since(Timestamp(9)), Duration::ZERO);
         assert_eq!(Timestamp(i64::MAX).since(Timestamp(i64::MIN)), Duration::from_nanos(u64::MAX));
         assert_eq!(Timestamp(5).seconds_after(Timestamp(1_000_000_005)), -1.0);

@@ -1,4 +1,4 @@
-//! pcapng, written (draft-ietf-opsawg-pcapng section 4): a section, its interfaces, packets with comments.
+//! //! Writes pcapng (draft-ietf-opsawg-pcapng section 4): a section, its interfaces, and packets with comments.
 
 use crate::time::Timestamp;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-/// Of a section whose length is not said.
+/// Length of a section of unspecified length.
 const NOT_SPECIFIED: u64 = u64::MAX;
 
 const COMMENT: u16 = 1;
@@ -17,10 +17,10 @@ const APPLICATION: u16 = 4;
 const TIME_RESOLUTION: u16 = 9;
 /// Ticks of 10^-9 s.
 const NANOSECONDS: u8 = 9;
-/// IP packets without a header before them.
+/// IP packets without a link header.
 const LINKTYPE_RAW: u16 = 101;
 
-/// A capture that is written: IP packets of any number of interfaces, with times in nanoseconds.
+/// Writer of a capture: IP packets of any number of interfaces, with timestamps in nanoseconds.
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
@@ -28,10 +28,10 @@ pub struct Writer<W> {
     block: Vec<u8>,
 }
 
-/// What is said of a capture as a whole.
+/// Description of a capture as a whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Section<'a> {
-    /// What writes it, with its version.
+    /// The writing application, with its version.
     pub application: &'a str,
     /// Empty for none.
     pub comment: &'a str,
@@ -40,19 +40,19 @@ pub struct Section<'a> {
 /// A packet to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Captured<'a> {
-    /// As [`Writer::interface`] has numbered it.
+    /// Number returned by [`Writer::interface`].
     pub interface: u32,
     pub at: Timestamp,
-    /// From the first byte of the IP header; the end may be cut off.
+    /// Starts at the first byte of the IP header; the end may be missing.
     pub bytes: &'a [u8],
-    /// What it had on the wire.
+    /// Length on the wire.
     pub original: Bytes,
     pub comment: Option<&'a str>,
 }
 
 impl<W: Write> Writer<W> {
     /// # Errors
-    /// If `out` cannot be written, here and below; or if a text is longer than the format allows, 65 535 bytes.
+    /// If `out` cannot be written (also in the methods below), or if a text is longer than the format allows, 65 535 bytes.
     pub fn new(out: W, section: &Section<'_>) -> io::Result<Writer<W>> {
         let mut writer = Writer { out, interfaces: 0, block: Vec::new() };
         writer.block.extend(BYTE_ORDER.to_le_bytes());
@@ -67,13 +67,13 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// A point of capture. Returns its number.
+    /// Adds a point of capture. Returns its number.
     ///
     /// # Errors
     /// As [`Writer::new`].
     pub fn interface(&mut self, name: &str) -> io::Result<u32> {
         self.block.extend(LINKTYPE_RAW.to_le_bytes());
-        // Reserved, and packets of any length.
+        // Reserved, and no limit on the packet length.
         self.block.extend([0; 6]);
         self.option(INTERFACE_NAME, name.as_bytes())?;
         self.option(TIME_RESOLUTION, &[NANOSECONDS])?;
@@ -84,7 +84,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// # Errors
-    /// As [`Writer::new`]; and if the interface is none, the time is before 1970, or the packet is longer than 32 bits can say.
+    /// As [`Writer::new`]; and if the interface does not exist, the time is before 1970, or the packet's length exceeds 32 bits.
     pub fn packet(&mut self, packet: &Captured<'_>) -> io::Result<()> {
         if packet.interface >= self.interfaces {
             return Err(refused(format!("interface {} of {}", packet.interface, self.interfaces)));
@@ -105,7 +105,7 @@ impl<W: Write> Writer<W> {
         self.end_block(ENHANCED_PACKET)
     }
 
-    /// Everything is written. Returns what it was written to.
+    /// Flushes and returns the destination.
     ///
     /// # Errors
     /// As [`Writer::new`].
@@ -130,12 +130,12 @@ impl<W: Write> Writer<W> {
         self.block.extend([0; 4]);
     }
 
-    /// Up to 32 bits, to which everything is aligned.
+    /// Pads to a multiple of 32 bits.
     fn pad(&mut self) {
         self.block.resize(self.block.len().next_multiple_of(4), 0);
     }
 
-    /// What was gathered becomes a block, with its length at either end.
+    /// Writes the collected content as a block, with its length at both ends.
     fn end_block(&mut self, kind: u32) -> io::Result<()> {
         let length = length(self.block.len() as u64 + 12)?;
         self.out.write_all(&kind.to_le_bytes())?;
@@ -161,7 +161,7 @@ mod tests {
     use crate::read::{Reader, Record};
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_captures_can_be_read() {
         let section = Section { application: "Tailback 1.2.3", comment: "a section" };
         let mut writer = Writer::new(Vec::new(), &section).unwrap();
         assert_eq!((writer.interface("left").unwrap(), writer.interface("right").unwrap()), (0, 1));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_format_cannot_hold_is_refused() {
+    fn values_that_the_format_cannot_hold_are_refused() {
         let long = "a".repeat(70_000);
         assert!(Writer::new(Vec::new(), &Section { application: "Tailback", comment: &long }).is_err());
         let mut writer = Writer::new(Vec::new(), &Section { application: "Tailback", comment: "" }).unwrap();

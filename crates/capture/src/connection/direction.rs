@@ -1,4 +1,4 @@
-//! One direction of a connection: the data that one end sends, and what the other end says about them.
+//! //! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
 
 use super::holes::{Holes, Opener};
 use super::outstanding::Outstanding;
@@ -11,7 +11,7 @@ use etherparse::IpEcn;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What is known and counted of a direction.
+/// State and counters of a direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Direction {
     pub(crate) counts: Counts,
@@ -19,21 +19,21 @@ pub(crate) struct Direction {
     pub(crate) handshake: Option<Duration>,
     pub(crate) window: Window,
     pub(crate) in_flight: InFlight,
-    /// First and last packet of the sender's.
+    /// Times of the sender's first and last packet.
     pub(crate) span: Option<(Timestamp, Timestamp)>,
-    /// What the sender's SYN said.
+    /// The sender's SYN.
     pub(crate) syn: Option<Syn>,
-    /// Where the data end.
+    /// End of the data.
     fin: Option<Position>,
-    /// One past the highest byte that was sent, and the highest that was acknowledged.
+    /// One past the highest byte that was sent, and the highest acknowledged position.
     next: Option<Position>,
     acknowledged: Option<Position>,
     holes: Holes,
     outstanding: Outstanding,
-    /// The newest of what was sent again, for DSACK to tell which of it was not needed.
+    /// The most recent retransmissions, which DSACK may report as unnecessary.
     resent: VecDeque<Stretch>,
     last_acknowledgement: Option<Timestamp>,
-    /// The last that acknowledged anything new.
+    /// The last acknowledgement of new data.
     last_progress: Option<Timestamp>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct Counts {
     pub(crate) ece_packets: u64,
     pub(crate) sack_blocks: u64,
     pub(crate) duplicate_sack_blocks: u64,
-    /// Segments of which it was forgotten when they were sent.
+    /// Segments whose sending time was dropped to bound memory.
     pub(crate) forgotten_segments: u64,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Syn {
     at: Timestamp,
     times: u64,
     pub(crate) options: Options,
-    /// Asks for ECN, or agrees to it (RFC 3168 section 6.1.1).
+    /// Requests ECN, or agrees to it (RFC 3168 section 6.1.1).
     pub(crate) ecn: EcnFlags,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct EcnFlags {
     pub(crate) cwr: bool,
 }
 
-/// The receiver window as it was advertised.
+/// The receiver window as advertised.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Window {
     pub(crate) least: Option<u64>,
@@ -106,14 +106,14 @@ pub(crate) struct InFlight {
 
 const LEAST_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How many stretches that were sent again are remembered.
+/// Number of retransmitted ranges that are remembered.
 const REMEMBERED: usize = 64;
 
-/// What came late and how one tells why, where nothing better is known (Wireshark's dissector has the same).
+/// Late data are classified as reordered within this time if there is no better evidence (the value of Wireshark's dissector).
 const REORDERED_WITHIN: Duration = Duration::from_millis(3);
 
 impl Direction {
-    /// The sender of this direction sends a segment.
+    /// Processes a segment from the sender of this direction.
     #[inline]
     pub(crate) fn on_sent(&mut self, at: Timestamp, segment: &Segment<'_>, options: &Options, kept: &mut Kept<'_>) {
         let (header, payload) = (&segment.header, segment.payload.0);
@@ -122,7 +122,7 @@ impl Direction {
         self.counts.ect_packets += u64::from(matches!(segment.ecn, IpEcn::Ect0 | IpEcn::Ect1));
         self.counts.ce_packets += u64::from(segment.ecn == IpEcn::CongestionExperienced);
         if header.rst() {
-            // Its number need not be that of any data.
+            // Its sequence number need not be that of any data.
             return;
         }
         let number = Wire(header.sequence_number());
@@ -145,7 +145,8 @@ impl Direction {
         }
     }
 
-    /// A segment without data that repeats the last number of those that are acknowledged, to be answered (RFC 9293 section 3.8.4).
+    /// A keep-alive: a segment without data that repeats the last acknowledged sequence number to elicit a reply (RFC 9293
+    /// section 3.8.4).
     pub(crate) fn is_keep_alive(&self, segment: &Segment<'_>) -> bool {
         let header = &segment.header;
         let is_bare = segment.payload.0 == 0 && !header.syn() && !header.fin() && !header.rst();
@@ -162,13 +163,13 @@ impl Direction {
         let ecn = EcnFlags { ece: segment.header.ece(), cwr: segment.header.cwr() };
         self.syn = Some(Syn { number, at, times: 1, options: *options, ecn });
         if self.next.is_none() {
-            // The SYN takes one number.
+            // The SYN takes one sequence number.
             self.next = Some(first_position(number) + 1);
             self.acknowledged = self.next;
         }
     }
 
-    /// A FIN behind these data, if there are any.
+    /// Processes a FIN after these data, if any.
     fn on_fin(&mut self, payload: Stretch) {
         if self.fin.replace(payload.end).is_some() && payload.bytes() == 0 {
             self.counts.retransmitted_packets += 1;
@@ -180,7 +181,7 @@ impl Direction {
         let next = *self.next.get_or_insert(data.start);
         let acknowledged = *self.acknowledged.get_or_insert(data.start.min(next));
         if data.bytes() == 1 && data.end <= next && acknowledged >= next {
-            // Nothing is outstanding: the byte is sent to be answered (RFC 9293 section 3.8.4).
+            // Nothing is outstanding: the byte is sent to elicit a reply (RFC 9293 section 3.8.4).
             self.counts.keep_alives += 1;
             return;
         }
@@ -210,7 +211,7 @@ impl Direction {
         self.note_in_flight(at, kept);
     }
 
-    /// Data below what was sent already: sent again, or overtaken on the way.
+    /// Processes data below the highest byte sent: either retransmitted or reordered.
     fn on_old_data(&mut self, at: Timestamp, data: Stretch, timestamp: Option<u32>) {
         let filled = self.holes.fill(data);
         self.counts.unique_payload_bytes += filled.map_or(0, |filled| filled.bytes);
@@ -242,10 +243,10 @@ impl Direction {
         self.outstanding.insert_missing(Stretch { start, ..data }, at);
     }
 
-    /// Whether data that are seen for the first time were overtaken on the way here, or else lost on the way and sent again. What was sent
-    /// before the packet that opened the hole has an earlier TSval, what was sent after it a later one. Where the clock is too coarse to
-    /// tell, or there are no timestamps: a sender hears of a loss no earlier than a round trip behind the point of capture after the hole
-    /// was seen here.
+    /// Whether data seen for the first time were reordered on the way to the point of capture, as opposed to lost before it and
+    /// retransmitted. Data sent before the packet that opened the hole have an earlier TSval, data sent after it a later one. If
+    /// the timestamp clock is too coarse, or there are no timestamps, the criterion is time: a sender learns of a loss no earlier
+    /// than one round trip beyond the point of capture after the hole was observed.
     fn was_overtaken(&self, late: Duration, timestamp: Option<u32>, opener: &Opener) -> bool {
         if let (Some(own), Some(other)) = (timestamp, opener.timestamp)
             && own != other
@@ -256,7 +257,7 @@ impl Direction {
         late < least.unwrap_or(REORDERED_WITHIN)
     }
 
-    /// RFC 4737: a packet that is below the next expected (section 3.3), and how far back (sections 4.2 and 4.3).
+    /// RFC 4737: a reordered packet, below the next expected one (section 3.3), and its extent (sections 4.2 and 4.3).
     fn on_overtaken(&mut self, late: Duration, opener_arrival: u64) {
         let extent = self.counts.data_packets - opener_arrival;
         self.counts.reordered_packets += 1;
@@ -265,9 +266,10 @@ impl Direction {
         self.counts.lateness_most = self.counts.lateness_most.max(late);
     }
 
-    /// The first segment that is not acknowledged is sent again after a timeout in which it was not sent and nothing was heard; or, where
-    /// duplicates keep coming, nothing new was acknowledged, for which the least timeout of RFC 6298 is waited (section 2.4): what follows
-    /// from steady round trips alone is hardly longer than a fast retransmission takes.
+    /// Infers a timeout if the first unacknowledged segment is retransmitted after a timeout's duration in which it was not sent
+    /// and nothing was received. If duplicates keep arriving, the condition is that nothing new was acknowledged for the minimum
+    /// timeout of RFC 6298 (section 2.4), because the timeout computed from steady round trips is only slightly longer than a
+    /// fast retransmission takes.
     fn infer_timeout(&mut self, at: Timestamp, data: Stretch, before: Option<Timestamp>) {
         let is_first = self.acknowledged.is_some_and(|acknowledged| data.start <= acknowledged && acknowledged < data.end);
         let silence = |since: Option<Timestamp>| before.max(since).map_or(Duration::ZERO, |since| at.since(since));
@@ -276,7 +278,7 @@ impl Direction {
         self.counts.inferred_timeouts += u64::from(is_first && expired);
     }
 
-    /// The receiver of this direction sends a segment with an acknowledgement. `scale`: of its window, if that is known.
+    /// Processes a segment with an acknowledgement from the receiver of this direction. `scale`: scale of its window, if known.
     #[inline]
     pub(crate) fn on_received(&mut self, at: Timestamp, heard: &ReceivedSegment<'_>, kept: &mut Kept<'_>) {
         let header = &heard.segment.header;
@@ -286,7 +288,7 @@ impl Direction {
         self.window.advertise(window);
         let number = Wire(header.acknowledgment_number());
         let Some(next) = self.next else {
-            // What it acknowledges was sent before the capture began.
+            // The data that it acknowledges were sent before the capture began.
             let first = first_position(number);
             (self.next, self.acknowledged) = (Some(first), Some(first));
             return;
@@ -321,7 +323,7 @@ impl Direction {
     }
 
     fn on_progress(&mut self, at: Timestamp, ack: Position, kept: &mut Kept<'_>) {
-        // A FIN takes one number behind the data.
+        // A FIN takes one sequence number after the data.
         let data = if self.fin.is_some_and(|fin| fin + 1 == ack) { ack - 1 } else { ack };
         if let Some(next) = self.next.filter(|&next| data > next) {
             self.counts.unseen_bytes += data - next;
@@ -339,7 +341,7 @@ impl Direction {
         self.note_in_flight(at, kept);
     }
 
-    /// SACK blocks (RFC 2018), of which the first may tell of data that arrived twice (RFC 2883 section 4).
+    /// SACK blocks (RFC 2018). The first may report data received twice (RFC 2883 section 4).
     fn on_blocks(&mut self, ack: Position, options: &Options) {
         let near = self.next.unwrap_or(ack);
         let mut blocks = options.blocks.iter().flatten().map(|&(left, right)| {
@@ -361,7 +363,7 @@ impl Direction {
         }
     }
 
-    /// Whether a SYN of this direction begins another connection.
+    /// Whether a SYN of this direction opens another connection.
     pub(crate) fn is_begun_anew_by(&self, number: Wire) -> bool {
         match self.syn {
             Some(syn) => syn.number != number,
@@ -387,12 +389,12 @@ impl Direction {
     }
 }
 
-/// A segment that the other end of a direction has sent.
+/// A segment from the other end of a direction.
 pub(crate) struct ReceivedSegment<'a> {
     pub(crate) segment: &'a Segment<'a>,
     pub(crate) options: Options,
     pub(crate) scale: u8,
-    /// It brings nothing of its own: no data, neither SYN nor FIN, and it is no keep-alive.
+    /// It carries nothing new: no data, no SYN or FIN, and it is not a keep-alive.
     pub(crate) repeats: bool,
 }
 
@@ -406,7 +408,7 @@ impl Window {
 }
 
 impl InFlight {
-    /// Until now so many bytes were in flight.
+    /// Accounts for the time until now, in which `bytes` bytes were in flight.
     #[inline]
     fn pass(&mut self, at: Timestamp, bytes: u64) {
         if let Some((_, last)) = &mut self.span {
@@ -415,7 +417,7 @@ impl InFlight {
         }
     }
 
-    /// From now on this is in flight.
+    /// Records the current amount in flight.
     #[inline]
     fn note(&mut self, at: Timestamp, now: Load) {
         self.most_bytes = self.most_bytes.max(now.bytes);
@@ -425,7 +427,7 @@ impl InFlight {
         }
     }
 
-    /// Over the time from the first data to the last change; NaN without any.
+    /// Time average from the first data to the last change; NaN without data.
     pub(crate) fn mean_bytes(&self) -> f64 {
         self.span.map_or(f64::NAN, |(first, last)| self.byte_nanoseconds as f64 / last.nanoseconds_since(first) as f64)
     }

@@ -1,10 +1,10 @@
-//! What of the data has not been seen yet although later data have.
+//! //! Gaps in the data: ranges that have not been seen although later data have.
 
 use super::sequence::{Position, Stretch};
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 
-/// Holes in ascending order, never touching.
+/// Holes in ascending order, never adjacent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holes(VecDeque<Hole>);
 
@@ -14,25 +14,26 @@ struct Hole {
     opened_by: Opener,
 }
 
-/// The packet that came before what it should have followed: of those with later data the first that arrived.
+/// The packet that arrived before data it should have followed: the first such packet with later data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opener {
-    /// Its place among the packets with data, by arrival.
+    /// Its index among the packets with data, by arrival.
     pub(crate) arrival: u64,
     pub(crate) at: Timestamp,
     /// Its TSval.
     pub(crate) timestamp: Option<u32>,
 }
 
-/// What a packet brought that had not been seen.
+/// The part of a packet that had not been seen before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Filled {
     pub(crate) bytes: u64,
-    /// Of the first hole that it filled.
+    /// Opener of the first hole that it filled.
     pub(crate) opened_by: Opener,
 }
 
-/// With more holes than this the lowest is given up: its data are counted as not seen. Only one that never sees an acknowledgement gets there.
+/// With more holes than this the lowest is dropped: its data count as not seen. This happens only if no acknowledgements are
+/// captured.
 const MOST: usize = 4096;
 
 impl Holes {
@@ -41,7 +42,7 @@ impl Holes {
         self.0.is_empty()
     }
 
-    /// A hole above all others. Returns bytes of one that is given up for it.
+    /// Adds a hole above all others. Returns the bytes of a hole dropped to bound memory.
     pub(crate) fn open(&mut self, missing: Stretch, opened_by: Opener) -> u64 {
         self.0.push_back(Hole { missing, opened_by });
         if self.0.len() <= MOST {
@@ -50,7 +51,7 @@ impl Holes {
         self.0.pop_front().map_or(0, |hole| hole.missing.bytes())
     }
 
-    /// What of these data was missing is seen now; `None` if nothing was.
+    /// Marks these data as seen. Returns the part that was missing; `None` if nothing was.
     pub(crate) fn fill(&mut self, seen: Stretch) -> Option<Filled> {
         let mut filled: Option<Filled> = None;
         let mut place = self.0.partition_point(|hole| hole.missing.end <= seen.start);
@@ -76,7 +77,7 @@ impl Holes {
         filled
     }
 
-    /// The receiver has everything below this. Returns the bytes that it has and that were not seen here.
+    /// The receiver has acknowledged everything below this. Returns the bytes below it that were never seen here.
     pub(crate) fn close_below(&mut self, acknowledged: Position) -> u64 {
         let mut unseen = 0;
         while let Some(hole) = self.0.front_mut().filter(|hole| hole.missing.start < acknowledged) {
@@ -109,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_fills_what_it_covers_and_leaves_the_rest() {
+    fn a_packet_fills_only_the_range_that_it_covers() {
         let mut some = holes(&[(10, 20), (30, 40), (50, 60)]);
         let filled = some.fill(Stretch { start: 35, end: 55 }).unwrap();
         assert_eq!((filled.bytes, filled.opened_by.arrival), (10, 1));
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_and_was_not_seen_is_counted() {
+    fn acknowledged_data_that_were_not_seen_are_counted() {
         let mut some = holes(&[(10, 20), (30, 40)]);
         assert_eq!(some.close_below(35), 15);
         assert_eq!(left(&some), [(35, 40)]);

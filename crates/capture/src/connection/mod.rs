@@ -1,4 +1,5 @@
-//! TCP connections as they are seen at one point: two directions each, told apart by interface, addresses, ports and first numbers.
+//! //! TCP connections as observed at one point: two directions each, identified by interface, addresses, ports and initial
+//! sequence numbers.
 
 mod direction;
 mod holes;
@@ -21,7 +22,7 @@ use sequence::Wire;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-/// Connections, measured packet by packet. Nothing is allocated for a packet, except where data are outstanding or missing.
+/// Connections, measured packet by packet. Memory is allocated only for outstanding or missing data, not per packet.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
     all: Vec<Connection>,
@@ -29,15 +30,15 @@ pub struct Connections {
     rows: Option<Box<Rows>>,
 }
 
-/// Where a packet was captured. A packet that passes two points is seen twice, and belongs to a connection of its own at each.
+/// A point of capture. A packet that passes two points is observed twice, and belongs to a separate connection at each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Point {
     pub interface: u32,
-    /// The interface behind it, where one stands for many.
+    /// The underlying interface, if the captured one represents several (such as Linux's `any`).
     pub behind: Option<u32>,
 }
 
-/// A point and two ends, the lower first, as numbers: every packet is looked up by it.
+/// A point and two ends, the lower first, as integers: the lookup key of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key([u64; 6]);
 
@@ -56,7 +57,8 @@ impl Key {
     }
 }
 
-/// A connection. The first direction is that of the end which opened it or, if that was not seen, sent the first packet that was.
+/// A connection. The first direction is that of the end that opened it or, if the SYN was not captured, of the end that sent the
+/// first captured packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
     pub(crate) point: Point,
@@ -65,7 +67,7 @@ pub(crate) struct Connection {
     pub(crate) is_reset: bool,
 }
 
-/// The widest that a window may be scaled (RFC 7323 section 2.3).
+/// The maximum window scale (RFC 7323 section 2.3).
 const WIDEST_SCALE: u8 = 14;
 
 impl Connections {
@@ -74,10 +76,10 @@ impl Connections {
         Connections { rows, ..Connections::default() }
     }
 
-    /// A packet passes a point of capture. Those of one point are seen in the order of their times.
+    /// Processes a packet that passes a point of capture. Packets of one point are processed in the order of their timestamps.
     ///
     /// # Errors
-    /// Why it says nothing of a connection; nothing is counted then.
+    /// The reason why the packet belongs to no connection; nothing is counted in that case.
     pub fn see(&mut self, point: Point, at: Timestamp, packet: &IpPacket<'_>) -> Result<(), Reason> {
         let segment = Segment::of(packet)?;
         let index = self.place(point, &segment);
@@ -87,7 +89,7 @@ impl Connections {
         Ok(())
     }
 
-    /// How many there are.
+    /// Number of connections.
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -104,7 +106,7 @@ impl Connections {
         self.rows.as_deref()
     }
 
-    /// Place of the connection that a segment belongs to, which it may begin.
+    /// Index of the connection of a segment; creates it if necessary.
     #[inline]
     fn place(&mut self, point: Point, segment: &Segment<'_>) -> u32 {
         let next = self.all.len() as u32;
@@ -127,7 +129,7 @@ impl Connection {
         Connection { point, ends, directions: [Direction::default(), Direction::default()], is_reset: false }
     }
 
-    /// The segment begins another connection between the same ports.
+    /// Whether the segment opens another connection between the same ports.
     #[inline]
     fn is_followed_by(&self, segment: &Segment<'_>) -> bool {
         segment.header.syn() && {
@@ -154,8 +156,8 @@ impl Connection {
         }
     }
 
-    /// By how much the windows are scaled that an end advertises: both have to have asked for it (RFC 7323 section 2.2). `None` if that was
-    /// not seen.
+    /// Scale of the windows that an end advertises: both ends must have requested scaling (RFC 7323 section 2.2). `None` if the
+    /// handshake was not captured.
     pub(crate) fn window_scale(&self, of: usize) -> Option<u8> {
         let scale = |end: usize| self.directions[end].syn.map(|syn| syn.options.window_scale);
         let (own, other) = (scale(of)?, scale(1 - of)?);

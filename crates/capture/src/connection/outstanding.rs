@@ -1,11 +1,11 @@
-//! What was sent and is not acknowledged, segment by segment, and the round trips that acknowledgements of it show.
+//! //! Outstanding segments, and the round trips measured when they are acknowledged.
 
 use super::sequence::{Position, Stretch};
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Segments in the order of their data, of which no two overlap.
+/// Non-overlapping segments in the order of their data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outstanding(VecDeque<Sent>);
 
@@ -17,7 +17,7 @@ struct Sent {
     is_ambiguous: bool,
 }
 
-/// Far more than any window. Only where acknowledgements are not seen would there be more, and then they serve nothing.
+/// Far more than any window. Only a capture without acknowledgements would need more, and then it would serve no purpose.
 const MOST: usize = 1 << 20;
 
 impl Outstanding {
@@ -26,14 +26,14 @@ impl Outstanding {
         self.0.len()
     }
 
-    /// Data above all others are sent. Returns segments that are given up to bound memory.
+    /// New data above all others are sent. Returns the number of segments dropped to bound memory.
     #[inline]
     pub(crate) fn send(&mut self, data: Stretch, at: Timestamp) -> u64 {
         self.0.push_back(Sent { data, first_at: at, last_at: at, is_ambiguous: false });
         if self.0.len() <= MOST { 0 } else { self.0.pop_front().map_or(0, |_| 1) }
     }
 
-    /// Data that later ones have overtaken are seen for the first time, at least in part.
+    /// Reordered data are seen for the first time, at least in part.
     pub(crate) fn insert_missing(&mut self, data: Stretch, at: Timestamp) {
         let mut start = data.start;
         let mut place = self.0.partition_point(|sent| sent.data.end <= data.start);
@@ -50,8 +50,8 @@ impl Outstanding {
         }
     }
 
-    /// Data are sent again: which transmission will be acknowledged cannot be told any more (Karn's rule, RFC 6298 section 3). Returns when
-    /// the first segment of them was last sent, if it is outstanding.
+    /// Data are retransmitted, so that the acknowledged transmission is ambiguous (Karn's rule, RFC 6298 section 3). Returns the
+    /// time at which their first segment was last sent, if it is outstanding.
     pub(crate) fn resend(&mut self, data: Stretch, at: Timestamp) -> Option<Timestamp> {
         let first = self.0.partition_point(|sent| sent.data.end <= data.start);
         let before = self.0.get(first).filter(|sent| sent.data.start < data.end).map(|sent| sent.last_at);
@@ -62,8 +62,8 @@ impl Outstanding {
         before
     }
 
-    /// Everything below `next` has arrived. Returns the round trip that this shows: of the segment that ends there, if it was sent once and
-    /// no segment before it was sent later, for which the acknowledgement might have waited.
+    /// Everything below `next` was acknowledged. Returns the round trip of the segment that ends there, if it was sent once and
+    /// no earlier segment was sent after it, which the acknowledgement could have waited for.
     #[inline]
     pub(crate) fn acknowledge(&mut self, next: Position, at: Timestamp) -> Option<Duration> {
         let mut latest = Timestamp(i64::MIN);
@@ -82,7 +82,7 @@ impl Outstanding {
 mod tests {
     use super::*;
 
-    /// Three segments of ten bytes, sent a nanosecond after one another.
+    /// Three segments of ten bytes, sent one nanosecond apart.
     fn three() -> Outstanding {
         let mut outstanding = Outstanding::default();
         for n in 0..3 {
@@ -94,7 +94,7 @@ mod tests {
     const NANOSECOND: Duration = Duration::from_nanos(1);
 
     #[test]
-    fn the_segment_that_ends_where_the_acknowledgement_does_shows_the_round_trip() {
+    fn the_segment_that_ends_at_the_acknowledgement_gives_the_round_trip() {
         let mut outstanding = three();
         assert_eq!(outstanding.acknowledge(20, Timestamp(9)), Some(8 * NANOSECOND));
         assert_eq!(outstanding.acknowledge(25, Timestamp(10)), None);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_that_was_sent_twice_shows_nothing() {
+    fn a_retransmitted_segment_gives_no_sample() {
         let mut outstanding = three();
         assert_eq!(outstanding.resend(Stretch { start: 0, end: 10 }, Timestamp(5)), Some(Timestamp(0)));
         assert_eq!(outstanding.acknowledge(10, Timestamp(9)), None);
@@ -112,11 +112,11 @@ mod tests {
     }
 
     #[test]
-    fn nor_does_one_whose_acknowledgement_waited_for_an_earlier_segment() {
+    fn a_segment_acknowledged_after_an_earlier_one_arrived_gives_no_sample() {
         let mut outstanding = three();
         outstanding.resend(Stretch { start: 0, end: 10 }, Timestamp(5));
         assert_eq!(outstanding.acknowledge(30, Timestamp(9)), None);
-        // The same where the first transmission of the earlier one was not seen.
+        // The same if the first transmission of the earlier segment was not captured.
         let mut outstanding = Outstanding::default();
         outstanding.send(Stretch { start: 10, end: 20 }, Timestamp(0));
         outstanding.insert_missing(Stretch { start: 0, end: 15 }, Timestamp(5));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_runs_backwards_shows_nothing() {
+    fn time_that_runs_backwards_gives_no_sample() {
         assert_eq!(three().acknowledge(30, Timestamp(1)), None);
     }
 }

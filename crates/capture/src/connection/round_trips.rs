@@ -1,4 +1,4 @@
-//! Round trips of one direction: how many, how long, and the timeout that follows from them.
+//! //! Round-trip times of one direction: number, distribution, and the resulting retransmission timeout.
 
 use std::time::Duration;
 use tailback_core::primitives::histogram::Histogram;
@@ -11,9 +11,9 @@ pub(crate) struct RoundTrips {
     sum: u128,
     least: u64,
     most: u64,
-    /// The first ones, as they are: most connections have few.
+    /// The first samples, stored individually: most connections have few.
     few: Vec<u64>,
-    /// All of them, once they are many.
+    /// Histogram of all samples, once there are many.
     many: Option<Box<Histogram>>,
     smoothed: Smoothed,
 }
@@ -48,7 +48,7 @@ impl RoundTrips {
         }
     }
 
-    /// A round trip that is no sample of the data's, such as the handshake's: only the timeout follows from it.
+    /// Adds a round trip that is no sample of the data, such as the handshake's: it affects only the timeout.
     pub(crate) fn add_to_timeout(&mut self, sample: Duration) {
         self.smoothed.add(nanoseconds(sample));
     }
@@ -66,7 +66,8 @@ impl RoundTrips {
         (self.samples > 0).then_some(Duration::from_nanos(self.most))
     }
 
-    /// The smallest sample that at least `share` of them do not exceed, within 0.4 % of it where there are many; NaN without samples.
+    /// The smallest sample that at least the fraction `share` of samples does not exceed, within 0.4 % if there are many; NaN
+    /// without samples.
     pub(crate) fn percentile_s(&self, share: f64) -> f64 {
         if let Some(many) = &self.many {
             return many.percentile(share);
@@ -77,7 +78,8 @@ impl RoundTrips {
         sorted.get(place).map_or(f64::NAN, |&sample| Duration::from_nanos(sample).as_secs_f64())
     }
 
-    /// The retransmission timeout that a sender with these samples would have (RFC 6298 section 2), without the least of 1 s that few keep to.
+    /// The retransmission timeout that a sender with these samples would have (RFC 6298 section 2), without the minimum of 1 s,
+    /// which few implementations respect.
     pub(crate) fn timeout(&self) -> Duration {
         let Smoothed { mean, deviation, has_any } = self.smoothed;
         if has_any { Duration::from_nanos(mean.saturating_add(deviation.saturating_mul(4))) } else { Duration::from_secs(1) }
@@ -87,7 +89,7 @@ impl RoundTrips {
 impl Smoothed {
     fn add(&mut self, sample: u64) {
         if self.has_any {
-            // An eighth and a quarter of what is new, as differences: no sum overflows.
+            // Gains of one eighth and one quarter, applied to differences so that no sum overflows.
             self.deviation = self.deviation - self.deviation / 4 + self.mean.abs_diff(sample) / 4;
             self.mean = self.mean - self.mean / 8 + sample / 8;
         } else {
@@ -100,7 +102,7 @@ fn nanoseconds(sample: Duration) -> u64 {
     u64::try_from(sample.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Nanoseconds as the histogram counts them.
+/// The unit of the histogram.
 fn span(sample: u64) -> Span {
     Span(sample.saturating_mul(1000))
 }
@@ -125,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn without_samples_nothing_is_known_and_the_timeout_is_a_second() {
+    fn without_samples_statistics_are_missing_and_the_timeout_is_a_second() {
         let none = RoundTrips::default();
         assert!(none.mean_s().is_nan() && none.percentile_s(0.5).is_nan() && none.least().is_none());
         assert_eq!(none.timeout(), Duration::from_secs(1));

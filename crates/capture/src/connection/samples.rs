@@ -1,9 +1,9 @@
-//! Single values over time, kept only where asked for.
+//! //! Time series, stored only on request.
 
 use crate::time::Timestamp;
 use std::time::Duration;
 
-/// Whether each round trip and each change of what is in flight is kept, which takes some tens of bytes a packet.
+/// Whether each round trip and each change of the amount in flight is stored, which takes several tens of bytes per packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Samples {
     #[default]
@@ -18,7 +18,7 @@ pub(crate) struct Which {
     pub(crate) direction: u32,
 }
 
-/// What is sent and not acknowledged.
+/// Data sent and not acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     pub(crate) bytes: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Rows {
     pub(crate) in_flight: Vec<(Timestamp, Which, Load)>,
 }
 
-/// Where the samples of a direction go, if anywhere.
+/// Destination of the samples of a direction, if they are stored.
 pub(crate) struct Kept<'a> {
     pub(crate) rows: Option<&'a mut Rows>,
     pub(crate) of: Which,

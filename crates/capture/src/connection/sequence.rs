@@ -1,9 +1,9 @@
-//! Sequence numbers that do not wrap around, and stretches between them.
+//! //! Sequence numbers without wraparound, and ranges between them.
 
-/// Of 64 bits, so that 2^32 bytes do not come round again.
+/// 64 bits, so that positions do not repeat after 2^32 bytes.
 pub(crate) type Position = u64;
 
-/// A stretch of the sequence space, without its end.
+/// A half-open range of the sequence space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) start: Position,
@@ -16,7 +16,7 @@ impl Stretch {
         self.end - self.start
     }
 
-    /// What both have, if anything.
+    /// Intersection, if not empty.
     #[inline]
     pub(crate) fn overlap(self, other: Stretch) -> Option<Stretch> {
         let (start, end) = (self.start.max(other.start), self.end.min(other.end));
@@ -24,17 +24,17 @@ impl Stretch {
     }
 }
 
-/// The position of the first sequence number that is seen: room for numbers below it, which may come later.
+/// The position of the first sequence number seen, with room for lower numbers, which may arrive later.
 #[inline]
 pub(crate) fn first_position(Wire(number): Wire) -> Position {
     (1 << 32) + u64::from(number)
 }
 
-/// A sequence number as headers have it.
+/// A sequence number as in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wire(pub(crate) u32);
 
-/// The position of a number: of all that have it, the one nearest to `near` (RFC 9293 section 3.4).
+/// The position of a number: the one nearest to `near` (RFC 9293 section 3.4).
 #[inline]
 pub(crate) fn position(Wire(number): Wire, near: Position) -> Position {
     let ahead = number.wrapping_sub(near as u32) as i32;
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_go_on_where_numbers_begin_anew() {
+    fn positions_continue_where_numbers_wrap() {
         let near = first_position(Wire(u32::MAX - 10));
         assert_eq!(position(Wire(20), near) - near, 31);
         assert_eq!(near - position(Wire(u32::MAX - 100), near), 90);

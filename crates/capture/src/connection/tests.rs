@@ -1,4 +1,4 @@
-//! The rules of what is counted, on hand-made packets.
+//! //! Rules of the counters, on hand-made packets.
 
 use super::*;
 use etherparse::{IpNumber, Ipv4Header, TcpHeader};
@@ -7,16 +7,16 @@ use tailback_core::primitives::units::Bytes;
 
 const SENDER: [u8; 4] = [10, 0, 0, 1];
 const RECEIVER: [u8; 4] = [10, 0, 0, 2];
-/// The first number of the sender's data: they wrap around soon.
+/// The first sequence number of the sender's data, close to the wraparound.
 const FIRST: u32 = u32::MAX - 1000;
 
-/// A connection at one point of capture, of segments in multiples of 1000 bytes from [`FIRST`].
+/// A connection at one point of capture, with segments in multiples of 1000 bytes from [`FIRST`].
 struct Model {
     connections: Connections,
     at: i64,
 }
 
-/// What a test says of a packet beside its numbers.
+/// Header fields of a packet besides its sequence numbers.
 #[derive(Clone, Copy, Default)]
 struct Said<'a> {
     options: &'a [u8],
@@ -34,7 +34,7 @@ impl Model {
         Model { connections: Connections::new(Samples::Kept), at: 0 }
     }
 
-    /// Opened by a handshake of 10 ms, seen near the sender.
+    /// Opened by a handshake of 10 ms, captured near the sender.
     fn opened(syn_options: &[u8]) -> Model {
         let mut model = Model::new();
         model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Said { flags: "S", options: syn_options, ..Said::default() });
@@ -49,7 +49,7 @@ impl Model {
         self
     }
 
-    /// `of`: number, acknowledgement, bytes.
+    /// `of`: sequence number, acknowledgement, bytes.
     fn packet(&mut self, from: [u8; 4], of: (u32, u32, usize), said: Said<'_>) -> &mut Model {
         let to = if from == SENDER { RECEIVER } else { SENDER };
         let ports = if from == SENDER { (1000, 2000) } else { (2000, 1000) };
@@ -71,7 +71,7 @@ impl Model {
         self
     }
 
-    /// Segments of 1000 bytes, by their places.
+    /// Segments of 1000 bytes, by index.
     fn data(&mut self, segments: &[u32]) -> &mut Model {
         self.data_with(segments, &[])
     }
@@ -84,7 +84,7 @@ impl Model {
         self
     }
 
-    /// The receiver has everything below this segment.
+    /// The receiver acknowledges everything below this segment.
     fn ack(&mut self, next: u32) -> &mut Model {
         self.ack_with(next, &[])
     }
@@ -109,7 +109,7 @@ impl Model {
 }
 
 #[test]
-fn a_transfer_without_loss_has_no_more_than_its_data() {
+fn a_transfer_without_loss_counts_only_its_data() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 1, 2]).wait(20).ack(2).wait(1).ack(3);
     let counts = model.counts();
@@ -123,7 +123,7 @@ fn a_transfer_without_loss_has_no_more_than_its_data() {
 }
 
 #[test]
-fn what_is_sent_twice_is_counted_twice_and_shows_no_round_trip() {
+fn retransmitted_data_are_counted_twice_and_give_no_round_trip() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 1, 2]).wait(20).ack(0).ack(0).ack(0).data(&[0]).wait(20).ack(3);
     let counts = model.counts();
@@ -133,50 +133,50 @@ fn what_is_sent_twice_is_counted_twice_and_shows_no_round_trip() {
 }
 
 #[test]
-fn an_acknowledgement_is_duplicate_only_while_something_is_outstanding_and_the_window_is_as_it_was() {
+fn an_acknowledgement_is_duplicate_only_with_outstanding_data_and_an_unchanged_window() {
     let mut model = Model::opened(&[]);
     model.ack(0).data(&[0]);
     let window = |window| Said { flags: "A", window: Some(window), ..Said::default() };
     model.packet(RECEIVER, (100, FIRST, 0), window(6000)).packet(RECEIVER, (100, FIRST, 0), window(6000));
     assert_eq!(model.counts().duplicate_acks, 1);
-    // With data of its own it is none either.
+    // An acknowledgement with data is no duplicate either.
     model.packet(RECEIVER, (100, FIRST, 10), window(6000));
     assert_eq!(model.counts().duplicate_acks, 1);
 }
 
 #[test]
-fn silence_of_a_timeout_before_the_first_segment_is_sent_again_is_a_timeout() {
+fn a_timeout_is_inferred_after_silence_before_the_first_segment_is_retransmitted() {
     // Smoothed 10 ms, deviation 5 ms: a timeout of 30 ms.
     let mut model = Model::opened(&[]);
     model.data(&[0, 1]).wait(29).data(&[0]);
     assert_eq!(model.counts().inferred_timeouts, 0);
     model.wait(31).data(&[0]).wait(60).data(&[0]);
     assert_eq!(model.counts().inferred_timeouts, 2);
-    // Duplicates that keep coming are no progress, for which a second has to pass.
+    // Duplicates are no progress, so that a second has to pass.
     model.wait(500).ack(0).wait(10).ack(0).data(&[0]).wait(999).ack(0).data(&[0]).wait(1000).ack(0);
     assert_eq!(model.counts().inferred_timeouts, 2);
     model.data(&[0]);
     assert_eq!(model.counts().inferred_timeouts, 3);
-    // Of a segment that is not the first it may be a probe.
+    // A segment that is not the first may be a probe.
     model.wait(60).data(&[1]);
     assert_eq!(model.counts().inferred_timeouts, 3);
 }
 
 #[test]
-fn a_packet_that_comes_sooner_than_a_sender_can_hear_of_a_loss_was_overtaken() {
+fn a_packet_that_arrives_before_a_loss_could_be_reported_was_reordered() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 2]).wait(1).data(&[3, 1]).wait(20).ack(4);
     let counts = model.counts();
     assert_eq!((counts.reordered_packets, counts.retransmitted_packets), (1, 0));
-    // Two packets with later data came before it (RFC 4737 section 4.2), the first a millisecond.
+    // Two packets with later data arrived before it (RFC 4737 section 4.2), the first a millisecond earlier.
     assert_eq!((counts.reordering_extent_most, counts.lateness_most), (2, milliseconds(1)));
     assert_eq!((counts.unique_payload_bytes, counts.unseen_bytes), (4000, 0));
-    // The acknowledgement of the fourth segment need not have waited for the second, but may have.
+    // The acknowledgement of the fourth segment may have waited for the second.
     assert_eq!(model.direction().round_trips.samples, 1);
 }
 
 #[test]
-fn a_packet_that_comes_later_was_lost_before_and_sent_again() {
+fn a_packet_that_arrives_later_was_lost_and_retransmitted() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 2]).wait(11).data(&[1]);
     let counts = model.counts();
@@ -185,7 +185,7 @@ fn a_packet_that_comes_later_was_lost_before_and_sent_again() {
 }
 
 #[test]
-fn timestamps_tell_better_than_time_which_of_both_it_was() {
+fn timestamps_distinguish_reordering_from_retransmission() {
     let stamp = |value: u8| [1, 1, 8, 10, 0, 0, 0, value, 0, 0, 0, 0];
     let mut early = Model::opened(&[]);
     early.data_with(&[0, 2], &stamp(7)).wait(50).data_with(&[1], &stamp(6));
@@ -196,20 +196,20 @@ fn timestamps_tell_better_than_time_which_of_both_it_was() {
 }
 
 #[test]
-fn a_duplicate_block_tells_that_a_retransmission_was_not_needed() {
+fn a_dsack_block_reports_an_unnecessary_retransmission() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 1, 2]).wait(20).data(&[0, 1]).wait(20).ack(3).ack_with(3, &[(0, 1)]);
     let counts = model.counts();
     assert_eq!((counts.retransmitted_packets, counts.spurious_retransmissions), (2, 1));
     assert_eq!((counts.sack_blocks, counts.duplicate_sack_blocks), (0, 1));
-    // Above the acknowledgement it is one if the second block contains it.
+    // Above the acknowledgement it is a DSACK block if the second block contains it.
     model.data(&[3, 4, 5]).ack_with(3, &[(4, 5), (4, 6)]).ack_with(3, &[(4, 6), (8, 9)]);
     let counts = model.counts();
     assert_eq!((counts.spurious_retransmissions, counts.sack_blocks, counts.duplicate_sack_blocks), (1, 3, 2));
 }
 
 #[test]
-fn what_is_acknowledged_without_having_been_seen_is_said() {
+fn acknowledged_but_unseen_data_are_reported() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 2]).wait(20).ack(3).ack(4);
     let counts = model.counts();
@@ -226,18 +226,18 @@ fn a_capture_that_begins_in_the_middle_counts_from_there() {
     assert_eq!(backwards.ends[0].port, 2000);
     assert_eq!(counts.unique_payload_bytes, 0);
     let counts = backwards.directions[1].counts;
-    // Two segments were sent before.
+    // Two segments were sent before the capture.
     assert_eq!((counts.unique_payload_bytes, counts.unseen_bytes, counts.retransmitted_packets), (2000, 2000, 0));
     assert_eq!(backwards.directions[1].in_flight.most_bytes, 4000);
 }
 
 #[test]
-fn windows_are_scaled_if_both_ends_asked_for_it() {
+fn windows_are_scaled_if_both_ends_requested_it() {
     let scale = [2, 4, 5, 180, 3, 3, 7, 1];
     let mut model = Model::opened(&scale);
     model.data(&[0]).ack(1);
     let window = model.direction().window;
-    // That of the SYN is not scaled.
+    // The window of the SYN is not scaled.
     assert_eq!((window.least, window.most, window.times_zero), (Some(5000), Some(640_000), 0));
     assert_eq!(model.connections.all()[0].window_scale(1), Some(7));
     assert_eq!(Model::opened(&[]).connections.all()[0].window_scale(1), Some(0));
@@ -262,7 +262,7 @@ fn a_closed_window_is_probed_and_a_silent_connection_kept_alive() {
 }
 
 #[test]
-fn marks_and_their_echoes_are_counted_where_they_belong() {
+fn marks_and_their_echoes_are_counted_in_their_direction() {
     let mut model = Model::new();
     model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Said { flags: "SEC", ..Said::default() });
     model.packet(RECEIVER, (99, FIRST, 0), Said { flags: "SAE", ..Said::default() });
@@ -278,7 +278,7 @@ fn marks_and_their_echoes_are_counted_where_they_belong() {
 }
 
 #[test]
-fn a_new_first_number_is_a_new_connection_and_the_same_one_a_syn_sent_again() {
+fn a_new_initial_number_opens_a_connection_and_the_same_one_is_a_retransmitted_syn() {
     let mut model = Model::opened(&[]);
     model.data(&[0]);
     let syn = |model: &mut Model, number| {
@@ -293,7 +293,7 @@ fn a_new_first_number_is_a_new_connection_and_the_same_one_a_syn_sent_again() {
 }
 
 #[test]
-fn points_of_capture_are_told_apart() {
+fn points_of_capture_are_distinguished() {
     let mut model = Model::opened(&[]);
     let before = model.connections.len();
     let mut tcp = Vec::new();
@@ -305,7 +305,7 @@ fn points_of_capture_are_told_apart() {
 }
 
 #[test]
-fn how_a_connection_ends_is_said() {
+fn the_end_of_a_connection_is_reported() {
     let ended = |flags| {
         let mut model = Model::opened(&[]);
         model.data(&[0]);
@@ -323,7 +323,7 @@ fn how_a_connection_ends_is_said() {
 }
 
 #[test]
-fn samples_are_kept_where_asked_for() {
+fn samples_are_stored_on_request() {
     let mut model = Model::opened(&[]);
     model.data(&[0, 1]).wait(20).ack(2);
     let tables = model.connections.tables(&[], Timestamp(0));

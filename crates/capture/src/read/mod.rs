@@ -1,5 +1,5 @@
-//! Captures, packet by packet, in constant memory. The blocks are parsed by `pcap-parser`; what is read here is only how long the next one is,
-//! so that a file that ends within one, or claims what cannot be, is told from one that has to be read on.
+//! Reads captures packet by packet, in constant memory. `pcap-parser` parses the blocks. This module determines only the length
+//! of the next block, which distinguishes a truncated or invalid file from one that needs more input.
 
 mod pcap;
 mod pcapng;
@@ -10,9 +10,9 @@ use crate::time::Timestamp;
 use std::fmt;
 use std::io::{self, Read};
 
-/// More than any packet has; longer blocks are damaged ones.
+/// Larger than any packet; a longer block is damaged.
 const LONGEST_BLOCK: usize = 64 << 20;
-/// What is asked of the source at a time.
+/// Number of bytes requested from the source at a time.
 const BUFFER: usize = 1 << 20;
 
 /// A capture that is read from its beginning.
@@ -28,10 +28,10 @@ enum Format {
     Pcapng(pcapng::Pcapng),
 }
 
-/// Where packets were captured.
+/// A point of capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// As the file has it; empty if it has none.
+    /// As in the file; empty if it has none.
     pub name: String,
     pub link: LinkType,
 }
@@ -39,39 +39,39 @@ pub struct Interface {
 /// A packet of a capture.
 #[derive(Debug)]
 pub struct Packet<'a> {
-    /// Place in [`Reader::interfaces`].
+    /// Index in [`Reader::interfaces`].
     pub interface: usize,
     pub link: LinkType,
     pub at: Timestamp,
-    /// What was captured of it.
+    /// The captured part.
     pub bytes: &'a [u8],
-    /// Bytes that it had on the wire.
+    /// Length on the wire in bytes.
     pub original: u32,
-    /// The first comment on it.
+    /// Its first comment.
     pub comment: Option<String>,
 }
 
-/// What comes next in a capture.
+/// The next item of a capture.
 #[derive(Debug)]
 pub enum Record<'a> {
     Packet(Packet<'a>),
-    /// A packet that cannot be read, and why.
+    /// A packet that cannot be read, and the reason.
     Skipped(Reason),
 }
 
-/// Why a file could not be opened as a capture.
+/// Reason why a file could not be opened as a capture.
 #[derive(Debug)]
 pub enum OpenError {
     Unreadable(io::Error),
-    /// What it is instead, as far as one can tell, and what was expected.
+    /// Description of its content, as far as recognisable.
     NotACapture(String),
 }
 
-/// Why a capture could not be read on.
+/// Reason why reading a capture stopped.
 #[derive(Debug)]
 pub enum ReadError {
     Unreadable(io::Error),
-    /// It breaks at this byte.
+    /// The file is damaged at this byte.
     Damaged {
         at_byte: u64,
         what: String,
@@ -79,10 +79,10 @@ pub enum ReadError {
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads as much as is needed to know the format.
+    /// Reads the beginning of the file to detect the format.
     ///
     /// # Errors
-    /// If that cannot be read, or is the beginning of no capture.
+    /// If it cannot be read, or is not the beginning of a capture.
     pub fn open(source: R) -> Result<Reader<R>, OpenError> {
         let mut input = Input { source, buffer: Vec::new(), start: 0, end: 0, offset: 0 };
         input.has(4).map_err(OpenError::Unreadable)?;
@@ -92,15 +92,17 @@ impl<R: Read> Reader<R> {
             [0xd4 | 0x4d, 0xc3 | 0x3c, 0xb2, 0xa1, ..] | [0xa1, 0xb2, 0xc3 | 0x3c, 0xd4 | 0x4d, ..] => {
                 Format::Pcap(pcap::Pcap::open(&mut input)?)
             }
-            [0x1f, 0x8b, ..] => return Err(OpenError::NotACapture("the file is packed by gzip; unpack it first".into())),
+            [0x1f, 0x8b, ..] => {
+                return Err(OpenError::NotACapture("the file is compressed with gzip; decompress it first".into()));
+            }
             [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-                return Err(OpenError::NotACapture("the file is packed by zstd; unpack it first".into()));
+                return Err(OpenError::NotACapture("the file is compressed with zstd; decompress it first".into()));
             }
             [0xfd, b'7', b'z', b'X', ..] => {
-                return Err(OpenError::NotACapture("the file is packed by xz; unpack it first".into()));
+                return Err(OpenError::NotACapture("the file is compressed with xz; decompress it first".into()));
             }
             [0x04, 0x22, 0x4d, 0x18, ..] => {
-                return Err(OpenError::NotACapture("the file is packed by lz4; unpack it first".into()));
+                return Err(OpenError::NotACapture("the file is compressed with lz4; decompress it first".into()));
             }
             _ => return Err(OpenError::NotACapture(format!("the file begins with {}", shown(input.held())))),
         };
@@ -110,7 +112,7 @@ impl<R: Read> Reader<R> {
     /// The next packet; `None` at the end of the file.
     ///
     /// # Errors
-    /// Where the file is damaged or ends too early. What was read until there holds.
+    /// If the file is damaged or truncated. Records read before remain valid.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, ReadError> {
         match &mut self.format {
             Format::Pcap(pcap) => pcap.next_record(&mut self.input),
@@ -118,7 +120,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// All interfaces so far, of all sections.
+    /// All interfaces read up to now, of all sections.
     pub fn interfaces(&self) -> &[Interface] {
         match &self.format {
             Format::Pcap(pcap) => pcap.interfaces(),
@@ -126,7 +128,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Comments on the sections so far.
+    /// Comments on the sections read up to now.
     pub fn comments(&self) -> &[String] {
         match &self.format {
             Format::Pcap(_) => &[],
@@ -134,7 +136,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Bytes of the file behind what was read.
+    /// Bytes of the file consumed.
     pub fn bytes_read(&self) -> u64 {
         self.input.offset
     }
@@ -157,14 +159,14 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// A source with what was read of it and not yet used.
+/// A source with a buffer of bytes that have been read and not consumed.
 #[derive(Debug)]
 struct Input<R> {
     source: R,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// Of `start` in the file.
+    /// Position of `start` in the file.
     offset: u64,
 }
 
@@ -174,7 +176,7 @@ impl<R: Read> Input<R> {
         &self.buffer[self.start..self.end]
     }
 
-    /// Whether so many bytes are there, after reading on where they are not yet.
+    /// Whether `bytes` bytes are available, after reading more if necessary.
     #[inline]
     fn has(&mut self, bytes: usize) -> io::Result<bool> {
         if self.end - self.start >= bytes {
@@ -201,7 +203,7 @@ impl<R: Read> Input<R> {
         Ok(true)
     }
 
-    /// The next bytes, which are there, are done with.
+    /// Consumes the next bytes, which must be available.
     #[inline]
     fn pass(&mut self, bytes: usize) {
         self.start += bytes;
@@ -212,13 +214,13 @@ impl<R: Read> Input<R> {
         ReadError::Damaged { at_byte: self.offset, what: what.into() }
     }
 
-    /// The file ends within something that should have so many bytes.
+    /// The file ends within an item of `bytes` bytes.
     fn ends_within(&self, what: &str, bytes: usize) -> ReadError {
-        self.damaged(format!("the file ends within {what}: {} of {bytes} bytes are there", self.end - self.start))
+        self.damaged(format!("the file ends within {what}: {} of {bytes} bytes are present", self.end - self.start))
     }
 }
 
-/// The first bytes of what is no capture.
+/// The first bytes of a file that is not a capture.
 fn shown(bytes: &[u8]) -> String {
     let first = &bytes[..bytes.len().min(8)];
     if first.iter().all(|&byte| byte.is_ascii_graphic() || byte == b' ') {

@@ -1,4 +1,4 @@
-//! The older format (draft-ietf-opsawg-pcap): a header, then records.
+//! //! The older format (draft-ietf-opsawg-pcap): a header followed by records.
 
 use super::{Input, Interface, LONGEST_BLOCK, OpenError, Packet, ReadError, Record};
 use crate::link::LinkType;
@@ -20,16 +20,18 @@ impl Pcap {
     pub(super) fn open<R: Read>(input: &mut Input<R>) -> Result<Pcap, OpenError> {
         if !input.has(HEADER).map_err(OpenError::Unreadable)? {
             let there = input.held().len();
-            return Err(OpenError::NotACapture(format!("the file ends within the header of pcap: {there} of {HEADER} bytes")));
+            return Err(OpenError::NotACapture(format!(
+                "the file ends within the pcap header: {there} of {HEADER} bytes are present"
+            )));
         }
         let (_, header) = parse_pcap_header(input.held())
-            .map_err(|error| OpenError::NotACapture(format!("the header of pcap does not make sense: {error}")))?;
+            .map_err(|error| OpenError::NotACapture(format!("the pcap header is invalid: {error}")))?;
         input.pass(HEADER);
         Ok(Pcap::of(&header))
     }
 
     fn of(header: &PcapHeader) -> Pcap {
-        // The upper half tells of check sequences at the ends of frames, which lie behind what IP counts.
+        // The upper half describes frame check sequences, which follow the bytes counted by IP.
         let link = LinkType::of_number(header.network.0 as u16);
         let nanoseconds_per_tick = if header.is_nanosecond_precision() { 1 } else { 1000 };
         let interface = [Interface { name: String::new(), link }];
@@ -43,13 +45,13 @@ impl Pcap {
     #[inline]
     pub(super) fn next_record<'a, R: Read>(&self, input: &'a mut Input<R>) -> Result<Option<Record<'a>>, ReadError> {
         if !input.has(RECORD)? {
-            return if input.held().is_empty() { Ok(None) } else { Err(input.ends_within("the header of a record", RECORD)) };
+            return if input.held().is_empty() { Ok(None) } else { Err(input.ends_within("a record header", RECORD)) };
         }
         let length = &input.held()[8..12];
         let length = [length[0], length[1], length[2], length[3]];
         let captured = if self.is_big_endian { u32::from_be_bytes(length) } else { u32::from_le_bytes(length) } as usize;
         if captured > LONGEST_BLOCK {
-            return Err(input.damaged(format!("a record of {captured} bytes; expected at most {LONGEST_BLOCK}")));
+            return Err(input.damaged(format!("a record has {captured} bytes; expected at most {LONGEST_BLOCK}")));
         }
         if !input.has(RECORD + captured)? {
             return Err(input.ends_within("a record", RECORD + captured));
@@ -61,7 +63,7 @@ impl Pcap {
         match parsed {
             Ok((_, record)) => Ok(Some(self.packet(&record))),
             Err(error) => {
-                let what = format!("a record that does not make sense: {error}");
+                let what = format!("a record is invalid: {error}");
                 Err(ReadError::Damaged { at_byte: input.offset - (RECORD + captured) as u64, what })
             }
         }

@@ -1,4 +1,4 @@
-//! The newer format (draft-ietf-opsawg-pcapng): sections of blocks, with interfaces of their own clocks.
+//! //! The newer format (draft-ietf-opsawg-pcapng): sections of blocks, and interfaces with their own clocks.
 
 use super::{Input, Interface, LONGEST_BLOCK, OpenError, Packet, ReadError, Record};
 use crate::link::LinkType;
@@ -13,7 +13,7 @@ use std::io::Read;
 
 type ParseError<'a> = nom::Err<PcapError<&'a [u8]>>;
 
-/// What every block has: type, and length at either end.
+/// Size of the fields common to all blocks: the type, and the length at both ends.
 const LEAST: usize = 12;
 
 const SECTION: u32 = 0x0a0d_0d0a;
@@ -22,16 +22,16 @@ const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Blocks without packets: names, statistics, the journal, secrets, processes, what others have added.
+/// Blocks without packets: name resolution, statistics, journal, secrets, processes, custom blocks.
 const WITHOUT_PACKETS: [u32; 7] = [4, 5, 9, 10, 0x8000_0001, 0x0bad, 0x4000_0bad];
 
 #[derive(Debug)]
 pub(super) struct Pcapng {
     is_big_endian: bool,
     interfaces: Vec<Interface>,
-    /// Of the same interfaces.
+    /// Clocks of these interfaces.
     clocks: Vec<Clock>,
-    /// Where those of the present section begin.
+    /// Index of the current section's first interface.
     first: usize,
     comments: Vec<String>,
 }
@@ -78,20 +78,20 @@ impl Pcapng {
         }
     }
 
-    /// Length of the next block, all of which is there then; `None` at the end of the file.
+    /// Length of the next block, which is then completely available; `None` at the end of the file.
     fn block_length<R: Read>(&self, input: &mut Input<R>) -> Result<Option<usize>, ReadError> {
         if !input.has(LEAST)? {
-            return if input.held().is_empty() { Ok(None) } else { Err(input.ends_within("the header of a block", LEAST)) };
+            return if input.held().is_empty() { Ok(None) } else { Err(input.ends_within("a block header", LEAST)) };
         }
         let is_section = input.held().starts_with(&SECTION.to_le_bytes());
         let length = match &input.held()[8..12] {
             [0x1a, 0x2b, 0x3c, 0x4d] if is_section => big_endian(input.held(), 4),
             [0x4d, 0x3c, 0x2b, 0x1a] if is_section => big_endian(input.held(), 4).swap_bytes(),
-            _ if is_section => return Err(input.damaged("a section whose byte order is neither of two")),
+            _ if is_section => return Err(input.damaged("a section has an invalid byte-order magic")),
             _ => self.number(input, 4),
         } as usize;
         if length < LEAST || !length.is_multiple_of(4) || length > LONGEST_BLOCK {
-            let what = format!("a block of {length} bytes; expected a multiple of 4 from {LEAST} to {LONGEST_BLOCK}");
+            let what = format!("a block has {length} bytes; expected a multiple of 4 from {LEAST} to {LONGEST_BLOCK}");
             return Err(input.damaged(what));
         }
         if !input.has(length)? {
@@ -108,10 +108,10 @@ impl Pcapng {
 
     fn begin_section<R: Read>(&mut self, input: &mut Input<R>, length: usize) -> Result<(), ReadError> {
         let (_, section) = parse_sectionheaderblock(&input.held()[..length])
-            .map_err(|error| input.damaged(format!("the header of a section does not make sense: {}", short(&error))))?;
+            .map_err(|error| input.damaged(format!("a section header is invalid: {}", short(&error))))?;
         let SectionHeaderBlock { major_version, minor_version, ref options, .. } = section;
         if major_version != 1 {
-            return Err(input.damaged(format!("a section of version {major_version}.{minor_version}; expected 1.0")));
+            return Err(input.damaged(format!("a section has version {major_version}.{minor_version}; expected 1.0")));
         }
         let is_big_endian = section.big_endian();
         self.comments.extend(texts(options, OptionCode::Comment));
@@ -126,9 +126,9 @@ impl Pcapng {
         let parsed = if self.is_big_endian { parse_block_be(block) } else { parse_block_le(block) };
         let (interface, clock) = match &parsed {
             Ok((_, Block::InterfaceDescription(described))) => self.described(described),
-            Ok(_) => return Err(input.damaged("the description of an interface does not make sense")),
+            Ok(_) => return Err(input.damaged("an interface description is invalid")),
             Err(error) => {
-                return Err(input.damaged(format!("the description of an interface does not make sense: {}", short(error))));
+                return Err(input.damaged(format!("an interface description is invalid: {}", short(error))));
             }
         };
         self.interfaces.push(interface);
@@ -155,10 +155,8 @@ impl Pcapng {
         let parsed = if self.is_big_endian { parse_block_be(block) } else { parse_block_le(block) };
         match parsed {
             Ok((_, Block::EnhancedPacket(packet))) => Ok(self.captured(&packet)),
-            Ok(_) => Err(ReadError::Damaged { at_byte, what: "a packet that does not make sense".into() }),
-            Err(error) => {
-                Err(ReadError::Damaged { at_byte, what: format!("a packet that does not make sense: {}", short(&error)) })
-            }
+            Ok(_) => Err(ReadError::Damaged { at_byte, what: "a packet is invalid".into() }),
+            Err(error) => Err(ReadError::Damaged { at_byte, what: format!("a packet is invalid: {}", short(&error)) }),
         }
     }
 
@@ -183,10 +181,10 @@ fn texts(options: &[PcapNGOption<'_>], kind: OptionCode) -> impl Iterator<Item =
     of_kind.filter_map(|option| option.as_bytes().ok().map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
-/// What a parser says, without the bytes at which it says it.
+/// A parser's error message, without the bytes.
 fn short(error: &ParseError<'_>) -> String {
     match error {
-        ParseError::Incomplete(_) => "it holds less than it says".into(),
+        ParseError::Incomplete(_) => "it is shorter than its length fields state".into(),
         ParseError::Error(PcapError::NomError(_, kind)) | ParseError::Failure(PcapError::NomError(_, kind)) => {
             format!("{kind:?}")
         }
@@ -194,7 +192,7 @@ fn short(error: &ParseError<'_>) -> String {
     }
 }
 
-/// Four bytes, which are there.
+/// Four bytes, which must be available.
 fn big_endian(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

@@ -1,4 +1,4 @@
-//! Files of both formats, whole and damaged.
+//! //! Files of both formats, intact and damaged.
 
 use super::*;
 use crate::analyser::{Analyser, Damage};
@@ -7,7 +7,7 @@ use crate::write::{Captured, Section, Writer};
 use proptest::prelude::*;
 use tailback_core::primitives::units::Bytes;
 
-/// A number in one byte order or the other.
+/// A byte order.
 #[derive(Clone, Copy)]
 enum Order {
     Big,
@@ -30,7 +30,7 @@ impl Order {
         self.of(number.to_be_bytes())
     }
 
-    /// A block of pcapng with these insides.
+    /// A pcapng block with this content.
     fn block(self, kind: u32, inside: &[Vec<u8>]) -> Vec<u8> {
         let mut inside = inside.concat();
         inside.resize(inside.len().next_multiple_of(4), 0);
@@ -68,7 +68,7 @@ impl Order {
     }
 }
 
-/// Interface, time and bytes of every packet, in short; or what is wrong.
+/// Interface, time and bytes of every packet, or the error.
 fn read(file: &[u8]) -> Result<Vec<(usize, i64, Vec<u8>)>, String> {
     let mut reader = Reader::open(file).map_err(|error| error.to_string())?;
     let mut packets = Vec::new();
@@ -97,7 +97,7 @@ fn pcap_is_read_in_both_byte_orders_and_both_resolutions() {
 }
 
 #[test]
-fn sections_of_pcapng_have_byte_orders_interfaces_and_clocks_of_their_own() {
+fn pcapng_sections_have_their_own_byte_orders_interfaces_and_clocks() {
     let (little, big) = (Order::Little, Order::Big);
     let milliseconds = big.option(9, &[3]);
     let offset = big.option(14, &10i64.to_be_bytes());
@@ -105,7 +105,7 @@ fn sections_of_pcapng_have_byte_orders_interfaces_and_clocks_of_their_own() {
         little.section(),
         little.interface(101, &[]),
         little.packet(0, 5, b"one"),
-        // Statistics of an interface, which are passed over.
+        // Interface statistics, which are skipped.
         little.block(5, &[vec![0; 12]]),
         big.section(),
         big.interface(1, &[big.option(2, b"eth0")]),
@@ -128,51 +128,57 @@ fn sections_of_pcapng_have_byte_orders_interfaces_and_clocks_of_their_own() {
 }
 
 #[test]
-fn what_is_no_capture_is_named() {
+fn files_that_are_no_captures_are_described() {
     let error = |file: &[u8]| read(file).unwrap_err();
     assert_eq!(error(b""), "not a capture: the file is empty; expected pcap or pcapng");
     assert_eq!(error(b"name = \"x\"\n"), "not a capture: the file begins with `name = \"`; expected pcap or pcapng");
     assert_eq!(error(&[1, 2]), "not a capture: the file begins with the bytes 01 02; expected pcap or pcapng");
-    assert_eq!(error(&[0x1f, 0x8b, 8, 0]), "not a capture: the file is packed by gzip; unpack it first; expected pcap or pcapng");
+    assert_eq!(
+        error(&[0x1f, 0x8b, 8, 0]),
+        "not a capture: the file is compressed with gzip; decompress it first; expected pcap or pcapng"
+    );
     let cut = &Order::Little.pcap(0xa1b2_c3d4, 1, &[])[..20];
-    assert_eq!(error(cut), "not a capture: the file ends within the header of pcap: 20 of 24 bytes; expected pcap or pcapng");
+    assert_eq!(
+        error(cut),
+        "not a capture: the file ends within the pcap header: 20 of 24 bytes are present; expected pcap or pcapng"
+    );
     let cut = &Order::Little.section()[..20];
-    assert_eq!(error(cut), "not a capture: the file ends within a block: 20 of 28 bytes are there; expected pcap or pcapng");
+    assert_eq!(error(cut), "not a capture: the file ends within a block: 20 of 28 bytes are present; expected pcap or pcapng");
     let mut strange = Order::Little.section();
     strange[8] = 7;
-    assert_eq!(error(&strange), "not a capture: a section whose byte order is neither of two; expected pcap or pcapng");
+    assert_eq!(error(&strange), "not a capture: a section has an invalid byte-order magic; expected pcap or pcapng");
 }
 
 #[test]
-fn where_a_file_breaks_is_said_and_what_came_before_it_holds() {
+fn the_position_of_damage_is_reported_and_earlier_packets_are_kept() {
     let order = Order::Little;
     let mut pcap = order.pcap(0xa1b2_c3d4, 101, &[(1, 0, b"one"), (2, 0, b"two")]);
     pcap.pop();
-    assert_eq!(read(&pcap).unwrap_err(), "1 packets, then at 43: the file ends within a record: 18 of 19 bytes are there");
+    assert_eq!(read(&pcap).unwrap_err(), "1 packets, then at 43: the file ends within a record: 18 of 19 bytes are present");
     pcap.truncate(50);
     assert_eq!(
         read(&pcap).unwrap_err(),
-        "1 packets, then at 43: the file ends within the header of a record: 7 of 16 bytes are there"
+        "1 packets, then at 43: the file ends within a record header: 7 of 16 bytes are present"
     );
     let mut long = order.pcap(0xa1b2_c3d4, 101, &[(1, 0, b"one")]);
     long[24 + 11] = 0xff;
-    assert_eq!(read(&long).unwrap_err(), "0 packets, then at 24: a record of 4278190083 bytes; expected at most 67108864");
+    assert_eq!(read(&long).unwrap_err(), "0 packets, then at 24: a record has 4278190083 bytes; expected at most 67108864");
     let begin = [order.section(), order.interface(101, &[])].concat();
     let mut packet = order.packet(0, 5, b"12345678");
-    // It claims to have captured more than the block holds.
+    // Its captured length exceeds the block.
     packet[20] = 200;
     let damaged = [begin.clone(), packet, order.packet(0, 6, b"later")].concat();
-    let said = "0 packets, then at 48: a packet that does not make sense: it holds less than it says";
+    let said = "0 packets, then at 48: a packet is invalid: it is shorter than its length fields state";
     assert_eq!(read(&damaged).unwrap_err(), said);
     let mut odd = [begin, order.packet(0, 6, b"1")].concat();
     odd[48 + 4] = 35;
     assert_eq!(
         read(&odd).unwrap_err(),
-        "0 packets, then at 48: a block of 35 bytes; expected a multiple of 4 from 12 to 67108864"
+        "0 packets, then at 48: a block has 35 bytes; expected a multiple of 4 from 12 to 67108864"
     );
 }
 
-/// One that gives a few bytes at a time.
+/// A source that returns a few bytes at a time.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -200,7 +206,7 @@ fn capture() -> Vec<u8> {
 }
 
 #[test]
-fn a_source_that_gives_little_at_a_time_gives_the_same() {
+fn reading_a_few_bytes_at_a_time_gives_the_same_result() {
     let file = capture();
     let tables = |source: &mut dyn Read| {
         let mut analyser = Analyser::open(source, Samples::Kept).unwrap();
@@ -215,7 +221,7 @@ fn a_source_that_gives_little_at_a_time_gives_the_same() {
 }
 
 #[test]
-fn a_broken_file_is_analysed_up_to_there() {
+fn a_damaged_file_is_analysed_up_to_the_damage() {
     let file = capture();
     let mut analyser = Analyser::open(&file[..file.len() - 1], Samples::Summed).unwrap();
     assert!(analyser.advance(u64::MAX).unwrap());
@@ -227,9 +233,9 @@ fn a_broken_file_is_analysed_up_to_there() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever a file holds, it is read to an end or to where it breaks.
+    /// Any file is read to its end or to a damaged block.
     #[test]
-    fn random_bytes_are_no_reason_to_panic(file in prop::collection::vec(any::<u8>(), 0..200), format in 0..5usize) {
+    fn random_bytes_do_not_panic(file in prop::collection::vec(any::<u8>(), 0..200), format in 0..5usize) {
         let begin = [
             Vec::new(),
             Order::Little.section(),
@@ -251,24 +257,24 @@ proptest! {
         analyse(&file[..cut.index(file.len())]);
     }
 
-    /// Packets whose frames hold anything, over each link type.
+    /// Packets with arbitrary frames, over each link type.
     #[test]
-    fn nor_are_random_packets(packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 1..10), link in 0..8usize) {
+    fn random_packets_do_not_panic(packets in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..80), 1..10), link in 0..8usize) {
         let numbers = [0, 1, 101, 108, 113, 228, 276, 999];
         let records: Vec<(u32, u32, &[u8])> = packets.iter().map(|packet| (1, 0, packet.as_slice())).collect();
         analyse(&Order::Little.pcap(0xa1b2_c3d4, numbers[link], &records));
     }
 
-    /// Segments between two ends that say anything.
+    /// Segments between two ends with arbitrary headers.
     #[test]
-    fn nor_are_segments_of_random_numbers(
+    fn segments_with_random_numbers_do_not_panic(
         segments in prop::collection::vec((any::<bool>(), any::<[u32; 2]>(), any::<u8>(), 0..3000usize, prop::collection::vec(any::<u8>(), 0..10)), 1..60)
     ) {
         let mut writer = Writer::new(Vec::new(), &Section { application: "Tailback", comment: "" }).unwrap();
         let interface = writer.interface("").unwrap();
         for (place, (forward, [number, ack], flags, payload, options)) in (0..).zip(&segments) {
             let mut tcp = etherparse::TcpHeader::new(if *forward { 1 } else { 2 }, if *forward { 2 } else { 1 }, *number, (*ack >> 16) as u16);
-            // Half of the numbers lie near one another.
+            // Half of the numbers are close to each other.
             tcp.sequence_number = if number % 2 == 0 { *number } else { number % 5000 };
             tcp.acknowledgment_number = if ack % 2 == 0 { *ack } else { ack % 5000 };
             (tcp.syn, tcp.fin, tcp.rst, tcp.ack) = (flags & 7 == 1, flags & 7 == 2, flags & 15 == 3, flags & 16 != 0);
@@ -290,7 +296,7 @@ fn analyse(file: &[u8]) {
     while !analyser.advance(7).unwrap() {}
     for table in analyser.tables() {
         assert!(table.columns.iter().all(|(_, column)| column.len() == table.rows()));
-        // No sum of what is distinct exceeds the sum of all.
+        // A sum over distinct data never exceeds the sum over all data.
         if let (Some(all), Some(unique)) = (table.floats("payload_bytes"), table.floats("unique_payload_bytes")) {
             assert!(all.iter().zip(unique).all(|(all, unique)| unique <= *all));
         }
