@@ -72,7 +72,7 @@ def test_every_python_package_that_is_asked_for_is_on_the_page() -> None:
     assert listed.keys() == extras.keys()
     for extra, names in extras.items():
         assert {NAME.findall(name)[0] for name in names} <= listed[extra], extra
-    tools = {NAME.findall(name)[0] for name in PROJECT["dependency-groups"]["dev"]}
+    tools = {NAME.findall(name)[0] for group in PROJECT["dependency-groups"].values() for name in group}
     assert tools - set(re.findall(r"`([\w.-]+)`", rest)) == set()
 
 

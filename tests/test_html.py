@@ -62,7 +62,7 @@ def test_a_copy_without_the_script_says_so_on_its_pages(tmp_path: Path, monkeypa
 
 
 def test_the_installed_package_has_the_script() -> None:
-    assert _html.SCRIPT.is_file(), "`make web` builds it, and must do so before the wheel is built"
+    assert _html.SCRIPT.is_file(), "`make setup` builds it, and must do so before it builds the wheel"
     text = _html.SCRIPT.read_text()
     # uPlot with its licence, and no end of the element that a page puts it in.
     assert "Permission is hereby granted" in text

@@ -16,14 +16,14 @@ __all__ = ["USUAL_PORT", "Server", "page", "serve_at", "write"]
 # Browsers store the page for offline use by its address, so a fixed port avoids a new copy each time.
 USUAL_PORT = 8017
 
-# `make web` builds it from web/lab and crates/wasm; the wheel contains it.
+# Published wheels contain it; in a checkout `make lab` builds it from web/lab and crates/wasm.
 _FOLDER = Path(__file__).parent / "_web" / "lab"
 
 
 def page() -> Path:
-    """The directory of the page; raises `OutputError` if it has not been built."""
+    """The directory of the page; raises `OutputError` if this copy of Tailback was built without it."""
     if not (_FOLDER / "index.html").is_file():
-        raise OutputError(f"the page of the lab is missing: {_FOLDER}; `make web` builds it")
+        raise OutputError(f"this copy of Tailback has no lab: {_FOLDER} is missing; `make lab` in a checkout builds and opens it")
     return _FOLDER
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCRIPT", "Lines", "Shown", "hint", "markup", "notebook", "page", "rendered"]
 
-# Makes plots of reports and of the site interactive. `make web` builds it from web/; the wheel contains it.
+# Makes plots of reports and of the site interactive. `make setup` builds it from web/; the wheel contains it.
 SCRIPT = files("tailback") / "_web" / "plots.js"
 
 
