@@ -1,4 +1,4 @@
-//! //! Ranges of validity of models and rules: each limit with its source.
+//! Ranges of validity of models and rules: each limit with its source.
 
 /// Below this number of flows windows tend to halve together (Appenzeller, Keslassy and McKeown, SIGCOMM 2004, section 3).
 pub const FEW_FLOWS: u64 = 100;

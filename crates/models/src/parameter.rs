@@ -1,4 +1,4 @@
-//! //! Parameter types that cannot hold invalid values: each is checked once, on construction.
+//! Parameter types that cannot hold invalid values: each is checked once, on construction.
 
 use crate::model::{Asked, Kind, Parameter, prose};
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! //! Root finding: the zero of a continuous function.
+//! Root finding: the zero of a continuous function.
 
 /// The zero between `low` and `high`, accurate to the last bits. `function` must have values of opposite sign at the two ends, or
 /// be zero at one of them; infinite values are allowed. Each step keeps the sign change inside the bracket, so that the search

@@ -1,4 +1,4 @@
-//! //! The conditions of `fast_retransmit` compared with an abstract Reno sender that simulates every loss pattern segment by
+//! The conditions of `fast_retransmit` compared with an abstract Reno sender that simulates every loss pattern segment by
 //! segment.
 
 use std::collections::{BTreeSet, VecDeque};

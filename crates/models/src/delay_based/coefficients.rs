@@ -1,4 +1,4 @@
-//! //! Queue added by late arrivals when very many flows were present before.
+//! Queue added by late arrivals when very many flows were present before.
 
 use super::few;
 use crate::model::models;

@@ -1,4 +1,4 @@
-//! //! Time in which a new FAST flow drains the queue, and the number of flows against which it succeeds.
+//! Time in which a new FAST flow drains the queue, and the number of flows against which it succeeds.
 
 use crate::model::{answers, arguments, models};
 use crate::parameter::{Count, ParameterError, Positive};

@@ -1,4 +1,4 @@
-//! //! Equilibrium of delay-based flows that all know the base round trip.
+//! Equilibrium of delay-based flows that all know the base round trip.
 
 use crate::model::{answers, arguments, models};
 use crate::parameter::{Count, Positive};

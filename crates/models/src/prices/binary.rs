@@ -1,4 +1,4 @@
-//! //! Prices with a fixed number of levels: the quantiser alone, Thommes and Coates (TPM), Ryu, Cho and others (RPM).
+//! Prices with a fixed number of levels: the quantiser alone, Thommes and Coates (TPM), Ryu, Cho and others (RPM).
 
 use super::choice::choice;
 use super::{Price, none_of};

@@ -1,4 +1,4 @@
-//! //! Time until a price change is detected.
+//! Time until a price change is detected.
 
 use super::choice::choice;
 use super::thresholds::{Circle, Intervals};

@@ -1,4 +1,4 @@
-//! //! ADPM with a constant price, and with a price that changed once.
+//! ADPM with a constant price, and with a price that changed once.
 
 use super::thresholds::Intervals;
 use super::{Bits, Change, Price, ProbeOrder, integral, none_of};

@@ -1,4 +1,4 @@
-//! //! Mapping of rates and costs to prices of 0 to 1, or to integers, and back.
+//! Mapping of rates and costs to prices of 0 to 1, or to integers, and back.
 
 use super::Price;
 use crate::model::{answers, arguments, models};

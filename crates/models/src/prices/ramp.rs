@@ -1,4 +1,4 @@
-//! //! ADPM with a price that rises with every packet.
+//! ADPM with a price that rises with every packet.
 
 use super::{Bits, Change, integral};
 use crate::model::{answers, models};

@@ -1,4 +1,4 @@
-//! //! Prices estimated from the fraction of marked packets: REM and RAM.
+//! Prices estimated from the fraction of marked packets: REM and RAM.
 
 use super::{Price, none_of};
 use crate::model::{answers, models};

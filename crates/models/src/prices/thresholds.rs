@@ -1,4 +1,4 @@
-//! //! The order of thresholds of received packets, and the intervals between thresholds.
+//! The order of thresholds of received packets, and the intervals between thresholds.
 
 use super::Bits;
 use super::choice::choice;

@@ -1,4 +1,4 @@
-//! //! Erlang B, the loss of M/M/K/K and M/G/K/K: transmitters without waiting places.
+//! Erlang B, the loss of M/M/K/K and M/G/K/K: transmitters without waiting places.
 
 use super::mmck;
 use crate::model::models;

@@ -1,4 +1,4 @@
-//! //! M/D/1: packets of one size and an unlimited buffer.
+//! M/D/1: packets of one size and an unlimited buffer.
 
 use crate::model::models;
 use crate::parameter::StableLoad;

@@ -1,4 +1,4 @@
-//! //! M/M/1/K: one transmitter, packets of exponential length.
+//! M/M/1/K: one transmitter, packets of exponential length.
 
 use super::{FiniteQueue, mmck};
 use crate::model::models;

@@ -1,4 +1,4 @@
-//! //! One port with Poisson arrivals: loss, number in the system and waiting time.
+//! One port with Poisson arrivals: loss, number in the system and waiting time.
 
 mod erlang_b;
 mod md1;

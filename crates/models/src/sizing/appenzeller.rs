@@ -1,4 +1,4 @@
-//! //! A bandwidth-delay product over the square root of the number of flows.
+//! A bandwidth-delay product over the square root of the number of flows.
 
 use super::{Bottleneck, BufferSize, whole_flows};
 use crate::model::models;

@@ -1,4 +1,4 @@
-//! //! A bandwidth-delay product, of the mean or of the longest round trip.
+//! A bandwidth-delay product, of the mean or of the longest round trip.
 
 use super::{Bottleneck, BufferSize};
 use crate::model::models;

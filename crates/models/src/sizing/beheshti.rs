@@ -1,4 +1,4 @@
-//! //! Ten to twenty packets, whatever the network.
+//! Ten to twenty packets, whatever the network.
 
 use super::BufferSize;
 use crate::model::models;

@@ -1,4 +1,4 @@
-//! //! The trunk rule for one link with very many inputs: (3.23) with K = 1 and M to infinity.
+//! The trunk rule for one link with very many inputs: (3.23) with K = 1 and M to infinity.
 
 use super::inverse::largest_utilisation;
 use super::{BufferSize, Link, share, whole_flows};

@@ -1,4 +1,4 @@
-//! //! Tiny buffers: the logarithm of the largest window, for a network with more capacity than its flows can use.
+//! Tiny buffers: the logarithm of the largest window, for a network with more capacity than its flows can use.
 
 use super::{Bottleneck, BufferSize, share, whole_flows};
 use crate::model::models;

@@ -1,4 +1,4 @@
-//! //! Two packets per input.
+//! Two packets per input.
 
 use super::BufferSize;
 use crate::model::models;

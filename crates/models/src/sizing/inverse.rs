@@ -1,4 +1,4 @@
-//! //! The utilisation at which the equation of a rule yields a given buffer.
+//! The utilisation at which the equation of a rule yields a given buffer.
 
 use crate::root::root;
 

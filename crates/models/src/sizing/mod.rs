@@ -17,7 +17,7 @@ mod unpaced;
 use crate::model::{answers, arguments, family};
 use crate::parameter::{Count, ParameterError, Positive, Servers};
 
-// // From the rules that use most parameters of the network to those that use fewest.
+// From the rules that use most parameters of the network to those that use fewest.
 family! { cui_trunk, cui_link, unpaced, enachescu, appenzeller, synchronised, bandwidth_delay, gorinsky, beheshti }
 
 arguments! {

@@ -1,4 +1,4 @@
-//! //! Synchronised flows, which all halve at once: the sawtooth of one flow, whatever their number.
+//! Synchronised flows, which all halve at once: the sawtooth of one flow, whatever their number.
 
 use super::{Bottleneck, BufferSize};
 use crate::model::models;

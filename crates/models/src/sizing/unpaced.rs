@@ -1,4 +1,4 @@
-//! //! A few bursts of an unpaced sender, whatever the number of senders.
+//! A few bursts of an unpaced sender, whatever the number of senders.
 
 use super::inverse::largest_utilisation;
 use super::{Bottleneck, BufferSize, share};

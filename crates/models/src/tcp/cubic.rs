@@ -1,4 +1,4 @@
-//! //! CUBIC under light random loss.
+//! CUBIC under light random loss.
 
 use super::{Mathis, mathis_rate};
 use crate::model::{arguments, models};

@@ -1,4 +1,4 @@
-//! //! The rate of one TCP flow, and the losses that lead to a timeout.
+//! The rate of one TCP flow, and the losses that lead to a timeout.
 
 mod cubic;
 mod fast_retransmit;

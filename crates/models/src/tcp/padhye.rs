@@ -1,4 +1,4 @@
-//! //! The rate of Reno under loss, with timeouts and a window limit.
+//! The rate of Reno under loss, with timeouts and a window limit.
 
 use crate::model::{arguments, models};
 use crate::parameter::{Count, Loss, Positive};

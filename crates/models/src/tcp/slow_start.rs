@@ -1,4 +1,4 @@
-//! //! A finite transfer that never leaves slow start.
+//! A finite transfer that never leaves slow start.
 
 use crate::model::{answers, arguments, models};
 use crate::parameter::{Count, Positive};

@@ -1,4 +1,4 @@
-//! //! A flow limited only by its window or by the link.
+//! A flow limited only by its window or by the link.
 
 use crate::model::{arguments, models};
 use crate::parameter::Positive;

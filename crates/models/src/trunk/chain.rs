@@ -1,4 +1,4 @@
-//! //! The loss of a birth-death chain, computed state by state.
+//! The loss of a birth-death chain, computed state by state.
 
 /// The inverse loss, 1 / P, of a chain that ends at the current last state.
 ///

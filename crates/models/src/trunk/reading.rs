@@ -1,4 +1,4 @@
-//! //! Variants of the detailed model where the document is ambiguous.
+//! Variants of the detailed model where the document is ambiguous.
 
 use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, describe_choice, unknown};
 use crate::parameter::ParameterError;

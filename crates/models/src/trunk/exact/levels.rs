@@ -1,4 +1,4 @@
-//! //! The stationary distribution of a chain whose states form levels and whose transitions lead at most one level up or down.
+//! The stationary distribution of a chain whose states form levels and whose transitions lead at most one level up or down.
 
 use crate::trunk::chain::InverseLoss;
 

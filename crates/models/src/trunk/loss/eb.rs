@@ -1,4 +1,4 @@
-//! //! EB, Engset with buffer: links that insert or discard are counted as idle.
+//! EB, Engset with buffer: links that insert or discard are counted as idle.
 
 use super::engset::{self, Ports};
 use super::{Chain, LossModel};

@@ -1,4 +1,4 @@
-//! //! Engset with a buffer: only input links that are not receiving generate arrivals, in the four variants of section 3.6.
+//! Engset with a buffer: only input links that are not receiving generate arrivals, in the four variants of section 3.6.
 
 use crate::trunk::Trunk;
 use crate::trunk::chain::InverseLoss;

@@ -1,4 +1,4 @@
-//! //! The loss of a trunk at a given load: one file per model, each a birth-death chain of the number of packets in the trunk.
+//! The loss of a trunk at a given load: one file per model, each a birth-death chain of the number of packets in the trunk.
 
 mod eb;
 mod ebd;

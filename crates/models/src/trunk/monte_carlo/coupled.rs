@@ -1,4 +1,4 @@
-//! //! A packet that waited has an exponential transmission time of its own. If it is still arriving, its reception ends with it.
+//! A packet that waited has an exponential transmission time of its own. If it is still arriving, its reception ends with it.
 
 use super::line::Line;
 use super::memoryless::Waiting;

@@ -1,4 +1,4 @@
-//! //! The virtual FIFO: waiting packets, some of which are still arriving.
+//! The virtual FIFO: waiting packets, some of which are still arriving.
 
 /// Waiting packets in order of arrival. Each carries a `T`, the data that its variant stores per packet.
 ///
