@@ -1,4 +1,4 @@
-//! //! Analysis of a capture, read to its end in slices.
+//! Analysis of a capture, read to its end in slices.
 
 use crate::connection::{Connections, Point, Samples};
 use crate::read::{OpenError, Packet, ReadError, Reader, Record};

@@ -1,15 +1,15 @@
-//! //! Packet captures: reads pcap and pcapng, measures TCP connections as observed at one point, and writes pcapng.
+//! Packet captures: reads pcap and pcapng, measures TCP connections as observed at one point, and writes pcapng.
 //!
 //! Start at [`Analyser`], which reads a file and returns tables. Modules:
 //!
-//! //! * `read`: the two formats, block by block, and the position at which a damaged file breaks
-//! //! * `link`, `segment`: from a frame to its IP packet, and from there to the TCP header
-//! //! * `connection`: [`Connections`], the counters of each connection and direction, updated packet by packet
-//! //! * `tables`: the results as columns
-//! //! * `write`: [`Writer`], pcapng with interface names and comments
-//! //! * `run`: a simulated run as a capture, from its packet trace
+//! * `read`: the two formats, block by block, and the position at which a damaged file breaks
+//! * `link`, `segment`: from a frame to its IP packet, and from there to the TCP header
+//! * `connection`: [`Connections`], the counters of each connection and direction, updated packet by packet
+//! * `tables`: the results as columns
+//! * `write`: [`Writer`], pcapng with interface names and comments
+//! * `run`: a simulated run as a capture, from its packet trace
 //!
-//! //! Of the simulator, this crate uses only units and tables.
+//! Of the simulator, this crate uses only units and tables.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

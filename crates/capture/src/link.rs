@@ -1,4 +1,4 @@
-//! //! From a frame to its IP packet, for each link type (<https://www.tcpdump.org/linktypes.html>).
+//! From a frame to its IP packet, for each link type (<https://www.tcpdump.org/linktypes.html>).
 
 use crate::skipped::Reason;
 use etherparse::{EtherType, Ethernet2HeaderSlice, SingleVlanHeaderSlice};

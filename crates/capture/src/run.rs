@@ -1,4 +1,4 @@
-//! //! A simulated run as a capture: its packet trace with the headers that the packets would have, as observed at the sending
+//! A simulated run as a capture: its packet trace with the headers that the packets would have, as observed at the sending
 //! hosts.
 
 use crate::time::Timestamp;

@@ -1,4 +1,4 @@
-//! //! Headers of one TCP segment.
+//! Headers of one TCP segment.
 
 use crate::skipped::Reason;
 use etherparse::err::ip::{HeaderError, LaxHeaderSliceError};

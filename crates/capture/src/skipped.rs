@@ -1,4 +1,4 @@
-//! //! Reasons why packets were not analysed, with counts.
+//! Reasons why packets were not analysed, with counts.
 
 use std::collections::BTreeMap;
 use std::fmt;

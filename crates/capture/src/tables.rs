@@ -1,4 +1,4 @@
-//! //! Connections as tables.
+//! Connections as tables.
 
 use crate::connection::{Connection, Connections, Direction, EcnFlags, Point, Syn, Which};
 use crate::skipped::Skipped;

@@ -1,4 +1,4 @@
-//! //! Timestamps of a capture: nanoseconds since 1970, the resolution of both formats and of the kernel's clock.
+//! Timestamps of a capture: nanoseconds since 1970, the resolution of both formats and of the kernel's clock.
 
 use std::time::Duration;
 

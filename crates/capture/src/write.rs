@@ -1,4 +1,4 @@
-//! //! Writes pcapng (draft-ietf-opsawg-pcapng section 4): a section, its interfaces, and packets with comments.
+//! Writes pcapng (draft-ietf-opsawg-pcapng section 4): a section, its interfaces, and packets with comments.
 
 use crate::time::Timestamp;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! //! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
+//! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
 
 use super::holes::{Holes, Opener};
 use super::outstanding::Outstanding;

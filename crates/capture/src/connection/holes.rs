@@ -1,4 +1,4 @@
-//! //! Gaps in the data: ranges that have not been seen although later data have.
+//! Gaps in the data: ranges that have not been seen although later data have.
 
 use super::sequence::{Position, Stretch};
 use crate::time::Timestamp;

@@ -1,4 +1,4 @@
-//! //! TCP connections as observed at one point: two directions each, identified by interface, addresses, ports and initial
+//! TCP connections as observed at one point: two directions each, identified by interface, addresses, ports and initial
 //! sequence numbers.
 
 mod direction;

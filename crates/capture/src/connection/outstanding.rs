@@ -1,4 +1,4 @@
-//! //! Outstanding segments, and the round trips measured when they are acknowledged.
+//! Outstanding segments, and the round trips measured when they are acknowledged.
 
 use super::sequence::{Position, Stretch};
 use crate::time::Timestamp;

@@ -1,4 +1,4 @@
-//! //! Round-trip times of one direction: number, distribution, and the resulting retransmission timeout.
+//! Round-trip times of one direction: number, distribution, and the resulting retransmission timeout.
 
 use std::time::Duration;
 use tailback_core::primitives::histogram::Histogram;

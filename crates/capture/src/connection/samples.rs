@@ -1,4 +1,4 @@
-//! //! Time series, stored only on request.
+//! Time series, stored only on request.
 
 use crate::time::Timestamp;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! //! Sequence numbers without wraparound, and ranges between them.
+//! Sequence numbers without wraparound, and ranges between them.
 
 /// 64 bits, so that positions do not repeat after 2^32 bytes.
 pub(crate) type Position = u64;

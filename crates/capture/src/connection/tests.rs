@@ -1,4 +1,4 @@
-//! //! Rules of the counters, on hand-made packets.
+//! Rules of the counters, on hand-made packets.
 
 use super::*;
 use etherparse::{IpNumber, Ipv4Header, TcpHeader};

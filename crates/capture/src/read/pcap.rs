@@ -1,4 +1,4 @@
-//! //! The older format (draft-ietf-opsawg-pcap): a header followed by records.
+//! The older format (draft-ietf-opsawg-pcap): a header followed by records.
 
 use super::{Input, Interface, LONGEST_BLOCK, OpenError, Packet, ReadError, Record};
 use crate::link::LinkType;

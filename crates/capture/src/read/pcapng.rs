@@ -1,4 +1,4 @@
-//! //! The newer format (draft-ietf-opsawg-pcapng): sections of blocks, and interfaces with their own clocks.
+//! The newer format (draft-ietf-opsawg-pcapng): sections of blocks, and interfaces with their own clocks.
 
 use super::{Input, Interface, LONGEST_BLOCK, OpenError, Packet, ReadError, Record};
 use crate::link::LinkType;

@@ -1,4 +1,4 @@
-//! //! Files of both formats, intact and damaged.
+//! Files of both formats, intact and damaged.
 
 use super::*;
 use crate::analyser::{Analyser, Damage};
