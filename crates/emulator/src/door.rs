@@ -1,4 +1,4 @@
-//! //! Receives open devices as messages on a socket (`SCM_RIGHTS`, unix(7)), by which another process hands over its devices.
+//! Receives open devices as messages on a socket (`SCM_RIGHTS`, unix(7)), by which another process hands over its devices.
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use std::io::{self, ErrorKind, IoSliceMut};

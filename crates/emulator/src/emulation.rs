@@ -1,4 +1,4 @@
-//! //! The event loop: deliver packets that are due, inject packets that hosts have sent, and sleep until the next of either.
+//! The event loop: deliver packets that are due, inject packets that hosts have sent, and sleep until the next of either.
 
 use crate::hosts::Hosts;
 use crate::in_flight::{InFlight, Key};

@@ -1,4 +1,4 @@
-//! //! Sources and destinations of packets.
+//! Sources and destinations of packets.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};

@@ -1,4 +1,4 @@
-//! //! The packets in the network, by flow and number. The numbers of a flow count up, and most packets leave in order.
+//! The packets in the network, by flow and number. The numbers of a flow count up, and most packets leave in order.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! //! The IPv4 (RFC 791) header fields that the emulator uses: source, destination and ECN field. Hosts have no other addresses.
+//! The IPv4 (RFC 791) header fields that the emulator uses: source, destination and ECN field. Hosts have no other addresses.
 
 use std::net::Ipv4Addr;
 

@@ -4,12 +4,12 @@
 //! written to its destination at the departure time that the engine has computed. The emulator never sleeps for departures, so
 //! that timing errors of one packet do not affect the next. Modules:
 //!
-//! //! * `pacer`: the emulation's own clock, which is set back after stalls of the machine, and its lateness
-//! //! * `hosts`: sources and destinations of packets: TUN devices, or test doubles
-//! //! * `door`: handover of TUN devices
-//! //! * `ip`: addresses and ECN field of a packet
-//! //! * `in_flight`: the packets in the network
-//! //! * `witness`: TCP connections as measured at the hosts, and a capture
+//! * `pacer`: the emulation's own clock, which is set back after stalls of the machine, and its lateness
+//! * `hosts`: sources and destinations of packets: TUN devices, or test doubles
+//! * `door`: handover of TUN devices
+//! * `ip`: addresses and ECN field of a packet
+//! * `in_flight`: the packets in the network
+//! * `witness`: TCP connections as measured at the hosts, and a capture
 //!
 //! The engine has no knowledge of the emulation. Hosts, processes and namespaces are created by the Python package.
 

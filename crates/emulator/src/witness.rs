@@ -1,4 +1,4 @@
-//! //! Observes every packet at the hosts: measures their TCP connections, and writes a capture on request.
+//! Observes every packet at the hosts: measures their TCP connections, and writes a capture on request.
 
 use crate::in_flight::Key;
 use std::collections::{HashMap, VecDeque};
