@@ -1,4 +1,4 @@
-//! //! Selection of the rule that applies to a case, with the reason.
+//! Selection of the rule that applies to a case, with the reason.
 
 use crate::judgement::{Answer, has_few_of_a_channel, is_tried};
 use crate::question::Question;

@@ -1,4 +1,4 @@
-//! //! The answer of each rule, and the objections to it in this case.
+//! The answer of each rule, and the objections to it in this case.
 
 use crate::question::Question;
 use crate::trunk_map::is_measured;

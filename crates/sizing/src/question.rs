@@ -1,4 +1,4 @@
-//! //! The bottleneck and its flows in numbers.
+//! The bottleneck and its flows in numbers.
 
 use crate::words::{digits, rate, thousands, time};
 use std::fmt;

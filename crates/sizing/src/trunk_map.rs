@@ -1,4 +1,4 @@
-//! //! Trunks for which the loss model of the rules, EBD, has been compared with measurements.
+//! Trunks for which the loss model of the rules, EBD, has been compared with measurements.
 
 /// The measurements, from the Python package.
 const MAP: &str = include_str!("../../../python/tailback/models/trunk_map.csv");

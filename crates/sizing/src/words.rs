@@ -1,4 +1,4 @@
-//! //! Numbers in text, formatted as in the Python package.
+//! Numbers in text, formatted as in the Python package.
 
 /// The number with at most `most` significant digits, as Python's `g`.
 pub(crate) fn digits(value: f64, most: usize) -> String {
