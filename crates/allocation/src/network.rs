@@ -1,4 +1,4 @@
-//! //! The input: links with capacities, and flows with routes and weights.
+//! The input: links with capacities, and flows with routes and weights.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! //! Random networks: results satisfy their defining conditions.
+//! Random networks: results satisfy their defining conditions.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
