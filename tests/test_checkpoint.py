@@ -163,14 +163,14 @@ def empty(path: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (cut, "it was cut short or damaged: remove it to begin anew"),
-        (cut_short, "it was cut short or damaged"),
-        (flip, "it was cut short or damaged"),
-        (flip_the_head, "it was cut short or damaged"),
-        (no_object_in_the_head, "it was cut short or damaged"),
-        (other_version, "it is of version 0.0.1 of Tailback, this is"),
-        (other_file, "it is no checkpoint of Tailback"),
-        (empty, "it is no checkpoint of Tailback"),
+        (cut, "the file is truncated or damaged: remove it to start the run from the beginning"),
+        (cut_short, "the file is truncated or damaged"),
+        (flip, "the file is truncated or damaged"),
+        (flip_the_head, "the file is truncated or damaged"),
+        (no_object_in_the_head, "the file is truncated or damaged"),
+        (other_version, "it was written by Tailback 0.0.1, and this is"),
+        (other_file, "it is not a Tailback checkpoint"),
+        (empty, "it is not a Tailback checkpoint"),
     ],
 )
 def test_what_is_no_whole_checkpoint_is_refused_and_left(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
@@ -187,9 +187,9 @@ def test_what_is_no_whole_checkpoint_is_refused_and_left(tmp_path: Path, spoil: 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "run.checkpoint"
     stopped(path, 0.1)
-    with pytest.raises(tb.CheckpointError, match="it is of a run with seed 3, this one has seed 4"):
+    with pytest.raises(tb.CheckpointError, match="it belongs to a run with seed 3, and this run has seed 4"):
         tb.simulate(SCENARIO, seed=4, checkpoint=path)
-    with pytest.raises(tb.CheckpointError, match="it is of another scenario"):
+    with pytest.raises(tb.CheckpointError, match="it belongs to another scenario"):
         tb.simulate(SCENARIO.with_({"flows.web.count": 4}), seed=3, checkpoint=path)
 
 
@@ -230,5 +230,5 @@ def test_user_code_is_no_data(tmp_path: Path) -> None:
         duration="1 s",
         flows={"web": {"tcp": {"preset": "sack", "controller": "user:reno"}}},
     )
-    with pytest.raises(tb.CheckpointError, match="user code cannot be written to a file"):
+    with pytest.raises(tb.CheckpointError, match="user code cannot be saved in a checkpoint"):
         tb.simulate(scenario, checkpoint=tmp_path / "run.checkpoint")

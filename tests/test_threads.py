@@ -16,7 +16,7 @@ from support import SMALL, Command
 # Several bottlenecks in a row, marks, traces, random sources, percentiles and a change on the way.
 FLOWS: dict[str, Any] = {
     "long": {"from": "n0", "to": "n3", "count": 5, "tcp": {"preset": "sack", "ecn": True}},
-    "short": {"from": "n1", "to": "n2", "count": 5, "rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "newreno"}},
+    "short": {"from": "n1", "to": "n2", "count": 5, "propagation_rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "newreno"}},
     "udp": {"from": "n2", "to": "n3", "source": {"kind": "poisson", "rate": "1 Mbps", "packet": "500 B"}},
 }
 SCENARIO = tb.parking_lot(
@@ -109,7 +109,7 @@ def test_there_are_no_more_than_parts(command: Command, file: Path) -> None:
     shared = command("run", file, "--threads", 1000)
     assert (shared.returncode, shared.stdout) == (0, alone.stdout)
     assert shared.stderr == (
-        "warning: on 2 threads instead of 1000: no more parts of the network that a delay separates have work\n"
+        "warning: on 2 threads instead of 1000: the network has no more active parts that are separated by a delay\n"
     )
 
 

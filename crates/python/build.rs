@@ -1,4 +1,4 @@
-//! Hashes the sources of this crate, as the core's script does.
+//! Hashes the sources of this crate, as the core's build script does.
 
 #[path = "../core/build.rs"]
 mod sources;

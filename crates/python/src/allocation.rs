@@ -1,4 +1,4 @@
-//! Fair shares of a network's capacity, and what a scenario has to share.
+//! Fair shares of a network's capacity, and the network that a scenario describes.
 
 use crate::description::parse;
 use crate::errors;
@@ -10,8 +10,8 @@ use tailback_core::network::{CELL_BYTES, ChangeKind, Flow, Group, Network as Des
 use tailback_core::primitives::units::{Bytes, Rate, Time};
 use tailback_scenario::Whole;
 
-/// Rates, as native floats, and the link that holds each flow, as native integers of 64 bits. `names` of links are for errors, and empty
-/// where they have none.
+/// Rates, as native floats, and the bottleneck link of each flow, as native 64-bit integers. `names` of links are used in error
+/// messages; empty if the links have no names.
 #[pyfunction]
 pub fn max_min(
     py: Python<'_>,
@@ -26,7 +26,7 @@ pub fn max_min(
     Ok((floats(py, &result.rates), PyBytes::new(py, &links).unbind()))
 }
 
-/// Rates and prices of the links, as native floats. `names` as of `max_min`.
+/// Rates and prices of the links, as native floats. For `names` see `max_min`.
 #[pyfunction]
 pub fn proportional(
     py: Python<'_>,
@@ -40,7 +40,8 @@ pub fn proportional(
     Ok((floats(py, &result.rates), floats(py, &result.prices)))
 }
 
-/// What the flows of a scenario share in its measured part, as JSON: ports, paths, groups, flows, and what changes meanwhile.
+/// The network that the flows of a scenario share during the measurement interval, as JSON: ports, paths, groups, flows, and
+/// changes during the interval.
 #[pyfunction]
 pub fn shared_network(py: Python<'_>, text: &str, file: &str, format: &str, seed: u64) -> PyResult<String> {
     let mut scenario = parse(py, text, file, format)?;
@@ -104,7 +105,7 @@ fn group(group: &Group) -> Value {
     })
 }
 
-/// Payload over what links carry for it, in full packets or datagrams of mean size; `None` where only user code knows.
+/// Payload over bytes on the links, for full packets or datagrams of mean size; `None` for user code.
 fn payload_share(group: &Group) -> Option<f64> {
     let (payload, packet) = match &group.transport {
         Transport::Tcp(spec, _) => (spec.mss.0 as f64, spec.mss + spec.header),

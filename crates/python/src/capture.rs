@@ -1,4 +1,4 @@
-//! A capture under analysis: advanced in slices without the GIL, read out as tables.
+//! Analysis of a capture: advanced in slices without the GIL, returned as tables.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -9,7 +9,7 @@ use crate::table::Table;
 use pyo3::prelude::*;
 use tailback_capture::{About, Analyser, OpenError, Samples, write_run};
 
-/// Writes the trace of packets of a run as pcapng.
+/// Writes the packet trace of a run as pcapng.
 #[pyfunction]
 #[pyo3(signature = (packets, path, *, scenario, seed))]
 pub fn write_capture(py: Python<'_>, packets: &Table, path: PathBuf, scenario: &str, seed: u64) -> PyResult<()> {
@@ -26,7 +26,7 @@ pub fn write_capture(py: Python<'_>, packets: &Table, path: PathBuf, scenario: &
 #[pyclass(module = "tailback._core")]
 pub struct CaptureAnalysis {
     analyser: Analyser<File>,
-    /// Bytes of the file when it was opened.
+    /// Size of the file in bytes when it was opened.
     #[pyo3(get)]
     file_bytes: u64,
 }
@@ -48,7 +48,7 @@ impl CaptureAnalysis {
         })
     }
 
-    /// Takes in at most so many packets. True at the end of the file, or where it breaks.
+    /// Processes at most `packets` packets. Returns true at the end of the file, or where it is damaged.
     fn advance(&mut self, py: Python<'_>, packets: u64) -> PyResult<bool> {
         Ok(py.detach(|| self.analyser.advance(packets))?)
     }
@@ -68,7 +68,7 @@ impl CaptureAnalysis {
         self.analyser.packets_out_of_time()
     }
 
-    /// The earliest time in nanoseconds since 1970.
+    /// The earliest timestamp in nanoseconds since 1970.
     #[getter]
     fn began_ns(&self) -> Option<i64> {
         self.analyser.began().map(|at| at.0)
@@ -79,13 +79,13 @@ impl CaptureAnalysis {
         self.analyser.comments().to_vec()
     }
 
-    /// Where the file breaks, and how.
+    /// Position and cause of damage in the file.
     #[getter]
     fn damage(&self) -> Option<(u64, String)> {
         self.analyser.damage().map(|damage| (damage.at_byte, damage.what.clone()))
     }
 
-    /// `connections`, `skipped`, and with samples `rtt` and `in_flight`.
+    /// Tables `connections`, `skipped`, and with samples `rtt` and `in_flight`.
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<(String, Py<Table>)>> {
         py.detach(|| self.analyser.tables()).into_iter().map(|table| named(py, table)).collect()
     }

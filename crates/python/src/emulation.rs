@@ -1,4 +1,4 @@
-//! An emulation: a network some of whose packets are real, and the loop that carries them, in a thread of the caller's.
+//! Emulation: a network that carries real packets, and the loop that runs it, in a thread of the caller.
 
 use std::collections::BTreeSet;
 use std::os::fd::{IntoRawFd, OwnedFd};
@@ -28,11 +28,12 @@ pub struct Emulation {
     duration_s: f64,
     #[pyo3(get)]
     warmup_s: f64,
-    /// The most that real packets can come to: the rate of the slowest link of each way, of links that several share once.
+    /// Upper limit of the total rate of real packets: the sum over routes of the rate of their slowest link, with links shared by
+    /// several routes counted once.
     #[pyo3(get)]
     reach_bps: f64,
     hosts: Vec<Host>,
-    /// Their names.
+    /// Port names.
     ports: Vec<String>,
     ways: Vec<tailback_scenario::Way>,
     played: Vec<Played>,
@@ -42,7 +43,7 @@ pub struct Emulation {
     state: Mutex<State>,
 }
 
-/// Before it runs, while it is made to, and from then on.
+/// Before, during and after the run.
 enum State {
     Ready(Box<Engine>),
     Taken,
@@ -51,7 +52,7 @@ enum State {
 
 #[pymethods]
 impl Emulation {
-    /// `played`: groups whose flows the kernel plays.
+    /// `played`: groups whose flows run in the kernel.
     #[new]
     fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>, played: Vec<String>) -> PyResult<Self> {
         let mut scenario = parse(py, text, file, format)?;
@@ -80,7 +81,7 @@ impl Emulation {
         self.hosts.iter().map(|host| (host.name.clone(), host.addresses.iter().map(ToString::to_string).collect())).collect()
     }
 
-    /// JSON: the groups that the kernel plays, with their settings and transfers.
+    /// JSON: the groups that run in the kernel, with their settings and transfers.
     #[getter]
     fn played(&self) -> String {
         Value::Array(self.played.iter().map(|played| self.described(played)).collect()).to_string()
@@ -91,13 +92,14 @@ impl Emulation {
         self.control.now().seconds()
     }
 
-    /// Let it end, from any thread.
+    /// Ends the run; may be called from any thread.
     fn stop(&self) {
         self.control.stop();
     }
 
-    /// Carries packets between TUN devices, one for each host, until the end or `stop`. The clock starts once all devices have come through
-    /// the door; they must not block, and are closed at the end. What the hosts see is written to `capture`, if that is given.
+    /// Carries packets between TUN devices, one per host, until the end or `stop`. The clock starts once all devices have been
+    /// received through `door`. The devices must be non-blocking, and are closed at the end. Packets observed at the hosts are
+    /// written to `capture`, if given.
     #[pyo3(signature = (door, capture=None))]
     fn run(&self, py: Python<'_>, door: PyRef<'_, DeviceDoor>, capture: Option<PathBuf>) -> PyResult<()> {
         let door = &door.inner;
@@ -109,7 +111,7 @@ impl Emulation {
         }
     }
 
-    /// What went wrong with the capture; `None` if nothing did. It is complete from here on.
+    /// The problem with the capture; `None` if there is none. The capture is complete after this call.
     fn finish_capture(&self) -> Option<String> {
         match &mut *self.state() {
             State::Ready(_) | State::Taken => None,
@@ -117,12 +119,12 @@ impl Emulation {
         }
     }
 
-    /// What was measured so far, with how well the clock was kept to.
+    /// Measurements up to now, with the timing accuracy of the emulation.
     fn results(&self, py: Python<'_>) -> PyResult<Results> {
         let mut state = self.state();
         let (engine, tables) = match &mut *state {
             State::Ready(engine) => (&**engine, Vec::new()),
-            State::Taken => return Err(PyOSError::new_err("this emulation did not begin")),
+            State::Taken => return Err(PyOSError::new_err("this emulation was not started")),
             State::Running(running) => {
                 let tables = [vec![running.report()], running.witness().connections()].concat();
                 (running.engine(), tables)
@@ -138,7 +140,7 @@ impl Emulation {
     }
 }
 
-/// Through it, open devices are handed to an emulation.
+/// Receives the open devices of an emulation.
 #[pyclass(frozen, module = "tailback._core")]
 pub struct DeviceDoor {
     inner: Door,
@@ -146,7 +148,7 @@ pub struct DeviceDoor {
 
 #[pymethods]
 impl DeviceDoor {
-    /// The door, and the socket through which the devices are to be sent (`socket.send_fds`), which is the caller's to close.
+    /// The door, and the socket through which the devices are to be sent (`socket.send_fds`). The caller must close the socket.
     #[staticmethod]
     fn open() -> PyResult<(Self, i32)> {
         let (inner, outside) = Door::open()?;
@@ -164,7 +166,7 @@ impl Emulation {
         capture.map_or(Ok(()), |file| witness.capture_to(file))?;
         let mut state = self.state();
         let State::Ready(engine) = std::mem::replace(&mut *state, State::Taken) else {
-            return Err(std::io::Error::other("this emulation has run already"));
+            return Err(std::io::Error::other("this emulation has already run"));
         };
         let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
         let ways = self.ways.iter().map(|way| Way { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
@@ -202,7 +204,7 @@ impl Emulation {
     }
 }
 
-/// Bits a second.
+/// Bits per second.
 fn reach(network: &Network, ways: &[tailback_scenario::Way]) -> f64 {
     let slowest = |way: &tailback_scenario::Way| {
         let route = &network.paths[network.flows[way.flow as usize].forward as usize];
@@ -212,7 +214,7 @@ fn reach(network: &Network, ways: &[tailback_scenario::Way]) -> f64 {
     ports.into_iter().map(|port| network.ports[port as usize].rate.0 as f64).sum()
 }
 
-/// Of most pairs of nodes nothing is to be said: nothing was sent.
+/// Omits pairs of nodes without packets, which are the majority.
 fn leave_out_silent_pairs(results: &mut tailback_core::Results) {
     let (Some(groups), Some(sent)) = (results.flows.words("group"), results.flows.floats("sent_packets")) else { return };
     let silent = groups.iter().zip(sent).filter(|(group, sent)| *sent == 0.0 && group.contains("->"));

@@ -1,7 +1,8 @@
-//! `tailback._core`: the Rust side of `import tailback`. It converts, and decides nothing.
+//! `tailback._core`: the Rust side of `import tailback`. It converts data and makes no decisions.
 //!
-//! Start in [`simulation`] for a run and its results, [`checkpoint`] for a run in a file, [`table`] for columns, [`capture`] for captures of packets, [`user_code`] for user code in Python. What can go wrong becomes
-//! an exception of `tailback.errors` in [`errors`]. The Python package wraps all of this; nobody else imports it.
+//! Start in [`simulation`] for a run and its results, [`checkpoint`] for saved runs, [`table`] for columns, [`capture`] for
+//! packet captures, and [`user_code`] for user code in Python. [`errors`] converts failures to exceptions of `tailback.errors`.
+//! The Python package wraps all of this, and nothing else imports it.
 
 mod allocation;
 mod capture;

@@ -1,4 +1,4 @@
-//! What models ask of a scenario or of a question: plain numbers, and the words of the scenario.
+//! The inputs of models for a scenario or a buffer question: plain numbers, and the scenario's words.
 
 use crate::description::{network, parse};
 use crate::errors;
@@ -10,16 +10,16 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Flow, Group, Network, Port, Switching, Transport};
 use tailback_core::primitives::units::{Rate, Time};
 use tailback_core::settings::PlainWords;
-use tailback_core::tcp::{Counting, TcpSpec};
+use tailback_core::tcp::{AckCounting, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_scenario::{BufferQuestion, Distribution, Duration, Scenario, Whole, schema};
 
-/// What stands for code that has no name here.
+/// Name of user code without a name here.
 const USER: &str = "user";
 
-/// Ports, paths and groups of the network that a scenario describes, as JSON in the scenario's words, and the base round trips of all its
-/// flows in seconds, as native floats in the order of the groups. Nothing is simulated. `seed` replaces the scenario's own: round trips may
-/// be drawn from it.
+/// Ports, paths and groups of the network that a scenario describes, as JSON in the scenario's words, and the base round trips of
+/// all its flows in seconds, as native floats in the order of the groups. Nothing is simulated. `seed` overrides the scenario's
+/// own, because round trips may be random.
 #[pyfunction]
 #[pyo3(signature = (text, file, format, seed=None))]
 pub fn outline(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>) -> PyResult<(String, Py<PyBytes>)> {
@@ -35,7 +35,7 @@ pub fn outline(py: Python<'_>, text: &str, file: &str, format: &str, seed: Optio
     Ok((described, PyBytes::new(py, &base_rtts).unbind()))
 }
 
-/// A question about a buffer, its defaults filled in, in bit/s, seconds and bytes.
+/// A buffer question with its defaults filled in, in bit/s, seconds and bytes.
 #[pyfunction]
 pub fn buffer_question(py: Python<'_>, text: &str, file: &str) -> PyResult<String> {
     let question = BufferQuestion::from_json(text, file).map_err(|problems| errors::scenario_error(py, &problems))?;
@@ -129,7 +129,7 @@ fn of_tcp(spec: &TcpSpec, law: &ControllerSpec) -> Value {
         "ack_bytes": spec.ack_size,
         "initial_window": spec.initial_window,
         "receiver_window": spec.receiver_window,
-        "counts_bytes": spec.counting == Counting::Bytes,
+        "counts_bytes": spec.ack_counting == AckCounting::Bytes,
         "segments_per_ack": spec.delayed_ack.map_or(1, |delayed| delayed.every),
         "pacing": spec.pacing,
         "pacing_bps": if let ControllerSpec::Fixed(fixed) = law { fixed.rate } else { None },
@@ -164,7 +164,7 @@ fn of_source(spec: &DatagramSpec, given: &schema::Flow) -> Value {
     })
 }
 
-/// As `tailback.models.round_trips` takes it.
+/// Argument of `tailback.models.round_trips`.
 fn seconds_of(rtt: &Distribution<Duration>) -> Value {
     let seconds = |span: Duration| span.span().0 as f64 / 1e12;
     match rtt {
@@ -175,7 +175,7 @@ fn seconds_of(rtt: &Distribution<Duration>) -> Value {
         Distribution::Exponential(mean) => json!({"exponential": seconds(*mean)}),
         Distribution::Pareto { mean, shape } => json!({"pareto": {"mean": seconds(*mean), "shape": shape}}),
         Distribution::Lognormal { median, sigma } => json!({"lognormal": {"median": seconds(*median), "sigma": sigma}}),
-        // A question that has one of these is refused.
+        // A question with one of these is refused.
         Distribution::BoundedPareto { .. } | Distribution::Cdf(_) | Distribution::Workload(_) => Value::Null,
     }
 }

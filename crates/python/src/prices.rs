@@ -6,8 +6,8 @@ use pyo3::types::PyBytes;
 use tailback_core::price::stream::{Change, Path, Sequence};
 use tailback_scenario::ProbeQuestion;
 
-/// What receivers think after so many probes, and what is: two native floats for each number of probes, path by path. The caller has checked
-/// that prices are from 0 to 1 and that numbers of probes ascend from 1.
+/// Estimates of receivers after given numbers of probes, and the true values: two native floats per number of probes, path by
+/// path. The caller has checked that prices are in 0 to 1 and that numbers of probes ascend from 1.
 #[pyfunction]
 #[pyo3(signature = (text, prices, after, *, seed, ramp=None, step=None))]
 pub fn probe_estimates(
@@ -36,7 +36,7 @@ pub fn probe_estimates(
     Ok(PyBytes::new(py, &bytes).unbind())
 }
 
-/// The most queues of a path that a scheme tells apart.
+/// The largest number of queues on a path that a scheme distinguishes.
 #[pyfunction]
 pub fn most_hops(py: Python<'_>, text: &str) -> PyResult<u8> {
     let (scheme, _) = ProbeQuestion::from_json(text).map_err(|problems| errors::scenario_error(py, &problems))?;

@@ -1,10 +1,10 @@
-//! A run in progress, on one thread or shared by several.
+//! A run in progress, on one or several threads.
 
 use std::num::NonZeroUsize;
 
 use tailback_core::primitives::units::Time;
 use tailback_core::user_code::Failure;
-use tailback_core::{Engine, Indivisible, ParallelEngine};
+use tailback_core::{Engine, NotParallel, ParallelEngine};
 
 /// A run in progress.
 pub enum Running {
@@ -13,19 +13,19 @@ pub enum Running {
 }
 
 impl Running {
-    /// Let so many threads share it, or fewer if it cannot be shared as much: then the text says why.
+    /// Runs on `threads` threads, or on fewer if the network cannot be divided that far: the text then gives the reason.
     pub fn new(engine: Engine, threads: NonZeroUsize) -> (Running, Option<String>) {
         match ParallelEngine::new(engine, threads) {
             Ok(parallel) => {
                 let shared = parallel.threads();
                 let why = format!(
-                    "on {shared} threads instead of {threads}: no more parts of the network that a delay separates have work"
+                    "on {shared} threads instead of {threads}: the network has no more active parts that are separated by a delay"
                 );
                 (Running::Shared(parallel), (shared < threads.get()).then_some(why))
             }
             Err(whole) => {
                 let (engine, why) = *whole;
-                let why = (why != Indivisible::OneThread).then(|| format!("on one thread instead of {threads}: {why}"));
+                let why = (why != NotParallel::OneThread).then(|| format!("on one thread instead of {threads}: {why}"));
                 (Running::Alone(Box::new(engine)), why)
             }
         }
@@ -45,7 +45,7 @@ impl Running {
         }
     }
 
-    /// Handle so many events, or some more if several threads do. True once all before the end are.
+    /// Processes `events` events, or a few more on several threads. Returns true once all events before the end are processed.
     pub fn run_for(&mut self, events: u64) -> bool {
         match self {
             Running::Alone(engine) => engine.run_for(Time::NEVER, events),
@@ -53,7 +53,7 @@ impl Running {
         }
     }
 
-    /// All of it, in one.
+    /// The complete engine in one piece.
     pub fn whole(&mut self) -> Engine {
         match self {
             Running::Alone(engine) => engine.as_ref().clone(),
@@ -61,7 +61,7 @@ impl Running {
         }
     }
 
-    /// What is known of all of it, in one.
+    /// Applies a function to the complete engine.
     pub fn told<T>(&mut self, told: impl FnOnce(&Engine) -> T) -> T {
         match self {
             Running::Alone(engine) => told(engine),
@@ -73,7 +73,7 @@ impl Running {
         matches!(self, Running::Alone(engine) if engine.has_user_code())
     }
 
-    /// What became of user code, if it failed: it runs on one thread.
+    /// The failure of user code, if any; user code runs on one thread.
     pub fn failure(&self) -> Option<Failure> {
         match self {
             Running::Alone(engine) => engine.failure(),

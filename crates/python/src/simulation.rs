@@ -1,4 +1,4 @@
-//! One run: built from text, advanced in slices without the GIL, read out as tables.
+//! One run: built from text, advanced in slices without the GIL, returned as tables.
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,26 +19,26 @@ use tailback_core::record as core;
 use tailback_core::{ConservationError, Engine, memory_estimate};
 use tailback_scenario::{Scenario, Whole};
 
-/// A network in the middle of its run.
+/// A network during its run.
 #[pyclass(module = "tailback._core")]
 pub struct Simulation {
     running: Running,
     #[pyo3(get)]
     duration_s: f64,
-    /// As many as were asked for.
+    /// Number of threads requested.
     threads: NonZeroUsize,
-    /// Why fewer threads share it than were asked for; none if they do not.
+    /// Reason why the run uses fewer threads than requested; none if it does not.
     #[pyo3(get)]
     fewer_threads: Option<String>,
     origin: Origin,
 }
 
-/// What a run is of.
+/// Identity of a run.
 #[derive(Clone)]
 pub(crate) struct Origin {
     /// Normalised.
     scenario: String,
-    /// JSON of the user code's sources; empty without any.
+    /// JSON of the user code's sources; empty without user code.
     user_code: String,
     pub(crate) content_hash: String,
     pub(crate) seed: u64,
@@ -62,7 +62,7 @@ impl Simulation {
         Self::of(py, engine, duration_s, threads, origin)
     }
 
-    /// That share it.
+    /// Number of threads in use.
     #[getter]
     fn threads(&self) -> usize {
         self.running.threads()
@@ -83,8 +83,8 @@ impl Simulation {
         self.running.now().seconds()
     }
 
-    /// Advances by so many events, or some more if several threads share the run, and says whether that reached the end. Slices change no byte of the results. What user code
-    /// raises stops it, for good.
+    /// Advances by `events` events, or a few more on several threads, and returns whether the end was reached. Slicing does not
+    /// affect the results. An exception in user code stops the run permanently.
     fn run_for(&mut self, py: Python<'_>, events: u64) -> PyResult<bool> {
         let running = &mut self.running;
         let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.run_for(events))));
@@ -92,8 +92,8 @@ impl Simulation {
         self.sound(py).map(|()| done)
     }
 
-    /// A copy that goes on from here to the same bytes, whatever becomes of this one. User code is copied by `copy.deepcopy`; if it cannot
-    /// be, that is a `UserCodeError`, and this one is as before.
+    /// A copy that continues from here with identical results, independently of this run. User code is copied by `copy.deepcopy`;
+    /// if that fails, `UserCodeError` is raised and this run is unchanged.
     fn snapshot(&mut self, py: Python<'_>) -> PyResult<Self> {
         let running = &mut self.running;
         let copied = py.detach(|| catch_unwind(AssertUnwindSafe(|| running.whole())));
@@ -101,17 +101,17 @@ impl Simulation {
         Self::of(py, engine, self.duration_s, self.threads, self.origin.clone())
     }
 
-    /// Write the run as it is to a file, in the place of one that is there.
+    /// Writes a checkpoint of the run, replacing an existing file.
     fn save(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let Self { running, origin, .. } = self;
         if running.has_user_code() {
-            return Err(checkpoint_error(py, &path, "user code cannot be written to a file"));
+            return Err(checkpoint_error(py, &path, "user code cannot be saved in a checkpoint"));
         }
         let written = py.detach(|| running.told(|engine| checkpoint::write(&path, engine, &origin.of_checkpoint())));
         written.map_err(|error| checkpoint_error(py, &path, &error.to_string()))
     }
 
-    /// Go on where the file says, which was written of the same run.
+    /// Continues from a checkpoint of the same run.
     fn resume(&mut self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let read = py.detach(|| checkpoint::read(&path, &self.origin.of_checkpoint()));
         let engine = read.map_err(|why| checkpoint_error(py, &path, &why))?;
@@ -119,7 +119,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// What was measured so far, after checking that no packet appeared or vanished.
+    /// Measurements up to now, after a check of packet conservation.
     fn results(&mut self, py: Python<'_>) -> PyResult<Results> {
         let Self { running, origin, .. } = self;
         let measured = origin.measured(py, || running.told(Engine::results))?;
@@ -134,7 +134,7 @@ impl Simulation {
         made.sound(py).map(|()| made)
     }
 
-    /// An error if user code has failed.
+    /// Raises an error if user code has failed.
     fn sound(&self, py: Python<'_>) -> PyResult<()> {
         self.running.failure().map_or(Ok(()), |failure| Err(user_code::failed(py, &failure)))
     }
@@ -155,7 +155,7 @@ impl Origin {
         internal_error(py, message, &self.content_hash, self.seed)
     }
 
-    /// The tables of an engine, after checking that no packet appeared or vanished.
+    /// The tables of an engine, after a check of packet conservation.
     pub(crate) fn measured(
         &self,
         py: Python<'_>,
@@ -194,7 +194,7 @@ impl Origin {
     }
 }
 
-/// What a run was of, and what became of it. The scenario keeps its order, which is that of its flows.
+/// Identity and outcome of a run. The scenario keeps its order, which is that of its flows.
 #[derive(Serialize)]
 struct Provenance<'a> {
     scenario: &'a RawValue,
@@ -208,12 +208,12 @@ struct Provenance<'a> {
     user_code: Option<&'a RawValue>,
 }
 
-/// What a run measured.
+/// Measurements of a run.
 #[pyclass(frozen, get_all, module = "tailback._core")]
 pub struct Results {
-    /// `flows`, `queues`, `groups`, and a table per kind of trace.
+    /// `flows`, `queues`, `groups`, and one table per kind of trace.
     tables: Vec<(String, Py<Table>)>,
-    /// JSON: scenario, seed, version, content hash and what became of the run.
+    /// JSON: scenario, seed, version, content hash and outcome of the run.
     provenance: String,
     complete: bool,
     simulated_s: f64,
@@ -226,7 +226,7 @@ pub(crate) fn named(py: Python<'_>, table: core::Table) -> PyResult<(String, Py<
     Ok((name, Py::new(py, table)?))
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn text(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".to_owned())

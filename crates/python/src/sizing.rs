@@ -1,10 +1,10 @@
-//! How much buffer: what every rule answers, and which of them is meant.
+//! Buffer sizing: the answers of all rules, and the recommended one.
 
 use pyo3::prelude::*;
 use tailback_models::limits;
 use tailback_sizing::{Answer, Question, RoundTrips, answers};
 
-/// A question in numbers, as `tailback.prediction` has it.
+/// A question in numbers, from `tailback.prediction`.
 #[derive(FromPyObject)]
 pub struct Asked {
     rate_bps: f64,
@@ -45,10 +45,10 @@ impl Asked {
     }
 }
 
-/// Name of the rule, packets, the other end of a range, whether it is meant, and why.
+/// Name of the rule, packets, upper end of a range, whether it applies, and the reason.
 type Judged = (&'static str, Option<u64>, Option<u64>, bool, String);
 
-/// The question in a line; every rule's answer; the rule to take, if one reaches the target; and why.
+/// The question in one line; the answers of all rules; the recommended rule, if one reaches the target; and the reason.
 #[pyfunction]
 pub fn buffer_answers(py: Python<'_>, question: Asked) -> (String, Vec<Judged>, Option<&'static str>, String) {
     let question = question.question();
@@ -57,7 +57,7 @@ pub fn buffer_answers(py: Python<'_>, question: Asked) -> (String, Vec<Judged>, 
     (question.to_string(), judged.collect(), found.recommended, found.advice)
 }
 
-/// Whether a sender's own link spaces packets out as pacing does; `None` is a link that does not exist.
+/// Whether a sender's access link spaces packets as pacing does; `None` means no access link.
 #[pyfunction]
 pub fn is_slow(access_rate_bps: Option<f64>, rate_bps: f64, transmitters: u32) -> bool {
     access_rate_bps.is_some_and(|access| limits::is_slow(access, rate_bps, transmitters.into()))

@@ -1,7 +1,7 @@
-//! A result table as Python sees it: Arrow for whoever reads Arrow, raw columns for NumPy and for pickle, Parquet for the disk.
+//! A result table for Python: Arrow data for Arrow consumers, raw columns for NumPy and pickle, and Parquet files.
 //!
-//! Differs: the stream capsule is made here from `arrow-array` alone. It is one line, and `pyo3-arrow` would bring NumPy's C API,
-//! time zones and a version lock for it.
+//! Differs: the stream capsule is created here with `arrow-array` alone. It takes one line, whereas `pyo3-arrow` would add
+//! NumPy's C API, time zones and a version lock.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -28,7 +28,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyList, PyType};
 use serde_json::{Value, json};
 use tailback_core::record as core;
 
-/// The capsule name that the Arrow PyCapsule interface asks for.
+/// The capsule name that the Arrow PyCapsule interface requires.
 const STREAM: &CStr = c"arrow_array_stream";
 
 /// Named columns of equal length.
@@ -40,17 +40,17 @@ pub struct Table {
     batch: RecordBatch,
 }
 
-/// A column by its kind. Words are a dictionary, so that a million rows of one name cost four bytes each.
+/// A column by kind. Words are dictionary-encoded, so that a million rows with one name take four bytes each.
 enum Values {
     Float(Float64Array),
     Integer(Int64Array),
     Word(DictionaryArray<UInt32Type>, Vec<String>),
 }
 
-/// A column as it is pickled: name, kind, values in little-endian order, words.
+/// A pickled column: name, kind, values in little-endian order, words.
 type Pickled = (String, String, Vec<u8>, Vec<String>);
 
-/// The same on its way out.
+/// The same for serialisation.
 type Pickling<'a, 'py> = (&'a str, &'static str, Bound<'py, PyBytes>, &'a [String]);
 
 impl Table {
@@ -61,7 +61,7 @@ impl Table {
         Ok(Self { name: table.name, columns, batch })
     }
 
-    /// The table as the core has it.
+    /// The table in the core's representation.
     pub(crate) fn to_core(&self) -> core::Table {
         let columns = self.columns.iter().map(|(name, values)| (name.clone(), values.to_core()));
         core::Table { name: self.name.clone(), columns: columns.collect() }
@@ -75,7 +75,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// The table that `__reduce__` took apart.
+    /// Restores the table from the data of `__reduce__`.
     #[new]
     fn from_columns(name: String, columns: Vec<Pickled>) -> PyResult<Self> {
         let damaged = |text: String| PyValueError::new_err(format!("a damaged table: {text}"));
@@ -87,7 +87,7 @@ impl Table {
         Table::new(table).map_err(|error| damaged(error.to_string()))
     }
 
-    /// How to make the table again: pickle asks for it.
+    /// Pickle protocol.
     fn __reduce__<'a, 'py>(&'a self, py: Python<'py>) -> (Bound<'py, PyType>, (&'a str, Vec<Pickling<'a, 'py>>)) {
         let columns = self.columns.iter().map(|(name, values)| {
             let bytes = PyBytes::new(py, &values.little_endian());
@@ -96,8 +96,9 @@ impl Table {
         (py.get_type::<Table>(), (&self.name, columns.collect()))
     }
 
-    /// The table as bytes, as the ledger of a study keeps it: the length of a header (four bytes, little-endian), the header, which
-    /// is a JSON list of name, kind, length in bytes and words of each column, and the columns' values in little-endian order.
+    /// The table as bytes, as stored in the ledger of a study: the length of a header (four bytes, little-endian), the header,
+    /// which is a JSON list of name, kind, length in bytes and words of each column, and the columns' values in little-endian
+    /// order.
     fn packed<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let columns: Vec<_> = self.columns.iter().map(|(name, values)| (name, values, values.little_endian())).collect();
         let header = columns.iter().map(|(name, values, bytes)| json!([name, values.kind(), bytes.len(), values.words()]));
@@ -118,7 +119,7 @@ impl Table {
         self.columns.iter().map(|(name, values)| (name.clone(), values.kind())).collect()
     }
 
-    /// The values as Python objects, the first `rows` of them if given. Missing numbers are NaN.
+    /// The values as Python objects, or the first `rows` of them. Missing numbers are NaN.
     #[pyo3(signature = (name, rows=None))]
     fn values<'py>(&self, py: Python<'py>, name: &str, rows: Option<usize>) -> PyResult<Bound<'py, PyList>> {
         let rows = rows.unwrap_or(usize::MAX).min(self.batch.num_rows());
@@ -131,7 +132,7 @@ impl Table {
         }
     }
 
-    /// The raw column: float64, int64, or uint32 indices into `words`, in this machine's byte order.
+    /// The raw column: float64, int64, or uint32 indices into `words`, in native byte order.
     fn buffer<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = match self.column(name)? {
             Values::Float(values) => values.values().inner(),
@@ -146,7 +147,7 @@ impl Table {
         Ok(self.column(name)?.words().to_vec())
     }
 
-    /// The Arrow PyCapsule interface. `requested_schema` is a wish that a producer may ignore, and this one does.
+    /// The Arrow PyCapsule interface. Producers may ignore `requested_schema`, and this one does.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -158,7 +159,7 @@ impl Table {
         PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(batches)), STREAM)
     }
 
-    /// The names of the columns in a Parquet file, in their order.
+    /// The names of the columns of a Parquet file, in order.
     #[staticmethod]
     fn parquet_columns(py: Python<'_>, path: PathBuf) -> PyResult<Vec<String>> {
         let file = File::open(path)?;
@@ -166,7 +167,8 @@ impl Table {
         Ok(reader.schema().fields().iter().map(|field| field.name().clone()).collect())
     }
 
-    /// The table in a file that `write_parquet` wrote, or another program. `columns`: what of it is read, if not all.
+    /// Reads a table from a Parquet file, written by `write_parquet` or by another program. `columns`: columns to read, all if
+    /// omitted.
     #[staticmethod]
     #[pyo3(signature = (name, path, columns=None))]
     fn read_parquet(py: Python<'_>, name: String, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Self> {
@@ -182,7 +184,7 @@ impl Table {
                 let with_level = by.to_string();
                 let by = with_level.split('(').next().unwrap_or_default();
                 return Err(ArrowError::ParquetError(format!(
-                    "it is compressed by {by}, which is not read: write it uncompressed or by SNAPPY"
+                    "it is compressed with {by}, which is not supported: write it uncompressed or with SNAPPY"
                 )));
             }
             let reader = reader.with_projection(wanted).build()?;
@@ -214,13 +216,13 @@ impl Values {
     fn new(column: core::Column) -> Result<Self, ArrowError> {
         Ok(match column {
             core::Column::Float(values) => Self::Float(missing_as_null(values)),
-            // Counts stay far below 2^63, and a difference of signed columns is what a reader expects it to be.
+            // Counts are far below 2^63, and readers expect differences of signed columns.
             core::Column::Integer(values) => {
                 Self::Integer(values.into_iter().map(|value| value as i64).collect::<Vec<_>>().into())
             }
             core::Column::Word(keys, words) => {
                 let distinct = Arc::new(StringArray::from_iter_values(words.iter()));
-                // Refuses an index without a word, so that `values` may index.
+                // Refuses an index without a word, so that `values` can index safely.
                 Self::Word(DictionaryArray::try_new(UInt32Array::from(keys), distinct)?, words.to_vec())
             }
         })
@@ -267,7 +269,7 @@ impl Values {
     }
 }
 
-/// What is missing is null to readers of Arrow, whose means and counts leave it out, and stays NaN in the values beneath, for NumPy.
+/// Missing values are null for Arrow readers, whose means and counts omit them. The underlying values remain NaN for NumPy.
 fn missing_as_null(values: Vec<f64>) -> Float64Array {
     let some = values.iter().any(|value| value.is_nan());
     let nulls = some.then(|| NullBuffer::new(BooleanBuffer::collect_bool(values.len(), |row| !values[row].is_nan())));
@@ -281,7 +283,7 @@ fn unread(error: ArrowError) -> PyErr {
     }
 }
 
-/// One column out of those of several batches.
+/// Concatenates a column of several batches.
 fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError> {
     Ok(match field.data_type() {
         DataType::Float64 => core::Column::Float(
@@ -291,7 +293,7 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
                 .map(|value| value.unwrap_or(f64::NAN))
                 .collect(),
         ),
-        // As a number that may be missing.
+        // As floats, in which missing values are NaN.
         DataType::Int64 if parts.iter().any(|part| part.null_count() > 0) => {
             let values = parts.iter().flat_map(|part| part.as_primitive::<Int64Type>().iter());
             core::Column::Float(values.map(|value| value.map_or(f64::NAN, |value| value as f64)).collect())
@@ -303,7 +305,7 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
             let mut words = Words::default();
             let mut keys = Vec::new();
             for part in parts {
-                // Each batch has words of its own.
+                // Each batch has its own words.
                 let part = part.as_any_dictionary();
                 let places: Vec<u32> = match part.values().as_string_opt::<i32>() {
                     Some(values) => values.iter().map(|word| words.place_of(word)).collect(),
@@ -315,20 +317,20 @@ fn joined(field: &Field, parts: &[&ArrayRef]) -> Result<core::Column, ArrowError
             }
             core::Column::Word(keys, Arc::new(words.list))
         }
-        // As other programs write words.
+        // Strings without a dictionary, as other programs write them.
         DataType::Utf8 => Words::column(parts.iter().flat_map(|part| part.as_string::<i32>())),
         DataType::LargeUtf8 => Words::column(parts.iter().flat_map(|part| part.as_string::<i64>())),
         DataType::Utf8View => Words::column(parts.iter().flat_map(|part| part.as_string_view())),
         other => {
             return Err(ArrowError::SchemaError(format!(
-                "its column `{}` is of {other}, which is not read; floating-point numbers and signed integers of 64 bits, and words, are",
+                "its column `{}` has type {other}, which is not supported; expected 64-bit floats, 64-bit signed integers or strings",
                 field.name()
             )));
         }
     })
 }
 
-/// Distinct words, in the order in which they were met.
+/// Distinct words, in the order of their first occurrence.
 #[derive(Default)]
 struct Words {
     list: Vec<String>,
@@ -342,7 +344,7 @@ impl Words {
         core::Column::Word(keys, Arc::new(words.list))
     }
 
-    /// Where a word stands among the words so far, which get it if they lack it.
+    /// Index of a word, which is added if necessary.
     fn place_of(&mut self, word: Option<&str>) -> u32 {
         let word = word.unwrap_or_default();
         if let Some(&place) = self.places.get(word) {
@@ -355,7 +357,7 @@ impl Words {
     }
 }
 
-/// `None` if the bytes are not whole values, or the kind is none.
+/// `None` if the bytes are not whole values, or the kind is unknown.
 fn unpickled(kind: &str, bytes: &[u8], words: Vec<String>) -> Option<core::Column> {
     Some(match kind {
         "float" => core::Column::Float(split(bytes, f64::from_le_bytes)?),

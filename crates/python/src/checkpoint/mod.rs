@@ -1,5 +1,5 @@
-//! A run in the middle, as a file: a line that says what the file is, a line of JSON that says of what run, the engine as postcard has it, and
-//! the SHA-256 of all that.
+//! Checkpoints of a run. The file consists of a line that identifies the format, a line of JSON that identifies the run, the
+//! engine serialised by postcard, and the SHA-256 of all of this.
 
 mod pieces;
 
@@ -15,17 +15,17 @@ use tailback_core::Engine;
 
 const FIRST_LINE: &[u8] = b"Tailback checkpoint\n";
 const DIGEST_BYTES: u64 = 32;
-const DAMAGED: &str = "it was cut short or damaged: remove it to begin anew";
+const DAMAGED: &str = "the file is truncated or damaged: remove it to start the run from the beginning";
 
-/// Of what run a checkpoint is.
+/// Identity of the run of a checkpoint.
 pub struct Of<'r> {
     pub version: &'r str,
-    /// Of scenario, seed, version and sources.
+    /// Hash of scenario, seed, version and sources.
     pub content_hash: &'r str,
     pub seed: u64,
 }
 
-/// Writes while it hashes.
+/// A writer that computes a hash.
 struct Hashed<W> {
     file: W,
     hash: Sha256,
@@ -43,12 +43,12 @@ impl<W: Write> Write for Hashed<W> {
     }
 }
 
-/// A file that appears whole or not at all, in the place of the last one.
+/// Replaces the checkpoint atomically: the file is complete or unchanged.
 pub fn write(path: &Path, engine: &Engine, of: &Of) -> io::Result<()> {
     let partial = beside(path);
     let done = write_to(&partial, engine, of).and_then(|()| fs::rename(&partial, path));
     if done.is_err() {
-        // What could not be written may be there in part, and is of no use.
+        // A partially written file is useless.
         let _ = fs::remove_file(&partial);
     }
     done
@@ -76,10 +76,10 @@ fn write_to(path: &Path, engine: &Engine, of: &Of) -> io::Result<()> {
     file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
-/// The engine of a checkpoint of this run; else why there is none.
+/// Reads the engine from a checkpoint of this run; otherwise returns the reason why that is impossible.
 pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
     if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
-        return Err("it is no file that could hold a checkpoint".to_string());
+        return Err("it is not a regular file".to_string());
     }
     let (mut file, whole) = verified(path)?;
     let damaged = || DAMAGED.to_string();
@@ -89,12 +89,12 @@ pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
     let said = |key: &str| head[key].as_str().ok_or_else(damaged);
     let version = said("version")?;
     if version != of.version {
-        return Err(format!("it is of version {version} of Tailback, this is {}", of.version));
+        return Err(format!("it was written by Tailback {version}, and this is {}", of.version));
     }
     if said("content_hash")? != of.content_hash {
         return Err(match head["seed"].as_u64() {
-            Some(seed) if seed != of.seed => format!("it is of a run with seed {seed}, this one has seed {}", of.seed),
-            _ => "it is of another scenario, or of another build of this version".to_string(),
+            Some(seed) if seed != of.seed => format!("it belongs to a run with seed {seed}, and this run has seed {}", of.seed),
+            _ => "it belongs to another scenario, or to another build of this version".to_string(),
         });
     }
     let state = whole.checked_sub((FIRST_LINE.len() + line.len()) as u64).ok_or_else(damaged)?;
@@ -104,14 +104,14 @@ pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
     if rest.is_read() { Ok(engine) } else { Err(damaged()) }
 }
 
-/// The file, and how many bytes of it stand before the hash that they have.
+/// The file, and the number of bytes before the hash, which is verified.
 fn verified(path: &Path) -> Result<(BufReader<File>, u64), String> {
     let mut file = File::open(path).map(BufReader::new).map_err(unreadable)?;
     let bytes = file.get_ref().metadata().map_err(unreadable)?.len();
     let mut first = Vec::new();
     file.by_ref().take(FIRST_LINE.len() as u64).read_to_end(&mut first).map_err(unreadable)?;
     if first != FIRST_LINE {
-        return Err("it is no checkpoint of Tailback".to_string());
+        return Err("it is not a Tailback checkpoint".to_string());
     }
     let whole = bytes.checked_sub(DIGEST_BYTES).ok_or(DAMAGED)?;
     let mut hashed = Hashed { file: io::sink(), hash: Sha256::new() };

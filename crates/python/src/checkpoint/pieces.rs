@@ -1,4 +1,4 @@
-//! A file as postcard reads it, piece by piece: the whole of it beside the engine would take as much memory again.
+//! Reads a file for postcard in pieces: reading all of it at once would double the memory.
 
 use postcard::de_flavors::Flavor;
 use postcard::{Error, Result};
@@ -6,13 +6,13 @@ use std::io::Read;
 
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The next bytes of `source`, as many as are to be read.
+/// Reads up to a given number of bytes of `source` in pieces.
 pub(super) struct Pieces<R> {
     source: R,
-    /// Of the source, not yet in the piece.
+    /// Bytes of the source that have not been read into the piece.
     left: u64,
     piece: Vec<u8>,
-    /// Where in the piece the next byte is.
+    /// Index of the next byte in the piece.
     at: usize,
 }
 
@@ -21,12 +21,12 @@ impl<R: Read> Pieces<R> {
         Pieces { source, left: bytes, piece: Vec::new(), at: 0 }
     }
 
-    /// Nothing is left.
+    /// Whether all bytes have been read.
     pub(super) fn is_read(&self) -> bool {
         self.left == 0 && self.at == self.piece.len()
     }
 
-    /// Makes the piece have so many bytes to come at least.
+    /// Reads on until the piece has at least `wanted` bytes.
     #[cold]
     fn refill(&mut self, wanted: usize) -> Result<()> {
         self.piece.drain(..self.at);
@@ -54,7 +54,7 @@ impl<'de, R: Read + 'de> Flavor<'de> for Pieces<R> {
         Ok(byte)
     }
 
-    /// Nothing that an engine keeps borrows from where it was read.
+    /// No field of an engine borrows from the input.
     fn try_take_n(&mut self, _bytes: usize) -> Result<&'de [u8]> {
         Err(Error::WontImplement)
     }

@@ -1,9 +1,9 @@
-//! Numbers and whole arrays, as Python hands them over.
+//! Numbers and arrays passed by Python.
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
-/// One number, or a C-contiguous array of floats of any shape. All columns of a call have the same shape.
+/// A number, or a C-contiguous array of floats of any shape. All columns of a call have the same shape.
 pub struct Column {
     pub shape: Vec<usize>,
     pub values: Vec<f64>,

@@ -1,4 +1,4 @@
-//! What the models say of themselves, for their faces in Python and their tables.
+//! Descriptions of the models, from which their Python functions and tables are generated.
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};

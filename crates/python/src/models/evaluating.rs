@@ -1,4 +1,4 @@
-//! A model at each row of its columns, with the GIL released.
+//! Evaluates a model at each row of its columns, with the GIL released.
 
 use super::columns::Column;
 use crate::errors::parameter_error;
@@ -9,14 +9,14 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 use tailback_models::model::{Figure, Given, Patience, Stopped};
 
-/// How long a call goes on before it looks whether Ctrl-C was pressed.
+/// Interval between checks for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 thread_local! {
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Whether to go on; if not, the exception is left for [`interrupted`].
+/// Whether to continue; if not, [`interrupted`] raises the exception.
 fn patience() -> bool {
     if LOOKED.get().is_some_and(|looked| looked.elapsed() < LOOK_EVERY) {
         return true;
@@ -29,11 +29,11 @@ fn interrupted(py: Python<'_>) -> PyErr {
     PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(()))
 }
 
-/// The format of a number in a column, as `struct` has it, and the column.
+/// The `struct` format of a number in a column, and the column.
 type Answer = (&'static str, Py<PyBytes>);
 
-/// A model of numbers, or of arrays of one shape: `words` and `columns` in the order of its parameters, `None` where one is left out. Each
-/// number of the answer comes as a column; `None` for one that this model leaves out.
+/// Evaluates a model for numbers, or for arrays of one shape: `words` and `columns` are in the order of its parameters, `None`
+/// where one is omitted. Each number of the result is returned as a column; `None` if this model omits it.
 #[pyfunction]
 pub fn evaluate(py: Python<'_>, name: &str, words: Vec<String>, columns: Vec<Option<Column>>) -> PyResult<Vec<Option<Answer>>> {
     let model = tailback_models::named(name).ok_or_else(|| PyValueError::new_err(format!("no model `{name}`")))?;
@@ -76,7 +76,7 @@ pub fn evaluate(py: Python<'_>, name: &str, words: Vec<String>, columns: Vec<Opt
     Ok(packed.collect())
 }
 
-/// Where a row is in arrays of that shape, as Python writes it; empty for numbers.
+/// The index of a row in arrays of this shape, in Python syntax; empty for numbers.
 fn index(shape: &[usize], row: usize) -> String {
     let mut left = row;
     let mut places: Vec<String> = Vec::new();

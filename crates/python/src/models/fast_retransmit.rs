@@ -1,10 +1,11 @@
-//! The one model that is of a list of numbers.
+//! The only model with a list as its argument.
 
 use crate::errors::parameter_error;
 use pyo3::prelude::*;
 use tailback_models::tcp;
 
-/// Whether it recovers, losses retransmitted, new segments in each recovery, and the number and formula of the condition that failed.
+/// Whether it recovers, the number of retransmitted losses, the new segments in each recovery, and the number and formula of the
+/// failed condition.
 type Repair = (bool, u32, Vec<u32>, Option<(u32, &'static str)>);
 
 #[pyfunction]

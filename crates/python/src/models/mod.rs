@@ -1,4 +1,4 @@
-//! The closed forms over numbers and arrays, all through one function; `tailback.models` documents them.
+//! The closed forms for numbers and arrays, all through one function; `tailback.models` documents them.
 
 mod columns;
 pub mod describing;

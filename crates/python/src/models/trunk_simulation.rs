@@ -1,4 +1,4 @@
-//! The detailed model of a trunk, simulated on all cores in slices, so that Python can show progress and hear Ctrl-C.
+//! Simulation of the detailed trunk model on all cores, in slices, so that Python can show progress and handle Ctrl-C.
 
 use crate::errors::{internal_error, parameter_error};
 use crate::simulation::text;
@@ -10,20 +10,20 @@ use tailback_models::model::Choice;
 use tailback_models::trunk::monte_carlo::{Estimate, Settings, Simulation};
 use tailback_models::trunk::{Reading, Trunk};
 
-/// A simulation of a trunk under way.
+/// A simulation of a trunk in progress.
 #[pyclass(module = "tailback._core")]
 pub struct TrunkSimulation {
     simulation: Simulation,
     seed: u64,
 }
 
-/// Loss, half width, narrow, arrivals, lost, simulated, thresholds.
+/// Loss, half-width, narrow, arrivals, lost, simulated, thresholds.
 type Measured = (f64, f64, bool, u64, u64, u64, Vec<(u32, u32)>);
 
 #[pymethods]
 impl TrunkSimulation {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments in Python")]
     fn new(
         py: Python<'_>,
         inputs: u64,
@@ -43,8 +43,8 @@ impl TrunkSimulation {
         Ok(Self { simulation: simulation.map_err(|error| parameter_error(py, &error, ""))?, seed })
     }
 
-    /// Goes on for about `slice` packets in each replication, with so many threads, and says whether all is done. Neither number
-    /// changes a result.
+    /// Continues for about `slice` packets in each replication, on `threads` threads. Returns whether the simulation is complete.
+    /// Neither argument affects the results.
     fn advance(&mut self, py: Python<'_>, slice: u64, threads: usize) -> PyResult<bool> {
         let simulation = &mut self.simulation;
         let done = py.detach(|| {
@@ -54,7 +54,7 @@ impl TrunkSimulation {
                 let work = || std::iter::from_fn(next).for_each(|job| job.run());
                 thread::scope(|scope| {
                     (1..threads).for_each(|_| drop(scope.spawn(work)));
-                    // This one works too, so that its caller sees what the work costs.
+                    // This thread works too, so that the cost is attributed to the caller.
                     work();
                 });
                 simulation.conclude()
@@ -63,13 +63,13 @@ impl TrunkSimulation {
         done.map_err(|panic| internal_error(py, &format!("{} in the simulation of a trunk", text(&*panic)), "", self.seed))
     }
 
-    /// Share of the work that is done, as far as can be told.
+    /// Estimated fraction of the work that is complete.
     #[getter]
     fn progress(&self) -> f64 {
         self.simulation.progress()
     }
 
-    /// What was measured until now.
+    /// Measurements up to now.
     #[getter]
     fn measured(&self) -> Measured {
         let Estimate { loss, half_width, narrow, arrivals, lost, simulated, thresholds } = self.simulation.estimate();

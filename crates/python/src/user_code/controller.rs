@@ -1,4 +1,4 @@
-//! A control law in Python, as the core calls it.
+//! Adapter for a congestion controller in Python.
 
 use super::views::{Ack, Congestion, RoundTrip, Start};
 use super::{Draw, attached, copied, made, number, overrides, shown};
@@ -14,13 +14,13 @@ use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Controller {
     law: Py<PyAny>,
-    /// It wants to hear of round trips.
+    /// Whether it receives round-trip samples.
     measures: bool,
-    /// It wants to hear of one-way delays.
+    /// Whether it receives one-way delays.
     hears_delays: bool,
-    /// It wants to hear of acknowledgements that are no new data, or come while losses are repaired.
+    /// Whether it receives acknowledgements that acknowledge no new data, or arrive during loss recovery.
     hears_all: bool,
-    /// What it said last.
+    /// Its most recent output.
     said: Control,
 }
 
@@ -35,7 +35,7 @@ impl Controller {
         Ok(Controller { law: law.unbind(), measures, hears_delays, hears_all, said })
     }
 
-    /// Tells the law of an event, and reads what it says then.
+    /// Notifies the controller of an event, and reads its output.
     fn tell<V: PyClass + Into<PyClassInitializer<V>>>(&mut self, method: &str, event: V) -> Result<Control, Fault> {
         let law = &self.law;
         let said = attached(|py| called(law.bind(py), method, (Py::new(py, event)?,)))?;
@@ -49,7 +49,7 @@ fn called<'py>(law: &Bound<'py, PyAny>, method: &str, arguments: impl PyCallArgs
     control(law)
 }
 
-/// Window, threshold and rate of a law.
+/// Window, threshold and rate of a controller.
 fn control(law: &Bound<'_, PyAny>) -> PyResult<Control> {
     let py = law.py();
     let segments = "a number of segments, at least 1";

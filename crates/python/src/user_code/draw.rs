@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use tailback_core::primitives::random::Draws;
 
-/// A named stream of the run's seed. Its state is plain data, so that a copy draws the same.
+/// A named random stream of the run's seed. Its state is plain data, so that a copy draws the same numbers.
 #[pyclass(module = "tailback.user_code")]
 pub struct Draw(pub Draws);
 

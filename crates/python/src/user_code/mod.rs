@@ -1,7 +1,7 @@
-//! User code in Python: classes that `tailback.user_code` knows by name, made into what the core can call.
+//! User code in Python: classes registered with `tailback.user_code`, adapted to the core's interfaces.
 //!
-//! The run holds no lock of Python's; only a call of user code takes it. What a call raises comes out of the run as it is, under a
-//! `UserCodeError` that says where and when.
+//! A run does not hold Python's GIL; only calls of user code take it. Exceptions raised by a call are propagated unchanged as the
+//! cause of a `UserCodeError` that gives place and time.
 
 mod controller;
 mod draw;
@@ -28,12 +28,12 @@ use tailback_core::traffic::UserSource;
 use tailback_core::user_code::{Failure, Fault, UserCode};
 use tailback_scenario::{Errors, Objection, Scenario};
 
-/// What is registered with `tailback.user_code`.
+/// The user code registered with `tailback.user_code`.
 pub struct Registered;
 
 impl Code for Registered {
     fn subscriptions(&self, code: &UserCode) -> Subscriptions {
-        // A class that is not there fails when its first object is made.
+        // A missing class causes a failure when its first object is created.
         let words = attached(|py| {
             let class = registry(py)?.call_method1("registered_class", (word(CodeKind::Controller), &code.name))?;
             class.getattr("asks_for")?.try_iter()?.map(|word| word?.extract::<String>()).collect::<PyResult<Vec<_>>>()
@@ -66,12 +66,12 @@ impl Code for Registered {
     }
 }
 
-/// Runs something with Python's lock; what it raises is a fault of the code.
+/// Runs a function with the GIL held; exceptions become faults of the user code.
 fn attached<T>(run: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T, Fault> {
     Python::attach(run).map_err(|error| Arc::new(error) as Fault)
 }
 
-/// An object of the class that is registered by that name.
+/// An object of the registered class with this name.
 fn made<'py>(py: Python<'py>, kind: CodeKind, code: &UserCode, first: Option<Start>) -> PyResult<Bound<'py, PyAny>> {
     let class = registry(py)?.call_method1("registered_class", (word(kind), &code.name))?;
     let parameters = py.import("json")?.call_method1("loads", (&code.parameters,))?;
@@ -82,7 +82,7 @@ fn made<'py>(py: Python<'py>, kind: CodeKind, code: &UserCode, first: Option<Sta
     }
 }
 
-/// Whether the class of an object has a method of its own where `tailback.user_code`'s base class does nothing.
+/// Whether the object's class overrides a method whose default in `tailback.user_code`'s base class does nothing.
 fn overrides(object: &Bound<'_, PyAny>, base: &str, method: &str) -> PyResult<bool> {
     let base = object.py().import("tailback.user_code")?.getattr(base)?;
     Ok(!object.get_type().getattr(method)?.is(&base.getattr(method)?))
@@ -93,7 +93,7 @@ fn copied<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     object.py().import("copy")?.call_method1(intern!(object.py(), "deepcopy"), (object,))
 }
 
-/// The same of several objects at once, so that what they share stays shared.
+/// A deep copy of several objects at once, so that shared state remains shared.
 fn copied_together<'py>(objects: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyTuple>> {
     let Some(py) = objects.first().map(|object| object.py()) else {
         return Err(PyValueError::new_err("nothing to copy"));
@@ -101,12 +101,12 @@ fn copied_together<'py>(objects: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, 
     Ok(copied(PyTuple::new(py, objects)?.as_any())?.cast_into::<PyTuple>()?)
 }
 
-/// A number that an object's attribute must be.
+/// Converts an attribute that must be a number.
 fn number(value: &Bound<'_, PyAny>, what: &str, expected: &str) -> PyResult<f64> {
     value.extract().map_err(|_| PyTypeError::new_err(format!("{what} is {}; expected {expected}", shown(value))))
 }
 
-/// As Python writes it, shortened.
+/// Python's representation, truncated.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| "something".into(), |text| text.to_string());
     if text.chars().count() > 80 { format!("{}...", text.chars().take(77).collect::<String>()) } else { text }
@@ -116,7 +116,7 @@ fn registry(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("tailback.user_code._registry")
 }
 
-/// As `tailback.user_code` calls a kind.
+/// The name of a kind in `tailback.user_code`.
 pub fn word(kind: CodeKind) -> &'static str {
     match kind {
         CodeKind::Controller => "controller",
@@ -125,7 +125,7 @@ pub fn word(kind: CodeKind) -> &'static str {
     }
 }
 
-/// What is wrong with the user code that a scenario names: unknown names, and parameters that the class does not take.
+/// Errors of the user code that a scenario refers to: unknown names, and parameters that the class does not accept.
 pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>> {
     let mut raised = None;
     let judged = {
@@ -141,7 +141,7 @@ pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>
     raised.map_or(Ok(judged), Err)
 }
 
-/// Parameter, message, what would fit.
+/// Parameter, message, valid values.
 type Misfit = (String, String, String);
 
 fn objection(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option<Objection>> {
@@ -154,7 +154,7 @@ fn objection(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option
     Ok(misfit.map(|(parameter, message, expected)| Objection::Misfit { parameter, message, expected }))
 }
 
-/// What the content hash of a scenario covers of its user code, and the same for provenance, as JSON. Both empty without any.
+/// The sources of a scenario's user code for its content hash, and for provenance as JSON. Both are empty without user code.
 pub fn sources(py: Python<'_>, scenario: &Scenario) -> PyResult<(String, String)> {
     let named = scenario.user_code();
     if named.is_empty() {
@@ -167,7 +167,8 @@ pub fn sources(py: Python<'_>, scenario: &Scenario) -> PyResult<(String, String)
     registry(py)?.call_method1("sources", (places,))?.extract()
 }
 
-/// What a run that user code stopped raises: also for `exit()`, which is not for a law to call. Ctrl-C in user code is Ctrl-C.
+/// The exception for a run stopped by user code; also for `exit()`, which user code must not call. Ctrl-C in user code remains
+/// `KeyboardInterrupt`.
 pub fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
     let fault: &(dyn Error + Send + Sync) = &*failure.fault;
     let raised = fault.downcast_ref::<PyErr>();

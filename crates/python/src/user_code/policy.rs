@@ -1,4 +1,4 @@
-//! A queue policy in Python, as the core calls it.
+//! Adapter for a queue policy in Python.
 
 use super::views::{Occupancy, Turn, Unit, UnitSignal};
 use super::{Draw, attached, copied_together, made, number, overrides, shown};
@@ -14,17 +14,17 @@ use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Policy {
     policy: Py<PyAny>,
-    /// What it remembers of each flow, in the order in which they came.
+    /// Its per-flow state, in order of first arrival.
     flows: Vec<Py<PyAny>>,
-    /// It decides on departures too.
+    /// Whether it also decides on departures.
     departs: bool,
-    /// It writes on signals.
+    /// Whether it writes signals.
     signals: bool,
     period: Option<Span>,
     verdicts: Verdicts,
 }
 
-/// The members of `tailback.user_code.Verdict` and what they mean. They are told apart by identity.
+/// The members of `tailback.user_code.Verdict` and their meaning. They are compared by identity.
 struct Verdicts([(Py<PyAny>, queue::Verdict); 6]);
 
 impl Policy {
@@ -38,7 +38,7 @@ impl Policy {
     }
 }
 
-/// As PIE's in a scenario: a period much shorter than a packet takes would be nothing but events.
+/// The same range as for PIE in a scenario: a period much shorter than a packet's serialisation would only cause events.
 fn period(value: &Bound<'_, PyAny>) -> PyResult<Option<Span>> {
     if value.is_none() {
         return Ok(None);

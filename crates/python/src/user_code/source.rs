@@ -1,4 +1,4 @@
-//! A source of datagrams in Python, as the core calls it.
+//! Adapter for a datagram source in Python.
 
 use super::{Draw, attached, copied_together, made, shown};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -22,7 +22,7 @@ impl Source {
     }
 }
 
-/// The answer of a source: None, or a wait and a size.
+/// The result of a source: None, or a wait and a size.
 fn next(answer: &Bound<'_, PyAny>) -> PyResult<Option<Next>> {
     if answer.is_none() {
         return Ok(None);

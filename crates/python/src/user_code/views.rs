@@ -1,10 +1,10 @@
-//! What user code is told: the core's words, times in seconds, rates in bit/s.
+//! Arguments of user code: the core's terms, times in seconds, rates in bit/s.
 
 use pyo3::prelude::*;
 use tailback_core::primitives::signal::Signal;
 use tailback_core::{congestion, queue};
 
-/// A record that Python can read, and make for a test of its own.
+/// A record that Python can read, and construct for tests.
 macro_rules! view {
     ($(#[$about:meta])* $name:ident { $($field:ident: $type:ty $(= $default:expr)?),+ $(,)? }) => {
         $(#[$about])*
@@ -17,7 +17,7 @@ macro_rules! view {
         impl $name {
             #[new]
             #[pyo3(signature = (*, $($field $(= $default)?),+))]
-            #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+            #[allow(clippy::too_many_arguments, reason = "keyword arguments")]
             fn new($($field: $type),+) -> Self {
                 Self { $($field),+ }
             }
@@ -31,11 +31,12 @@ macro_rules! view {
 }
 
 view!(
-    /// What a controller is made with: window and threshold in segments, a full packet in bytes, and whether bytes are counted.
+    /// Arguments of a controller's constructor: window and threshold in segments, a full packet in bytes, and whether bytes are
+    /// counted.
     Start { window: f64, ssthresh: f64, packet_bytes: u64, counts_bytes: bool = true }
 );
 view!(
-    /// What an acknowledgement of new data brings; `Controller.on_ack` says what each field is.
+    /// An acknowledgement of new data; `Controller.on_ack` describes each field.
     Ack {
         now_s: f64,
         acked: u32,
@@ -50,19 +51,19 @@ view!(
     }
 );
 view!(
-    /// A round trip that was measured, and the average of them, in seconds (`Controller.on_round_trip`).
+    /// A round-trip sample, and the smoothed round trip, in seconds (`Controller.on_round_trip`).
     RoundTrip { sample_s: f64, smoothed_s: Option<f64> }
 );
 view!(
-    /// Congestion that was found, or a timeout; `Controller.on_congestion` says what each field is.
-    Congestion { now_s: f64, in_flight: u32, repeated: bool, least_window: u32 = 2 }
+    /// Detected congestion, or a timeout; `Controller.on_congestion` describes each field.
+    Congestion { now_s: f64, in_flight: u32, repeated: bool, min_window: u32 = 2 }
 );
 view!(
     /// An arriving packet or cell: its bytes on the wire, and whether it is the last of its frame (`Policy.on_arrival`).
     Unit { bytes: u64, is_last: bool }
 );
 view!(
-    /// What the buffer holds when a unit arrives; `Policy.on_arrival` says what each field is.
+    /// Occupancy of the buffer at an arrival; `Policy.on_arrival` describes each field.
     Occupancy {
         units: u64,
         bytes: u64,
@@ -75,11 +76,11 @@ view!(
     }
 );
 view!(
-    /// A unit whose turn to be sent has come: how long it waited, and the bytes behind it (`Policy.on_departure`).
+    /// A unit about to be sent: its waiting time, and the bytes queued behind it (`Policy.on_departure`).
     Turn { now_s: f64, waited_s: f64, bytes_behind: u64 }
 );
 
-/// What a unit carries of congestion; a policy may write on it.
+/// The congestion signals of a unit, which a policy may modify.
 #[pyclass(module = "tailback.user_code", name = "Signal")]
 pub struct UnitSignal {
     #[pyo3(get)]
@@ -127,8 +128,8 @@ impl From<&congestion::RoundTrip> for RoundTrip {
 
 impl From<&congestion::Congestion> for Congestion {
     fn from(seen: &congestion::Congestion) -> Congestion {
-        let congestion::Congestion { now, in_flight, repeated, least_window, .. } = *seen;
-        Congestion { now_s: now.seconds(), in_flight: in_flight.0, repeated, least_window: least_window.0 }
+        let congestion::Congestion { now, in_flight, repeated, min_window, .. } = *seen;
+        Congestion { now_s: now.seconds(), in_flight: in_flight.0, repeated, min_window: min_window.0 }
     }
 }
 
