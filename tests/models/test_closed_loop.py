@@ -68,7 +68,7 @@ def test_means_of_a_list() -> None:
     [
         (lambda: tb.models.round_trips([]), "`rtt_s` is empty"),
         (lambda: tb.models.round_trips([0.1, -1]), "`rtt_s` is -1; expected a finite number above 0"),
-        (lambda: tb.models.round_trips({"exponential": 0.1}), "whose harmonic mean is 0"),
+        (lambda: tb.models.round_trips({"exponential": 0.1}), "which has a harmonic mean of 0"),
         (lambda: tb.models.round_trips({"unifrom": [1, 2]}), "did you mean `uniform`"),
         (lambda: tb.models.round_trips({"uniform": 3}), r"`rtt_s\.uniform` is 3; expected \[low, high\]"),
         (lambda: tb.models.round_trips({"pareto": {"mean": 0.1, "shape": 1}}), "more than 1"),

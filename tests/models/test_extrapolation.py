@@ -122,7 +122,7 @@ def test_a_poisson_source_passes_and_one_flow_of_tcp_does_not() -> None:
         return sending_intervals(tb.simulate(scenario))
 
     poisson = {"count": 3, "source": {"kind": "poisson", "rate": "2 Mbps", "packet": "1000 B"}}
-    single = {"rtt": "60 ms", "tcp": {"preset": "newreno", "pacing": True}}
+    single = {"propagation_rtt": "60 ms", "tcp": {"preset": "newreno", "pacing": True}}
     assert poisson_check(intervals(poisson)).holds
     assert not poisson_check(intervals(single)).holds
 
@@ -144,11 +144,11 @@ def test_a_family_keeps_the_rate_of_each_flow() -> None:
 def test_more_flows_arrive_at_a_faster_link() -> None:
     web: Any = {"size": "10 kB", "tcp": {"preset": "sack"}}
     flows: Any = {
-        "load": {**web, "arrivals": {"load": 0.5, "of": "10 Mbps"}},
+        "load": {**web, "arrivals": {"load": 0.5, "reference_rate": "10 Mbps"}},
         "interval": {**web, "arrivals": {"mean_interval": "10 ms"}, "count": 100},
     }
     large = scaled(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="50 packets", flows=flows, duration="3 s"), 2)
-    assert large["flows.load.arrivals"] == {"load": 0.5, "of": "20 Mbps"}
+    assert large["flows.load.arrivals"] == {"load": 0.5, "reference_rate": "20 Mbps"}
     assert (large["flows.interval.arrivals.mean_interval"], large["flows.interval.count"]) == ("5 ms", 200)
 
 
@@ -157,7 +157,7 @@ def test_no_value_is_read_off_where_packets_are_no_poisson_process() -> None:
     random = np.random.default_rng(1)
     found = extrapolate(RATES, points, 40, intervals_s=random.exponential(1e-6, 10_000))
     assert found.value == pytest.approx(0.7 + 0.05 / 39.9)
-    with pytest.raises(tb.ParameterError, match="packets come not as from a Poisson process: of 50 blocks 0 have exponential"):
+    with pytest.raises(tb.ParameterError, match="arrivals are not a Poisson process: 0 of 50 blocks have exponential"):
         extrapolate(RATES, points, 40, intervals_s=np.full(10_000, 1e-6))
 
 

@@ -45,13 +45,13 @@ def test_rare_losses_are_split_for() -> None:
 def test_nothing_is_lost_without_simulating_where_all_inputs_have_a_transmitter() -> None:
     measured = tb.models.simulate_trunk(inputs=3, transmitters=3, buffer=0, load=0.9)
     assert (measured.loss, measured.half_width, measured.method, measured.simulated) == (0.0, 0.0, "exact", 0)
-    assert str(measured) == "loss 0: nothing can be lost"
+    assert str(measured) == "loss 0: no loss is possible"
 
 
 def test_what_cannot_be_reached_ends_with_what_there_is_and_says_so() -> None:
     wide = tb.models.simulate_trunk(**TRUNK, relative_width=1e-6, most_arrivals=200_000)
     assert not wide.narrow
-    assert "wider than asked for" in str(wide)
+    assert "wider than requested" in str(wide)
     none = tb.models.simulate_trunk(**{**TRUNK, "load": 1e-6}, splitting=False, most_arrivals=200_000)
     assert not none.narrow
     assert math.isnan(none.half_width)

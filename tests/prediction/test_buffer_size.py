@@ -227,5 +227,5 @@ def test_what_a_link_does_beside_sending_is_a_doubt() -> None:
         return "; ".join(tb.size_buffer(tb.dumbbell(**link, **rest), target=0.9).question.doubts)
 
     assert "has a shaper" in doubts(queue=shaped)
-    assert "loses packets by itself" in doubts(buffer="50 packets", loss={"probability": 0.01})
+    assert "has losses of its own" in doubts(buffer="50 packets", loss={"probability": 0.01})
     assert doubts(buffer="50 packets") == ""

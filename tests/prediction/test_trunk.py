@@ -114,8 +114,8 @@ EXACT: dict[str, tuple[dict[str, Any], str]] = {
         },
         CHAIN,
     ),
-    "as many transmitters as inputs": ({"links.trunk.transmitters": 16}, "a transmitter for each input"),
-    "room for everything": ({"links.trunk.queue.buffer": "unlimited"}, "room for everything"),
+    "as many transmitters as inputs": ({"links.trunk.transmitters": 16}, "one transmitter per input"),
+    "room for everything": ({"links.trunk.queue.buffer": "unlimited"}, "unlimited buffer"),
 }
 
 
@@ -165,11 +165,11 @@ MISFITS: dict[str, tuple[dict[str, Any], str, str]] = {
     "inputs are faster": (
         {"flows.input.source": SOURCE | {"rate": "20 Gbps"}, "flows.input.sender_access": {"rate": "20 Gbps"}},
         "flows.input.source.rate",
-        "not the rate of a transmitter",
+        "differs from the rate of a transmitter",
     ),
-    "packets of one size": ({"flows.input.source": FIXED}, "flows.input.source.packet", "not exponential"),
-    "headers": ({"flows.input.source": SOURCE | {"header": "40 B"}}, "flows.input.source.packet", "with their headers"),
-    "other idle times": (second(source=SOURCE | {"mean_idle": "5 us"}), "links.trunk", "inputs of the model are alike"),
+    "packets of one size": ({"flows.input.source": FIXED}, "flows.input.source.packet", "are not exponential"),
+    "headers": ({"flows.input.source": SOURCE | {"header": "40 B"}}, "flows.input.source.packet", "including headers"),
+    "other idle times": (second(source=SOURCE | {"mean_idle": "5 us"}), "links.trunk", "inputs of the model are equal"),
     "other packets": (
         second(source=SOURCE | {"packet": {"exponential": "500 B"}}),
         "links.trunk",
@@ -182,19 +182,23 @@ MISFITS: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "jitter": ({"flows.input.jitter": "1 us"}, "flows.input", "jitter or processing"),
     "a policy": ({"links.trunk.queue": {"policy": "codel", "buffer": "5 packets"}}, "links.trunk.queue", "the policy is codel"),
-    "bytes": ({"links.trunk.queue": {"buffer": "9 kB"}}, "links.trunk.queue.buffer", "counted in bytes"),
+    "bytes": ({"links.trunk.queue": {"buffer": "9 kB"}}, "links.trunk.queue.buffer", "the buffer is in bytes"),
     "listed losses": (
         {"links.trunk.loss": {"drops": [{"group": "input", "segment": 3}]}},
         "links.trunk.loss.drops",
         "listed packets",
     ),
-    "an end": ({"flows.input.stop": "50 ms"}, "flows.input", "does not send for the whole run"),
+    "an end": ({"flows.input.stop": "50 ms"}, "flows.input", "does not send during the whole run"),
     "overload with room for everything": (
         {"links.trunk.transmitters": 1, "links.trunk.queue.buffer": "unlimited"},
         "links.trunk",
-        "a load of 1.6 with room for everything",
+        "a load of 1.6 with an unlimited buffer",
     ),
-    "a change": ({"timeline": [{"at": "60 ms", "link": "trunk", "delay": "2 ms"}]}, "timeline", "changes during the run"),
+    "a change": (
+        {"timeline": [{"at": "60 ms", "link": "trunk", "delay": "2 ms"}]},
+        "timeline",
+        "the timeline changes it during the run",
+    ),
 }
 
 

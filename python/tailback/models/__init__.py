@@ -1,8 +1,8 @@
-"""Closed forms: what theory predicts for the quantities that the simulator measures.
+"""Closed-form models of the quantities that the simulator measures.
 
-Every parameter may be a number or an array; arrays are broadcast against each other, and the result is then an array of their
-common shape. Queues are dimensionless: load is offered work over capacity, times are in mean service times. `ParameterError`
-names the parameter, what was given, what fits and, of arrays, the place.
+Every parameter may be a number or an array. Arrays are broadcast against each other, and the result is an array of their common
+shape. Queues are dimensionless: load is offered work divided by capacity, and times are in units of the mean service time.
+`ParameterError` names the parameter, the given value, the valid values and, for arrays, the index.
 """
 
 from tailback.models import _closed_forms

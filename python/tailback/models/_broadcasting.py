@@ -1,4 +1,4 @@
-"""Models over numbers and arrays, each in one call of the core."""
+"""Evaluate models for numbers and arrays, with one call of the core."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["answers", "number", "one"]
 
 
 def number(model: str, /, *words: str, **parameters: Any) -> Any:
-    """What a model answers that answers one number: of numbers, or of each element of arrays."""
+    """Evaluate a model with a single result, for numbers or element by element for arrays."""
     [answer] = answers(model, *words, **parameters)
     return answer
 
 
 def answers(model: str, /, *words: str, **parameters: Any) -> list[Any]:
-    """What a model answers; words and parameters in the order of its own, None for a parameter that is left out."""
+    """Evaluate a model. Words and parameters are in the order of the core's definition; None omits a parameter."""
     given = [value for value in parameters.values() if value is not None]
     if all(isinstance(value, (int, float)) for value in given):
         columns = one(_core.evaluate, model, words, [_float(name, value) for name, value in parameters.items()])
@@ -61,7 +61,7 @@ def _float(name: str, value: float | None) -> float | None:
     try:
         return None if value is None else float(value)
     except OverflowError:
-        raise ParameterError(f"`{name}` is beyond all floating-point numbers; expected a smaller one") from None
+        raise ParameterError(f"`{name}` exceeds the range of floating-point numbers; expected a smaller number") from None
 
 
 def _floats(name: str, value: Any) -> NDArray[np.float64]:

@@ -1,9 +1,9 @@
-"""The extrapolation method: from a few networks that can be simulated to one that cannot, with the same rate for each flow.
+"""The extrapolation method: predict a network that is too large to simulate from smaller ones with the same rate per flow.
 
-If packets arrive as a Poisson process, utilisation and loss depend on the rate of each flow only (cui-thesis, equation (3.4)), so
-both settle as rate and flows grow together. `fit` draws a curve through what was simulated, `Fit.predict` reads it further out,
-and `poisson_check` says whether packets arrive as a Poisson process; without that the method has no basis.
-`tailback.prediction.scaled` makes the family of networks, `sending_intervals` has the intervals of a run.
+If packets arrive as a Poisson process, utilisation and loss depend only on the rate per flow (cui-thesis, equation (3.4)), so
+both converge as link rate and number of flows grow together. `fit` fits a curve to simulated results, `Fit.predict` extrapolates
+it, and `poisson_check` tests whether packets arrive as a Poisson process; the method is not valid otherwise.
+`tailback.prediction.scaled` creates the family of networks, `sending_intervals` returns the intervals of a run.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Extrapolation", "Fit", "PoissonCheck", "extrapolate", "fit", "poisso
 Form: TypeAlias = Literal["constant", "line", "hyperbola"]
 
 _PARAMETERS = {"constant": 1, "line": 2, "hyperbola": 3}
-# Intervals in a block: enough for the test of a distribution, few enough that a block of a long run does not fail for nothing.
+# Intervals per block: enough to test a distribution, but few enough that negligible deviations do not fail the test.
 _BLOCK = 200
 _FEWEST_BLOCKS = 10
-# Of a normal variable, 5 % two-sided.
+# Two-sided 5 % quantile of the normal distribution.
 _NORMAL = 1.959963984540054
-# Of the statistic A^2 (1 + 0.6 / n) for an exponential distribution whose mean is estimated, 5 %.
+# 5 % critical value of A^2 (1 + 0.6 / n) for an exponential distribution with estimated mean.
 _ANDERSON_DARLING = 1.321
 # Golden section.
 _SECTION = (math.sqrt(5) - 1) / 2
@@ -37,22 +37,22 @@ _SECTION = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Fit:
-    """A curve through points, by least squares.
+    """A least-squares fit of a curve.
 
     Attributes
     ----------
     form : str
-        ``constant`` a, ``line`` a + b x, or ``hyperbola`` a + b / (x - c), whose pole c lies below all points.
+        ``constant`` a, ``line`` a + b x, or ``hyperbola`` a + b / (x - c) with a pole c below all points.
     parameters : tuple of float
         a, b, c, as many as the form has.
     standard_error : float
-        Root of the sum of squared residuals over points less parameters; NaN without points to spare.
+        Square root of the sum of squared residuals divided by the degrees of freedom; NaN without degrees of freedom.
     correlation : float
-        Root of the share of the variance that the curve explains, 0 to 1; NaN of a constant.
+        Square root of the explained share of the variance, 0 to 1; NaN for a constant.
     covariance : tuple of tuples of float
-        Of the parameters, linearised at the fit; NaN without points to spare.
+        Covariance of the parameters, linearised at the fit; NaN without degrees of freedom.
     points : int
-        How many.
+        Number of points.
     """
 
     form: Form
@@ -63,14 +63,14 @@ class Fit:
     points: int
 
     def at(self, x: float) -> float:
-        """The curve at `x`."""
+        """Value of the curve at `x`."""
         a, b, c = (*self.parameters, 0.0, 0.0)[:3]
         if self.form == "hyperbola":
             return a + b / (x - c)
         return a + b * x
 
     def predict(self, x: float) -> Extrapolation:
-        """The curve at `x`, with the standard error that the uncertainty of its parameters leaves there."""
+        """Value of the curve at `x`, with its standard error from the covariance of the parameters."""
         if not math.isfinite(x):
             raise ParameterError(f"`x` is {x}; expected a finite number")
         gradient = _gradient(self.form, self.parameters, x)
@@ -84,12 +84,12 @@ class Fit:
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """A value read off a fitted curve.
+    """A value of a fitted curve.
 
     Attributes
     ----------
     value, standard_error : float
-        Of the mean at that place: the scatter of single points is `fit.standard_error`.
+        The mean at this x and its standard error; the scatter of single points is `fit.standard_error`.
     fit : Fit
     """
 
@@ -100,22 +100,22 @@ class Extrapolation:
 
 @dataclass(frozen=True)
 class PoissonCheck:
-    """Whether intervals are those of a Poisson process.
+    """Result of a test whether intervals come from a Poisson process.
 
     Attributes
     ----------
     holds : bool
-        Exponential and independent.
+        Whether they are exponential and independent.
     exponential, independent : bool
-        Each by itself.
+        Results of the two parts of the test.
     blocks : int
-        How many were tested, of 200 intervals each.
+        Number of tested blocks, of 200 intervals each.
     exponential_blocks, independent_blocks : int
-        How many passed the test at 5 %.
+        Number of blocks that passed each part at the 5 % level.
     positive_blocks : int
-        In how many neighbouring intervals are positively correlated.
+        Number of blocks in which neighbouring intervals are positively correlated.
     mean_s, variation : float
-        Mean, and standard deviation over mean (1 for an exponential distribution), of all intervals.
+        Mean, and coefficient of variation (1 for an exponential distribution), of all intervals.
     """
 
     holds: bool
@@ -129,33 +129,33 @@ class PoissonCheck:
     variation: float
 
     def __str__(self) -> str:
-        verdict = "as from" if self.holds else "not as from"
+        verdict = "are" if self.holds else "are not"
         return (
-            f"packets come {verdict} a Poisson process: of {self.blocks} blocks {self.exponential_blocks} have exponential and "
-            f"{self.independent_blocks} independent intervals, of which chance would let about {round(0.95 * self.blocks)} pass; "
-            f"neighbours go together in {self.positive_blocks}; standard deviation over mean is {self.variation:.3g}"
+            f"arrivals {verdict} a Poisson process: {self.exponential_blocks} of {self.blocks} blocks have exponential and "
+            f"{self.independent_blocks} independent intervals, where {round(0.95 * self.blocks)} are expected by chance; "
+            f"neighbours are positively correlated in {self.positive_blocks}; coefficient of variation {self.variation:.3g}"
         )
 
 
 def fit(x: Sequence[float] | NDArray[Any], y: Sequence[float] | NDArray[Any], form: Form = "hyperbola") -> Fit:
-    """A curve through points by least squares.
+    """Fit a curve to points by least squares.
 
     Parameters
     ----------
     x, y : sequence of float
-        Finite; at least as many different x as the form has parameters (1, 2, 3).
+        Finite values, with at least as many different x as the form has parameters (1, 2, 3).
     form : str
         ``"constant"``, ``"line"`` or ``"hyperbola"``, a + b / (x - c) with c below all x.
 
     Raises
     ------
     ParameterError
-        If there are too few points, or if a hyperbola does not bend towards a limit: then a line fits better.
+        There are too few points, or the points do not approach a limit as a hyperbola does; a line fits better then.
 
     References
     ----------
-    cui-thesis, section 3.3.2. Golub and Pereyra, SIAM J. Numer. Anal. 10(2), 1973: for each c the best a and b follow, so one
-    search over c is left.
+    cui-thesis, section 3.3.2. Golub and Pereyra, SIAM J. Numer. Anal. 10(2), 1973: the best a and b follow from c, so only c is
+    searched.
 
     Examples
     --------
@@ -199,46 +199,48 @@ def extrapolate(
     form: Form = "hyperbola",
     intervals_s: Sequence[float] | NDArray[Any],
 ) -> Extrapolation:
-    """Utilisation, or the logarithm of the loss, of a network too large to simulate; refused if packets do not arrive as a
-    Poisson process.
+    """Extrapolate utilisation, or the logarithm of the loss, to a network that is too large to simulate.
+
+    Raises an error if packets do not arrive as a Poisson process.
 
     Parameters
     ----------
     x, y : sequence of float
-        Bit rates, and what was measured at each, with the number of flows grown by the same factor as the rate.
+        Bit rates, and the results at each, with the number of flows proportional to the rate.
     at : float
-        The bit rate that is wanted.
+        Bit rate of the prediction.
     form : str
         As in `fit`.
     intervals_s : sequence of float
-        Between packets as all senders together send them, seconds, of the largest network that was simulated.
+        Intervals between the packets of all senders in the largest simulated network, in seconds.
 
     Raises
     ------
     ParameterError
-        As `fit`; and if `poisson_check` fails, with what it found.
+        As for `fit`; also if `poisson_check` fails.
 
     References
     ----------
-    cui-thesis, section 3.3: for paced flows that lose single packets, as long as packets arrive as a Poisson process.
+    cui-thesis, section 3.3: valid for paced flows with single losses, as long as packets arrive as a Poisson process.
     """
     check = poisson_check(intervals_s)
     if not check.holds:
-        raise ParameterError(f"{check}. Utilisation and loss then depend on more than the rate of each flow, and need not settle")
+        raise ParameterError(f"{check}. Utilisation and loss then depend on more than the rate per flow, and need not converge")
     return fit(x, y, form).predict(at)
 
 
 def poisson_check(intervals_s: Sequence[float] | NDArray[Any]) -> PoissonCheck:
-    """Do packets arrive as a Poisson process?
+    """Test whether packets arrive as a Poisson process.
 
-    Blocks of 200 successive intervals are tested by themselves, so that a long run is not refused for what nobody would notice:
-    exponential by Anderson and Darling with the block's own mean, independent by the correlation of neighbours. As many must pass
-    as chance would let, of the 95 % that it lets on average; and neighbours go together in about half of the blocks.
+    Blocks of 200 successive intervals are tested separately, so that negligible deviations do not fail a long run: for an
+    exponential distribution by Anderson and Darling with the block's mean, for independence by the lag-1 correlation. Each test
+    passes 95 % of the blocks of a Poisson process; the number of passes must be consistent with this, and the sign of the
+    correlations with 50 %.
 
     Parameters
     ----------
     intervals_s : sequence of float
-        At least 2000, >= 0; what does not fill a block at the end is left out.
+        At least 2000 values, >= 0; values at the end that do not fill a block are ignored.
 
     References
     ----------
@@ -260,7 +262,7 @@ def poisson_check(intervals_s: Sequence[float] | NDArray[Any]) -> PoissonCheck:
     if intervals.ndim != 1 or len(intervals) < least:
         raise ParameterError(f"`intervals_s` has shape {intervals.shape}; expected one axis of at least {least} intervals")
     if not np.isfinite(intervals).all() or intervals.min() < 0 or intervals.max() == 0:
-        raise ParameterError("`intervals_s` has numbers that are not intervals; expected finite ones of at least 0, not all 0")
+        raise ParameterError("`intervals_s` has invalid values; expected finite intervals of at least 0, not all 0")
     blocks = intervals[: len(intervals) // _BLOCK * _BLOCK].reshape(-1, _BLOCK)
     correlations = _neighbours(blocks)
     exponential_blocks = int((_anderson_darling(blocks) <= _ANDERSON_DARLING).sum())
@@ -294,7 +296,7 @@ def _points(x: Any, y: Any, form: Form) -> tuple[NDArray[Any], NDArray[Any]]:
         raise ParameterError("`x` or `y` has numbers that are not finite")
     different = len(np.unique(xs))
     if different < _PARAMETERS[form]:
-        raise ParameterError(f"{different} different `x`; expected at least {_PARAMETERS[form]}, for a {form}")
+        raise ParameterError(f"there are {different} different `x`; expected at least {_PARAMETERS[form]} for a {form}")
     return xs, ys
 
 
@@ -307,7 +309,7 @@ def _linear(x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
 
 
 def _pole(x: NDArray[Any], y: NDArray[Any]) -> float:
-    """The c of the best hyperbola: its distance from the lowest point over eleven decades, then by golden section."""
+    """The c of the best hyperbola: a grid search over eleven decades of distance from the lowest point, then golden section."""
     import numpy as np
 
     lowest, spread = float(x.min()), float(np.ptp(x))
@@ -320,8 +322,8 @@ def _pole(x: NDArray[Any], y: NDArray[Any]) -> float:
     grid = np.linspace(-8, 3, 111)
     best = int(np.argmin(squares(*grid)))
     if best == len(grid) - 1:
-        # A pole a thousand times as far as the points reach is a line.
-        raise ParameterError("the points do not bend towards a limit; expected a `line` for these")
+        # A pole at a thousand times the range of the points is a line.
+        raise ParameterError("the points do not approach a limit; expected the form `line`")
     low, high = float(grid[max(best - 1, 0)]), float(grid[best + 1])
     while high - low > 1e-10:
         one, other = high - _SECTION * (high - low), low + _SECTION * (high - low)
@@ -331,7 +333,7 @@ def _pole(x: NDArray[Any], y: NDArray[Any]) -> float:
 
 
 def _gradient(form: Form, parameters: Sequence[float], x: float) -> tuple[float, ...]:
-    """How the curve at `x` moves with each parameter."""
+    """Partial derivatives of the curve at `x` with respect to its parameters."""
     if form == "constant":
         return (1.0,)
     if form == "line":
@@ -341,12 +343,12 @@ def _gradient(form: Form, parameters: Sequence[float], x: float) -> tuple[float,
 
 
 def _anderson_darling(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A^2 (1 + 0.6 / n) of each row against an exponential distribution with the row's mean."""
+    """A^2 (1 + 0.6 / n) of each row, against an exponential distribution with the row's mean."""
     import numpy as np
 
     n = blocks.shape[1]
     scaled = np.sort(blocks, axis=1) / np.maximum(blocks.mean(axis=1, keepdims=True), np.finfo(float).tiny)
-    # ln F = ln(1 - exp(-x)), ln(1 - F) = -x; an interval of 0 has none and counts as the smallest number.
+    # ln F = ln(1 - exp(-x)), ln(1 - F) = -x. ln F of an interval of 0 is infinite and is replaced by that of a tiny interval.
     below = np.log(-np.expm1(-np.maximum(scaled, 1e-300)))
     weights = 2 * np.arange(1, n + 1) - 1
     statistic = -n - (weights * (below - scaled[:, ::-1])).mean(axis=1)
@@ -354,7 +356,7 @@ def _anderson_darling(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _neighbours(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correlation of each interval with the next, of each row; 1 where all are the same."""
+    """Lag-1 correlation of each row; 1 if all intervals are equal."""
     import numpy as np
 
     centred = blocks - blocks.mean(axis=1, keepdims=True)
@@ -365,7 +367,7 @@ def _neighbours(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _fewest_by_chance(trials: int, chance: float, tail: float) -> int:
-    """The smallest count that a binomial variable exceeds or meets with probability above 1 - `tail`."""
+    """The smallest count at which the cumulative binomial probability exceeds `tail`."""
     ln_all = math.lgamma(trials + 1)
     below = 0.0
     for count in range(trials + 1):

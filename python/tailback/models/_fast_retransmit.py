@@ -1,4 +1,4 @@
-"""When does Reno repair the losses of one window without a timeout?"""
+"""Whether Reno's fast retransmit repairs the losses of one window without a timeout."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["FastRetransmit", "fast_retransmit"]
 
 @dataclass(frozen=True)
 class FastRetransmit:
-    """What happens to the losses of one window.
+    """Outcome of the losses of one window.
 
     Attributes
     ----------
     recovers : bool
-        All losses are repaired without a timeout.
+        Whether all losses are repaired without a timeout.
     retransmitted : int
-        Losses repaired by fast retransmit, the first ones.
+        Number of losses, from the first one, that fast retransmit repairs.
     new_segments : tuple of int
-        New segments sent during the recovery of each of these.
+        Number of new segments sent during the recovery of each of these.
     failed_condition : int or None
-        The first of the conditions 1 to 4 that does not hold; the timer repairs that loss.
+        The first of the conditions 1 to 4 that does not hold; the retransmission timer repairs that loss.
     failed_formula : str or None
-        That condition, for N losses n1 < n2 < ... of a window W.
+        This condition for N losses n1 < n2 < ... in a window W.
     """
 
     recovers: bool
@@ -37,14 +37,14 @@ class FastRetransmit:
 
 
 def fast_retransmit(window: int, lost: Sequence[int]) -> FastRetransmit:
-    """When does Reno repair the losses of one window without a timeout?
+    """Determine whether Reno repairs the losses of one window without a timeout.
 
     Parameters
     ----------
     window : int
-        Segments in flight, 1 to 1,000,000.
+        Number of segments in flight, 1 to 1,000,000.
     lost : sequence of int
-        Positions of the lost segments, 0 to ``window - 1``, increasing.
+        Positions of the lost segments, 0 to ``window - 1``, ascending.
 
     References
     ----------

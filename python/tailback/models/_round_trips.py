@@ -1,4 +1,4 @@
-"""Means of round trips that are listed, or of a distribution."""
+"""Means of the RTTs of many flows, from a list or a distribution."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _DISTRIBUTIONS = ("lognormal", "pareto", "uniform")
 
 @dataclass(frozen=True)
 class RoundTrips:
-    """Means of the round trips of many flows.
+    """Means of the RTTs of many flows.
 
     Attributes
     ----------
     harmonic_s : float
-        Harmonic mean: flows that follow the square-root law together send as much as if all had this one.
+        Harmonic mean: the common RTT with which flows that follow the square-root law would have the same total rate.
     mean_s : float
         Arithmetic mean.
     max_s : float
-        The longest; infinite where the distribution has no end.
+        Maximum; infinite for an unbounded distribution.
     """
 
     harmonic_s: float
@@ -34,18 +34,18 @@ class RoundTrips:
 
 
 def round_trips(rtt_s: float | Sequence[float] | Mapping[str, Any]) -> RoundTrips:
-    """Means of round trips that are listed, or of a distribution.
+    """Means of the RTTs of many flows, from a list or a distribution.
 
     Parameters
     ----------
     rtt_s : float, sequence of float or mapping
-        Seconds, > 0: one for all, one for each flow, or a distribution as a scenario has it: ``{"uniform": [low, high]}``,
+        RTTs in seconds, > 0: one for all flows, one per flow, or a distribution as in a scenario: ``{"uniform": [low, high]}``,
         ``{"lognormal": {"median": m, "sigma": s}}`` or ``{"pareto": {"mean": m, "shape": a}}`` with a shape above 1.
 
     Raises
     ------
     ParameterError
-        If one is not above 0. An exponential distribution has a harmonic mean of 0 and is refused.
+        An RTT is not above 0. An exponential distribution is not valid because its harmonic mean is 0.
 
     References
     ----------
@@ -59,16 +59,16 @@ def round_trips(rtt_s: float | Sequence[float] | Mapping[str, Any]) -> RoundTrip
     """
     if isinstance(rtt_s, Mapping):
         if len(rtt_s) != 1:
-            raise ParameterError(f"`rtt_s` is {rtt_s!r}; expected one distribution such as {{'uniform': [0.06, 0.18]}}")
+            raise ParameterError(f"`rtt_s` is {rtt_s!r}; expected one distribution, for example {{'uniform': [0.06, 0.18]}}")
         [(word, shape)] = rtt_s.items()
         if word == "exponential":
-            raise ParameterError("`rtt_s` is exponential, whose harmonic mean is 0; expected round trips with a lower bound")
+            raise ParameterError("`rtt_s` is exponential, which has a harmonic mean of 0; expected RTTs with a lower bound")
         if word not in _DISTRIBUTIONS:
-            raise UnknownName("distribution of round trips", word, _DISTRIBUTIONS)
+            raise UnknownName("RTT distribution", word, _DISTRIBUTIONS)
         return _of_distribution(word, shape)
     values = [rtt_s] if isinstance(rtt_s, (int, float)) else list(rtt_s)
     if not values:
-        raise ParameterError("`rtt_s` is empty; expected at least one round trip")
+        raise ParameterError("`rtt_s` is empty; expected at least one RTT")
     trips = [_positive("rtt_s", value) for value in values]
     if min(trips) == max(trips):
         return RoundTrips(trips[0], trips[0], trips[0])

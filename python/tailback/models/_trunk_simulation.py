@@ -19,36 +19,36 @@ if TYPE_CHECKING:
 
 __all__ = ["TrunkInterrupted", "TrunkSimulation", "simulate_trunk"]
 
-# For each replication.
+# Per replication.
 _FIRST_PACKETS = 1_000
 
 
 @dataclass(frozen=True)
 class TrunkSimulation:
-    """What a trunk lost in a simulation.
+    """Loss of a trunk, measured by simulation.
 
     Attributes
     ----------
     loss : float
         Fraction of packets discarded, 0 to 1.
     half_width : float
-        Of its 95 % interval, loss ± half_width; 0 where nothing can be lost, NaN where by chance no packet was lost.
+        Half width of the 95 % interval; 0 if no loss is possible, NaN if no packet happened to be lost.
     narrow : bool
-        Whether the interval is as narrow as was asked for.
+        Whether the interval reached the requested width.
     reading : str
-        What becomes of a packet that waited, as asked for.
+        Treatment of packets that waited, as requested.
     method : str
-        ``"exact"``: nothing can be lost. ``"direct"``: lost packets were counted. ``"splitting"``: they are rare, and histories
-        that came close were repeated.
+        ``"exact"``: no loss is possible. ``"direct"``: lost packets were counted. ``"splitting"``: importance splitting, which
+        repeats histories that come close to a loss.
     arrivals : int
-        Packets that arrived while the loss was measured, not counting those of repeated histories.
+        Number of packets that arrived during the measurement, without those of repeated histories.
     lost : int
-        Packets lost meanwhile; including those of repeated histories, each of which counts less.
+        Number of packets lost during the measurement, including those of repeated histories, which have smaller weights.
     simulated : int
-        Packets simulated in all.
+        Total number of simulated packets.
     thresholds : tuple of (int, int)
-        Packets in the trunk, and how many copies of a history continued each time that this number was reached. Empty unless by
-        splitting.
+        Numbers of packets in the trunk, with the number of copies of a history that continue each time the number is reached.
+        Empty unless the method is splitting.
     """
 
     loss: float
@@ -68,26 +68,26 @@ class TrunkSimulation:
 
     @property
     def relative_width(self) -> float:
-        """Width of the interval over the loss; NaN where none was lost."""
+        """Width of the interval divided by the loss; NaN if no packet was lost."""
         return 2 * self.half_width / self.loss if self.loss > 0 else math.nan
 
     def __str__(self) -> str:
         if self.method == "exact":
-            return "loss 0: nothing can be lost"
+            return "loss 0: no loss is possible"
         if self.simulated and not self.loss > 0:
-            return f"no packet lost among {self.simulated:,} simulated: too rare for so few, no interval"
-        wide = "" if self.narrow else "; wider than asked for, because no more packets were allowed"
+            return f"no packet lost among {self.simulated:,} simulated: too few packets for so rare a loss, no interval"
+        wide = "" if self.narrow else "; wider than requested, because the limit on packets was reached"
         shown = f"loss {self.loss:.4g} ± {self.half_width:.2g} ({self.relative_width:.2%} wide{wide})"
         return f"{shown}, {self.method}, {self.simulated:,} packets simulated, reading {self.reading}"
 
 
 class TrunkInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a trunk is simulated.
+    """Ctrl-C during the simulation of a trunk.
 
     Attributes
     ----------
     simulation : TrunkSimulation
-        What was measured until then; its ``narrow`` is false.
+        The results until the interruption; its ``narrow`` is false.
     """
 
     def __init__(self, simulation: TrunkSimulation) -> None:
@@ -112,58 +112,58 @@ def simulate_trunk(
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> TrunkSimulation:
-    """Loss of a trunk in the detailed model: every input link and every waiting packet is followed.
+    """Simulate the loss of a trunk in the detailed model, which represents every input link and every queued packet.
 
-    An idle input link starts a packet after an exponential time; packets are of exponential length. A packet is sent on as it
-    arrives if a transmitter is free, else it is stored if a waiting place is free, else it is discarded. The same parameters and
-    seed give the same result on every platform, with any number of threads.
+    An idle input link starts a packet after an exponential time; packet lengths are exponential. An arriving packet is
+    transmitted at once if a transmitter is free, else queued if the buffer has room, else discarded. The same parameters and seed
+    give the same result on every platform, with any number of threads.
 
     Parameters
     ----------
     inputs : int
-        Input links, M; 1 to 1,000,000. With no more than transmitters nothing is lost.
+        Number of input links, M; 1 to 1,000,000. There is no loss if it does not exceed the number of transmitters.
     transmitters : int
-        Wavelength channels of the trunk, K; 1 to 1,000,000.
+        Number of wavelength channels of the trunk, K; 1 to 1,000,000.
     buffer : int
-        Packets that can wait, B; 0 to 1,000,000.
+        Number of packets that can wait, B; 0 to 1,000,000.
     load : float
-        Intended load per channel, rho: what the input links would send if nothing held them back, over what the channels can
-        carry. 0, or 1e-200 up to but not ``inputs / transmitters``; may exceed 1.
+        Intended load per channel, rho: the traffic that the input links would send without blocking, divided by the capacity of
+        the channels. 0, or 1e-200 up to but not including ``inputs / transmitters``; may exceed 1.
     reading : str
-        How long a packet that had to wait takes to leave, which the thesis leaves open: ``"own_length"``, as long as it took to
-        arrive; ``"fresh"``, an exponential time drawn anew; ``"coupled"``, the same, and if it is still arriving then, its
-        arrival ends, too. Without a buffer there is no difference.
+        Transmission time of a packet that had to wait, which the thesis does not define: ``"own_length"``, its arrival time;
+        ``"fresh"``, a new exponential time; ``"coupled"``, the same, and its arrival ends with its transmission if it is still
+        arriving. There is no difference without a buffer.
     relative_width : float
-        Width of the 95 % interval over the loss at which to stop; above 0 and at most 0.5.
+        Width of the 95 % interval divided by the loss at which the simulation stops; above 0 and at most 0.5.
     most_arrivals : int
-        Packets to simulate at most; 100,000 to 10**15. A million takes about 50 ms of one core. What is measured when they are
-        used up is returned, and its ``narrow`` is false.
+        Maximum number of packets to simulate; 100,000 to 10**15. A million takes about 50 ms of one core. If the limit is
+        reached, the result has a false ``narrow``.
     splitting : bool
-        Whether to use importance splitting where losses are rare; without it a loss of 1e-8 takes 10**12 packets.
+        Whether to use importance splitting for rare losses; without it a loss of 1e-8 takes 10**12 packets.
     seed : int
         0 to 2**64 - 1.
     threads : int, optional
-        As many as there are processors, if not given; does not affect the result.
+        Number of threads, by default the number of processors; does not affect the result.
     progress : callable, optional
-        Called about ten times a second with the fraction done, 0 to 1, as far as can be told, such as a
-        `tailback.ProgressBar`. Whatever it raises ends the simulation.
+        Called about ten times a second with an estimate of the completed fraction, 0 to 1; for example a
+        `tailback.ProgressBar`. An exception that it raises ends the simulation.
 
     Returns
     -------
     TrunkSimulation
-        Loss and its interval.
+        The loss and its interval.
 
     Raises
     ------
     ParameterError
-        Names the parameter, what was given and what fits.
+        A parameter is not valid; the message names it, the given value and the valid values.
     TrunkInterrupted
-        Ctrl-C; its ``simulation`` holds what was measured until then. It is a `KeyboardInterrupt`.
+        Ctrl-C; its ``simulation`` holds the results so far. It is a `KeyboardInterrupt`.
 
     References
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, section 3.6.1. Splitting: M. and J.
-    Villen-Altamirano, RESTART, ITC-13, 1991. How it is done and how well: docs/evidence/trunk_simulation.md.
+    Villen-Altamirano, RESTART, ITC-13, 1991. Method and accuracy: docs/evidence/trunk_simulation.md.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def _advance(simulation: _core.TrunkSimulation, threads: int, progress: Callable
     most = 0.0
 
     def tell() -> None:
-        # What is left is estimated anew after each round; a bar does not go back.
+        # The estimate of the remaining work changes after each round; the progress must not decrease.
         nonlocal most
         most = max(most, simulation.progress)
         progress(most)

@@ -1,4 +1,4 @@
-"""What rules and choices of models are, in words."""
+"""Descriptions of sizing rules and of the choices of models."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ __all__ = ["Rule", "Word"]
 
 @dataclass(frozen=True)
 class Rule:
-    """What a sizing rule is, in words.
+    """Description of a buffer sizing rule.
 
     Attributes
     ----------
     name : str
-        As in `BufferSize.rule` and in `SIZING_RULES`.
+        Name, as in `BufferSize.rule` and in `SIZING_RULES`.
     idea : str
-        What the buffer is for, which is why rules differ.
+        The purpose of the buffer, which is why rules differ.
     equation : str
-        In plain text: M inputs, K transmitters, mu packets/s of one, C of all, N flows, U utilisation.
+        Equation in plain text: M inputs, K transmitters, mu packets/s of one, C of all, N flows, U utilisation.
     source : str
-        Where it is written.
+        Reference.
     assumes : tuple of str
-        What has to hold for it to be meant.
+        Assumptions of the rule.
     """
 
     name: str
@@ -34,16 +34,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class Word:
-    """What one of the words is that a model takes.
+    """Description of a choice that a model accepts.
 
     Attributes
     ----------
     title : str
-        As people write it.
+        Display name.
     help : str
-        In a line.
+        Description in one line.
     source : str
-        Where it is written.
+        Reference.
     """
 
     title: str

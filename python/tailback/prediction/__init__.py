@@ -1,4 +1,4 @@
-"""Answers without a simulation: how much buffer a bottleneck needs, and what a scenario will measure."""
+"""Predictions without a simulation: the buffer size that a bottleneck needs, and the results of a scenario by models."""
 
 from tailback.prediction._buffer_size import Answer, BufferAnswers, size_buffer
 from tailback.prediction._outcome import Applied, Comparison, Unmodelled

@@ -1,4 +1,4 @@
-"""Buffer against utilisation: a curve for every rule that relates them, a mark for the others."""
+"""Plot of utilisation over buffer size: a curve for each rule that relates them, a line for each of the other rules."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 __all__ = ["curves", "plot"]
 
-# Enough for a smooth line over six decades.
+# Number of points of a curve; smooth over six decades.
 _POINTS = 200
-# That the loss models take; beyond it nothing is lost that could be drawn.
+# Maximum buffer of the loss models; losses beyond it are not visible.
 _MOST_BUFFER = 1e9
-# Utilisation at which the name of a line without one begins.
+# Utilisation at the start of the label of a vertical line.
 _LOWEST = 0.02
 
 
 def plot(question: Question, answers: Mapping[str, int]) -> Figure:
-    """See `BufferAnswers.plot`. `answers` has the buffer of each rule that gives one, in packets."""
+    """See `BufferAnswers.plot`. `answers` maps the rules to their buffers in packets."""
     require()
     import matplotlib.pyplot as plt
     import numpy as np
@@ -48,12 +48,12 @@ def plot(question: Question, answers: Mapping[str, int]) -> Figure:
         axis.set_xlim(0, float(buffers[-1]))
         axis.set_ylim(0, 1.02)
         axis.set_xlabel("buffer, packets")
-        axis.set_title("utilisation that a buffer gives", loc="left", fontsize=9, color="#333333")
+        axis.set_title("utilisation at a buffer size", loc="left", fontsize=9, color="#333333")
         axis.yaxis.set_major_formatter(lambda share, _place: f"{100 * share:.0f} %")
         marks = _mark(axis, question.target, answers, set(found))
         figure.canvas.draw()
         name_ends(axis, ends, end=-1)
-        # Names of lines take their room from the axes, and the curves move.
+        # Labels of lines reduce the axes, so the curves move.
         figure.canvas.draw()
         for mark in marks:
             _clear(mark, axis, [(buffers, utilisation) for utilisation in found.values()])
@@ -61,7 +61,7 @@ def plot(question: Question, answers: Mapping[str, int]) -> Figure:
 
 
 def curves(question: Question, buffers: NDArray[np.floating[Any]]) -> dict[str, NDArray[Any]]:
-    """Utilisation over `buffers` by each rule that has an answer, and by the closed loop behind the trunk rule."""
+    """Utilisation over `buffers` by each rule that has an answer, and by the closed loop of the trunk rule."""
     bottleneck: dict[str, Any] = {
         "transmitters": question.transmitters,
         "rate_bps": question.rate_bps,
@@ -89,13 +89,13 @@ def curves(question: Question, buffers: NDArray[np.floating[Any]]) -> dict[str, 
         try:
             found[name] = line()
         except ParameterError:
-            # A rule that has no answer at all has no curve either; the table says why.
+            # A rule without any answer has no curve; the table gives the reason.
             continue
     return found
 
 
 def _closed_loop(question: Question, buffers: NDArray[Any], bottleneck: dict[str, Any]) -> NDArray[Any]:
-    """Missing where the loss model is beyond its range. Without a number of inputs arrivals are a Poisson process."""
+    """Utilisation of the closed loop; NaN outside the range of the loss model. Without `inputs` arrivals are Poisson."""
     import numpy as np
 
     inputs: dict[str, Any] = {"inputs": question.inputs or 1_000_000, "model": "g1dm" if question.inputs else "mmkkb"}
@@ -104,7 +104,7 @@ def _closed_loop(question: Question, buffers: NDArray[Any], bottleneck: dict[str
 
 
 def _mark(axis: Axes, target: float, answers: Mapping[str, int], drawn: set[str]) -> list[Annotation]:
-    """The target's buffer on each curve, and the buffers of rules that promise no utilisation, whose names are returned."""
+    """Mark the target's buffer on each curve, and the buffers of rules without a curve. Returns the labels of the latter."""
     lines: dict[int, list[str]] = {}
     for name, buffer in answers.items():
         if name in drawn:
@@ -121,7 +121,7 @@ def _mark(axis: Axes, target: float, answers: Mapping[str, int], drawn: set[str]
 
 
 def _clear(name: Annotation, axis: Axes, curves: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> None:
-    """Moves a name up its line to where no curve crosses it; it stays at the foot where there is no such place."""
+    """Move a label up along its line to a place that no curve crosses; it stays at the bottom if there is none."""
     import numpy as np
     from matplotlib.path import Path
 

@@ -1,4 +1,4 @@
-"""`tailback.size_buffer`: every rule's answer side by side, why they differ, and which of them is meant for the case."""
+"""`tailback.size_buffer`: the answers of all buffer sizing rules, why they differ, and which of them applies."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ __all__ = ["Answer", "BufferAnswers", "size_buffer"]
 
 @dataclass(frozen=True)
 class Answer:
-    """One rule's.
+    """The answer of one sizing rule.
 
     Attributes
     ----------
     rule : Rule
-        Its idea, equation, source and assumptions.
+        Description of the rule, with equation, source and assumptions.
     buffer, most : int or None
-        Packets, and the other end of a range; None where the rule has no answer.
+        Buffer size in packets, and the upper end if it is a range; None if the rule has no answer.
     bytes, delay_s : float or None
-        The same in bytes, and as the time that the bottleneck takes to send them.
+        The buffer size in bytes, and the time in which the bottleneck transmits it.
     meant : bool
-        Whether nothing known contradicts the rule's assumptions.
+        Whether the rule applies: nothing known contradicts its assumptions.
     why : str
-        What does, or why there is no answer; where it is meant, what must be ensured.
+        The violated assumption, or why there is no answer; if the rule applies, the conditions that must be ensured.
     """
 
     rule: Rule
@@ -49,19 +49,19 @@ class Answer:
 
 @dataclass(frozen=True)
 class BufferAnswers(Sequence[Answer]):
-    """All answers, in the order of `models.SIZING_RULES`.
+    """The answers of all sizing rules, in the order of `models.SIZING_RULES`.
 
     Attributes
     ----------
     question : Question
-        What was asked, in numbers.
+        The question in numbers.
     asked : str
-        The same in a line.
+        The question in one line.
     answers : tuple of Answer
     recommended : Answer or None
-        The one that is meant for this case; None where no buffer reaches the target.
+        The answer that applies to this case; None if no buffer reaches the target.
     advice : str
-        Why, in a sentence or two.
+        The reason in one or two sentences.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class BufferAnswers(Sequence[Answer]):
     advice: str
 
     def __getitem__(self, key: Any) -> Any:
-        """By name of the rule, or by place."""
+        """An answer by name of its rule, or by index."""
         if isinstance(key, str):
             by_name = {answer.rule.name: answer for answer in self.answers}
             if key not in by_name:
@@ -91,7 +91,7 @@ class BufferAnswers(Sequence[Answer]):
         return len(self.answers)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in types that JSON has."""
+        """All answers, in types that JSON supports."""
         question = {name: value for name, value in vars(self.question).items() if name not in ("base_rtt", "doubts")}
         return {
             "question": {**question, "base_rtt": vars(self.question.base_rtt), "doubts": list(self.question.doubts)},
@@ -118,7 +118,7 @@ class BufferAnswers(Sequence[Answer]):
         return notebook(self.asked, tables=[table], lists=lists)
 
     def plot(self) -> Figure:
-        """Buffer against utilisation by every rule that relates them, with the target and the other rules' buffers."""
+        """Plot utilisation over buffer size for every rule that relates them, with the target and the other rules' buffers."""
         from tailback.prediction._buffer_plot import plot
 
         return plot(self.question, {answer.rule.name: answer.buffer for answer in self.answers if answer.buffer is not None})
@@ -139,42 +139,44 @@ def size_buffer(
     window: int | None = None,
     link: str | None = None,
 ) -> BufferAnswers:
-    """How much buffer does a bottleneck need for a utilisation? Every rule's answer, and which one is meant for the case.
+    """Compute the buffer size that a bottleneck needs for a target utilisation, by every sizing rule.
+
+    The result contains the answer of every rule, and recommends the one whose assumptions hold.
 
     Parameters
     ----------
     scenario : Scenario or mapping, optional
-        Where all that is not given below comes from; then `rate`, `base_rtt` and `flows` may be left out.
+        A scenario that supplies the values not given below; `rate`, `base_rtt` and `flows` are optional then.
     target : str or float
-        Share of the capacity to be used: ``"80 %"`` or ``0.8``; above 0, at most 1.
+        Target utilisation of the link: ``"80 %"`` or ``0.8``; above 0, at most 1.
     rate : str
-        Of each transmitter: ``"40 Gbps"``.
+        Rate of each transmitter: ``"40 Gbps"``.
     base_rtt : str, list or mapping
-        Round trips without queueing, serialisation included: ``"100 ms"``, one for each flow, or a distribution such as
+        RTT without queueing delay but with serialisation: ``"100 ms"``, one per flow, or a distribution, for example
         ``{"uniform": ["60 ms", "180 ms"]}``.
     flows : int
-        Long-lived flows, 1 to 10^9.
+        Number of long-lived flows, 1 to 10^9.
     transmitters : int, optional
-        That share the buffer: 1 for a link, K for a trunk of K wavelengths.
+        Number of transmitters that share the buffer: 1 for a link, K for a trunk of K wavelengths.
     inputs : int, optional
-        Input links, each as fast as one transmitter; so many that they do not matter if not given.
+        Number of input links, each as fast as one transmitter; by default unlimited.
     packet : str, optional
-        Size on the wire; ``"1500 B"`` if not given.
+        Packet size on the wire; by default ``"1500 B"``.
     access_rate : str, optional
-        Rate of each sender's own link.
+        Rate of each sender's access link.
     paced : bool, optional
-        Whether senders spread their packets over the round trip.
+        Whether senders pace their packets.
     window : int, optional
-        Largest window of a flow in packets.
+        Maximum window of a flow in packets.
     link : str, optional
-        The link of the scenario to size, if not the one with the least capacity per TCP flow.
+        Link of the scenario whose buffer is sized, by default the one with the smallest capacity per TCP flow.
 
     Raises
     ------
     ScenarioError
-        Every fault of the question, with its place, and of the scenario.
+        An argument or the scenario is not valid; lists every problem with its place.
     ParameterError
-        If the scenario has no such bottleneck.
+        The scenario has no such bottleneck.
     """
     given = {name: value for name, value in locals().items() if name not in ("scenario", "link") and value is not None}
     described = scenario if scenario is None or isinstance(scenario, Scenario) else Scenario(scenario)
@@ -182,7 +184,7 @@ def size_buffer(
 
 
 def answer(question: Question) -> BufferAnswers:
-    """The answers to a question in numbers."""
+    """Compute the answers to a question in numbers."""
     asked, judged, recommended, advice = _core.buffer_answers(question)
     answers = tuple(_answer(question, *each) for each in judged)
     by_name = {one.rule.name: one for one in answers}

@@ -1,4 +1,4 @@
-"""Datagrams at the first link that they reach: queues in equilibrium."""
+"""Datagram flows at their first link: queues in equilibrium."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tailback.prediction._outcome import Outcome
 
 __all__ = ["misfit_of_port", "misfit_of_sending", "predict_datagrams"]
 
-# Places that stand for an unlimited buffer: at any load that has an equilibrium worth naming, as good.
+# Buffer that approximates an unlimited one at any load with a reasonable equilibrium.
 _ROOMY = 1_000_000
 
 
 @dataclass(frozen=True)
 class _Source:
-    """A group of datagrams in numbers: of one flow, packets per second, payload and wire bytes."""
+    """Numbers of a datagram group: packets per second of one flow, payload and wire bytes."""
 
     group: DatagramGroup
     packets_per_s: float
@@ -36,7 +36,7 @@ class _Queue:
 
 
 def predict_datagrams(network: Network, outcome: Outcome) -> None:
-    """Every link that only datagrams cross, all of them for the first time, and none from an alternating source."""
+    """Predict every link with datagram flows only, if it is the first link of all of them and no source is alternating."""
     for name, port in network.ports.items():
         crossing = network.crossing(name)
         groups = [group for group in crossing if isinstance(group, DatagramGroup) and not group.alternates]
@@ -51,27 +51,27 @@ def predict_datagrams(network: Network, outcome: Outcome) -> None:
 
 
 def _source(group: DatagramGroup) -> _Source | str:
-    """The group's packets, or why they are not those of a model."""
+    """The packet process of a group, or the reason why no model covers it."""
     source = group.source
     if source.kind != "poisson" or source.packet_bytes is None or source.packets_per_s is None:
         return "packets do not arrive as a Poisson process"
     if source.size == "exponential" and source.header:
-        return "packets are neither of one size nor exponential with their headers"
+        return "packet sizes, including headers, are neither constant nor exponential"
     on_wire = source.packet_bytes + source.header
     return _Source(group, source.packets_per_s, source.packet_bytes, on_wire, source.size == "exponential")
 
 
 def _misfit(port: Port, groups: list[DatagramGroup], sources: list[_Source | str]) -> tuple[str, str] | None:
-    """The first assumption that fails at this link, with its place."""
+    """The first violated assumption at this link, with its path."""
     at = f"links.{port.name}"
     for group, source in zip(groups, sources, strict=True):
         place = f"flows.{group.name}"
         if isinstance(source, str):
             return place, source
         if group.path is None or group.path[0] != port.name:
-            return at, f"{place} reaches it over other links, which change the process of arrivals"
+            return at, f"{place} reaches it over other links, which change the arrival process"
         if group.sender_access_bps is not None or group.jitter_s or group.processing:
-            return place, "a private link, jitter or processing changes the process of arrivals"
+            return place, "a private link, jitter or processing changes the arrival process"
         why = misfit_of_sending(group)
         if why:
             return why
@@ -82,16 +82,16 @@ def _misfit(port: Port, groups: list[DatagramGroup], sources: list[_Source | str
 
 
 def misfit_of_sending(group: Group) -> tuple[str, str] | None:
-    """What no queue in equilibrium has: cells, or a beginning or an end."""
+    """Assumptions of all queues in equilibrium: packets instead of cells, and flows that last for the whole run."""
     if group.in_cells:
         return f"flows.{group.name}", "packets travel in cells"
     if not group.greedy or group.stops:
-        return f"flows.{group.name}", "does not send for the whole run"
+        return f"flows.{group.name}", "does not send during the whole run"
     return None
 
 
 def misfit_of_port(port: Port) -> tuple[str, str] | None:
-    """Models are of places for packets, taken as they come."""
+    """Assumptions about a port: a drop-tail queue that counts packets."""
     at = f"links.{port.name}"
     if port.unmodelled:
         return at, f"it {port.unmodelled}"
@@ -100,7 +100,7 @@ def misfit_of_port(port: Port) -> tuple[str, str] | None:
     if port.listed_drops:
         return f"{at}.loss.drops", "listed packets are discarded"
     if port.buffer is not None and port.unit != "packets":
-        return f"{at}.queue.buffer", "the buffer is counted in bytes, models count packets"
+        return f"{at}.queue.buffer", "the buffer is in bytes, but models count packets"
     return None
 
 
@@ -111,7 +111,7 @@ def _predict_port(network: Network, outcome: Outcome, port: Port, sources: list[
     waiting = port.waiting_places()
     names = [f"links.{port.name}", *(f"flows.{source.group.name}" for source in sources)]
     if waiting is None and load >= 1:
-        outcome.leave(names[0], f"a load of {load:.3g} with room for everything has no equilibrium")
+        outcome.leave(names[0], f"a load of {load:.3g} with an unlimited buffer has no equilibrium")
         outcome.queues[port.name]["utilisation"] = 1.0
         return
     queue = _queue(port, load, waiting, exponential=sources[0].exponential)
@@ -134,18 +134,18 @@ def _predict_port(network: Network, outcome: Outcome, port: Port, sources: list[
 
 
 def _deliver(network: Network, outcome: Outcome, group: Group, sent_bps: float, lost: float) -> None:
-    """What arrives of the payload that each flow sends, if none is lost beyond its first link."""
+    """Goodput of each flow, if nothing is lost beyond its first link."""
     later = (group.path or ())[1:]
     ports = [network.ports[name] for name in later]
     if any(port.buffer is not None or port.random_loss or port.unmodelled for port in ports):
-        outcome.leave(f"flows.{group.name}", "losses beyond its first link are in no model")
+        outcome.leave(f"flows.{group.name}", "no model covers losses beyond its first link")
         return
     outcome.flows[group.name]["goodput_bps"][:] = sent_bps * (1 - lost)
     outcome.flows[group.name]["loss_share"][:] = lost
 
 
 def _queue(port: Port, load: float, waiting: int | None, *, exponential: bool) -> _Queue | str:
-    """Loss and wait by the model that is meant for this port, or why there is none."""
+    """Loss and wait by the model that applies to this port, or the reason why there is none."""
     servers = port.transmitters
     places = _ROOMY if waiting is None else servers + waiting
 
@@ -158,11 +158,11 @@ def _queue(port: Port, load: float, waiting: int | None, *, exponential: bool) -
         queue: Any = models.mmck(load, servers, places)
         name = f"M/M/{servers}"
     elif servers > 1:
-        return f"packets of one size on {servers} transmitters with waiting places are in no model"
+        return f"no model covers packets of constant size on {servers} transmitters with a buffer"
     elif waiting is None:
         return _Queue("M/D/1", "Pollaczek-Khinchine", 0.0, float(models.md1_mean_wait(load)))
     elif places > 10_000:
-        return f"M/D/1/{places} is beyond the 10000 places of its model"
+        return f"M/D/1/{places} exceeds the limit of the model, 10000 places"
     else:
         queue, name = models.md1k(load, places), "M/D/1"
     return _Queue(

@@ -1,4 +1,4 @@
-"""FAST and Vegas on one bottleneck with room for what they keep in it: at rest, all at once or one by one."""
+"""FAST and Vegas at a bottleneck with enough buffer: equilibrium with simultaneous or sequential starts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tailback.prediction._outcome import Outcome
 
 __all__ = ["DELAY_BASED", "predict_delay_based"]
 
-# Words of the scenario.
+# Names of the controllers in a scenario.
 DELAY_BASED = ("fast", "vegas")
 
 TOGETHER = "equilibrium of delays"
-WITHIN = "each flow keeps alpha to beta in the queue: how many, and so how long packets wait, is in no model"
+WITHIN = "each flow keeps alpha to beta packets in the queue; no model gives their number, nor the waiting time"
 
-# Base round trips after which flows are taken to be at rest.
+# Number of base RTTs after which flows count as being in equilibrium.
 AT_REST = 100
 
 
 def predict_delay_based(outcome: Outcome, groups: list[TcpGroup], port: Port | str) -> None:
-    """Rates and queue in equilibrium. `port`: the bottleneck, or why there is none."""
+    """Predict rates and queue in equilibrium. `port` is the bottleneck, or the reason why there is none."""
     import numpy as np
 
     where = f"flows.{groups[0].name}"
@@ -32,11 +32,11 @@ def predict_delay_based(outcome: Outcome, groups: list[TcpGroup], port: Port | s
         return
     laws = {group.tcp.controller for group in groups}
     if len(laws) > 1:
-        outcome.leave(where, f"{' and '.join(sorted(laws))} share the bottleneck, the models are for one of them alone")
+        outcome.leave(where, f"{' and '.join(sorted(laws))} share the bottleneck, but models are for one controller alone")
         return
     for group in groups:
         if group.tcp.keeps_packets is None and group.tcp.keeps_pps is None:
-            outcome.leave(f"flows.{group.name}.tcp.controller", "its flows drain the queue, models are for flows that do not")
+            outcome.leave(f"flows.{group.name}.tcp.controller", "its flows drain the queue, but models are for flows that do not")
             return
     if len({group.tcp.packet_bytes for group in groups}) > 1:
         outcome.leave(f"links.{port.name}", "packets of several sizes share it")
@@ -48,7 +48,7 @@ def predict_delay_based(outcome: Outcome, groups: list[TcpGroup], port: Port | s
     shares, queue = found.shares, found.queue
     waiting = port.waiting_places()
     if waiting is not None and queue > waiting:
-        why = f"the flows want to keep {queue:.4g} packets in a queue of {waiting}: what overflow does is in no model"
+        why = f"the flows keep {queue:.4g} packets in a queue of {waiting}, and no model covers the overflow"
         outcome.leave(f"links.{port.name}.queue.buffer", why)
         return
     keeps_alpha = laws == {"fast"} or found.model != TOGETHER
@@ -56,13 +56,13 @@ def predict_delay_based(outcome: Outcome, groups: list[TcpGroup], port: Port | s
     at = [f"links.{port.name}", *(f"flows.{group.name}" for group in groups)]
     simplifies = [found.simplifies]
     if laws == {"vegas"}:
-        simplifies.append("each flow keeps alpha in the queue, where alpha to beta would do" if keeps_alpha else WITHIN)
+        simplifies.append("each flow keeps alpha in the queue, although alpha to beta is possible" if keeps_alpha else WITHIN)
     outcome.say(found.model, found.source, at, simplifies)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """Shares of the flows in the order of the groups, and packets that wait."""
+    """Shares of the flows in the order of the groups, and number of queued packets."""
 
     model: str
     source: str
@@ -72,44 +72,46 @@ class _Found:
 
 
 def _together(groups: list[TcpGroup]) -> _Found | None:
-    """All start at once, find the queue empty, and keep what they want in it: rates are in proportion to that."""
+    """Simultaneous starts: flows measure the base RTT of the empty path, and rates are proportional to the packets they keep."""
     import numpy as np
 
     kept = np.array([_kept(group, rtt) for group in groups for rtt in group.base_rtts_s])
-    simplifies = "all flows know the round trip of the empty path"
+    simplifies = "all flows know the base RTT of the empty path"
     return _Found(TOGETHER, "cui-thesis, equations (4.6) and (4.8)", simplifies, kept / kept.sum(), kept.sum())
 
 
 def _kept(group: TcpGroup, base_rtt_s: float) -> float:
-    """Packets that a flow which knows its path keeps in the queue."""
+    """Number of packets in the queue of a flow with a correct base RTT."""
     if group.tcp.keeps_packets is not None:
         return group.tcp.keeps_packets
     return (group.tcp.keeps_pps or 0.0) * base_rtt_s
 
 
 def _one_by_one(outcome: Outcome, groups: list[TcpGroup], starts: Any, port: Port) -> _Found | None:
-    """Each takes the queue that it finds for propagation."""
+    """Sequential starts: each flow mistakes the existing queueing delay for propagation delay."""
     import numpy as np
 
     where = f"flows.{groups[0].name}.start"
     apart = float(np.diff(np.sort(starts)).min())
     rtts = [rtt for group in groups for rtt in group.base_rtts_s]
     if apart < AT_REST * max(rtts):
-        why = f"flows start {apart:.3g} s apart: models are for all at once, or each once those before it are at rest"
+        why = (
+            f"flows start {apart:.3g} s apart; models are for simultaneous starts, or one after another in equilibrium"
+        )
         outcome.leave(where, why)
         return None
     if len({(group.tcp.keeps_packets, group.tcp.keeps_pps) for group in groups}) > 1:
-        outcome.leave(where, "flows that start one by one want different queues: models are for equal ones")
+        outcome.leave(where, "flows that start sequentially have different queue targets; models are for equal ones")
         return None
     place = np.argsort(np.argsort(starts)) + 1
     tcp = groups[0].tcp
-    simplifies = "each flow starts when those before it are at rest, and takes the queue that it finds for propagation"
+    simplifies = "each flow starts when earlier ones are in equilibrium, and mistakes the existing queueing delay for propagation"
     if tcp.keeps_packets is not None:
         arrived = models.fast_arrivals(arrived=len(starts), flow=place)
         queue = tcp.keeps_packets * float(np.ravel(arrived.queue)[0])
         return _Found("arrivals one by one", "cui-thesis, equations (4.19) and (4.20)", simplifies, arrived.share, queue)
     if len(set(rtts)) > 1:
-        outcome.leave(where, "flows of Vegas that start one by one have different round trips: models are for equal ones")
+        outcome.leave(where, "flows of Vegas that start sequentially have different RTTs; models are for equal ones")
         return None
     capacity_pps = port.capacity_bps / (8 * tcp.packet_bytes)
     arrived = models.vegas_arrivals(alpha_pps=tcp.keeps_pps or 0.0, capacity_pps=capacity_pps, arrived=len(starts), flow=place)
@@ -118,7 +120,7 @@ def _one_by_one(outcome: Outcome, groups: list[TcpGroup], starts: Any, port: Por
 
 
 def _fill(outcome: Outcome, groups: list[TcpGroup], port: Port, shares: Any, queue: float) -> None:
-    """The link is full, and nothing is lost."""
+    """Fill in the results: the link is full, and nothing is lost."""
     tcp = groups[0].tcp
     wait_s = queue * 8 * tcp.packet_bytes / port.capacity_bps
     held = queue + (port.transmitters if port.counts_in_service else 0)

@@ -1,4 +1,4 @@
-"""The network of a scenario as models see it, in the scenario's words: ports, groups, and round trips before anything is sent."""
+"""The network of a scenario in the form that models use: ports, groups, and base RTTs."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class Port:
     Attributes
     ----------
     name : str
-        As a path has it: ``bottleneck``, ``bottleneck.reverse``.
+        Path of the port: ``bottleneck``, ``bottleneck.reverse``.
     rate_bps : int
-        Of one transmitter.
+        Rate of one transmitter.
     transmitters : int
     cuts_through : bool
-        Whether it decides on a packet's head.
+        Whether it forwards a packet when its head has arrived.
     buffer : int or None
-        In `unit`; None where there is room for everything.
+        Buffer size in `unit`; None if unlimited.
     unit : str
-        ``packets`` (also where they are cells) or ``bytes``.
+        ``packets`` (also for cells) or ``bytes``.
     counts_in_service : bool
-        Whether the packet being sent holds a place.
+        Whether the packet in transmission occupies the buffer.
     policy : str
-        As the scenario writes it; ``user`` of user code.
+        Name in the scenario; ``user`` for user code.
     random_loss : float
         Probability that a packet is lost.
     listed_drops : int
-        How many packets the scenario lists to be discarded.
+        Number of packets that the scenario lists as discarded.
     unmodelled : str or None
-        What the link does that is in no closed form: ``has jitter``, ``follows a delivery trace``, ...
+        Behaviour of the link that no closed form covers: ``has jitter``, ``follows a delivery trace``, ...
     """
 
     name: str
@@ -62,7 +62,7 @@ class Port:
         return self.rate_bps * self.transmitters
 
     def waiting_places(self) -> int | None:
-        """Packets that can wait, where the buffer is counted in packets."""
+        """Number of packets that can wait, if the buffer is in packets."""
         if self.buffer is None or self.unit != "packets":
             return None
         return max(0, self.buffer - self.transmitters) if self.counts_in_service else self.buffer
@@ -70,11 +70,11 @@ class Port:
 
 @dataclass(frozen=True)
 class Tcp:
-    """What the TCP flows of a group have in common; sizes in bytes, windows in segments.
+    """Settings that the TCP flows of a group have in common; sizes in bytes, windows in segments.
 
-    `controller` and `recovery` are words of the scenario, ``user`` of user code; `pacing_bps` is the rate of a fixed window that
-    has one; `keeps_packets` what each flow keeps in the queue, of laws that do without draining it, `keeps_pps` the same where it
-    is given as a rate.
+    `controller` and `recovery` are names in the scenario, ``user`` for user code. `pacing_bps` is the rate of a fixed window with
+    a rate. `keeps_packets` is the number of packets that each flow keeps in the queue, for controllers that do not drain it;
+    `keeps_pps` is the same if it is given as a rate.
     """
 
     controller: str
@@ -94,22 +94,22 @@ class Tcp:
 
     @property
     def packet_bytes(self) -> int:
-        """A full data packet on the wire."""
+        """Size of a full data packet on the wire."""
         return self.mss + self.header
 
     @property
     def segments_per_increase(self) -> int:
-        """Segments that open the window as one does: b of the models, 1 where what is acknowledged is counted (RFC 3465)."""
+        """Segments per window increase: b of the models; 1 with appropriate byte counting (RFC 3465)."""
         return 1 if self.counts_bytes else self.segments_per_ack
 
     @property
     def halves(self) -> bool:
-        """Whether the window falls by half for each loss and grows by a segment a round trip, as the models of TCP have it."""
+        """Whether the window halves at each loss and grows by one segment per RTT, as in the models of TCP."""
         return self.controller == "reno"
 
     @property
     def final_window(self) -> int | None:
-        """The window in whole segments that a flow ends at if nothing is ever lost, where its controller leaves no doubt."""
+        """The final window of a flow without losses, in whole segments, if its controller defines one."""
         match self.controller:
             case "reno" | "cubic":
                 return self.receiver_window
@@ -121,10 +121,10 @@ class Tcp:
 
 @dataclass(frozen=True)
 class Source:
-    """What sends the datagrams of each flow of a group.
+    """The source of the datagrams of each flow of a group.
 
-    `kind` is a word of the scenario; `packet_bytes` is the mean payload, `packets_per_s` how many there are, both None of user
-    code; `rate_bps` and `mean_idle_s` are those of an alternating source.
+    `kind` is a name in the scenario. `packet_bytes` is the mean payload and `packets_per_s` the packet rate; both are None for
+    user code. `rate_bps` and `mean_idle_s` belong to an alternating source.
     """
 
     kind: str
@@ -138,9 +138,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Group:
-    """Flows of one kind. `path` is ports by name, None where its flows differ; access rates are the least of its flows.
+    """A group of flows. `path` lists ports by name, or is None if the flows' paths differ; access rates are minima over the
+    flows.
 
-    `paths` are those of its flows, and `path_of_flows` the place there of each flow's, empty where there is but one.
+    `paths` are the paths of the flows, and `path_of_flows` their indices per flow, empty if there is only one path.
     """
 
     name: str
@@ -167,11 +168,11 @@ class Group:
         return [found[place] for place in range(len(self.paths))]
 
     def count_across(self, port: str) -> int:
-        """How many of its flows cross the port."""
+        """Number of its flows that cross the port."""
         return sum(count for path, count in zip(self.paths, self._flows_by_path, strict=True) if port in path)
 
     def across(self, port: str) -> Self:
-        """The same of those flows only that cross the port."""
+        """The group reduced to the flows that cross the port."""
         if self.count_across(port) == self.count:
             return self
         crossing = {place for place, path in enumerate(self.paths) if port in path}
@@ -187,7 +188,7 @@ class Group:
 
 @dataclass(frozen=True)
 class TcpGroup(Group):
-    """Flows of TCP. `ways_back` are those of their acknowledgements, as ports by name."""
+    """TCP flows. `ways_back` are the paths of their acknowledgements, as ports by name."""
 
     tcp: Tcp
     ways_back: tuple[tuple[str, ...], ...]
@@ -195,18 +196,18 @@ class TcpGroup(Group):
 
 @dataclass(frozen=True)
 class DatagramGroup(Group):
-    """Flows of datagrams."""
+    """Datagram flows."""
 
     source: Source
 
     @property
     def alternates(self) -> bool:
-        """Whether its flows send a datagram, are idle, and so on."""
+        """Whether its flows alternate between one datagram and an idle time."""
         return self.source.kind == "alternating"
 
 
 class Network:
-    """What a scenario describes. Nothing is simulated; `seed`, if given, replaces the scenario's own."""
+    """The network of a scenario, without simulating it; `seed` overrides the scenario's."""
 
     def __init__(self, scenario: Scenario, seed: int | None = None) -> None:
         text, base_rtts = scenario._outline(seed)
@@ -234,11 +235,11 @@ class Network:
         return self.ports[name]
 
     def crossing(self, port: str) -> list[Group]:
-        """Groups whose data crosses the port, or may."""
+        """Groups whose data crosses the port, or may cross it."""
         return [group for group in self.groups if group.path is None or port in group.path]
 
     def inputs(self, port: str) -> int | None:
-        """Links that feed the port one transmitter's rate each; None where flows come over links of their own instead."""
+        """Number of links at a transmitter's rate that feed the port; None if flows start at the port or the rates differ."""
         feeding: set[str] = set()
         for path in {path for group in self.groups for path in group.paths if port in path}:
             if path.index(port) == 0:

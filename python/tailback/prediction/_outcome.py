@@ -1,4 +1,4 @@
-"""What models have said so far: numbers by flow and by queue, and what was left out."""
+"""Accumulated results of a prediction: numbers by flow and by queue, applied models, and excluded parts."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ __all__ = ["Applied", "Comparison", "Outcome", "Unmodelled"]
 
 @dataclass(frozen=True)
 class Applied:
-    """A model at work.
+    """A model that was applied.
 
     Attributes
     ----------
     model : str
-        Its name, such as ``M/D/1``.
+        Name, for example ``M/D/1``.
     source : str
     at : tuple of str
-        Links and groups that it speaks of, as paths: ``links.bottleneck``, ``flows.web``.
+        Paths of the links and groups that it covers: ``links.bottleneck``, ``flows.web``.
     simplifies : tuple of str
-        What it simplifies here.
+        Simplifications in this case.
     warnings : tuple of str
-        Where it is known to be off here, and by how much, or where nobody has measured it.
+        Known or unknown errors of the model in this case.
     """
 
     model: str
@@ -41,7 +41,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Unmodelled:
-    """A part of the scenario that was left out: `at`, and `why`, the assumption that fails."""
+    """A part of the scenario that no model covers: its path `at`, and the violated assumption `why`."""
 
     at: str
     why: str
@@ -49,7 +49,7 @@ class Unmodelled:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A quantity of a queue or a group, predicted and measured."""
+    """Predicted and measured value of a quantity of a queue or a group."""
 
     of: str
     quantity: str
@@ -58,7 +58,7 @@ class Comparison:
 
     @property
     def distance(self) -> float:
-        """Predicted over measured, less 1; the difference of shares of the time or of packets."""
+        """Predicted divided by measured, minus 1; the difference for shares of time or of packets."""
         if self.quantity in ("utilisation", "loss_share"):
             return self.predicted - self.measured
         if self.predicted == self.measured:
@@ -67,7 +67,7 @@ class Comparison:
 
 
 class Outcome:
-    """Collects what models say. What nobody says is NaN."""
+    """Collects the results of models. Values that no model predicts are NaN."""
 
     def __init__(self, network: Network) -> None:
         import numpy as np

@@ -1,4 +1,4 @@
-"""`tailback.predict`: what a scenario will measure, by the models whose assumptions it meets, and what no model is meant for."""
+"""`tailback.predict`: predict the results of a scenario by the models whose assumptions hold."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ __all__ = ["Prediction", "predict"]
 
 _FLOWS = ("base_rtt_s", "goodput_bps", "loss_share")
 _QUEUES = ("loss_share", "utilisation", "mean_queue_units", "mean_wait_s")
-# Rows of a table that the text shows.
+# Maximum number of rows of a table in the text output.
 _ROWS = 12
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """The quantities of a run, under the same names and in the same rows, without running it.
+    """Predicted quantities of a run, with the names and rows of the run's tables.
 
     Attributes
     ----------
     flows : Table
-        ``group``, ``flow``, ``base_rtt_s``, ``goodput_bps``, ``loss_share``; NaN where no model is meant for it.
+        ``group``, ``flow``, ``base_rtt_s``, ``goodput_bps``, ``loss_share``; NaN if no model applies.
     queues : Table
-        ``queue``, ``loss_share``, ``utilisation``, ``mean_queue_units``, ``mean_wait_s``; likewise.
+        ``queue``, ``loss_share``, ``utilisation``, ``mean_queue_units``, ``mean_wait_s``; NaN if no model applies.
     groups : Table
         ``group``, ``flows`` and ``goodput_bps``, the sum over its flows.
     models : tuple of Applied
-        Which model says what, its source, what it simplifies here, and where it is known to be off.
+        The applied models, with their sources, simplifications in this case, and known errors.
     not_modelled : tuple of Unmodelled
-        What was left out, and the assumption that fails.
+        The parts that no model covers, with the violated assumptions.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Prediction:
     not_modelled: tuple[Unmodelled, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in types that JSON has but for NaN."""
+        """All results, in types that JSON supports except NaN."""
         return {
             "name": self.name,
             "tables": {table.name: table.to_dict() for table in (self.groups, self.queues, self.flows)},
@@ -66,7 +66,7 @@ class Prediction:
         }
 
     def compare(self, run: Run) -> list[Comparison]:
-        """Each predicted utilisation, loss and wait of a queue and goodput of a group, with what a run measured."""
+        """Compare the predicted utilisation, loss and wait of queues and the goodput of groups with the results of a run."""
         rows = []
         for table, measured, key, columns in (
             (self.queues, run.queues, "queue", ("utilisation", "loss_share", "mean_wait_s")),
@@ -116,24 +116,25 @@ class Prediction:
 
 
 def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> Prediction:
-    """Predict what a scenario would measure, wherever a model's assumptions hold, and say which one fails where they do not.
+    """Predict the results of a scenario without a simulation, by the models whose assumptions hold.
 
     Datagrams: M/D/1, M/M/1, their finite forms, M/M/c/K and Erlang B. Inputs of a switch that share a trunk: the exact chain
-    without places, otherwise the loss model that is most accurate according to `tailback.models.trunk_accuracy`. TCP without
-    random loss: the window over the round trip, the sawtooth of one flow, a trunk in closed loop, windows whose sum is normal,
-    what flows of FAST or Vegas keep in the queue. TCP with random loss: Padhye.
+    without a buffer, otherwise the loss model with the smallest error according to `tailback.models.trunk_accuracy`. TCP without
+    random loss: window divided by RTT, the sawtooth of a single flow, a trunk in closed loop, normally distributed total window,
+    and the equilibrium of FAST or Vegas. TCP with random loss: Padhye. The result also lists the parts that no model covers, with
+    the violated assumptions.
 
     Parameters
     ----------
     scenario : Scenario or mapping
-        As `simulate` takes it.
+        A scenario as for `simulate`.
     seed : int, optional
-        Instead of the scenario's own; round trips may be drawn from it.
+        Seed to use instead of the scenario's; RTTs may depend on it.
 
     Raises
     ------
     ScenarioError
-        The description cannot run.
+        The scenario is not valid.
 
     Examples
     --------
@@ -149,9 +150,9 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     network = Network(described, seed)
     outcome = Outcome(network)
     if network.changes:
-        outcome.leave("timeline", "models describe a steady state, and this changes during the run")
+        outcome.leave("timeline", "models describe a steady state, but the timeline changes it during the run")
     elif never := [group.name for group in network.groups if max(group.starts_s) >= network.duration_s]:
-        outcome.leave(f"flows.{never[0]}.start", "some of its flows never start: the run ends before")
+        outcome.leave(f"flows.{never[0]}.start", "some of its flows start after the end of the run")
     else:
         predict_datagrams(network, outcome)
         predict_trunks(network, outcome)

@@ -1,4 +1,4 @@
-"""How much buffer? The bottleneck and its flows in numbers, from words or from a scenario."""
+"""The input of buffer sizing: a bottleneck and its flows in numbers, from arguments or from a scenario."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tailback.prediction._network import Network, TcpGroup
 
 __all__ = ["Question", "ask", "windows"]
 
-# Flows from which round trips that are spread evenly are as good as uniform.
+# Number of flows from which evenly spaced RTTs are treated as a uniform distribution.
 _MANY = 1000
 
 
@@ -26,22 +26,22 @@ class Question:
     Attributes
     ----------
     rate_bps, packet_bytes : float
-        Of one transmitter, and of a packet on the wire.
+        Rate of one transmitter, and size of a packet on the wire.
     transmitters, flows : int
     base_rtt : RoundTrips
-        Without queueing, serialisation included.
+        RTT without queueing delay, including serialisation.
     target : float
-        Above 0, at most 1.
+        Target utilisation, above 0, at most 1.
     inputs : int or None
-        Input links; None if so many that they do not matter.
+        Number of input links; None for unlimited.
     access_rate_bps : float or None
-        Of the senders' own links, if known.
+        Rate of the senders' access links, if known.
     paced : bool or None
-        Whether senders spread their packets, if known.
+        Whether senders pace their packets, if known.
     window : int or None
-        Largest window of a flow in packets, if there is one.
+        Maximum window of a flow in packets, if any.
     doubts : tuple of str
-        What the scenario has that no rule takes into account.
+        Properties of the scenario that no rule takes into account.
     """
 
     rate_bps: float
@@ -62,29 +62,29 @@ class Question:
 
     @property
     def over_provision(self) -> float | None:
-        """Load of the bottleneck if every flow ran at its largest window."""
+        """Load of the bottleneck if every flow had its maximum window."""
         if self.window is None:
             return None
         return self.flows * self.window * 8 * self.packet_bytes / (self.capacity_bps * self.base_rtt.mean_s)
 
 
 def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *, flags: bool = False) -> Question:
-    """The question in numbers. What is given replaces what the scenario has.
+    """Resolve the question to numbers. Given values override those of the scenario.
 
     Parameters
     ----------
     given : mapping
-        As `tailback.size_buffer` takes it, without what is None.
+        Arguments of `tailback.size_buffer` that are not None.
     flags : bool
         Whether errors name command-line flags.
     """
     if scenario is None:
         if link is not None:
-            raise ParameterError(f"`link` is {link!r}, without a scenario that could have it")
+            raise ParameterError(f"`link` is {link!r}, but there is no scenario to find it in")
         return _read(given, flags=flags)
     network = Network(scenario)
     described = _of_scenario(network, link)
-    # The scenario's own numbers stand in for what is not given, for the reader wants all.
+    # Placeholders for required values that are not given; the scenario's values replace them below.
     filled = {"rate": "1 bps", "base_rtt": "1 s", "flows": 1} | dict(given)
     read = _read(filled, flags=flags)
     fields = {"rate": "rate_bps", "packet": "packet_bytes", "access_rate": "access_rate_bps"}
@@ -93,7 +93,7 @@ def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *
 
 
 def windows(question: Question) -> dict[str, float]:
-    """Window and over-provision: those of the flows, or those with which the document cui-thesis computes (section 3.8.1)."""
+    """Window and over-provisioning: those of the flows, or else those of the document cui-thesis (section 3.8.1)."""
     if question.over_provision is not None and question.over_provision < 1:
         return {"window": float(question.window or 0), "over_provision": question.over_provision}
     window = enachescu_window(
@@ -125,22 +125,22 @@ def _read(given: Mapping[str, Any], *, flags: bool) -> Question:
 
 
 def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
-    """As a scenario would hold it; what no scenario could hold is refused there."""
+    """The values in the form of a scenario; raises an error for values that a scenario cannot contain."""
     return Scenario(dict(given)).to_dict()
 
 
 def _flag(at: str) -> str:
-    """``access_rate`` as ``--access-rate``; places inside stay as they are."""
+    """Convert ``access_rate`` to ``--access-rate``; the rest of the path is unchanged."""
     head, dot, rest = at.partition(".")
     return f"--{head.replace('_', '-')}{dot}{rest}" if head else at
 
 
 def _of_scenario(network: Network, link: str | None) -> Question:
-    """The bottleneck of a scenario; the target is not the scenario's to say."""
+    """The question for the bottleneck of a scenario, without a target."""
     port = network.port(link) if link is not None else network.ports[_bottleneck(network)]
     groups = [group.across(port.name) for group in _tcp(network, port.name)]
     if not groups:
-        raise ParameterError(f"no TCP flow that lasts crosses `{port.name}`; {_EXPECTED}")
+        raise ParameterError(f"no long-lived TCP flow crosses `{port.name}`; {_EXPECTED}")
     rtts = [rtt for group in groups for rtt in group.base_rtts_s]
     packets = {group.tcp.packet_bytes for group in groups}
     access = [rate for group in groups for rate in (group.sender_access_bps,) if rate is not None]
@@ -160,22 +160,22 @@ def _of_scenario(network: Network, link: str | None) -> Question:
 
 
 def _bottleneck(network: Network) -> str:
-    """The port with the least capacity for each TCP flow that crosses it."""
+    """The port with the smallest capacity per TCP flow."""
     limited = [name for name, port in network.ports.items() if port.buffer is not None]
     flows: dict[str, int] = {name: sum(group.count_across(name) for group in _tcp(network, name)) for name in limited}
     crossed = [name for name, count in flows.items() if count]
     if not crossed:
-        raise ParameterError(f"the scenario has no link with a limited buffer that TCP flows cross which last; {_EXPECTED}")
+        raise ParameterError(f"the scenario has no link with a limited buffer and long-lived TCP flows; {_EXPECTED}")
     return min(crossed, key=lambda name: network.ports[name].capacity_bps / flows[name])
 
 
 def _tcp(network: Network, port: str) -> list[TcpGroup]:
-    """Flows that last: transfers come and go, and how many there are at a time no rule knows."""
+    """Long-lived flows. Transfers are excluded, because the number of concurrent ones is unknown."""
     lasting = [group for group in network.groups if isinstance(group, TcpGroup) and not group.transfers]
     return [group for group in lasting if group.count_across(port)]
 
 
-_EXPECTED = "expected flows without a `size`, or a question with as many `flows` as there are at a time"
+_EXPECTED = "expected flows without a `size`, or a question with the number of concurrent `flows`"
 
 
 def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
@@ -184,9 +184,9 @@ def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
     if port.policy != "drop_tail":
         doubts.append(f"`{link}` has the policy {port.policy}; the rules are for drop-tail queues")
     if port.unmodelled:
-        doubts.append(f"`{link}` {port.unmodelled}; the rules are for a link that sends whenever something waits, at its rate")
+        doubts.append(f"`{link}` {port.unmodelled}; the rules are for a work-conserving link of constant rate")
     if port.random_loss or port.listed_drops:
-        doubts.append(f"`{link}` loses packets by itself; in the rules only a full buffer does")
+        doubts.append(f"`{link}` has losses of its own; in the rules only a full buffer loses packets")
     for group in groups:
         if not group.tcp.halves:
             doubts.append(f"flows.{group.name}: the controller is {group.tcp.controller}; the rules are for windows that halve")
@@ -196,8 +196,8 @@ def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
             doubts.append(f"flows.{group.name}: packets travel in cells; the rules count packets")
     passing = [group.name for group in network.crossing(link) if isinstance(group, TcpGroup) and group.transfers]
     if passing:
-        doubts.append(f"flows.{', flows.'.join(passing)}: transfers, which come and go; the rules count flows that last")
+        doubts.append(f"flows.{', flows.'.join(passing)}: transfers of limited size; the rules count long-lived flows")
     others = [group.name for group in network.crossing(link) if not isinstance(group, TcpGroup)]
     if others:
-        doubts.append(f"flows.{', flows.'.join(others)}: datagrams take part of the link, which the rules give to TCP")
+        doubts.append(f"flows.{', flows.'.join(others)}: datagrams use part of the link, which the rules assign to TCP")
     return doubts

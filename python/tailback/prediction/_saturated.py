@@ -1,4 +1,4 @@
-"""Greedy flows and one bottleneck that they fill: the sawtooth of one flow, a closed loop, or windows that are normal in sum."""
+"""Greedy flows that fill one bottleneck: the sawtooth of a single flow, a closed loop, or normally distributed total window."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["predict_saturated"]
 
 @dataclass(frozen=True)
 class _Bottleneck:
-    """The port and the flows in numbers."""
+    """Numbers of the port and its flows."""
 
     port: Port
     buffer: int
@@ -32,7 +32,7 @@ class _Bottleneck:
 
     @property
     def product(self) -> float:
-        """Bandwidth-delay product, packets."""
+        """Bandwidth-delay product in packets."""
         return self.port.capacity_bps * self.trips.mean_s / (8 * self.packet_bytes)
 
     @property
@@ -45,13 +45,15 @@ class _Bottleneck:
 
 
 def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup], ports: list[Port]) -> None:
-    """All groups share `ports`; one of these must be everybody's bottleneck."""
+    """Predict groups that share `ports`, if one port is the bottleneck of all flows."""
     if any(group.tcp.controller in DELAY_BASED for group in groups):
         predict_delay_based(outcome, groups, _bottleneck(network, groups))
         return
     for group in groups:
         if not group.tcp.halves:
-            outcome.leave(f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, models are for Reno")
+            outcome.leave(
+                f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, but models are for Reno"
+            )
             return
     port = _bottleneck(network, groups)
     if isinstance(port, str):
@@ -59,9 +61,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
         return
     waiting = port.waiting_places()
     if waiting is None:
-        outcome.leave(
-            f"links.{port.name}.queue", "room for everything: windows grow until the receiver's, with an ever longer queue"
-        )
+        outcome.leave(f"links.{port.name}.queue", "the buffer is unlimited: windows and queue grow up to the receiver's window")
         return
     if len({group.tcp.packet_bytes for group in groups}) > 1:
         outcome.leave(f"links.{port.name}", "packets of several sizes share it")
@@ -79,7 +79,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
     )
     hasty = [group.name for group in groups if group.tcp.recovery in ("tahoe", "reno")]
     if found.flows > 1 and hasty:
-        why = "several losses of a window cost it a timeout, which models of many flows do not have"
+        why = "it needs a timeout for several losses of a window, which models of many flows do not include"
         outcome.leave(f"flows.{hasty[0]}.tcp.recovery", why)
         return
     if found.flows == 1:
@@ -92,7 +92,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
 
 
 def _bottleneck(network: Network, groups: list[TcpGroup]) -> Port | str:
-    """The port with the least capacity for each flow, if all flows cross it and no other is near it; else why there is none."""
+    """The port with the smallest capacity per flow, if all flows cross it and no other is close; else why there is none."""
     flows: dict[str, int] = {}
     for group in groups:
         for name in group.path or ():
@@ -101,18 +101,18 @@ def _bottleneck(network: Network, groups: list[TcpGroup]) -> Port | str:
     tight = min(shares, key=lambda name: shares[name])
     total = sum(group.count for group in groups)
     if flows[tight] != total:
-        return f"no link that all flows cross is the bottleneck of all: links.{tight} is that of {flows[tight]} of {total}"
+        return f"no link is the bottleneck of all flows: links.{tight} is the bottleneck of {flows[tight]} of {total}"
     rivals = [name for name in flows if name != tight and QUIET_LOAD * shares[name] < shares[tight]]
     if rivals:
-        return f"links.{rivals[0]} is as much of a bottleneck as links.{tight}"
+        return f"links.{rivals[0]} limits the flows about as much as links.{tight}"
     access = [rate for group in groups for rate in (group.sender_access_bps, group.receiver_access_bps) if rate is not None]
     if access and min(access) * total <= network.ports[tight].capacity_bps:
-        return f"private links of {min(access):g} bit/s hold the flows back, not links.{tight}"
+        return f"private links of {min(access):g} bit/s limit the flows, not links.{tight}"
     return network.ports[tight]
 
 
 def _sawtooth(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
-    """One flow: utilisation, one loss for the packets of a tooth, mean queue."""
+    """A single flow: utilisation, one loss per sawtooth, mean queue."""
     utilisation = models.synchronised_utilisation(**found.numbers, mean_rtt_s=found.trips.mean_s, buffer=found.buffer)
     peak = found.product + found.buffer
     limit = float(found.groups[0].tcp.receiver_window)
@@ -122,23 +122,23 @@ def _sawtooth(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float
         _say(outcome, found, "window over round trip", "RFC 7323, section 1.1", [])
         return rate, 0.0, max(0.0, limit - found.product)
     simplifies = [
-        "a fluid: packets are whole, and growth shows a round trip late",
+        "fluid model: packets are discrete, and window growth takes effect one RTT later",
         "recovery lets the network drain to half a window",
     ]
     _say(outcome, found, "sawtooth of one flow", "Villamizar and Song 1994; docs/evidence/theory.md", simplifies)
-    # From half a peak to the peak: 3 peak^2 / 8 packets, and as many times more as segments share an acknowledgement.
+    # From half the peak to the peak: 3 peak^2 / 8 packets, times the number of segments per acknowledgement.
     return float(utilisation), 8 / (3 * found.segments_per_increase * peak * peak), _queue_of_sawtooth(found)
 
 
 def _queue_of_sawtooth(found: _Bottleneck) -> float:
-    """Mean packets that wait."""
+    """Mean number of queued packets."""
     return float(models.single_flow_mean_queue(found.buffer / found.product)) * found.product
 
 
 def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
-    """Smooth packets and a short queue: the loss that makes TCP send the load that loses so much."""
+    """Smooth arrivals and a short queue: the fixed point of TCP's load and the loss at this load."""
     inputs = network.inputs(found.port.name)
-    # Without input links that would space packets out, arrivals are a Poisson process.
+    # Arrivals are a Poisson process unless input links space the packets out.
     model: Any = "g1dm" if inputs else "md1k" if found.port.transmitters == 1 else "mmkkb"
     end = models.closed_loop(
         inputs=inputs or 1_000_000,
@@ -154,9 +154,9 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
     lengths = "" if model == "md1k" else " and have exponential lengths"
     simplifies = [f"packets arrive as a Poisson process{lengths}", "losses are spread evenly over flows"]
     if inputs:
-        simplifies.append("no input link is ever full; one that is keeps a transmitter to itself, and its flows get more")
+        simplifies.append("no input link is saturated; a saturated one occupies a transmitter, and its flows get more")
     if not end.keeps_bound:
-        simplifies.append("beyond the range of its loss model: the utilisation came out above 1")
+        simplifies.append("outside the range of its loss model: the predicted utilisation is above 1")
     if found.product / found.flows < SMALL_WINDOW:
         simplifies.append("windows of fewer than four packets")
     name = f"closed loop of {OPEN_LOOPS[model]} and Padhye"
@@ -166,25 +166,29 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
 
 
 def _doubts(found: _Bottleneck, inputs: int, end: models.ClosedLoop) -> list[str]:
-    """How far the loss by G1DM is off at the load that was found, if it is not within 5 %."""
+    """A warning about the error of the loss by G1DM at the resulting load, unless it is within 5 %."""
     where = f"M = {inputs}, K = {found.port.transmitters}, B = {found.buffer}"
     if end.inputs_full:
-        return [f"the loss by G1DM at {where}: not mapped where input links are full; see docs/evidence/trunk_accuracy.md"]
+        return [f"the loss by G1DM at {where}: not mapped for saturated input links; see docs/evidence/trunk_accuracy.md"]
     off = models.trunk_accuracy(inputs=inputs, transmitters=found.port.transmitters, buffer=found.buffer, load=end.load)
-    return [] if off.within(1.05) else [f"the loss by G1DM at {where}, load {end.load:.3g}: {off}; see docs/evidence/trunk_accuracy.md"]
+    return (
+        []
+        if off.within(1.05)
+        else [f"the loss by G1DM at {where}, load {end.load:.3g}: {off}; see docs/evidence/trunk_accuracy.md"]
+    )
 
 
 def _fluid(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
-    """Bursts or a long queue: all windows halve together, or so many do not that their sum is normal."""
+    """Bursty arrivals or a long queue: synchronised windows for few flows, a normally distributed total window for many."""
     numbers: dict[str, Any] = {**found.numbers, "mean_rtt_s": found.trips.mean_s, "buffer": found.buffer}
     simplifies = []
     if found.product / found.flows < SMALL_WINDOW:
-        simplifies.append("windows of fewer than four packets, whose losses cost timeouts that no fluid model has")
+        simplifies.append("windows of fewer than four packets cause timeouts, which no fluid model includes")
     if found.flows < FEW_FLOWS:
-        simplifies.append("all flows halve at once; where they do not, the link is fuller")
+        simplifies.append("all flows halve at the same time; the utilisation is higher if they do not")
         _say(outcome, found, "synchronised sawtooth", "Villamizar and Song 1994; docs/evidence/theory.md", simplifies)
         return float(models.synchronised_utilisation(**numbers)), math.nan, _queue_of_sawtooth(found)
-    simplifies.append("the sum of all windows is normal: no bursts, no flows that halve together")
+    simplifies.append("the total window is normally distributed: no bursts, no synchronised flows")
     _say(outcome, found, "normal sum of windows", "Appenzeller, Keslassy and McKeown 2004", simplifies)
     return float(models.appenzeller_utilisation(**numbers, flows=found.flows)), math.nan, math.nan
 
@@ -193,12 +197,12 @@ def _say(
     outcome: Outcome, found: _Bottleneck, name: str, source: str, simplifies: list[str], warnings: Sequence[str] = ()
 ) -> None:
     at = [f"links.{found.port.name}", *(f"flows.{group.name}" for group in found.groups)]
-    shares = ["flows share by the inverse of their round trips"] if found.trips.max_s > found.trips.harmonic_s else []
+    shares = ["flows share inversely to their RTTs"] if found.trips.max_s > found.trips.harmonic_s else []
     outcome.say(name, source, at, simplifies + shares, warnings)
 
 
 def _share(network: Network, outcome: Outcome, found: _Bottleneck, utilisation: float, loss: float, queue: float) -> None:
-    """Queue and flows: each by the inverse of its round trip, the mean wait in the queue included."""
+    """Results of queue and flows; flows share inversely to their RTTs, including the mean wait in the queue."""
     import numpy as np
 
     per_s = found.port.capacity_bps / (8 * found.packet_bytes)

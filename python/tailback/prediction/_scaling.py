@@ -1,4 +1,4 @@
-"""Families of scenarios for the extrapolation method: rates and flows grown together, and the intervals between packets."""
+"""Families of scenarios for the extrapolation method, with rates and flows scaled together, and intervals between packets."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 __all__ = ["scaled", "sending_intervals"]
 
-# Of links, and of what generators make.
+# Keys of links and of topology generators.
 _RATES = ("rate", "host_rate", "global_rate")
 
 _QUANTITY = re.compile(r"\s*([0-9.eE+-]+)\s*(.*)")
 
 
 def scaled(scenario: Scenario, factor: float) -> Scenario:
-    """The same network with all links `factor` times as fast and as many times more flows: the same rate for each flow.
+    """Scale the rates of all links and the number of flows by the same factor, so that the rate per flow is constant.
 
-    Buffers, delays and the flows' own access links stay as they are.
+    Buffers, delays and the flows' access links are unchanged.
 
     Raises
     ------
     ParameterError
-        If the factor is not above 0, or makes a number of flows that is not whole.
+        The factor is not above 0, or gives a number of flows that is not an integer.
 
     Examples
     --------
@@ -60,21 +60,21 @@ def scaled(scenario: Scenario, factor: float) -> Scenario:
             if "count" not in group:
                 continue
         if "traffic" in group and "count" not in group:
-            raise ParameterError(f"`{name}` has as many flows as its traffic makes; expected `count`")
+            raise ParameterError(f"the traffic pattern of `{name}` determines its number of flows; expected `count`")
         count = group.get("count", 1) * factor
         if abs(count - round(count)) > 1e-9 * count:
-            raise ParameterError(f"`factor` is {factor:g}, which makes {count:g} flows of `{name}`; expected whole numbers")
+            raise ParameterError(f"`factor` {factor:g} gives {count:g} flows of `{name}`; expected an integer")
         group["count"] = round(count)
     return Scenario(description)
 
 
 def sending_intervals(run: Run) -> NDArray[np.float64]:
-    """Seconds between packets as all traced senders together send them, after the warm-up, for `models.poisson_check`.
+    """Intervals in seconds between the packets of all traced senders, after the warm-up, for `models.poisson_check`.
 
     Raises
     ------
     UnknownName
-        If the run has no trace ``segments``: record it of every flow, ``traces = ["segments"]``.
+        The run has no trace ``segments``; record it for every flow with ``traces = ["segments"]``.
     """
     import numpy as np
 
@@ -84,6 +84,6 @@ def sending_intervals(run: Run) -> NDArray[np.float64]:
 
 
 def _times(quantity: Any, factor: float) -> str:
-    """A quantity as text, multiplied."""
+    """A quantity as text, multiplied by a factor."""
     number, unit = _QUANTITY.fullmatch(quantity).groups()  # type: ignore[union-attr]
     return f"{float(number) * factor:.15g} {unit}"

@@ -1,4 +1,4 @@
-"""TCP: what limits each group of flows, and the model that is meant for that limit."""
+"""TCP: the limit of each group of flows, and the model that applies to it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["predict_tcp"]
 
 @dataclass(frozen=True)
 class _Bundle:
-    """TCP groups that share links, directly or through others, and the links that they share."""
+    """TCP groups that share links, directly or through other groups, with these links."""
 
     groups: list[TcpGroup]
     ports: list[Port]
 
 
 def predict_tcp(network: Network, outcome: Outcome) -> None:
-    """Every bundle of TCP groups by its own: window, random loss, or one saturated bottleneck."""
+    """Predict every bundle of TCP groups separately: limited by windows, by random loss, or by one saturated bottleneck."""
     usable = []
     for group in network.groups:
         if not isinstance(group, TcpGroup):
@@ -43,47 +43,47 @@ def predict_tcp(network: Network, outcome: Outcome) -> None:
 
 
 def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
-    """The first assumption of all TCP models that fails for a group."""
+    """The first violated assumption of all TCP models, with its path."""
     at = f"flows.{group.name}"
     if group.path is None:
         return at, "its flows take different routes"
     if not group.greedy or group.stops:
-        return at, "not greedy for the whole run: models are for flows that always have data to send"
+        return at, "not greedy for the whole run; models are for flows that always have data to send"
     if group.in_cells:
-        return f"{at}.framing", "packets travel in cells, models count packets"
+        return f"{at}.framing", "packets travel in cells, but models count packets"
     if group.processing:
-        return at, "processing times at hosts are in no model"
+        return at, "no model covers processing times at hosts"
     shared = {name for port in group.path for name in (other.name for other in network.crossing(port))}
     strangers = [other.name for other in network.groups if other.name in shared and not isinstance(other, TcpGroup)]
     if strangers:
         return at, f"datagrams (flows.{', flows.'.join(strangers)}) share its links"
-    # Round trips go over links of ways back, too.
+    # RTTs also depend on the links of acknowledgements.
     for name, port in network.ports.items():
         if port.unmodelled:
-            return f"links.{name}", f"it {port.unmodelled}, which is in no model"
+            return f"links.{name}", f"it {port.unmodelled}, which no model covers"
     for name in group.path:
         port = network.ports[name]
         if port.policy != "drop_tail":
-            return f"links.{name}.queue", f"the policy is {port.policy}, models are for drop_tail"
+            return f"links.{name}.queue", f"the policy is {port.policy}, but models are for drop_tail"
         if port.listed_drops:
             return f"links.{name}.loss.drops", "listed packets are discarded"
         if port.buffer is not None and port.unit != "packets":
-            return f"links.{name}.queue.buffer", "the buffer is counted in bytes, models count packets"
+            return f"links.{name}.queue.buffer", "the buffer is in bytes, but models count packets"
     return _misfit_of_ways_back(network, group)
 
 
 def _misfit_of_ways_back(network: Network, group: TcpGroup) -> tuple[str, str] | None:
-    """Models have acknowledgements come back, all of them and without a queue."""
+    """Assumption of the models: acknowledgements are neither lost nor queued."""
     for name in dict.fromkeys(name for way in group.ways_back for name in way):
         port = network.ports[name]
         if port.random_loss:
-            return f"links.{name}", "it loses acknowledgements, and in models all of them come back"
+            return f"links.{name}", "it loses acknowledgements, but in models all of them arrive"
         brought = sum(_acknowledgements_bps(network, other) for other in network.groups if _comes_back_by(other, name))
         if brought > QUIET_LOAD * port.capacity_bps:
             share = f"{100 * brought / port.capacity_bps:.3g} %"
             return (
                 f"links.{name}",
-                f"acknowledgements of all that flows can send are {share} of it, and in models none of them wait",
+                f"acknowledgements can take up to {share} of it, but in models none of them wait",
             )
     return None
 
@@ -93,7 +93,7 @@ def _comes_back_by(group: Group, name: str) -> TypeGuard[TcpGroup]:
 
 
 def _acknowledgements_bps(network: Network, group: TcpGroup) -> float:
-    """At most: of what the narrowest link of the way there brings, or the largest windows in empty round trips."""
+    """Maximum rate of acknowledgements, given the narrowest link of the data or the maximum windows and base RTTs."""
     packet = group.tcp.packet_bytes
     windows = sum(8 * group.tcp.receiver_window * packet / rtt for rtt in group.base_rtts_s if rtt > 0)
     narrowest = min((network.ports[name].capacity_bps for name in group.path or ()), default=math.inf)
@@ -101,7 +101,7 @@ def _acknowledgements_bps(network: Network, group: TcpGroup) -> float:
 
 
 def _bundles(network: Network, groups: list[TcpGroup]) -> list[_Bundle]:
-    """Groups that meet at some link belong together; a link that a group outside crosses is for no model."""
+    """Partition the groups into bundles of groups that share links."""
     left, bundles = list(groups), []
     while left:
         members, names = [left.pop(0)], set[str]()
@@ -122,7 +122,7 @@ def _predict_bundle(network: Network, outcome: Outcome, bundle: _Bundle) -> None
     for port in bundle.ports:
         strange = [group.name for group in network.crossing(port.name) if group.name not in members]
         if strange:
-            outcome.leave(f"links.{port.name}", f"flows.{', flows.'.join(strange)}, which no model is meant for, cross it too")
+            outcome.leave(f"links.{port.name}", f"flows.{', flows.'.join(strange)}, which no model covers, cross it too")
             return
     lossy = [port for port in bundle.ports if port.random_loss]
     if _window_limited(bundle):
@@ -134,7 +134,7 @@ def _predict_bundle(network: Network, outcome: Outcome, bundle: _Bundle) -> None
 
 
 def _window_limited(bundle: _Bundle) -> bool:
-    """Whether links and buffers hold the windows of all flows, so that nothing is ever lost."""
+    """Whether links and buffers hold the final windows of all flows, so that nothing is ever lost."""
     if any(port.random_loss for port in bundle.ports) or any(group.tcp.final_window is None for group in bundle.groups):
         return False
     for port in bundle.ports:
@@ -142,23 +142,23 @@ def _window_limited(bundle: _Bundle) -> bool:
             continue
         crossing = [group for group in bundle.groups if port.name in (group.path or ())]
         windows = sum(group.count * _window(group) for group in crossing)
-        # What the link itself holds is left out: nothing is lost whatever the round trips.
+        # Packets in transit are ignored: nothing is lost whatever the RTTs.
         if windows > port.buffer:
             return False
     return all(_window(group) < 1e6 for group in bundle.groups)
 
 
 def _window(group: TcpGroup) -> int:
-    """The one that a flow ends at, in segments; 0 where its controller does not say."""
+    """The final window of a flow in segments; 0 if its controller does not define one."""
     return group.tcp.final_window or 0
 
 
 def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
-    """Window over round trip, stretched by the queue of the one link that this would overload."""
+    """Window divided by RTT, increased by the queueing delay of the one link that would be overloaded."""
     rates = {group.name: _rates(group, 0.0) for group in bundle.groups}
     over = [port for port in bundle.ports if _load(port, bundle.groups, rates) > 1]
     if len(over) > 1:
-        outcome.leave(f"links.{over[1].name}", f"a second bottleneck besides links.{over[0].name}")
+        outcome.leave(f"links.{over[1].name}", f"a second bottleneck in addition to links.{over[0].name}")
         return
     queue_s = _queueing(over[0], bundle.groups) if over else 0.0
     for group in bundle.groups:
@@ -174,12 +174,12 @@ def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
     at = [*(f"links.{port.name}" for port in bundle.ports), *(f"flows.{group.name}" for group in bundle.groups)]
     simplifies = ["all acknowledgements return without queueing"]
     if any(group.tcp.segments_per_ack > 1 for group in bundle.groups):
-        simplifies.append("acknowledgements are not delayed; where they are, a small window carries less")
-    outcome.say("window over round trip", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
+        simplifies.append("acknowledgements are not delayed; if they are, a small window carries less")
+    outcome.say("window over RTT", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
 
 
 def _rates(group: TcpGroup, wait_s: float) -> NDArray[np.floating[Any]]:
-    """Packets per second of each flow that waits so long in a queue. All have one size: all but the last segment are full."""
+    """Packets per second of each flow with a queueing delay of `wait_s`. All packets except the last one have the full size."""
     import numpy as np
 
     limits = (group.sender_access_bps, group.receiver_access_bps, group.tcp.pacing_bps)
@@ -188,13 +188,13 @@ def _rates(group: TcpGroup, wait_s: float) -> NDArray[np.floating[Any]]:
 
 
 def _load(port: Port, groups: list[TcpGroup], rates: dict[str, Any]) -> float:
-    """Of what flows send at these rates."""
+    """Load of the port at these rates."""
     bits = (8 * group.tcp.packet_bytes * rates[group.name].sum() for group in groups if port.name in (group.path or ()))
     return float(sum(bits)) / port.capacity_bps
 
 
 def _queueing(port: Port, groups: list[TcpGroup]) -> float:
-    """The wait at which all windows together bring just what the port carries, seconds."""
+    """The queueing delay, in seconds, at which the total rate of all windows equals the capacity."""
     crossing = [group for group in groups if port.name in (group.path or ())]
     low, high = 0.0, sum(8 * group.tcp.packet_bytes * group.count * _window(group) for group in crossing) / port.capacity_bps
     for _ in range(100):
@@ -205,18 +205,18 @@ def _queueing(port: Port, groups: list[TcpGroup]) -> float:
 
 
 def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) -> None:
-    """Padhye's rate at the loss of the route, as long as no link is near its capacity."""
+    """Padhye's rate at the loss of the route, if no link is close to its capacity."""
     import numpy as np
 
     rates, losses = {}, {}
     for group in bundle.groups:
         at = f"flows.{group.name}"
         if not group.tcp.halves:
-            outcome.leave(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, the model is for Reno")
+            outcome.leave(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, but the model is for Reno")
             return
         kept = math.prod(1 - network.ports[name].random_loss for name in group.path or ())
         if kept in (0.0, 1.0):
-            outcome.leave(at, "loses everything" if kept == 0 else "meets no random loss, but flows next to it do")
+            outcome.leave(at, "loses everything" if kept == 0 else "has no random loss, but flows on shared links do")
             return
         losses[group.name] = 1 - kept
         trips = np.array(group.base_rtts_s)
@@ -227,7 +227,7 @@ def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) ->
     loads = {port.name: _load(port, bundle.groups, rates) for port in bundle.ports}
     busiest = max(loads, key=lambda name: loads[name])
     if loads[busiest] > QUIET_LOAD:
-        why = f"random losses would leave it {100 * min(loads[busiest], 99):.3g} % busy: what its queue adds is in no model"
+        why = f"its load under random losses would be {100 * min(loads[busiest], 99):.3g} %; no model covers its queueing delay"
         outcome.leave(f"links.{busiest}", why)
         for group in bundle.groups:
             outcome.flows[group.name].update({column: np.full(group.count, math.nan) for column in ("goodput_bps", "loss_share")})
@@ -235,12 +235,12 @@ def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) ->
     for port in bundle.ports:
         outcome.queues[port.name].update(utilisation=loads[port.name], loss_share=port.random_loss)
     of = [f"flows.{group.name}" for group in bundle.groups]
-    simplifies = ["a lost packet takes the rest of its round with it", "the first timeout is the minimum, or a round trip"]
+    simplifies = ["a loss implies the loss of the rest of its round", "the first timeout is the minimum, or one RTT"]
     outcome.say("Padhye", "Padhye, Firoiu, Towsley and Kurose, 1998 and 2000", of, simplifies)
 
 
 def _padhye(law: Any, group: TcpGroup, trips: Any, loss: float, rto_s: Any) -> Any:
-    """In packets per second for the rate, in bit/s of payload for the goodput."""
+    """Packets per second for the rate, bit/s of payload for the goodput."""
     rate = law(
         mss_bytes=group.tcp.mss,
         rtt_s=trips,

@@ -1,4 +1,4 @@
-"""Inputs of a switch that share a trunk: the detailed model of cui-thesis, section 3.6.1, and what comes closest to it."""
+"""Inputs of a switch that share a trunk: the detailed model of cui-thesis, section 3.6.1, and the closest other models."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tailback.prediction._outcome import Outcome
 __all__ = ["predict_trunks"]
 
 _THESIS = "cui-thesis, section 3.6.1"
-# Inputs times transmitters up to which the exact chain without places takes a fraction of a second.
+# Inputs times transmitters up to which the exact chain without a buffer takes a fraction of a second.
 _SMALL_CHAIN = 1024
-# What the models of a trunk take at most.
+# Limits of the models of a trunk.
 _MOST_INPUTS = 1_000_000
 _MOST_PLACES = 1_000_000_000
 
 
 class _Trunk(TypedDict):
-    """As the models of a trunk take it."""
+    """Parameters of the models of a trunk."""
 
     inputs: int
     transmitters: int
@@ -33,7 +33,7 @@ class _Trunk(TypedDict):
 
 @dataclass(frozen=True)
 class _Loss:
-    """Which model says what is lost, and how far it is off."""
+    """The predicted loss, its model, and known errors of the model."""
 
     share: float
     model: str
@@ -43,7 +43,7 @@ class _Loss:
 
 
 def predict_trunks(network: Network, outcome: Outcome) -> None:
-    """Every link that alternating sources and no TCP cross."""
+    """Predict every link with alternating sources and without TCP."""
     predicted = []
     for name, port in network.ports.items():
         groups = network.crossing(name)
@@ -60,7 +60,7 @@ def predict_trunks(network: Network, outcome: Outcome) -> None:
 
 
 def _misfit(network: Network, port: Port, groups: list[Group]) -> tuple[str, str] | None:
-    """The first assumption of the detailed model that fails at this link, with its place."""
+    """The first violated assumption of the detailed model at this link, with its path."""
     at = f"links.{port.name}"
     for group in groups:
         why = _misfit_of_input(network, port, group)
@@ -71,46 +71,46 @@ def _misfit(network: Network, port: Port, groups: list[Group]) -> tuple[str, str
         if (_mean_bytes(group), _mean_idle_s(group)) != (_mean_bytes(first), _mean_idle_s(first)):
             return (
                 at,
-                f"flows.{first.name} and flows.{group.name} differ in packets or idle times, and inputs of the model are alike",
+                f"flows.{first.name} and flows.{group.name} differ in packets or idle times, but inputs of the model are equal",
             )
     if sum(group.count for group in groups) > _MOST_INPUTS:
-        return at, f"more than the {_MOST_INPUTS} inputs of its models"
+        return at, f"there are more than {_MOST_INPUTS} inputs, the limit of the models"
     return misfit_of_port(port)
 
 
 def _misfit_of_input(network: Network, port: Port, group: Group) -> tuple[str, str] | None:
     place = f"flows.{group.name}"
     if not _alternates(group):
-        return place, "is not an alternating source, but shares the trunk with some"
+        return place, "is not an alternating source, but shares the trunk with alternating sources"
     if group.path is None or not _undisturbed(network, group.path[: group.path.index(port.name)]):
-        return f"links.{port.name}", f"{place} reaches it over other links, which change the process of arrivals"
+        return f"links.{port.name}", f"{place} reaches it over other links, which change the arrival process"
     if group.jitter_s or group.processing:
-        return place, "jitter or processing changes the process of arrivals"
+        return place, "jitter or processing changes the arrival process"
     if group.source.size != "exponential" or group.source.header:
-        return f"{place}.source.packet", "packets, with their headers, are not exponential in size"
+        return f"{place}.source.packet", "packet sizes, including headers, are not exponential"
     if group.source.rate_bps != port.rate_bps:
-        why = f"not the rate of a transmitter of links.{port.name}: in the model a packet arrives as fast as it leaves"
+        why = f"differs from the rate of a transmitter of links.{port.name}; in the model they are equal"
         return f"{place}.source.rate", why
-    # From a source without a link of its own a packet comes at once, its last bit with its first.
+    # Without an access link, all bits of a packet arrive at the same time.
     at_once = group.path[0] == port.name and group.sender_access_bps is None
     if not port.cuts_through and not at_once:
         why = (
-            "store_and_forward: an input may send its next packet while its last one is still leaving, which the model "
-            "does not allow"
+            "store_and_forward: an input may send its next packet while its previous one is still in transmission, which the "
+            "model does not allow"
         )
         return f"links.{port.name}.switching", why
     return misfit_of_sending(group)
 
 
 def _undisturbed(network: Network, before: tuple[str, ...]) -> bool:
-    """Whether packets come as they were sent: over no link, or over one with a transmitter for each of its inputs."""
+    """Whether the upstream links preserve the arrival process: none, or one with a transmitter for each of its inputs."""
     if not before:
         return True
     port, groups = network.ports[before[0]], network.crossing(before[0])
     inputs = sum(group.count for group in groups)
     if len(before) > 1 or inputs > port.transmitters or port.random_loss or port.unmodelled:
         return False
-    # Inputs themselves, so that this asks for no further link.
+    # Sources must be at this link, so that the check does not recurse further.
     first = all(_alternates(group) and group.path and group.path[0] == port.name for group in groups)
     return first and _misfit(network, port, groups) is None
 
@@ -132,20 +132,20 @@ def _mean_idle_s(group: DatagramGroup) -> float:
 
 
 def _predict_port(outcome: Outcome, port: Port, groups: list[DatagramGroup]) -> bool:
-    """Whether there is an equilibrium to predict."""
+    """Predict a port. Returns whether it has an equilibrium."""
     packet_s = 8 * _mean_bytes(groups[0]) / port.rate_bps
     inputs = sum(group.count for group in groups)
-    # (3.14): nothing holds an input back, whatever becomes of its packets.
+    # (3.14): inputs are never blocked, whether or not their packets are lost.
     load = packet_s / (packet_s + _mean_idle_s(groups[0])) * inputs / port.transmitters
     waiting = port.waiting_places()
     names = [f"links.{port.name}", *(f"flows.{group.name}" for group in groups)]
     if waiting is None and load >= 1:
-        outcome.leave(names[0], f"a load of {load:.3g} with room for everything has no equilibrium")
+        outcome.leave(names[0], f"a load of {load:.3g} with an unlimited buffer has no equilibrium")
         outcome.queues[port.name]["utilisation"] = 1.0
         return False
     found = _loss(inputs, port.transmitters, waiting, load)
     lost = found.share + (1 - found.share) * port.random_loss
-    # A packet is taken or not whatever its length is, so that loss of packets is loss of bytes.
+    # The loss of a packet does not depend on its length, so the loss of packets equals the loss of bytes.
     utilisation = load * (1 - found.share)
     outcome.queues[port.name].update(loss_share=lost, utilisation=utilisation)
     if waiting == 0 or inputs <= port.transmitters:
@@ -156,7 +156,7 @@ def _predict_port(outcome: Outcome, port: Port, groups: list[DatagramGroup]) -> 
 
 
 def _deliver(network: Network, outcome: Outcome, group: DatagramGroup, predicted: list[str]) -> None:
-    """What arrives of the payload that each flow sends, if all links that may lose some are predicted."""
+    """Goodput of each flow, if all links with losses are predicted."""
     crossed = [name for name in group.path or () if name in predicted]
     if not crossed:
         return
@@ -166,7 +166,7 @@ def _deliver(network: Network, outcome: Outcome, group: DatagramGroup, predicted
         strangers = [other for other in network.crossing(name) if other not in network.crossing(last.name)]
         loses = later.buffer is not None or later.random_loss or later.unmodelled
         if loses or strangers or later.capacity_bps < last.capacity_bps:
-            outcome.leave(f"flows.{group.name}", f"what is lost at links.{name}, beyond its trunk, is in no model")
+            outcome.leave(f"flows.{group.name}", f"no model covers losses at links.{name}, beyond its trunk")
             return
     arrives = math.prod(1 - outcome.queues[name]["loss_share"] for name in crossed)
     bits = 8 * _mean_bytes(group)
@@ -176,11 +176,11 @@ def _deliver(network: Network, outcome: Outcome, group: DatagramGroup, predicted
 
 
 def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _Loss:
-    """By the exact chain where it is small, else by the model that the map has nearest to the detailed one."""
+    """Loss by the exact chain if it is small, else by the model with the smallest error according to the map."""
     if inputs <= transmitters:
-        return _Loss(0.0, "a transmitter for each input", _THESIS)
+        return _Loss(0.0, "one transmitter per input", _THESIS)
     if waiting is None:
-        return _Loss(0.0, "room for everything", _THESIS)
+        return _Loss(0.0, "unlimited buffer", _THESIS)
     trunk = _Trunk(inputs=inputs, transmitters=transmitters, buffer=min(waiting, _MOST_PLACES), load=load)
     if waiting == 0 and inputs * transmitters <= _SMALL_CHAIN:
         exact = models.exact_trunk_loss(**trunk, reading="own_length")
@@ -200,10 +200,11 @@ def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _
 
 
 def _nearest(trunk: _Trunk) -> tuple[LossModel, models.TrunkAccuracy]:
-    """The model that is least off at the worst of the mapped points around; EBL, mostly the best, where there are none."""
+    """The model with the smallest maximum error at the surrounding points of the map; EBL, usually the best, outside the map."""
     off = {name: models.trunk_accuracy(**trunk, model=name) for name in LOSS_MODELS}
     if not off["ebl"].mapped:
         return "ebl", off["ebl"]
-    # Not at the place itself, for a model that is too low on one side and too high on the other is right in between by chance.
+    # Errors at the surrounding points decide: a model that is too low on one side and too high on the other may be right by
+    # chance.
     best = min(off, key=lambda name: max(abs(math.log(off[name].low)), abs(math.log(off[name].high))))
     return best, off[best]
