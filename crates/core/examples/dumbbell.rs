@@ -1,37 +1,37 @@
-//! The dumbbell of the benchmark: `n` greedy NewReno flows over one drop-tail bottleneck, as `bench/peers/` writes it for ns-2 and
-//! ns-3. Prints what was carried and what it cost as one line of JSON.
+//! The dumbbell benchmark: `n` greedy NewReno flows over one drop-tail bottleneck, as in the ns-2 and ns-3 versions in `bench/peers/`.
+//! Prints the carried traffic and the cost of the run as one line of JSON.
 //!
 //!     cargo run --release --example dumbbell -- n=1 c=100 acc=1000 rmin=100 rmax=100 buf=1202 t=100 ss=2200 start=0
 //!
-//! | name       | meaning                                             | default |
+//! | Name       | Description                                         | Default |
 //! |------------|-----------------------------------------------------|---------|
-//! | n          | flows                                               | 100     |
+//! | n          | number of flows                                     | 100     |
 //! | c          | bottleneck rate, Mbit/s                             | 1000    |
 //! | acc        | access rate of each flow, Mbit/s                    | 100     |
 //! | rmin, rmax | range of the two-way propagation times, ms          | 60, 180 |
-//! | buf        | waiting places at the bottleneck, packets           | 10      |
+//! | buf        | buffer of the bottleneck, packets                   | 10      |
 //! | t          | simulated seconds                                   | 20      |
 //! | ss         | initial slow-start threshold, packets               | 100     |
 //! | iw         | initial window, packets                             | 10      |
 //! | start      | flows start evenly over this many seconds           | 1       |
 //! | sack       | 1: SACK (RFC 6675) instead of NewReno               | 0       |
 //! | law        | 0: Reno, 1: FAST, 2: FAST as its module, 3: Vegas,   |         |
-//! |            | 4: MaxNet by numbers, 5: MaxNet by marks of ADPM;    |         |
-//! |            | 100, 101, ...: that controller of `laws`            | 0       |
+//! |            | 4: MaxNet with exact prices, 5: MaxNet with ADPM    |         |
+//! |            | marks; 100, 101, ...: that controller of `laws`     | 0       |
 //! | cells      | 1: packets travel in ATM cells, and `buf` is cells  | 0       |
 //! | bpd        | 1: BPD with thresholds 40 % and 90 %, gap 25        | 0       |
 //! | spd        | 1: SPD at 20 cells, above 20 %, EPD from 80 % on    | 0       |
 //! | codel      | 1: CoDel; 2: FQ-CoDel, a hash of 1024 queues        | 0       |
-//! | threads    | that share the run                                  | 1       |
-//! | trace      | of the bottleneck 1: drops, 2: queue; of every flow | 0       |
-//! |            | 3: cwnd, ssthresh, rtt, in_flight and state, 4: cwnd,|         |
-//! |            | rtt, in_flight, segments and acks; 5: 3 of one flow  |         |
+//! | threads    | number of threads of the run                        | 1       |
+//! | trace      | bottleneck: 1: drops, 2: queue; every flow: 3: cwnd,| 0       |
+//! |            | ssthresh, rtt, in_flight and state, 4: cwnd, rtt,   |         |
+//! |            | in_flight, segments and acks; 5: 3 of one flow      |         |
 //!
-//! `dumbbell laws` prints the names of all controllers that need no prices, as a list in JSON.
+//! `dumbbell laws` prints the names of all controllers that need no prices, as a JSON list.
 //!
-//! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
+//! CPU seconds are the scheduler's, user and system; 0 if the kernel does not record them.
 
-#![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
+#![expect(clippy::print_stdout, reason = "the program prints a line of results")]
 
 #[path = "measured/mod.rs"]
 mod measured;
@@ -52,10 +52,10 @@ use tailback_core::tcp::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec
 const MSS: Bytes = Bytes(1000);
 const HEADER: Bytes = Bytes(40);
 const RECEIVER_DELAY: Span = Span::from_millis(1);
-/// Traces of what a sender goes by, and of what it sends and hears.
+/// Traces of a sender's state, and of its traffic.
 const STATE: [TraceKind; 5] = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::InFlight, TraceKind::State];
 const TRAFFIC: [TraceKind; 5] = [TraceKind::Cwnd, TraceKind::Rtt, TraceKind::InFlight, TraceKind::Segments, TraceKind::Acks];
-/// `law` of the first of `laws`.
+/// `law` of the first controller of `laws`.
 const FIRST_LAW: f64 = 100.0;
 const BOTTLENECK_DELAY: Span = Span::from_millis(10);
 
@@ -121,7 +121,7 @@ fn read(arguments: impl Iterator<Item = String>) -> Result<Dumbbell, String> {
     }
 }
 
-/// Of each controller that needs no prices, its usual settings.
+/// The default settings of each controller that needs no prices.
 fn laws() -> Vec<ControllerSpec> {
     let mut laws = ControllerSpec::samples();
     laws.dedup_by_key(|law| law.name());
@@ -129,7 +129,7 @@ fn laws() -> Vec<ControllerSpec> {
     laws
 }
 
-/// The network that the settings say.
+/// The network that the settings describe.
 struct Dumbbell(Settings);
 
 impl Dumbbell {
@@ -143,7 +143,7 @@ impl Dumbbell {
             transmitters: 1,
             switching: Switching::StoreAndForward,
             buffer,
-            // ns-2 refuses the packet that would take the last place, so that `buf` includes the one being sent.
+            // ns-2 discards the packet that would fill the buffer, so that `buf` includes the one in service.
             counts_in_service: true,
             policy: PolicySpec::DropTail(()),
             scheduling: None,
@@ -282,7 +282,7 @@ impl Dumbbell {
             pacing: false,
             window_validation: WindowValidation::None,
             ssthresh_from: SsthreshFrom::FlightSize,
-            // As ns-2's do, with which it is compared.
+            // As in ns-2, which is the reference of the comparison.
             ack_counting: AckCounting::Acknowledgements,
             abc_limit: Segments::UNLIMITED,
             slow_start: SlowStart::Standard,

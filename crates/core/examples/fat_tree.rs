@@ -1,23 +1,23 @@
-//! The fat tree of the benchmark: k-ary, full bisection, one greedy or finite NewReno flow per host to the host half of them further on, over a
-//! path drawn for each way (equal-cost multipath by hand). Host links are ports like all others. Prints what was carried and what it cost as
-//! one line of JSON.
+//! The fat-tree benchmark: k-ary, full bisection bandwidth, one greedy or finite NewReno flow per host to the host half of the hosts
+//! further on. Each direction has a randomly assigned path (equal-cost multipath by hand). Host links are ports like all others. Prints the
+//! carried traffic and the cost of the run as one line of JSON.
 //!
 //!     cargo run --release --example fat_tree -- k=8 size=1048576 buf=200 ss=45 t=10
 //!
-//! | name | meaning                                          | default |
+//! | Name | Description                                      | Default |
 //! |------|--------------------------------------------------|---------|
-//! | k    | ports of a switch: k^3/4 hosts                   | 8       |
-//! | rate | of every link, Gbit/s                            | 100     |
-//! | size | of each flow, bytes; 0: endless                  | 1048576 |
-//! | buf  | places of a switch port's queue, packets         | 200     |
+//! | k    | ports per switch: k^3/4 hosts                    | 8       |
+//! | rate | rate of every link, Gbit/s                       | 100     |
+//! | size | size of each flow, bytes; 0: endless             | 1048576 |
+//! | buf  | buffer of a switch port, packets                 | 200     |
 //! | ss   | initial slow-start threshold, packets            | 45      |
-//! | t    | simulated seconds at most                        | 10      |
-//! | mixed | 1: ends and ways go criss-cross, so that flows share links | 0 |
-//! | threads | that share the run                            | 1       |
+//! | t    | maximum simulated seconds                        | 10      |
+//! | mixed | 1: pseudo-random pairs and paths, so that flows share links | 0 |
+//! | threads | number of threads of the run                  | 1       |
 //!
-//! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
+//! CPU seconds are the scheduler's, user and system; 0 if the kernel does not record them.
 
-#![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
+#![expect(clippy::print_stdout, reason = "the program prints a line of results")]
 
 #[path = "hops/mod.rs"]
 mod hops;
@@ -47,7 +47,7 @@ fn main() -> Result<(), String> {
     Ok(())
 }
 
-/// Where the ports of each layer begin, in a k-ary fat tree: of each link first the way up, then the way down.
+/// Port numbers of a k-ary fat tree, by layer: for each link first the upward port, then the downward one.
 struct Tree {
     k: u32,
 }
@@ -61,7 +61,7 @@ impl Tree {
         self.k * self.k * self.k / 4
     }
 
-    /// Links of a layer: host to edge, edge to aggregation, aggregation to core.
+    /// The upward port of a link in a layer: host to edge, edge to aggregation, aggregation to core.
     fn up(&self, layer: u32, link: u32) -> u32 {
         2 * (layer * self.hosts() + link)
     }
@@ -70,7 +70,7 @@ impl Tree {
         self.up(layer, link) + 1
     }
 
-    /// From host to host over the aggregation switch and the core switch with these numbers, if they are needed.
+    /// The path between two hosts over the aggregation switch and the core switch with these numbers, if they are needed.
     fn path(&self, from: u32, to: u32, aggregation: u32, core: u32) -> Vec<u32> {
         let half = self.half();
         let (edge_from, edge_to) = (from / half, to / half);
@@ -98,14 +98,14 @@ fn network(of: &Settings) -> Network {
         drop_tail(format!("port{index}"), Rate((of.get("rate") * 1e9) as u64), Span::from_micros(1), buffer)
     };
     let is_mixed = of.get("mixed") > 0.0;
-    // A multiplicative hash of Knuth's, in place of a drawn path: so regular that flows hardly meet.
+    // Knuth's multiplicative hash in place of a random path. It is so regular that few flows share a link.
     let regular = |number: u64| (number * 2_654_435_761) >> 8;
     let drawn = |index: u32, way: u32| {
         let number = regular(u64::from(2 * index + way));
         (if is_mixed { regular(number ^ (number >> 15)) } else { number }) % (half * half)
     };
     let path = |host: u32, way: u32| {
-        // Odd factor and odd summand: every host once, and never the same.
+        // An odd factor and an odd summand: every host is used once, and no host is its own destination.
         let other = if is_mixed { 7919 * u64::from(host) + 4241 } else { u64::from(host + hosts / 2) };
         let ends = (host, (other % u64::from(hosts)) as u32);
         let (from, to) = if way == 0 { ends } else { (ends.1, ends.0) };

@@ -1,21 +1,21 @@
-//! The parking lot of the benchmark: bottlenecks in a row, some greedy NewReno flows over all of them, and as many over each one. So at each
-//! bottleneck lines merge. Prints what was carried and what it cost as one line of JSON.
+//! The parking-lot benchmark: bottlenecks in a row, some greedy NewReno flows over all of them, and the same number over each one. Lines
+//! thus merge at each bottleneck. Prints the carried traffic and the cost of the run as one line of JSON.
 //!
 //!     cargo run --release --example parking_lot -- n=20 flows=5 rate=1000 buf=100 t=10
 //!
-//! | name  | meaning                                      | default |
+//! | Name  | Description                                  | Default |
 //! |-------|----------------------------------------------|---------|
 //! | n     | bottlenecks in a row                         | 20      |
-//! | flows | over all of them, and over each              | 5       |
-//! | rate  | of each bottleneck, Mbit/s                   | 1000    |
-//! | buf   | places of a bottleneck's queue, packets      | 100     |
+//! | flows | flows over all of them, and over each        | 5       |
+//! | rate  | rate of each bottleneck, Mbit/s              | 1000    |
+//! | buf   | buffer of each bottleneck, packets           | 100     |
 //! | ss    | initial slow-start threshold, packets        | 64      |
 //! | t     | simulated seconds                            | 10      |
-//! | threads | that share the run                         | 1       |
+//! | threads | number of threads of the run               | 1       |
 //!
-//! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
+//! CPU seconds are the scheduler's, user and system; 0 if the kernel does not record them.
 
-#![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
+#![expect(clippy::print_stdout, reason = "the program prints a line of results")]
 
 #[path = "hops/mod.rs"]
 mod hops;
@@ -41,7 +41,7 @@ fn network(of: &Settings) -> Network {
     let (bottlenecks, flows) = (of.get("n") as u32, of.get("flows") as u32);
     let rate = Rate((of.get("rate") * 1e6) as u64);
     let delay = Span::from_millis(1);
-    // Port 2i leads on from router i, port 2i + 1 back.
+    // Port 2i leads forward from router i, port 2i + 1 back.
     let port = |index: u32| {
         let buffer = if index.is_multiple_of(2) { Buffer::Units(of.get("buf") as u64) } else { Buffer::Unlimited };
         drop_tail(format!("port{index}"), rate, delay, buffer)
@@ -54,7 +54,7 @@ fn network(of: &Settings) -> Network {
         group,
         forward: 2 * path,
         backward: 2 * path + 1,
-        // No two round trips are the same, so that flows do not keep in step.
+        // All round-trip times differ, so that flows do not synchronise.
         sender_access: Access { rate: Some(rate), delay: Span::from_micros(1000 + 37 * u64::from(index)) },
         receiver_access: Access { rate: Some(rate), delay: Span::from_micros(100) },
         start: Time(u64::from(index) * 1_000_000_000),

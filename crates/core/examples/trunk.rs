@@ -1,22 +1,23 @@
-//! The trunk of the benchmark (cui-thesis, section 3.2): edge routers with unlimited buffers, an optical switch without any, channels onto which
-//! any packet may go, and paced NewReno flows, each with a share of 10 Mbit/s. Prints what was carried and what it cost as one line of JSON.
+//! The trunk benchmark (cui-thesis, section 3.2): edge routers with unlimited buffers, a bufferless optical switch, channels that can each
+//! carry any packet, and paced NewReno flows, each with a share of 10 Mbit/s. Prints the carried traffic and the cost of the run as one
+//! line of JSON.
 //!
 //!     cargo run --release --example trunk -- inputs=40 channels=10 rate=400 flows=400 t=2
 //!
-//! | name     | meaning                                                  | default |
+//! | Name     | Description                                              | Default |
 //! |----------|----------------------------------------------------------|---------|
-//! | inputs   | edge routers, over which flows are spread in turn        | 40      |
-//! | channels | of the trunk                                             | 10      |
-//! | rate     | of each channel and each input, Mbit/s                   | 400     |
-//! | flows    | in all                                                   | 400     |
-//! | places   | of the buffer that the channels share, packets           | 0       |
+//! | inputs   | edge routers; flows are assigned to them in turn         | 40      |
+//! | channels | channels of the trunk                                    | 10      |
+//! | rate     | rate of each channel and each input, Mbit/s              | 400     |
+//! | flows    | number of flows                                          | 400     |
+//! | places   | shared buffer of the channels, packets                   | 0       |
 //! | ss       | initial slow-start threshold, packets                    | 100     |
 //! | t        | simulated seconds                                        | 2       |
-//! | threads  | that share the run                                       | 1       |
+//! | threads  | number of threads of the run                             | 1       |
 //!
-//! CPU seconds are the scheduler's own, user and system; where the kernel does not keep them they are 0.
+//! CPU seconds are the scheduler's, user and system; 0 if the kernel does not record them.
 
-#![expect(clippy::print_stdout, reason = "the line of results is what this program is for")]
+#![expect(clippy::print_stdout, reason = "the program prints a line of results")]
 
 #[path = "hops/mod.rs"]
 mod hops;
@@ -42,7 +43,7 @@ const DEFAULTS: [(&str, f64); 8] = [
     ("threads", 1.0),
 ];
 const SEED: u64 = 1;
-/// The document's access links.
+/// Access links as in the document.
 const ACCESS: Rate = Rate(100_000_000);
 
 fn main() -> Result<(), String> {
@@ -69,7 +70,7 @@ fn network(of: &Settings) -> Network {
     };
     let flow = |index: u32| {
         let draws = Stream::new(Entity { seed: SEED, name: "tcp", index: u64::from(index) }, Purpose::Start);
-        // Round trips from 60 to 180 ms.
+        // Round-trip times from 60 to 180 ms.
         let delay = Span::from_seconds(0.03 + 0.06 * draws.uniform(0));
         Flow {
             group: 0,

@@ -1,5 +1,4 @@
-//! Nothing per packet grows with flows or window: events for each packet that the link carries, counted,
-//! not timed.
+//! The cost per packet does not grow with the number of flows or the window: events per carried packet, counted rather than timed.
 
 mod common;
 
@@ -10,11 +9,11 @@ use tailback_core::network::{Access, Buffer, Flow, Network, Port, Transport};
 use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
-/// What the larger may cost more.
+/// Maximum relative cost of the larger case.
 const MARGIN: f64 = 1.05;
 
 #[test]
-fn a_thousand_flows_cost_each_packet_no_more_events_than_ten() {
+fn events_per_packet_are_equal_for_a_thousand_flows_and_ten() {
     for recovery in [Recovery::NewReno, Recovery::Sack] {
         let (few, many) = (sharing(10, recovery), sharing(1000, recovery));
         assert!(many < MARGIN * few && few < MARGIN * many, "{recovery:?}: {few} against {many} events");
@@ -22,14 +21,14 @@ fn a_thousand_flows_cost_each_packet_no_more_events_than_ten() {
 }
 
 #[test]
-fn a_window_of_ten_thousand_costs_each_packet_no_more_events_than_one_of_a_hundred() {
+fn events_per_packet_are_equal_for_windows_of_ten_thousand_and_a_hundred() {
     for loss in [0.0, 0.01] {
         let (small, large) = (holding(100, loss), holding(10_000, loss));
         assert!(large < MARGIN * small && small < MARGIN * large, "loss {loss}: {small} against {large} events");
     }
 }
 
-/// Flows of different round trips, each with 2 Mbit/s of the link and its share of the buffer.
+/// Flows with different round-trip times. Each adds 2 Mbit/s to the link and its share to the buffer.
 fn sharing(flows: u64, recovery: Recovery) -> f64 {
     let bottleneck = link("link", 2 * flows, Span::from_millis(10), Buffer::Units(10 * flows));
     let member = |index: u64| Flow {
@@ -42,7 +41,7 @@ fn sharing(flows: u64, recovery: Recovery) -> f64 {
     events_per_packet(dumbbell(bottleneck, group("greedy", transport), members, Span::from_millis(10_000)))
 }
 
-/// One flow that holds `window` segments under way for 100 ms, over a wire that loses this share of them.
+/// One flow with `window` segments in flight for 100 ms, over a link with this loss probability.
 fn holding(window: u32, random_loss: f64) -> f64 {
     let wire = Port { random_loss, ..link("link", 1000, Span::from_millis(50), Buffer::Unlimited) };
     let spec = TcpSpec { initial_window: window.into(), ..tcp(Recovery::Sack) };

@@ -1,10 +1,10 @@
-//! Imports run downwards only: within this crate by the order of its modules, between crates by the order of what depends on what.
+//! Imports run downwards only: within this crate by the order of its modules, between crates by the order of dependencies.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Layers, the lowest first. A module imports from itself and from the layers below; those that share a layer know nothing of one another.
+/// Layers, lowest first. A module imports from itself and from lower layers; modules in the same layer do not import one another.
 type Layers = &'static [&'static [&'static str]];
 
 /// The modules of this crate.
@@ -21,11 +21,11 @@ const CORE: Layers = &[
 
 /// The modules of `simulation`.
 const SIMULATION: Layers = &[
-    &["event_order", "hosts", "routes", "window", "workshop"],
+    &["event_order", "hosts", "routes", "measurement_interval", "user_code_factory"],
     &["adaptation", "edge", "wire"],
-    &["facts", "path", "port"],
+    &["group_profile", "path", "port"],
     &["border", "wiring"],
-    &["common"],
+    &["sim_state"],
     &["receivers"],
     &["fabric"],
     &["senders"],
@@ -33,7 +33,7 @@ const SIMULATION: Layers = &[
     &["engine"],
     &["conservation", "memory", "parallel"],
     &["results"],
-    &["watching"],
+    &["inspection"],
 ];
 
 const CRATES: Layers =
@@ -43,7 +43,7 @@ const CRATES: Layers =
 fn modules_import_from_the_layers_below_them_only() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let files: Vec<(String, String)> = sources(&root).iter().map(|file| (relative(file, &root), read(file))).collect();
-    assert!(files.len() > 50, "the sources are not where they were");
+    assert!(files.len() > 50, "the sources were not found");
     let of_file =
         |(file, text): &(String, String)| [violations(file, text, "", CORE), violations(file, text, "simulation/", SIMULATION)];
     let faults: Vec<String> = files.iter().flat_map(of_file).flatten().collect();
@@ -83,7 +83,7 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     );
     assert_eq!(found("primitives/line.rs", "use crate::Engine;\n"), 1);
     let inside = |file, text| violations(file, text, "simulation/", SIMULATION).len();
-    assert_eq!(inside("simulation/port/ahead.rs", "use super::equipment::Held;\nuse crate::simulation::window::Window;\n"), 0);
+    assert_eq!(inside("simulation/port/ahead.rs", "use super::equipment::Held;\nuse crate::simulation::measurement_interval::Window;\n"), 0);
     assert_eq!(inside("simulation/port/ahead.rs", "use super::super::fabric::Fabric;\nuse crate::simulation::Engine;\n"), 2);
     assert_eq!(inside("simulation/fabric/mod.rs", "use super::engine::Engine;\nuse super::port::Port;\n"), 1);
     assert_eq!(inside("tcp/sender.rs", "use super::engine::Engine;\n"), 0);
@@ -96,7 +96,7 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     );
 }
 
-/// The imports of a source file that the layers of `folder` do not allow. Unit tests may drive the whole engine.
+/// The imports of a source file that the layers of `folder` do not allow. Unit tests may use the whole engine.
 fn violations(file: &str, text: &str, folder: &str, layers: Layers) -> Vec<String> {
     let Some(inside) = file.strip_prefix(folder) else { return Vec::new() };
     let module: Vec<&str> = inside.trim_end_matches(".rs").trim_end_matches("/mod").split('/').collect();
@@ -117,7 +117,7 @@ fn violations(file: &str, text: &str, folder: &str, layers: Layers) -> Vec<Strin
     (1..).zip(&code).flat_map(of_line).collect()
 }
 
-/// What a line names after one of these roots.
+/// The names that a line imports from one of these roots.
 fn imports(line: &str, roots: &[String]) -> Vec<String> {
     let word = |text: &str| text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     let mut found = Vec::new();
@@ -158,7 +158,7 @@ fn top_level(group: &str) -> Vec<&str> {
     members
 }
 
-/// The lines of a file, empty where there is a comment or an item only for tests. What `use` takes several lines for stands in its first.
+/// The lines of a file, blank for comments and for items that only tests use. A `use` of several lines is joined in its first.
 fn without_tests_and_comments(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let (mut in_tests, mut in_use) = (false, None);
@@ -180,7 +180,7 @@ fn without_tests_and_comments(text: &str) -> Vec<String> {
     lines
 }
 
-/// What is in no layer, a new module or an item of `lib.rs` for example, is above all.
+/// The index of a name's layer. Names without a layer, such as a new module or an item of `lib.rs`, are above all layers.
 fn layer_of(name: &str, layers: Layers) -> usize {
     layers.iter().position(|layer| layer.contains(&name)).unwrap_or(layers.len())
 }

@@ -1,4 +1,4 @@
-//! What the benchmark's programs of many hops have in common: links, greedy senders, and a run of all.
+//! Shared code of the multi-hop benchmarks: links, greedy senders, and the run.
 
 use crate::measured::{self, Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
@@ -6,9 +6,9 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Group, Impairments, Network, Port, Switching, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
 use tailback_core::queue::PolicySpec;
-use tailback_core::tcp::{Counting, Halves, Recovery, SlowStart, TcpSpec, TimerSpec, WindowValidation};
+use tailback_core::tcp::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
 
-/// Run a network to its end. A line of JSON: packets that left ports, what was dropped, and what it cost.
+/// Run a network to its end. Returns a line of JSON: packets that left ports, drops, and the cost of the run.
 pub fn run(network: Network, of: &Settings) -> Result<String, String> {
     let end = Time::ZERO + network.duration;
     let before = cpu_seconds();
@@ -48,7 +48,7 @@ pub fn drop_tail(name: String, rate: Rate, delay: Span, buffer: Buffer) -> Port 
     }
 }
 
-/// Reno senders that always have something to send.
+/// Greedy Reno senders.
 pub fn greedy(name: &str, tcp: TcpSpec) -> Group {
     Group {
         name: name.into(),
@@ -83,9 +83,9 @@ pub fn tcp(of: &Settings) -> TcpSpec {
         ecn: false,
         pacing: false,
         window_validation: WindowValidation::None,
-        halves: Halves::FlightSize,
-        counting: Counting::Acknowledgements,
-        slow_start_limit: Segments::UNLIMITED,
+        ssthresh_from: SsthreshFrom::FlightSize,
+        ack_counting: AckCounting::Acknowledgements,
+        abc_limit: Segments::UNLIMITED,
         slow_start: SlowStart::Standard,
         timer: TimerSpec {
             min_rto: Span::from_millis(10),

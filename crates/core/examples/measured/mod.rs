@@ -1,4 +1,4 @@
-//! What the programs of the benchmark have in common: settings as `name=value`, and what a run cost.
+//! Shared code of the benchmarks: settings as `name=value`, and the cost of a run.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use tailback_core::primitives::units::Time;
 use tailback_core::{Engine, ParallelEngine};
 
-/// What the command line says, in the units of the program's table.
+/// Settings of the command line, in the units of the program's table.
 pub struct Settings(HashMap<&'static str, f64>);
 
 impl Settings {
-    /// The defaults, and what `arguments` put in their place.
+    /// The defaults, overridden by `arguments`.
     pub fn read(defaults: &[(&'static str, f64)], arguments: impl Iterator<Item = String>) -> Result<Settings, String> {
         let mut settings: HashMap<&'static str, f64> = defaults.iter().copied().collect();
         for argument in arguments {
@@ -29,14 +29,14 @@ impl Settings {
     }
 }
 
-/// What a run has taken. Of several threads, CPU seconds are those of the first.
+/// The cost of a run. With several threads, CPU seconds cover only the first.
 pub struct Cost {
     pub cpu_s: f64,
     pub wall_s: f64,
-    /// Until the threads had their parts, and for putting these together.
+    /// Time to divide the run among the threads, and to merge the parts.
     pub sharing_wall_s: f64,
     pub threads: usize,
-    /// Of several threads: how often they have met, and the events that bound them.
+    /// With several threads: number of epochs, and the number of events on the critical path.
     pub epochs: u64,
     pub critical_events: u64,
 }
@@ -52,7 +52,7 @@ impl Cost {
     }
 }
 
-/// Run to this time on so many threads.
+/// Run to this time on this number of threads.
 pub fn run(engine: Engine, end: Time, threads: f64) -> (Engine, Cost) {
     let (cpu, wall) = (cpu_seconds(), Instant::now());
     let threads = NonZeroUsize::new(threads as usize).unwrap_or(NonZeroUsize::MIN);
@@ -76,8 +76,8 @@ pub fn run(engine: Engine, end: Time, threads: f64) -> (Engine, Cost) {
     (engine, Cost { cpu_s, wall_s, sharing_wall_s, threads, epochs, critical_events })
 }
 
-/// CPU time of this process so far, without that of its other threads. The kernel brings it up to date when the process stops running: hence
-/// the nap.
+/// CPU time of this process up to now, without its other threads. The kernel updates it when the process stops running, hence the short
+/// sleep.
 pub fn cpu_seconds() -> f64 {
     std::thread::sleep(Duration::from_micros(1));
     let line = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
@@ -85,7 +85,7 @@ pub fn cpu_seconds() -> f64 {
     nanoseconds.map_or(0.0, |nanoseconds| nanoseconds * 1e-9)
 }
 
-/// Most memory that this process has held, in kB of 1024 bytes; 0 where the kernel does not tell.
+/// Peak resident memory of this process in kB of 1024 bytes; 0 if the kernel does not report it.
 pub fn peak_rss_kb() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,5 +1,5 @@
-//! What the tests of the core share: small networks and runs of them, and random networks with fixed seeds, any mixture of what a
-//! scenario can describe, valid by construction.
+//! Shared test code of the core: small networks and their runs, and random networks with fixed seeds. Random networks combine anything that
+//! a scenario can describe and are valid by construction.
 
 #![allow(dead_code, clippy::expect_used, reason = "each test file uses its part, and a test may panic")]
 
@@ -22,7 +22,7 @@ use tailback_core::tcp::{
 use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_core::{Engine, Results};
 
-/// Draws for one network.
+/// Random draws for one network.
 pub struct Dice {
     stream: Stream,
     drawn: u64,
@@ -71,7 +71,7 @@ pub fn trace<'a>(results: &'a Results, name: &str) -> &'a Table {
     results.traces.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("`{name}` was not traced"))
 }
 
-/// A port with one transmitter, room for everything and no loss.
+/// A port with one transmitter, an unlimited buffer and no loss.
 pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
     Port {
         name: name.to_string(),
@@ -91,12 +91,12 @@ pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
     }
 }
 
-/// The same with a buffer.
+/// A port with a rate in Mbit/s and a buffer.
 pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
     Port { buffer, ..port(name, Rate(megabits * 1_000_000), delay) }
 }
 
-/// RFC 6298 with a short minimum, so that small runs see timeouts.
+/// RFC 6298 with a short minimum RTO, so that timeouts take place in small runs.
 pub fn tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         recovery,
@@ -123,7 +123,7 @@ pub fn tcp(recovery: Recovery) -> TcpSpec {
     }
 }
 
-/// One segment of 1000 bytes on the wire, a window of one segment, a timer of at least 1 s; nothing that a paper of 2001 does not have.
+/// TCP as of 2001: segments of 1000 bytes on the wire, an initial window of one segment, and a minimum RTO of 1 s.
 pub fn classic_tcp(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         header: Bytes(0),
@@ -137,7 +137,7 @@ pub fn classic_tcp(recovery: Recovery) -> TcpSpec {
     }
 }
 
-/// A sender in congestion avoidance that begins with a window of `window` segments.
+/// A sender in congestion avoidance that starts with a window of `window` segments.
 pub fn steady(recovery: Recovery, window: u32) -> TcpSpec {
     TcpSpec { initial_window: window.into(), initial_ssthresh: window.into(), ..classic_tcp(recovery) }
 }
@@ -174,13 +174,13 @@ pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
     }
 }
 
-/// One bottleneck, acknowledgements over its reverse, `flows` like the one given.
+/// One bottleneck with `flows`; acknowledgements return over its reverse.
 pub fn dumbbell(bottleneck: Port, group: Group, flows: Vec<Flow>, duration: Span) -> Network {
     let reverse = port("reverse", bottleneck.rate, bottleneck.delay);
     one_link([bottleneck, reverse], group, flows, duration)
 }
 
-/// Flows of one group over the first port and back over the second, measured from the beginning, with seed 1.
+/// Flows of one group over the first port and back over the second, measured from the start, with seed 1.
 pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span) -> Network {
     Network {
         ports: ports.into(),
@@ -197,11 +197,12 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span
     }
 }
 
-/// In some networks, queues that tell prices and senders that go by them, by any scheme. Its dice are its own: other networks stay what they are.
+/// In some networks, queues with prices and senders that use them, with any scheme. The draws are separate, so that other networks do not
+/// change.
 fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSpec {
     let mut dice = Dice::new(seed + (1 << 43));
     if !dice.chance(3) {
-        // Prices that mean something else than senders take them for, no scenario has.
+        // No scenario combines senders with prices of a different meaning.
         let told: Vec<Meaning> = ports.iter().filter_map(|port| port.policy.price_meaning()).collect();
         for group in groups {
             if let Transport::Tcp(_, law) = &mut group.transport
@@ -242,7 +243,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
     }
 }
 
-/// Twenty bottlenecks of 1 Gbit/s in a row, five flows over all of them and over each.
+/// Twenty bottlenecks of 1 Gbit/s in a row, with five flows over all of them and five over each.
 pub fn long_parking_lot() -> Network {
     let (hops, rate, delay) = (20, Rate(1_000_000_000), Span::from_millis(1));
     let bottleneck = |hop| Port { buffer: Buffer::Units(100), ..port(&format!("there{hop}"), rate, delay) };
@@ -270,12 +271,13 @@ pub fn long_parking_lot() -> Network {
     Network { ports: ports.collect(), paths, ..network }
 }
 
-/// Bottlenecks in a row, greedy flows over all of them and over each, and one link back for each. Receivers are alike, or are not.
+/// Bottlenecks in a row, with greedy flows over all of them and over each, and one return link for each. Receivers are alike or different.
 pub fn random_parking_lot(seed: u64) -> Network {
     let mut dice = Dice::new(seed + (1 << 44));
     let hops = dice.pick(1, 4) as u32;
     let are_alike = dice.chance(2);
-    // In some, much happens at one instant: a packet takes 1 ms, or a quarter on a link of its own, and delays are quarters of that, too.
+    // In some networks many events are simultaneous: a packet takes 1 ms, or a quarter of that on its access link, and delays are multiples
+    // of 250 us.
     let step = if dice.chance(2) { 250 } else { 1 };
     let rate = if step > 1 { Rate(8_320_000) } else { Rate(dice.pick(2, 20) * 1_000_000) };
     let mut micros = |most: u64| Span::from_micros(step * dice.pick(1, most / step));
@@ -299,11 +301,12 @@ pub fn random_parking_lot(seed: u64) -> Network {
     Network { ports: ports.collect(), paths, ..one }
 }
 
-/// Edge routers in front of a trunk of several channels, and greedy flows of any law whose packets all have one size; paced or not.
+/// Edge routers before a trunk with several channels, and greedy flows of any controller whose packets all have the same size, paced or
+/// not.
 pub fn random_trunk(seed: u64) -> Network {
     let mut dice = Dice::new(seed + (1 << 43));
     let edges = dice.pick(1, 6) as u32;
-    // In some, much happens at one instant.
+    // In some networks many events are simultaneous.
     let is_coarse = dice.chance(2);
     let delay = |dice: &mut Dice| if is_coarse { Span::from_millis(dice.pick(0, 3)) } else { Span(dice.pick(0, 9_000_000_000)) };
     let rate = Rate(8_320_000);
@@ -351,7 +354,7 @@ pub fn random_trunk(seed: u64) -> Network {
     Network { ports, paths, groups, ..one }
 }
 
-/// A chain of one to three hops each way, flows over parts of it, everything else by the dice.
+/// A chain of one to three hops each way, with flows over parts of it. Everything else is random.
 pub fn random_network(seed: u64) -> Network {
     let mut dice = Dice::new(seed);
     let hops = dice.pick(1, 3);
@@ -379,7 +382,7 @@ pub fn random_network(seed: u64) -> Network {
         }
     }
     if dice.chance(3) {
-        // Receivers alike: what makes ways back orderly.
+        // Equal receivers make reverse paths orderly.
         let access = flows[0].receiver_access;
         flows.iter_mut().for_each(|flow| flow.receiver_access = access);
     }
@@ -433,7 +436,7 @@ pub fn random_network(seed: u64) -> Network {
     }
 }
 
-/// In some networks, let some groups whose packets travel in cells have the available bit rate service. Its dice are its own.
+/// In some networks, some groups with packets in cells use the available bit rate service. The draws are separate.
 fn give_rates(seed: u64, groups: &mut [Group]) {
     let mut dice = Dice::new(seed + (1 << 47));
     for group in groups.iter_mut().filter(|group| group.framing.is_some()) {
@@ -462,8 +465,8 @@ fn give_rates(seed: u64, groups: &mut [Group]) {
     }
 }
 
-/// Let these ports decide on heads, and what feeds them be fit for it: with delays, and no slower, for a megabit a second is the least
-/// that any link or change has.
+/// Make these ports cut-through, and make the ports that feed them suitable: they get delays, and are at least as fast, because 1 Mbit/s is
+/// the lowest rate of any link or change.
 fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows: &mut [Flow], changes: &mut Vec<Change>) {
     let is_chosen = |port: PortId| chosen[port as usize];
     for port in (0..ports.len()).filter(|&port| chosen[port]) {
@@ -475,7 +478,7 @@ fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows
         least(&mut ports[port as usize].delay);
         ports[port as usize].shaper = None;
     }
-    // Written out, the access links are ports too.
+    // If access links are expanded, they are ports too.
     flows
         .iter_mut()
         .flat_map(|flow| [&mut flow.sender_access, &mut flow.receiver_access])
@@ -488,7 +491,7 @@ fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows
     }
 }
 
-/// Coarse times make events of different entities fall on one instant.
+/// Coarse times make events of different entities simultaneous.
 fn delay(dice: &mut Dice, coarse: bool) -> Span {
     if coarse { Span::from_millis(dice.pick(0, 4)) } else { Span(dice.pick(0, 20_000_000_000)) }
 }
@@ -501,7 +504,7 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
         _ => Buffer::Units(dice.pick(0, 30)),
     };
     let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
-    // Policies of packets may judge single cells too.
+    // Policies for packets may also be applied to cells.
     let judges_frames = in_cells && dice.chance(2);
     let samples: Vec<PolicySpec> =
         PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
@@ -520,8 +523,7 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
     }
 }
 
-/// In some networks, let links do more than carry packets, and count what passes of each flow. Its dice are its own, as those of
-/// prices are.
+/// In some networks, links have impairments and queues count units per flow. The draws are separate, as for prices.
 fn impair(seed: u64, ports: &mut [Port], paths: &[Vec<PortId>], changes: &mut Vec<Change>, in_cells: bool) -> bool {
     let mut dice = Dice::new(seed + (1 << 45));
     let is_impaired = dice.chance(2);
@@ -565,7 +567,7 @@ fn random_impairments(dice: &mut Dice, in_cells: bool) -> Impairments {
     }
 }
 
-/// Of a few milliseconds, some with several opportunities, some without any for long.
+/// A trace of a few milliseconds, some of them with several opportunities, with long gaps in places.
 fn random_trace(dice: &mut Dice) -> DeliveryTrace {
     let mut millisecond = dice.pick(0, 3) as u32;
     let mut instants = Vec::new();
@@ -632,13 +634,13 @@ fn random_source(dice: &mut Dice) -> DatagramSpec {
     DatagramSpec { arrivals: Arrivals::Process(process), packet, header: Bytes(28) }
 }
 
-/// Some never let TCP wait, others leave it idle for longer than its timeouts.
+/// Some applications never let TCP wait; others leave it idle for longer than its timeouts.
 fn random_application(dice: &mut Dice) -> ApplicationSpec {
     let samples: Vec<ProcessSpec> = ProcessSpec::samples().into_iter().filter(|process| !process.is_of_datagrams()).collect();
     ApplicationSpec { process: dice.one_of(&samples), burst: dice.one_of(&[1, 1, 5, 40]) }
 }
 
-/// Some acknowledge the first segments one by one, some compress what reports a gap.
+/// Some receivers acknowledge the first segments one at a time, some compress acknowledgements that report a gap.
 fn delayed_ack(dice: &mut Dice) -> DelayedAck {
     DelayedAck {
         every: dice.pick(2, 4) as u32,
@@ -721,8 +723,8 @@ fn random_changes(dice: &mut Dice, ports: &[Port], flows: &[Flow], routes: u64, 
     changes
 }
 
-/// The same network with every private access link written out as ports of its own. Ports are numbered so that lines meet in the
-/// same order: what was shared, senders, receivers.
+/// The same network with every private access link expanded to ports. Ports are numbered so that lines merge in the same order: shared
+/// ports, senders, receivers.
 pub fn with_access_as_ports(network: &Network) -> Network {
     let flows = network.flows.len() as u32;
     let mut ports = Vec::new();

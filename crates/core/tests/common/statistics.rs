@@ -1,6 +1,6 @@
-//! Intervals of confidence over seeds.
+//! Confidence intervals over seeds.
 
-/// Every test of a random quantity runs these seeds, whatever they bring.
+/// The seeds of every test of a random quantity, fixed in advance.
 pub const SEEDS: std::ops::RangeInclusive<u64> = 1..=30;
 
 /// The two-sided 99.9 % point of Student's t with 29 degrees of freedom.
@@ -23,7 +23,8 @@ impl Interval {
         Interval { mean, half_width: T * (variance / n).sqrt() }
     }
 
-    /// The interval holds `expected` and is narrow enough to mean something: its half-width is below `share` of it.
+    /// Assert that the interval contains `expected` and is narrow enough to be meaningful: its half-width is less than `share` of the
+    /// expected value.
     #[track_caller]
     pub fn assert_holds(&self, what: &str, expected: f64, share: f64) {
         let Interval { mean, half_width } = self;

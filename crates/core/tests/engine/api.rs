@@ -1,4 +1,4 @@
-//! The engine as a caller drives it: events, steps, datagrams handed in and taken out, results before the end.
+//! The engine's interface: events, steps, injected datagrams and their fates, results before the end.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -7,16 +7,16 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Span, Time};
-use tailback_core::queue::{PolicySpec, Reason, RedCounts, RedSignals, RedSpec};
+use tailback_core::queue::{PolicySpec, Reason, RedQueueUnit, RedSignals, RedSpec};
 use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{Became, Engine, Fate, Results};
+use tailback_core::{Outcome, Engine, Fate, Results};
 
 fn millis(ms: u64) -> Time {
     Time(Span::from_millis(ms).0)
 }
 
-/// 8 Mbit/s and 5 ms: 1000 bytes take 1 ms to send and arrive 6 ms after a free transmitter takes them.
+/// 8 Mbit/s and 5 ms: 1000 bytes take 1 ms to send and arrive 6 ms after an idle transmitter takes them.
 fn bottleneck(buffer: Buffer) -> Port {
     link("bottleneck", 8, Span::from_millis(5), buffer)
 }
@@ -31,7 +31,7 @@ fn external_through(bottleneck: Port) -> Engine {
     Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)))
 }
 
-/// What is known now and was not before, by time.
+/// The new fates, by time.
 fn fates(engine: &mut Engine) -> Vec<Fate> {
     let mut fates = Vec::new();
     engine.take_fates(&mut fates);
@@ -40,17 +40,18 @@ fn fates(engine: &mut Engine) -> Vec<Fate> {
 }
 
 #[test]
-fn a_datagram_handed_in_comes_out_when_the_link_has_carried_it() {
+fn an_injected_datagram_is_delivered_after_the_link_delay() {
     let mut engine = external();
     assert_eq!(engine.next_event_time(), None);
     engine.run_until(millis(10));
     assert_eq!(engine.inject(0, Bytes(960), Ecn::INCAPABLE), Some(0));
     assert_eq!(engine.inject(1, Bytes(960), Ecn::CAPABLE), Some(0));
     assert_eq!(fates(&mut engine), []);
-    // What the bottleneck has seen is known: the first is there at 16 ms, the second, which waits for it, at 17 ms.
+    // The fates of packets that have reached the bottleneck are known: the first arrives at 16 ms, the second, which is queued behind it,
+    // at 17 ms.
     engine.run_until(Time(millis(10).0 + 1));
-    let became = Became::Delivered { is_marked: false };
-    let delivered = |flow, ms| Fate { time: millis(ms), flow, datagram: 0, became };
+    let outcome = Outcome::Delivered { is_marked: false };
+    let delivered = |flow, ms| Fate { time: millis(ms), flow, datagram: 0, outcome };
     assert_eq!(fates(&mut engine), [delivered(0, 16), delivered(1, 17)]);
     engine.run_until(millis(50));
     assert_eq!(fates(&mut engine), []);
@@ -64,16 +65,16 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
     }
     engine.run_until(Time::NEVER);
     let fates = fates(&mut engine);
-    let became = Became::Discarded { port: 0, reason: Reason::Full };
-    assert_eq!((fates[0], fates.len()), (Fate { time: Time::ZERO, flow: 0, datagram: 2, became }, 3));
+    let outcome = Outcome::Discarded { port: 0, reason: Reason::Full };
+    assert_eq!((fates[0], fates.len()), (Fate { time: Time::ZERO, flow: 0, datagram: 2, outcome }, 3));
     let results = engine.results().unwrap();
     assert_eq!(results.queues.floats("discarded_full").unwrap()[0], 1.0);
     assert_eq!(results.flows.floats("sent_packets").unwrap()[0], 3.0);
 }
 
 #[test]
-fn what_may_be_marked_is_marked_and_the_rest_discarded() {
-    // The third finds one waiting, at which RED, without averaging, marks all.
+fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
+    // The third finds one packet in the queue, at which RED, without averaging, marks every packet.
     let red = RedSpec {
         lower: 0,
         upper: 1,
@@ -81,7 +82,7 @@ fn what_may_be_marked_is_marked_and_the_rest_discarded() {
         weight: 1.0,
         gentle: false,
         packet: 1000,
-        counts: RedCounts::Packets,
+        counts: RedQueueUnit::Packets,
         signals: RedSignals::Marks,
     };
     let third = |ecn, signals| {
@@ -91,16 +92,16 @@ fn what_may_be_marked_is_marked_and_the_rest_discarded() {
             engine.inject(0, Bytes(960), ecn).unwrap();
         }
         engine.run_until(Time::NEVER);
-        fates(&mut engine).into_iter().find(|fate| fate.datagram == 2).unwrap().became
+        fates(&mut engine).into_iter().find(|fate| fate.datagram == 2).unwrap().outcome
     };
-    let discarded = Became::Discarded { port: 0, reason: Reason::Early };
-    assert_eq!(third(Ecn::CAPABLE, RedSignals::Marks), Became::Delivered { is_marked: true });
+    let discarded = Outcome::Discarded { port: 0, reason: Reason::Early };
+    assert_eq!(third(Ecn::CAPABLE, RedSignals::Marks), Outcome::Delivered { is_marked: true });
     assert_eq!(third(Ecn::INCAPABLE, RedSignals::Marks), discarded);
     assert_eq!(third(Ecn::CAPABLE, RedSignals::Drops), discarded);
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused() {
+fn invalid_datagrams_are_rejected() {
     let mut engine = external();
     assert_eq!(engine.inject(0, Bytes(0), Ecn::INCAPABLE), None);
     assert_eq!(engine.inject(0, MAX_PACKET, Ecn::INCAPABLE), None);
@@ -113,7 +114,7 @@ fn what_cannot_be_sent_is_refused() {
 
 #[test]
 fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
-    // There 1000 bytes at 8 Mbit/s and 5 ms, back nothing but 5 ms.
+    // Forward 1000 bytes at 8 Mbit/s and 5 ms, back only 5 ms.
     let base_rtt = |engine: &Engine| engine.results().unwrap().flows.floats("base_rtt_s").unwrap();
     assert_eq!(base_rtt(&external()), [0.011, 0.011]);
     let spec = DatagramSpec {
@@ -128,7 +129,7 @@ fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
 }
 
 #[test]
-fn the_trace_of_drops_says_which_transmission_was_lost() {
+fn the_trace_of_drops_has_the_lost_transmission() {
     let mut bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
     bottleneck.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: 0, segment: 3, transmission, cell: None }).into();
     let spec = Transport::Tcp(tcp(Recovery::Reno), tailback_core::congestion::ControllerSpec::Reno(()));
@@ -142,8 +143,8 @@ fn the_trace_of_drops_says_which_transmission_was_lost() {
 }
 
 #[test]
-fn the_trace_of_a_queue_knows_what_is_in_service_and_when_it_leaves() {
-    // Two datagrams at once, each served for 1 ms, and a third after both have gone; then one that is still being sent.
+fn the_trace_of_a_queue_includes_the_unit_in_service_and_its_departure() {
+    // Two simultaneous datagrams, each served for 1 ms, and a third after both have left; then one that is still in service.
     let rows = |counts_in_service, until| {
         let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
         let traced = Port { counts_in_service, ..bottleneck(Buffer::Units(5)) };
@@ -183,13 +184,13 @@ fn steps_can_follow_the_events() {
 }
 
 #[test]
-fn a_crowded_instant_can_be_taken_in_parts() {
+fn the_events_of_one_instant_can_be_split_between_calls() {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
     let flows = vec![flow(0, 0, 1); 100];
     let network = dumbbell(bottleneck, group("tcp", spec), flows, Span::from_millis(100));
     let mut engine = Engine::new(network.clone());
-    // All of them start at 0.
+    // All flows start at 0.
     assert!(!engine.run_for(Time::NEVER, 30));
     assert_eq!((engine.now(), engine.events(), engine.next_event_time()), (Time::ZERO, 30, Some(Time::ZERO)));
     assert!(!engine.run_for(Time::NEVER, 0));
@@ -203,7 +204,7 @@ fn a_crowded_instant_can_be_taken_in_parts() {
 }
 
 #[test]
-fn adding_a_group_moves_no_clock_of_another() {
+fn adding_a_group_does_not_change_the_clock_of_another() {
     let tick = Span::from_millis(500);
     let timer = TimerSpec { form: TimerForm::CoarseBsd { tick }, ..tcp(Recovery::Tahoe).timer };
     let coarse = group("coarse", Transport::Tcp(TcpSpec { timer, ..tcp(Recovery::Tahoe) }, ControllerSpec::Reno(())));
@@ -229,7 +230,7 @@ fn adding_a_group_moves_no_clock_of_another() {
     assert_eq!(alone, run(3));
 }
 
-/// Segments of 1000 bytes and 40 of headers over 8 Mbit/s and 5 ms: three arrive by 8.12 ms, six more by 22.32 ms.
+/// Segments of 1000 bytes with 40 bytes of headers over 8 Mbit/s and 5 ms: three arrive by 8.12 ms, six more by 22.32 ms.
 fn short_transfer(changes: Vec<Change>, flow: Flow) -> Results {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
@@ -248,30 +249,30 @@ fn loses_from(ms: u64, port: u32) -> Change {
 }
 
 #[test]
-fn a_finished_transfer_was_active_though_its_last_acknowledgements_are_lost() {
+fn a_finished_transfer_counts_as_active_even_if_its_last_acknowledgements_are_lost() {
     let results = short_transfer(vec![loses_from(15, 1)], Flow { size: Some(Bytes(9000)), ..flow(0, 0, 1) });
     assert!(first(&results, "timeouts") > 0.0 && first(&results, "completion_time_s") < 0.03);
     assert_eq!(first(&results, "active_share"), 1.0);
 }
 
 #[test]
-fn a_stopped_flow_is_active_to_its_stop_and_the_span_ends_there() {
-    // 100 ms of data at 8 Mbit/s are sent without a loss, and then nothing for ten seconds.
+fn a_stopped_flow_is_active_until_its_stop() {
+    // 100 ms of data at 8 Mbit/s are sent without loss, and then nothing for ten seconds.
     let stopped = Flow { stop: millis(100), ..flow(0, 0, 1) };
     assert_eq!(first(&short_transfer(Vec::new(), stopped.clone()), "active_share"), 1.0);
-    // Nothing comes through from 50 ms to 1 s: the flow waits for most of its span, which ends with the last repair.
+    // All packets are lost from 50 ms to 1 s: the flow waits for most of its lifetime, which ends with the last repair.
     let gap = vec![loses_from(50, 0), Change { at: millis(1000), what: ChangeKind::RandomLoss(0, 0.0) }];
     let share = first(&short_transfer(gap, stopped), "active_share");
     assert!((0.0..0.5).contains(&share), "{share}");
-    // Nothing comes through any more: it waits until the end, whether or not it comes to a timeout.
+    // All packets are lost from then on: the flow waits until the end, whether or not there is a timeout.
     let cut = Flow { stop: millis(100), ..flow(0, 0, 1) };
     let share = first(&short_transfer(vec![loses_from(50, 0)], cut), "active_share");
     assert!((0.0..0.01).contains(&share), "{share}");
 }
 
-/// The first segment is lost, and the timeout after 3 s (or the end before it) is waited for from the instant at which it was sent.
+/// The first segment is lost. The wait for the timeout after 3 s, or for an earlier end, counts from its transmission.
 #[test]
-fn a_wait_that_the_end_cuts_off_is_a_wait() {
+fn a_wait_for_a_timeout_counts_even_if_the_run_ends_first() {
     let share = |ms: u64, recovery, delayed_ack| {
         let timer = TimerSpec::coarse(Span::from_millis(500));
         let spec = TcpSpec { recovery, timer, delayed_ack, initial_window: 1.0, ..tcp(recovery) };
@@ -291,9 +292,9 @@ fn a_wait_that_the_end_cuts_off_is_a_wait() {
     assert_eq!(share(2900, Recovery::Reno, None), (0.0, 1.0, 0.0));
     let (active, waits, timeouts) = share(3100, Recovery::Reno, None);
     assert!((0.02..0.04).contains(&active) && (waits, timeouts) == (0.0, 1.0), "{active}");
-    // A recovery by time sends a probe after a second, which comes through: it never waits for a timeout.
+    // RACK sends a probe after one second, which arrives, so it never waits for a timeout.
     assert_eq!(share(2900, Recovery::RackTlp, None), (1.0, 0.0, 0.0));
-    // What the receiver holds back will bring word.
+    // The delayed acknowledgement will reach the sender.
     let delayed = Some(DelayedAck::USUAL);
     assert_eq!(share(3100, Recovery::Reno, delayed).1, 0.0);
 }

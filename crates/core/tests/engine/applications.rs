@@ -1,4 +1,4 @@
-//! Applications above TCP, and the ends of a virtual channel, where everything can be worked out by hand.
+//! Applications above TCP, and the ends of a virtual channel, with results worked out by hand.
 
 #![allow(clippy::expect_used, reason = "a test may")]
 
@@ -34,8 +34,8 @@ fn every(milliseconds: u64, burst: u32) -> ApplicationSpec {
 }
 
 #[test]
-fn what_an_application_hands_over_slowly_is_sent_at_once() {
-    // A segment every 50 ms from 0 on: at 0, 50, ..., 950 ms. The last arrives at 961 ms.
+fn data_handed_over_slowly_is_sent_at_once() {
+    // One segment every 50 ms from 0 on: at 0, 50, ..., 950 ms. The last arrives at 961 ms.
     let results = run(over(every(50, 1), 100, flow(0, 0, 1), 1));
     assert_eq!((first(&results, "sent_packets"), first(&results, "delivered_packets")), (20.0, 20.0));
     assert_eq!(first(&results, "backlog_packets"), 0.0);
@@ -43,15 +43,17 @@ fn what_an_application_hands_over_slowly_is_sent_at_once() {
 }
 
 #[test]
-fn what_the_window_does_not_let_go_is_kept() {
-    // Two a millisecond are handed over, 2000 in all; one a round trip may go: at 0, 21.08, ..., 47 round trips after the first.
+fn data_that_exceeds_the_window_is_kept() {
+    // Two segments per millisecond are handed over, 2000 in all. One per round trip may be sent: at 0, 21.08, ..., 47 round trips after the
+    // first.
     let results = run(over(every(1, 2), 1, flow(0, 0, 1), 1));
     assert_eq!((first(&results, "sent_packets"), first(&results, "backlog_packets")), (48.0, 2000.0 - 48.0));
 }
 
 #[test]
 fn a_transfer_is_complete_when_all_that_was_handed_over_has_arrived() {
-    // 2500 bytes in bursts of two: two segments at 0, the third, of 500 bytes and 540 on the wire, at 100 ms: 0.54 and 10 ms later.
+    // 2500 bytes in bursts of two: two segments at 0, the third, of 500 bytes and 540 on the wire, at 100 ms. It arrives 0.54 and 10 ms
+    // later.
     let results = run(over(every(100, 2), 100, Flow { size: Some(Bytes(2500)), ..flow(0, 0, 1) }, 1));
     assert_eq!((first(&results, "delivered_packets"), first(&results, "delivered_bytes")), (3.0, 2500.0));
     assert!((first(&results, "completion_time_s") - 0.11054).abs() < 1e-12);
@@ -65,7 +67,7 @@ fn an_application_that_is_stopped_hands_over_nothing_more() {
     assert_eq!(first(&results, "delivered_packets"), 10.0);
 }
 
-/// What the window of a flow grows to, by a rule.
+/// The largest window of a flow, under a window validation rule.
 fn widest(rule: WindowValidation, application: ApplicationSpec, window: u32) -> f64 {
     let mut network = over(application, window, flow(0, 0, 1), 4);
     if let Transport::Tcp(spec, _) = &mut network.groups[0].transport {
@@ -81,17 +83,17 @@ fn widest(rule: WindowValidation, application: ApplicationSpec, window: u32) -> 
 }
 
 #[test]
-fn a_window_that_is_not_filled_opens_only_by_rules_that_let_it() {
-    // Two segments every 50 ms, of which no more are ever under way; 80 bursts.
+fn a_window_that_is_not_full_grows_only_under_rules_that_allow_it() {
+    // Two segments every 50 ms, so at most two are in flight; 80 bursts.
     let of_two = |rule| widest(rule, every(50, 2), 64);
     assert_eq!([of_two(WindowValidation::None), of_two(WindowValidation::Rfc5681)], [64.0, 64.0]);
-    // The initial window is two: each of the first two acknowledgements opens it by one, then by twice what is in flight.
+    // The initial window is two. Each of the first two acknowledgements increases it by one, up to twice the segments in flight.
     assert_eq!([of_two(WindowValidation::Linux), of_two(WindowValidation::Rfc7661)], [4.0, 5.0]);
 }
 
 #[test]
-fn an_application_that_has_always_more_than_may_be_sent_starts_as_fast_as_one_that_hands_over_all_at_once() {
-    // Sixteen every two milliseconds for a link that takes a segment in one: no more than a window is ever under way.
+fn an_application_that_keeps_the_window_full_starts_as_fast_as_one_that_hands_over_everything_at_once() {
+    // Sixteen segments per 2 ms on a link that sends one per millisecond: the window is always full.
     let fast = || every(2, 16);
     let none = widest(WindowValidation::None, fast(), 1000);
     for rule in [WindowValidation::Linux, WindowValidation::Rfc7661] {
@@ -102,7 +104,7 @@ fn an_application_that_has_always_more_than_may_be_sent_starts_as_fast_as_one_th
 
 #[test]
 fn a_packet_waits_for_its_segmentation_and_reassembly_and_so_does_its_acknowledgement() {
-    // 23 cells of 424 bits at 8 Mbit/s, one back, 10 ms each way, and 300 us and 500 us there and back.
+    // 23 cells of 424 bits at 8 Mbit/s, one cell back, 10 ms each way, and 300 us and 500 us in both directions.
     let spec = TcpSpec { mss: Bytes(1024), receiver_window: Segments(1), ..tcp(Recovery::NewReno) };
     let framing = Aal5 { overhead: Bytes(8), segmentation: Span::from_micros(300), reassembly: Span::from_micros(500) };
     let group = Group { framing: Some(framing), ..group("vc", Transport::Tcp(spec, ControllerSpec::Reno(()))) };
@@ -111,7 +113,7 @@ fn a_packet_waits_for_its_segmentation_and_reassembly_and_so_does_its_acknowledg
     let round_trip = 24.0 * 53e-6 + 0.020 + 2.0 * 0.0008;
     assert!((first(&results, "base_rtt_s") - round_trip).abs() < 1e-12);
     assert!((first(&results, "mean_rtt_s") - round_trip).abs() < 1e-12);
-    // In 1 s: 43 whole round trips, and the 44th packet has arrived.
+    // In 1 s: 43 complete round trips, and the 44th packet has arrived.
     assert_eq!(first(&results, "frame_goodput_cells"), 23.0 * 44.0);
     assert_eq!(first(&results, "badput_cells"), 0.0);
 }

@@ -1,7 +1,7 @@
-//! The conditions of bpd-2001, section 2.2, against the shipped sender in the shipped network: every pattern of up to four losses in
-//! windows up to 24.
+//! The conditions of bpd-2001, section 2.2, against the simulated sender and network: every pattern of up to four losses in windows up to
+//! 24.
 //!
-//! `abstract_reno.rs` plays the same patterns without an engine.
+//! `abstract_reno.rs` runs the same patterns without an engine.
 
 use crate::common::{first, flow, group, one_link, port, reno, run, steady};
 use tailback_core::network::ListedDrop;
@@ -12,7 +12,7 @@ use tailback_models::tcp::fast_retransmit;
 
 const ROUND_TRIP: Span = Span::from_millis(10);
 
-/// What the sender did about the losses.
+/// The sender's response to the losses.
 #[derive(Debug, PartialEq)]
 struct Repair {
     fast_retransmits: f64,
@@ -20,7 +20,7 @@ struct Repair {
 }
 
 #[test]
-fn the_sender_needs_a_timeout_exactly_where_the_conditions_say_so() -> Result<(), ParameterError> {
+fn the_sender_needs_a_timeout_exactly_if_the_conditions_predict_one() -> Result<(), ParameterError> {
     let mut disagreements = Vec::new();
     let mut compared = 0;
     for window in 1..=24 {
@@ -36,15 +36,15 @@ fn the_sender_needs_a_timeout_exactly_where_the_conditions_say_so() -> Result<()
         }
     }
     assert_eq!(compared, 68_380);
-    // All have n1 = 0 and end the window with their other losses, n2 - n1 = W - N + 1: once ack(n2) has halved the window, one new
-    // segment leaves that the paper does not count, for its "new segments will be transmitted only if n2 - n1 > W - N" sets this
-    // case aside. It brings the third duplicate where W/2 - N = 2, and so at these windows:
+    // All of these have n1 = 0, and their other losses end the window: n2 - n1 = W - N + 1. After ack(n2) has halved the window, one new
+    // segment is sent that the paper does not count, because its "new segments will be transmitted only if n2 - n1 > W - N" excludes this
+    // case. It causes the third duplicate if W/2 - N = 2, and therefore at these windows:
     let one_more =
         |window, lost: &[u32], fast_retransmits, timeouts| (window, lost.to_vec(), Repair { fast_retransmits, timeouts });
     let expected = [
         one_more(8, &[0, 7], 2.0, 0.0),
         one_more(9, &[0, 8], 2.0, 0.0),
-        // Repairs the second loss, not the third.
+        // It repairs the second loss, but not the third.
         one_more(10, &[0, 8, 9], 2.0, 1.0),
         one_more(11, &[0, 9, 10], 2.0, 1.0),
         one_more(12, &[0, 9, 10, 11], 2.0, 1.0),
@@ -54,10 +54,10 @@ fn the_sender_needs_a_timeout_exactly_where_the_conditions_say_so() -> Result<()
     Ok(())
 }
 
-/// SACK as in section 6.1: the pipe is N + 1 after all duplicates and N - 1 after the first partial acknowledgement, and half the
-/// window has to exceed that. The paper gives no such condition; here it is, on all patterns of windows up to 13.
+/// SACK as in section 6.1: the pipe is N + 1 after all duplicates and N - 1 after the first partial acknowledgement, and half of the window
+/// must exceed that. The paper gives no such condition; this one holds for all patterns of windows up to 13.
 #[test]
-fn sack_repairs_as_many_losses_as_half_the_window_if_three_segments_arrive() {
+fn sack_repairs_losses_of_up_to_half_the_window_if_three_segments_arrive() {
     for window in 1..=13u32 {
         for losses in 1..1u32 << window {
             let lost: Vec<u32> = (0..window).filter(|position| losses >> position & 1 == 1).collect();
@@ -68,7 +68,7 @@ fn sack_repairs_as_many_losses_as_half_the_window_if_three_segments_arrive() {
     }
 }
 
-/// A sender that fills a window of `window` segments and loses those at the positions `lost` of it, and nothing else.
+/// A sender with a full window of `window` segments that loses exactly those at the positions `lost`.
 fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Repair {
     let steady = steady(recovery, window);
     let spec = TcpSpec {

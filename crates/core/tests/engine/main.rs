@@ -1,4 +1,4 @@
-//! The engine from outside: what it does with networks of every kind.
+//! Tests of the engine through its public interface, with networks of every kind.
 
 #[path = "../common/mod.rs"]
 mod common;

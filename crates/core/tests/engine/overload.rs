@@ -1,4 +1,4 @@
-//! What policies make of load that answers nothing.
+//! Policies under unresponsive overload.
 
 use crate::common::{first, flow, group, one_link, port, run};
 use tailback_core::Results;
@@ -7,7 +7,7 @@ use tailback_core::primitives::units::{Bytes, Rate, Span};
 use tailback_core::queue::{CobaltSpec, CodelSpec, PolicySpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
 
-/// Twice what a link of 10 Mbit/s carries, behind 200 places, for 15 s after the first five.
+/// Twice the capacity of a 10 Mbit/s link with a buffer of 200 packets, for 15 s after the first 5 s.
 fn flooded(policy: PolicySpec) -> Results {
     let arrivals = Arrivals::Process(ProcessSpec::Poisson(PoissonSpec { rate: Rate(20_000_000) }));
     let flood = DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) };
@@ -27,9 +27,9 @@ fn blue_discards_what_codel_alone_would_let_fill_the_buffer() {
         let lost = first(&results.queues, "loss_share");
         assert!((lost - 0.5).abs() < 0.02, "{lost}");
     }
-    // 200 packets take 160 ms. CoDel's marks become more by one in each of its intervals, and are not yet enough.
+    // 200 packets take 160 ms. CoDel's drop rate rises by one per interval, which is not sufficient.
     assert!(first(&codel.queues, "discarded_full") > 5000.0 && first(&codel.queues, "mean_wait_s") > 0.08);
     assert!(first(&cobalt.queues, "discarded_full") == 0.0 && first(&cobalt.queues, "mean_wait_s") < 0.04);
-    // An empty queue lowers the probability slowly, and so the link is hardly idle.
+    // An empty queue lowers the probability slowly, so the link is rarely idle.
     assert!(first(&cobalt.queues, "utilisation") > 0.97);
 }

@@ -1,5 +1,5 @@
-//! Properties that every network must have, on random networks with fixed seeds: of each property 400 of its own, or as many as
-//! `TAILBACK_SOAK=1000000` says.
+//! Properties that every network must have, on random networks with fixed seeds. Each property has 400 networks of its own, or the number
+//! in `TAILBACK_SOAK`, such as `TAILBACK_SOAK=1000000`.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test may")]
 
@@ -8,14 +8,14 @@ use std::num::NonZeroUsize;
 use tailback_core::network::{Network, Record, Trace};
 use tailback_core::primitives::units::Time;
 use tailback_core::record::{Column, Table};
-use tailback_core::{Engine, Indivisible, ParallelEngine, Results, trace_rows};
+use tailback_core::{Engine, NotParallel, ParallelEngine, Results, trace_rows};
 
 const SEEDS: u64 = 400;
 
-/// Threads wait for one another, and for long where a machine has other work.
+/// Threads wait for one another, for a long time on a busy machine.
 const SHARED_ONE_IN: usize = 4;
 
-/// Properties that are held by different networks find more than ones held by the same.
+/// Different networks for each property find more errors than the same networks for all.
 fn seeds(property: u64) -> std::ops::Range<u64> {
     let soak = std::env::var("TAILBACK_SOAK").ok().and_then(|count| count.parse().ok());
     soak.map_or(SEEDS * property..SEEDS * (property + 1), |count| 0..count)
@@ -55,7 +55,7 @@ fn first_difference(a: &Table, b: &Table) -> String {
 
 #[test]
 fn conserves_and_repeats() {
-    // Of those with edges, how many were told of congestion, and held acknowledgements.
+    // Number of networks with edges that received CI, and that held acknowledgements.
     let (mut told, mut held) = (0, 0);
     for seed in seeds(0) {
         let network = random_network(seed);
@@ -88,7 +88,7 @@ fn slices_and_snapshots_change_no_byte() {
         for _ in 0..dice.pick(1, 6) {
             let until = Time(engine.now().0 + dice.pick(0, network.duration.0 / 2));
             if dice.chance(2) {
-                // Ends anywhere within an instant.
+                // Stops anywhere within an instant.
                 let (events, before) = (dice.pick(0, 2000), engine.events());
                 let done = engine.run_for(until, events);
                 assert!(engine.events() - before == events || done && engine.events() - before < events);
@@ -111,7 +111,7 @@ fn slices_and_snapshots_change_no_byte() {
 }
 
 #[test]
-fn what_is_computed_ahead_equals_what_is_stepped() {
+fn hops_computed_ahead_equal_stepped_hops() {
     for seed in seeds(2) {
         let network = random_network(seed);
         let stepped = Network { stepped: true, ..network.clone() };
@@ -120,7 +120,7 @@ fn what_is_computed_ahead_equals_what_is_stepped() {
 }
 
 #[test]
-fn so_it_does_on_trunks_of_several_channels() {
+fn hops_computed_ahead_equal_stepped_hops_on_trunks() {
     for seed in 0..120 {
         let network = random_trunk(seed);
         let (whole, stepped) = (run(&network), run(&Network { stepped: true, ..network.clone() }));
@@ -133,34 +133,34 @@ fn so_it_does_on_trunks_of_several_channels() {
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same_bytes() {
+fn any_number_of_threads_gives_identical_bytes() {
     let some = seeds(3).step_by(SHARED_ONE_IN);
     let shared: u32 = some.map(|seed| shared_runs_equal_one(seed, &random_network(seed))).sum();
     assert!(shared > 100, "{shared} were shared");
 }
 
 #[test]
-fn so_it_does_where_acknowledgements_come_in_order_or_almost() {
+fn any_number_of_threads_gives_identical_bytes_on_parking_lots() {
     let shared: u32 = (0..40).map(|seed| shared_runs_equal_one(seed, &random_parking_lot(seed))).sum();
     assert!(shared > 40, "{shared} were shared");
 }
 
-/// The benchmark's: packets of many flows arrive at one instant while others only look whether it is time for them.
+/// The network of a benchmark: packets of many flows arrive at one instant, while checks of other timers take place.
 #[test]
-fn what_is_no_event_lets_nobody_go_first() {
+fn checks_that_are_not_events_do_not_affect_the_order() {
     let network = long_parking_lot();
     let whole = run(&network);
     for threads in [2, 3] {
         let parallel = ParallelEngine::new(Engine::new(network.clone()), NonZeroUsize::new(threads).expect("not zero"));
-        let mut parallel = parallel.expect("it can be shared");
+        let mut parallel = parallel.expect("it can be divided");
         parallel.run_until(Time::NEVER);
-        let shared = parallel.engine().results().expect("nothing is lost");
+        let shared = parallel.engine().results().expect("conservation holds");
         same(0, "threads", &whole, &shared);
         assert_eq!(whole.events, shared.events);
     }
 }
 
-/// A run that is shared by different numbers of threads, alone again, and read between. How often it was shared.
+/// A run that is divided among different numbers of threads, merged again, and read in between. Returns how often it was divided.
 fn shared_runs_equal_one(seed: u64, network: &Network) -> u32 {
     let whole = run(network);
     let mut dice = Dice::new(seed + (3 << 32));
@@ -171,7 +171,7 @@ fn shared_runs_equal_one(seed: u64, network: &Network) -> u32 {
         let mut parallel = match ParallelEngine::new(engine, threads) {
             Ok(parallel) => parallel,
             Err(refused) => {
-                assert!(matches!(refused.1, Indivisible::Routes | Indivisible::NoDelay), "seed {seed}: {}", refused.1);
+                assert!(matches!(refused.1, NotParallel::Routes | NotParallel::NoDelay), "seed {seed}: {}", refused.1);
                 return shared;
             }
         };
@@ -198,7 +198,7 @@ fn shared_runs_equal_one(seed: u64, network: &Network) -> u32 {
 }
 
 #[test]
-fn what_is_traced_changes_nothing_else() {
+fn traces_do_not_affect_other_results() {
     for seed in seeds(4) {
         let network = random_network(seed);
         let all = run(&network);
@@ -229,20 +229,20 @@ fn what_is_traced_changes_nothing_else() {
     }
 }
 
-/// The places of flows in their groups.
+/// The index of each flow within its group.
 fn place(table: &Table) -> Vec<f64> {
     table.floats("flow").expect("a column of numbers")
 }
 
 #[test]
-fn traces_so_far_are_those_of_the_whole_run_until_now() {
+fn intermediate_traces_are_a_prefix_of_the_final_traces() {
     for seed in seeds(5) {
         let network = random_network(seed);
         let mut engine = Engine::new(network.clone());
         engine.run_until(Time(Dice::new(seed + (3 << 32)).pick(0, network.duration.0)));
         let (so_far, now) = (engine.results().expect("conservation").traces, engine.now().seconds());
         for (before, mut whole) in so_far.iter().zip(run(&network).traces) {
-            // A bin may not be over, and of a packet it may not be known what becomes of it.
+            // A bin may be unfinished, and the fate of a packet may be unknown.
             if !["throughput", "packets"].contains(&before.name.as_str()) {
                 let times = whole.floats("time_s").expect("a column of numbers");
                 whole.keep(&times.iter().map(|&time| time < now).collect::<Vec<_>>());
@@ -260,7 +260,7 @@ fn private_access_equals_access_links_written_out() {
         let fused = run(&network);
         for stepped in [false, true] {
             let mut unfused = run(&Network { stepped, ..expanded.clone() });
-            // Access queues are rows of their own.
+            // Access queues have rows of their own.
             unfused.queues = shared_rows(&unfused.queues, network.ports.len());
             if let Some(table) = &mut unfused.queue_flows {
                 let names: Vec<&str> = network.ports.iter().map(|port| port.name.as_str()).collect();

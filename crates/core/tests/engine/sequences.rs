@@ -1,14 +1,14 @@
-//! Time sequences of bpd-2001: figures 1, 2 and 4 (Reno), 19 (SACK), segment by segment. Of these drawings the paper's text gives
-//! the window and the number of losses; which segments are lost is chosen here, and every sequence was worked out by hand. So were those
-//! of recovery by time (RFC 8985, RFC 9937).
+//! Time sequences of bpd-2001: figures 1, 2 and 4 (Reno), 19 (SACK), segment by segment. The text of the paper gives the window and the
+//! number of losses of these figures. The lost segments are chosen here, and every sequence was worked out by hand, as were those of
+//! RACK-TLP recovery (RFC 8985, RFC 9937).
 //!
-//! The link sends a segment in 1 ms and the empty round trip is 100 ms. The sender begins in congestion avoidance with a window of W.
-//! A line of a sequence is an instant at the sender: milliseconds, what arrived, what was sent, what became of the window.
+//! The link sends a segment in 1 ms and the empty round trip is 100 ms. The sender begins in congestion avoidance with a window of W. A
+//! line of a sequence is an instant at the sender: milliseconds, arrivals, transmissions, changes of the window.
 //!
-//! * `ack 5`: acknowledges all below 5; `dup 5 #3`: the third duplicate of it
-//! * `> 8`: segment 8 is sent; `> 3'`: it is sent again, `> 3''` once more; `> 0-7`: several in order
-//! * `cwnd 4`: in whole segments, without the inflation of fast recovery; it, the threshold and the state where they change
-//! * after `--`: why
+//! * `ack 5`: acknowledges all segments below 5; `dup 5 #3`: its third duplicate
+//! * `> 8`: segment 8 is sent; `> 3'`: it is retransmitted, `> 3''` for a second time; `> 0-7`: several in order
+//! * `cwnd 4`: in whole segments, without the inflation of fast recovery; window, threshold and state are listed where they change
+//! * after `--`: explanation
 
 use crate::common::{first, floats, flow, group, one_link, port, reno, run, steady, trace};
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ fn figure_4_three_losses_of_24_are_repaired_if_the_first_two_are_21_apart() {
 
 #[test]
 fn figure_19_sack_repairs_the_losses_of_figure_2_without_a_timeout() {
-    // RFC 6675: pipe is what is neither SACKed nor lost, and what was resent; 4 is lost once 5, 6 and 7 are SACKed.
+    // RFC 6675: pipe counts segments that are neither SACKed nor lost, and retransmissions; 4 is lost once 5, 6 and 7 are SACKed.
     let run = play(Recovery::Sack, 8, &[2, 4]);
     run.assert_begins(
         "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
@@ -132,7 +132,7 @@ fn figure_19_sack_repairs_the_losses_of_figure_2_without_a_timeout() {
     );
     assert_eq!((run.fast_retransmits, run.timeouts), (1.0, 0.0));
 
-    // Section 6.1: pipe is W - 3 at first, one more for each segment sent, one less for each duplicate, two for a partial one.
+    // Section 6.1: pipe is W - 3 at first, plus one per segment sent, minus one per duplicate, minus two per partial acknowledgement.
     let run = play(Recovery::BpdSack, 8, &[2, 4]);
     run.assert_begins(
         "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
@@ -209,7 +209,7 @@ fn sack_repairs_the_losses_of_figure_4_in_one_recovery() {
 }
 
 #[test]
-fn one_loss_of_eight_is_repaired_by_time_as_by_duplicates_once_three_are_sacked() {
+fn rack_repairs_one_loss_of_eight_like_sack_once_three_are_sacked() {
     let run = play(Recovery::RackTlp, 8, &[2]);
     run.assert_begins(
         "   0            > 0-7   cwnd 8 ssthresh 8 congestion_avoidance
@@ -232,7 +232,7 @@ fn one_loss_of_eight_is_repaired_by_time_as_by_duplicates_once_three_are_sacked(
 }
 
 #[test]
-fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+fn rack_detects_a_lost_retransmission_by_later_segments() {
     let losses = [(2, 1), (2, 2)];
     let run = play_losses(Recovery::RackTlp, 8, &losses, None);
     run.assert_from(
@@ -253,7 +253,7 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
 
 #[test]
 fn a_lost_tail_is_probed_for_before_the_timeout() {
-    // The round trips are 100 to 106 ms, and SRTT 102.14; one segment is outstanding: PTO 2 SRTT + 200 ms = 404 ms.
+    // The round-trip times are 100 to 106 ms, and SRTT is 102.14 ms; one segment is outstanding: PTO 2 SRTT + 200 ms = 404 ms.
     let run = play_losses(Recovery::RackTlp, 8, &[(7, 1)], Some(8));
     run.assert_from(
         106,
@@ -265,9 +265,9 @@ fn a_lost_tail_is_probed_for_before_the_timeout() {
     assert_eq!(play_losses(Recovery::Sack, 8, &[(7, 1)], Some(8)).timeouts, 1.0);
 }
 
-/// The path holds everything up for a second and a half. The timer expires, but nothing was lost.
+/// The path delays all packets by a second and a half. The timer expires, although nothing was lost.
 #[test]
-fn a_needless_timeout_is_taken_back_and_sends_one_segment_again() {
+fn a_spurious_timeout_is_undone_after_one_retransmission() {
     let seen = |recovery, timestamps| {
         let mut network = network_of(TcpSpec { timestamps, ..steady(recovery, 8) }, None);
         let at = |ms, delay| Change { at: Time(Span::from_millis(ms).0), what: ChangeKind::Delay(0, Span::from_millis(delay)) };
@@ -280,9 +280,9 @@ fn a_needless_timeout_is_taken_back_and_sends_one_segment_again() {
     assert!(seen(Recovery::Sack, true)[2] > 1.0);
 }
 
-/// What came of a run.
+/// Outcome of a run.
 struct Played {
-    /// A line per instant at the sender.
+    /// One line per instant at the sender.
     lines: Vec<String>,
     fast_retransmits: f64,
     timeouts: f64,
@@ -294,7 +294,7 @@ impl Played {
         self.assert_from(0, expected);
     }
 
-    /// From that millisecond on the lines are those expected, however these are spaced.
+    /// Assert that the lines from that millisecond on are those expected, ignoring white space.
     #[track_caller]
     fn assert_from(&self, millisecond: i64, expected: &str) {
         let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -308,22 +308,22 @@ impl Played {
     }
 }
 
-/// The first segment sent anew in a recovery is lost too. With SACK its duplicates start another: only a timeout holds them back.
+/// The first new segment sent in a recovery is lost too. With SACK, its duplicates start another recovery; only a timeout prevents that.
 #[test]
-fn a_loss_right_behind_a_recovery_starts_the_next_one() {
+fn a_loss_right_after_a_recovery_starts_the_next_one() {
     for recovery in [Recovery::Sack, Recovery::BpdSack] {
         let run = play(recovery, 12, &[2, 14]);
         assert_eq!((run.fast_retransmits, run.timeouts), (2.0, 0.0), "{recovery:?}");
     }
 }
 
-/// `window` segments under way from the start; those `lost` do not arrive the first time. Three seconds of it.
+/// A window of `window` segments from the start; the first transmissions of `lost` are lost. Runs for three seconds.
 fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Played {
     let lost: Vec<(u32, u32)> = lost.iter().map(|&segment| (segment, 1)).collect();
     play_losses(recovery, window, &lost, None)
 }
 
-/// Losses are (segment, transmission); `size` in segments if it is a transfer.
+/// Losses are (segment, transmission); `size` is in segments for a transfer.
 fn play_losses(recovery: Recovery, window: u32, lost: &[(u32, u32)], size: Option<u64>) -> Played {
     let mut network = network_of(steady(recovery, window), size);
     let lost = lost.iter().map(|&(segment, transmission)| ListedDrop { flow: 0, segment, transmission, cell: None });
@@ -338,13 +338,13 @@ fn play_losses(recovery: Recovery, window: u32, lost: &[(u32, u32)], size: Optio
 /// One flow for three seconds.
 fn network_of(spec: TcpSpec, size: Option<u64>) -> Network {
     let link = port("link", Rate(8_000_000), Span::from_millis(49));
-    // So fast that an acknowledgement takes a nanosecond.
+    // Fast enough that an acknowledgement takes 1 ns.
     let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50));
     let flow = Flow { size: size.map(|segments| Bytes(1000 * segments)), ..flow(0, 0, 1) };
     one_link([link, reverse], group("sender", reno(spec)), vec![flow], Span::from_millis(3000))
 }
 
-/// What a sender saw and did, by milliseconds.
+/// Input and output of a sender, by milliseconds.
 fn transcript(results: &Results) -> Vec<String> {
     let mut instants: BTreeMap<i64, [Vec<String>; 3]> = BTreeMap::new();
     let mut note = |time: i64, part: usize, words: String| instants.entry(time).or_default()[part].push(words);
@@ -378,7 +378,7 @@ fn transcript(results: &Results) -> Vec<String> {
     instants.into_iter().map(line).collect()
 }
 
-/// What is sent in a row at one instant, as `> 4-7`, and `'` behind what is sent again.
+/// Consecutive segments sent at one instant, as `> 4-7`, with `'` after retransmissions.
 fn ranges(segments: Vec<(i64, f64)>, transmissions: Vec<(i64, f64)>) -> Vec<(i64, String)> {
     let mut rows: Vec<(i64, f64, f64, usize)> = Vec::new();
     for ((time, segment), (_, transmission)) in segments.into_iter().zip(transmissions) {

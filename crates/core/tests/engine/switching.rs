@@ -1,4 +1,4 @@
-//! A port that decides on a packet's head, on numbers worked by hand.
+//! Cut-through ports, with numbers worked out by hand.
 //!
 //! Three input links feed a trunk. All transmitters send 1000 bytes in 1 ms; the inputs' delay is 2 ms, the trunk's 3 ms.
 
@@ -10,7 +10,7 @@ use tailback_core::price::PriceSpec;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{Became, Engine};
+use tailback_core::{Outcome, Engine};
 
 const HEADER: Bytes = Bytes(40);
 const TRUNK: usize = 3;
@@ -38,8 +38,8 @@ fn network(switching: Switching, transmitters: u32, places: u64) -> Network {
     }
 }
 
-/// Input and time in microseconds at which a datagram's last bit has crossed the trunk, after `sent`: time, input, bytes on the wire.
-/// The same whether hops are computed ahead or each is an event.
+/// Input and time in microseconds at which the last bit of each delivered datagram has crossed the trunk. `sent`: time, input, bytes on the
+/// wire. The result is the same whether hops are computed ahead or stepped.
 fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
     let run = |stepped: bool| {
         let mut engine = Engine::new(Network { stepped, ..network.clone() });
@@ -52,7 +52,7 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
         let mut fates = Vec::new();
         engine.take_fates(&mut fates);
         fates.sort_unstable();
-        let delivered = fates.iter().filter(|fate| matches!(fate.became, Became::Delivered { .. }));
+        let delivered = fates.iter().filter(|fate| matches!(fate.outcome, Outcome::Delivered { .. }));
         delivered.map(|fate| (fate.flow, fate.time.0 / 1_000_000)).collect::<Vec<_>>()
     };
     assert_eq!(run(false), run(true));
@@ -61,7 +61,7 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
 
 #[test]
 fn a_free_transmitter_sends_a_packet_while_it_arrives() {
-    // Its head leaves the input at 0 and is at the trunk at 2 ms; the last bit follows 1 ms later, 3 ms before it is across.
+    // The head leaves the input at 0 and reaches the trunk at 2 ms. The last bit follows 1 ms later and crosses the trunk in 3 ms.
     let sent = [(0, 0, 1000)];
     assert_eq!(delivered(&network(Switching::CutThrough, 1, 0), &sent), [(0, 6000)]);
     assert_eq!(delivered(&network(Switching::StoreAndForward, 1, 0), &sent), [(0, 7000)]);
@@ -76,17 +76,18 @@ fn a_slower_transmitter_begins_with_the_head_and_ends_later() {
 }
 
 #[test]
-fn a_packet_takes_a_place_from_its_head_until_its_head_leaves() {
-    // Heads are at the trunk 2 ms later: that of the second input waits from 2.25 to 3 ms, so that the third input's at 2.5 ms finds no
-    // place. That of the first at 3.1 ms finds one, for the second input's packet is on its way out, though its end comes at 3.25 ms.
+fn a_packet_occupies_the_buffer_from_the_arrival_of_its_head_to_its_departure() {
+    // Heads reach the trunk 2 ms later. The second input's head waits from 2.25 to 3 ms, so the third input's head at 2.5 ms finds the
+    // buffer full. The first input's next head at 3.1 ms finds room, because the second input's packet is leaving, although its last bit
+    // arrives only at 3.25 ms.
     let sent = [(0, 0, 1000), (250, 1, 1000), (500, 2, 1000), (1100, 0, 1000)];
     let network = network(Switching::CutThrough, 1, 1);
     assert_eq!(delivered(&network, &sent), [(0, 6000), (1, 7000), (0, 8000)]);
 }
 
 #[test]
-fn what_finds_no_place_is_discarded_for_its_whole_length() {
-    // Of 3000 bytes: at 3 ms, when the first packet has gone, most of it is still to come, and none of it is sent.
+fn a_packet_whose_head_finds_no_room_is_discarded_completely() {
+    // 3000 bytes: at 3 ms, when the first packet has left, most of this packet is still to arrive, but none of it is sent.
     let sent = [(0, 0, 1000), (500, 1, 3000), (1200, 2, 1000)];
     let network = network(Switching::CutThrough, 1, 0);
     assert_eq!(delivered(&network, &sent), [(0, 6000), (2, 7200)]);
@@ -94,7 +95,7 @@ fn what_finds_no_place_is_discarded_for_its_whole_length() {
 
 #[test]
 fn heads_decide_which_packet_comes_first() {
-    // 3000 bytes with their head at 2 ms, 1000 with theirs at 2.5 ms and their end at 3.5 ms, before that of the others.
+    // 3000 bytes with the head at 2 ms; 1000 bytes with the head at 2.5 ms and the last bit at 3.5 ms, before that of the others.
     let sent = [(0, 0, 3000), (500, 1, 1000)];
     assert_eq!(delivered(&network(Switching::CutThrough, 1, 1), &sent), [(0, 8000), (1, 9000)]);
     assert_eq!(delivered(&network(Switching::StoreAndForward, 1, 1), &sent), [(1, 7500), (0, 11_000)]);
@@ -119,7 +120,7 @@ fn heads_come_over_private_links_too() {
 }
 
 #[test]
-fn the_base_round_trip_counts_no_time_in_which_a_packet_leaves_as_it_arrives() {
+fn the_base_rtt_excludes_transmission_time_saved_by_cut_through() {
     let base_rtt = |switching| Engine::new(network(switching, 1, 0)).results().unwrap().flows.floats("base_rtt_s").unwrap()[0];
     assert_eq!((base_rtt(Switching::CutThrough), base_rtt(Switching::StoreAndForward)), (0.006, 0.007));
 }

@@ -1,11 +1,11 @@
-//! Code that the core does not know: Reno, drop-tail and a Poisson source from outside give what the built-in ones give, on random
-//! networks, in slices, and from copies; and what fails stops the run where it failed.
+//! User code: Reno, drop-tail and a Poisson source supplied by the caller give the results of the built-in ones, on random networks, in
+//! slices, and from copies. A failure stops the run where it takes place.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
 
 use crate::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
-use tailback_core::congestion::{Ack, Congestion, Control, ControllerSpec, Counting, RoundTrip, Start, UserController};
+use tailback_core::congestion::{Ack, AckCounting, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
 use tailback_core::network::*;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
@@ -20,19 +20,19 @@ fn fault(text: &str) -> Fault {
     Arc::from(Box::<dyn std::error::Error + Send + Sync>::from(text))
 }
 
-/// Reno, until it has heard of so many acknowledgements.
+/// Reno that fails after a number of acknowledgements.
 #[derive(Clone)]
 struct Reno {
     control: Control,
-    counting: Counting,
+    ack_counting: AckCounting,
     acks: u32,
     fails_after: Option<u32>,
     can_be_copied: bool,
 }
 
 /// Congestion avoidance: RFC 3465 section 2.1, or equation (3) of RFC 5681.
-fn avoid(window: f64, counted: f64, counting: Counting) -> f64 {
-    if counting == Counting::Acknowledgements || counted == 0.0 {
+fn avoid(window: f64, counted: f64, ack_counting: AckCounting) -> f64 {
+    if ack_counting == AckCounting::Acknowledgements || counted == 0.0 {
         return window + counted / window;
     }
     let mut segments = window.floor();
@@ -65,7 +65,7 @@ impl UserController for Reno {
             let counted = f64::from(ack.counted.0);
             let opens = if window < ssthresh { counted.min((ssthresh - window).ceil()) } else { 0.0 };
             self.control.window += opens;
-            self.control.window = avoid(self.control.window, counted - opens, self.counting);
+            self.control.window = avoid(self.control.window, counted - opens, self.ack_counting);
         }
         Ok(self.control)
     }
@@ -84,7 +84,7 @@ impl UserController for Reno {
 
     fn on_congestion(&mut self, seen: &Congestion) -> Result<Control, Fault> {
         self.halve(seen.in_flight);
-        self.control.window = f64::from((seen.in_flight.0 / 2).max(seen.least_window.0));
+        self.control.window = f64::from((seen.in_flight.0 / 2).max(seen.min_window.0));
         Ok(self.control)
     }
 
@@ -135,7 +135,7 @@ impl UserPolicy for DropTail {
     }
 }
 
-/// As the core's: exponential gaps.
+/// Exponential gaps, as in the built-in source.
 #[derive(Clone)]
 struct Poisson {
     mean_gap: Span,
@@ -154,7 +154,7 @@ impl UserSource for Poisson {
     }
 }
 
-/// Makes these; `parameters` say how many acknowledgements a law lives for, the gap of a source, or nothing.
+/// Creates these objects. `parameters` is the number of acknowledgements before a controller fails, the gap and size of a source, or empty.
 struct Outside {
     can_be_copied: bool,
 }
@@ -163,7 +163,7 @@ impl Code for Outside {
     fn controller(&self, code: &UserCode, start: Start) -> Result<Box<dyn UserController>, Fault> {
         let control = Control { window: start.window, ssthresh: start.ssthresh, pacing: None, release: None };
         let fails_after = code.parameters.parse().ok();
-        Ok(Box::new(Reno { control, counting: start.counting, acks: 0, fails_after, can_be_copied: self.can_be_copied }))
+        Ok(Box::new(Reno { control, ack_counting: start.ack_counting, acks: 0, fails_after, can_be_copied: self.can_be_copied }))
     }
 
     fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
@@ -181,7 +181,7 @@ fn code(parameters: &str) -> UserCode {
     UserCode { name: "outside".into(), parameters: parameters.into(), at: "flows.web.tcp.controller".into() }
 }
 
-/// The same network with its Reno, its drop-tail and its Poisson sources brought from outside.
+/// The same network with user code in place of Reno, drop-tail and Poisson sources.
 fn from_outside(network: &Network) -> Network {
     let mut network = network.clone();
     for port in &mut network.ports {
@@ -208,14 +208,14 @@ fn from_outside(network: &Network) -> Network {
 const OUTSIDE: Outside = Outside { can_be_copied: true };
 
 #[test]
-fn what_comes_from_outside_gives_the_bytes_of_what_is_built_in() {
+fn user_code_gives_the_same_bytes_as_built_in_code() {
     let (mut laws, mut sources) = (0, 0);
     for seed in 0..150 {
         let mut network = random_network(seed);
         for group in &mut network.groups {
             let Transport::Tcp(spec, _) = &mut group.transport else { continue };
-            // Only to laws that have one does a slow start end early, only of laws that can be copied is a reduction taken back, and only of
-            // built-in ones is a threshold raised for a window that was not used.
+            // HyStart needs a controller that supports it, undo needs a controller that can be copied, and window validation raises the
+            // threshold only of built-in controllers.
             spec.slow_start = SlowStart::Standard;
             spec.window_validation = WindowValidation::None;
             if spec.recovery == Recovery::RackTlp {
@@ -239,7 +239,7 @@ fn what_comes_from_outside_gives_the_bytes_of_what_is_built_in() {
         assert!(engine.failure().is_none(), "seed {seed}: {:?}", engine.failure());
         let (ours, theirs) = (built_in.results().unwrap(), engine.results().unwrap());
         for (left, right) in ours.tables().zip(theirs.tables()) {
-            // What a packet of the usual size takes is not known of sizes that code will give.
+            // The transmission time of a typical packet is unknown if user code chooses the sizes.
             let of_size = ["base_rtt_s", "frame_cells"];
             let columns = left.columns.iter().zip(&right.columns).filter(|((name, _), _)| !of_size.contains(&name.as_str()));
             for (ours, theirs) in columns {
@@ -250,7 +250,7 @@ fn what_comes_from_outside_gives_the_bytes_of_what_is_built_in() {
     assert!(laws > 20 && sources > 3, "{laws} laws, {sources} sources");
 }
 
-/// One flow over 8 Mbit/s, whose law fails after so many acknowledgements.
+/// One flow over 8 Mbit/s whose controller fails after the number of acknowledgements in `parameters`.
 fn one_flow(parameters: &str) -> Network {
     let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(10));
     let transport = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::User(code(parameters)));
@@ -259,7 +259,7 @@ fn one_flow(parameters: &str) -> Network {
 
 #[test]
 fn a_failure_stops_the_run_where_it_happens_however_it_is_sliced() {
-    // Three segments of 1040 bytes leave at once: the second is acknowledged 1.04 ms after the first.
+    // Three segments of 1040 bytes leave at once; the second is acknowledged 1.04 ms after the first.
     let mut whole = Engine::with_code(one_flow("1"), &OUTSIDE);
     assert!(whole.run_for(Time::NEVER, u64::MAX));
     let failure = whole.failure().unwrap();
@@ -275,7 +275,7 @@ fn a_failure_stops_the_run_where_it_happens_however_it_is_sliced() {
 }
 
 #[test]
-fn a_failing_copy_is_no_concern_of_the_original() {
+fn a_failing_copy_does_not_affect_the_original() {
     let mut original = Engine::with_code(one_flow(""), &Outside { can_be_copied: false });
     original.run_until(Time(Span::from_millis(50).0));
     let mut copy = original.clone();
@@ -289,7 +289,7 @@ fn a_failing_copy_is_no_concern_of_the_original() {
 }
 
 #[test]
-fn code_cannot_be_written_down() {
+fn user_code_cannot_be_serialised() {
     let engine = Engine::with_code(one_flow(""), &OUTSIDE);
     let law = Engine::new(one_flow("")).failure().unwrap();
     assert!(law.fault.to_string().contains("tailback run FILE --code CODE.py"), "{}", law.fault);
@@ -297,13 +297,13 @@ fn code_cannot_be_written_down() {
 }
 
 #[test]
-fn a_window_that_is_none_is_a_failure() {
+fn an_invalid_window_is_a_failure() {
     for (window, ssthresh) in [(f64::NAN, 2.0), (0.5, 2.0), (f64::INFINITY, 2.0), (1.0, f64::NAN), (1.0, 0.0)] {
         struct Fixed(Control);
         impl Code for Fixed {
             fn controller(&self, _: &UserCode, start: Start) -> Result<Box<dyn UserController>, Fault> {
-                let counting = start.counting;
-                Ok(Box::new(Reno { control: self.0, counting, acks: 0, fails_after: None, can_be_copied: true }))
+                let ack_counting = start.ack_counting;
+                Ok(Box::new(Reno { control: self.0, ack_counting, acks: 0, fails_after: None, can_be_copied: true }))
             }
             fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
                 Err(fault("none"))
@@ -319,7 +319,7 @@ fn a_window_that_is_none_is_a_failure() {
 }
 
 #[test]
-fn a_source_whose_clock_stands_still_fails() {
+fn a_source_whose_time_does_not_advance_fails() {
     #[derive(Clone)]
     struct Flood;
     impl UserSource for Flood {

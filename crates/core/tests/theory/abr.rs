@@ -1,5 +1,5 @@
-//! The available bit rate service held to what its documents promise: shares by ERICA are max-min fair and fill the link to the target, RM cells
-//! are one in Nrm, EFCI keeps queues short, and acknowledgements that are held keep the edge as short as the setting says.
+//! Tests of the available bit rate service: shares by ERICA are max-min fair and fill the link to the target, one cell in Nrm is an RM
+//! cell, EFCI keeps queues short, and held acknowledgements limit the queue of the edge to the setting.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -16,12 +16,12 @@ use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, P
 const MEGA: u64 = 1_000_000;
 const AAL5: Aal5 = Aal5 { overhead: Bytes(8), segmentation: Span::ZERO, reassembly: Span::ZERO };
 
-/// PCR 10 Mbit/s, ICR a twentieth.
+/// PCR 10 Mbit/s, ICR one twentieth of it.
 fn source() -> SourceSpec {
     SourceSpec { initial: Rate(MEGA / 2), rif: 1.0, ..SourceSpec::with_peak(Rate(10 * MEGA)) }
 }
 
-/// Datagrams, more than ACR ever lets go: at the edge some always wait.
+/// Datagrams at more than the maximum ACR, so that the edge is always backlogged.
 fn greedy(name: &str, source: SourceSpec) -> Group {
     let rate = Rate(12 * MEGA);
     let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate }));
@@ -30,17 +30,17 @@ fn greedy(name: &str, source: SourceSpec) -> Group {
     Group { framing: Some(AAL5), abr, ..group(name, Transport::Datagram(spec)) }
 }
 
-/// So many Mbit/s, 2 ms, 1000 cells.
+/// A port with this rate in Mbit/s, 2 ms and 1000 cells.
 fn switch(name: &str, megabits: u64, policy: PolicySpec) -> Port {
     Port { policy, ..link(name, megabits, Span::from_millis(2), Buffer::Units(1000)) }
 }
 
-/// Without delta, so that no more than the target is handed out.
+/// Without delta, so that at most the target is allocated.
 fn erica(target: f64) -> PolicySpec {
     PolicySpec::Erica(EricaSpec { target, delta: 0.0, ..EricaSpec::default() })
 }
 
-/// These ports and a way back, each flow over those of its list; measured from 2 s to 4 s.
+/// These ports and a return port, with one flow per group over the ports of its route; measured from 2 s to 4 s.
 fn network(mut ports: Vec<Port>, groups: Vec<Group>, routes: &[&[u32]]) -> Network {
     ports.push(port("back", Rate(155 * MEGA), Span::from_millis(2)));
     let back = ports.len() as u32 - 1;
@@ -70,7 +70,7 @@ fn of_queues(results: &Results, column: &str) -> Vec<f64> {
     results.queues.floats(column).unwrap()
 }
 
-/// Within 2 %: what arrives in an interval of 5 ms is counted in cells, about a hundred.
+/// Within 2 %: the arrivals in an interval of 5 ms are counted in cells, about a hundred.
 fn near(measured: &[f64], expected: &[f64]) {
     let is_near = |(a, b): (&f64, &f64)| (a / b - 1.0).abs() < 0.02;
     assert!(measured.len() == expected.len() && measured.iter().zip(expected).all(is_near), "{measured:?} for {expected:?}");
@@ -89,7 +89,7 @@ fn greedy_channels_get_the_target_over_their_number() {
 }
 
 #[test]
-fn with_delta_the_load_settles_between_the_target_and_as_much_more() {
+fn with_delta_the_load_settles_between_the_target_and_one_plus_delta_times_it() {
     let policy = PolicySpec::Erica(EricaSpec::default());
     let results =
         run(network(vec![switch("link", 10, policy)], vec![greedy("a", source()), greedy("b", source())], &[&[0], &[0]]));
@@ -101,7 +101,7 @@ fn with_delta_the_load_settles_between_the_target_and_as_much_more() {
 
 #[test]
 fn with_two_bottlenecks_shares_are_max_min_fair() {
-    // The link of 4 Mbit/s hands out 3.6: 1.8 each. Of the 9 that the first hands out, the other has what is left.
+    // The link of 4 Mbit/s allocates 3.6, 1.8 to each flow. The other flow gets the rest of the 9 that the first link allocates.
     let ports = vec![switch("wide", 10, erica(0.9)), switch("narrow", 4, erica(0.9))];
     let groups = ["long", "wide", "narrow"].map(|name| greedy(name, source())).into();
     let results = run(network(ports, groups, &[&[0, 1], &[0], &[1]]));
@@ -109,7 +109,7 @@ fn with_two_bottlenecks_shares_are_max_min_fair() {
 }
 
 #[test]
-fn what_was_unequal_becomes_equal() {
+fn unequal_rates_converge() {
     let late = |name: &str, initial: u64| greedy(name, SourceSpec { initial: Rate(initial), ..source() });
     let mut network =
         network(vec![switch("link", 10, erica(0.9))], vec![late("first", 9 * MEGA), late("second", 4240)], &[&[0], &[0]]);
@@ -118,21 +118,21 @@ fn what_was_unequal_becomes_equal() {
 }
 
 #[test]
-fn of_32_cells_one_is_an_rm_cell_and_all_come_back() {
+fn one_cell_in_32_is_an_rm_cell_and_all_return() {
     let mut network = network(vec![switch("link", 10, erica(0.9))], vec![greedy("vc", source())], &[&[0]]);
     network.warmup = Span::ZERO;
     let results = run(network);
     let count = |column| of_edges(&results, column)[0];
     let (data, forth, back) = (count("data_cells"), count("forward_rm_cells"), count("backward_rm_cells"));
-    // The first is one, and then each that has 31 others before it.
+    // The first cell is an RM cell, and then every cell after 31 others.
     assert_eq!(forth, ((data + forth) / 32.0).ceil());
-    // 4 ms and a queue at 9 Mbit/s are 85 cells, and some that wait.
+    // 4 ms and a queue at 9 Mbit/s are 85 cells, plus the queued ones.
     assert!(forth - back <= 5.0 && back > 2000.0, "{forth} forth, {back} back");
 }
 
 #[test]
 fn a_binary_switch_shares_fairly_without_loss() {
-    // RIF and RDF of 1/64: a rate falls by 1.6 % with each RM cell that comes back with CI, and grows by 156 kbit/s without.
+    // RIF and RDF of 1/64: a rate falls by 1.6 % per RM cell with CI, and grows by 156 kbit/s per RM cell without.
     let spec = SourceSpec { rif: 1.0 / 64.0, rdf: 1.0 / 64.0, ..source() };
     let efci = PolicySpec::Threshold(ThresholdSpec { threshold: 50 });
     let groups = vec![greedy("a", spec), greedy("b", spec)];
@@ -141,11 +141,11 @@ fn a_binary_switch_shares_fairly_without_loss() {
     assert!((delivered[0] / delivered[1] - 1.0).abs() < 0.1, "{delivered:?}");
     assert!(of_queues(&results, "utilisation")[0] > 0.95 && of_queues(&results, "discarded_units")[0] == 0.0);
     assert!(of_edges(&results, "congested_rm_cells")[0] > 0.0 && of_queues(&results, "marked_units")[0] > 0.0);
-    // What comes in within the round trip of 4 ms and the queue's own, at most twice the link's rate, stands above the threshold.
+    // Arrivals within the round trip of 4 ms and the queueing delay, at up to twice the link's rate, add to the threshold.
     assert!(of_queues(&results, "max_queue_units")[0] < 400.0, "{:?}", of_queues(&results, "max_queue_units"));
 }
 
-/// One TCP over a link of which ERICA hands out nine tenths.
+/// One TCP flow over a link whose ERICA target is 0.9.
 fn one_tcp(buffer: Buffer, ack_threshold: Option<u64>) -> Results {
     let spec = tailback_core::tcp::TcpSpec { receiver_window: Segments(64), ..tcp(Recovery::Reno) };
     let abr = Some(Abr { source: source(), buffer, holds_acks_from: ack_threshold.map(Units) });
@@ -157,9 +157,9 @@ fn one_tcp(buffer: Buffer, ack_threshold: Option<u64>) -> Results {
 }
 
 #[test]
-fn acknowledgements_that_are_held_keep_the_edge_short_and_cost_nothing() {
+fn holding_acknowledgements_keeps_the_edge_short_without_loss_of_goodput() {
     let (free, held) = (one_tcp(Buffer::Unlimited, None), one_tcp(Buffer::Units(4), Some(2)));
-    // 1040 bytes are 22 cells. An acknowledgement goes on with one packet left, and calls for two at most.
+    // 1040 bytes are 22 cells. An acknowledgement is released when one packet is left, and releases at most two.
     let most = |results: &Results| of_edges(results, "max_queue_cells")[0];
     assert!(most(&held) <= 3.0 * 22.0, "{}", most(&held));
     assert!(most(&free) > 40.0 * 22.0, "{}", most(&free));
@@ -167,13 +167,13 @@ fn acknowledgements_that_are_held_keep_the_edge_short_and_cost_nothing() {
     assert!(of_edges(&held, "held_acks")[0] > 100.0 && of_edges(&free, "held_acks")[0] == 0.0);
     let goodput = |results: &Results| results.flows.floats("goodput_bps").unwrap()[0];
     assert!((goodput(&held) / goodput(&free) - 1.0).abs() < 0.01, "{} and {}", goodput(&held), goodput(&free));
-    // Without holding, as short an edge loses packets.
+    // Without holding, an edge with the same small buffer loses packets.
     assert!(of_edges(&one_tcp(Buffer::Units(4), None), "discarded_packets")[0] > 0.0);
 }
 
 #[test]
 fn when_rm_cells_are_lost_the_source_slows_down() {
-    // Nothing gets through: CRM is 2, and each forward RM cell beyond takes off a half, down to 10 cells a second.
+    // Everything is lost: CRM is 2, and each further forward RM cell halves the rate, down to 10 cells per second.
     let spec = SourceSpec { tbe: 64, cdf: 0.5, ..source() };
     let dead = Port { random_loss: 1.0, ..switch("link", 10, erica(0.9)) };
     let results = run(network(vec![dead], vec![greedy("vc", spec)], &[&[0]]));

@@ -1,4 +1,4 @@
-//! BBRv3 beside what draft-ietf-ccwg-bbr-06 says that it does, with cases of its appendix A.
+//! BBRv3 against the behaviour described in draft-ietf-ccwg-bbr-06, with cases of its appendix A.
 
 use crate::common::{dumbbell, first, floats, flow, group, link, reno, run, tcp, trace};
 use tailback_core::Results;
@@ -8,9 +8,9 @@ use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
 const PACKET_BITS: f64 = 1040.0 * 8.0;
-/// With the time that a packet and its acknowledgement take to be sent.
+/// Including the transmission times of a packet and its acknowledgement.
 const ROUND_TRIP_S: f64 = 0.04 + (PACKET_BITS + 320.0) / 20e6;
-/// Of 20 Mbit/s.
+/// Bandwidth-delay product at 20 Mbit/s, in packets.
 const PRODUCT: f64 = 20e6 * ROUND_TRIP_S / PACKET_BITS;
 
 fn sender() -> TcpSpec {
@@ -21,7 +21,7 @@ fn law() -> ControllerSpec {
     ControllerSpec::Bbr3(Bbr3Spec::default())
 }
 
-/// Flows that begin a second apart, over 20 Mbit/s and 40 ms.
+/// Flows that start one second apart, over 20 Mbit/s and 40 ms.
 fn network(flows: u32, buffer: u64, seconds: f64) -> Network {
     let bottleneck = link("link", 20, Span::from_millis(20), Buffer::Units(buffer));
     let one = |index: u32| Flow { start: Time(Span::from_millis(1000 * u64::from(index)).0), ..flow(0, 0, 1) };
@@ -39,10 +39,10 @@ fn series(results: &Results, name: &str, column: &str) -> Vec<(f64, f64)> {
     floats(table, "time_s").into_iter().zip(floats(table, column)).collect()
 }
 
-/// What the law goes by, with its times.
+/// An internal quantity of the controller with its times.
 fn quantity(results: &Results, name: &str) -> Vec<(f64, f64)> {
-    let words = trace(results, "law").words("quantity").unwrap_or_default();
-    let rows = words.into_iter().zip(series(results, "law", "value"));
+    let words = trace(results, "controller").words("quantity").unwrap_or_default();
+    let rows = words.into_iter().zip(series(results, "controller", "value"));
     rows.filter(|(quantity, _)| *quantity == name).map(|(_, row)| row).collect()
 }
 
@@ -51,7 +51,7 @@ fn at(series: &[(f64, f64)], time: f64) -> f64 {
     series.iter().take_while(|row| row.0 <= time).last().map_or(f64::NAN, |row| row.1)
 }
 
-/// States with their begins and ends, and what they are called in the law's trace.
+/// States with their start and end times, by their names in the trace.
 const NAMES: [&str; 7] = ["Startup", "Drain", "DOWN", "CRUISE", "REFILL", "UP", "ProbeRTT"];
 
 fn states(results: &Results, seconds: f64) -> Vec<(&'static str, f64, f64)> {
@@ -61,7 +61,7 @@ fn states(results: &Results, seconds: f64) -> Vec<(&'static str, f64, f64)> {
 }
 
 #[test]
-fn a_flow_alone_finds_the_bandwidth_goes_through_all_states_and_paces_by_their_gains() {
+fn a_single_flow_finds_the_bandwidth_and_paces_by_the_gains_of_all_states() {
     let results = run(network(1, 1000, 30.0));
     let states = states(&results, 30.0);
     assert_eq!(states[..3].iter().map(|state| state.0).collect::<Vec<_>>(), ["Startup", "Drain", "CRUISE"]);
@@ -79,7 +79,7 @@ fn a_flow_alone_finds_the_bandwidth_goes_through_all_states_and_paces_by_their_g
     // A.1: within 2 % of the link's rate.
     let found = at(&quantity(&results, "max_bw_bps"), states[1].1);
     assert!((found / 20e6 - 1.0).abs() < 0.02, "{found}");
-    // Each probe: REFILL, UP, DOWN, CRUISE, unless ProbeRTT comes between.
+    // Each probe: REFILL, UP, DOWN, CRUISE, unless ProbeRTT intervenes.
     for pair in states[2..].windows(2) {
         let follows = match pair[0].0 {
             "CRUISE" => ["REFILL", "ProbeRTT"],
@@ -90,7 +90,8 @@ fn a_flow_alone_finds_the_bandwidth_goes_through_all_states_and_paces_by_their_g
         };
         assert!(follows.contains(&pair[1].0), "{pair:?}");
     }
-    // A refill takes a round trip, and what follows it three without growth; a probe comes two to three seconds after the last, or after 63 round trips.
+    // A refill takes one round trip, and UP ends after three round trips without growth. A probe follows two to three seconds after the
+    // last one, or after 63 round trips.
     let of = |name: &'static str| states.iter().filter(move |state| state.0 == name);
     assert!(of("REFILL").all(|state| (state.2 - state.1 - ROUND_TRIP_S).abs() < 0.01));
     assert!(of("UP").count() >= 5 && of("UP").all(|state| (3.0..5.0).contains(&((state.2 - state.1) / ROUND_TRIP_S))));
@@ -103,23 +104,23 @@ fn a_flow_alone_finds_the_bandwidth_goes_through_all_states_and_paces_by_their_g
 }
 
 #[test]
-fn queues_are_as_short_as_the_windows_gain_and_the_drain_say() {
+fn queues_are_bounded_by_the_cwnd_gain_and_emptied_by_drain() {
     let results = run(network(1, 1000, 30.0));
     let queue = series(&results, "queue", "queue_units");
     let states = states(&results, 30.0);
     let most =
         |begin: f64, end: f64| queue.iter().filter(|row| row.0 >= begin && row.0 < end).map(|row| row.1).fold(0.0, f64::max);
-    // 5.3.1.1: Startup leaves about a product at most. 3.2: in ProbeBW it is a product and a half at most.
+    // 5.3.1.1: Startup leaves a queue of about one BDP at most. 3.2: in ProbeBW the queue is at most half a BDP above one BDP.
     assert!(most(0.0, states[1].2) <= 1.1 * PRODUCT, "{}", most(0.0, states[1].2));
     assert!(most(states[2].1, 30.0) <= 1.5 * PRODUCT && most(states[2].1, 30.0) > 0.5 * PRODUCT);
-    // Drain and DOWN empty it, to the budget of three quanta of two segments at the end; CRUISE leaves it so.
+    // Drain and DOWN empty the queue, to the budget of three quanta of two segments at the end; CRUISE keeps it there.
     for &(_, begin, end) in states.iter().filter(|state| state.0 == "CRUISE") {
         assert!(most(begin + 0.1, end) <= 7.0, "{} packets between {begin} and {end} s", most(begin + 0.1, end));
     }
 }
 
 #[test]
-fn every_five_seconds_half_a_product_is_in_flight_for_200_ms_at_the_cost_that_the_draft_counts() {
+fn probe_rtt_halves_the_flight_every_five_seconds_for_200_ms_at_the_documented_cost() {
     let mut network = network(1, 1000, 42.0);
     network.warmup = Span::from_millis(10_000);
     let results = run(network);
@@ -131,27 +132,27 @@ fn every_five_seconds_half_a_product_is_in_flight_for_200_ms_at_the_cost_that_th
         assert!((0.2..0.2 + 2.0 * ROUND_TRIP_S).contains(&duration), "{duration} s");
         assert!((at(&windows, probe.2 - 0.01) - PRODUCT / 2.0).abs() < 2.0);
     }
-    // Five seconds from the end of one to the next.
+    // Five seconds from the end of one to the start of the next.
     assert!(probes.windows(2).all(|pair| (pair[1].1 - pair[0].2 - 5.0).abs() < 0.1), "{probes:?}");
-    // 5.3.4.2: two percent for ProbeRTT; one for pacing while cruising, which is most of the time.
+    // 5.3.4.2: two per cent for ProbeRTT, and one per cent for the pacing margin while cruising, which is most of the time.
     let used = first(&results.queues, "utilisation");
     assert!((used - 0.97).abs() < 0.01, "{used}");
 }
 
 #[test]
-fn in_a_shallow_buffer_losses_end_startup_and_the_long_term_bound_is_what_fits() {
+fn in_a_shallow_buffer_losses_end_startup_and_set_the_long_term_bound() {
     let buffer = 20.0;
     let mut network = network(1, 20, 40.0);
     network.warmup = Span::from_millis(5000);
     let results = run(network);
     let states = states(&results, 40.0);
     assert_eq!((states[0].0, states[1].0), ("Startup", "Drain"));
-    // A product, the queue and the packet in service.
+    // BDP, queue and the packet in service.
     let bounds = quantity(&results, "inflight_longterm_packets");
     for time in [5.0, 10.0, 20.0, 39.0] {
         assert!((at(&bounds, time) / (PRODUCT + buffer + 1.0) - 1.0).abs() < 0.05, "{} at {time} s", at(&bounds, time));
     }
-    // 0.85 of it while cruising, which leaves no queue; losses stay below LossThresh in a round trip, and by far in all.
+    // 0.85 of it while cruising, which leaves no queue. Losses stay below LossThresh per round trip, and far below it on average.
     let (used, lost) = (first(&results.queues, "utilisation"), first(&results.queues, "discarded_units"));
     let sent = 20e6 / PACKET_BITS * 35.0;
     assert!(used > 0.93 && lost > 0.0 && lost / sent < 0.002, "{used} {}", lost / sent);
@@ -172,7 +173,7 @@ fn ten_times_the_bandwidth_is_found() {
 }
 
 #[test]
-fn flows_of_it_come_to_share_and_reno_beside_it_is_not_starved() {
+fn flows_converge_to_fair_shares_and_a_competing_reno_flow_is_not_starved() {
     let rates = |results: &Results| floats(&results.flows, "goodput_bps");
     let mut two = network(2, 97, 120.0);
     two.warmup = Span::from_millis(40_000);

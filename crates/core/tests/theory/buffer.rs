@@ -1,36 +1,36 @@
-//! What one flow gets out of a link over its buffer. The closed form is a fluid's; the simulator is held to the same sawtooth in whole
-//! packets, and that to the closed form as the bandwidth-delay product grows.
+//! Utilisation of a link by one flow as a function of the buffer. The closed form describes a fluid. The simulator is compared with the
+//! same sawtooth in whole packets, and the sawtooth with the closed form as the bandwidth-delay product grows.
 
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{classic_tcp, first, flow, group, one_link, port, reno, run};
 use tailback_core::network::{Buffer, Flow, Group, Network, Port};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::units::{Rate, Span, Time};
-use tailback_core::tcp::{Halves, Recovery, TcpSpec};
+use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::NonNegative;
 use tailback_models::tcp::single_flow_utilisation;
 
-/// Of the bandwidth-delay product, in quarters.
+/// Buffers in quarters of the bandwidth-delay product.
 const BUFFERS: [u32; 4] = [0, 1, 2, 4];
 
-/// In packets, for the runs: 1000 bytes in 0.5 ms, so that the empty round trip is 100 ms.
+/// Bandwidth-delay product of the runs in packets: 1000 bytes in 0.5 ms, so that the empty round trip is 100 ms.
 const PRODUCT: u32 = 200;
 const SEGMENT_S: f64 = 0.5e-3;
 
 #[test]
-fn the_sawtooth_lies_in_the_interval_of_thirty_seeds() {
+fn the_sawtooth_is_within_the_interval_of_thirty_seeds() {
     for quarters in BUFFERS {
         let places = waiting_places(PRODUCT, quarters);
         let expected = sawtooth(PRODUCT, places);
-        // Wherever in the period each begins and ends.
+        // Each measurement begins at a random phase of the period.
         let phase = |seed| {
             Stream::new(Entity { seed, name: "start", index: 0 }, Purpose::Start).uniform(0) * expected.packet_times * SEGMENT_S
         };
         let utilisations: Vec<f64> = SEEDS.map(|seed| measure(places, seed, phase(seed), 100.0)).collect();
         let measured = Interval::of(&utilisations);
         if quarters == 4 {
-            // A link that never idles leaves nothing to chance.
+            // A link that is never idle has no variance.
             assert!(measured.mean > 0.9999, "{measured:?}");
         } else {
             measured.assert_holds(&format!("{quarters} quarters"), expected.utilisation, 0.02);
@@ -39,12 +39,12 @@ fn the_sawtooth_lies_in_the_interval_of_thirty_seeds() {
 }
 
 #[test]
-fn over_whole_periods_the_simulator_hits_the_sawtooth_itself() {
+fn over_whole_periods_the_simulator_matches_the_sawtooth() {
     for quarters in BUFFERS {
         let places = waiting_places(PRODUCT, quarters);
         let expected = sawtooth(PRODUCT, places);
         let measured = measure(places, 1, 0.0, 10.0 * expected.packet_times * SEGMENT_S);
-        // The sawtooth's rounds are whole; a sender's end within one.
+        // The rounds of the sawtooth are whole; a measurement ends within one.
         let rounding = 1.5e-4;
         assert!((measured - expected.utilisation).abs() < rounding, "{quarters} quarters: {measured} for {expected:?}");
     }
@@ -63,22 +63,22 @@ fn the_formula_is_the_limit_of_large_products_and_off_by_two_thirds_of_a_packet(
     Ok(())
 }
 
-/// An empty buffer still needs two: where the window grows, two packets leave at once, and jitter may add one.
+/// At least two packets: when the window grows, two packets are sent at once, and jitter may add one.
 fn waiting_places(product: u32, quarters: u32) -> u32 {
     (quarters * product / 4).max(2)
 }
 
-/// One period of a window that grows by a packet a round trip and is halved when it overflows the link.
+/// One period of a window that grows by one packet per round trip and is halved when it overflows the buffer.
 #[derive(Debug)]
 struct Sawtooth {
     utilisation: f64,
     packet_times: f64,
 }
 
-/// [`single_flow_utilisation`] in whole packets, with what it leaves out: acknowledgements that return are those of the window one
-/// round trip ago, growth waits for them, and recovery lets the network drain to half a window first.
+/// [`single_flow_utilisation`] in whole packets, with the effects that it omits: returning acknowledgements are those of the window one
+/// round trip ago, growth waits for them, and recovery first lets the network drain to half a window.
 fn sawtooth(product: u32, places: u32) -> Sawtooth {
-    // The window that overflows, and its half, which recovery sends.
+    // The window that overflows, and half of it, which recovery sends.
     let full = product + places + 1;
     let half = full / 2;
     let mut idle = u64::from((full - half).saturating_sub(places));
@@ -92,7 +92,7 @@ fn sawtooth(product: u32, places: u32) -> Sawtooth {
             (round, acks) = (window as u32, 0);
         }
     }
-    // What is under way when the packet is lost, and then what is sent until the loss is found.
+    // Packets in flight when the packet is lost, and packets sent until the loss is detected.
     carried += u64::from(2 * full - 1);
     let packet_times = (carried + idle) as f64;
     Sawtooth { utilisation: carried as f64 / packet_times, packet_times }
@@ -104,7 +104,7 @@ fn measure(places: u32, seed: u64, start_s: f64, measured_s: f64) -> f64 {
     let link = Port { buffer: Buffer::Units(places.into()), ..port("link", Rate(16_000_000), delay) };
     let reverse = port("reverse", Rate(320_000_000_000), Span::ZERO);
     let ssthresh = f64::from(PRODUCT) / 2.0;
-    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..classic_tcp(Recovery::Sack) };
+    let spec = TcpSpec { initial_ssthresh: ssthresh, ssthresh_from: SsthreshFrom::FlightSize, ..classic_tcp(Recovery::Sack) };
     let sender = Group { jitter: Span::from_micros(20), ..group("sender", reno(spec)) };
     let started = Flow { start: Time::ZERO + Span::from_seconds(start_s), ..flow(0, 0, 1) };
     // Long enough for the longest start, slow start and the first overflow.

@@ -1,4 +1,4 @@
-//! DCTCP behind a switch that marks above a threshold: Alizadeh and others, "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3.
+//! DCTCP with a switch that marks above a threshold: Alizadeh and others, "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3.
 
 use crate::common::{dumbbell, first, flow, group, port, run, tcp, trace};
 use tailback_core::congestion::{ControllerSpec, DctcpSpec};
@@ -7,7 +7,8 @@ use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::queue::{PolicySpec, ThresholdSpec};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
-/// Flows over 10 Gbit/s and 100 us, behind a switch that marks what finds more than K waiting. The largest queue after the start, and the least.
+/// Flows over 10 Gbit/s and 100 us, with a switch that marks packets which find more than K in the queue. Returns the maximum and the
+/// minimum queue after the start.
 fn queue(flows: u32, threshold: u64) -> (f64, f64) {
     let spec = TcpSpec { ecn: true, ..tcp(Recovery::Sack) };
     let transport = Transport::Tcp(spec, ControllerSpec::Dctcp(DctcpSpec::default()));
@@ -36,8 +37,8 @@ fn queue(flows: u32, threshold: u64) -> (f64, f64) {
 
 #[test]
 fn the_queue_grows_to_the_threshold_and_a_packet_of_each_flow() {
-    // K + N: within the round trip in which marks are on their way every flow sends a packet more. The threshold of the paper counts the packet
-    // that arrives.
+    // K + N: within the round trip in which marks are returned, every flow sends one more packet. The paper's threshold includes the
+    // arriving packet.
     for (flows, threshold) in [(2, 40), (5, 40), (10, 40), (20, 65)] {
         let (largest, _) = queue(flows, threshold);
         let expected = (threshold + 1) as f64 + f64::from(flows);
@@ -46,8 +47,8 @@ fn the_queue_grows_to_the_threshold_and_a_packet_of_each_flow() {
 }
 
 #[test]
-fn the_queue_of_two_flows_swings_as_far_as_the_paper_says() {
-    // Equation (8) and below: A = sqrt(2 N (C RTT + K)) / 2, from K + N down. Packets of 1040 bytes.
+fn the_queue_of_two_flows_has_the_amplitude_of_the_paper() {
+    // Equation (8) and below: A = sqrt(2 N (C RTT + K)) / 2, downwards from K + N. Packets of 1040 bytes.
     let (flows, threshold) = (2.0, 41.0);
     let bdp = 10e9 * 100e-6 / 8.0 / 1040.0;
     let amplitude = (2.0_f64 * flows * (bdp + threshold)).sqrt() / 2.0;

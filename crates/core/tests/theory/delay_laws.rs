@@ -1,4 +1,4 @@
-//! What Copa, Swift and TIMELY settle at, beside the arithmetic of their papers.
+//! Equilibria of Copa, Swift and TIMELY, compared with the equations of their papers.
 
 use crate::common::{dumbbell, first, floats, flow, group, link, one_link, port, run, tcp, trace};
 use tailback_core::Results;
@@ -7,17 +7,18 @@ use tailback_core::network::{Buffer, Flow, Network, Port, Trace, TraceKind, Tran
 use tailback_core::primitives::units::{Rate, Span, Time};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
-/// With the headers 1040 bytes.
+/// 1040 bytes with headers.
 fn sender(recovery: Recovery) -> TcpSpec {
     TcpSpec { timestamps: true, initial_window: 10.0, ..tcp(recovery) }
 }
 
-/// One flow of each law over 20 Mbit/s and 40 ms, where 97 packets are a product; all begin within a round trip, so that each sees the empty path.
+/// One flow per controller over 20 Mbit/s and 40 ms, with a BDP of 97 packets. All start within one round trip, so that each measures the
+/// empty path.
 fn copa(laws: &[CopaSpec], recovery: Recovery) -> Results {
     copa_behind(1000, laws, recovery)
 }
 
-/// The same with so many places.
+/// The same with a buffer of `places` packets.
 fn copa_behind(places: u64, laws: &[CopaSpec], recovery: Recovery) -> Results {
     let groups = laws.iter().map(|&law| group("copa", Transport::Tcp(sender(recovery), ControllerSpec::Copa(law))));
     let starting = |index: u32| Flow { start: Time(Span::from_micros(4000 * u64::from(index)).0), ..flow(index, 0, 1) };
@@ -36,8 +37,8 @@ fn copa_behind(places: u64, laws: &[CopaSpec], recovery: Recovery) -> Results {
 }
 
 #[test]
-fn copa_flows_keep_one_and_a_quarter_over_delta_packets_each_in_the_queue_and_two_and_a_half_at_most() {
-    // Section 3: the queue swings between nothing and 2.5/delta^ packets, where 1/delta^ is the sum of the flows' 1/delta.
+fn copa_flows_keep_1_25_over_delta_packets_each_in_the_queue_and_at_most_2_5_over_delta() {
+    // Section 3: the queue oscillates between 0 and 2.5/delta^ packets, where 1/delta^ is the sum of the flows' 1/delta.
     for (deltas, recovery) in [
         (vec![0.5], Recovery::RackTlp),
         (vec![0.25], Recovery::Sack),
@@ -47,7 +48,7 @@ fn copa_flows_keep_one_and_a_quarter_over_delta_packets_each_in_the_queue_and_tw
         (vec![0.5, 0.25], Recovery::RackTlp),
     ] {
         let laws: Vec<CopaSpec> =
-            deltas.iter().map(|&delta| CopaSpec { delta, competes: false, ..CopaSpec::default() }).collect();
+            deltas.iter().map(|&delta| CopaSpec { delta, competitive_mode: false, ..CopaSpec::default() }).collect();
         let results = copa(&laws, recovery);
         let inverse: f64 = deltas.iter().map(|delta| 1.0 / delta).sum();
         let (mean, most) = (first(&results.queues, "mean_queue_units"), first(&results.queues, "max_queue_units"));
@@ -58,10 +59,10 @@ fn copa_flows_keep_one_and_a_quarter_over_delta_packets_each_in_the_queue_and_tw
 }
 
 #[test]
-fn in_five_places_a_copa_flow_fills_the_link_whose_lost_retransmissions_are_found_without_a_timeout() {
-    // Its queue is of five packets at most, but slow start loses tens of a window, and some of them twice.
-    for competes in [true, false] {
-        let law = [CopaSpec { competes, ..CopaSpec::default() }];
+fn copa_fills_a_link_with_a_buffer_of_five_packets_if_lost_retransmissions_need_no_timeout() {
+    // Its queue has at most five packets, but slow start loses tens of packets of a window, and some of them twice.
+    for competitive_mode in [true, false] {
+        let law = [CopaSpec { competitive_mode, ..CopaSpec::default() }];
         let [by_time, by_sack] = [Recovery::RackTlp, Recovery::Sack].map(|recovery| copa_behind(5, &law, recovery));
         assert!(first(&by_time.queues, "utilisation") > 0.99 && first(&by_time.queues, "loss_share") < 0.002);
         assert!(first(&by_sack.queues, "utilisation") < 0.6 && first(&by_sack.flows, "timeouts") > 0.0);
@@ -70,16 +71,16 @@ fn in_five_places_a_copa_flow_fills_the_link_whose_lost_retransmissions_are_foun
 
 #[test]
 fn copas_flows_share_by_one_over_delta() {
-    // 1/(delta dq), of one queue.
-    let of = |delta| CopaSpec { delta, competes: false, ..CopaSpec::default() };
+    // 1/(delta dq), for the same queue.
+    let of = |delta| CopaSpec { delta, competitive_mode: false, ..CopaSpec::default() };
     let rates = floats(&copa(&[of(0.5), of(0.25), of(0.25)], Recovery::RackTlp).flows, "goodput_bps");
     assert!((rates[1] / rates[0] - 2.0).abs() < 0.4 && (rates[2] / rates[1] - 1.0).abs() < 0.1, "{rates:?}");
 }
 
 #[test]
-fn beside_a_flow_that_fills_the_queue_copa_competes_or_gives_way() {
-    let share = |competes| {
-        let law = ControllerSpec::Copa(CopaSpec { competes, ..CopaSpec::default() });
+fn copa_with_a_flow_that_fills_the_queue_competes_or_yields() {
+    let share = |competitive_mode| {
+        let law = ControllerSpec::Copa(CopaSpec { competitive_mode, ..CopaSpec::default() });
         let ways = [
             link("link", 20, Span::from_millis(20), Buffer::Units(97)),
             link("reverse", 20, Span::from_millis(20), Buffer::Unlimited),
@@ -99,7 +100,7 @@ fn beside_a_flow_that_fills_the_queue_copa_competes_or_gives_way() {
     assert!(gives_way < 0.25 && competes > gives_way + 0.1, "{competes} {gives_way}");
 }
 
-/// Flows over 10 Gbit/s and 16 us, by Swift's usual settings or others.
+/// Flows over 10 Gbit/s and 16 us.
 fn data_center(law: ControllerSpec, flows: u32, seconds: f64) -> Network {
     let switch = Port { buffer: Buffer::Units(5000), ..port("switch", Rate(10_000_000_000), Span::from_micros(8)) };
     let one = |index: u32| Flow { start: Time(Span::from_micros(17 * u64::from(index)).0), ..flow(0, 0, 1) };
@@ -110,14 +111,14 @@ fn data_center(law: ControllerSpec, flows: u32, seconds: f64) -> Network {
 }
 
 #[test]
-fn swifts_queue_is_what_the_target_of_its_windows_leaves() {
-    // Windows of C d/N, where d is the target of such a window: base_target, a hop and the flow's part (section 3.5).
+fn swifts_queue_matches_the_target_delay_of_its_windows() {
+    // Windows of C d/N, where d is the target delay at such a window: base_target, one hop and the flow-scaling term (section 3.5).
     let spec = SwiftSpec::default();
     let (rate, base) = (10e9 / 8.0 / 1040.0, 16e-6 + (1040.0 + 40.0) * 8.0 / 10e9);
     let target = |window: f64| {
-        let SwiftSpec { base_target, hop_delay, flow_range, flow_least_window, flow_most_window, .. } = spec;
-        let alpha = flow_range.seconds() / (1.0 / flow_least_window.sqrt() - 1.0 / flow_most_window.sqrt());
-        let of_flows = (alpha / window.sqrt() - alpha / flow_most_window.sqrt()).clamp(0.0, flow_range.seconds());
+        let SwiftSpec { base_target, hop_delay, fs_range, fs_min_cwnd, fs_max_cwnd, .. } = spec;
+        let alpha = fs_range.seconds() / (1.0 / fs_min_cwnd.sqrt() - 1.0 / fs_max_cwnd.sqrt());
+        let of_flows = (alpha / window.sqrt() - alpha / fs_max_cwnd.sqrt()).clamp(0.0, fs_range.seconds());
         base_target.seconds() + hop_delay.seconds() + of_flows
     };
     for flows in [1u32, 2, 5, 10, 20] {
@@ -131,10 +132,10 @@ fn swifts_queue_is_what_the_target_of_its_windows_leaves() {
 }
 
 #[test]
-fn swifts_windows_go_below_one_where_more_flows_share_a_link_than_packets_fit_its_target() {
-    // 126 us of 10 Gbit/s are 151 packets; half a packet for each of 300 flows.
+fn swifts_windows_fall_below_one_if_flows_outnumber_the_packets_within_the_target() {
+    // 126 us at 10 Gbit/s are 151 packets: half a packet for each of 300 flows.
     let results = run(data_center(ControllerSpec::Swift(SwiftSpec::default()), 300, 0.2));
-    // What is on its way beside the queue: 16.9 us.
+    // Packets in flight outside the queue: 16.9 us.
     let in_flight = (first(&results.queues, "mean_queue_units") + 10e9 / 8.0 / 1040.0 * 16.9e-6) / 300.0;
     assert!((0.2..0.5).contains(&in_flight), "{in_flight}");
     assert!(first(&results.queues, "utilisation") > 0.85 && first(&results.queues, "discarded_units") == 0.0);
@@ -148,17 +149,17 @@ fn fairness(results: &Results) -> f64 {
     sum * sum / squares / rates.len() as f64
 }
 
-/// What a law goes by, with its times.
+/// An internal quantity of a controller, with its times.
 fn quantity(results: &Results, name: &str) -> Vec<(f64, f64)> {
-    let law = trace(results, "law");
+    let law = trace(results, "controller");
     let rows =
         law.words("quantity").unwrap_or_default().into_iter().zip(floats(law, "time_s").into_iter().zip(floats(law, "value")));
     rows.filter(|(quantity, _)| *quantity == name).map(|(_, row)| row).collect()
 }
 
 #[test]
-fn timelys_flows_fill_the_link_alike_with_round_trips_far_below_t_high() {
-    // 500 us of round trips would be 580 packets beside the base of 16.9 us. Only gradients keep the queue shorter than that.
+fn timely_flows_share_the_link_equally_with_round_trips_far_below_t_high() {
+    // A round-trip time of 500 us would be 580 packets in addition to the base of 16.9 us. Only gradients keep the queue shorter than that.
     for flows in [2u32, 5, 10, 20] {
         let law = TimelySpec { initial_rate: Some(Rate(10_000_000_000 / u64::from(flows + 1))), ..TimelySpec::default() };
         let results = run(data_center(ControllerSpec::Timely(law), flows, 0.4));
@@ -168,8 +169,8 @@ fn timelys_flows_fill_the_link_alike_with_round_trips_far_below_t_high() {
 }
 
 #[test]
-fn a_timely_flow_alone_grows_by_its_step_at_each_segment_to_the_line_rate() {
-    // From 1 Gbit/s by 10 Mbit/s for each 64 kB: dr/dt = 10 Mbit/s * r / 512 kbit, r = 1 Gbit/s * exp(19.53 t): 118 ms to 10 Gbit/s.
+fn a_single_timely_flow_grows_by_its_step_per_segment_to_the_line_rate() {
+    // From 1 Gbit/s by 10 Mbit/s per 64 kB: dr/dt = 10 Mbit/s * r / 512 kbit, r = 1 Gbit/s * exp(19.53 t): 118 ms to 10 Gbit/s.
     let law = TimelySpec { initial_rate: Some(Rate(1_000_000_000)), ..TimelySpec::default() };
     let mut network = data_center(ControllerSpec::Timely(law), 1, 0.2);
     network.warmup = Span::ZERO;

@@ -1,4 +1,4 @@
-//! TCP without loss: no chance in it, so the simulator has to hit the formula itself, to the picosecond and to the segment.
+//! TCP without loss has no randomness, so the simulator must match the formula exactly, to the picosecond and to the segment.
 
 use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::Results;
@@ -9,12 +9,12 @@ use tailback_models::ParameterError;
 use tailback_models::parameter::{Count, Positive};
 use tailback_models::tcp::{SlowStart, Transfer, WindowLimited, slow_start, window_limited_rate};
 
-/// Of a segment of 1000 bytes on the link, and of that and its acknowledgement through the empty network.
+/// Transmission time of a segment of 1000 bytes, and round-trip time of the segment and its acknowledgement through the empty network.
 const SEGMENT_S: f64 = 1e-3;
 const ROUND_TRIP_S: f64 = 0.1;
 
 #[test]
-fn slow_start_takes_the_time_that_the_model_says_to_the_picosecond() -> Result<(), ParameterError> {
+fn slow_start_takes_the_time_of_the_model_to_the_picosecond() -> Result<(), ParameterError> {
     for initial_window in [1, 2, 3, 10] {
         for segments in 1..=500 {
             let model = model(segments, initial_window)?;
@@ -37,7 +37,7 @@ fn windows_double_until_the_transfer_is_over() {
 }
 
 #[test]
-fn a_window_goes_round_once_per_round_trip_until_it_fills_the_link() -> Result<(), ParameterError> {
+fn one_window_is_sent_per_round_trip_until_it_fills_the_link() -> Result<(), ParameterError> {
     // The link carries 100 segments per round trip.
     for window in [1, 7, 99, 100, 101, 250] {
         let spec = TcpSpec { receiver_window: Segments(window), ..classic_tcp(Recovery::Reno) };
@@ -66,7 +66,7 @@ fn model(segments: u64, initial_window: u64) -> Result<SlowStart, ParameterError
     }))
 }
 
-/// A transfer of that many segments, with traces of what was sent and acknowledged.
+/// A transfer of `segments` segments, with traces of segments and acknowledgements.
 fn transfer(segments: u64, initial_window: u64) -> Results {
     let spec = TcpSpec { initial_window: initial_window as f64, ..classic_tcp(Recovery::Reno) };
     let sized = Flow { size: Some(Bytes(1000 * segments)), ..flow(0, 0, 1) };

@@ -1,5 +1,4 @@
-//! L4S end to end: Prague and DualPI2 (RFC 9332) in their steady state, against what their rules make of marks and losses, and in
-//! overload.
+//! L4S end to end: Prague and DualPI2 (RFC 9332) in steady state, against the response of their rules to marks and losses, and in overload.
 
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{Dice, floats, flow, group, one_link, port, run, tcp};
@@ -14,7 +13,7 @@ use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, P
 /// Bits of a full packet.
 const PACKET: f64 = 8.0 * 1040.0;
 
-/// L4S flows hear marks; the others cannot be marked, so that their losses are those of the Classic queue.
+/// L4S flows receive marks. The others are not ECN-capable, so that they lose packets in the Classic queue.
 fn sender(name: &str, law: ControllerSpec) -> Group {
     let l4s = !matches!(law, ControllerSpec::Reno(()) | ControllerSpec::Cubic(_));
     let spec = TcpSpec { ecn: l4s, timestamps: true, ..tcp(Recovery::Sack) };
@@ -27,7 +26,7 @@ fn unresponsive(name: &str, rate: Rate) -> Group {
     group(name, Transport::Datagram(spec))
 }
 
-/// A flow of each of these groups over a DualPI2, all with this round trip, for a minute.
+/// One flow per group over a DualPI2 port, all with this round-trip time, for one minute.
 fn network(rate: Rate, spec: DualPi2Spec, groups: Vec<Group>, rtt: Span) -> Network {
     let scheduling = Some(Scheduling { scheduler: SchedulerSpec::DualPi2(spec), queues: Queues::L4sAndClassic });
     // RFC 9332 figure 2: 250 ms.
@@ -39,7 +38,7 @@ fn network(rate: Rate, spec: DualPi2Spec, groups: Vec<Group>, rtt: Span) -> Netw
     Network { groups, warmup: Span::from_millis(15_000), ..network }
 }
 
-/// The same with starts within the first second.
+/// The same with random starts within the first second.
 fn started(mut network: Network, seed: u64) -> Network {
     let mut dice = Dice::new(seed);
     for flow in &mut network.flows {
@@ -52,7 +51,7 @@ fn prague() -> ControllerSpec {
     ControllerSpec::Prague(PragueSpec::default())
 }
 
-/// Of L, then of C.
+/// Values of L, then of C.
 fn of_classes(results: &Results, column: &str) -> [f64; 2] {
     let classes = results.classes.as_ref().unwrap_or_else(|| panic!("the link tells classes apart"));
     floats(classes, column).try_into().unwrap_or_else(|rows| panic!("two rows, and not {rows:?}"))
@@ -63,7 +62,7 @@ fn near(what: &str, found: f64, expected: f64, share: f64) {
 }
 
 #[test]
-fn ten_flows_of_each_kind_get_what_their_laws_make_of_coupled_marks() {
+fn ten_flows_of_each_kind_have_the_windows_that_coupled_marks_imply() {
     let flows = 10;
     for rtt in [30, 60] {
         let mut groups: Vec<Group> = (0..flows).map(|index| sender(&format!("prague{index}"), prague())).collect();
@@ -77,16 +76,16 @@ fn ten_flows_of_each_kind_get_what_their_laws_make_of_coupled_marks() {
             let [lost_l, lost_c] = of_classes(&results, "loss_share");
             let marked = floats(&results.queues, "marked_units")[0] / of_classes(&results, "arrived_units")[0];
             assert_eq!(lost_l, 0.0);
-            // k p' of L and p'^2 of C; p' swings a little, and its mean is less than the root of its mean square.
+            // k p' for L and p'^2 for C. p' oscillates a little, and its mean is less than its root mean square.
             near("share of marks", marked, 2.0 * lost_c.sqrt(), 0.05);
             let base = rtt as f64 * 1e-3 + PACKET / 100e6;
             let windows = of_classes(&results, "throughput_bps").map(|rate| rate / f64::from(flows) / PACKET);
             let [window_l, window_c] = [windows[0] * (base + wait_l), windows[1] * (base + wait_c)];
             // Mathis and others (1997): sqrt(3/2) / sqrt(p).
             near("window of Reno", window_c, (1.5 / lost_c).sqrt(), 0.05);
-            // A cycle of Prague is the window in which it answers no further mark, and 1 / p packets until the next: x / 2 = (1 -
-            // p) (1 + 1 / x) with x = p W, where models of DCTCP have 2 / p, of a reduction each round trip. Windows are sent in
-            // whole segments.
+            // A cycle of Prague is the window in which it responds to no further mark, and 1 / p packets until the next mark: x / 2 = (1 -
+            // p) (1 + 1 / x) with x = p W. Models of DCTCP have 2 / p instead, with one reduction per round trip. Windows are sent in whole
+            // segments.
             let gain = 1.0 - marked;
             let per_window = gain + (gain * gain + 2.0 * gain).sqrt();
             near("window of Prague", window_l + 0.5, per_window / marked, 0.05);
@@ -95,10 +94,10 @@ fn ten_flows_of_each_kind_get_what_their_laws_make_of_coupled_marks() {
 }
 
 #[test]
-fn a_flow_of_each_kind_gets_about_as_much_over_a_usual_round_trip() {
-    // RFC 9332 section 2.1 wants them about equal. Over 10 ms L4S gets 0.80 to 1.00 times what Classic does; over 40 ms 1.31 to
-    // 2.19 times, because there the delay of C has less part in its round trip, a single Reno swings so far that it leaves the
-    // link to others, and the marks of L are fewer then.
+fn one_flow_of_each_kind_gets_about_the_same_rate_over_a_typical_round_trip() {
+    // RFC 9332 section 2.1 aims at approximately equal rates. Over 10 ms, L4S gets 0.80 to 1.00 times the rate of Classic. Over 40 ms it
+    // gets 1.31 to 2.19 times, because the delay of C is a smaller part of the round trip there, a single Reno flow oscillates so much that
+    // it leaves capacity to others, and L then has fewer marks.
     let classic = [ControllerSpec::Reno(()), ControllerSpec::Cubic(CubicSpec::default())];
     let l4s = [prague(), ControllerSpec::Dctcp(DctcpSpec::default())];
     for (rtt, least, most) in [(10, 0.75, 1.25), (40, 0.4, 2.5)] {
@@ -123,7 +122,7 @@ fn a_flow_of_each_kind_gets_about_as_much_over_a_usual_round_trip() {
 }
 
 #[test]
-fn in_overload_both_queues_lose_the_same_share_whoever_causes_it() {
+fn in_overload_both_queues_lose_the_same_share_whichever_causes_it() {
     let rate = Rate(40_000_000);
     for [l, c] in [[50_000_000, 5_000_000], [50_000_000, 50_000_000], [5_000_000, 50_000_000]] {
         let groups = vec![Group { l4s: true, ..unresponsive("l", Rate(l)) }, unresponsive("c", Rate(c))];
@@ -139,8 +138,8 @@ fn in_overload_both_queues_lose_the_same_share_whoever_causes_it() {
 }
 
 #[test]
-fn what_l4s_traffic_leaves_the_classic_queue_has() {
-    // 39 of 40 Mbit/s that answer nothing.
+fn the_classic_queue_gets_the_capacity_that_l4s_traffic_leaves() {
+    // 39 of 40 Mbit/s are unresponsive.
     let groups = vec![Group { l4s: true, ..unresponsive("l", Rate(39_000_000)) }, sender("reno", ControllerSpec::Reno(()))];
     let results = run(network(Rate(40_000_000), DualPi2Spec::default(), groups, Span::from_millis(20)));
     let [l, c] = of_classes(&results, "throughput_bps");

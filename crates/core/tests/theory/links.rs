@@ -1,5 +1,4 @@
-//! What links do to packets beside carrying them, held to closed forms: losses in bursts and before the queue, jitter, copies,
-//! rates by traces.
+//! Impairments of links against closed forms: burst losses and losses before the queue, jitter, duplication, delivery traces.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -11,9 +10,9 @@ use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
-use tailback_core::{Became, Engine, Fate};
+use tailback_core::{Outcome, Engine, Fate};
 
-/// 8 Mbit/s and 20 ms, with room for everything: 1000 bytes take 1 ms.
+/// 8 Mbit/s and 20 ms, with an unlimited buffer: 1000 bytes take 1 ms.
 fn impaired(impairments: Impairments) -> Port {
     Port { impairments, ..link("link", 8, Span::from_millis(20), Buffer::Unlimited) }
 }
@@ -22,7 +21,7 @@ fn millis(milliseconds: f64) -> Span {
     Span::from_seconds(milliseconds / 1000.0)
 }
 
-/// What becomes of so many datagrams of 1000 bytes, one handed in each `spacing` from the first on, by time.
+/// The fates of `count` datagrams of 1000 bytes, injected every `spacing` from 0 on, by time.
 fn fates_of(count: u64, spacing: Span, port: Port, seed: u64) -> Vec<Fate> {
     let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
     let duration = Span((count + 100_000) * spacing.0);
@@ -41,10 +40,10 @@ fn fates_of(count: u64, spacing: Span, port: Port, seed: u64) -> Vec<Fate> {
 }
 
 fn is_delivered(fate: &Fate) -> bool {
-    matches!(fate.became, Became::Delivered { .. })
+    matches!(fate.outcome, Outcome::Delivered { .. })
 }
 
-/// Of each datagram, in the order of their numbers, whether it is lost.
+/// Whether each datagram is lost, in the order of their numbers.
 fn losses(chain: GilbertElliott, at: LossAt, seed: u64) -> Vec<bool> {
     let impairments = Impairments { bursts: Some(chain), loss_at: at, ..Impairments::default() };
     let mut fates = fates_of(20_000, Span::from_millis(2), impaired(impairments), seed);
@@ -57,7 +56,7 @@ fn share(of: &[bool]) -> f64 {
 }
 
 #[test]
-fn a_chain_loses_the_share_that_its_states_say() {
+fn the_loss_rate_of_a_chain_matches_its_states() {
     let chain = GilbertElliott { p: 0.02, r: 0.3, loss_in_good: 0.001, loss_in_bad: 0.6 };
     // 0.02 / 0.32 of packets meet the bad state: 0.0625 x 0.6 + 0.9375 x 0.001.
     let expected = 0.038_437_5;
@@ -68,7 +67,7 @@ fn a_chain_loses_the_share_that_its_states_say() {
     }
 }
 
-/// Where the bad state loses all and the good one none, a burst lasts as long as a stay in the bad state: n packets with
+/// If the bad state loses all packets and the good one none, the length of a burst is that of a stay in the bad state: n packets with
 /// probability r (1 - r)^(n - 1).
 #[test]
 fn lengths_of_bursts_are_geometric() {
@@ -89,12 +88,12 @@ fn lengths_of_bursts_are_geometric() {
     }
 }
 
-/// What is lost before the queue leaves a thinner Poisson stream: M/D/1, whose mean wait is load / (2 (1 - load)) services. What
-/// is lost behind it has waited too.
+/// Losses before the queue leave a thinner Poisson stream: M/D/1, whose mean wait is load / (2 (1 - load)) service times. Packets lost
+/// after the queue have waited too.
 #[test]
-fn losses_before_the_queue_make_room_in_it_and_those_behind_it_do_not() {
+fn losses_before_the_queue_reduce_its_load_and_losses_after_it_do_not() {
     let wait = |loss_at: LossAt, seed: u64| {
-        // 0.8 packets of 1000 bytes a millisecond, of which a quarter is lost.
+        // 0.8 packets of 1000 bytes per millisecond; a quarter of them is lost.
         let process = ProcessSpec::Poisson(PoissonSpec { rate: Rate(6_400_000) });
         let spec =
             DatagramSpec { arrivals: Arrivals::Process(process), packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) };
@@ -111,7 +110,7 @@ fn losses_before_the_queue_make_room_in_it_and_those_behind_it_do_not() {
     waits(LossAt::Wire).assert_holds("load 0.8", 0.8 / (2.0 * 0.2), 0.1);
 }
 
-/// Delays of packets beyond those of the empty link, in the order in which they were sent.
+/// Delays of packets in excess of the empty link, in order of transmission.
 fn additions(jitter: Jitter, spacing: Span, seed: u64) -> Vec<f64> {
     let impairments = Impairments { jitter: Some(jitter), ..Impairments::default() };
     let mut fates = fates_of(10_000, spacing, impaired(impairments), seed);
@@ -120,9 +119,9 @@ fn additions(jitter: Jitter, spacing: Span, seed: u64) -> Vec<f64> {
     fates.iter().map(|fate| fate.time.since(least(fate.datagram)).seconds() * 1000.0).collect()
 }
 
-/// Of two packets T apart with exponential additions of mean J, the second overtakes with probability exp(-T / J) / 2.
+/// For two packets T apart with exponential jitter of mean J, the second overtakes with probability exp(-T / J) / 2.
 #[test]
-fn packets_overtake_as_often_as_their_delays_say() {
+fn the_rate_of_overtaking_matches_the_distribution_of_jitter() {
     let jitter = Jitter { delay: Delay::Exponential(millis(3.0)), reordering: true };
     let runs: Vec<Vec<f64>> = SEEDS.map(|seed| additions(jitter, millis(2.0), seed)).collect();
     let means: Vec<f64> = runs.iter().map(|run| run.iter().sum::<f64>() / run.len() as f64).collect();
@@ -132,14 +131,14 @@ fn packets_overtake_as_often_as_their_delays_say() {
     Interval::of(&shares).assert_holds("overtaken", (-2.0_f64 / 3.0).exp() / 2.0, 0.03);
 }
 
-/// In order, a packet is held up by those before it: its addition is the largest of J(n - k) - k T, which exceeds x with
-/// probability 1 - (1 - exp(-x / J)) (1 - exp(-(x + T) / J)) (1 - exp(-(x + 2 T) / J)) ...
+/// In order, a packet waits for earlier ones: its jitter is the maximum of J(n - k) - k T, which exceeds x with probability 1 - (1 - exp(-x
+/// / J)) (1 - exp(-(x + T) / J)) (1 - exp(-(x + 2 T) / J)) ...
 #[test]
 fn without_reordering_a_packet_waits_behind_those_before_it() {
     let jitter = Jitter { delay: Delay::Exponential(millis(3.0)), reordering: false };
     let runs: Vec<Vec<f64>> = SEEDS.map(|seed| additions(jitter, millis(2.0), seed)).collect();
     for run in &runs {
-        // Exact to the picosecond, but for the float.
+        // Exact to the picosecond, except for floating-point rounding.
         assert!(run.windows(2).all(|pair| pair[1] + 2.0 > pair[0] - 1e-9));
     }
     for beyond in [2.0, 4.0, 8.0] {
@@ -151,7 +150,7 @@ fn without_reordering_a_packet_waits_behind_those_before_it() {
 }
 
 #[test]
-fn a_sender_takes_reordering_for_loss_and_jitter_in_order_for_none() {
+fn reordering_causes_spurious_retransmissions_and_in_order_jitter_causes_none() {
     let retransmitted = |reordering| {
         let impairments = Impairments {
             jitter: Some(Jitter { delay: Delay::Uniform(Span::ZERO, millis(8.0)), reordering }),
@@ -168,7 +167,7 @@ fn a_sender_takes_reordering_for_loss_and_jitter_in_order_for_none() {
 }
 
 #[test]
-fn a_link_makes_two_of_the_share_that_it_is_told() {
+fn a_link_duplicates_packets_with_the_given_probability() {
     let arrivals = |seed| {
         let impairments = Impairments { duplication: 0.1, ..Impairments::default() };
         let fates = fates_of(10_000, Span::from_millis(2), impaired(impairments), seed);
@@ -179,7 +178,7 @@ fn a_link_makes_two_of_the_share_that_it_is_told() {
 }
 
 #[test]
-fn copies_are_counted_where_they_are_made_and_change_nothing_about_what_is_delivered() {
+fn copies_are_counted_at_their_link_and_do_not_affect_delivered_data() {
     let impairments = Impairments { duplication: 1.0, ..Impairments::default() };
     let spec = TcpSpec { limited_transmit: false, ..tcp(Recovery::Sack) };
     let mut flows = vec![flow(0, 0, 1)];
@@ -187,7 +186,7 @@ fn copies_are_counted_where_they_are_made_and_change_nothing_about_what_is_deliv
     let results = run(dumbbell(impaired(impairments), group("tcp", reno(spec)), flows, Span::from_millis(60_000)));
     let count = |column| first(&results.flows, column);
     assert_eq!((count("delivered_packets"), count("delivered_bytes")), (100.0, 100_000.0));
-    // Everything that was sent arrived twice, and nothing but the first of each was new.
+    // Everything that was sent arrived twice, and only the first copy of each segment was new.
     assert_eq!(count("spurious_retransmissions"), 2.0 * count("sent_packets") - 100.0);
     assert_eq!(floats(&results.queues, "duplicated_units"), [count("sent_packets"), 0.0]);
 }
@@ -201,20 +200,20 @@ fn by_trace(trace: DeliveryTrace) -> Port {
     Port { rate: trace.mean_rate(), trace: Some(trace), ..link("link", 8, Span::from_millis(20), Buffer::Unlimited) }
 }
 
-/// Three opportunities at 4 ms and one at 10 ms, over and over: an outage of 6 and of 4 ms in turn.
+/// Three opportunities at 4 ms and one at 10 ms, repeated: alternating outages of 6 and 4 ms.
 #[test]
 fn packets_leave_at_the_opportunities_of_the_trace() {
     let link = by_trace(trace(&[(4, 3), (10, 1)]));
-    // 1000 bytes each millisecond from 0 on. By 4 ms four have come (one at that instant is late): 4000 of 4500 bytes, and what
-    // is left is lost. By 10 ms six more: 1500 bytes bring one, and 500 of the next, which goes at 14 ms with four others of 4500
-    // bytes. By 20 ms two are left: 1500 bytes for one and half of the other.
+    // 1000 bytes per millisecond from 0 on. By 4 ms four packets have arrived (one at that instant is late): they use 4000 of 4500 bytes,
+    // and the rest is lost. By 10 ms six more have arrived: 1500 bytes carry one packet, and 500 bytes of the next, which leaves at 14 ms
+    // with four others in 4500 bytes. By 20 ms two packets are left: 1500 bytes carry one and half of the other.
     let arrivals: Vec<f64> =
         fates_of(12, Span::from_millis(1), link, 1).iter().map(|fate| fate.time.seconds() * 1000.0).collect();
     assert_eq!(arrivals, [24.0, 24.0, 24.0, 24.0, 30.0, 34.0, 34.0, 34.0, 34.0, 34.0, 40.0, 44.0]);
 }
 
 #[test]
-fn a_sender_that_always_waits_uses_every_opportunity() {
+fn a_backlogged_sender_uses_every_opportunity() {
     let link = by_trace(trace(&[(3, 2), (4, 1), (50, 7)]));
     // 120 kbit in 50 ms.
     assert_eq!(link.rate, Rate(2_400_000));
@@ -227,11 +226,11 @@ fn a_sender_that_always_waits_uses_every_opportunity() {
 }
 
 #[test]
-fn what_passes_a_queue_is_told_flow_by_flow() {
+fn departures_of_a_queue_are_counted_per_flow() {
     let flows = vec![flow(0, 0, 1), Flow { stop: Time(Span::from_millis(1000).0), ..flow(0, 0, 1) }];
     let mut network =
         dumbbell(impaired(Impairments::default()), group("tcp", reno(tcp(Recovery::Sack))), flows, Span::from_millis(3000));
-    network.record.flows_of_queues = true;
+    network.record.queue_flows = true;
     network.record.traces = vec![Trace { kind: TraceKind::Departures, of: vec![0] }];
     let results = run(network);
     let table = results.queue_flows.as_ref().unwrap();
@@ -246,7 +245,7 @@ fn what_passes_a_queue_is_told_flow_by_flow() {
     let of_flow = |flow: f64| floats(departures, "flow").iter().filter(|&&of| of == flow).count() as f64;
     assert_eq!([of_flow(0.0), of_flow(1.0)], floats(table, "departed_units")[..2]);
     assert!(floats(departures, "bytes").iter().all(|&bytes| bytes == 1040.0));
-    // Full packets of 1040 bytes leave at most every 1.04 ms.
+    // Full packets of 1040 bytes leave at least 1.04 ms apart.
     assert!(floats(departures, "time_s").windows(2).all(|pair| pair[1] - pair[0] > 0.001_04 - 1e-9));
     assert_eq!(floats(table, "throughput_bps")[0], floats(table, "departed_bytes")[0] * 8.0 / 3.0);
 }

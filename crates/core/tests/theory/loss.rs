@@ -1,25 +1,25 @@
-//! What one flow gets through random loss, in packets per round trip of 100 ms, over a link without a queue.
+//! Throughput of one flow under random loss, in packets per round trip of 100 ms, over a link without a queue.
 //!
-//! Mathis and Padhye simplify, so a test cannot ask them to lie inside an interval. It asks that of a Markov chain of the process
-//! that is simulated, and pins how far the two formulas are from what was measured: numbers to be read, not to be met.
+//! The formulas of Mathis and Padhye are approximations, so they need not be within a confidence interval. The tests require that of a
+//! Markov chain of the simulated process, and pin the ratio of measured values to the two formulas for documentation.
 
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::network::{ListedDrop, Network, Port, Trace, TraceKind};
 use tailback_core::primitives::units::{Rate, Span};
 use tailback_core::record::Table;
-use tailback_core::tcp::{Halves, Recovery, TcpSpec};
+use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Count, Loss, Positive};
 use tailback_models::tcp::{Mathis, Padhye, mathis_rate, padhye_goodput, padhye_rate};
 
 const MSS: f64 = 1000.0;
 const ROUND_TRIP_S: f64 = 0.1;
-/// The timer's minimum, which is far above a round trip.
+/// Minimum RTO, which is far above a round trip.
 const TIMEOUT_S: f64 = 1.0;
 
 #[test]
-fn sack_gets_through_random_loss_what_its_markov_chain_says() {
+fn sack_under_random_loss_matches_its_markov_chain() {
     for loss in [5e-4, 1e-3] {
         let measured = measure(Recovery::Sack, loss, 1000.0).delivered;
         measured.assert_holds(&format!("chain at loss {loss}"), Chain::of(loss).packets_per_round_trip(), 0.02);
@@ -27,9 +27,9 @@ fn sack_gets_through_random_loss_what_its_markov_chain_says() {
 }
 
 #[test]
-fn random_loss_leaves_what_mathis_says_within_five_percent_and_less_where_windows_are_small() -> Result<(), ParameterError> {
-    // Measured over the formula. A random loss comes at any window and a periodic one at the largest, so that the ideal constant is
-    // 1.31 instead of 1.22 (Mathis et al., table 1); recovery and timeouts take more of that the smaller windows get.
+fn random_loss_matches_mathis_within_five_percent_and_is_lower_for_small_windows() -> Result<(), ParameterError> {
+    // Measured value over the formula. A random loss takes place at any window and a periodic one at the largest, so that the ideal
+    // constant is 1.31 instead of 1.22 (Mathis et al., table 1). The smaller the windows, the more is lost to recovery and timeouts.
     for (loss, expected) in [(1e-3, 1.02), (3e-3, 0.98), (1e-2, 0.90)] {
         let measured = measure(Recovery::Sack, loss, 1000.0).delivered;
         let ratio = measured.mean / mathis(loss)?;
@@ -39,8 +39,8 @@ fn random_loss_leaves_what_mathis_says_within_five_percent_and_less_where_window
 }
 
 #[test]
-fn with_periodic_loss_a_period_takes_less_than_two_round_trips_more_than_mathis_says() -> Result<(), ParameterError> {
-    // His own assumption: every n-th packet is lost. The formula's period, W/2 round trips, leaves recovery out.
+fn with_periodic_loss_a_period_exceeds_mathis_by_less_than_two_round_trips() -> Result<(), ParameterError> {
+    // The assumption of Mathis: every n-th packet is lost. The formula's period, W/2 round trips, omits recovery.
     for packets in [1_000, 10_000, 100_000] {
         let lost = (1..=10).map(|index| ListedDrop { flow: 0, segment: index * packets, transmission: 1, cell: None }).collect();
         let expected = mathis(1.0 / f64::from(packets))?;
@@ -49,7 +49,7 @@ fn with_periodic_loss_a_period_takes_less_than_two_round_trips_more_than_mathis_
         let mut network = through(link, Recovery::Sack, expected, Span::from_seconds(12.0 * formula * ROUND_TRIP_S));
         network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
         let times = floats(trace(&run(network), "drops"), "time_s");
-        // The first five settle the window.
+        // The window settles during the first five.
         let period = (times[9] - times[4]) / 5.0 / ROUND_TRIP_S;
         assert!((1.0..2.0).contains(&(period - formula)), "a loss in {packets}: {period} round trips for {formula}");
     }
@@ -57,10 +57,10 @@ fn with_periodic_loss_a_period_takes_less_than_two_round_trips_more_than_mathis_
 }
 
 #[test]
-fn reno_sends_through_random_loss_what_padhye_says_within_five_percent_up_to_three_percent_loss() -> Result<(), ParameterError> {
-    // Loss, and measured over the model: sent, delivered. The model loses the rest of a round with its first lost packet; here
-    // losses are independent, so that more arrives. At a loss of 0.1 half of all losses and more are timeouts, and the model, which
-    // lets every timeout end in a full window, is too high.
+fn reno_under_random_loss_matches_padhye_within_five_percent_up_to_three_percent_loss() -> Result<(), ParameterError> {
+    // Loss, and measured values over the model: sent, delivered. The model loses the rest of a round after its first lost packet; here
+    // losses are independent, so that more packets arrive. At a loss of 0.1, at least half of all losses are timeouts, and the model, in
+    // which every timeout ends in a full window, is too high.
     for (loss, sent, delivered) in [(0.003, 1.03, 1.07), (0.01, 1.04, 1.11), (0.03, 1.00, 1.10), (0.1, 0.81, 0.90)] {
         let model = Padhye {
             mss_bytes: Positive::new("mss_bytes", MSS)?,
@@ -82,24 +82,23 @@ fn reno_sends_through_random_loss_what_padhye_says_within_five_percent_up_to_thr
     Ok(())
 }
 
-/// One SACK sender under independent losses of share p: a Markov chain over episodes, from one detection of a loss to the next.
+/// One SACK sender under independent losses with probability p: a Markov chain over episodes, from one detection of a loss to the next.
 ///
-/// A round trip's packets travel as one burst, for the link is fast. An episode that finds a window of F packets begins with recovery:
-/// one round trip in which h = F/2 - 1 new packets leave, at its begin those for which the burst still brings duplicates, at its end
-/// the others. Then each acknowledgement lets the window grow by 1/window, up to that for the packet before the next lost one; the
-/// losses that share its window cost nothing more. If fewer than three packets follow in the burst, the third duplicate comes a
-/// round trip later.
+/// The packets of a round trip travel as one burst, because the link is fast. An episode that starts with a window of F packets begins with
+/// recovery: one round trip in which h = F/2 - 1 new packets are sent, at its start those for which the burst still causes duplicates, at
+/// its end the others. Then each acknowledgement increases the window by 1/window, up to that for the packet before the next lost one. The
+/// other losses in the same window have no additional cost. If fewer than three packets follow in the burst, the third duplicate arrives
+/// one round trip later.
 ///
-/// Left out: a loss of a resent packet, which the timer repairs (at a loss of 0.001 one episode in
-/// a thousand), and the second round
-/// trip of some recoveries from several losses.
+/// Omitted: the loss of a retransmitted packet, which the timer repairs (at a loss of 0.001, one episode in a thousand), and the second
+/// round trip of some recoveries from several losses.
 struct Chain {
     /// Mean packets and round trips of an episode, in equilibrium.
     packets: f64,
     round_trips: f64,
 }
 
-/// Where an episode begins: the window after halving, and which part of recovery's packets leave at its begin, in eighths.
+/// Start of an episode: the window after halving, and the part of recovery's packets that is sent at its start, in eighths.
 #[derive(Clone, Copy)]
 struct Begin {
     window: usize,
@@ -110,7 +109,7 @@ const PARTS: usize = 8;
 
 impl Chain {
     fn of(loss: f64) -> Chain {
-        // No window outgrows 50 / p packets without a loss.
+        // Larger windows than that of 50 / p packets without a loss are negligible.
         let most = (50.0 / loss).sqrt() as usize / 2 + 20;
         let states = (most + 1) * (PARTS + 1);
         let begin = |state: usize| Begin { window: (state / (PARTS + 1)).max(2), early: state % (PARTS + 1) };
@@ -132,11 +131,11 @@ impl Chain {
     }
 }
 
-/// The means over all places of the next loss.
+/// Means over all positions of the next loss.
 struct Episode {
     packets: f64,
     round_trips: f64,
-    /// Probability of each state as the next.
+    /// Probability of each next state.
     next: Vec<f64>,
 }
 
@@ -149,7 +148,7 @@ impl Episode {
         while without_loss > 1e-10 {
             let before = window as usize;
             for place in 0..burst {
-                // The packet at this place is the lost one.
+                // The packet at this position is the next lost one.
                 let probability = without_loss * loss;
                 let found = window as usize;
                 let half = (found / 2).clamp(2, most);
@@ -162,7 +161,7 @@ impl Episode {
                 episode.next[state + 1] += probability * (early - low as f64);
                 episode.packets += probability * (acked + found as f64);
                 episode.round_trips += probability * (round_trips + f64::from(u8::from(is_late)));
-                // It is not.
+                // It is not lost.
                 without_loss *= 1.0 - loss;
                 acked += 1.0;
                 window += 1.0 / window;
@@ -183,7 +182,7 @@ fn mathis(loss: f64) -> Result<f64, ParameterError> {
     })))
 }
 
-/// Bit/s of payload as packets per round trip.
+/// Converts bit/s of payload to packets per round trip.
 fn in_packets(rate: f64) -> f64 {
     rate / (8.0 * MSS) * ROUND_TRIP_S
 }
@@ -208,11 +207,11 @@ fn measure(recovery: Recovery, loss: f64, seconds: f64) -> Measured {
 }
 
 fn through(link: Port, recovery: Recovery, ssthresh: f64, duration: Span) -> Network {
-    let spec = TcpSpec { initial_ssthresh: ssthresh, halves: Halves::FlightSize, ..classic_tcp(recovery) };
+    let spec = TcpSpec { initial_ssthresh: ssthresh, ssthresh_from: SsthreshFrom::FlightSize, ..classic_tcp(recovery) };
     one_link([link, wire("reverse")], group("sender", reno(spec)), vec![flow(0, 0, 1)], duration)
 }
 
-/// Half a round trip, in which a thousand packets are sent in 80 us.
+/// Half of a round trip; a thousand packets are sent in 80 us.
 fn wire(name: &str) -> Port {
     port(name, Rate(100_000_000_000), Span::from_seconds(ROUND_TRIP_S / 2.0))
 }

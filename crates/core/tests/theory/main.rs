@@ -1,4 +1,4 @@
-//! The simulator held to what is known exactly.
+//! The simulator against exact and closed-form results.
 
 #[path = "../common/mod.rs"]
 mod common;

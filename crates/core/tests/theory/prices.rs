@@ -1,18 +1,18 @@
-//! Sources that go by prices reach the allocation that theory says, whatever scheme tells them: on a parking lot it is known by hand.
+//! Price-based sources reach the theoretical allocation with every price scheme. For a parking lot it is known analytically.
 
 use crate::common::{floats, flow, group, link, run, tcp};
 use tailback_core::congestion::{ClampClientSpec, ControllerSpec, MaxNetSourceSpec, RcpSourceSpec, RemSourceSpec};
 use tailback_core::network::*;
 use tailback_core::price::{
-    AdpmSpec, Identification, Mapping, MappingKind, PriceSpec, RamSpec, RpmSpec, SchemeSpec, Thresholds, TpmSpec, WayBack,
+    AdpmSpec, Feedback, Identification, Mapping, MappingKind, PriceSpec, RamSpec, RpmSpec, SchemeSpec, Thresholds, TpmSpec,
 };
 use tailback_core::price::{EcnBits, RemMarksSpec};
 use tailback_core::primitives::units::{Bytes, Rate, Span};
 use tailback_core::queue::{ClampSpec, MaxNetSpec, PolicySpec, RcpSpec, RemSpec, XcpSpec};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
-/// Three links of 10 Mbit/s in a row, 5 ms each: flow 0 crosses all of them, flows 1 to 3 one each. Rates of the second half of the run, as shares
-/// of a link.
+/// Three links of 10 Mbit/s in a row, 5 ms each: flow 0 crosses all of them, flows 1 to 3 one each. Returns rates in the second half of the
+/// run, as shares of a link.
 fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec, seconds: u64) -> Vec<f64> {
     let delay = Span::from_millis(5);
     let there = |hop: usize| Port { policy: policy.clone(), ..link(&format!("hop{hop}"), 10, delay, Buffer::Units(1000)) };
@@ -54,17 +54,17 @@ fn adpm() -> SchemeSpec {
 }
 
 #[test]
-fn maxnet_is_max_min_fair_by_any_scheme_that_tells_the_largest_price() {
+fn maxnet_is_max_min_fair_with_any_scheme_that_estimates_the_maximum_price() {
     let target = 0.9;
     let policy = PolicySpec::MaxNet(MaxNetSpec { target, ..MaxNetSpec::default() });
-    let source = MaxNetSourceSpec { fastest: Rate(10_000_000), ..MaxNetSourceSpec::default() };
+    let source = MaxNetSourceSpec { max_rate: Rate(10_000_000), ..MaxNetSourceSpec::default() };
     let law = ControllerSpec::MaxNet(source);
     let half = [target / 2.0; 4];
     let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| law.clone()), prices, 20);
     near(&rates(PriceSpec::default()), half, 0.005, "exact");
     let marked = told_by(adpm(), MappingKind::Linear, (0.0, 10.0));
     near(&rates(marked), half, 0.02, "adpm");
-    near(&rates(PriceSpec { way_back: WayBack::OneBit, ..marked }), half, 0.03, "adpm there and back");
+    near(&rates(PriceSpec { feedback: Feedback::OneBit, ..marked }), half, 0.03, "adpm there and back");
     near(&rates(PriceSpec { identification: Identification::Checksum, ..marked }), half, 0.03, "adpm by checksums");
     let rpm = SchemeSpec::Rpm(RpmSpec { levels: 100, memory: 100 });
     near(&rates(told_by(rpm, MappingKind::Linear, (0.0, 10.0))), half, 0.06, "rpm");
@@ -74,25 +74,26 @@ fn maxnet_is_max_min_fair_by_any_scheme_that_tells_the_largest_price() {
 fn weights_are_shares_of_the_bottleneck() {
     let policy = PolicySpec::MaxNet(MaxNetSpec { target: 0.9, ..MaxNetSpec::default() });
     let law =
-        |weight| ControllerSpec::MaxNet(MaxNetSourceSpec { fastest: Rate(10_000_000), weight, ..MaxNetSourceSpec::default() });
+        |weight| ControllerSpec::MaxNet(MaxNetSourceSpec { max_rate: Rate(10_000_000), weight, ..MaxNetSourceSpec::default() });
     let rates = parking_lot(policy, [2.0, 1.0, 1.0, 1.0].map(law), PriceSpec::default(), 20);
     near(&rates, [0.6, 0.3, 0.3, 0.3], 0.005, "a long flow of weight 2");
 }
 
 #[test]
-fn rcp_is_max_min_fair_told_as_a_number_or_by_adpm() {
+fn rcp_is_max_min_fair_with_exact_prices_and_with_adpm() {
     let policy = PolicySpec::Rcp(RcpSpec { target: 0.95, ..RcpSpec::default() });
     let law = ControllerSpec::Rcp(RcpSourceSpec { slow_start: true, ..RcpSourceSpec::default() });
     let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| law.clone()), prices, 20);
-    // The long flow goes by the least of three rates, each of which wanders a little.
+    // The long flow uses the minimum of three rates, which fluctuate a little.
     near(&rates(PriceSpec::default()), [0.475; 4], 0.02, "exact");
-    // By marks the rates wander more, and what is estimated is at any time the largest price of the last few: it gets a tenth less.
+    // With marks the rates fluctuate more, and the estimate is the maximum price of a recent interval, so that the flow gets one tenth
+    // less.
     near(&rates(told_by(adpm(), MappingKind::Logarithmic, (1e-9, 1e-4))), [0.475; 4], 0.12, "adpm");
 }
 
 #[test]
-fn xcp_is_max_min_fair_but_for_what_other_queues_hold_back() {
-    // Of a flow that another queue limits, shuffling takes a little (Low, Andrew and Wydrowski, "Understanding XCP", INFOCOM 2005).
+fn xcp_is_max_min_fair_except_for_shuffling_at_other_queues() {
+    // Shuffling takes some of the rate of a flow that another queue limits (Low, Andrew and Wydrowski, "Understanding XCP", INFOCOM 2005).
     let policy = PolicySpec::Xcp(XcpSpec::default());
     let rates = parking_lot(policy, [(); 4].map(|()| ControllerSpec::Xcp(())), PriceSpec::default(), 30);
     near(&rates, [0.5; 4], 0.1, "xcp");
@@ -100,7 +101,7 @@ fn xcp_is_max_min_fair_but_for_what_other_queues_hold_back() {
 
 #[test]
 fn clamp_is_proportionally_fair() {
-    // Each flow has its backlog over the sum of the waits.
+    // The rate of each flow is its backlog over the sum of the waits.
     let policy = PolicySpec::Clamp(ClampSpec::default());
     let laws =
         |weights: [f64; 4]| weights.map(|weight| ControllerSpec::Clamp(ClampClientSpec { weight, ..ClampClientSpec::default() }));
@@ -117,8 +118,8 @@ fn clamp_is_proportionally_fair() {
 }
 
 #[test]
-fn rem_is_proportionally_fair_by_any_scheme_that_tells_the_sum() {
-    // The long flow pays three prices: a quarter of each link, and the others three quarters. A price is then 1 over 7.5.
+fn rem_is_proportionally_fair_with_any_scheme_that_estimates_the_sum() {
+    // The long flow pays three prices: it gets a quarter of each link, and the others three quarters. A price is then 1 over 7.5.
     let policy = PolicySpec::Rem(RemSpec {
         target: 10,
         alpha: 0.1,
@@ -127,7 +128,7 @@ fn rem_is_proportionally_fair_by_any_scheme_that_tells_the_sum() {
         period: Span::from_millis(2),
         packet: 1000,
     });
-    let source = RemSourceSpec { weight: Rate(1_000_000), fastest: Rate(10_000_000), slow_start: true };
+    let source = RemSourceSpec { weight: Rate(1_000_000), max_rate: Rate(10_000_000), slow_start: true };
     let shares = [0.25, 0.75, 0.75, 0.75];
     let rates = |prices| parking_lot(policy.clone(), [(); 4].map(|()| ControllerSpec::Rem(source)), prices, 60);
     near(&rates(PriceSpec::default()), shares, 0.01, "exact");

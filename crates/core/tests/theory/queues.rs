@@ -1,7 +1,8 @@
-//! One port under Poisson arrivals: the closed form lies inside the 99.9 % interval of 30 seeds, which is narrower than 2 % either way.
+//! One port under Poisson arrivals: the closed form is within the 99.9 % confidence interval of 30 seeds, whose half-width is less than 2
+//! %.
 //!
-//! A mean packet takes 1 ms to send. Exponential lengths have a mean of 10,000 bytes, so that whole bytes do not matter: rounding to
-//! them leaves the mean and adds 1/12 of a byte squared to a variance of 10^8.
+//! A mean packet takes 1 ms to send. Exponential lengths have a mean of 10,000 bytes, so that rounding to whole bytes is negligible: it
+//! keeps the mean and adds 1/12 of a byte squared to a variance of 10^8.
 
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{first, flow, group, one_link, port, run};
@@ -17,13 +18,13 @@ const MEAN_BYTES: u32 = 10_000;
 const FIXED: PacketSize = PacketSize::Fixed(Bytes(MEAN_BYTES as u64));
 const EXPONENTIAL: PacketSize = PacketSize::Exponential { mean: MEAN_BYTES as f64, maximum: MAX_PACKET };
 
-/// Of an interval, relative to the value that it has to hold.
+/// Maximum half-width of an interval, relative to the expected value.
 const HALF_WIDTH: f64 = 0.02;
 
 #[test]
 fn packets_of_one_size_wait_as_long_as_in_md1() -> Result<(), ParameterError> {
     let expected = md1_mean_wait(StableLoad::new(0.8)?);
-    // Ten sources, since the sum of Poisson arrivals is Poisson.
+    // Ten sources, because the sum of Poisson arrivals is Poisson.
     let measured = Measured::of(transmitter(), FIXED, 0.8, 10, 300_000);
     measured.wait.assert_holds("M/D/1 wait", expected, HALF_WIDTH);
     assert_eq!(measured.loss.mean, 0.0);
@@ -34,7 +35,7 @@ fn packets_of_one_size_wait_as_long_as_in_md1() -> Result<(), ParameterError> {
 fn exponential_packets_are_lost_and_held_as_in_mm1k() -> Result<(), ParameterError> {
     for load in [0.8, 1.2] {
         let expected = mm1k(Load::new(load)?, Places::new(5)?);
-        // Five places with the one in service.
+        // Five places including the one in service.
         let room = Port { buffer: Buffer::Units(5), counts_in_service: true, ..transmitter() };
         let measured = Measured::of(room, EXPONENTIAL, load, 1, 100_000);
         measured.loss.assert_holds("M/M/1/5 loss", expected.loss, HALF_WIDTH);
@@ -56,7 +57,7 @@ fn packets_of_one_size_are_lost_and_held_as_in_md1k() -> Result<(), ParameterErr
 }
 
 #[test]
-fn transmitters_without_a_buffer_lose_what_erlang_b_says_whatever_the_lengths() -> Result<(), ParameterError> {
+fn the_loss_of_a_bufferless_trunk_is_erlang_b_for_any_lengths() -> Result<(), ParameterError> {
     let expected = erlang_b(Load::new(0.7)?, Servers::new(8)?);
     for size in [FIXED, EXPONENTIAL] {
         let trunk = Port { transmitters: 8, buffer: Buffer::Units(0), ..transmitter() };
@@ -67,19 +68,19 @@ fn transmitters_without_a_buffer_lose_what_erlang_b_says_whatever_the_lengths() 
 }
 
 #[test]
-fn a_trunk_with_a_buffer_loses_and_delays_as_mmck_says() -> Result<(), ParameterError> {
+fn the_loss_and_delay_of_a_trunk_with_a_buffer_match_mmck() -> Result<(), ParameterError> {
     let expected = mmck(Load::new(0.9)?, Servers::new(4)?, Places::new(4 + 6)?);
     let trunk = Port { transmitters: 4, buffer: Buffer::Units(6), ..transmitter() };
     let measured = Measured::of(trunk, EXPONENTIAL, 0.9, 1, 150_000);
     measured.loss.assert_holds("M/M/4/10 loss", expected.loss, HALF_WIDTH);
     measured.wait.assert_holds("M/M/4/10 wait", expected.mean_wait, HALF_WIDTH);
-    // The buffer alone: those who wait, by Little.
+    // The number in the buffer without those in service, by Little's law.
     let waiting = 4.0 * 0.9 * (1.0 - expected.loss) * expected.mean_wait;
     measured.number.assert_holds("M/M/4/10 waiting", waiting, HALF_WIDTH);
     Ok(())
 }
 
-/// What the seeds measured.
+/// Measurements over all seeds.
 struct Measured {
     loss: Interval,
     /// In service times.
@@ -89,7 +90,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// `load` is per transmitter, from `sources` alike; each seed sends about `packets`.
+    /// `load` is per transmitter, from `sources` equal sources; each seed sends about `packets`.
     fn of(port: Port, packet: PacketSize, load: f64, sources: usize, packets: u32) -> Measured {
         let transmitters = f64::from(port.transmitters);
         let gap_s = SERVICE_S / (load * transmitters);
@@ -113,7 +114,7 @@ impl Measured {
     }
 }
 
-/// One transmitter and room for everything.
+/// One transmitter with an unlimited buffer.
 fn transmitter() -> Port {
     port("port", Rate(8 * u64::from(MEAN_BYTES) * 1000), Span::ZERO)
 }

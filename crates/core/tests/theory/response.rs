@@ -1,28 +1,28 @@
-//! The windows that laws keep over a link that loses packets and never queues, beside the closed forms of their documents.
+//! Windows of controllers over a link that loses packets and never queues, compared with the closed forms of their documents.
 //!
-//! The forms leave out what a loss costs beside the reduction: the packets that are in flight when it is found, a window W of
-//! them, open nothing, and that takes a round trip. Both are counted here, by hand. CUBIC stands in `controllers.rs`.
+//! The forms omit the cost of a loss in addition to the reduction: the packets in flight when it is detected, a window W, do not increase
+//! the window, and they take one round trip. Both are counted here. CUBIC is in `controllers.rs`.
 
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::congestion::*;
 use tailback_core::network::{Buffer, Change, ChangeKind, ListedDrop, Network, Port, Trace, TraceKind, Transport};
 use tailback_core::primitives::units::{Rate, Span, Time};
-use tailback_core::tcp::{Halves, Recovery, TcpSpec};
+use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
 
 const ROUND_TRIP_S: f64 = 0.1;
 
-/// A law as its documents describe it.
+/// A controller as its documents describe it.
 struct Form<'a> {
     law: ControllerSpec,
-    /// Packets that open the window from what a loss left of `w` back to `w`.
+    /// Packets that increase the window from its value after a loss at `w` back to `w`.
     packets: &'a dyn Fn(f64) -> f64,
-    /// What a loss leaves of it.
+    /// The window after a loss.
     left: &'a dyn Fn(f64) -> f64,
 }
 
 impl Form<'_> {
-    /// The window at which losses come, if every n-th packet is lost: that for which `packets` are n less a window.
+    /// The window at a loss if every n-th packet is lost: the one for which `packets` equals n minus a window.
     fn largest(&self, packets: u32) -> f64 {
         let (mut low, mut high) = (2.0, 1e9);
         while high - low > 1e-9 * high {
@@ -33,8 +33,8 @@ impl Form<'_> {
     }
 }
 
-/// Twelve losses, each the n-th packet after the one before, of which the first finds the largest window. What the last ones
-/// leave of the window, over what the form says.
+/// Twelve losses, each the n-th packet after the previous one; the first takes place at the largest window. Returns the windows after the
+/// last losses, over those of the form.
 fn left_of_periodic_losses(form: &Form, packets: u32, round_trip_s: f64) -> Vec<f64> {
     let largest = form.largest(packets);
     let left = (form.left)(largest);
@@ -49,14 +49,14 @@ fn left_of_periodic_losses(form: &Form, packets: u32, round_trip_s: f64) -> Vec<
 }
 
 #[test]
-fn with_periodic_losses_the_window_is_that_of_the_closed_form() {
+fn with_periodic_losses_the_window_matches_the_closed_form() {
     let (aimd, binomial) = (|a, b| ControllerSpec::Aimd(AimdSpec { a, b }), BinomialSpec::default());
     let by_power = |k: f64, l: f64, alpha: f64, beta: f64| {
         let left = move |w: f64| w - beta * w.powf(l);
         let packets = move |w: f64| (w.powf(k + 2.0) - left(w).powf(k + 2.0)) / (alpha * (k + 2.0));
         (left, packets)
     };
-    // AIMD(a, b) and MIMD are binomial laws: (w^2 - ((1-b) w)^2) / 2a is b (2-b) w^2 / 2a, of which sqrt(2a / (b (2-b) p)) is the
+    // AIMD(a, b) and MIMD are binomial controllers: (w^2 - ((1-b) w)^2) / 2a is b (2-b) w^2 / 2a, so that sqrt(2a / (b (2-b) p)) is the
     // largest window; and (w - (1-b) w) / a is b w / a, so that a / (b p) is.
     let check = |name: &str, law: ControllerSpec, [k, l, alpha, beta]: [f64; 4], packets: u32| {
         let (left, opening) = by_power(k, l, alpha, beta);
@@ -86,9 +86,9 @@ fn with_periodic_losses_the_window_is_that_of_the_closed_form() {
 }
 
 #[test]
-fn bic_comes_back_by_steps_of_s_max_and_a_binary_search() {
-    // Of an eighth of the window, all but 64 segments in steps of 32; of the missing x, x / 2 in a round trip, until 0.02 are
-    // missing; the rest in steps of 0.01.
+fn bic_recovers_by_steps_of_s_max_and_a_binary_search() {
+    // The increase by one eighth of the window: all but 64 segments in steps of 32; then, with x missing, x / 2 per round trip until 0.02
+    // are missing; the rest in steps of 0.01.
     let left = |w: f64| 0.875 * w;
     let packets = |w: f64| {
         let linear = ((w - 64.0).powi(2) - left(w).powi(2)) / 2.0 / 32.0;
@@ -102,14 +102,14 @@ fn bic_comes_back_by_steps_of_s_max_and_a_binary_search() {
 }
 
 #[test]
-fn h_tcp_has_grown_by_what_its_function_of_time_says() {
-    // A loss leaves 0.8 without a queue, and 2 (1 - 0.8) = 0.4 of alpha is added in a round trip: with alpha = 1 + 10 t + t^2 /
-    // 4, t seconds after the first.
+fn h_tcp_grows_by_its_function_of_time() {
+    // A loss leaves 0.8 without a queue, and 2 (1 - 0.8) = 0.4 of alpha is added per round trip: with alpha = 1 + 10 t + t^2 / 4, t seconds
+    // after the first.
     let grown = |seconds: f64| {
         let t = (seconds - 1.0).max(0.0);
         0.4 * (seconds + 5.0 * t * t + t * t * t / 12.0) / ROUND_TRIP_S
     };
-    // The time in which a fifth of the window has grown.
+    // The time in which the window grows by a fifth.
     let time = |w: f64| {
         let (mut low, mut high) = (0.0, 1e4);
         for _ in 0..60 {
@@ -118,7 +118,7 @@ fn h_tcp_has_grown_by_what_its_function_of_time_says() {
         }
         low
     };
-    // While the loss is repaired, for a round trip, time passes and nothing grows; that is a window of packets.
+    // During recovery, which takes one round trip, time passes without growth; that is a window of packets.
     let packets = |w: f64| {
         let (begin, steps) = (ROUND_TRIP_S, 10_000);
         let end = time(w + 5.0 * grown(begin));
@@ -146,13 +146,13 @@ fn hybla_sends_at_a_rate_that_does_not_depend_on_the_round_trip() {
         }
         windows.push(form.largest(200_000) / rho);
     }
-    // But for the packets in flight when a loss is found, rho * 730 of 200,000.
+    // Except for the packets in flight when a loss is detected, rho * 730 of 200,000.
     assert!(windows.iter().all(|window| (window / windows[0] - 1.0).abs() < 0.015), "{windows:?}");
 }
 
 #[test]
 fn high_speed_tcp_has_the_windows_of_its_table() {
-    // RFC 3649 section 5: w = 0.12 / p^0.835; the packets from a loss to the next over the round trips.
+    // RFC 3649 section 5: w = 0.12 / p^0.835; the packets between losses over the round trips.
     for (packets, window) in [(10_000, 262.5), (100_000, 1795.0)] {
         let lost = (1..=12).map(|index| ListedDrop { flow: 0, segment: index * packets, transmission: 1, cell: None }).collect();
         let link = Port { listed_drops: lost, ..wire("link", ROUND_TRIP_S) };
@@ -166,14 +166,15 @@ fn high_speed_tcp_has_the_windows_of_its_table() {
     }
 }
 
-/// Independent losses: what a law sends in a round trip. A loss comes after any number of packets, all of the same probability;
-/// those in flight when it is found open nothing and cost nothing more, and take a round trip, or two where fewer than three of
-/// its burst follow it. `grown`: from a window, by so many packets, of which less than a segment of each window never leaves.
+/// Independent losses: the rate of a controller per round trip. A loss follows after any number of packets with equal probability. The
+/// packets in flight when it is detected do not increase the window and have no further cost. They take one round trip, or two if fewer
+/// than three of the burst follow the loss. `grown`: window and time after growing by a number of packets; less than a segment of each
+/// window is never sent.
 fn of_random_losses(loss: f64, grown: impl Fn(f64, f64) -> (f64, f64), left: impl Fn(f64) -> f64) -> f64 {
     let (mut window, mut packets, mut round_trips) = (1.0 / loss.sqrt(), 0.0, 0.0);
     let mut state = 1u64;
     for index in 0..400_000 {
-        // A uniform draw (Knuth's MMIX), which need not be the simulator's.
+        // A uniform draw (Knuth's MMIX), independent of the simulator's generator.
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let uniform = ((state >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
         let until_loss = -uniform.ln() / loss;
@@ -187,7 +188,7 @@ fn of_random_losses(loss: f64, grown: impl Fn(f64, f64) -> (f64, f64), left: imp
     packets / round_trips
 }
 
-/// Packets in a round trip, without those that are lost. Losses have to be many: thirty runs of 5000 round trips.
+/// Delivered packets per round trip. Many losses are needed: thirty runs of 5000 round trips.
 fn measured(law: &ControllerSpec, loss: f64, window: f64, seconds: f64) -> Interval {
     let warmup = Span::from_seconds(100.0);
     let link = Port { random_loss: loss, ..wire("link", ROUND_TRIP_S) };
@@ -195,14 +196,14 @@ fn measured(law: &ControllerSpec, loss: f64, window: f64, seconds: f64) -> Inter
     interval(&Network { warmup, ..network }, seconds)
 }
 
-/// The same of a network of one flow.
+/// The same for a network of one flow.
 fn interval(network: &Network, seconds: f64) -> Interval {
     let delivered = |seed| first(&run(Network { seed, ..network.clone() }).flows, "delivered_packets");
     Interval::of(&SEEDS.map(|seed| delivered(seed) / seconds * ROUND_TRIP_S).collect::<Vec<_>>())
 }
 
 #[test]
-fn random_losses_leave_what_the_law_says_of_losses_that_come_at_any_window() {
+fn random_losses_match_the_model_with_losses_at_any_window() {
     let linear = |a: f64| {
         move |w: f64, n: f64| {
             let end = (w * w + 2.0 * a * n).sqrt();
@@ -222,10 +223,10 @@ fn random_losses_leave_what_the_law_says_of_losses_that_come_at_any_window() {
 }
 
 #[test]
-fn westwood_plus_sends_by_the_square_root_of_the_round_trip_over_the_wait_in_queues() {
-    // Grieco and Mascolo: sqrt((1 - p) / (p RTT Tq)), where Tq is the round trip above the shortest one, which is seen before
-    // delays change. Measured over that: a loss leaves less, for the filter tells of the bandwidth of ten round trips ago, when
-    // the window was smaller.
+fn westwood_plus_scales_with_the_square_root_of_rtt_over_queueing_delay() {
+    // Grieco and Mascolo: sqrt((1 - p) / (p RTT Tq)), where Tq is the round-trip time in excess of the minimum, which is measured before
+    // the delays change. Measured over that formula, a loss leaves less, because the filter gives the bandwidth of ten round trips ago,
+    // when the window was smaller.
     for (wait_s, expected) in [(0.02, 0.92), (0.05, 0.88)] {
         let (loss, warmup, seconds) = (1e-3, Span::from_seconds(50.0), 200.0);
         let form: f64 = ((1.0 - loss) / loss * ROUND_TRIP_S / wait_s).sqrt();
@@ -244,9 +245,9 @@ fn westwood_plus_sends_by_the_square_root_of_the_round_trip_over_the_wait_in_que
 }
 
 #[test]
-fn where_losses_are_random_westwood_fills_a_link_of_which_reno_uses_a_third() {
-    // Mascolo and others: what a loss leaves is what the link carries. 96 packets in a round trip, and one in a thousand is lost,
-    // which leaves Reno 1.31 / sqrt(p) = 41 of them, less what timeouts take.
+fn under_random_losses_westwood_fills_a_link_and_reno_uses_a_third() {
+    // Mascolo and others: a loss leaves the BDP of the link. It is 96 packets per round trip, and one in a thousand is lost, which leaves
+    // Reno 1.31 / sqrt(p) = 41 of them, minus the cost of timeouts.
     let used = |law| {
         let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
         let bottleneck = Port { random_loss: 1e-3, ..crate::common::link("link", 10, Span::from_millis(50), Buffer::Units(125)) };
@@ -263,9 +264,9 @@ fn where_losses_are_random_westwood_fills_a_link_of_which_reno_uses_a_third() {
 }
 
 #[test]
-fn yeah_fills_a_link_and_takes_its_queue_out_before_it_overflows() {
-    // 2404 packets in a round trip, and room for as many again. Above Q_max = 80 the queue is taken out, a round trip late: it
-    // grows by a hundredth of the window meanwhile, and that of which it was found too long is acknowledged first.
+fn yeah_fills_a_link_and_removes_its_queue_before_overflow() {
+    // 2404 packets per round trip, and a buffer of nearly the same size. Above Q_max = 80 the queue is removed, one round trip late: it
+    // grows by a hundredth of the window in the meantime, and the queue at the time of detection is acknowledged first.
     let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
     let bottleneck = crate::common::link("link", 200, Span::from_millis(50), Buffer::Units(2000));
     let sender = group("yeah", Transport::Tcp(base, ControllerSpec::Yeah(YeahSpec::default())));
@@ -286,7 +287,7 @@ fn ledbat_keeps_its_target_in_the_queue() {
         let sender = group("ledbat", Transport::Tcp(base, ControllerSpec::Ledbat(spec)));
         let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(120_000));
         let queues = run(Network { warmup: Span::from_millis(80_000), ..network }).queues;
-        // 1040 bytes each.
+        // Packets of 1040 bytes.
         let expected = target as f64 * 1e-3 * megabits as f64 * 1e6 / 8.0 / 1040.0;
         let found = first(&queues, "mean_queue_units");
         assert!((found / expected - 1.0).abs() < 0.01, "{target} ms at {megabits} Mbit/s: {found} packets, and not {expected}");
@@ -295,9 +296,9 @@ fn ledbat_keeps_its_target_in_the_queue() {
 }
 
 #[test]
-fn ledbat_gives_way_to_a_queue_that_others_keep() {
+fn ledbat_yields_to_a_queue_of_other_flows() {
     let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
-    // 100 ms of buffer, of which Reno's sawtooth leaves more than LEDBAT's 25 ms filled.
+    // A buffer of 100 ms. Reno's sawtooth keeps more than LEDBAT's 25 ms filled.
     let bottleneck = crate::common::link("link", 20, Span::from_millis(10), Buffer::Units(240));
     let spec = LedbatSpec { target: Span::from_millis(25), ..LedbatSpec::default() };
     let ledbat = group("ledbat", Transport::Tcp(base.clone(), ControllerSpec::Ledbat(spec)));
@@ -311,9 +312,10 @@ fn ledbat_gives_way_to_a_queue_that_others_keep() {
 }
 
 #[test]
-fn ledbat_keeps_its_rate_beside_a_queue_on_the_way_back() {
+fn ledbat_keeps_its_rate_with_a_queue_on_the_reverse_path() {
     let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
-    // Reno keeps more than LEDBAT's 25 ms in a buffer of 100 ms, of the way there or of the way back; its acknowledgements go a third way.
+    // Reno keeps more than LEDBAT's 25 ms in a buffer of 100 ms, of the forward or of the reverse path; its acknowledgements use a third
+    // path.
     let there = crate::common::link("there", 20, Span::from_millis(10), Buffer::Units(240));
     let back = Port { name: "back".to_string(), ..there.clone() };
     let spec = LedbatSpec { target: Span::from_millis(25), ..LedbatSpec::default() };
@@ -325,22 +327,22 @@ fn ledbat_keeps_its_rate_beside_a_queue_on_the_way_back() {
         network.ports.push(crate::common::link("aside", 20, Span::from_millis(10), Buffer::Unlimited));
         network.paths.push(vec![2]);
         let results = run(Network { warmup: Span::from_millis(60_000), ..network });
-        // Of what the link carries in a minute, 1040 bytes each.
+        // Share of the link's capacity in one minute, in packets of 1040 bytes.
         floats(&results.flows, "delivered_packets").iter().map(|packets| packets * 1040.0 * 8.0 / 1.2e9).collect::<Vec<f64>>()
     };
     let (against, along) = (beside(flow(1, 1, 2)), beside(flow(1, 0, 2)));
-    // Acknowledgements of 40 bytes take 4 % of the way back.
+    // Acknowledgements of 40 bytes take 4 % of the reverse path.
     assert!(against[0] > 0.98 && against[1] > 0.95, "{against:?}");
     assert!(along[0] < 0.02 && along[1] > 0.97, "{along:?}");
 }
 
 fn through(link: Port, law: ControllerSpec, window: f64, round_trip_s: f64, duration: Span) -> Network {
     let base = classic_tcp(Recovery::Sack);
-    let spec = TcpSpec { initial_window: window, initial_ssthresh: 2.0, halves: Halves::FlightSize, ..base };
+    let spec = TcpSpec { initial_window: window, initial_ssthresh: 2.0, ssthresh_from: SsthreshFrom::FlightSize, ..base };
     one_link([link, wire("reverse", round_trip_s)], group("sender", Transport::Tcp(spec, law)), vec![flow(0, 0, 1)], duration)
 }
 
-/// Half a round trip, in which a thousand packets are sent in 80 us.
+/// Half of a round trip; a thousand packets are sent in 80 us.
 fn wire(name: &str, round_trip_s: f64) -> Port {
     port(name, Rate(100_000_000_000), Span::from_seconds(round_trip_s / 2.0))
 }

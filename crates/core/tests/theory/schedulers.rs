@@ -1,4 +1,4 @@
-//! Ports with several queues: priority against Cobham's formula, shares against the fluid ideal, and what it costs a flow that sends little.
+//! Ports with several queues: priority against Cobham's formula, shares against the fluid ideal, and the delay of a flow with a low rate.
 
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{floats, flow, group, one_link, port, run};
@@ -11,7 +11,7 @@ use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, P
 
 const LINK: Rate = Rate(80_000_000);
 
-/// Sources that each send on their own, a group and a class for each, over one link.
+/// Independent sources, each with its own group and class, over one link.
 fn classes(scheduler: SchedulerSpec, weights: &[f64], sources: Vec<DatagramSpec>, duration: Span) -> Network {
     let class = |index: usize| ClassQueue {
         name: format!("class{index}"),
@@ -38,9 +38,9 @@ fn of_classes(results: &Results, column: &str) -> Vec<f64> {
 }
 
 #[test]
-fn packets_of_each_priority_wait_as_long_as_cobham_says() {
-    // Non-preemptive M/M/1 (Cobham, 1954; Kleinrock, Queueing Systems II, equation (3.31)): the work that is found in service, over what
-    // the classes before and with a packet leave.
+fn the_wait_of_each_priority_matches_cobham() {
+    // Non-preemptive M/M/1 (Cobham, 1954; Kleinrock, Queueing Systems II, equation (3.31)): the residual work in service, over the capacity
+    // that the classes of higher and of equal priority leave.
     const SERVICE_S: f64 = 1e-3;
     let loads = [0.3, 0.5];
     let source = |load: f64| DatagramSpec {
@@ -65,8 +65,8 @@ fn packets_of_each_priority_wait_as_long_as_cobham_says() {
 }
 
 #[test]
-fn sources_that_send_more_than_their_share_get_it_to_the_packet() {
-    // Every source sends as much as the link carries, so each queue is backlogged from its first packets on.
+fn backlogged_sources_get_their_shares_to_the_packet() {
+    // Every source sends at the link rate, so each queue is backlogged from its first packets on.
     let weights = [1.0, 2.0, 4.5];
     let sizes = [1500, 400, 900];
     let source = |bytes: u64| DatagramSpec {
@@ -86,7 +86,7 @@ fn sources_that_send_more_than_their_share_get_it_to_the_packet() {
         let whole = 10_000_000.0;
         for ((sent, weight), bytes) in sent.iter().zip(weights).zip(sizes) {
             let ideal = whole * weight / weights.iter().sum::<f64>();
-            // A unit of its own, one in service, and a turn of all others.
+            // One unit of its own, one in service, and one turn of all others.
             let most = bytes as f64 + 1500.0 + turn * weight;
             assert!((sent - ideal).abs() <= most, "{scheduler:?}: {sent} of {ideal}");
         }
@@ -94,8 +94,8 @@ fn sources_that_send_more_than_their_share_get_it_to_the_packet() {
 }
 
 #[test]
-fn what_sends_less_than_its_share_waits_for_a_turn_at_most() {
-    // RFC 8290 section 1: a queue that has emptied goes first, behind what is in service and what else is new.
+fn a_source_below_its_share_waits_for_at_most_one_turn() {
+    // RFC 8290 section 1: a queue that has been empty is served first, after the unit in service and other new queues.
     let source = |rate, bytes| DatagramSpec {
         arrivals: Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(rate) })),
         packet: PacketSize::Fixed(Bytes(bytes)),

@@ -1,4 +1,4 @@
-//! Policers and shapers in a network: what passes at once, what in the long run, and when.
+//! Policers and shapers in a network: bursts, long-term rates and departure times.
 
 use crate::common::{first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::Results;
@@ -12,7 +12,7 @@ use tailback_core::queue::{Excess, PolicerSpec, PolicySpec};
 use tailback_core::schedule::SchedulerSpec;
 use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, ProcessSpec};
 
-/// Packets of 1000 bytes at 16 Mbit/s, one each half of a millisecond.
+/// Packets of 1000 bytes at 16 Mbit/s, one every 0.5 ms.
 fn source(name: &str) -> Group {
     let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(16_000_000) }));
     group(name, Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) }))
@@ -33,16 +33,16 @@ fn policer(burst: u32, excess: Excess) -> PolicySpec {
 }
 
 #[test]
-fn a_policer_lets_a_burst_pass_and_its_rate_to_the_byte() {
-    // A packet each half of a millisecond, tokens for one each millisecond: of a burst of ten the 20th is the first that does not
-    // conform, at 9.5 ms, for of 10,000 + 9500 bytes 19,000 are used.
+fn a_policer_passes_a_burst_and_its_rate_exactly() {
+    // One packet every 0.5 ms, tokens for one packet per millisecond: with a burst of ten, the 20th is the first that does not conform, at
+    // 9.5 ms, because 19,000 of 10,000 + 9500 bytes have been used.
     let mut network = network(Port { policy: policer(10_000, Excess::Discarded), ..link() }, Span::from_millis(10_000));
     network.record =
-        Record { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false, flows_of_queues: false };
+        Record { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false, queue_flows: false };
     let results = run(network);
     let drops = floats(trace(&results, "drops"), "time_s");
     assert!((drops[0] - 0.0095).abs() < 1e-12, "{}", drops[0]);
-    // In 10 s, the last arrival at 9.9995 s: 10,000 + 9,999,500 bytes.
+    // In 10 s, with the last arrival at 9.9995 s: 10,000 + 9,999,500 bytes.
     assert_eq!(first(&results.queues, "departed_units"), 10_009.0);
     assert_eq!(first(&results.queues, "discarded_policed"), 20_000.0 - 10_009.0);
     assert_eq!(first(&results.queues, "discarded_units"), first(&results.queues, "discarded_policed"));
@@ -51,8 +51,8 @@ fn a_policer_lets_a_burst_pass_and_its_rate_to_the_byte() {
 
 #[test]
 fn opportunities_of_a_trace_that_pass_while_a_packet_waits_for_tokens_are_lost() {
-    // An opportunity each millisecond, tokens for a packet each two. The first goes with the one at 1 ms. From then on a packet has its
-    // tokens at 2, 4, 6 ms, just too late for the opportunity of that instant, and goes with the next: at 3, 5, 7 ms.
+    // One opportunity per millisecond, tokens for one packet per 2 ms. The first packet uses the opportunity at 1 ms. From then on a packet
+    // has its tokens at 2, 4, 6 ms, just too late for the opportunity at that instant, and uses the next one: at 3, 5, 7 ms.
     let Ok(trace) = DeliveryTrace::new(vec![Opportunities { millisecond: 1, count: 1 }]) else { panic!("no trace") };
     let shaper = Some(BucketSpec { rate: Rate(4_000_000), burst: Bytes(1000) });
     let link = Port { rate: trace.mean_rate(), trace: Some(trace), shaper, ..link() };
@@ -61,7 +61,7 @@ fn opportunities_of_a_trace_that_pass_while_a_packet_waits_for_tokens_are_lost()
 }
 
 #[test]
-fn one_that_marks_lets_all_pass_that_can_carry_a_mark() {
+fn a_marking_policer_passes_all_ecn_capable_packets() {
     let mut network = network(Port { policy: policer(10_000, Excess::Marked), ..link() }, Span::from_millis(10_000));
     network.groups[0].l4s = true;
     let results = run(network);
@@ -89,15 +89,15 @@ fn shaped(burst: u64, sends: Span) -> Results {
     let mut network = network(Port { shaper, ..link() }, Span::from_millis(10_000));
     network.flows[0].stop = Time(sends.0);
     network.record =
-        Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false, flows_of_queues: false };
+        Record { traces: vec![Trace { kind: TraceKind::Queue, of: vec![0] }], delay_percentiles: false, queue_flows: false };
     run(network)
 }
 
 #[test]
-fn a_shaper_lets_a_burst_pass_and_holds_what_follows_back_to_its_rate() {
-    // 100 packets in 50 ms. Packet n, from 0 on, comes at n / 2 ms; 20 of them and what is sent meanwhile use up the burst of
-    // ten: from n = 20 on it goes at n - 9 ms, when the tokens of n + 1 are there. So it waits n / 2 - 9 ms, from 0.5 ms for the
-    // 20th on.
+fn a_shaper_passes_a_burst_and_delays_later_packets_to_its_rate() {
+    // 100 packets in 50 ms. Packet n, from 0 on, arrives at n / 2 ms. The 20th packet exceeds the burst of ten and the tokens that have
+    // arrived by then: from n = 19 on, packet n is sent at n - 9 ms, when the tokens of n + 1 packets are available. It waits n / 2 - 9 ms,
+    // which is 0.5 ms for n = 19.
     let results = shaped(10_000, Span::from_millis(50));
     assert_eq!((first(&results.queues, "departed_units"), first(&results.queues, "discarded_units")), (100.0, 0.0));
     let waits: f64 = (0..100).map(|n| (f64::from(n) / 2.0 - 9.0).max(0.0)).sum();
@@ -107,17 +107,17 @@ fn a_shaper_lets_a_burst_pass_and_holds_what_follows_back_to_its_rate() {
 
 #[test]
 fn in_the_long_run_a_shaper_sends_at_its_rate() {
-    // All 20,000 packets of 10 s come; of the tokens of 10 s and a burst of one, those that have left by 10 s.
+    // All 20,000 packets of 10 s arrive. Tokens for 10 s and a burst of one packet are available; the packets that have left by 10 s count.
     let results = shaped(1000, Span::from_millis(10_000));
-    // Packet n goes at n ms and has left 0.1 ms later.
+    // Packet n is sent at n ms and has left 0.1 ms later.
     assert_eq!(first(&results.queues, "departed_units"), 10_000.0);
     assert!((first(&results.queues, "utilisation") - 0.1).abs() < 1e-9);
 }
 
 #[test]
-fn what_waits_for_tokens_is_what_the_policy_sees() {
-    // 8 Mbit/s in the long run, 16 come: with 20 places the queue stands, and 21 packets of a millisecond each are before what is
-    // let in.
+fn the_policy_sees_packets_that_wait_for_tokens() {
+    // 8 Mbit/s in the long run, 16 Mbit/s arrive. With a buffer of 20 packets the queue is full, and 21 packets of 1 ms each precede an
+    // accepted packet.
     let shaper = Some(BucketSpec { rate: Rate(8_000_000), burst: Bytes(1000) });
     let results = run(network(Port { shaper, buffer: Buffer::Units(20), ..link() }, Span::from_millis(10_000)));
     assert!((first(&results.queues, "loss_share") - 0.5).abs() < 0.01);

@@ -1,9 +1,9 @@
-//! A trunk that decides on heads, packet by packet, against the detailed model of cui-thesis section 3.6.1: M inputs, each idle for an
-//! exponential time and then receiving a packet of exponential length; K transmitters; B waiting places, each free again as its packet
-//! begins to leave. A packet that waited takes as long to leave as it took to come: the reading `own_length`.
+//! A cut-through trunk, packet by packet, against the detailed model of cui-thesis section 3.6.1: M inputs, each idle for an exponential
+//! time and then receiving a packet of exponential length; K transmitters; B buffer places, each free again when its packet begins to
+//! leave. A queued packet takes as long to leave as it took to arrive: the reading `own_length`.
 //!
-//! As in `queues.rs` a mean packet takes 1 ms and has 10,000 bytes, so that whole bytes do not matter; what is expected lies inside
-//! the 99.9 % interval of 30 seeds, which is narrower than 2 % either way.
+//! As in `queues.rs`, a mean packet takes 1 ms and has 10,000 bytes, so that rounding to whole bytes is negligible. The expected value is
+//! within the 99.9 % confidence interval of 30 seeds, whose half-width is less than 2 %.
 
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{first, flow, group, port, run};
@@ -24,7 +24,7 @@ const SERVICE_S: f64 = 1e-3;
 const MEAN_BYTES: u32 = 10_000;
 const RATE: Rate = Rate(80_000_000);
 
-/// Of an interval, relative to the value that it has to hold.
+/// Maximum half-width of an interval, relative to the expected value.
 const HALF_WIDTH: f64 = 0.02;
 /// Student's t with 31 degrees of freedom: 99.9 % point over 95 % point.
 const TO_99_9: f64 = 3.633 / 2.0395;
@@ -41,14 +41,14 @@ enum Inputs {
 }
 
 #[test]
-fn without_places_as_much_is_lost_as_the_exact_chain_says() -> Result<(), ParameterError> {
+fn the_loss_of_a_bufferless_trunk_matches_the_exact_chain() -> Result<(), ParameterError> {
     for (size, load) in [((4, 2, 0), 0.5), ((3, 1, 0), 1.5), ((16, 2, 0), 0.8), ((60, 20, 0), 0.9)] {
         let mut chain = DetailedChain::new(&trunk(size)?, load, Reading::OwnLength)?;
         let exact = std::iter::from_fn(|| Some(chain.sweep())).flatten().next().map_or(f64::NAN, libm::exp);
         for inputs in [Inputs::Private, Inputs::Links] {
             let measured = Measured::of(size, load, inputs, Switching::CutThrough, 60_000);
             measured.loss.assert_holds(&format!("loss of {size:?} at {load}"), exact, HALF_WIDTH);
-            // Whatever becomes of a packet, its input is busy for as long as it comes.
+            // Whether or not a packet is discarded, its input is busy while it arrives.
             measured.arrivals.assert_holds("packets in a service time", load * size.1 as f64, HALF_WIDTH);
         }
     }
@@ -56,7 +56,7 @@ fn without_places_as_much_is_lost_as_the_exact_chain_says() -> Result<(), Parame
 }
 
 #[test]
-fn with_places_as_much_is_lost_as_the_detailed_model_loses() -> Result<(), ParameterError> {
+fn the_loss_of_a_trunk_with_a_buffer_matches_the_detailed_model() -> Result<(), ParameterError> {
     for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((16, 2, 5), 0.9)] {
         let ours = Measured::of(size, load, Inputs::Private, Switching::CutThrough, 120_000).loss;
         let (expected, half_width) = detailed(size, load)?;
@@ -70,7 +70,7 @@ fn with_places_as_much_is_lost_as_the_detailed_model_loses() -> Result<(), Param
 }
 
 #[test]
-fn the_detailed_model_loses_what_is_lost_port_by_port() -> Result<(), ParameterError> {
+fn the_detailed_model_matches_a_direct_implementation() -> Result<(), ParameterError> {
     for (size, load) in [((3, 1, 2), 0.7), ((4, 2, 3), 0.9), ((2, 1, 6), 1.4), ((6, 2, 8), 1.0)] {
         let port_by_port: Vec<f64> = SEEDS.map(|seed| loss_port_by_port(size, load, seed, 100_000)).collect();
         let ((expected, half_width), theirs) = (detailed(size, load)?, Interval::of(&port_by_port));
@@ -82,7 +82,7 @@ fn the_detailed_model_loses_what_is_lost_port_by_port() -> Result<(), ParameterE
 }
 
 #[test]
-fn many_inputs_lose_and_wait_as_mmck_says() -> Result<(), ParameterError> {
+fn loss_and_wait_with_many_inputs_match_mmck() -> Result<(), ParameterError> {
     let (size, load) = ((20_000, 4, 6), 0.9);
     let expected = mmck(Load::new(load)?, Servers::new(4)?, Places::new(4 + 6)?);
     let measured = Measured::of(size, load, Inputs::Private, Switching::CutThrough, 100_000);
@@ -92,9 +92,9 @@ fn many_inputs_lose_and_wait_as_mmck_says() -> Result<(), ParameterError> {
 }
 
 #[test]
-fn inputs_no_more_than_transmitters_lose_nothing_if_heads_decide() {
-    // A packet leaves while it comes, so that an input with a new one has let its last one go. Where last bits decide it may still be
-    // on its way out.
+fn a_cut_through_trunk_with_at_least_one_transmitter_per_input_loses_nothing() {
+    // A packet leaves while it arrives, so that an input with a new packet has sent its previous one completely. At a store-and-forward
+    // port it may still be leaving.
     let lost = |switching| Measured::of((2, 2, 0), 0.9, Inputs::Private, switching, 20_000).loss.mean;
     assert_eq!(lost(Switching::CutThrough), 0.0);
     assert!(lost(Switching::StoreAndForward) > 0.1);
@@ -104,7 +104,7 @@ fn trunk((inputs, transmitters, buffer): Size) -> Result<Trunk, ParameterError> 
     Trunk::new(inputs, transmitters, buffer)
 }
 
-/// The loss of the detailed model, simulated, and half of its 99.9 % interval.
+/// The loss of the detailed model, simulated, and the half-width of its 99.9 % interval.
 fn detailed(size: Size, load: f64) -> Result<(f64, f64), ParameterError> {
     let mut simulation = Simulation::new(Settings {
         trunk: trunk(size)?,
@@ -122,7 +122,7 @@ fn detailed(size: Size, load: f64) -> Result<(f64, f64), ParameterError> {
     Ok((estimate.loss, TO_99_9 * estimate.half_width))
 }
 
-/// The same model as plainly as it can be said: each input draws its own gaps and lengths, and all events lie in one calendar.
+/// A direct implementation of the same model: each input draws its own gaps and lengths, and all events are in one calendar.
 fn loss_port_by_port((inputs, transmitters, buffer): Size, load: f64, seed: u64, arrivals: u64) -> f64 {
     #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     enum Event {
@@ -135,7 +135,7 @@ fn loss_port_by_port((inputs, transmitters, buffer): Size, load: f64, seed: u64,
         Stream::new(Entity { seed, name: "trunk", index: 0 }, Purpose::Gap),
         Stream::new(Entity { seed, name: "trunk", index: 0 }, Purpose::Size),
     );
-    // Instants of at least 0 as bits are in order.
+    // The bit patterns of non-negative times have the same order as the times.
     let mut calendar = BinaryHeap::new();
     let mut waiting: VecDeque<f64> = VecDeque::new();
     let (mut sending, mut came, mut lost) = (0, 0, 0u64);
@@ -171,12 +171,12 @@ fn loss_port_by_port((inputs, transmitters, buffer): Size, load: f64, seed: u64,
     lost as f64 / arrivals as f64
 }
 
-/// What the seeds measured.
+/// Measurements over all seeds.
 struct Measured {
     loss: Interval,
-    /// In service times, of those that were taken.
+    /// In service times, for accepted packets.
     wait: Interval,
-    /// In a service time.
+    /// Per service time.
     arrivals: Interval,
 }
 
@@ -200,7 +200,7 @@ impl Measured {
     }
 }
 
-/// Lasts no time yet.
+/// The duration is set by the caller.
 fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switching: Switching) -> Network {
     // (3.14): an input is busy for load K / M of the time, and a packet takes one service time.
     let busy = load * transmitters as f64 / inputs as f64;
