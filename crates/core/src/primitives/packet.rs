@@ -201,10 +201,10 @@ impl Packet {
 
     /// A forward RM cell on the path of this packet. It stores ER in the field of the transmission time, and CCR in those of number and
     /// size, which has 62 bits.
-    pub fn forward_rm(&self, time: Time, says: &RmCell) -> Packet {
+    pub fn forward_rm(&self, time: Time, fields: &RmCell) -> Packet {
         let place = (self.place & PLACE) | RM | LAST;
         let mut packet = Packet { time, sent: Time(0), flow: self.flow, segment: 0, word: 0, place };
-        packet.write_rm(says);
+        packet.write_rm(fields);
         packet
     }
 
@@ -221,11 +221,11 @@ impl Packet {
     }
 
     /// Write the fields of an RM cell.
-    pub fn write_rm(&mut self, says: &RmCell) {
-        self.sent = Time(says.er.0);
-        self.segment = says.ccr.0 as u32;
-        let bits = if says.ci { CI } else { 0 } | if says.ni { NI } else { 0 };
-        self.word = ((says.ccr.0 >> 32) as u32 & !(CI | NI)) | bits;
+    pub fn write_rm(&mut self, fields: &RmCell) {
+        self.sent = Time(fields.er.0);
+        self.segment = fields.ccr.0 as u32;
+        let bits = if fields.ci { CI } else { 0 } | if fields.ni { NI } else { 0 };
+        self.word = ((fields.ccr.0 >> 32) as u32 & !(CI | NI)) | bits;
     }
 
     /// Convert a forward RM cell to a backward one, to start at `place`.
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn an_rm_cell_keeps_its_fields_when_turned_around_and_differs_from_other_cells() {
         let says = RmCell { ccr: Rate((1 << 53) + 12_345_678_901), er: Rate(u64::MAX), ci: false, ni: true };
-        let mut rm = Packet::data(Time(9), Time(5), &SENT, 41).forward_rm(Time(9), &says);
+        let mut rm = Packet::data(Time(9), Time(5), &SENT, 41).forward_rm(Time(9), &fields);
         assert!(rm.is_rm() && rm.is_cell() && !rm.is_ack() && !rm.has_price());
         rm.next_hop();
         assert_eq!((rm.rm(), rm.place()), (says, 42));

@@ -47,14 +47,14 @@ struct Row {
     bytes: u32,
     /// Index into `blocks`, or [`NO_BLOCKS`].
     blocks: u32,
-    says: Says,
+    ecn_state: EcnState,
     /// Opens the connection: a SYN, or the first acknowledgement of one.
     opens: bool,
 }
 
-/// What a packet says of congestion, by its place in [`SAYINGS`].
+/// The ECN state of a packet, by its index in [`ECN_STATES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Says {
+enum EcnState {
     Nothing,
     Capable,
     Reduced,
@@ -63,7 +63,7 @@ enum Says {
     L4s,
 }
 
-const SAYINGS: [&str; 5] = ["", "capable", "reduced", "echo", "l4s"];
+const ECN_STATES: [&str; 5] = ["", "capable", "reduced", "echo", "l4s"];
 const KINDS: [&str; 5] = ["data", "ack", "datagram", "syn", "syn_ack"];
 const NO_BLOCKS: u32 = u32::MAX;
 
@@ -144,15 +144,15 @@ impl Packets {
     }
 
     pub(super) fn on_send(&mut self, time: Time, packet: &Outgoing, ecn: Ecn) {
-        let says = match ecn {
-            Ecn::CAPABLE | Ecn::REDUCED if self.headers[packet.flow as usize].l4s => Says::L4s,
-            Ecn::REDUCED => Says::Reduced,
-            Ecn::CAPABLE => Says::Capable,
-            _ => Says::Nothing,
+        let ecn_state = match ecn {
+            Ecn::CAPABLE | Ecn::REDUCED if self.headers[packet.flow as usize].l4s => EcnState::L4s,
+            Ecn::REDUCED => EcnState::Reduced,
+            Ecn::CAPABLE => EcnState::Capable,
+            _ => EcnState::Nothing,
         };
         let &Outgoing { flow, segment, transmission, bytes } = packet;
         let opens = segment < self.headers[flow as usize].before_data;
-        self.rows.push(Row { time, flow, number: segment, transmission, bytes: bytes.0 as u32, blocks: NO_BLOCKS, says, opens });
+        self.rows.push(Row { time, flow, number: segment, transmission, bytes: bytes.0 as u32, blocks: NO_BLOCKS, ecn_state, opens });
     }
 
     pub(super) fn on_ack(&mut self, time: Time, ack_record: &AckRecord<'_>) {
@@ -167,11 +167,11 @@ impl Packets {
             self.blocks.push(received);
             (self.blocks.len() - 1) as u32
         };
-        let says = if ack_record.echoes_mark { Says::Echo } else { Says::Nothing };
+        let ecn_state = if ack_record.echoes_mark { EcnState::Echo } else { EcnState::Nothing };
         let header = &self.headers[ack_record.flow as usize];
         let opens = !ack_record.is_duplicate && ack_record.ack == header.before_data;
         let bytes = header.ack.0 as u32;
-        self.rows.push(Row { time, flow: ack_record.flow, number: ack_record.ack, transmission: 0, bytes, blocks, says, opens });
+        self.rows.push(Row { time, flow: ack_record.flow, number: ack_record.ack, transmission: 0, bytes, blocks, ecn_state, opens });
     }
 
     /// A data packet or one of its cells is discarded. The first discard counts; of two at the same time, the one at the lower port number.
@@ -212,7 +212,7 @@ impl Packets {
             ("payload_bytes", whole(&|row| self.payload(row))),
             ("bytes", whole(&|row| row.bytes.into())),
             ("window_bytes", whole(&|row| self.headers[row.flow as usize].window.0)),
-            ("ecn", Column::Word(of(&|row| row.says as u32), words(&SAYINGS))),
+            ("ecn", Column::Word(of(&|row| row.ecn_state as u32), words(&ECN_STATES))),
             ("sack_blocks", self.block_words(&rows)),
             ("queue", Column::Word(of_discards(|of| of.port), beside_none(&mut queues.iter().cloned()))),
             ("reason", {

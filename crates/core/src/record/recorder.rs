@@ -230,7 +230,7 @@ impl FlowNames {
         (Column::Word(groups, self.names.clone()), Column::Integer(indices))
     }
 
-    /// What rows about flows begin with.
+    /// The first columns of tables about flows.
     pub(super) fn columns_of(&self, seconds: Vec<f64>, groups: Vec<u32>, flows: Vec<u64>) -> Vec<(&'static str, Column)> {
         vec![
             ("time_s", Column::Float(seconds)),
@@ -240,9 +240,9 @@ impl FlowNames {
     }
 }
 
-/// What ports that are traced have kept.
+/// The rows of traced ports.
 pub(crate) struct QueueRows<'a> {
-    /// Of all ports.
+    /// Names of all ports.
     pub(crate) names: Arc<Vec<String>>,
     pub(crate) of_ports: Vec<OccupancyRows<'a>>,
     pub(crate) departures: Vec<&'a [Departure]>,
