@@ -1,15 +1,15 @@
-//! AIMD(a, b): `a` segments more in a round trip, the share `b` less at a loss (Chiu and Jain, Computer Networks and ISDN Systems
-//! 17(1), 1989; Floyd, Handley and Padhye, A Comparison of Equation-Based and AIMD Congestion Control, 2000; Yang and Lam,
+//! AIMD(a, b): the window grows by `a` segments per RTT and is reduced by the fraction `b` at a loss (Chiu and Jain, Computer Networks and
+//! ISDN Systems 17(1), 1989; Floyd, Handley and Padhye, A Comparison of Equation-Based and AIMD Congestion Control, 2000; Yang and Lam,
 //! General AIMD Congestion Control, ICNP 2000). Reno is AIMD(1, 1/2).
 //!
-//! Differs: what a loss reduces is the part of the window that was in flight. Yang and Lam call `b` what is left.
+//! Differs: a loss reduces the part of the window that was in flight. Yang and Lam use `b` for the remaining fraction.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, Misfit, Settings, member};
 
-// AIMD(1/5, 1/8) is the one that Floyd, Handley and Padhye study.
+// AIMD(1/5, 1/8) is the variant studied by Floyd, Handley and Padhye.
 member! {
     /// Additive increase, multiplicative decrease (AIMD) with configurable parameters. TCP-friendly if `a` is 3 b / (2 - b).
     Aimd = "aimd", "Floyd, Handley and Padhye, 2000; Yang and Lam, ICNP 2000";
@@ -24,8 +24,8 @@ member! {
 
 impl Settings for AimdSpec {
     fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["a"], "a window that never opens", "above 0");
-        let share = || Misfit::error(&["b"], "a share out of range", "above 0, below 1");
+        let still = || Misfit::error(&["a"], "`a` of 0 never opens the window", "above 0");
+        let share = || Misfit::error(&["b"], "`b` is out of range", "above 0, below 1");
         let still = (self.a <= 0.0).then(still);
         still.into_iter().chain((self.b <= 0.0 || self.b >= 1.0).then(share)).collect()
     }
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_adds_a_segments_and_a_loss_takes_the_share_b() {
+    fn a_window_adds_a_segments_and_a_loss_removes_the_fraction_b() {
         let mut gentle = sender(0.25, 0.125);
         assert_eq!((gentle.ack(1), gentle.ack(0), gentle.lose(16)), (16.015625, 16.015625, 0.875 * 16.015625));
         let mut like_reno = sender(1.0, 0.5);

@@ -1,10 +1,9 @@
-//! BBR, version 1: the flow sends at the rate at which data is delivered at most, and has twice the product of that and the shortest round trip in
-//! flight at most (Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, whose names are used here; section
-//! numbers are its).
+//! BBR, version 1. The flow sends at most at the delivery rate, and has at most twice the product of that rate and the minimum RTT in
+//! flight (Cardwell, Cheng, Hassas Yeganeh and Jacobson, draft-cardwell-iccrg-bbr-congestion-control-00, whose names and section numbers
+//! are used here).
 //!
-//! Differs: there is no handshake whose round trip could give the first rate (4.2.1), so the first round trip of data does. Loss
-//! recovery tells of an episode, not of each loss: the window is not lowered by losses one by one (4.2.3.4), and a phase of faster pacing ends early
-//! in an episode.
+//! Differs: no handshake provides an RTT for the initial rate (4.2.1), so the first RTT of data does. Loss recovery reports an episode, not
+//! each loss: the window is not lowered by individual losses (4.2.3.4), and a phase of faster pacing ends early in an episode.
 
 use super::support::beside::Beside;
 use super::support::lately::Lately;
@@ -35,7 +34,7 @@ member! {
 
 impl Settings for Bbr1Spec {
     fn check(&self) -> Vec<Misfit> {
-        let stands_still = Misfit::error(&["pacing_margin"], "nothing would leave", "less than 1");
+        let stands_still = Misfit::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1");
         if self.pacing_margin == 1.0 { vec![stands_still] } else { Vec::new() }
     }
 
@@ -46,13 +45,13 @@ impl Settings for Bbr1Spec {
     }
 }
 
-/// 2 / ln 2: the least that doubles the rate in each round trip (4.3.2.1).
+/// 2 / ln 2: the smallest gain that doubles the rate in each round (4.3.2.1).
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
-/// Of pacing in ProbeBW (4.3.4.1).
+/// Pacing gains in ProbeBW (4.3.4.1).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// BBRMinPipeCwnd.
 const LEAST: f64 = 4.0;
-/// What stands for a round trip until one is measured (4.2.1).
+/// RTT assumed until one is measured (4.2.1).
 const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
 
 pub type Bbr1 = Beside<Bbr1Memory>;
@@ -61,26 +60,26 @@ pub type Bbr1 = Beside<Bbr1Memory>;
 enum State {
     Startup,
     Drain,
-    /// In this phase of the cycle, since then.
+    /// In this phase of the cycle, since this time.
     ProbeBw {
         phase: u8,
         since: Time,
     },
-    /// Over at this time, once little enough is in flight, and with the next round trip at the earliest.
+    /// Ends at this time, which is set once the data in flight is low enough, and not before the next round.
     ProbeRtt {
         over: Option<Time>,
         is_round_over: bool,
     },
 }
 
-/// Where loss recovery stands (4.2.3.4).
+/// State of loss recovery (4.2.3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum Repair {
     Over,
-    /// Its first round trip: no more leaves than is delivered.
+    /// First round of recovery: send no more than is delivered.
     Conserving,
     Growing,
-    /// A timeout: until so many segments are acknowledged.
+    /// After a timeout, until this many segments are acknowledged.
     Restarted {
         outstanding: u32,
     },
@@ -95,26 +94,26 @@ pub struct Bbr1Memory {
     state: State,
     /// Segments per second.
     pacing_rate: f64,
-    /// Rates of delivery, by round trips.
+    /// Delivery rates by rounds.
     rates: Lately<f64>,
     rounds: u64,
-    /// A round trip ends when what was sent after so many were delivered is.
+    /// A round ends when data sent after this many deliveries is delivered.
     round_ends: u64,
     delivered: u64,
-    /// What was sent before so many are delivered was sent with the window of ProbeRTT.
+    /// Data sent before this many deliveries was sent with the window of ProbeRTT.
     probed_until: u64,
-    /// BtlBw when it last grew by a quarter, and round trips since.
+    /// BtlBw when it last grew by a quarter, and the number of rounds since.
     full: (f64, u32),
     filled_pipe: bool,
     rtprop: Option<Span>,
     rtprop_at: Time,
-    /// The window to return to.
+    /// The window to restore.
     prior_window: f64,
     repair: Repair,
     is_idle_restart: bool,
 }
 
-/// What has been learnt of an acknowledgement.
+/// Values derived from an acknowledgement.
 struct Seen {
     now: Time,
     in_flight: Segments,
@@ -147,7 +146,7 @@ impl Bbr1 {
         Beside::with(start, memory)
     }
 
-    /// BBRUpdateOnACK (4.1.1), of any acknowledgement.
+    /// BBRUpdateOnACK (4.1.1), for any acknowledgement.
     fn update(&mut self, ack: &Ack) {
         let sample = ack.signal.delivered_rate;
         let prior = ack.signal.pipe.unwrap_or(ack.in_flight);
@@ -223,7 +222,7 @@ impl Bbr1 {
         self.window = self.window.max(self.memory.prior_window);
     }
 
-    /// All that was lost is repaired.
+    /// All losses are repaired.
     fn end_repair(&mut self) {
         self.memory.repair = Repair::Over;
         self.restore_window();
@@ -257,7 +256,7 @@ impl Bbr1Memory {
         self.rates.greatest().unwrap_or(0.0)
     }
 
-    /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1). Whether the sample begins a round trip.
+    /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1). Returns whether the sample begins a round.
     fn update_model(&mut self, sample: &DeliveredRate) -> bool {
         let round_starts = sample.delivered_before >= self.round_ends;
         if round_starts {
@@ -274,12 +273,12 @@ impl Bbr1Memory {
         round_starts
     }
 
-    /// Whether less was sent than the path might deliver, for want of data or to probe the round trip.
+    /// Whether the rate was limited by missing data or by ProbeRTT, not by the path.
     fn is_limited(&self, sample: &DeliveredRate) -> bool {
         sample.app_limited || sample.delivered_before < self.probed_until
     }
 
-    /// BBRInflight: so many products of bandwidth and round trip, and what the path's ends may hold back.
+    /// BBRInflight: this multiple of the bandwidth-delay product, plus an allowance for delayed and aggregated acknowledgements.
     fn inflight(&self, gain: f64) -> f64 {
         let Some(rtprop) = self.rtprop else { return self.initial_window };
         gain * self.bandwidth() * rtprop.seconds() + 3.0 * self.send_quantum()
@@ -309,7 +308,7 @@ impl Bbr1Memory {
         }
     }
 
-    /// BBREnterProbeBW: at any phase but the one of slower pacing.
+    /// BBREnterProbeBW: starts in any phase except the one of slower pacing.
     fn enter_probe_bw(&mut self, now: Time) {
         let skipped = (self.draws.uniform() * 7.0) as u8;
         self.state = State::ProbeBw { phase: (8 - skipped) % 8, since: now };
@@ -335,7 +334,7 @@ impl Bbr1Memory {
         }
     }
 
-    /// BBRUpdateRTprop (4.1.2). Whether the shortest round trip was too old to count.
+    /// BBRUpdateRTprop (4.1.2). Returns whether the minimum RTT had expired.
     fn measure(&mut self, ack: &Ack) -> bool {
         let is_expired = ack.now.since(self.rtprop_at) > self.spec.rtprop_filter_len && self.rtprop.is_some();
         if let Some(rtt) = ack.rtt {
@@ -427,7 +426,7 @@ impl Controller for Bbr1 {
         self.memory.repair = Repair::Restarted { outstanding: seen.in_flight.0 };
     }
 
-    /// Pacing keeps bursts from being released, and the window is for what is not acknowledged yet, used or not.
+    /// Pacing prevents bursts, and the window limits unacknowledged data, whether or not it is used.
     fn limit_window(&mut self, _: Cwnd) {}
 
     /// BBRHandleRestartFromIdle (4.3.4.4).
@@ -445,7 +444,7 @@ mod tests {
     use crate::congestion::AckCounting;
     use crate::primitives::signal::Signal;
 
-    /// A law whose every round trip takes 100 ms, and what it has been told.
+    /// A controller on a path with an RTT of 100 ms, and its inputs.
     struct TestSender {
         law: Bbr1,
         now: Time,
@@ -458,7 +457,7 @@ mod tests {
             TestSender { law: Bbr1::new(&spec, start), now: Time::ZERO, delivered: 0 }
         }
 
-        /// A round trip later, in which ten segments were delivered at this rate, in segments per second, an acknowledgement of the last of them.
+        /// An acknowledgement one RTT later, of the last of ten segments that were delivered at this rate, in segments per second.
         fn round(&mut self, rate: f64, in_flight: u32) {
             self.after(100, rate, in_flight, self.delivered);
         }
@@ -525,18 +524,18 @@ mod tests {
     }
 
     #[test]
-    fn startup_ends_after_three_round_trips_without_a_quarter_more() {
+    fn startup_ends_after_three_rounds_without_a_growth_of_a_quarter() {
         let mut heard = TestSender::new(Bbr1Spec::default());
         for rate in [400.0, 800.0, 1000.0, 1100.0, 1200.0] {
             heard.round(rate, 1000);
             assert_eq!(heard.law.memory.state, State::Startup);
             assert!(near(heard.pacing(), HIGH_GAIN * rate.max(100.0)));
         }
-        // 1249 is less than a quarter above 1000, for the third time.
+        // For the third time the growth is below a quarter: 1249 after 1000.
         heard.round(1249.0, 1000);
         assert_eq!(heard.law.memory.state, State::Drain);
         assert!(near(heard.pacing(), 1249.0 / HIGH_GAIN));
-        // A product is 124.9 segments, and three quanta of two segments are added at 4.3 Mbit/s.
+        // The bandwidth-delay product is 124.9 segments, plus three quanta of two segments at 4.3 Mbit/s.
         heard.round(1249.0, 131);
         assert_eq!(heard.law.memory.state, State::Drain);
         heard.round(1249.0, 130);
@@ -544,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_two_products_and_what_the_ends_may_hold_back() {
+    fn the_window_is_two_products_and_an_allowance_for_aggregation() {
         let mut heard = TestSender::probing();
         heard.set_phase(2);
         (0..40).for_each(|_| heard.after(1, 1000.0, 100, 0));
@@ -553,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_takes_a_round_trip_and_that_of_faster_pacing_until_more_is_in_flight() {
+    fn a_phase_lasts_an_rtt_and_the_phase_of_faster_pacing_until_more_is_in_flight() {
         let mut heard = TestSender::probing();
         heard.set_phase(0);
         heard.after(101, 1000.0, 120, 0);
@@ -561,7 +560,7 @@ mod tests {
         // 125 and three quanta, before the acknowledgement.
         heard.after(1, 1000.0, 121, 0);
         assert_eq!((heard.phase(), heard.pacing().round()), (1, 750.0));
-        // Over at once where no more than a product is left, else after a round trip.
+        // The phase ends immediately if no more than one product is left, otherwise after an RTT.
         heard.after(1, 1000.0, 96, 0);
         assert_eq!((heard.phase(), heard.pacing().round()), (2, 1000.0));
         heard.after(100, 1000.0, 96, 0);
@@ -571,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_counts_for_ten_round_trips() {
+    fn a_rate_sample_lasts_for_ten_rounds() {
         let mut heard = TestSender::probing();
         (0..10).for_each(|_| heard.round(500.0, 100));
         assert_eq!(heard.law.memory.bandwidth(), 1000.0);
@@ -580,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_that_is_not_seen_again_for_ten_seconds_is_measured_with_four_segments() {
+    fn a_minimum_rtt_not_confirmed_for_ten_seconds_is_measured_with_four_segments() {
         let mut heard = TestSender::probing();
         let before = heard.law.window();
         heard.law.memory.rtprop = Some(Span::from_millis(90));
@@ -590,14 +589,14 @@ mod tests {
         heard.after(1, 1000.0, 100, 0);
         assert_eq!((heard.law.window(), heard.law.memory.rtprop), (LEAST, Some(Span::from_millis(100))));
         heard.after(50, 1000.0, 4, 0);
-        // For 200 ms and a round trip from here on.
+        // For 200 ms and one RTT from now on.
         let began = heard.delivered;
         heard.after(150, 40.0, 4, began);
         heard.after(50, 40.0, 4, began);
         assert_eq!(heard.law.window(), LEAST);
         heard.after(1, 40.0, 4, began);
         assert!(heard.law.window() >= before, "{} {before}", heard.law.window());
-        // What was sent with four segments says nothing about the path.
+        // Data sent with four segments does not measure the path's bandwidth.
         assert_eq!(heard.law.memory.bandwidth(), 1000.0);
     }
 

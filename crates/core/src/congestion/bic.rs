@@ -1,10 +1,10 @@
-//! BIC: the window is searched for as a number is, by halving the interval between the window that a loss left and the one before
-//! it, in steps of bounded size; once that is passed, the steps grow again (Xu, Harfoush and Rhee, Binary Increase Congestion
-//! Control for Fast, Long Distance Networks, INFOCOM 2004, by its pseudo-code).
+//! BIC: a binary search for the window, which halves the interval between the window after a loss and the one before it in steps of bounded
+//! size. Beyond the old window the steps grow again (Xu, Harfoush and Rhee, Binary Increase Congestion Control for Fast, Long Distance
+//! Networks, INFOCOM 2004, according to its pseudo-code).
 //!
-//! Differs: as the pseudo-code moves the lower end of the interval with each acknowledgement, only the upper end is kept. Where
-//! half of the interval is less than S_min the step is S_min, as the text has it, so that the search ends. What a loss reduces is
-//! the part of the window that was in flight.
+//! Differs: as in the pseudo-code, each acknowledgement moves the lower end of the interval, so only the upper end is stored. Where half of
+//! the interval is less than S_min the step is S_min, as in the text, so that the search ends. A loss reduces the part of the window that
+//! was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 const STEP: Kind = Kind::Segments { least: 0.0, most: 1e6 };
 
-// All are the paper's values.
+// All values are from the paper.
 member! {
     /// Binary search for the window, with bounded steps.
     Bic = "bic", "Xu, Harfoush and Rhee, INFOCOM 2004";
@@ -35,9 +35,9 @@ member! {
 
 impl Settings for BicSpec {
     fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["s_min"], "a search that never ends", "above 0");
+        let still = || Misfit::error(&["s_min"], "`s_min` of 0 never ends the search", "above 0");
         let steps = || Misfit::error(&["s_max"], "`s_max` is below `s_min`", format!("at least {}", self.s_min));
-        let share = || Misfit::error(&["beta"], "a share out of range", "above 0, below 1");
+        let share = || Misfit::error(&["beta"], "`beta` is out of range", "above 0, below 1");
         let still = (self.s_min <= 0.0).then(still);
         let steps = (self.s_max < self.s_min).then(steps);
         still.into_iter().chain(steps).chain((self.beta <= 0.0 || self.beta >= 1.0).then(share)).collect()
@@ -57,12 +57,12 @@ pub struct BicLaw {
     stage: Stage,
 }
 
-/// In segments, by the paper's names.
+/// In segments, with the names of the paper.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Stage {
     /// Up to the window before the last reduction.
     Search { max_win: f64 },
-    /// Beyond it: steps that double with each round trip up to S_max. The present one ends at `ss_target`.
+    /// Beyond that window: steps that double each RTT up to S_max. The present step ends at `ss_target`.
     SlowStart { ss_cwnd: f64, ss_target: f64 },
 }
 
@@ -73,7 +73,7 @@ impl Bic {
 }
 
 impl BicLaw {
-    /// The largest window that is known to be too large, if any is.
+    /// The largest window known to be too large, if any.
     fn max_win(&self) -> Option<f64> {
         if let Stage::Search { max_win } = self.stage { Some(max_win) } else { None }
     }
@@ -131,7 +131,7 @@ mod tests {
         ModelSender::new(Bic::new(&BicSpec::default(), Start { window, ssthresh: 2.0, ..Start::default() }))
     }
 
-    /// The window after one round trip in which all of it is acknowledged.
+    /// The window after one RTT in which all of it is acknowledged.
     fn round(sender: &mut ModelSender<Bic>) -> f64 {
         (0..sender.law.window() as u32).map(|_| sender.ack(1)).last().unwrap_or_default()
     }
@@ -143,17 +143,17 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_back_in_steps_of_s_max_and_then_by_half_of_what_is_missing() {
+    fn it_recovers_in_steps_of_s_max_and_then_by_half_of_the_distance() {
         let mut sender = sender(1600.0);
         assert_eq!((sender.lose(1600), sender.law.quantity(0, Time::ZERO)), (1400.0, 1600.0));
-        // 200 segments are missing: until 64 are, steps of 32, less the percent by which the window grows meanwhile.
+        // 200 segments are missing: steps of 32 until 64 are missing, less the percentage by which the window grows meanwhile.
         let windows: Vec<f64> = (0..4).map(|_| round(&mut sender)).collect();
         for (found, expected) in windows.iter().zip([1432.0, 1464.0, 1496.0, 1528.0]) {
             assert!((expected - 1.5..expected).contains(found), "{windows:?}");
         }
-        // With each acknowledgement a part of half of what is missing: e^(-1/2) of it is left.
+        // Each acknowledgement adds a part of half of the distance: e^(-1/2) of the distance remains.
         assert!((1600.0 - round(&mut sender) - 72.0 * 0.62).abs() < 2.0);
-        // What is missing when steps are of S_min: 0.02 segments, 200 / e^(t/2) after five rounds.
+        // The distance at which steps equal S_min is 0.02 segments: 200 / e^(t/2) after five rounds.
         let rounds = (0..100).take_while(|_| 1600.0 - round(&mut sender) > 0.02).count();
         assert!((14..=16).contains(&rounds), "{rounds}");
     }
@@ -167,10 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_loses_before_it_is_back_gives_way() {
+    fn a_flow_that_loses_before_it_has_recovered_releases_bandwidth() {
         let mut sender = sender(1600.0);
         sender.lose(1600);
-        // Of 1400 an eighth is 175; half of it is given up.
+        // An eighth of 1400 is 175; half of it is released.
         assert_eq!((sender.lose(1400), sender.law.quantity(0, Time::ZERO)), (1225.0, 1312.5));
     }
 }

@@ -1,8 +1,8 @@
-//! Binomial algorithms: `alpha / w^k` segments more in a round trip, `beta * w^l` less at a loss (Bansal and Balakrishnan,
-//! Binomial Congestion Control Algorithms, INFOCOM 2001). IIAD is k = 1, l = 0; SQRT k = l = 1/2; AIMD k = 0, l =
-//! 1; and k = -1, l = 1 is MIMD.
+//! Binomial algorithms: the window grows by `alpha / w^k` segments per RTT and is reduced by `beta * w^l` at a loss (Bansal and
+//! Balakrishnan, Binomial Congestion Control Algorithms, INFOCOM 2001). IIAD is k = 1, l = 0; SQRT k = l = 1/2; AIMD k = 0, l = 1; and k =
+//! -1, l = 1 is MIMD.
 //!
-//! Differs: what a loss reduces is the part of the window that was in flight.
+//! Differs: a loss reduces the part of the window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
@@ -10,10 +10,10 @@ use crate::primitives::math::pow;
 use crate::primitives::units::Cwnd;
 use crate::settings::{Kind, Misfit, Settings, member};
 
-/// Of alpha and beta.
+/// Range of alpha and beta.
 const FACTOR: Kind = Kind::Number { least: 0.0, most: 1e6 };
 
-// Where k + l = 1 the window is sqrt(alpha / beta / p): with alpha / beta = 3/2, that of Reno.
+// If k + l = 1 the mean window is sqrt(alpha / beta / p): with alpha / beta = 3/2, that of Reno.
 member! {
     /// The increase is divided by a power of the window, and the reduction grows with another power. TCP-friendly if the powers add up to
     /// 1.
@@ -33,9 +33,9 @@ member! {
 
 impl Settings for BinomialSpec {
     fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["alpha"], "a window that never opens", "above 0");
-        let deaf = || Misfit::error(&["beta"], "a loss that takes nothing", "above 0");
-        let all = || Misfit::error(&["beta", "l"], "a loss that takes all of the window", "below 1 where `l` is 1");
+        let still = || Misfit::error(&["alpha"], "`alpha` of 0 never opens the window", "above 0");
+        let deaf = || Misfit::error(&["beta"], "`beta` of 0 ignores losses", "above 0");
+        let all = || Misfit::error(&["beta", "l"], "a loss removes the whole window", "below 1 where `l` is 1");
         let still = (self.alpha <= 0.0).then(still);
         let deaf = (self.beta <= 0.0).then(deaf);
         still.into_iter().chain(deaf).chain((self.l == 1.0 && self.beta >= 1.0).then(all)).collect()
@@ -67,7 +67,7 @@ impl Avoidance for BinomialSpec {
     }
 }
 
-/// The cases that have names need no logarithm for each acknowledgement.
+/// Computes powers; common exponents avoid a logarithm per acknowledgement.
 fn power(Cwnd(window): Cwnd, exponent: f64) -> f64 {
     match exponent {
         0.0 => 1.0,

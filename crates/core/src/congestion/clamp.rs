@@ -1,11 +1,11 @@
-//! A client of CLAMP: TCP as it is, whose window is bounded so that the price of the path, which is a multiple of a wait, costs each flow the same backlog
-//! (Andrew, Hanly and Mukhtar, "CLAMP: maximizing the performance of TCP over low bandwidth variable rate access links", CUBIN technical
-//! report 2004-02-01; the same, "Active queue management for fair resource allocation in wireless networks", IEEE Transactions on Mobile
-//! Computing 7(2), 2008).
+//! A client of CLAMP: TCP with a window bounded such that the price of the path, a multiple of the queueing delay, gives each flow the same
+//! backlog (Andrew, Hanly and Mukhtar, "CLAMP: maximizing the performance of TCP over low bandwidth variable rate access links", CUBIN
+//! technical report 2004-02-01; the same, "Active queue management for fair resource allocation in wireless networks", IEEE Transactions on
+//! Mobile Computing 7(2), 2008).
 //!
-//! Differs: the bound, which is the window that a receiver offers there (AWND), is kept here by the sender, to which prices come back with the same
-//! acknowledgements. The rate is what is in flight over the round trip, as the sender measures it. There is no bound before the first price
-//! above 0, and it is not raised while it is not what holds the sender back.
+//! Differs: the bound, which in the document is the window advertised by the receiver (AWND), is stored by the sender, which receives the
+//! prices with the same acknowledgements. The rate is the data in flight divided by the RTT measured by the sender. There is no bound
+//! before the first price above 0, and the bound does not grow while it is not the limiting one.
 
 use super::reno::Reno;
 use super::support::beside::Beside;
@@ -30,7 +30,7 @@ member! {
 
 impl Settings for ClampClientSpec {
     fn check(&self) -> Vec<Misfit> {
-        let nothing = |keys| Misfit::error(keys, "its window would shrink at any price", "above 0");
+        let nothing = |keys| Misfit::error(keys, "a value of 0 shrinks the window at any price", "above 0");
         let backlog = (self.backlog == 0.0).then(|| nothing(&["backlog"]));
         let weight = (self.weight == 0.0).then(|| nothing(&["weight"]));
         backlog.into_iter().chain(weight).collect()
@@ -49,9 +49,9 @@ pub struct ClampMemory {
     tcp: Reno,
     /// The bound, in segments.
     offered: f64,
-    /// The last round trip, in seconds.
+    /// The last RTT, in seconds.
     rtt: Option<f64>,
-    /// When an acknowledgement was last heard.
+    /// Time of the last acknowledgement.
     last_ack: Time,
     price: Option<f64>,
 }
@@ -65,7 +65,7 @@ impl Clamp {
         )
     }
 
-    /// Over each round trip the window grows by phi tau - p mu.
+    /// Over each RTT the window grows by phi tau - p mu.
     fn process_ack(&mut self, ack: &Ack) {
         let memory = &mut *self.memory;
         let since = ack.now.since(memory.last_ack).seconds();
@@ -127,7 +127,7 @@ impl Controller for Clamp {
         self.process_ack(ack);
     }
 
-    /// While losses are repaired the bound may only fall.
+    /// During loss recovery the bound may only fall.
     fn on_other_ack(&mut self, ack: &Ack) {
         self.process_ack(&Ack { window_validated: false, ..*ack });
     }
@@ -166,7 +166,8 @@ mod tests {
     use crate::primitives::signal::Signal;
     use crate::primitives::units::Segments;
 
-    /// Hears so many milliseconds after the last acknowledgement, with eight segments in flight, a price in milliseconds.
+    /// The window after an acknowledgement this many milliseconds after the last one, with eight segments in flight and a price in
+    /// milliseconds.
     fn process_ack(law: &mut Clamp, now: u64, price: f64) -> f64 {
         let signal = Signal { price: Some(price / 1e3), ..Signal::default() };
         let now = Time::ZERO + Span::from_millis(now);
@@ -179,19 +180,19 @@ mod tests {
     }
 
     #[test]
-    fn over_a_round_trip_the_bound_grows_by_what_the_backlog_lacks() {
+    fn over_an_rtt_the_bound_grows_by_the_missing_backlog() {
         let spec = ClampClientSpec { backlog: 2.0, weight: 1.5 };
         let mut law = Clamp::new(&spec, Start { window: 100.0, ssthresh: 50.0, ..Start::default() });
         law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
         assert_eq!(process_ack(&mut law, 0, 0.0), f64::INFINITY);
-        // 80 segments per second at 50 ms are four, one too many; a tenth of a round trip later a tenth of that is gone.
+        // 80 segments per second at 50 ms are four, one too many; a tenth of an RTT later the bound is a tenth lower.
         near(process_ack(&mut law, 10, 50.0), 8.0 - 0.1);
         near(process_ack(&mut law, 30, 50.0), 7.9 - 0.2);
-        // At 37.5 ms they are the three that it may keep, at 25 ms two.
+        // At 37.5 ms they are the three allowed segments, at 25 ms two.
         near(process_ack(&mut law, 40, 37.5), 7.7);
         near(process_ack(&mut law, 90, 25.0), 8.2);
         near(law.window(), 8.2);
-        // Above what TCP allows it does not grow, and falls as ever.
+        // The bound does not grow above TCP's window, and falls as before.
         law.on_congestion(&Congestion::of(Time::ZERO, Segments(10)));
         near(law.window(), 5.0);
         near(process_ack(&mut law, 100, 25.0), 8.2);

@@ -1,10 +1,10 @@
-//! Compound TCP: beside Reno's window there is a second one, which opens with a power of both while nothing is queued and closes
-//! with the queue (Tan, Song, Zhang and Sridharan, A Compound TCP Approach for High-speed and Long Distance Networks, INFOCOM
-//! 2006; draft-sridharan-tcpm-ctcp-02).
+//! Compound TCP: Reno's window plus a delay-based window, which grows with a power of the total window while the queue is empty and shrinks
+//! with the queue (Tan, Song, Zhang and Sridharan, A Compound TCP Approach for High-speed and Long Distance Networks, INFOCOM 2006;
+//! draft-sridharan-tcpm-ctcp-02).
 //!
-//! Differs: what a round trip adds to the second window is spread over the next one. gamma is fixed, as in the paper; the draft's
-//! tuning of it is not here. The smoothed round trip is that of the retransmission timer. What a loss reduces is the part of the
-//! window that was in flight.
+//! Differs: the increase of the delay-based window in one RTT is spread over the next. gamma is fixed, as in the paper; the draft's tuning
+//! of it is not implemented. The smoothed RTT is that of the retransmission timer. A loss reduces the part of the window that was in
+//! flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
@@ -15,7 +15,7 @@ use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
-// The paper's, and k as its implementation rounds it.
+// Values of the paper, with k as rounded in its implementation.
 member! {
     /// Reno plus a delay-based window.
     Compound = "compound", "Tan, Song, Zhang and Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp-02";
@@ -36,7 +36,7 @@ member! {
 
 impl Settings for CompoundSpec {
     fn check(&self) -> Vec<Misfit> {
-        let share = || Misfit::error(&["beta"], "a share out of range", "above 0, below 1");
+        let share = || Misfit::error(&["beta"], "`beta` is out of range", "above 0, below 1");
         (self.beta <= 0.0 || self.beta >= 1.0).then(share).into_iter().collect()
     }
 
@@ -51,11 +51,11 @@ pub type Compound = LossBased<CompoundLaw>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CompoundLaw {
     spec: CompoundSpec,
-    /// The window that goes by delay; Reno's is the rest.
+    /// The delay-based window; the rest is Reno's.
     dwnd: f64,
-    /// What this round trip adds to it.
+    /// Increase of the delay-based window in this RTT.
     step: f64,
-    /// baseRTT, and the smoothed round trip.
+    /// baseRTT, and the smoothed RTT.
     queueing: Queueing,
     round: Round,
 }
@@ -79,7 +79,7 @@ impl Avoidance for CompoundLaw {
         self.queueing.judge_by(measured.smoothed.unwrap_or(measured.sample));
     }
 
-    /// The second window's part, once in a round trip.
+    /// Updates the delay-based window once per RTT.
     fn process_ack(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
         if !self.round.ends_with(ack) {
             return None;
@@ -104,7 +104,7 @@ impl Avoidance for CompoundLaw {
         both
     }
 
-    /// Reno's window is halved, and the other one makes up for what both should have.
+    /// Reno's window is halved, and the delay-based one is set to the remainder of the total.
     fn reduce(&mut self, seen: &Congestion, Cwnd(window): Cwnd) -> f64 {
         let cwnd = (window - self.dwnd).max(0.0) / 2.0;
         let left = (1.0 - self.spec.beta) * window;
@@ -135,7 +135,7 @@ mod tests {
         ModelSender::new(law).with_round_trip(100)
     }
 
-    /// A second later, an acknowledgement with this round trip. The window and the part of it that goes by delay.
+    /// An acknowledgement with this RTT, one second later. Returns the total and the delay-based window.
     fn round(sender: &mut ModelSender<Compound>, milliseconds: u64) -> (f64, f64) {
         sender.round_trip = Some(Span::from_millis(milliseconds));
         sender.wait(1000);
@@ -144,24 +144,24 @@ mod tests {
     }
 
     #[test]
-    fn with_an_empty_queue_a_window_adds_an_eighth_of_its_power_of_three_quarters() {
-        // 256^(3/4) / 8 = 8, of which Reno adds 1.
+    fn with_an_empty_queue_a_window_adds_an_eighth_of_its_three_quarter_power() {
+        // 256^(3/4) / 8 = 8, of them 1 from Reno.
         assert_eq!(round(&mut sender(256.0), 100), (256.0 + 8.0 / 256.0, 7.0 / 256.0));
-        // 16^(3/4) / 8 = 1: up to that it is Reno.
+        // 16^(3/4) / 8 = 1: up to this window it is Reno.
         assert_eq!(round(&mut sender(16.0), 100), (16.0625, 0.0));
     }
 
     #[test]
-    fn a_queue_of_thirty_segments_closes_the_second_window() {
+    fn a_queue_of_thirty_segments_shrinks_the_delay_based_window() {
         let mut sender = sender(256.0);
         (sender.law.window, sender.law.memory.avoidance.dwnd) = (400.0, 60.0);
         // 400 * 10 / 110 = 36.
         let (window, dwnd) = round(&mut sender, 110);
         assert!((window - (400.0 - 4000.0 / 110.0)).abs() < 1e-9 && (dwnd - (60.0 - 4000.0 / 110.0)).abs() < 1e-9);
-        // More than there is: Reno's own stays.
+        // The decrease is limited to the delay-based window; Reno's stays.
         (sender.law.window, sender.law.memory.avoidance.dwnd) = (400.0, 60.0);
         assert_eq!(round(&mut sender, 200), (340.0, 0.0));
-        // And then it is Reno.
+        // From then on it is Reno.
         assert_eq!(round(&mut sender, 200), (340.0 + 1.0 / 340.0, 0.0));
     }
 
@@ -169,7 +169,7 @@ mod tests {
     fn a_loss_halves_both() {
         let mut sender = sender(400.0);
         sender.law.memory.avoidance.dwnd = 100.0;
-        // Of 300 and 100, 150 and 50.
+        // From 300 and 100 to 150 and 50.
         assert_eq!((sender.lose(400), sender.law.memory.avoidance.dwnd), (200.0, 50.0));
         assert_eq!((sender.time_out(200), sender.law.memory.avoidance.dwnd), (1.0, 0.0));
     }

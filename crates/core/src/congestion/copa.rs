@@ -1,21 +1,24 @@
-//! Copa: the window moves towards the rate 1/(delta dq), where dq is the queueing delay, so that a flow keeps about 1/delta packets in the queues and
-//! empties them every few round trips (Arun and Balakrishnan, Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018, whose names
-//! are used here; section numbers are its).
+//! Copa: the window moves towards the rate 1/(delta dq), where dq is the queueing delay, so that a flow keeps about 1/delta packets queued
+//! and empties the queue every few RTTs (Arun and Balakrishnan, Copa: Practical Delay-Based Congestion Control for the Internet, NSDI 2018,
+//! whose names and section numbers are used here).
 //!
-//! Differs: of the windows of time in which the shortest and longest round trips count, the oldest sixteenth may not. A velocity above one ends as soon as a
-//! step goes the other way, and not only at the end of the window, as in mvfst; by the letter of 2.1 a single flow, once it was fast, swung between 14 and
-//! 165 segments where a hundred fill the path. It is at most what doubles the window in a round trip, and the window at least two segments. In the paper no
-//! loss makes the window smaller; but in a buffer so short that the delay hardly changes, the target is infinite whatever is lost, and flows once
-//! sent thirteen packets for each that arrived: a round trip that loses more than a tenth leaves as large a window as arrived in it. The paper leaves
-//! timeouts open: after one the flow starts again from two segments, slowly up to half of what it had. A mark is taken for a loss.
+//! Differs: the time windows of the minimum and maximum RTT may omit their oldest sixteenth. A velocity above one ends as soon as a step
+//! goes in the other direction, and not only at the end of the window, as in mvfst; with a literal implementation of 2.1 a single flow,
+//! once fast, oscillated between 14 and 165 segments where a hundred fill the path. The velocity is limited to a doubling of the window per
+//! RTT, and the window is at least two segments. In the paper no loss reduces the window; but in a buffer too short for a noticeable delay,
+//! the target is infinite whatever is lost, and flows have sent thirteen packets for each that arrived. Therefore an RTT with a loss rate
+//! above a tenth sets the window to the segments delivered in it. The paper does not specify timeouts: after one the flow restarts from two
+//! segments, in slow start up to half of its window. A mark counts as a loss.
 //!
-//! Where its queue, 2.5/delta packets of all flows, hardly fits into the buffer, it loses much by bursts, be it competing or not, and recovery by SACK
-//! alone (RFC 6675) waits for a timeout wherever a retransmission is lost: a flow with five places (20 Mbit/s, 40 ms) used 0.23 of the link, with
-//! RACK-TLP 1.00. What does not fit is lost all the same: three flows used 0.81 of 60 Mbit/s and lost 9 %.
+//! Where its queue, 2.5/delta packets of all flows, barely fits into the buffer, losses occur in bursts, in competitive mode or not, and
+//! recovery by SACK alone (RFC 6675) waits for a timeout whenever a retransmission is lost: a flow with a buffer of five packets (20
+//! Mbit/s, 40 ms) used 0.23 of the link, with RACK-TLP 1.00. Packets that do not fit are lost in any case: three flows used 0.81 of 60
+//! Mbit/s and lost 9 %.
 //!
-//! Flows that begin together can take one another for flows that fill the queues, and then keep each other there: over 50 Mbit/s, with 40 ms, 417 places and
-//! starts within a second, five had a mean wait of 22 to 37 ms in the second minute, ten of 17 to 59 ms (three seeds; up to 7 % lost); with `competitive_mode = false` 2.7
-//! and 5.1 ms, and nothing lost. Two empty the queue (1.1 to 1.3 ms).
+//! Flows that start together can mistake one another for buffer-filling flows, and then keep each other in competitive mode: over 50
+//! Mbit/s, with 40 ms, a buffer of 417 packets and starts within a second, five flows had a mean queueing delay of 22 to 37 ms in the
+//! second minute, and ten of 17 to 59 ms (three seeds; up to 7 % lost); with `competes = false` 2.7 and 5.1 ms, without losses. Two flows
+//! empty the queue (1.1 to 1.3 ms).
 
 use super::support::beside::Beside;
 use super::support::lately::Lately;
@@ -49,17 +52,17 @@ impl Settings for CopaSpec {
     }
 }
 
-/// Segments. One would wait for the delayed acknowledgement.
+/// Minimum window in segments. With one segment the flow would wait for the delayed acknowledgement.
 const LEAST: f64 = 2.0;
-/// A queue is nearly empty if its delay is less than this share of how far round trips have swung (2.2).
+/// A queue is nearly empty if its delay is below this fraction of the RTT's range (2.2).
 const NEARLY_EMPTY: f64 = 0.1;
-/// Round trips that RTTmax is of (2.2).
+/// RTTs covered by RTTmax (2.2).
 const SWING_ROUNDS: u64 = 4;
-/// Round trips without a nearly empty queue after which others must be filling it (2.2).
+/// RTTs without a nearly empty queue after which other flows must be filling it (2.2).
 const FULL_ROUNDS: u64 = 5;
-/// Share of a window whose loss says that nothing else does.
+/// Loss rate in a window above which the window is reduced to the delivered segments.
 const TOO_MANY_LOST: f64 = 0.1;
-/// Round trips in one direction before the velocity doubles: without anybody else it changes every two and a half (2.1, 3).
+/// RTTs in one direction before the velocity doubles; without competing flows the direction changes every two and a half RTTs (2.1, 3).
 const STEADY_ROUNDS: u32 = 3;
 
 pub type Copa = Beside<CopaMemory>;
@@ -70,16 +73,16 @@ enum Direction {
     Down,
 }
 
-/// v of 2.1, of which a window changes by v/delta segments in a round trip.
+/// v of 2.1: a window changes by v/delta segments per RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Velocity {
     v: f64,
     direction: Option<Direction>,
-    /// Round trips in that direction.
+    /// RTTs in that direction.
     rounds: u32,
 }
 
-/// What the queues are taken for (2.2).
+/// How the other flows are classified (2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Mode {
     Default,
@@ -91,21 +94,21 @@ pub struct CopaMemory {
     spec: CopaSpec,
     packet: Bytes,
     starts_slowly: bool,
-    /// After a timeout slow start goes so far at most.
+    /// Limit of slow start after a timeout.
     ssthresh: f64,
-    /// 1/delta: segments.
+    /// 1/delta, in segments.
     inverse_delta: f64,
     mode: Mode,
     velocity: Velocity,
-    /// The present window began then, and was so large.
+    /// Start time of the present window, and its size.
     began: (Time, f64),
     srtt: Span,
     rtt_min: Lately<Reverse<Span>>,
     rtt_standing: Lately<Reverse<Span>>,
     rtt_max: Lately<Span>,
-    /// When the queue was last seen nearly empty.
+    /// Time at which the queue was last nearly empty.
     emptied: Time,
-    /// Segments delivered, and lost, and how many were when the window began.
+    /// Segments delivered and lost, and their numbers at the start of the window.
     delivered: u64,
     lost: u64,
     before: (u64, u64),
@@ -134,7 +137,7 @@ impl Copa {
         Beside::with(start, memory)
     }
 
-    /// The steps of 2.1. `opens`: for how many segments, where the acknowledgement raises the window.
+    /// The steps of 2.1. `opens`: the number of segments for which the acknowledgement may open the window.
     fn process_ack(&mut self, ack: &Ack, opens: f64) {
         self.memory.delivered = match ack.signal.delivered_rate {
             Some(sample) => sample.delivered.max(self.memory.delivered),
@@ -159,12 +162,12 @@ impl Copa {
         }
     }
 
-    /// A window that is not filled says nothing of what a larger one would do.
+    /// Whether the window is used. An unused window does not show the effect of a larger one.
     fn is_used(&self, ack: &Ack) -> bool {
         ack.window_validated || ack.signal.pipe.is_some_and(|pipe| f64::from(pipe.0) + 1.0 >= self.window.floor())
     }
 
-    /// Once in a window: what was sent since it began is acknowledged.
+    /// Once per window: all data sent since its start is acknowledged.
     fn end_round(&mut self, now: Time) {
         let memory = &mut *self.memory;
         let (_, before) = memory.began;
@@ -190,14 +193,14 @@ impl Copa {
 impl Velocity {
     const REST: Velocity = Velocity { v: 1.0, direction: None, rounds: 0 };
 
-    /// The next step goes there. What was fast in the other direction is slow at once.
+    /// Sets the direction of the next step. A high velocity in the other direction is reset immediately.
     fn head(&mut self, direction: Direction) {
         if self.v > 1.0 && self.direction != Some(direction) {
             *self = Velocity { direction: Some(direction), ..Velocity::REST };
         }
     }
 
-    /// From one window to the next.
+    /// Updates the velocity from one window to the next.
     fn turn(&mut self, before: f64, Cwnd(window): Cwnd) {
         let direction = if window > before { Direction::Up } else { Direction::Down };
         if self.direction != Some(direction) {
@@ -216,8 +219,8 @@ impl CopaMemory {
         self.rtt_max.take_for(Span(self.srtt.0.saturating_mul(SWING_ROUNDS)), now, rtt);
     }
 
-    /// RTTstanding and RTTmin. Where none was measured lately, as while losses are repaired without timestamps, the smoothed one stands for the
-    /// first.
+    /// RTTstanding and RTTmin. The smoothed RTT replaces RTTstanding if none was measured recently, as during loss recovery without
+    /// timestamps.
     fn round_trips(&self) -> Option<(Span, Span)> {
         let Reverse(least) = self.rtt_min.greatest()?;
         let Reverse(standing) = self.rtt_standing.greatest().unwrap_or(Reverse(self.srtt));
@@ -230,7 +233,7 @@ impl CopaMemory {
         window * (standing - least).seconds() <= self.inverse_delta * standing.seconds()
     }
 
-    /// 2.2.
+    /// Mode selection of 2.2.
     fn judge_mode(&mut self, now: Time) {
         let (Some((standing, least)), Some(longest)) = (self.round_trips(), self.rtt_max.greatest()) else { return };
         let swing = (longest - least).seconds();
@@ -290,7 +293,7 @@ impl Controller for Copa {
         self.process_ack(ack, f64::from(ack.acked.0));
     }
 
-    /// While losses are repaired each acknowledgement stands for one segment.
+    /// During loss recovery each acknowledgement counts as one segment.
     fn on_other_ack(&mut self, ack: &Ack) {
         self.process_ack(ack, 1.0);
     }
@@ -299,12 +302,12 @@ impl Controller for Copa {
         self.memory.srtt = measured.smoothed.unwrap_or(self.memory.srtt);
     }
 
-    /// It tells something at the end of its window.
+    /// Losses take effect at the end of the window.
     fn on_lost(&mut self, _: &Lost) {
         self.memory.lost += 1;
     }
 
-    /// Losses count one by one; a mark is one more.
+    /// Individual losses are counted by `on_lost`; a mark counts as one more.
     fn on_congestion(&mut self, seen: &Congestion) {
         self.memory.lost += u64::from(seen.cause == Cause::Mark);
     }
@@ -319,7 +322,7 @@ impl Controller for Copa {
         self.memory.began = (seen.now, LEAST);
     }
 
-    /// Pacing keeps bursts from being released.
+    /// Pacing prevents bursts.
     fn limit_window(&mut self, _: Cwnd) {}
 }
 
@@ -337,7 +340,7 @@ mod tests {
         sender
     }
 
-    /// A round trip of so many milliseconds later, an acknowledgement of that round trip. Returns the window.
+    /// An acknowledgement after this many milliseconds, which is also its RTT. Returns the window.
     fn round(sender: &mut ModelSender<Copa>, milliseconds: u64) -> f64 {
         sender.round_trip = Some(Span::from_millis(milliseconds));
         sender.ack_after(milliseconds)
@@ -349,11 +352,12 @@ mod tests {
 
     #[test]
     fn the_window_moves_by_one_over_delta_windows_towards_one_over_delta_dq() {
-        // 110 ms of 100: dq is 10 ms, the target 1 / (0.5 * 10 ms) = 200 a second. 20 / 110 ms = 181.8 is below it: 1 / (0.5 * 20) more.
+        // 110 ms over 100: dq is 10 ms, the target 1 / (0.5 * 10 ms) = 200 per second. 20 / 110 ms = 181.8 is below it: 1 / (0.5 * 20)
+        // more.
         assert!(near(round(&mut sender(20.0, CopaSpec::default()), 110), 20.1));
         // 25 / 110 ms = 227.3 is above it.
         assert!(near(round(&mut sender(25.0, CopaSpec::default()), 110), 24.92));
-        // Delta 0.25: 400 a second, and steps twice as large.
+        // Delta 0.25: 400 per second, and steps twice as large.
         assert!(near(round(&mut sender(25.0, CopaSpec { delta: 0.25, ..CopaSpec::default() }), 110), 25.16));
     }
 
@@ -363,12 +367,12 @@ mod tests {
     }
 
     #[test]
-    fn the_standing_round_trip_is_the_shortest_of_half_a_round_trip() {
+    fn the_standing_rtt_is_the_minimum_over_half_an_rtt() {
         let mut sender = sender(25.0, CopaSpec::default());
         let standing = |sender: &ModelSender<Copa>| sender.law.memory.round_trips().unwrap().0;
         round(&mut sender, 110);
         sender.round_trip = Some(Span::from_millis(130));
-        // The smoothed round trip that the model tells is the sample: half of it is 65 ms, told apart in parts of 4.
+        // The model's smoothed RTT is the sample: half of it is 65 ms, with a resolution of 4.
         sender.ack_after(40);
         assert_eq!(standing(&sender), Span::from_millis(110));
         sender.ack_after(30);
@@ -376,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn it_paces_at_two_windows_in_a_standing_round_trip() {
+    fn it_paces_at_two_windows_per_standing_rtt() {
         let mut sender = sender(20.0, CopaSpec::default());
         round(&mut sender, 110);
         // 2 * 20.1 * 10,000 bits in 110 ms.
@@ -389,7 +393,7 @@ mod tests {
         sender.law.memory.starts_slowly = true;
         sender.round_trip = Some(Span::from_millis(100));
         assert_eq!((0..10).map(|_| sender.ack_after(1)).last(), Some(20.0));
-        // 150 ms: the target is 40 a second, the rate 133.
+        // 150 ms: the target is 40 per second, the rate 133.
         sender.wait(100);
         sender.round_trip = Some(Span::from_millis(150));
         assert!(near(sender.ack(1), 20.0 - 0.1));
@@ -397,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn the_velocity_doubles_from_the_fourth_round_trip_in_one_direction_on_and_a_turn_ends_that() {
+    fn the_velocity_doubles_from_the_fourth_rtt_in_one_direction_and_a_turn_resets_it() {
         let mut velocity = Velocity::REST;
         let mut turns = |pairs: &[(f64, f64)]| -> Vec<f64> {
             let mut turn = |&(before, after): &(f64, f64)| {
@@ -411,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_velocity_doubles_the_window_in_a_round_trip_at_most() {
+    fn a_velocity_at_most_doubles_the_window_per_rtt() {
         let mut sender = sender(20.0, CopaSpec::default());
         for _ in 0..40 {
             round(&mut sender, 100);
@@ -421,34 +425,34 @@ mod tests {
     }
 
     #[test]
-    fn five_round_trips_without_a_nearly_empty_queue_lower_delta_and_a_loss_raises_it() {
+    fn five_rtts_without_a_nearly_empty_queue_lower_delta_and_a_loss_raises_it() {
         let mut sender = sender(100.0, CopaSpec::default());
-        // Round trips from 150 to 200 ms: never less than a tenth of the 100 ms that they swing.
+        // RTTs from 150 to 200 ms: the delay is never below a tenth of the range of 100 ms.
         for milliseconds in [150, 200, 150, 200, 150, 200] {
             round(&mut sender, milliseconds);
         }
         assert_eq!(sender.law.memory.mode, Mode::Competitive);
-        // One more each round trip from the one on in which the mode changed.
+        // One more per RTT, starting with the RTT in which the mode changed.
         let before = sender.law.memory.inverse_delta;
         round(&mut sender, 150);
         assert_eq!(sender.law.memory.inverse_delta, before + 1.0);
         let mut after = |inverse_delta: f64, lost: u64| {
             sender.law.memory.inverse_delta = inverse_delta;
-            // Of a hundred, so that it is no more than a tenth.
+            // Out of a hundred, so that the loss rate is at most a tenth.
             sender.law.memory.delivered += 100;
             sender.law.memory.lost += lost;
             round(&mut sender, 150);
             sender.law.memory.inverse_delta
         };
         assert_eq!([after(10.0, 2), after(3.0, 1), after(10.0, 0)], [5.0, 2.0, 11.0]);
-        // The queue is empty once: delta is what it was.
+        // The queue is empty once: delta returns to its default.
         sender.law.memory.inverse_delta = 10.0;
         round(&mut sender, 100);
         assert_eq!((sender.law.memory.mode, sender.law.memory.inverse_delta), (Mode::Default, 2.0));
     }
 
     #[test]
-    fn a_window_that_loses_more_than_a_tenth_leaves_what_arrived() {
+    fn a_loss_rate_above_a_tenth_sets_the_window_to_the_delivered_segments() {
         let after = |delivered: u64, lost: u64| {
             let mut sender = sender(100.0, CopaSpec::default());
             (sender.law.memory.delivered, sender.law.memory.lost, sender.law.memory.starts_slowly) = (delivered - 1, lost, true);
@@ -460,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn competing_can_be_switched_off() {
+    fn competitive_mode_can_be_disabled() {
         let mut sender = sender(100.0, CopaSpec { competitive_mode: false, ..CopaSpec::default() });
         for _ in 0..20 {
             round(&mut sender, 150);
@@ -469,10 +473,10 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_leaves_the_window_and_a_timeout_starts_again() {
+    fn a_loss_keeps_the_window_and_a_timeout_restarts_slow_start() {
         let mut sender = sender(20.0, CopaSpec::default());
         assert_eq!((sender.lose(20), sender.time_out(20)), (20.0, 2.0));
-        // Slowly up to ten.
+        // In slow start up to ten.
         sender.round_trip = Some(Span::from_millis(100));
         let windows = [1; 9].map(|milliseconds| sender.ack_after(milliseconds));
         assert_eq!(windows[..8], [3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);

@@ -1,12 +1,12 @@
-//! CUBIC: after a reduction the window returns along a cubic curve of time to where it was, stays there a while and then probes
-//! beyond (RFC 9438). In whole segments it is that of Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant",
-//! Operating Systems Review 42(5), 2008, which kernels follow.
+//! CUBIC: after a reduction the window follows a cubic function of time back to its previous size, stays there for a while and then probes
+//! beyond (RFC 9438). With whole segments it is the algorithm of Ha, Rhee and Xu, "CUBIC: a new TCP-friendly high-speed TCP variant",
+//! Operating Systems Review 42(5), 2008, which kernels implement.
 //!
-//! Differs: slow start is the flow's own (section 4.10 recommends HyStart++); a needless reduction is taken back only where the recovery
-//! finds that it was one (section 4.9; `rack_tlp`); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers it
-//! to it. In whole segments a loss takes 0.3 of the window, as of all later documents, where the paper says 0.2; no more than one
-//! segment comes for every two acknowledged, the bound of section 4.4; and where the paper knows nothing of windows that are not
-//! in use, time stands still (section 5.8).
+//! Differs: slow start is that of the flow (section 4.10 recommends HyStart++); a spurious reduction is undone only where the recovery
+//! detects it (section 4.9; `rack_tlp`); in the Reno-friendly region an acknowledgement raises the window to the estimate and never lowers
+//! it to it. With whole segments, a loss removes 0.3 of the window, as in all later documents, where the paper has 0.2; at most one segment
+//! is added for every two acknowledged, the bound of section 4.4; and time stops while the window is not in use (section 5.8), which the
+//! paper does not consider.
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
@@ -15,13 +15,14 @@ use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
-/// C of section 4.1.1 in segments per cubed second, beta, and the alpha of figure 4 that lets AIMD with that beta keep pace with Reno.
+/// C of section 4.1.1 in segments per cubed second, beta, and the alpha of figure 4 that makes AIMD with that beta as fast as Reno.
 const C: f64 = 0.4;
 const BETA: f64 = 0.7;
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// In whole segments, while nothing is known of the path, a segment comes for so many acknowledged, if the curve asks for fewer: 5 % of the window
-/// a round trip. Observed of Linux 6.18: after HyStart has ended slow start the queue of a 20 Mbit/s link grows by 83 packets a second.
+/// With whole segments, while the capacity of the path is unknown: number of acknowledged segments per added segment if the curve requires
+/// fewer, 5 % of the window per RTT. Observed with Linux 6.18: after HyStart has ended slow start, the queue of a 20 Mbit/s link grows by
+/// 83 packets per second.
 const BLIND_CNT: f64 = 20.0;
 
 member! {
@@ -57,37 +58,36 @@ impl Settings for CubicSpec {
 
 pub type Cubic = Beside<CubicMemory>;
 
-/// Windows in segments, by their names in the RFC.
+/// Windows in segments, with the names of the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CubicMemory {
     spec: CubicSpec,
     ssthresh: f64,
     /// The window just before the last reduction.
     cwnd_prior: f64,
-    /// W_max: where the curve is flat.
+    /// W_max: the plateau of the curve.
     w_max: f64,
-    /// K: seconds from the begin of the stage to `w_max`.
+    /// K: seconds from the beginning of the stage to `w_max`.
     k: f64,
-    /// W_est: what AIMD would have.
+    /// W_est: the window of AIMD.
     w_est: f64,
     stage: Stage,
     /// The stage began at its plateau.
     is_blind: bool,
-    /// The round trip by which the target is ahead: as the retransmission timer averages it, or in whole segments the shortest
-    /// (dMin).
+    /// RTT by which the target is ahead: the average of the retransmission timer, or with whole segments the minimum (dMin).
     ahead: Span,
-    /// In whole segments: acknowledged since the window last grew (cwnd_cnt of the paper).
+    /// With whole segments: segments acknowledged since the window last grew (cwnd_cnt of the paper).
     cwnd_cnt: u64,
 }
 
-/// The present stage of congestion avoidance. Its time counts only while the window is in use (sections 4.2 and 5.8).
+/// The present stage of congestion avoidance. Its time advances only while the window is in use (sections 4.2 and 5.8).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Stage {
-    /// It will begin at its plateau: nothing is known of the path, or a timeout has made it void (sections 4.8 and 4.10).
+    /// Will begin at its plateau: the capacity is unknown, or a timeout has invalidated it (sections 4.8 and 4.10).
     DueAtPlateau,
-    /// It will begin below it: the window has been reduced.
+    /// Will begin below its plateau: the window has been reduced.
     DueBelow,
-    /// It would have begun then, had it never paused.
+    /// The time at which it would have begun without pauses.
     Since(Time),
     Paused(Span),
 }
@@ -130,12 +130,12 @@ impl Cubic {
         }
     }
 
-    /// Sections 3 and 4 of the paper. Several segments count as if they were acknowledged one by one. Of the two numbers of
-    /// acknowledgements that curve and AIMD ask for the smaller holds: that to the higher of the two windows. The hundred windows
-    /// that the paper waits for where neither is above the window are never over before AIMD is.
+    /// Sections 3 and 4 of the paper. Several segments count as if they were acknowledged individually. The smaller of the numbers of
+    /// acknowledgements required by the curve and by AIMD applies, which is the one for the larger window. The paper waits for a hundred
+    /// windows if neither is above the window; that wait never ends before AIMD exceeds the window.
     fn follow_in_whole_segments(&mut self, time: f64, counted: Segments) {
         let memory = &mut *self.memory;
-        // Whole segments away from the plateau, as observed: without that the window is back a tenth of a second later, at one BDP.
+        // Whole segments from the plateau, as observed: otherwise the window is back a tenth of a second later, at one BDP.
         let on_the_curve = memory.w_max + (memory.w_cubic(time + memory.ahead.seconds()) - memory.w_max).trunc();
         for _ in 0..counted.0 {
             memory.w_est += ALPHA / self.window;
@@ -209,7 +209,7 @@ impl Controller for Cubic {
         self.window = 1.0;
     }
 
-    /// AIMD would be limited likewise.
+    /// The same limit applies to AIMD.
     fn limit_window(&mut self, most: Cwnd) {
         let most = self.memory.stepped(most);
         self.window = self.window.min(most);
@@ -239,12 +239,12 @@ impl CubicMemory {
         C * from_plateau * from_plateau * from_plateau + self.w_max
     }
 
-    /// The estimate's increase in a round trip: Reno's own once it is back where it was (section 4.3).
+    /// The estimate's increase per RTT: that of Reno once the previous window is reached (section 4.3).
     fn alpha(&self) -> f64 {
         if self.w_est >= self.cwnd_prior { 1.0 } else { ALPHA }
     }
 
-    /// A window that may be.
+    /// Rounds the window to the granularity of the setting.
     fn stepped(&self, Cwnd(window): Cwnd) -> f64 {
         match self.spec.steps {
             Steps::Fractions => window,
@@ -252,7 +252,7 @@ impl CubicMemory {
         }
     }
 
-    /// Sections 4.6 and 4.7. The paper reduces the window, whatever of it is in flight.
+    /// Sections 4.6 and 4.7. The paper reduces the window, whatever part of it is in flight.
     fn reduce(&mut self, Cwnd(window): Cwnd, in_flight: Segments) -> f64 {
         let gives_way = self.spec.fast_convergence && window < self.w_max;
         let w_max = if gives_way { window * (1.0 + BETA) / 2.0 } else { window };
@@ -266,7 +266,7 @@ impl CubicMemory {
         reduced
     }
 
-    /// t in seconds. A stage that is due begins now.
+    /// t in seconds. A due stage begins now.
     fn time_in_stage(&mut self, now: Time, window: Cwnd) -> f64 {
         let since = match self.stage {
             Stage::Since(since) => since,
@@ -280,7 +280,7 @@ impl CubicMemory {
         now.since(since).seconds()
     }
 
-    /// Figure 2. A window that is already at the plateau or above has none before it.
+    /// Figure 2. A window at or above the plateau starts without a concave part.
     fn begin(&mut self, Cwnd(window): Cwnd) {
         self.is_blind = matches!(self.stage, Stage::DueAtPlateau);
         if self.is_blind {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_reduced_at_288_segments_is_back_after_6_seconds() {
+    fn a_flow_reduced_at_288_segments_recovers_in_6_seconds() {
         // 0.3 * 288 / 0.4 = 216 = 6^3
         let law = reduced_from(288.0).law;
         near(law.memory.k, 6.0);
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_brings_the_window_a_windowth_of_the_way_to_the_curve_a_round_trip_ahead() {
+    fn an_acknowledgement_covers_one_windowth_of_the_distance_to_the_curve_one_rtt_ahead() {
         let mut sender = reduced_from(288.0);
         let before = sender.law.window();
         near(sender.ack_after(3900), before + (284.8 - before) / before);
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn time_stands_still_while_the_application_has_nothing_to_send() {
+    fn time_stops_while_the_application_has_nothing_to_send() {
         let mut sender = reduced_from(288.0);
         sender.window_validated = false;
         sender.ack_after(1000);
@@ -413,7 +413,7 @@ mod tests {
         near(after, before + (240.9404 - before) / before);
     }
 
-    /// In whole segments: in congestion avoidance since time 0, reduced from `window`, with a first segment acknowledged.
+    /// With whole segments: in congestion avoidance since time 0, reduced from `window`, with a first segment acknowledged.
     fn reduced_in_whole_segments_from(window: f64) -> ModelSender<Cubic> {
         let spec = CubicSpec { steps: Steps::WholeSegments, ..CubicSpec::default() };
         let mut sender =
@@ -423,7 +423,7 @@ mod tests {
         sender
     }
 
-    /// How many more segments have to be acknowledged, one by one and now, for the window to grow, which it does by one.
+    /// Number of segments that have to be acknowledged individually now until the window grows by one.
     fn acked_until_growth(sender: &mut ModelSender<Cubic>) -> u32 {
         let before = sender.law.window();
         let acked = (1..1000).find(|_| sender.ack(1) > before).unwrap_or_default();
@@ -432,27 +432,27 @@ mod tests {
     }
 
     #[test]
-    fn in_whole_segments_a_segment_comes_when_a_window_over_the_distance_is_acknowledged() {
+    fn in_whole_segments_the_window_grows_when_a_window_over_the_distance_is_acknowledged() {
         // 166 -> 116; (166 - 116) / 0.4 = 5^3
         let mut sender = reduced_in_whole_segments_from(166.0);
         assert_eq!((sender.law.window(), sender.law.memory.k), (116.0, 5.0));
-        // W_cubic(0.1) = 166 - 0.4 * 4.9^3 = 118.94, 47 whole segments from 166; 116 / 3 = 38.67, one of which was acknowledged.
+        // W_cubic(0.1) = 166 - 0.4 * 4.9^3 = 118.94, 47 whole segments from 166; 116 / 3 = 38.67, of them one already acknowledged.
         assert_eq!(acked_until_growth(&mut sender), 38);
         // W_cubic(3) = 162.8, three whole ones from 166; 117 / 46 = 2.54
         sender.wait(2900);
         assert_eq!(acked_until_growth(&mut sender), 3);
-        // W_cubic(9) = 191.6; 118 / 73 = 1.6, but one for every two is the most.
+        // W_cubic(9) = 191.6; 118 / 73 = 1.6, but one for every two is the maximum.
         sender.wait(6000);
         assert_eq!((acked_until_growth(&mut sender), sender.ack(7)), (2, 122.0));
     }
 
     #[test]
-    fn in_whole_segments_a_path_of_which_nothing_is_known_is_probed_by_a_segment_for_twenty() {
+    fn in_whole_segments_an_unknown_path_is_probed_by_one_segment_per_twenty() {
         let spec = CubicSpec { steps: Steps::WholeSegments, ..CubicSpec::default() };
         let start = Start { window: 100.0, ssthresh: 100.0, ..Start::default() };
         let mut sender = ModelSender::new(Cubic::new(&spec, start)).with_round_trip(100);
         assert_eq!([19, 1, 20, 20].map(|acked| sender.ack(acked)), [100.0, 101.0, 102.0, 103.0]);
-        // Once a loss has told of it, the curve is followed: 103 -> 72, K = cbrt(31 / 0.4) = 4.26 s, W_cubic(0.1) 28.8 from 103; 72 / 3 = 24.
+        // After a loss the curve is followed: 103 -> 72, K = cbrt(31 / 0.4) = 4.26 s, W_cubic(0.1) 28.8 from 103; 72 / 3 = 24.
         sender.lose(103);
         assert_eq!([23, 1].map(|acked| sender.ack(acked)), [72.0, 73.0]);
     }
@@ -469,7 +469,7 @@ mod tests {
 
     #[test]
     fn in_whole_segments_aimd_never_becomes_as_fast_as_reno() {
-        // 10 -> 7: the curve is 2.56 from its plateau and asks for 7 / (8 - 7) = 7; AIMD, 0.9 / 1.7 / 7 more each time, is slower.
+        // 10 -> 7: the curve is 2.56 from its plateau and requires 7 / (8 - 7) = 7; AIMD, 0.9 / 1.7 / 7 more each time, is slower.
         let mut sender = reduced_in_whole_segments_from(10.0);
         assert_eq!(acked_until_growth(&mut sender), 6);
         sender.law.memory.w_est = 20.0;
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn in_whole_segments_thresholds_are_whole_and_of_the_window() {
+    fn in_whole_segments_thresholds_are_whole_and_derived_from_the_window() {
         let mut sender = reduced_in_whole_segments_from(9.5);
         assert_eq!((sender.law.window(), sender.law.ssthresh()), (6.0, 6.0));
         assert_eq!((sender.time_out(1), sender.law.ssthresh()), (1.0, 4.0));
@@ -488,7 +488,7 @@ mod tests {
         assert_eq!(sender.law.window(), 1.0);
     }
 
-    /// Sections 4.1 to 4.8 as they stand, by their names, in seconds and segments.
+    /// Sections 4.1 to 4.8 literally, with their names, in seconds and segments.
     struct Literal {
         cwnd: f64,
         ssthresh: f64,
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn on_random_losses_and_marks_the_window_is_what_the_rfc_says() {
+    fn on_random_losses_and_marks_the_window_matches_the_rfc() {
         for seed in 0..50 {
             let stream = Stream::new(Entity { seed, name: "cubic", index: 0 }, Purpose::Policy);
             let mut real = sender(20.0, true);
@@ -566,13 +566,13 @@ mod tests {
                         (literal.cwnd, literal.after_timeout) = (literal.ssthresh, false);
                     }
                     4..8 => {
-                        // Figure 5: for ECE the window, not the threshold, goes down to one segment.
+                        // Figure 5: for ECE the window may go down to one segment, the threshold may not.
                         real.mark(flight);
                         literal.reduce(f64::from(flight));
                         (literal.cwnd, literal.after_timeout) = ((f64::from(flight) * 0.7).max(1.0), false);
                     }
                     _ => {
-                        // In slow start one at a time: how several pass the threshold is not this section's business.
+                        // One at a time in slow start: this section does not define how several pass the threshold.
                         let acked = if literal.cwnd < literal.ssthresh { 1 } else { 1 + (draw >> 20) as u32 % 2 };
                         real.wait(1 + (draw >> 32) % 20);
                         real.ack(acked);

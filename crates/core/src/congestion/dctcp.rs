@@ -1,11 +1,11 @@
-//! Data Center TCP: what marks take of a window is in proportion to the share of its segments that were marked, so that a shallow threshold holds
-//! queues short without emptying them (RFC 8257).
+//! Data Center TCP: marks reduce the window in proportion to the fraction of marked segments, so that a low threshold keeps queues short
+//! without emptying them (RFC 8257).
 //!
-//! Differs: the sender hears an accurate count of marked packets, as RFC 9768 has it, instead of working it out from the echoes of a receiver by section
-//! 3.2; and it counts segments where the RFC counts bytes. The reduction itself comes once per window, with the echo, as section 3.3 has it,
-//! and leaves two segments, as in Linux: a single one would wait for the delayed acknowledgement. Acknowledgements that carry the echo, which lasts until
-//! the receiver hears of the reduction, do not open the window (RFC 3168 section 6.1.2); models have it grow in every round trip, and where most of them
-//! bring a mark its windows are about half as large as theirs.
+//! Differs: the sender receives an accurate count of marked packets, as in RFC 9768, instead of deriving it from the echoes of a receiver
+//! according to section 3.2; and it counts segments where the RFC counts bytes. The reduction itself occurs once per window, with the echo,
+//! as in section 3.3, and keeps at least two segments, as in Linux, because a single one would wait for the delayed acknowledgement.
+//! Acknowledgements with the echo, which lasts until the receiver is notified of the reduction, do not open the window (RFC 3168 section
+//! 6.1.2). Models let it grow in every RTT; where most acknowledgements carry a mark, the window is about half of theirs.
 
 use super::support::beside::Beside;
 use super::{Ack, Cause, Congestion, Controller, Start, Subscriptions};
@@ -28,7 +28,7 @@ member! {
 
 impl Settings for DctcpSpec {
     fn check(&self) -> Vec<Misfit> {
-        let silent = || Misfit::error(&["gain"], "an estimate that never changes", "above 0, at most 1");
+        let silent = || Misfit::error(&["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1");
         (self.gain <= 0.0).then(silent).into_iter().collect()
     }
 
@@ -39,15 +39,15 @@ impl Settings for DctcpSpec {
 
 pub type Dctcp = Beside<DctcpMemory>;
 
-/// In segments, by the RFC's names.
+/// In segments, with the names of the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct DctcpMemory {
     ssthresh: f64,
     alpha: f64,
     gain: f64,
-    /// Acknowledged so far, where the RFC has SND.UNA.
+    /// Segments acknowledged, where the RFC has SND.UNA.
     acked: u64,
-    /// When this much is, the window of data is over.
+    /// The observation window ends when this many are acknowledged.
     window_end: u64,
     acked_of_window: u32,
     marked_of_window: u32,
@@ -174,7 +174,7 @@ mod tests {
         ModelSender::new(Dctcp::new(&DctcpSpec::default(), start))
     }
 
-    /// Acknowledgements of a segment each, with so many in flight; of the first `marked` each tells of a mark.
+    /// Acknowledgements of one segment each, with this many in flight; the first `marked` of them carry a mark.
     fn acks(sender: &mut ModelSender<Dctcp>, count: u32, marked: u32, in_flight: u32) {
         for number in 0..count {
             let signal = Signal { marks: u32::from(number < marked), ..Signal::default() };
@@ -188,12 +188,12 @@ mod tests {
     }
 
     #[test]
-    fn alpha_moves_by_a_sixteenth_of_the_difference_once_a_window() {
+    fn alpha_moves_by_a_sixteenth_of_the_difference_once_per_window() {
         let mut sender = sender(10.0);
         // The first acknowledgement is beyond WindowEnd, which is SND.UNA at the start: 1 - 1/16.
         acks(&mut sender, 1, 0, 10);
         assert_eq!(sender.law.memory.alpha, 0.9375);
-        // Ten were in flight then; nine acknowledgements more complete them, and the next is beyond: four of ten are marked.
+        // Ten were in flight then; nine more acknowledgements complete them, and the next is beyond: four of ten are marked.
         acks(&mut sender, 9, 4, 10);
         assert_eq!(sender.law.memory.alpha, 0.9375);
         acks(&mut sender, 1, 0, 10);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_takes_half_of_alpha_and_a_loss_half() {
+    fn a_mark_removes_half_of_alpha_and_a_loss_one_half() {
         let mut sender = sender(40.0);
         sender.law.memory.alpha = 0.25;
         assert_eq!((sender.mark(40), sender.law.ssthresh()), (35.0, 35.0));
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn without_marks_alpha_goes_to_nothing_and_growth_is_renos() {
+    fn without_marks_alpha_decays_and_growth_is_that_of_reno() {
         let mut sender = sender(20.0);
         sender.in_flight = 20;
         for _ in 0..16 {

@@ -1,4 +1,4 @@
-//! A window that never changes, and a rate if one is given: the smallest controller, and the sender of the window-limited rate formula.
+//! A constant window, with an optional rate: the smallest controller, and the sender of the window-limited rate formula.
 
 use super::{Ack, Congestion, Controller, Start};
 use crate::primitives::units::{Cwnd, Rate};
@@ -26,7 +26,7 @@ impl Settings for FixedSpec {
 #[repr(C)]
 pub struct Fixed {
     window: f64,
-    /// Bit/s.
+    /// Pacing rate in bit/s.
     pacing: Option<NonZeroU64>,
 }
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_keeps_the_rate_that_it_was_given() {
+    fn it_keeps_the_configured_rate() {
         let start = Start { window: 8.0, ..Start::default() };
         let rate = Rate(5_000_000);
         assert_eq!(Fixed::new(&FixedSpec { rate: Some(rate) }, start).pacing(), Some(rate));

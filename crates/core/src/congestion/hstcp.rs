@@ -1,8 +1,8 @@
-//! HighSpeed TCP: the larger the window, the faster it grows and the less of it a loss takes, so that a large window needs no incredibly
-//! small loss rate; up to `low_window` it is Reno (RFC 3649).
+//! HighSpeed TCP: a larger window grows faster and is reduced less by a loss, so that a large window does not require an extremely low loss
+//! rate; up to `low_window` it is Reno (RFC 3649).
 //!
-//! Differs: a loss takes its share of what was in flight (RFC 5681 equation (4)) where the RFC says the window, which may not have been
-//! used. Limited slow start (RFC 3742) is a document of its own and is not here.
+//! Differs: a loss reduces the data in flight (RFC 5681 equation (4)) where the RFC reduces the window, which may not have been used.
+//! Limited slow start (RFC 3742) is a separate document and is not implemented.
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start};
@@ -35,9 +35,9 @@ member! {
 impl Settings for HighSpeedSpec {
     fn check(&self) -> Vec<Misfit> {
         let windows =
-            || Misfit::error(&["low_window", "high_window"], "windows out of order", "`low_window` below `high_window`");
-        let rates = || Misfit::error(&["high_p", "low_p"], "loss rates out of order", "`high_p` above 0 and below `low_p`");
-        let share = || Misfit::error(&["high_decrease"], "a share out of range", "above 0, at most 0.5, which is Reno's");
+            || Misfit::error(&["low_window", "high_window"], "`low_window` is not below `high_window`", "`low_window` below `high_window`");
+        let rates = || Misfit::error(&["high_p", "low_p"], "`high_p` is 0 or not below `low_p`", "`high_p` above 0 and below `low_p`");
+        let share = || Misfit::error(&["high_decrease"], "`high_decrease` is out of range", "above 0, at most 0.5, which is Reno's");
         let windows = (self.low_window >= self.high_window).then(windows);
         let rates = (self.high_p <= 0.0 || self.high_p >= self.low_p).then(rates);
         let share = (self.high_decrease <= 0.0 || self.high_decrease > 0.5).then(share);
@@ -70,18 +70,18 @@ impl HighSpeed {
 }
 
 impl HighSpeedSpec {
-    /// Where a window lies between the low one and the high one, on a logarithmic scale: 0 to 1 between them.
+    /// Position of a window between the low and the high window on a logarithmic scale: 0 to 1 between them.
     fn place(&self, window: Cwnd) -> f64 {
         ln(window.0 / self.low_window) / ln(self.high_window / self.low_window)
     }
 
-    /// b(w), the share that a loss takes.
+    /// b(w), the fraction removed by a loss.
     fn decrease(&self, window: Cwnd) -> f64 {
         let place = self.place(Cwnd(window.0.clamp(self.low_window, self.high_window)));
         0.5 + (self.high_decrease - 0.5) * place
     }
 
-    /// a(w), the segments that a round trip adds: what balances b(w) at the loss rate p(w) of the response function.
+    /// a(w), the increase per RTT in segments that balances b(w) at the loss rate p(w) of the response function.
     fn increase(&self, window: Cwnd) -> f64 {
         if window.0 <= self.low_window {
             return 1.0;
@@ -151,14 +151,14 @@ mod tests {
 
     #[test]
     fn increase_and_decrease_are_those_of_appendix_b() {
-        // Where a(w) reaches the next whole number, and b(w) to two places.
+        // The windows at which a(w) reaches the next whole number, and b(w) to two decimals.
         let rows = [(118.0, 2.0, 0.44), (221.0, 3.0, 0.41), (347.0, 4.0, 0.38), (495.0, 5.0, 0.37), (1058.0, 8.0, 0.33)];
         let spec = HighSpeedSpec::default();
         for (window, increase, decrease) in rows {
             let found = (spec.increase(Cwnd(window)).floor(), (100.0 * spec.decrease(Cwnd(window))).round() / 100.0);
             assert_eq!(found, (increase, decrease), "{window}");
         }
-        // The RFC: 72 segments a round trip and a tenth at 83,000.
+        // The RFC: 72 segments per RTT and a tenth at 83,000.
         assert_eq!(spec.increase(Cwnd(83_000.0)).floor(), 72.0);
         assert!((spec.decrease(Cwnd(83_000.0)) - 0.1).abs() < 1e-12);
     }

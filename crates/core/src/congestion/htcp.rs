@@ -1,10 +1,9 @@
-//! H-TCP: the increase grows with the time since the last loss, so that a path that loses seldom is filled soon; and a loss takes
-//! no more than empties the queue (Leith and Shorten, H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths,
+//! H-TCP: the increase grows with the time since the last loss, so that a path with rare losses is filled soon; and a loss removes only the
+//! queued part of the window (Leith and Shorten, H-TCP: TCP Congestion Control for High Bandwidth-Delay Product Paths,
 //! draft-leith-tcp-htcp-06; H-TCP: TCP for high-speed and long-distance networks, PFLDnet 2004).
 //!
-//! Differs: the throughput before a loss is what was in flight over the last round trip. With scaling by the round trip no
-//! increase falls below Reno's. What a loss reduces is the part of the window that was in flight, and time without anything to
-//! send does not count.
+//! Differs: the throughput before a loss is the data in flight over the last RTT. With RTT scaling no increase falls below Reno's. A loss
+//! reduces the part of the window that was in flight, and idle time does not count.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
@@ -34,12 +33,12 @@ impl Settings for HTcpSpec {
     }
 }
 
-/// What a loss leaves at least and at most, and the change of throughput from which it is the least.
+/// Minimum and maximum fraction kept by a loss, and the change of throughput above which the minimum applies.
 const BETA_MIN: f64 = 0.5;
 const BETA_MAX: f64 = 0.8;
 const DELTA_B: f64 = 0.2;
 
-/// The round trip for which the increase is not scaled, and the bounds of scaling.
+/// RTT at which the increase is not scaled, and the bounds of scaling.
 const REFERENCE_S: f64 = 0.1;
 const SCALES: (f64, f64) = (0.1, 2.0);
 
@@ -48,17 +47,17 @@ pub type HTcp = LossBased<HTcpLaw>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HTcpLaw {
     spec: HTcpSpec,
-    /// The last loss; before one, where congestion avoidance began.
+    /// Time of the last loss; before one, the start of congestion avoidance.
     since: Option<Time>,
-    /// What the next loss leaves, as the last one said.
+    /// Fraction kept by the next loss, as determined at the last one.
     beta: f64,
     /// B: segments per second before the last loss.
     throughput: f64,
     last_rtt: Span,
-    /// Since the last loss.
+    /// RTTs since the last loss.
     rtt_min: Span,
     rtt_max: Span,
-    /// K of the scaling, by the shortest round trip of the flow.
+    /// K of the scaling, from the minimum RTT of the flow.
     scale: f64,
     shortest: Span,
 }
@@ -81,14 +80,14 @@ impl HTcp {
 }
 
 impl HTcpLaw {
-    /// alpha(Delta), before it is made to fit what a loss takes.
+    /// alpha(Delta), before adaptation to beta.
     fn alpha(&mut self, now: Time) -> f64 {
         let since = *self.since.get_or_insert(now);
         let beyond = now.since(since + self.spec.delta_l).seconds();
         if beyond <= 0.0 { 1.0 } else { (self.scale * (1.0 + 10.0 * beyond + 0.25 * beyond * beyond)).max(1.0) }
     }
 
-    /// The share that a loss leaves, where the throughput is about that before the one before it.
+    /// Computes the fraction kept by a loss, which is adaptive if the throughput is close to that at the previous loss.
     fn adapt(&mut self, throughput: f64) {
         let changed = (throughput - self.throughput).abs() > DELTA_B * self.throughput;
         let share = self.rtt_min.0 as f64 / self.rtt_max.0.max(1) as f64;
@@ -114,7 +113,7 @@ impl Avoidance for HTcpLaw {
         }
     }
 
-    /// 2 (1 - beta) alpha: what keeps pace with a loss that takes half and an increase of alpha.
+    /// 2 (1 - beta) alpha: as fast as an increase of alpha with a reduction by half.
     fn increase(&mut self, ack: &Ack, _: Cwnd) -> f64 {
         2.0 * (1.0 - self.beta) * self.alpha(ack.now)
     }
@@ -145,7 +144,7 @@ mod tests {
         ModelSender::new(HTcp::new(&spec, Start { window: 1000.0, ssthresh: 2.0, ..Start::default() })).with_round_trip(100)
     }
 
-    /// What a window would add if it were acknowledged now.
+    /// Increase per window if it were acknowledged now.
     fn increase(sender: &mut ModelSender<HTcp>) -> f64 {
         let window = sender.law.window;
         (sender.ack(1) - window) * window
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn for_a_second_after_a_loss_it_is_reno_and_then_the_increase_grows_with_the_square_of_time() {
+    fn it_is_reno_for_a_second_after_a_loss_and_then_grows_with_the_square_of_time() {
         let mut sender = sender(HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() });
         assert_eq!(sender.lose(1000), 500.0);
         sender.wait(1000);
@@ -165,16 +164,16 @@ mod tests {
         sender.wait(2000);
         // 1 + 10 * 2 + 0.25 * 4
         near(increase(&mut sender), 22.0);
-        // A loss begins anew.
+        // A loss restarts the growth.
         sender.lose(500);
         sender.wait(900);
         near(increase(&mut sender), 1.0);
     }
 
     #[test]
-    fn with_a_steady_throughput_a_loss_leaves_the_shortest_round_trip_over_the_longest() {
+    fn with_a_steady_throughput_a_loss_keeps_the_minimum_rtt_over_the_maximum() {
         let mut sender = sender(HTcpSpec::default());
-        // 1000 in 160 ms are more than nothing before; 500 in 160 ms are half of that.
+        // 1000 in 160 ms differ from zero before; 500 in 160 ms are half of that.
         let mut lose = |window: f64, shortest: u64| {
             sender.measure(shortest);
             sender.measure(160);
@@ -182,7 +181,7 @@ mod tests {
             sender.lose(window as u32)
         };
         assert_eq!((lose(1000.0, 100), lose(500.0, 100)), (500.0, 250.0));
-        // A fifth more is the same still: 100 / 160. No less than half and no more than 0.8 is left.
+        // A change of a fifth counts as unchanged: 100 / 160. At least half and at most 0.8 is kept.
         near(lose(600.0, 100), 375.0);
         near(lose(600.0, 70), 300.0);
         near(lose(600.0, 155), 480.0);
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_increase_is_in_proportion_to_the_round_trip() {
+    fn the_increase_is_proportional_to_the_rtt() {
         for (milliseconds, expected) in [(100, 11.0), (50, 5.5), (4, 1.1), (400, 22.0)] {
             let spec = HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() };
             let law = HTcp::new(&spec, Start { window: 1000.0, ssthresh: 2.0, ..Start::default() });
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_no_time_without_losses() {
+    fn idle_time_does_not_count_as_time_since_a_loss() {
         use crate::congestion::Controller;
         let mut sender = sender(HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() });
         near(increase(&mut sender), 1.0);

@@ -1,11 +1,11 @@
-//! Hybla: a flow with a long round trip opens its window as fast in time as one of 25 ms would, so that its rate does not depend
-//! on the round trip (Caini and Firrincieli, TCP Hybla: a TCP Enhancement for Heterogeneous Networks, International Journal of
-//! Satellite Communications and Networking 22(5), 2004).
+//! Hybla: a flow with a long RTT opens its window at the rate of a flow with 25 ms, so that its throughput does not depend on the RTT
+//! (Caini and Firrincieli, TCP Hybla: a TCP Enhancement for Heterogeneous Networks, International Journal of Satellite Communications and
+//! Networking 22(5), 2004).
 //!
-//! Differs: the round trip is the shortest measured, for queues would make the flow faster. The initial window is the flow's own
-//! and not multiplied by rho. In slow start an acknowledged segment opens the window by no more than `start_limit`, an
-//! acknowledgement by no more than was in flight, and in congestion avoidance by no more than it acknowledges; the paper sets no
-//! bounds. Pacing, SACK and timestamps, which it asks for, are the sender's.
+//! Differs: the RTT is the minimum measured one, because queueing would make the flow faster. The initial window is that of the flow and is
+//! not multiplied by rho. In slow start an acknowledged segment opens the window by at most `max_slow_start_increment`, and an acknowledgement by at
+//! most the data in flight; in congestion avoidance by at most the acknowledged data; the paper has no bounds. Pacing, SACK and timestamps,
+//! which it recommends, are settings of the sender.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
@@ -23,25 +23,25 @@ member! {
         rtt_0: Span = Span::from_millis(25) => ABOVE_ZERO,
         /// Maximum window increase per acknowledged segment in slow start, in segments. The increase of the paper, 2^rho - 1, is 15 at four
         /// times `rtt_0` and about a million at twenty times.
-        start_limit: f64 = 15.0 => Kind::Segments { least: 1.0, most: 1000.0 },
+        max_slow_start_increment: f64 = 15.0 => Kind::Segments { least: 1.0, most: 1000.0 },
     }
 }
 
-/// Of a path of 25 ms rho is 25 then, and a round trip adds 625 segments.
+/// On a path of 25 ms, rho is 25 then, and the increase is 625 segments per RTT.
 const LEAST_RTT_0: Span = Span::from_millis(1);
 
 impl Settings for HyblaSpec {
     fn check(&self) -> Vec<Misfit> {
         let tiny = || {
             let message =
-                "the shorter `rtt_0`, the more a round trip adds: over paths of some milliseconds windows double until a loss";
+                "a short `rtt_0` causes a large increase per RTT: on paths of a few milliseconds windows double until a loss";
             Misfit::warning(&["rtt_0"], message, "1 ms or more; the paper has 25 ms")
         };
         (self.rtt_0 < LEAST_RTT_0).then(tiny).into_iter().collect()
     }
 
     fn samples() -> Vec<HyblaSpec> {
-        vec![HyblaSpec::default(), HyblaSpec { rtt_0: Span::from_micros(100), start_limit: 40.0 }]
+        vec![HyblaSpec::default(), HyblaSpec { rtt_0: Span::from_micros(100), max_slow_start_increment: 40.0 }]
     }
 }
 
@@ -51,7 +51,7 @@ pub type Hybla = LossBased<HyblaLaw>;
 pub struct HyblaLaw {
     spec: HyblaSpec,
     shortest: Span,
-    /// The round trip over RTT_0, at least 1; and what a segment opens in slow start, 2^rho - 1 if that is not too much.
+    /// The RTT over RTT_0, at least 1; and the increase per segment in slow start, 2^rho - 1 up to the limit.
     rho: f64,
     start: f64,
 }
@@ -73,20 +73,20 @@ impl Avoidance for HyblaLaw {
         if measured.sample < self.shortest {
             self.shortest = measured.sample;
             self.rho = (self.shortest.0 as f64 / self.spec.rtt_0.0.max(1) as f64).max(1.0);
-            self.start = (pow(2.0, self.rho) - 1.0).min(self.spec.start_limit);
+            self.start = (pow(2.0, self.rho) - 1.0).min(self.spec.max_slow_start_increment);
         }
     }
 
-    /// 2^rho - 1 for each acknowledged segment.
+    /// 2^rho - 1 per acknowledged segment.
     fn start(&self) -> f64 {
         self.start
     }
 
-    fn start_limit(&self) -> f64 {
-        self.spec.start_limit
+    fn max_slow_start_increment(&self) -> f64 {
+        self.spec.max_slow_start_increment
     }
 
-    /// rho^2 / w for each acknowledged segment.
+    /// rho^2 / w per acknowledged segment.
     fn increase(&mut self, _: &Ack, _: Cwnd) -> f64 {
         self.rho * self.rho
     }
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_to_keep_pace_with_that_no_path_has_is_warned_of() {
+    fn an_unrealistically_short_reference_rtt_causes_a_warning() {
         let keys =
             |rtt_0| HyblaSpec { rtt_0, ..HyblaSpec::default() }.check().into_iter().map(|misfit| misfit.keys).collect::<Vec<_>>();
         assert_eq!(keys(Span::from_millis(1)), Vec::<&[&str]>::new());
@@ -117,22 +117,22 @@ mod tests {
     }
 
     #[test]
-    fn with_four_times_the_round_trip_a_window_adds_sixteen_segments() {
+    fn with_four_times_the_reference_rtt_a_window_adds_sixteen_segments() {
         assert_eq!((sender(64.0, 2.0, 25).ack(1), sender(64.0, 2.0, 100).ack(1)), (64.0 + 1.0 / 64.0, 64.25));
         assert_eq!(sender(64.0, 2.0, 5).ack(1), 64.0 + 1.0 / 64.0);
     }
 
     #[test]
     fn in_slow_start_a_segment_opens_two_to_the_rho_less_one() {
-        // In a round trip of four times 25 ms the window becomes 2^4 times as large.
+        // In an RTT of four times 25 ms the window grows by a factor of 2^4.
         assert_eq!((sender(64.0, 1000.0, 100).ack(1), sender(64.0, 1000.0, 50).ack(1)), (79.0, 67.0));
-        // No more than the limit, or than what was in flight, and up to the threshold.
+        // At most the limit or the data in flight, and up to the threshold.
         assert_eq!(sender(64.0, 1000.0, 600).ack(1), 79.0);
         assert_eq!((sender(8.0, 1000.0, 100).ack(1), sender(64.0, 70.0, 100).ack(1)), (16.0, 70.0));
     }
 
     #[test]
-    fn the_shortest_round_trip_counts_and_a_loss_takes_half() {
+    fn the_minimum_rtt_applies_and_a_loss_halves_the_window() {
         let mut sender = sender(64.0, 2.0, 100);
         sender.measure(200);
         sender.measure(50);

@@ -1,9 +1,8 @@
-//! Illinois: losses say whether the window grows or shrinks, and the average queueing delay by how much: without a queue ten
-//! segments more in a round trip and an eighth less at a loss, with a full one 0.3 and half (Liu, Basar and Srikant,
-//! TCP-Illinois: A Loss- and Delay-Based Congestion Control Algorithm for High-Speed Networks, Performance Evaluation 65(6-7),
-//! 2008).
+//! Illinois: losses determine whether the window grows or shrinks, and the average queueing delay determines by how much: ten segments more
+//! per RTT and an eighth less at a loss without a queue, 0.3 and one half with a full one (Liu, Basar and Srikant, TCP-Illinois: A Loss-
+//! and Delay-Based Congestion Control Algorithm for High-Speed Networks, Performance Evaluation 65(6-7), 2008).
 //!
-//! Differs: what a loss reduces is the part of the window that was in flight.
+//! Differs: a loss reduces the part of the window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::round::Round;
@@ -14,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 const INCREASE: Kind = Kind::Segments { least: 0.0, most: 1e3 };
 
-// All are the paper's, by its names.
+// All values and names are from the paper.
 member! {
     /// The average queueing delay determines the window increase and the reduction after a loss.
     Illinois = "illinois", "Liu, Basar and Srikant, Performance Evaluation 65(6-7), 2008";
@@ -44,10 +43,10 @@ member! {
 impl Settings for IllinoisSpec {
     fn check(&self) -> Vec<Misfit> {
         let IllinoisSpec { alpha_min, alpha_max, beta_min, beta_max, eta_1, eta_2, eta_3, .. } = *self;
-        let still = || Misfit::error(&["alpha_min"], "a window that never opens", "above 0");
+        let still = || Misfit::error(&["alpha_min"], "`alpha_min` of 0 never opens the window", "above 0");
         let increases = || Misfit::error(&["alpha_max"], "`alpha_max` is below `alpha_min`", format!("at least {alpha_min}"));
-        let shares = || Misfit::error(&["beta_min", "beta_max"], "shares out of order", "0 < `beta_min` <= `beta_max` < 1");
-        let delays = || Misfit::error(&["eta_2", "eta_1", "eta_3"], "delays out of order", "`eta_1` <= `eta_2` < `eta_3`");
+        let shares = || Misfit::error(&["beta_min", "beta_max"], "`beta_min` and `beta_max` are out of order", "0 < `beta_min` <= `beta_max` < 1");
+        let delays = || Misfit::error(&["eta_2", "eta_1", "eta_3"], "`eta_1`, `eta_2` and `eta_3` are out of order", "`eta_1` <= `eta_2` < `eta_3`");
         let still = (alpha_min <= 0.0).then(still);
         let increases = (alpha_max < alpha_min).then(increases);
         let shares = (beta_min <= 0.0 || beta_min > beta_max || beta_max >= 1.0).then(shares);
@@ -69,14 +68,14 @@ pub struct IllinoisLaw {
     spec: IllinoisSpec,
     alpha: f64,
     beta: f64,
-    /// The shortest and the longest of all round trips, in seconds.
+    /// Minimum and maximum of all RTTs, in seconds.
     base: f64,
     longest: f64,
     round: Round,
-    /// Of the samples of this round trip, in seconds.
+    /// Sum of this RTT's samples, in seconds.
     sum: f64,
     samples: u32,
-    /// Round trips in a row with little delay.
+    /// Number of consecutive RTTs with low delay.
     calm: u32,
 }
 
@@ -98,7 +97,7 @@ impl Illinois {
 }
 
 impl IllinoisSpec {
-    /// f_1, with kappa_1 and kappa_2 such that it falls from alpha_max at d_1 to alpha_min at d_m. Shares of d_m.
+    /// f_1, with kappa_1 and kappa_2 such that it falls from alpha_max at d_1 to alpha_min at d_m. `delay` is a fraction of d_m.
     fn increase(&self, delay: f64) -> f64 {
         let IllinoisSpec { alpha_min, alpha_max, eta_1, .. } = *self;
         if delay <= eta_1 || alpha_max <= alpha_min {
@@ -109,7 +108,7 @@ impl IllinoisSpec {
         kappa_1 / (kappa_2 + delay)
     }
 
-    /// f_2: from beta_min up to d_2 to beta_max from d_3 on. Shares of d_m.
+    /// f_2: from beta_min up to d_2 to beta_max from d_3 on. `delay` is a fraction of d_m.
     fn decrease(&self, delay: f64) -> f64 {
         let IllinoisSpec { beta_min, beta_max, eta_2, eta_3, .. } = *self;
         match delay {
@@ -121,7 +120,7 @@ impl IllinoisSpec {
 }
 
 impl IllinoisLaw {
-    /// Once in a round trip, by d_a over d_m.
+    /// Once per RTT, from d_a over d_m.
     fn judge(&mut self) {
         let largest = self.longest - self.base;
         let average = self.sum / f64::from(self.samples) - self.base;
@@ -131,7 +130,7 @@ impl IllinoisLaw {
             self.calm = 0;
             self.alpha = self.spec.increase(delay);
         } else if self.alpha < self.spec.alpha_max {
-            // A short calm may be one in which others have backed off too.
+            // A short period of low delay may be one in which other flows have backed off too.
             self.calm += 1;
             if self.calm >= self.spec.theta {
                 self.alpha = self.spec.alpha_max;
@@ -172,7 +171,7 @@ impl Avoidance for IllinoisLaw {
         (1.0 - if window < self.spec.w_thresh { 0.5 } else { self.beta }) * window
     }
 
-    /// As Reno until delays are known again.
+    /// Behaves as Reno until delays are known again.
     fn restart(&mut self, now: Time) {
         (self.alpha, self.beta) = (1.0, 0.5);
         (self.sum, self.samples, self.calm) = (0.0, 0, 0);
@@ -196,7 +195,7 @@ mod tests {
         sender
     }
 
-    /// A second later, an acknowledgement with this round trip, which is the average of its round.
+    /// An acknowledgement with this RTT, which is the average of its round, one second later.
     fn round(sender: &mut ModelSender<Illinois>, milliseconds: u64) -> (f64, f64) {
         sender.round_trip = Some(Span::from_millis(milliseconds));
         sender.wait(1000);
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn without_delay_a_window_adds_ten_segments_and_a_loss_takes_an_eighth() {
+    fn without_delay_a_window_adds_ten_segments_and_a_loss_removes_an_eighth() {
         let mut sender = sender();
         assert_eq!((sender.ack(1), sender.lose(100)), (100.1, 0.875 * 100.1));
     }
@@ -226,9 +225,9 @@ mod tests {
     }
 
     #[test]
-    fn the_average_delay_of_a_round_trip_sets_both() {
+    fn the_average_delay_of_an_rtt_determines_both() {
         let mut sender = sender();
-        // The largest delay is 100 ms from here on.
+        // The maximum delay is 100 ms from here on.
         round(&mut sender, 200);
         // kappa_1 = 0.99 * 3 / 9.7, kappa_2 = 0.99 * 0.3 / 9.7 - 0.01; 45 ms are 0.45.
         let (kappa_1, kappa_2) = (0.99 * 3.0 / 9.7, 0.99 * 0.3 / 9.7 - 0.01);
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn only_after_five_calm_round_trips_the_increase_is_the_largest_again() {
+    fn only_after_five_rtts_with_low_delay_the_increase_returns_to_the_maximum() {
         let mut sender = sender();
         round(&mut sender, 200);
         let calm: Vec<f64> = (0..5).map(|_| round(&mut sender, 100).0).collect();

@@ -1,12 +1,12 @@
-//! LEDBAT: background transport that adds no more than TARGET to the delay of a path, and gives way to others, whose queues are
-//! longer (RFC 6817).
+//! LEDBAT: background transport that adds at most TARGET to the delay of a path, and yields to other traffic, which builds longer queues
+//! (RFC 6817).
 //!
-//! Delays are those of the way there: the receiver measures them, and acknowledgements bring them back, so that a queue on the way back
-//! counts for nothing. Both ends have one clock here; those of the RFC need not agree, for the base delay has their offset in it, too.
+//! Delays are one-way delays on the forward path. The receiver measures them and acknowledgements return them, so a queue on the return
+//! path has no effect. Both ends share one clock here; those of the RFC need not agree, because the base delay includes their offset.
 //!
-//! Differs: an acknowledgement of several segments tells the least of their delays, not each of them. The base delay is the same, and
-//! CURRENT_FILTER counts acknowledgements. A silence of some minutes forgets the base delays of as many, of which the RFC's rollover forgets one.
-//! A window below MIN_CWND grows to it as in slow start, which there is none of otherwise.
+//! Differs: an acknowledgement of several segments reports the minimum of their delays, not each of them. The base delay is the same, and
+//! CURRENT_FILTER counts acknowledgements. An idle time of several minutes discards the base delays of as many minutes, whereas the RFC's
+//! rollover discards one. A window below MIN_CWND grows to it as in slow start, which does not exist otherwise.
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
@@ -38,18 +38,18 @@ member! {
 
 const MOST_MINUTES: usize = 20;
 const MOST_DELAYS: usize = 16;
-/// What may be sent of a path of which nothing is known (RFC 6928): more, kept whatever the delay, is no background.
+/// Initial window for an unknown path (RFC 6928). A larger window that is kept at any delay is not background traffic.
 const MOST_MIN_CWND: f64 = 10.0;
 const MINUTE: Span = Span::from_millis(60_000);
 
 impl Settings for LedbatSpec {
     fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["gain"], "a window that never changes", "above 0");
-        let rfc = || Misfit::warning(&["target"], "a delay above what RFC 6817 allows", "at most 100 ms");
-        let gain = || Misfit::warning(&["gain"], "a gain above what RFC 6817 allows", "at most 1");
+        let still = || Misfit::error(&["gain"], "`gain` of 0 never changes the window", "above 0");
+        let rfc = || Misfit::warning(&["target"], "`target` exceeds the limit of RFC 6817", "at most 100 ms");
+        let gain = || Misfit::warning(&["gain"], "`gain` exceeds the limit of RFC 6817", "at most 1");
         let stays = || {
             let message =
-                format!("a flow that keeps {} segments under way whatever the delay gives way to nobody", self.min_cwnd);
+                format!("a flow that keeps {} segments in flight at any delay does not yield to other traffic", self.min_cwnd);
             Misfit::warning(&["min_cwnd"], message, format!("at most {MOST_MIN_CWND}; the RFC has 2"))
         };
         let still = (self.gain <= 0.0).then(still);
@@ -68,20 +68,20 @@ impl Settings for LedbatSpec {
 
 pub type Ledbat = Beside<LedbatMemory>;
 
-/// By the RFC's names.
+/// With the names of the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LedbatMemory {
     spec: LedbatSpec,
-    /// base_delays: the least of each minute, the present one at `minute`, in turn.
+    /// base_delays: the minimum of each minute, in a ring with the present one at `minute`.
     base_delays: [Span; MOST_MINUTES],
     minute: u64,
-    /// The least of `base_delays`.
+    /// The minimum of `base_delays`.
     base_delay: Span,
     current_delays: [Span; MOST_DELAYS],
     current: usize,
 }
 
-/// No delay is known.
+/// Marks an unknown delay.
 const UNKNOWN: Span = Span(u64::MAX);
 
 impl Ledbat {
@@ -103,7 +103,7 @@ impl Ledbat {
         let target = target.seconds();
         let off_target = (target - queuing_delay.seconds()) / target;
         let acked = f64::from(ack.counted.0);
-        // As for any law, a window that is not used does not grow (RFC 5681, section 4.1).
+        // As for any controller, an unused window does not grow (RFC 5681, section 4.1).
         let may_grow = ack.window_validated;
         let least = min_cwnd.min(self.window + if may_grow { acked } else { 0.0 });
         if off_target < 0.0 || may_grow {
@@ -167,7 +167,7 @@ impl Controller for Ledbat {
         Subscriptions { one_way_delay: true, ..Subscriptions::default() }
     }
 
-    /// Of each acknowledgement, duplicates as well, and while losses are repaired.
+    /// For every acknowledgement, including duplicates and those during loss recovery.
     fn on_one_way_delay(&mut self, delay: Span, now: Time) {
         self.memory.take_in(delay, now);
     }
@@ -183,7 +183,7 @@ impl Controller for Ledbat {
         self.halve();
     }
 
-    /// Section 2.4.2: as RFC 5681 has it.
+    /// Section 2.4.2, which follows RFC 5681.
     fn on_timeout(&mut self, _: &Congestion) {
         self.window = 1.0;
     }
@@ -206,7 +206,7 @@ mod tests {
     }
 
     fn ack(sender: &mut ModelSender<Ledbat>, milliseconds: u64) -> f64 {
-        // The way back, which takes longer each time, makes no difference.
+        // The return path, which takes longer each time, has no effect.
         sender.round_trip = Some(sender.round_trip.unwrap_or_default() + Span::from_millis(milliseconds));
         sender.law.on_one_way_delay(Span::from_millis(milliseconds), sender.now);
         sender.ack(1)
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_least_window_that_gives_way_to_nobody_is_warned_of() {
+    fn a_minimum_window_that_never_yields_causes_a_warning() {
         let keys = |min_cwnd| {
             LedbatSpec { min_cwnd, ..LedbatSpec::default() }.check().into_iter().map(|misfit| misfit.keys).collect::<Vec<_>>()
         };
@@ -226,9 +226,9 @@ mod tests {
     }
 
     #[test]
-    fn the_window_moves_by_how_far_the_delay_is_off_target() {
+    fn the_window_changes_by_the_deviation_from_the_target() {
         let mut sender = sender(at_once(), 16.0);
-        // Nothing queued; a quarter of 100 ms short of it; as much above it; at it.
+        // Empty queue; a quarter of 100 ms below the target; the same above it; at the target.
         assert_eq!(ack(&mut sender, 50), 16.0625);
         sender.law.window = 16.0;
         assert_eq!(ack(&mut sender, 125), 16.0 + 0.25 / 16.0);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn delays_of_duplicates_count_and_open_nothing() {
+    fn delays_of_duplicates_are_used_and_do_not_open_the_window() {
         let mut sender = sender(at_once(), 16.0);
         ack(&mut sender, 50);
         sender.law.on_one_way_delay(Span::from_millis(150), sender.now);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_four_delays_is_the_present_one() {
+    fn the_minimum_of_four_delays_is_the_current_delay() {
         let mut sender = sender(LedbatSpec::default(), 16.0);
         ack(&mut sender, 50);
         let delays: Vec<f64> = (0..4).map(|_| (ack(&mut sender, 150), sender.law.quantity(1, Time::ZERO)).1).collect();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_delay_is_forgotten_after_ten_minutes() {
+    fn a_base_delay_expires_after_ten_minutes() {
         let mut sender = sender(at_once(), 16.0);
         ack(&mut sender, 50);
         let bases: Vec<f64> = (1..=11)
@@ -267,36 +267,36 @@ mod tests {
             })
             .collect();
         assert_eq!(bases, [[0.05; 9].as_slice(), &[0.08; 2]].concat());
-        // A silence forgets as well.
+        // Idle time discards base delays as well.
         sender.wait(3_600_000);
         ack(&mut sender, 90);
         assert_eq!(sender.law.quantity(0, Time::ZERO), 0.09);
     }
 
     #[test]
-    fn the_window_stays_within_one_segment_of_what_is_in_flight_and_above_two() {
+    fn the_window_stays_within_one_segment_of_the_flight_size_and_at_least_two() {
         let mut sender = sender(at_once(), 16.0);
         sender.in_flight = 15;
         assert_eq!((ack(&mut sender, 50), ack(&mut sender, 50)), (16.0, 16.0));
-        // Less is in flight, whether the delay is below the target or above it.
+        // Less data is in flight, whether the delay is below or above the target.
         sender.in_flight = 9;
         assert_eq!(ack(&mut sender, 50), 10.0);
         sender.in_flight = 4;
         assert_eq!(ack(&mut sender, 175), 5.0);
         sender.in_flight = 15;
-        // Far above the target: (100 - 1950) / 100 over 2.5, which would be less than nothing.
+        // Far above the target: (100 - 1950) / 100 over 2.5, which would be negative.
         sender.law.window = 2.5;
         assert_eq!(ack(&mut sender, 2000), 2.0);
     }
 
     #[test]
-    fn a_loss_halves_it_and_a_timeout_leaves_one_segment() {
+    fn a_loss_halves_the_window_and_a_timeout_sets_it_to_one() {
         let mut sender = sender(at_once(), 16.0);
         assert_eq!(
             (sender.lose(16), sender.lose(8), sender.lose(4), sender.lose(2), sender.time_out(2)),
             (8.0, 4.0, 2.0, 2.0, 1.0)
         );
-        // Until the next acknowledgement, also where the delay is above the target.
+        // Until the next acknowledgement, also if the delay is above the target.
         sender.in_flight = 1;
         assert_eq!(ack(&mut sender, 50), 2.0);
         sender.time_out(2);

@@ -1,9 +1,9 @@
-//! A source of MaxNet: it wants less the higher the largest congestion cost of its path, by an exponential demand function, so that rates are (weighted)
-//! max-min fair (Wydrowski and Zukerman, IEEE Communications Letters 6(11), 2002; Wydrowski, Andrew and Zukerman, "MaxNet: a congestion
-//! control architecture for scalable networks", IEEE Communications Letters 7(10), 2003).
+//! A source of MaxNet: its demand falls exponentially with the largest congestion cost of its path, so that rates are (weighted) max-min
+//! fair (Wydrowski and Zukerman, IEEE Communications Letters 6(11), 2002; Wydrowski, Andrew and Zukerman, "MaxNet: a congestion control
+//! architecture for scalable networks", IEEE Communications Letters 7(10), 2003).
 //!
-//! Differs: all sources have the same demand at a cost, where the second paper divides the cost by the round trip, which is stable whatever it is
-//! but shares by round trips.
+//! Differs: all sources have the same demand at a given cost. The second paper divides the cost by the RTT, which is stable for any RTT but
+//! makes shares depend on RTTs.
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
@@ -28,7 +28,7 @@ member! {
 
 impl Settings for MaxNetSourceSpec {
     fn check(&self) -> Vec<Misfit> {
-        let nothing = || Misfit::error(&["weight"], "it would send nothing", "above 0");
+        let nothing = || Misfit::error(&["weight"], "`weight` of 0 stops all sending", "above 0");
         (self.weight == 0.0).then(nothing).into_iter().collect()
     }
 
@@ -50,7 +50,7 @@ impl Demand for MaxNetSourceSpec {
     const PRICE_MEANING: Meaning = Meaning::Cost;
 
     fn rate(&self, price: f64) -> f64 {
-        // At costs below 0, which a queue may have (`signed`), it wants no more than at 0.
+        // A negative cost, which a queue may have (`signed`), has the same demand as 0.
         self.weight * self.max_rate.0 as f64 * math::exp(-price.clamp(0.0, 100.0))
     }
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn demand_falls_by_the_same_factor_for_each_unit_of_cost() {
+    fn demand_falls_by_the_same_factor_per_unit_of_cost() {
         let spec = MaxNetSourceSpec { max_rate: Rate(1_000_000), weight: 2.0, slow_start: true };
         assert_eq!(spec.rate(0.0), 2e6);
         assert!((spec.rate(1.0) / spec.rate(2.0) - std::f64::consts::E).abs() < 1e-12);

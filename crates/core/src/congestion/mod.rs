@@ -1,5 +1,5 @@
-//! Congestion controllers, one file each, behind one interface. They own the window and, where the law has one, the rate at which it is
-//! sent; loss recovery tells them what happened.
+//! Congestion controllers, one file each, behind one interface. A controller owns the window and, if the algorithm has one, the pacing
+//! rate; loss recovery notifies it of events.
 
 mod support;
 
@@ -35,29 +35,29 @@ pub struct Ack {
     pub now: Time,
     /// Segments that left the network with this acknowledgement.
     pub acked: Segments,
-    /// Segments for which the window opens: those, fewer or none in slow start, or one, as the sender counts
+    /// Segments for which the window opens: `acked`, fewer or none in slow start, or one, depending on how the sender counts
     /// ([`AckCounting`]).
     pub counted: Segments,
-    /// A round-trip sample, where this acknowledgement gave one.
+    /// An RTT sample, if this acknowledgement provided one.
     pub rtt: Option<Span>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
     pub in_flight: Segments,
-    /// The window may open: it is smaller than the receiver's, and used as far as the sender's rule of validation asks.
+    /// Whether the window may open: it is smaller than the receiver's, and used as far as the sender's window validation requires.
     pub window_validated: bool,
-    /// As much of it as the law asked for ([`Subscriptions`]).
+    /// The requested parts of the signal ([`Subscriptions`]).
     pub signal: Signal,
 }
 
 impl Ack {
-    /// Slow start (RFC 5681 section 3.1): the window opens by a segment for each that counts, up to the threshold. Returns by how many, and
-    /// how many are left for congestion avoidance.
+    /// Slow start (RFC 5681 section 3.1): the window opens by one segment per counted segment, up to the threshold. Returns the increase,
+    /// and the number of segments left for congestion avoidance.
     #[inline(always)]
     pub(crate) fn slow_start(&self, law: &impl Controller) -> (f64, f64) {
         in_slow_start(self.counted, law)
     }
 
     #[cfg(test)]
-    /// Of one segment, with the window full.
+    /// An acknowledgement of one segment, with a full window.
     pub(crate) fn of_one(now: Time) -> Ack {
         Ack {
             now,
@@ -80,24 +80,24 @@ fn in_slow_start(counted: Segments, law: &impl Controller) -> (f64, f64) {
     (opens, counted - opens)
 }
 
-/// What a law asks for that most do not. Flows of laws that ask for nothing pay nothing for it.
+/// Information that a controller requests and most do not need. Flows of controllers that request nothing have no cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subscriptions {
     /// An exact count of marks: [`Signal::marks`].
     pub marks: bool,
-    /// To answer them as it counts them: it does not hear of them once per window ([`Controller::on_congestion`]).
+    /// Response to each counted mark: the controller is not notified once per window ([`Controller::on_congestion`]).
     pub answers_marks: bool,
-    /// The prices of the path: [`Signal::price`]. Of packets that travel whole only.
+    /// The prices of the path: [`Signal::price`]. Only for packets that are not cut into cells.
     pub price: bool,
     /// One-way delays: [`Controller::on_one_way_delay`].
     pub one_way_delay: bool,
-    /// Samples of the rate of delivery: [`Signal::delivered_rate`].
+    /// Delivery rate samples: [`Signal::delivered_rate`].
     pub delivered_rate: bool,
-    /// To bound what one acknowledgement releases: [`Controller::release`].
+    /// A limit on the segments released by one acknowledgement: [`Controller::release`].
     pub release: bool,
-    /// Each segment that is lost: [`Controller::on_lost`]. With samples of the rate of delivery.
+    /// Each lost segment: [`Controller::on_lost`]. Includes delivery rate samples.
     pub losses: bool,
-    /// Nothing else than to hear of all acknowledgements: [`Controller::on_other_ack`].
+    /// All acknowledgements, without further information: [`Controller::on_other_ack`].
     pub other_acks: bool,
 }
 
@@ -107,179 +107,180 @@ impl Subscriptions {
     }
 }
 
-/// A round trip was measured.
+/// An RTT was measured.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
     pub sample: Span,
-    /// The retransmission timer's average, which some samples are not part of.
+    /// The retransmission timer's average, which excludes some samples.
     pub smoothed: Option<Span>,
 }
 
-/// Loss recovery found congestion, or a mark told of it.
+/// Congestion, detected by loss recovery or signalled by a mark.
 #[derive(Clone, Copy, Debug)]
 pub struct Congestion {
     pub now: Time,
-    /// Segments outstanding when it was found: RFC 5681's FlightSize.
+    /// Outstanding segments at detection: RFC 5681's FlightSize.
     pub in_flight: Segments,
-    /// Of these, segments thought to be in the network still.
+    /// Estimated number of these segments still in the network.
     pub pipe: Segments,
-    /// The window is not reduced below this.
+    /// Lower bound of the reduced window.
     pub min_window: Segments,
-    /// A timeout of a segment that had timed out before: the threshold stays (RFC 5681 section 3.1).
+    /// A repeated timeout of the same segment: the threshold stays (RFC 5681 section 3.1).
     pub repeated: bool,
     pub cause: Cause,
 }
 
-/// A segment was found lost. Names in brackets are those of draft-ietf-ccwg-bbr-06.
+/// A segment was found lost. Names in brackets are from draft-ietf-ccwg-bbr-06.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lost {
     pub now: Time,
-    /// Segments found lost so far, this one among them (C.lost).
+    /// Segments found lost in total, including this one (C.lost).
     pub lost: u64,
-    /// Of these, when it was sent (P.lost).
+    /// That total when this segment was sent (P.lost).
     pub lost_before: u64,
-    /// Segments thought to be in the network when it had been sent (P.tx_in_flight).
+    /// Estimated number of segments in the network after it was sent (P.tx_in_flight).
     pub in_flight: Segments,
-    /// When it was sent, the application had not enough data to fill the window.
+    /// When it was sent, the application did not have enough data to fill the window.
     pub app_limited: bool,
-    /// It does not follow the one that was found lost before it.
+    /// It does not directly follow the previously lost segment.
     pub begins_range: bool,
 }
 
-/// What a window is reduced for.
+/// Cause of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Also where a timer takes something for lost.
+    /// Also a loss assumed by a timer.
     Loss,
-    /// The echo of a mark, which comes once per window.
+    /// The echo of a mark, which occurs once per window.
     Mark,
 }
 
 impl Congestion {
-    /// A first loss, with all of what is outstanding in the network.
+    /// A first loss, with all outstanding segments in the network.
     pub(crate) fn of(now: Time, in_flight: Segments) -> Congestion {
         Congestion { now, in_flight, pipe: in_flight, min_window: Segments(2), repeated: false, cause: Cause::Loss }
     }
 }
 
-/// The control law of one flow. It learns what loss recovery concluded, never how.
+/// The congestion controller of one flow. It is notified of the conclusions of loss recovery, independently of the recovery algorithm.
 pub trait Controller {
-    /// Bytes of its state that lie beside the sender.
+    /// Bytes of state stored outside the sender.
     const HEAP_BYTES: usize = 0;
 
-    /// Whether no loss makes the window smaller, so that all of it may have to be sent again.
+    /// Whether losses never reduce the window, so that all of it may have to be sent again.
     const IGNORES_LOSSES: bool = false;
 
-    /// Whether its window bounds what is in flight also while losses are repaired. For the others RFC 9937 does, with `rack_tlp`.
+    /// Whether its window also limits the data in flight during loss recovery. For other controllers RFC 9937 does, with `rack_tlp`.
     const GOVERNS_RECOVERY: bool = false;
 
-    /// Whether it takes a reduction back itself that proves needless ([`Controller::on_spurious_loss`]). Of the others the law as it was takes its place.
+    /// Whether it undoes a spurious reduction itself ([`Controller::on_spurious_loss`]). For other controllers the saved state is restored.
     const TAKES_BACK: bool = false;
 
-    /// Whether it goes by all that [`Start`] says: also by its path and by chance.
+    /// Whether it uses all of [`Start`], including the path and random numbers.
     const ASKS_AT_START: bool = false;
 
-    /// What it goes by beside its window, with units: for traces.
+    /// Internal quantities with units, for traces.
     const QUANTITIES: &'static [&'static str] = &[];
 
-    /// Of what the prices are that it goes by.
+    /// Kind of price that the controller uses, if any.
     const PRICE_MEANING: Option<Meaning> = None;
 
-    /// Whether it is fit for the queues of L4S, and its packets say so (RFC 9331 section 4).
+    /// Whether it is suitable for L4S queues and its packets are identified as L4S (RFC 9331 section 4).
     const IS_L4S: bool = false;
 
-    /// Whether its slow start ends when it is told so ([`Controller::end_slow_start`]).
+    /// Whether its slow start can be ended by [`Controller::end_slow_start`].
     const ENDS_SLOW_START: bool = false;
 
     /// Congestion window in segments.
     fn window(&self) -> f64;
-    /// Slow-start threshold in segments; infinite where the law has none.
+    /// Slow-start threshold in segments; infinite if the algorithm has none.
     fn ssthresh(&self) -> f64;
-    /// The rate on the wire at which full segments leave; `None` leaves it to acknowledgements, or to the sender's own pacing.
+    /// Pacing rate on the wire for full segments; `None` leaves the timing to acknowledgements or to the sender's own pacing.
     #[inline]
     fn pacing(&self) -> Option<Rate> {
         None
     }
-    /// Whether there may be such a rate at some time.
+    /// Whether the controller may ever have a pacing rate.
     fn may_pace(&self) -> bool {
         self.pacing().is_some()
     }
-    /// What the law asks for beside what all hear. It is asked once, when the flow is made.
+    /// Additional information that the controller requests. Called once, when the flow is created.
     fn subscriptions(&self) -> Subscriptions {
         Subscriptions::default()
     }
-    /// At most this many segments leave because of the acknowledgement just heard; `None` leaves it to the window. The bound holds until
-    /// the next acknowledgement, also in loss recovery and after it. Zero holds everything back until then, or until a timeout, which releases
-    /// what the window allows. Two things leave whatever the bound is: the repair that a fast retransmit makes at once, and, when nothing
-    /// is in flight, one segment, because otherwise no acknowledgement would ever come. Only asked if [`Subscriptions::release`].
+    /// Maximum number of segments released by the last acknowledgement; `None` leaves it to the window. The limit holds until the next
+    /// acknowledgement, also during and after loss recovery. Zero holds everything back until then, or until a timeout, which releases the
+    /// whole window. Two transmissions ignore the limit: the repair of a fast retransmit, and one segment if none is in flight, because
+    /// otherwise no acknowledgement would ever arrive. Used only if [`Subscriptions::release`].
     fn release(&self) -> Option<Segments> {
         None
     }
-    /// Of [`Controller::QUANTITIES`], in their order; NaN while there is none.
+    /// Value of one of [`Controller::QUANTITIES`]; NaN while there is none.
     fn quantity(&self, _index: usize, _now: Time) -> f64 {
         f64::NAN
     }
-    /// The average of its round trips, of a law that goes by prices and has measured any: its packets tell queues.
+    /// Average RTT of a controller that uses prices, if it has measured any. Its packets report it to queues.
     fn round_trip(&self) -> Option<Span> {
         None
     }
-    /// Bits per second on the wire that it sends at most at this price, of a law that goes by one alone.
+    /// Maximum sending rate at this price in bits per second on the wire, for a controller that uses only a price.
     fn rate_at(&self, _price: f64) -> f64 {
         0.0
     }
-    /// By how many segments at most one that is acknowledged opens the window.
+    /// Maximum window increase per acknowledged segment, in segments.
     fn opens(&self) -> f64 {
         1.0
     }
     fn on_ack(&mut self, ack: &Ack);
-    /// Of acknowledgements that [`Controller::on_ack`] does not hear of: duplicates (with `acked` 0), and those of new data while losses are
-    /// repaired. Only if the law asks for anything. Each acknowledgement is heard of once.
+    /// Acknowledgements not passed to [`Controller::on_ack`]: duplicates (with `acked` 0), and acknowledgements of new data during loss recovery. Only
+    /// if the controller requests anything. Each acknowledgement is reported once.
     fn on_other_ack(&mut self, _ack: &Ack) {}
-    /// Before anything else of the acknowledgement that gave it: also of one while losses are repaired and, with timestamps, of a
-    /// duplicate.
+    /// Called before any other processing of the acknowledgement that provided the sample, including those during loss recovery and, with
+    /// timestamps, duplicates.
     #[inline]
     fn on_round_trip(&mut self, _measured: &RoundTrip) {}
-    /// The receiver tells how long the data took, from when a segment was sent until it arrived, before anything else of the acknowledgement that
-    /// brings this, whichever it is: also of one that arrives after a later one. Of several segments that it is the first to tell of it says the
-    /// least. A SYN is none of them. Only if [`Subscriptions::one_way_delay`].
+    /// The one-way delay of the data from transmission to arrival, measured by the receiver. Called before any other processing of the
+    /// acknowledgement that reports it, including acknowledgements that arrive out of order. An acknowledgement that is the first to report
+    /// several segments reports their minimum. SYNs are excluded. Only if [`Subscriptions::one_way_delay`].
     fn on_one_way_delay(&mut self, _delay: Span, _now: Time) {}
-    /// Of each segment that is lost, before anything else of the acknowledgement or timeout that showed it. Without SACK recovery finds one
-    /// in a round trip. Only if [`Subscriptions::losses`].
+    /// Called for each lost segment, before any other processing of the acknowledgement or timeout that revealed it. Without SACK, recovery
+    /// detects one per RTT. Only if [`Subscriptions::losses`].
     fn on_lost(&mut self, _lost: &Lost) {}
-    /// Once per episode.
+    /// Called once per episode.
     fn on_congestion(&mut self, seen: &Congestion);
     fn on_timeout(&mut self, seen: &Congestion);
-    /// What the last recovery took for lost was not. Only if [`Controller::TAKES_BACK`].
+    /// The losses of the last recovery were spurious. Only if [`Controller::TAKES_BACK`].
     fn on_spurious_loss(&mut self) {}
-    /// The window may be no larger than this: loss recovery is over and must not release more at once (RFC 6582 section 3.2 step 3),
-    /// an echo of a mark must not enlarge it (RFC 3168 section 6.1.2), or it was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
+    /// Limits the window: loss recovery has ended and must not release a burst (RFC 6582 section 3.2 step 3), an echo of a mark must not
+    /// enlarge the window (RFC 3168 section 6.1.2), or the window was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
     fn limit_window(&mut self, most: Cwnd);
-    /// There was nothing to send for so long, and there is now.
+    /// The application was idle for this time and has data now.
     fn on_idle(&mut self, _idle: Span) {}
-    /// Slow start goes at least so far: the window was as large, and is made smaller only because it was not used. Of laws that have a threshold.
+    /// Raises the slow-start threshold to at least this value: the window was this large, and is reduced only because it was not used. For
+    /// controllers with a threshold.
     fn raise_threshold(&mut self, _least: Cwnd) {}
-    /// The window is large enough: congestion avoidance begins. Only of those that say so ([`Controller::ENDS_SLOW_START`]);
-    /// others have a start of their own.
+    /// Ends slow start: congestion avoidance begins at the present window. Only for controllers with [`Controller::ENDS_SLOW_START`];
+    /// others have their own start.
     fn end_slow_start(&mut self) {}
 }
 
-/// The settings with which a controller starts, and, for those that ask, what else they go by.
+/// Initial settings of a controller, and further inputs for controllers that request them.
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// Segments.
+    /// Initial window in segments.
     pub window: f64,
-    /// Segments.
+    /// Slow-start threshold in segments.
     pub ssthresh: f64,
     pub ack_counting: AckCounting,
     /// A full segment with its headers, on the wire.
     pub packet: Bytes,
-    /// By how much the round trip of a handshake would have been shorter than that of a segment; for those that ask.
+    /// Difference between the RTT of a segment and that of a handshake; on request.
     pub handshake_saves: Span,
-    /// The receiver reports by SACK what has arrived; for those that ask.
+    /// Whether the receiver reports arrivals by SACK; on request.
     pub has_selective_acks: bool,
-    /// Links that its packets are sent over; for those that ask.
+    /// Number of links on the path of its packets; on request.
     pub hops: u32,
-    /// What the flow draws; for those that ask.
+    /// Random draws of the flow; on request.
     pub draws: Draws,
 }
 
@@ -298,9 +299,9 @@ impl Default for Start {
     }
 }
 
-/// Settings, states and dispatch, from one list: a new controller is its file and one line here. A state holds its window and at most
-/// eight bytes more: what only some laws remember lies beside, so that the others' flows do not carry it. After the members come the laws
-/// that have no name: user code, and the one of tests.
+/// Settings, states and dispatch, generated from one list: a new controller is a file and one line here. A state contains its window and at
+/// most eight further bytes; the rest is stored separately, so that flows of other controllers do not carry it. Controllers without a name
+/// follow the members: user code, and the controller for tests.
 macro_rules! controllers {
     ($($module:ident::$member:ident,)+ ; $($(#[$when:meta])? $nameless:ident($code:ty),)+) => {
         $(mod $module; pub use $module::*;)+
@@ -309,10 +310,10 @@ macro_rules! controllers {
 
         $(const _: () = assert!(
             std::mem::needs_drop::<$member>() == (<$member>::HEAP_BYTES > 0),
-            concat!(stringify!($member), " keeps something beside the sender and does not say how much, or the other way round")
+            concat!(stringify!($member), " must declare the size of its state outside the sender")
         );)+
 
-        $(const _: () = assert!(<$member>::QUANTITIES.len() <= MOST_QUANTITIES, "memory of traces is estimated for fewer");)+
+        $(const _: () = assert!(<$member>::QUANTITIES.len() <= MOST_QUANTITIES, "the memory estimate of traces assumes fewer quantities");)+
 
         controllers!(
             $($member(<$member as Named>::Spec),)+ $($(#[$when])? $nameless($code),)+
@@ -324,62 +325,62 @@ macro_rules! controllers {
         pub enum ControllerSpec { $($(#[$when])? $variant($spec)),+ }
 
         impl ControllerSpec {
-            /// What the law asks for beside what all hear. Of user code, who brings it along knows.
+            /// Additional information that the controller requests. For user code, the provider of the code determines it.
             pub fn subscriptions(&self) -> Subscriptions {
                 Controllers::new(self, Start::default()).subscriptions()
             }
 
-            /// Whether there may be a rate of its own at some time.
+            /// Whether the controller may ever have its own pacing rate.
             pub(crate) fn may_pace(&self) -> bool {
                 Controllers::new(self, Start::default()).may_pace()
             }
 
-            /// Segments that it lets go at first, told to begin with so many.
+            /// Number of segments released at the start, given this initial window.
             pub(crate) fn first_window(&self, initial_window: f64, packet: Bytes) -> f64 {
                 Controllers::new(self, Start { window: initial_window, packet, ..Start::default() }).window().max(initial_window)
             }
 
-            /// By how many segments at most one that is acknowledged opens the window.
+            /// Maximum window increase per acknowledged segment, in segments.
             pub(crate) fn opens(&self) -> f64 {
                 Controllers::new(self, Start::default()).opens()
             }
 
-            /// Whether no loss makes the window smaller.
+            /// Whether losses never reduce the window.
             pub(crate) fn ignores_losses(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IGNORES_LOSSES),+ }
             }
 
-            /// Of what the prices are that the law goes by.
+            /// Kind of price that the controller uses, if any.
             pub fn price_meaning(&self) -> Option<Meaning> {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::PRICE_MEANING),+ }
             }
 
-            /// Bits per second that the law sends at most at a price, if it goes by a price alone; else 0.
+            /// Maximum sending rate at a price in bits per second, if the controller uses only a price; otherwise 0.
             pub fn rate_at(&self, price: f64) -> f64 {
                 Controllers::new(self, Start::default()).rate_at(price)
             }
 
-            /// Whether the law goes by all that [`Start`] says.
+            /// Whether the controller uses all of [`Start`].
             pub fn asks_at_start(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ASKS_AT_START),+ }
             }
 
-            /// Whether the law's slow start ends when it is told so.
+            /// Whether the controller's slow start can be ended from outside.
             pub fn ends_slow_start(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ENDS_SLOW_START),+ }
             }
 
-            /// Whether its packets say that they are L4S.
+            /// Whether its packets are identified as L4S.
             pub fn is_l4s(&self) -> bool {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::IS_L4S),+ }
             }
 
-            /// What the law goes by beside its window, with units.
+            /// Internal quantities with units, for traces.
             pub fn quantities(&self) -> &'static [&'static str] {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::QUANTITIES),+ }
             }
 
-            /// Bytes that a flow takes beside its sender.
+            /// Bytes of a flow's state outside its sender.
             pub(crate) fn heap_bytes(&self) -> usize {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::HEAP_BYTES),+ }
             }
@@ -390,17 +391,17 @@ macro_rules! controllers {
         pub(crate) enum Controllers { $($(#[$when])? $variant($variant)),+ }
 
         impl Controllers {
-            /// User code is not brought along here.
+            /// User code is not loaded here.
             pub(crate) fn new(spec: &ControllerSpec, start: Start) -> Controllers {
                 match spec { $($(#[$when])? ControllerSpec::$variant(spec) => Controllers::$variant($variant::new(spec, start))),+ }
             }
 
-            /// Whether the law's window bounds what is in flight also while losses are repaired.
+            /// Whether the controller's window also limits the data in flight during loss recovery.
             pub(crate) fn governs_recovery(&self) -> bool {
                 match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::GOVERNS_RECOVERY),+ }
             }
 
-            /// Whether the law takes a reduction back itself.
+            /// Whether the controller undoes spurious reductions itself.
             pub(crate) fn takes_back(&self) -> bool {
                 match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::TAKES_BACK),+ }
             }
@@ -454,7 +455,7 @@ macro_rules! controllers {
             fn on_other_ack(&mut self, ack: &Ack) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_other_ack(ack)),+ }
             }
-            // Reno's flows pay for no other law: what the others do with an acknowledgement is a call, for which it is copied.
+            // Reno's flows do not pay for other controllers: for those an acknowledgement is copied and passed to a separate function.
             #[inline(always)]
             fn on_ack(&mut self, ack: &Ack) {
                 match self {
@@ -540,21 +541,21 @@ controllers! {
 }
 
 impl Controllers {
-    /// A law of a user.
+    /// A user's controller.
     pub(crate) fn user(law: Instance<dyn UserController>, start: Start) -> Controllers {
         Controllers::User(User::of(law, start))
     }
 
-    /// What became of user code.
+    /// The failure of user code, if it has failed.
     pub(crate) fn failure(&self, time: Time) -> Option<Failure> {
         if let Controllers::User(law) = self { law.instance().failure(time) } else { None }
     }
 }
 
-/// Quantities of a law at most.
+/// Maximum number of quantities of a controller.
 pub(crate) const MOST_QUANTITIES: usize = 8;
 
-const _: () = assert!(size_of::<Controllers>() <= 24, "an idle flow has no room for more");
+const _: () = assert!(size_of::<Controllers>() <= 24, "the controller of a flow takes at most 24 bytes");
 
 #[cfg(test)]
 mod tests {
@@ -563,7 +564,7 @@ mod tests {
     use crate::primitives::signal::DeliveredRate;
 
     #[test]
-    fn whatever_happens_the_window_is_a_number_of_at_least_one_segment_that_no_acknowledgement_more_than_doubles() {
+    fn the_window_is_always_at_least_one_segment_and_no_acknowledgement_more_than_doubles_it() {
         for (index, spec) in (0..).zip(&ControllerSpec::samples()) {
             for run in 0..200 {
                 drive(spec, Stream::new(Entity { seed: run, name: "controllers", index }, Purpose::Policy));
@@ -571,7 +572,7 @@ mod tests {
         }
     }
 
-    /// Two thousand events, at any distance in time, with any round trip and any number in flight.
+    /// Two thousand events at random times, with random RTTs and numbers of segments in flight.
     fn drive(spec: &ControllerSpec, stream: Stream) {
         let mut drawn = 0;
         let mut draw = |most: u64| {
@@ -585,12 +586,12 @@ mod tests {
         }
         let mut law = Controllers::new(spec, start);
         let (mut now, mut delivered, mut lost) = (Time::ZERO, 0, 0);
-        // Where a rate of its own keeps bursts away, a window may leap.
+        // A controller that paces may increase its window in a single step.
         let may_leap = law.may_pace();
         for _ in 0..2000 {
             let magnitude = draw(13) as u32;
             now += Span(draw(10u64.pow(magnitude)));
-            // Half of what is in flight fills the window.
+            // Half of the events have a full window.
             let in_flight = Segments(if draw(1) == 0 { law.window() as u32 } else { 1 + draw(1_000_000) as u32 });
             let rtt = (draw(2) > 0).then(|| Span(draw(now.0.min(2_000_000_000_000))));
             let seen = Congestion {
@@ -635,12 +636,12 @@ mod tests {
                     let ack = Ack { now, acked, counted, rtt, in_flight, window_validated, signal };
                     if draw(20) == 0 {
                         law.on_other_ack(&ack);
-                        assert!(may_leap || law.window() <= before, "{spec:?} grew on an acknowledgement that releases nothing");
+                        assert!(may_leap || law.window() <= before, "{spec:?} grew on an acknowledgement of no segments");
                     }
                     law.on_ack(&ack);
                     let most = before + before.max(f64::from(acked.0));
                     assert!(may_leap || law.window() <= most, "{spec:?}: {before} to {} on one acknowledgement", law.window());
-                    assert!(may_leap || window_validated || law.window() <= before, "{spec:?} grew a window that was not used");
+                    assert!(may_leap || window_validated || law.window() <= before, "{spec:?} grew an unused window");
                 }
             }
             assert!(law.window().is_finite() && law.window() >= 1.0, "{spec:?}: {}", law.window());

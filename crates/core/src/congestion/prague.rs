@@ -1,12 +1,10 @@
-//! Prague: DCTCP for the Internet, whose packets say that they are L4S. The sender answers accurate counts of marks itself, grows
-//! by what came unmarked also while it reduces, paces, and once it has been there for long grows and reduces as if its round trip
-//! were 25 ms at least, so that a short path gives it little more than others get
-//! (draft-briscoe-iccrg-prague-congestion-control-04, sections 2.3 and 2.4).
+//! Prague: DCTCP for the Internet, with packets identified as L4S. The sender responds to accurate counts of marks, grows by the unmarked
+//! segments also while it reduces, paces, and after a number of RTTs grows and reduces as if its RTT were at least 25 ms, so that a short
+//! path gives it little advantage over other flows (draft-briscoe-iccrg-prague-congestion-control-04, sections 2.3 and 2.4).
 //!
-//! Differs: it counts segments where the draft counts bytes. After a loss it is Reno, also in how it grows, where the draft has
-//! CUBIC. It paces at a window in a round trip, and in slow start at twice that; a window below two segments, and a path that
-//! turns out to have a Classic queue (RFC 9331 section 4.3), are not looked after. In losses' repair marks are counted and not
-//! answered.
+//! Differs: it counts segments where the draft counts bytes. After a loss it behaves as Reno, also in its growth, where the draft has
+//! CUBIC. It paces at one window per RTT, and in slow start at twice that rate; windows below two segments, and paths with a Classic queue
+//! (RFC 9331 section 4.3), are not handled. During loss recovery, marks are counted without a response.
 
 use super::support::beside::Beside;
 use super::{Ack, Cause, Congestion, Controller, RoundTrip, Start, Subscriptions};
@@ -34,7 +32,7 @@ member! {
 
 impl Settings for PragueSpec {
     fn check(&self) -> Vec<Misfit> {
-        let silent = || Misfit::error(&["gain"], "an estimate that never changes", "above 0, at most 1");
+        let silent = || Misfit::error(&["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1");
         (self.gain <= 0.0).then(silent).into_iter().collect()
     }
 
@@ -50,32 +48,32 @@ impl Settings for PragueSpec {
 
 pub type Prague = Beside<PragueMemory>;
 
-/// In segments, by the draft's names.
+/// In segments, with the names of the draft.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PragueMemory {
     spec: PragueSpec,
-    /// A full one, on the wire.
+    /// A full packet, on the wire.
     packet: Bytes,
     ssthresh: f64,
     alpha: f64,
     srtt: Option<Span>,
     acked: u64,
-    /// Round trips so far, and what is acknowledged when the present one is over.
+    /// Number of RTTs, and the acknowledged segments at the end of the present one.
     rounds: u32,
     round_end: u64,
-    /// Of the estimate of alpha.
+    /// Round of the estimate of alpha.
     estimate: Round,
     acked_of_estimate: u32,
     marked_of_estimate: u32,
-    /// Since the last reduction.
+    /// Round since the last reduction.
     reduction: Round,
 }
 
-/// A round trip, its own or a virtual one.
+/// An RTT, either the flow's own or the virtual one.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Round {
     began: Time,
-    /// More than this is acknowledged when its own is over.
+    /// The flow's own RTT is over when more than this is acknowledged.
     end: u64,
 }
 
@@ -99,7 +97,7 @@ impl Prague {
         Beside::with(start, memory)
     }
 
-    /// The reduction of section 2.4: once in a round trip, for the first mark that comes after it.
+    /// The reduction of section 2.4: once per RTT, for the first mark after its end.
     fn answer(&mut self, ack: &Ack) {
         if ack.signal.marks == 0 || !self.memory.is_over(self.memory.reduction, ack.now) {
             return;
@@ -112,7 +110,7 @@ impl Prague {
 }
 
 impl PragueMemory {
-    /// Its own round trip over the one as which it behaves, where that is longer (section 2.4.4).
+    /// The flow's own RTT over the virtual one, where the latter is longer (section 2.4.4).
     fn shortness(&self) -> Option<f64> {
         let srtt = self.srtt.filter(|srtt| *srtt < self.spec.virtual_rtt && self.rounds >= self.spec.transition_rounds)?;
         Some(srtt.seconds() / self.spec.virtual_rtt.seconds())
@@ -125,7 +123,7 @@ impl PragueMemory {
         }
     }
 
-    /// One that begins with this acknowledgement, which has been counted.
+    /// A round that begins with this acknowledgement, which has been counted.
     fn round_from(&self, ack: &Ack) -> Round {
         Round { began: ack.now, end: self.acked + u64::from(ack.in_flight.0.saturating_sub(ack.acked.0)) }
     }
@@ -149,7 +147,7 @@ impl PragueMemory {
 
     fn halve(&mut self, seen: &Congestion) {
         self.ssthresh = (f64::from(seen.in_flight.0) / 2.0).floor().max(2.0);
-        // Marks of the same time tell nothing new.
+        // Marks from the same time carry no additional information.
         self.reduction = Round { began: seen.now, end: self.acked + u64::from(seen.in_flight.0) };
     }
 }
@@ -188,7 +186,7 @@ impl Controller for Prague {
         self.memory.alpha
     }
 
-    /// What came unmarked opens the window, also of acknowledgements that tell of marks (section 2.4).
+    /// Unmarked segments open the window, also on acknowledgements that report marks (section 2.4).
     fn on_ack(&mut self, ack: &Ack) {
         self.memory.count(ack);
         self.answer(ack);
@@ -254,7 +252,7 @@ mod tests {
         assert!((found - by_hand).abs() < 1e-9, "{found}, not {by_hand}");
     }
 
-    /// In congestion avoidance, with this window and estimate, after a round trip of so many milliseconds.
+    /// In congestion avoidance, with this window and estimate, after an RTT of this many milliseconds.
     fn sender(window: f64, alpha: f64, milliseconds: u64) -> ModelSender<Prague> {
         let start = Start { window, ssthresh: 2.0, packet: Bytes(1000), ..Start::default() };
         let spec = PragueSpec { initial_alpha: alpha, transition_rounds: 0, ..PragueSpec::default() };
@@ -263,7 +261,7 @@ mod tests {
         sender
     }
 
-    /// An acknowledgement of a segment, marked or not, with so many in flight. Returns the window.
+    /// An acknowledgement of a segment, marked or not, with this many in flight. Returns the window.
     fn ack(sender: &mut ModelSender<Prague>, marks: u32, in_flight: u32) -> f64 {
         let signal = Signal { marks, ..Signal::default() };
         sender.law.on_ack(&Ack { signal, in_flight: Segments(in_flight), ..Ack::of_one(sender.now) });
@@ -271,24 +269,24 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_takes_half_of_alpha_once_a_round_trip_and_what_came_unmarked_adds() {
+    fn a_mark_removes_half_of_alpha_once_per_rtt_and_unmarked_segments_add() {
         let mut sender = sender(40.0, 0.2, 30);
         near(ack(&mut sender, 1, 40), 36.0);
-        // Of the 39 others of the round trip some are marked, too: those add nothing, the others 1 / window each.
+        // Some of the 39 other segments of the RTT are marked, too: they add nothing, the others 1 / window each.
         near(ack(&mut sender, 1, 39), 36.0);
         near(ack(&mut sender, 0, 38), 36.0 + 1.0 / 36.0);
         let before = (0..37).map(|_| ack(&mut sender, 0, 36)).last().unwrap();
-        // All that was out at the reduction is acknowledged: the next mark counts.
+        // All data outstanding at the reduction is acknowledged: the next mark takes effect.
         near(ack(&mut sender, 1, 36), before * 0.9);
     }
 
     #[test]
-    fn alpha_moves_by_a_sixteenth_of_the_difference_once_a_round_trip() {
+    fn alpha_moves_by_a_sixteenth_of_the_difference_once_per_rtt() {
         let mut sender = sender(10.0, 0.5, 30);
         sender.law.memory.estimate.end = 0;
         ack(&mut sender, 0, 10);
         near(sender.law.memory.alpha, 0.5 * 15.0 / 16.0);
-        // Nine were left of ten: four of ten are marked when the tenth comes.
+        // Nine of ten were left: four of ten are marked when the tenth arrives.
         for number in 0..10 {
             near(sender.law.memory.alpha, 0.46875);
             ack(&mut sender, u32::from(number < 4), 10);
@@ -297,15 +295,15 @@ mod tests {
     }
 
     #[test]
-    fn on_a_short_path_it_grows_by_the_square_of_its_part_of_25_ms_and_reduces_once_in_these() {
-        // 5 ms: a 25th of a segment for a window.
+    fn on_a_short_path_growth_scales_with_the_square_of_the_rtt_over_25_ms_and_it_reduces_once_per_25_ms() {
+        // 5 ms: a 25th of a segment per window.
         let mut sender = sender(10.0, 0.2, 5);
         near(ack(&mut sender, 0, 10), 10.0 + 0.04 / 10.0);
-        // 25 ms later one of two was marked: alpha is 0.2 + (0.5 - 0.2) / 16, and half of it is taken.
+        // 25 ms later one of two was marked: alpha is 0.2 + (0.5 - 0.2) / 16, and half of it is removed.
         sender.now += Span(25 * MS.0);
         near(ack(&mut sender, 1, 10), 10.004 * (1.0 - 0.21875 / 2.0));
         let window = sender.law.window;
-        // It does not reduce again until 25 ms are over, though windows have passed. All were marked by then.
+        // It does not reduce again before 25 ms are over, although several windows have passed. All segments were marked by then.
         sender.now += Span(24 * MS.0);
         (0..20).for_each(|_| near(ack(&mut sender, 1, 10), window));
         sender.now += MS;
@@ -314,17 +312,17 @@ mod tests {
     }
 
     #[test]
-    fn for_its_first_round_trips_it_goes_by_its_own() {
+    fn for_its_first_rtts_it_uses_its_own_rtt() {
         let mut sender = sender(10.0, 0.2, 5);
         sender.law.memory.spec.transition_rounds = 3;
-        // Of one segment each.
+        // One segment each.
         let grown: Vec<f64> = (0..4).map(|_| -sender.law.window + ack(&mut sender, 0, 1)).collect();
         near(grown[0], 0.1);
         assert!(grown[1] > 0.09 && grown[2] < 0.005 && grown[3] < 0.005, "{grown:?}");
     }
 
     #[test]
-    fn it_paces_a_window_in_a_round_trip_and_two_in_slow_start() {
+    fn it_paces_one_window_per_rtt_and_two_in_slow_start() {
         let mut sender = sender(40.0, 0.2, 20);
         // 40 segments of 1000 bytes in 20 ms.
         assert_eq!(sender.law.pacing(), Some(Rate(16_000_000)));
@@ -333,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_as_renos_does_and_marks_of_the_same_window_take_no_more() {
+    fn a_loss_halves_as_in_reno_and_marks_of_the_same_window_have_no_effect() {
         let mut sender = sender(40.0, 0.2, 30);
         assert_eq!((sender.lose(40), sender.law.ssthresh()), (20.0, 20.0));
         assert_eq!(ack(&mut sender, 1, 40), 20.0);
@@ -345,7 +343,7 @@ mod tests {
         let start = Start { window: 10.0, ..Start::default() };
         let mut sender = ModelSender::new(Prague::new(&PragueSpec::default(), start)).with_round_trip(30);
         assert_eq!(ack(&mut sender, 0, 10), 11.0);
-        // One segment of the second round trip: alpha is 1 - 1/16 since the first acknowledgement.
+        // One segment of the second RTT: alpha is 1 - 1/16 since the first acknowledgement.
         (0..9).for_each(|_| {
             ack(&mut sender, 0, 10);
         });

@@ -1,8 +1,8 @@
-//! A source of RCP: it sends at the rate that the queues of its path tell, from the first acknowledgement on (Dukkipati, Kobayashi, Zhang-Shen and
-//! McKeown, IWQoS 2005).
+//! A source of RCP: it sends at the rate advertised by the queues of its path, from the first acknowledgement on (Dukkipati, Kobayashi,
+//! Zhang-Shen and McKeown, IWQoS 2005).
 //!
-//! Differs: there is no handshake that could bring the rate (that of the paper carries it), so the first window is the initial one; a rate
-//! below a segment a round trip is one segment a round trip, where RCP sends less and asks for the rate by small packets of their own.
+//! Differs: no handshake carries the rate (that of the paper does), so the first window is the initial one; a rate below one segment per
+//! RTT becomes one segment per RTT, where RCP sends less and requests the rate with separate small packets.
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
@@ -26,7 +26,7 @@ member! {
 
 impl Settings for RcpSourceSpec {
     fn check(&self) -> Vec<Misfit> {
-        let nothing = || Misfit::error(&["weight"], "it would send nothing", "above 0");
+        let nothing = || Misfit::error(&["weight"], "`weight` of 0 stops all sending", "above 0");
         (self.weight == 0.0).then(nothing).into_iter().collect()
     }
 
@@ -47,7 +47,7 @@ impl Rcp {
 impl Demand for RcpSourceSpec {
     const PRICE_MEANING: Meaning = Meaning::Rate;
 
-    /// The price is one over the rate.
+    /// The price is the inverse of the rate.
     fn rate(&self, price: f64) -> f64 {
         let max_rate = self.max_rate.map_or(MOST, |max_rate| max_rate.0 as f64);
         (self.weight / price.max(1.0 / MOST)).min(max_rate)
@@ -58,7 +58,7 @@ impl Demand for RcpSourceSpec {
     }
 }
 
-/// Bits per second that no source exceeds, whatever it is told.
+/// Upper limit of a source's rate, whatever rate is advertised, in bits per second.
 const MOST: f64 = 1e13;
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
     use crate::primitives::signal::Signal;
     use crate::primitives::units::{Bytes, Segments, Span, Time};
 
-    /// After an acknowledgement that tells a rate, with round trips of 100 ms and segments of 10,000 bits: window, and rate in Mbit/s.
+    /// Window, and rate in Mbit/s, after acknowledgements with these rates, RTTs of 100 ms and segments of 10,000 bits.
     fn window_and_rate(spec: RcpSourceSpec, rates: &[f64]) -> (f64, u64) {
         let mut law = Rcp::new(&spec, Start { window: 4.0, packet: Bytes(1250), ..Start::default() });
         assert_eq!((law.window(), law.pacing()), (4.0, None));
@@ -81,18 +81,18 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_the_rate_that_it_is_told_with_a_round_trip_of_it_in_flight() {
+    fn it_adopts_the_advertised_rate_with_one_rtt_of_it_in_flight() {
         let usual = RcpSourceSpec::default();
         assert_eq!(window_and_rate(usual, &[5e6]), (52.0, 5));
         assert_eq!(window_and_rate(RcpSourceSpec { weight: 2.0, ..usual }, &[5e6]), (102.0, 10));
         assert_eq!(window_and_rate(RcpSourceSpec { max_rate: Some(Rate(3_000_000)), ..usual }, &[5e6]), (32.0, 3));
         assert_eq!(window_and_rate(RcpSourceSpec { slow_start: true, ..usual }, &[5e6, 5e6]), (12.0, 5));
-        // Less than a segment a round trip is one.
+        // Less than one segment per RTT becomes one.
         assert_eq!(window_and_rate(usual, &[1e4]), (2.1, 1));
     }
 
     #[test]
-    fn a_timeout_leaves_one_segment_until_the_next_acknowledgement() {
+    fn a_timeout_sets_the_window_to_one_until_the_next_acknowledgement() {
         let mut law = Rcp::new(&RcpSourceSpec::default(), Start { window: 4.0, packet: Bytes(1250), ..Start::default() });
         law.on_congestion(&Congestion::of(Time::ZERO, Segments(4)));
         assert_eq!(law.window(), 4.0);

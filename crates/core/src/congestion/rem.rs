@@ -1,6 +1,6 @@
-//! A source of REM's optimisation of utility: with logarithmic utility it sends its weight over the sum of the prices of its path, so that rates are
-//! (weighted) proportionally fair (Athuraliya, Low, Li and Yin, IEEE Network 15(3), 2001; Low and Lapsley, "Optimization flow control I", IEEE/ACM
-//! Transactions on Networking 7(6), 1999).
+//! A source of REM's utility maximisation: with logarithmic utility it sends at its weight divided by the sum of the path's prices, so that
+//! rates are (weighted) proportionally fair (Athuraliya, Low, Li and Yin, IEEE Network 15(3), 2001; Low and Lapsley, "Optimization flow
+//! control I", IEEE/ACM Transactions on Networking 7(6), 1999).
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
@@ -25,7 +25,7 @@ member! {
 impl Settings for RemSourceSpec {
     fn check(&self) -> Vec<Misfit> {
         let never =
-            || Misfit::warning(&["max_rate", "weight"], "it slows down at prices above 1 only", "`max_rate` above `weight`");
+            || Misfit::warning(&["max_rate", "weight"], "the source slows down only at prices above 1", "`max_rate` above `weight`");
         (self.max_rate <= self.weight).then(never).into_iter().collect()
     }
 

@@ -1,9 +1,9 @@
-//! Reno: a segment more per round trip, half on congestion (RFC 5681 section 3.1).
+//! Reno: the window grows by one segment per RTT and is halved on congestion (RFC 5681 section 3.1).
 //!
-//! The window is real-valued and in segments: in congestion avoidance it opens by a segment for a whole window (RFC 3465 section 2.1) or,
-//! where acknowledgements are counted, by `1 / window` for each (equation (3) of the RFC).
+//! The window is real-valued and in segments. In congestion avoidance it opens by one segment per whole window (RFC 3465 section 2.1) or,
+//! if acknowledgements are counted, by `1 / window` for each (equation (3) of the RFC).
 
-use super::{Ack, Congestion, Controller, Counting, Start, in_slow_start};
+use super::{Ack, AckCounting, Congestion, Controller, Start, in_slow_start};
 use crate::primitives::units::{Cwnd, Segments};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ member! {
     Reno = "reno", "RFC 5681";
 }
 
-/// The window once so many more segments are acknowledged: it opens by a segment for a whole window (RFC 3465 section 2.1), and its
-/// fraction stands for what is acknowledged of the next one, as does a fraction that a reduction leaves.
+/// The window after this many acknowledged segments. It opens by one segment per whole window (RFC 3465 section 2.1). Its fraction
+/// represents the acknowledged part of the next window, as does a fraction left by a reduction.
 fn whole_windows(Cwnd(window): Cwnd, counted: f64) -> f64 {
     if counted == 0.0 {
         return window;
@@ -33,12 +33,12 @@ fn whole_windows(Cwnd(window): Cwnd, counted: f64) -> f64 {
 pub struct Reno {
     window: f64,
     ssthresh: f64,
-    counting: Counting,
+    ack_counting: AckCounting,
 }
 
 impl Reno {
     pub(super) fn new(_: &(), start: Start) -> Reno {
-        Reno { window: start.window, ssthresh: start.ssthresh, counting: start.counting }
+        Reno { window: start.window, ssthresh: start.ssthresh, ack_counting: start.ack_counting }
     }
 
     /// RFC 3465.
@@ -48,7 +48,7 @@ impl Reno {
         self.window = whole_windows(Cwnd(self.window + opens), left);
     }
 
-    /// RFC 5681 equation (4). Returns the half.
+    /// RFC 5681 equation (4). Returns half of the flight size.
     fn halve(&mut self, in_flight: Segments) -> f64 {
         let half = f64::from(in_flight.0 / 2);
         self.ssthresh = half.max(2.0);
@@ -75,7 +75,7 @@ impl Controller for Reno {
         if !ack.window_validated {
             return;
         }
-        if self.counting == Counting::Bytes {
+        if self.ack_counting == AckCounting::Bytes {
             return self.count_bytes(ack.counted);
         }
         let mut counted = f64::from(ack.counted.0);
@@ -88,7 +88,7 @@ impl Controller for Reno {
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
-        self.window = self.halve(seen.in_flight).max(f64::from(seen.least_window.0));
+        self.window = self.halve(seen.in_flight).max(f64::from(seen.min_window.0));
     }
 
     fn on_timeout(&mut self, seen: &Congestion) {
@@ -128,9 +128,9 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_is_what_an_acknowledgement_acknowledges() {
+    fn the_acknowledged_segments_are_counted() {
         assert_eq!((sender(4.0, 8.0).ack(2), sender(8.0, 8.0).ack(2)), (6.0, 8.25));
-        // One segment reaches the threshold, the other two are of congestion avoidance.
+        // One segment reaches the threshold, the other two count in congestion avoidance.
         assert_eq!(sender(7.0, 8.0).ack(3), 8.25);
         // A threshold between two windows is passed by less than a segment.
         assert_eq!(sender(7.0, 7.5).ack(2), 8.125);
@@ -138,23 +138,23 @@ mod tests {
 
     #[test]
     fn a_window_opens_by_a_segment_when_all_of_it_is_acknowledged() {
-        // 7 + 8 + 9 segments, two at a time: the one that the eighth lacks is of the window after it.
+        // 7 + 8 + 9 segments, two at a time: the segment missing from the eighth belongs to the window after it.
         let mut two_at_a_time = sender(7.0, 7.0);
         assert_eq!(
             (0..12).map(|_| two_at_a_time.ack(2).floor()).collect::<Vec<_>>(),
             [7., 7., 7., 8., 8., 8., 8., 9., 9., 9., 9., 10.]
         );
-        // Nothing is lost to rounding.
+        // Rounding has no effect.
         let mut long = sender(49.0, 49.0);
         assert_eq!((49..1000).map(|window| (0..window).map(|_| long.ack(1)).last()).last(), Some(Some(1000.0)));
-        // By equation (3) it takes longer.
-        let start = Start { window: 7.0, ssthresh: 7.0, counting: Counting::Acknowledgements, ..Start::default() };
+        // With equation (3) it takes longer.
+        let start = Start { window: 7.0, ssthresh: 7.0, ack_counting: AckCounting::Acknowledgements, ..Start::default() };
         let mut by_acknowledgements = ModelSender::new(Reno::new(&(), start));
         assert!((7.9..8.0).contains(&(0..7).map(|_| by_acknowledgements.ack(1)).last().unwrap()));
     }
 
     #[test]
-    fn congestion_halves_what_was_in_flight_and_never_below_two() {
+    fn congestion_halves_the_flight_size_and_never_below_two() {
         let mut sender = sender(9.0, 4.0);
         assert_eq!((sender.lose(9), sender.law.ssthresh()), (4.0, 4.0));
         assert_eq!((sender.time_out(1), sender.law.ssthresh()), (1.0, 2.0));

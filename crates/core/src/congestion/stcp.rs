@@ -1,8 +1,7 @@
-//! Scalable TCP: a window opens by a hundredth of itself in a round trip and loses an eighth, so that the time between losses
-//! does not depend on how large it is (Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM CCR 33(2),
-//! 2003).
+//! Scalable TCP: the window grows by a hundredth per RTT and is reduced by an eighth at a loss, so that the time between losses does not
+//! depend on its size (Kelly, Scalable TCP: Improving Performance in Highspeed Wide Area Networks, ACM CCR 33(2), 2003).
 //!
-//! Differs: what a loss reduces is the part of the window that was in flight.
+//! Differs: a loss reduces the part of the window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
@@ -25,8 +24,8 @@ member! {
 
 impl Settings for ScalableSpec {
     fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["a"], "a window that never opens", "above 0, at most 1");
-        let share = || Misfit::error(&["b"], "a share out of range", "above 0, below 1");
+        let still = || Misfit::error(&["a"], "`a` of 0 never opens the window", "above 0, at most 1");
+        let share = || Misfit::error(&["b"], "`b` is out of range", "above 0, below 1");
         let still = (self.a <= 0.0).then(still);
         still.into_iter().chain((self.b <= 0.0 || self.b >= 1.0).then(share)).collect()
     }
@@ -65,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_window_an_acknowledged_segment_opens_it_by_a_hundredth_and_a_loss_takes_an_eighth() {
+    fn for_any_window_a_segment_opens_it_by_a_hundredth_and_a_loss_removes_an_eighth() {
         for window in [32.0, 800.0] {
             let mut sender = sender(window);
             assert_eq!(sender.ack(1), window + 0.01);

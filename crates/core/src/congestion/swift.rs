@@ -1,11 +1,11 @@
-//! Swift: additive increase while the round trip is below a target, and above it a decrease in proportion to the excess, at most once in a round trip;
-//! the target grows with the hops of the path and as the window shrinks (Kumar and others, Swift: Delay is Simple and Effective for Congestion
+//! Swift: additive increase while the RTT is below a target, and above it a decrease in proportion to the excess, at most once per RTT; the
+//! target grows with the hops of the path and as the window shrinks (Kumar and others, Swift: Delay is Simple and Effective for Congestion
 //! Control in the Datacenter, SIGCOMM 2020, whose names are used here; Algorithm 1 and section 3.5).
 //!
-//! Differs: the delay is the whole round trip, because hosts here have no stack in which packets could wait: there is one window, for the fabric. The
-//! delay of a delayed acknowledgement counts, so that receivers should not delay them. Hops are
-//! the links of the path instead of what is left of the TTL. The paper does not say how large most of its parameters are; those here are a data
-//! center's of 100 Gbit/s. A mark, which Swift does not ask for, is answered as a loss.
+//! Differs: the delay is the whole RTT, because hosts here have no stack in which packets could wait: there is one window, for the fabric.
+//! The delay of a delayed acknowledgement counts, so receivers should not delay them. Hops are the links of the path instead of the
+//! remaining TTL. The paper does not give values for most of its parameters; those here suit a data centre with 100 Gbit/s. A mark, which
+//! Swift does not request, is treated as a loss.
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
@@ -54,15 +54,15 @@ impl Settings for SwiftSpec {
         }
         if self.max_cwnd < self.min_cwnd.max(1.0) {
             let expected = format!("at least {}", self.min_cwnd.max(1.0));
-            misfits.push(Misfit::error(&["max_cwnd"], "no window would be large enough to send", expected));
+            misfits.push(Misfit::error(&["max_cwnd"], "no window is large enough to send a segment", expected));
         }
         for (key, share) in [(&["decrease"], self.decrease), (&["max_mdf"], self.max_mdf)] {
             if share == 0.0 {
-                misfits.push(Misfit::error(key, "no excess would ever take anything of a window", "above 0"));
+                misfits.push(Misfit::error(key, "a value of 0 never decreases the window", "above 0"));
             }
         }
         if self.max_mdf == 1.0 {
-            misfits.push(Misfit::error(&["max_mdf"], "nothing would be left of a window", "less than 1"));
+            misfits.push(Misfit::error(&["max_mdf"], "a value of 1 removes the whole window", "less than 1"));
         }
         misfits
     }
@@ -81,11 +81,11 @@ pub type Swift = Beside<SwiftMemory>;
 pub struct SwiftMemory {
     spec: SwiftSpec,
     packet: Bytes,
-    /// base_target and what the hops add.
+    /// base_target plus the delay of the hops.
     path_target: Span,
-    /// The window, which may be below one; the sender's is not.
+    /// The window, which may be below one; the sender's may not.
     cwnd: f64,
-    /// The last measured.
+    /// Last measured RTT.
     rtt: Option<Span>,
     t_last_decrease: Option<Time>,
     retransmit_cnt: u32,
@@ -152,7 +152,7 @@ impl SwiftMemory {
         self.path_target + Span(of_flows as u64)
     }
 
-    /// At most once in a round trip.
+    /// At most once per RTT.
     fn can_decrease(&self, now: Time) -> bool {
         let rtt = self.rtt.unwrap_or_default();
         self.t_last_decrease.is_none_or(|last| now.since(last) >= rtt)
@@ -174,7 +174,7 @@ impl Controller for Swift {
         f64::INFINITY
     }
 
-    /// A window below one is a segment every rtt/cwnd.
+    /// A window below one sends a segment every rtt/cwnd.
     fn pacing(&self) -> Option<Rate> {
         let rtt = self.memory.rtt.filter(|_| self.memory.cwnd < 1.0)?;
         let bits = self.memory.cwnd * 8.0 * self.memory.packet.0 as f64 / rtt.seconds().max(1e-12);
@@ -201,7 +201,7 @@ impl Controller for Swift {
         self.process_ack(ack);
     }
 
-    /// While losses are repaired the window does not grow.
+    /// During loss recovery the window does not grow.
     fn on_other_ack(&mut self, ack: &Ack) {
         self.process_ack(&Ack { window_validated: false, ..*ack });
     }
@@ -253,7 +253,7 @@ mod tests {
         ModelSender::new(Swift::new(&spec, Start { window, hops: 4, packet: Bytes(1250), ..Start::default() }))
     }
 
-    /// An acknowledgement after so many milliseconds, of a round trip of so many.
+    /// An acknowledgement after this many milliseconds, with this RTT.
     fn ack(sender: &mut ModelSender<Swift>, after: u64, milliseconds: u64) -> f64 {
         sender.round_trip = Some(Span::from_millis(milliseconds));
         sender.ack_after(after);
@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn below_the_target_the_window_grows_by_a_segment_in_a_round_trip() {
+    fn below_the_target_the_window_grows_by_one_segment_per_rtt() {
         let mut sender = sender(10.0, STEADY);
         assert!(near(ack(&mut sender, 1, 119), 10.1));
         assert!(near(ack(&mut sender, 1, 119), 10.1 + 1.0 / 10.1));
     }
 
     #[test]
-    fn above_it_the_excess_is_taken_once_in_a_round_trip_and_at_most_half() {
+    fn above_the_target_it_decreases_by_the_excess_once_per_rtt_and_at_most_by_half() {
         let mut sender = sender(10.0, STEADY);
         // (160 - 120) / 160 of 0.8.
         assert!(near(ack(&mut sender, 1, 160), 8.0));
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_target_falls_from_the_whole_range_to_nothing_as_the_window_grows() {
+    fn the_flow_based_addition_falls_to_zero_as_the_window_grows() {
         // alpha = 30 / (1/sqrt(0.25) - 1/sqrt(16)) = 30 / 1.75, beta = -alpha / 4.
         let spec = SwiftSpec { fs_range: Span::from_millis(35), fs_min_cwnd: 0.25, fs_max_cwnd: 16.0, ..STEADY };
         let target = |window: f64| {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_below_one_is_a_segment_every_few_round_trips() {
+    fn a_window_below_one_sends_a_segment_every_few_rtts() {
         let mut sender = sender(1.0, STEADY);
         assert_eq!(sender.law.pacing(), None);
         // (200 - 120) / 200 of 0.8.
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_takes_half_once_in_a_round_trip_and_so_does_a_timeout_until_the_fifth() {
+    fn a_loss_removes_half_once_per_rtt_and_so_does_a_timeout_until_the_fifth() {
         let mut sender = sender(16.0, STEADY);
         ack(&mut sender, 1, 120);
         assert_eq!((sender.lose(16), sender.lose(16)), (8.0, 8.0));
@@ -324,7 +324,7 @@ mod tests {
             sender.time_out_again(1);
             assert_eq!(sender.law.memory.cwnd, expected);
         }
-        // An acknowledgement ends the row.
+        // An acknowledgement resets the count.
         ack(&mut sender, 120, 119);
         sender.time_out(1);
         assert!(near(sender.law.memory.cwnd, 1.001 / 2.0));

@@ -1,11 +1,12 @@
-//! TIMELY: a rate that grows while round trips do not and shrinks in proportion to how fast they grow; very short round trips only let it grow, very long
-//! ones make it shrink (Mittal and others, TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015, Algorithm 1, whose names are used
-//! here).
+//! TIMELY: the rate grows while RTTs do not, and shrinks in proportion to the RTT gradient; very short RTTs always increase it, very long
+//! ones always decrease it (Mittal and others, TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015, Algorithm 1, whose
+//! names are used here).
 //!
-//! Differs: a segment of the paper, 64 kB that leave in a burst, is as much data, paced packet by packet: its round trip is that of the packet whose
-//! acknowledgement completes it, without the time to send the burst. The paper does not say how much the newest difference weighs; the authors'
-//! code has 0.02, and takes at most half of a rate at once. That network loses nothing: a loss here is repaired and changes no rate, so that in
-//! buffers whose delay stays below `t_high` losses go on. A timeout leaves one segment until the next acknowledgement.
+//! Differs: a segment of the paper, 64 kB sent as a burst, is the same amount of data paced packet by packet. Its RTT is that of the packet
+//! whose acknowledgement completes it, without the time to send the burst. The paper does not give the weight of the newest difference; the
+//! authors' code has 0.02, and at most halves a rate in one update. Their network has no losses: here a loss is repaired and does not
+//! change the rate, so that losses continue in buffers whose delay stays below `t_high`. A timeout sets the window to one segment until the
+//! next acknowledgement.
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
@@ -43,7 +44,7 @@ member! {
         /// Initial sending rate: C/(N+1) in the paper, where N other flows of the host share its line rate. Default: the maximum rate.
         initial_rate: Option<Rate> = None => Kind::Rate,
         /// Maximum outstanding data.
-        outstanding: u64 = 1_000_000 => Kind::Bytes { least: 1, most: 1_000_000_000_000 },
+        max_outstanding: u64 = 1_000_000 => Kind::Bytes { least: 1, most: 1_000_000_000_000 },
     }
 }
 
@@ -57,10 +58,10 @@ impl Settings for TimelySpec {
             misfits.push(Misfit::error(&["min_rate"], "`min_rate` is above `max_rate`", "at most `max_rate`"));
         }
         if self.initial_rate.is_some_and(|rate| rate < self.min_rate || rate > self.max_rate) {
-            misfits.push(Misfit::error(&["initial_rate"], "a rate out of range", "from `min_rate` to `max_rate`"));
+            misfits.push(Misfit::error(&["initial_rate"], "`initial_rate` is out of range", "from `min_rate` to `max_rate`"));
         }
         if self.weight == 0.0 {
-            misfits.push(Misfit::error(&["weight"], "a gradient that is never seen", "above 0"));
+            misfits.push(Misfit::error(&["weight"], "`weight` of 0 ignores the RTT gradient", "above 0"));
         }
         misfits
     }
@@ -77,7 +78,7 @@ impl Settings for TimelySpec {
             additive_step: Rate(100_000),
             ..usual
         };
-        vec![usual, slow, TimelySpec { weight: 1.0, decrease: 1.0, segment: 1, outstanding: 1, ..slow }]
+        vec![usual, slow, TimelySpec { weight: 1.0, decrease: 1.0, segment: 1, max_outstanding: 1, ..slow }]
     }
 }
 
@@ -87,14 +88,14 @@ pub type Timely = Beside<TimelyMemory>;
 pub struct TimelyMemory {
     spec: TimelySpec,
     packet: Bytes,
-    /// Segments outstanding at most.
+    /// Maximum outstanding segments.
     most: f64,
     /// Bits per second.
     rate: f64,
     prev_rtt: Option<Span>,
-    /// The average difference of round trips, in seconds.
+    /// Average difference of RTTs, in seconds.
     rtt_diff: f64,
-    /// Completions in a row without a growing round trip.
+    /// Number of consecutive completions without a growing RTT.
     calm: u32,
     /// Bytes acknowledged since the last completion.
     acked: u64,
@@ -102,7 +103,7 @@ pub struct TimelyMemory {
 
 impl Timely {
     pub(super) fn new(spec: &TimelySpec, start: Start) -> Timely {
-        let most = (spec.outstanding as f64 / start.packet.0 as f64).max(1.0);
+        let most = (spec.max_outstanding as f64 / start.packet.0 as f64).max(1.0);
         let memory = TimelyMemory {
             spec: *spec,
             packet: start.packet,
@@ -186,7 +187,7 @@ impl Controller for Timely {
         self.process_ack(ack);
     }
 
-    /// A duplicate stands for a segment.
+    /// A duplicate counts as one segment.
     fn on_other_ack(&mut self, ack: &Ack) {
         self.process_ack(&Ack { acked: ack.acked.max(Segments(1)), ..*ack });
     }
@@ -198,7 +199,7 @@ impl Controller for Timely {
         self.window = 1.0;
     }
 
-    /// Pacing keeps bursts from being released.
+    /// Pacing prevents bursts.
     fn limit_window(&mut self, _: Cwnd) {}
 }
 
@@ -207,7 +208,8 @@ mod tests {
     use super::*;
     use crate::congestion::support::model_sender::ModelSender;
 
-    /// Steps of 1 Mbit/s from 100 Mbit/s on, between 50 and 200 ms, where an empty network takes 20; each acknowledgement is a completion.
+    /// Steps of 1 Mbit/s starting at 100 Mbit/s, between 50 and 200 ms, with an RTT of 20 ms in an empty network; each acknowledgement is a
+    /// completion.
     const SLOW: TimelySpec = TimelySpec {
         t_low: Span::from_millis(50),
         t_high: Span::from_millis(200),
@@ -221,14 +223,14 @@ mod tests {
         max_rate: Rate(1_000_000_000),
         min_rate: Rate(10_000),
         initial_rate: Some(Rate(100_000_000)),
-        outstanding: 125_000,
+        max_outstanding: 125_000,
     };
 
     fn sender(spec: TimelySpec) -> ModelSender<Timely> {
         ModelSender::new(Timely::new(&spec, Start { packet: Bytes(1250), ..Start::default() }))
     }
 
-    /// The rate in Mbit/s after a completion of so many milliseconds.
+    /// The rate in Mbit/s after a completion with an RTT of this many milliseconds.
     fn complete(sender: &mut ModelSender<Timely>, milliseconds: u64) -> f64 {
         sender.round_trip = Some(Span::from_millis(milliseconds));
         sender.ack(1);
@@ -240,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn short_round_trips_only_raise_the_rate_and_long_ones_lower_it_whatever_they_did_before() {
+    fn short_rtts_always_raise_the_rate_and_long_ones_always_lower_it() {
         let mut sender = sender(SLOW);
         assert_eq!((complete(&mut sender, 10), complete(&mut sender, 49)), (101.0, 102.0));
         // 1 - 0.8 (1 - 200 / 320) of it.
@@ -250,14 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn between_them_the_rate_shrinks_by_the_gradient_and_by_half_at_most() {
+    fn between_the_thresholds_the_rate_shrinks_by_the_gradient_and_at_most_by_half() {
         let mut sender = sender(SLOW);
         assert_eq!(complete(&mut sender, 100), 101.0);
         // Half of 2 ms more is 1 ms, a twentieth of 20.
         assert!(near(complete(&mut sender, 102), 101.0 * 0.96));
-        // The average is half of what it was: 1/40 of a gradient, without growth.
+        // The average is halved: 1/40 of a gradient, without growth.
         assert!(near(complete(&mut sender, 102), 101.0 * 0.96 * 0.98));
-        // 0.5 ms / 2 - 1.25 ms is no growth.
+        // 0.5 ms / 2 - 1.25 ms is not a growth.
         assert!(near(complete(&mut sender, 100), 101.0 * 0.96 * 0.98 + 1.0));
         let before = sender.law.memory.rate / 1e6;
         assert!(near(complete(&mut sender, 190), before / 2.0));
@@ -282,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_stays_between_its_bounds_and_so_much_is_outstanding() {
+    fn the_rate_and_the_outstanding_data_stay_within_their_bounds() {
         let mut sender = sender(TimelySpec { max_rate: Rate(101_500_000), min_rate: Rate(60_000_000), ..SLOW });
         assert_eq!([10; 3].map(|milliseconds| complete(&mut sender, milliseconds)), [101.0, 101.5, 101.5]);
         assert_eq!([10_000; 2].map(|milliseconds| complete(&mut sender, milliseconds)), [60.0, 60.0]);
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_changes_nothing_and_a_timeout_leaves_one_segment_until_the_next_acknowledgement() {
+    fn a_loss_has_no_effect_and_a_timeout_sets_the_window_to_one_until_the_next_acknowledgement() {
         let mut sender = sender(SLOW);
         assert_eq!((sender.lose(100), sender.time_out(100)), (100.0, 1.0));
         assert_eq!((complete(&mut sender, 10), sender.law.window()), (101.0, 100.0));

@@ -1,11 +1,12 @@
-//! Vegas: the window is what keeps a few segments in the queues, judged by how far the rate falls short of an empty path's (Brakmo and
-//! Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, IEEE JSAC 13(8), 1995).
+//! Vegas: the window keeps a few segments queued, estimated from the difference between the actual rate and that of an empty path (Brakmo
+//! and Peterson, TCP Vegas: End to End Congestion Avoidance on a Global Internet, IEEE JSAC 13(8), 1995).
 //!
-//! Differs: section 3.1's retransmission before the third duplicate acknowledgement needs the time at which each segment left; loss
-//! recovery stays that of the sender. A loss halves the window as Reno's does, and no decrease goes below two segments, as in Linux.
+//! Differs: section 3.1's retransmission before the third duplicate acknowledgement, which requires the transmission time of each segment,
+//! is not implemented; the sender's loss recovery is used. A loss halves the window as in Reno, and no decrease goes below two segments, as
+//! in Linux.
 //!
-//! Thresholds are segments, as in implementations, or with `alpha_rate` and `beta_rate` what the prose has, rates that the flow falls short of: as many
-//! segments as such a rate puts into a base round trip (Cui's thesis, equation (4.8)).
+//! Thresholds are in segments, as in implementations, or with `alpha_rate` and `beta_rate` rates as in the paper's text: the number of
+//! segments is the rate times the base RTT (Cui's thesis, equation (4.8)).
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
@@ -13,8 +14,8 @@ use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
 use serde::{Deserialize, Serialize};
 
-// Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, which NS takes);
-// they give no gamma, and one segment is what NS and Linux take.
+// Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, the values of NS). They
+// give no gamma; NS and Linux use one segment.
 member! {
     /// Keeps a few segments queued.
     Vegas = "vegas", "Brakmo and Peterson, IEEE JSAC 13(8), 1995";
@@ -49,14 +50,14 @@ impl Settings for VegasSpec {
         };
         let misfit = match (alpha_rate, beta_rate) {
             (Some(_), Some(_)) if !in_segments.is_empty() => {
-                Misfit::error(in_segments, "a threshold in segments beside `alpha_rate` and `beta_rate`", "one or the other")
+                Misfit::error(in_segments, "thresholds are given both in segments and as rates", "one or the other")
             }
             (None, None) if beta < alpha => Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}")),
             (Some(alpha), Some(beta)) if beta < alpha => {
                 Misfit::error(&["beta_rate"], "`beta_rate` is below `alpha_rate`", format!("at least {alpha}"))
             }
-            (Some(_), None) => Misfit::error(&["alpha_rate"], "`alpha_rate` without `beta_rate`", "both, or neither"),
-            (None, Some(_)) => Misfit::error(&["beta_rate"], "`beta_rate` without `alpha_rate`", "both, or neither"),
+            (Some(_), None) => Misfit::error(&["alpha_rate"], "`alpha_rate` requires `beta_rate`", "both, or neither"),
+            (None, Some(_)) => Misfit::error(&["beta_rate"], "`beta_rate` requires `alpha_rate`", "both, or neither"),
             _ => return Vec::new(),
         };
         vec![misfit]
@@ -75,11 +76,11 @@ pub type Vegas = Beside<VegasMemory>;
 pub struct VegasMemory {
     spec: VegasSpec,
     ssthresh: f64,
-    /// BaseRTT: the shortest seen.
+    /// BaseRTT: the minimum RTT.
     base: Option<Span>,
-    /// The first segment sent since then is the distinguished one, whose acknowledgement ends the round trip.
+    /// The first segment sent after this time is the distinguished one, whose acknowledgement ends the RTT.
     began: Time,
-    /// In slow start, every other round trip.
+    /// In slow start, every other RTT.
     grows: bool,
 }
 
@@ -89,7 +90,7 @@ impl Vegas {
         Beside::with(start, memory)
     }
 
-    /// Once per round trip (section 3.2; section 3.3 in slow start, where only a round trip of a constant window tells something).
+    /// Once per RTT (section 3.2; section 3.3 in slow start, where only an RTT with a constant window is evaluated).
     fn judge(&mut self, ack: &Ack, queued: f64) {
         let gamma = self.memory.spec.gamma;
         let (alpha, beta) = self.memory.thresholds();
@@ -114,7 +115,7 @@ impl Vegas {
         self.memory.ssthresh = f64::from(seen.in_flight.0 / 2).max(LEAST);
     }
 
-    /// What was sent with the old window does not judge the new one.
+    /// Ignores data sent with the old window.
     fn begin_round_trip(&mut self, now: Time) {
         self.memory.began = now;
         self.memory.grows = false;
@@ -132,7 +133,7 @@ impl VegasMemory {
 
 const LEAST: f64 = 2.0;
 
-/// Diff in segments: Expected - Actual, times BaseRTT. Expected is what is in flight over BaseRTT, Actual the same over the round trip.
+/// Diff in segments: Expected - Actual, times BaseRTT. Expected is the data in flight over BaseRTT, Actual the same over the RTT.
 fn queued(in_flight: Segments, base: Span, rtt: Span) -> f64 {
     f64::from(in_flight.0) * (rtt - base).0 as f64 / rtt.0.max(1) as f64
 }
@@ -210,7 +211,7 @@ mod tests {
         ModelSender::new(Vegas::new(&VegasSpec::default(), Start { window, ssthresh, ..Start::default() })).with_round_trip(100)
     }
 
-    /// Acknowledgements in one-second rounds: the first segment of the round, with the given round trip. Returns the window.
+    /// The first acknowledgement of a round of one second, with the given RTT. Returns the window.
     fn round(sender: &mut ModelSender<Vegas>, in_flight: u32, milliseconds: u64) -> f64 {
         sender.wait(1000);
         ack(sender, in_flight, milliseconds)
@@ -222,15 +223,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_queued_is_the_share_of_the_round_trip_above_the_base() {
-        // 10 / 100 ms - 10 / 125 ms = 20 a second; over 100 ms, 2
+    fn the_queue_is_the_part_of_the_rtt_above_the_base() {
+        // 10 / 100 ms - 10 / 125 ms = 20 per second; over 100 ms, 2
         assert_eq!(queued(Segments(10), BASE, Span::from_millis(125)), 2.0);
         assert_eq!(queued(Segments(10), BASE, Span::from_millis(200)), 5.0);
         assert_eq!(queued(Segments(10), BASE, BASE), 0.0);
     }
 
     #[test]
-    fn once_per_round_trip_the_window_moves_towards_two_to_four_queued() {
+    fn once_per_rtt_the_window_moves_towards_two_to_four_queued_segments() {
         let mut sender = sender(10.0, 10.0);
         assert_eq!(round(&mut sender, 10, 110), 11.0);
         assert_eq!(ack(&mut sender, 11, 110), 11.0);
@@ -248,26 +249,26 @@ mod tests {
     }
 
     #[test]
-    fn thresholds_as_rates_are_what_they_bring_in_a_base_round_trip() {
-        // 20 to 40 a second over 100 ms: two to four queued, without slow start from the beginning.
+    fn thresholds_as_rates_are_multiplied_by_the_base_rtt() {
+        // 20 to 40 per second over 100 ms: two to four queued, without slow start from the beginning.
         let spec = VegasSpec { alpha_rate: Some(20.0), beta_rate: Some(40.0), slow_start: false, ..VegasSpec::default() };
         let start = Start { window: 10.0, ..Start::default() };
         let mut sender = ModelSender::new(Vegas::new(&spec, start)).with_round_trip(100);
         assert_eq!((round(&mut sender, 10, 110), ack(&mut sender, 10, 110)), (11.0, 11.0));
         assert_eq!(round(&mut sender, 11, 130), 11.0);
         assert_eq!(round(&mut sender, 11, 170), 10.0);
-        // After a timeout, too, by a segment in a round trip.
+        // Also after a timeout, by one segment per RTT.
         assert_eq!(sender.time_out(10), 1.0);
         assert_eq!((round(&mut sender, 1, 100), ack(&mut sender, 1, 100), round(&mut sender, 2, 100)), (2.0, 2.0, 3.0));
     }
 
     #[test]
-    fn slow_start_grows_every_other_round_trip_and_ends_with_more_than_one_queued() {
+    fn slow_start_grows_every_other_rtt_and_ends_with_more_than_one_queued_segment() {
         let mut sender = sender(2.0, f64::INFINITY);
         assert_eq!((round(&mut sender, 2, 100), ack(&mut sender, 2, 100)), (3.0, 4.0));
         assert_eq!((round(&mut sender, 4, 100), ack(&mut sender, 4, 100)), (4.0, 4.0));
         assert_eq!((round(&mut sender, 4, 100), ack(&mut sender, 4, 100)), (5.0, 6.0));
-        // A round trip that grew tells nothing; 6 * 50 / 150 = 2.
+        // An RTT with growth is not evaluated; 6 * 50 / 150 = 2.
         assert_eq!(round(&mut sender, 6, 150), 6.0);
         assert_eq!(sender.law.ssthresh(), f64::INFINITY);
         assert_eq!(round(&mut sender, 6, 150), 6.0);
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_halves_and_what_was_sent_before_it_does_not_judge_the_new_window() {
+    fn a_loss_halves_the_window_and_data_sent_before_it_is_ignored() {
         let mut sender = sender(20.0, 20.0);
         sender.wait(1000);
         assert_eq!((sender.lose(20), sender.law.ssthresh()), (10.0, 10.0));

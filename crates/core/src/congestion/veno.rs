@@ -1,9 +1,9 @@
-//! Veno: Reno that asks Vegas's count of segments in queues whether the network is congested. If not, a loss was random and takes
-//! a fifth only; if so, the window opens half as fast (Fu and Liew, TCP Veno: TCP Enhancement for Transmission over Wireless
+//! Veno: Reno combined with Vegas's estimate of queued segments, which shows whether the network is congested. If not, a loss was random
+//! and removes only a fifth; if so, the window opens half as fast (Fu and Liew, TCP Veno: TCP Enhancement for Transmission over Wireless
 //! Access Networks, IEEE JSAC 21(2), 2003).
 //!
-//! Differs: in the congestive state every acknowledgement opens the window by half as much where the paper has every other one.
-//! What a loss reduces is the part of the window that was in flight.
+//! Differs: in the congestive state every acknowledgement opens the window by half as much, whereas in the paper every other one opens it.
+//! A loss reduces the part of the window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
@@ -33,7 +33,7 @@ pub type Veno = LossBased<VenoLaw>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VenoLaw {
     spec: VenoSpec,
-    /// BaseRTT since the last loss, and the smoothed round trip.
+    /// BaseRTT since the last loss, and the smoothed RTT.
     queueing: Queueing,
 }
 
@@ -44,7 +44,7 @@ impl Veno {
 }
 
 impl VenoLaw {
-    /// N, the segments in queues, against its threshold.
+    /// Compares N, the queued segments, with its threshold.
     fn is_congested(&self, window: Cwnd) -> bool {
         self.queueing.segments(window) >= self.spec.beta
     }
@@ -60,14 +60,14 @@ impl Avoidance for VenoLaw {
         if self.is_congested(window) { 0.5 } else { 1.0 }
     }
 
-    /// Each loss begins a new BaseRTT, for routes change.
+    /// Each loss resets BaseRTT, because routes change.
     fn reduce(&mut self, _: &Congestion, window: Cwnd) -> f64 {
         let left = if self.is_congested(window) { 0.5 } else { 0.8 };
         self.queueing.forget_base();
         left * window.0
     }
 
-    /// Whatever the last loss was, a timeout begins anew as well.
+    /// A timeout resets BaseRTT as well.
     fn restart(&mut self, _: Time) {
         self.queueing.forget_base();
     }
@@ -79,7 +79,7 @@ mod tests {
     use crate::congestion::Controller;
     use crate::congestion::support::model_sender::ModelSender;
 
-    /// Of a window of 40, this round trip leaves so many in queues: 40 (1 - 100 / rtt).
+    /// With a window of 40, this RTT corresponds to 40 (1 - 100 / rtt) queued segments.
     fn sender(milliseconds: u64) -> ModelSender<Veno> {
         let law = Veno::new(&VenoSpec::default(), Start { window: 40.0, ssthresh: 2.0, ..Start::default() });
         let mut sender = ModelSender::new(law).with_round_trip(100);
@@ -88,19 +88,19 @@ mod tests {
     }
 
     #[test]
-    fn without_a_queue_it_opens_like_reno_and_a_loss_takes_a_fifth() {
+    fn without_a_queue_it_opens_like_reno_and_a_loss_removes_a_fifth() {
         // 40 * 5 / 105 = 1.9
         assert_eq!((sender(105).ack(1), sender(105).lose(40)), (40.025, 32.0));
     }
 
     #[test]
-    fn with_three_segments_in_queues_it_opens_half_as_fast_and_a_loss_takes_half() {
+    fn with_three_queued_segments_it_opens_half_as_fast_and_a_loss_removes_half() {
         // 40 * 10 / 110 = 3.6
         assert_eq!((sender(110).ack(1), sender(110).lose(40)), (40.0125, 20.0));
     }
 
     #[test]
-    fn a_timeout_is_judged_like_a_loss_and_the_shortest_round_trip_is_measured_anew() {
+    fn a_timeout_is_classified_like_a_loss_and_resets_the_minimum_rtt() {
         let mut sender = sender(105);
         assert_eq!((sender.time_out(40), sender.law.ssthresh()), (1.0, 32.0));
         assert_eq!(sender.law.memory.avoidance.queueing.base(), None);

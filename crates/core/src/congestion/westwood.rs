@@ -1,11 +1,11 @@
-//! Westwood: the sender measures the bandwidth by the acknowledgements that return, and a loss leaves what that brings in the
-//! shortest round trip, so that a random loss on a path without a queue takes next to nothing (Mascolo, Casetti, Gerla, Sanadidi
-//! and Wang, TCP Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links, MobiCom 2001, sections 2 and 3). With
-//! queues on the way back, acknowledgements arrive in bursts, and the estimate is too high; that is what `westwood_plus` mends.
+//! Westwood: the sender estimates the bandwidth from the returning acknowledgements, and a loss sets the window to that bandwidth times the
+//! minimum RTT, so that a random loss on a path without a queue has almost no effect (Mascolo, Casetti, Gerla, Sanadidi and Wang, TCP
+//! Westwood: Bandwidth Estimation for Enhanced Transport over Wireless Links, MobiCom 2001, sections 2 and 3). With queues on the return
+//! path, acknowledgements arrive in bursts, and the estimate is too high; `westwood_plus` corrects that.
 //!
-//! Differs: acknowledgements that arrive at one instant make one sample. A silence is filled with samples of nothing (section
-//! 2.2) when the acknowledgement that ends it arrives, which is when it matters; that one is a sample over a quarter of tau at
-//! least, or it would outweigh all others.
+//! Differs: acknowledgements that arrive at one instant make one sample. A silence is filled with zero samples (section 2.2) when the
+//! acknowledgement that ends it arrives, which is when they take effect; that acknowledgement is a sample over at least a quarter of tau,
+//! because otherwise it would outweigh all others.
 
 use super::support::westwood_like::{Bandwidth, WestwoodLike};
 use super::{Ack, Start};
@@ -29,18 +29,18 @@ impl Settings for WestwoodSpec {
     }
 }
 
-/// A silence of tau / M counts as a sample of nothing; the paper's least M.
+/// A silence of tau / M counts as a zero sample; the paper's minimum M.
 const M: u64 = 2;
-/// So many samples of nothing leave nothing: 0.6 to their power.
+/// Number of zero samples after which the estimate is practically zero: 0.6 to their power.
 const MOST_NULL_SAMPLES: u64 = 100;
 
 pub type Westwood = WestwoodLike<Tustin>;
 
-/// The filter of section 2.2: a low-pass filter by the bilinear (Tustin) rule, for samples that come at any distance.
+/// The filter of section 2.2: a low-pass filter by the bilinear (Tustin) rule, for samples at irregular intervals.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tustin {
     tau: Span,
-    /// Segments delivered at that instant, and since the sample before it.
+    /// Segments delivered since the last sample.
     pending: u32,
     last: Option<Time>,
     /// b of the last sample, in segments per second.
@@ -69,7 +69,7 @@ impl Tustin {
 impl Bandwidth for Tustin {
     fn deliver(&mut self, Segments(delivered): Segments, ack: &Ack) {
         let Some(last) = self.last else {
-            // The first acknowledgement ends no interval.
+            // The first acknowledgement does not end an interval.
             self.last = Some(ack.now);
             return;
         };
@@ -101,7 +101,7 @@ mod tests {
         Tustin { tau: Span::from_millis(500), pending: 0, last: None, sample: 0.0, filtered: None }
     }
 
-    /// Acknowledgements of so many segments at these times, in milliseconds. The estimate.
+    /// The estimate after acknowledgements of this many segments at these times, in milliseconds.
     fn process_ack(filter: &mut Tustin, arrived: &[(u64, u32)]) -> f64 {
         for &(milliseconds, acked) in arrived {
             filter.deliver(Segments(acked), &Ack::of_one(Time(Span::from_millis(milliseconds).0)));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_at_one_instant_is_one_sample() {
+    fn acknowledgements_at_one_instant_are_one_sample() {
         near(process_ack(&mut filter(), &[(0, 1), (10, 1), (10, 1), (20, 2)]), {
             let alpha = 99.0 / 101.0;
             alpha * 100.0 + (1.0 - alpha) * (300.0 + 100.0) / 2.0
@@ -140,13 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn in_a_silence_the_estimate_decays() {
+    fn the_estimate_decays_during_silence() {
         let mut filter = filter();
         process_ack(&mut filter, &[(0, 1), (10, 1)]);
-        // Two samples of nothing for 500 ms, alpha 3/5 each: 0.6 * 100 + 0.4 * 50 = 80, then 48. Then 1 in 130 ms.
+        // Two zero samples for 500 ms, alpha 3/5 each: 0.6 * 100 + 0.4 * 50 = 80, then 48. Then 1 in 130 ms.
         let alpha = 870.0 / 1130.0;
         near(process_ack(&mut filter, &[(640, 1)]), alpha * 48.0 + (1.0 - alpha) * 0.5 / 0.13);
-        // However long it is.
+        // Any longer silence has the same effect.
         assert!(process_ack(&mut filter, &[(10_000_000, 1)]) < 2.0);
     }
 }

@@ -1,6 +1,6 @@
-//! Westwood+: Westwood with one sample of the bandwidth in each round trip, what was delivered in it over how long it took, so
-//! that acknowledgements that arrive in bursts do not raise the estimate (Grieco and Mascolo, Performance Evaluation and
-//! Comparison of Westwood+, New Reno and Vegas TCP Congestion Control, ACM CCR 34(2), 2004).
+//! Westwood+: Westwood with one bandwidth sample per RTT, the data delivered in it divided by its duration, so that bursts of
+//! acknowledgements do not raise the estimate (Grieco and Mascolo, Performance Evaluation and Comparison of Westwood+, New Reno and Vegas
+//! TCP Congestion Control, ACM CCR 34(2), 2004).
 
 use super::support::round::Round;
 use super::support::westwood_like::{Bandwidth, WestwoodLike};
@@ -21,7 +21,7 @@ member! {
 
 impl Settings for WestwoodPlusSpec {
     fn check(&self) -> Vec<Misfit> {
-        let deaf = || Misfit::error(&["alpha"], "an estimate that never changes", "below 1");
+        let deaf = || Misfit::error(&["alpha"], "`alpha` of 1 never updates the estimate", "below 1");
         (self.alpha >= 1.0).then(deaf).into_iter().collect()
     }
 
@@ -52,7 +52,7 @@ impl WestwoodPlus {
 impl Bandwidth for OncePerRound {
     fn deliver(&mut self, Segments(delivered): Segments, ack: &Ack) {
         let Some(since) = self.since else {
-            // The first acknowledgement ends no interval.
+            // The first acknowledgement does not end an interval.
             self.since = Some(ack.now);
             self.round.begin(ack.now);
             return;
@@ -77,7 +77,7 @@ mod tests {
     use crate::primitives::units::Span;
 
     #[test]
-    fn a_round_trip_gives_one_sample_however_its_acknowledgements_are_spread() {
+    fn an_rtt_provides_one_sample_however_its_acknowledgements_are_spread() {
         let mut filter = OncePerRound { alpha: 0.9, round: Round::default(), delivered: 0, since: None, filtered: None };
         let mut process_ack = |milliseconds: u64, acked: u32| {
             let rtt = Some(Span::from_millis(100));

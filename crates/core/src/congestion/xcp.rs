@@ -1,8 +1,8 @@
-//! A source of XCP: its packets tell its window and its round trip, and its window changes by what the queues of its path work out (Katabi, Handley and
-//! Rohrs, SIGCOMM 2002, section 3.1; the change is one of the rate, as in draft-falk-xcp-spec).
+//! A source of XCP: its packets report its window and its RTT, and its window changes by the feedback computed by the queues of its path
+//! (Katabi, Handley and Rohrs, SIGCOMM 2002, section 3.1; the feedback is a change of the rate, as in draft-falk-xcp-spec).
 //!
-//! A loss halves the window, and a timeout leaves one segment, as of Reno (section 3.1 of the paper: losses are rare, and then TCP's answer is
-//! theirs).
+//! A loss halves the window, and a timeout sets it to one segment, as in Reno (section 3.1 of the paper: losses are rare, and TCP's
+//! response applies).
 
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
@@ -21,7 +21,7 @@ pub type Xcp = Beside<XcpMemory>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct XcpMemory {
     packet: Bytes,
-    /// The mean of round trips, as in RFC 6298, in seconds.
+    /// Mean RTT as in RFC 6298, in seconds.
     rtt: Option<f64>,
 }
 
@@ -33,7 +33,7 @@ impl Xcp {
     fn process_ack(&mut self, ack: &Ack) {
         if let (Some(rtt), Some(feedback)) = (self.memory.rtt, ack.signal.price) {
             let change = feedback * rtt / self.memory.packet.0 as f64;
-            // What is not used does not grow, and no acknowledgement releases more than is in flight.
+            // An unused window does not grow, and no acknowledgement releases more than the data in flight.
             let most = if ack.window_validated { self.window } else { 0.0 };
             self.window = (self.window + change.min(most)).max(1.0);
         }
@@ -69,7 +69,7 @@ impl Controller for Xcp {
         self.process_ack(ack);
     }
 
-    /// While losses are repaired the window may only shrink.
+    /// During loss recovery the window may only shrink.
     fn on_other_ack(&mut self, ack: &Ack) {
         self.process_ack(&Ack { window_validated: false, ..*ack });
     }
@@ -100,7 +100,7 @@ mod tests {
     use crate::primitives::units::Segments;
 
     #[test]
-    fn the_window_changes_by_the_feedback_over_a_round_trip() {
+    fn the_window_changes_by_the_feedback_over_an_rtt() {
         let mut law = Xcp::new(&(), Start { window: 4.0, packet: Bytes(1000), ..Start::default() });
         law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
         let mut process_ack = |feedback| {

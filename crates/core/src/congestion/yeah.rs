@@ -1,10 +1,8 @@
-//! YeAH: in its fast mode it grows as Scalable TCP does; with a queue of its own it is Reno, and takes that queue out before it
-//! overflows, unless others keep the queue full (Baiocchi, Castellani and Vacirca, YeAH-TCP: Yet Another Highspeed TCP, PFLDnet
-//! 2007).
+//! YeAH: in its fast mode it grows like Scalable TCP; with its own queue it is Reno, and drains that queue before it overflows, unless
+//! other flows keep the queue full (Baiocchi, Castellani and Vacirca, YeAH-TCP: Yet Another Highspeed TCP, PFLDnet 2007).
 //!
-//! Differs: in the fast mode a segment opens the window by a hundredth, and by what it would in Reno where that is more. The
-//! threshold after an early decongestion is the window, so that congestion avoidance goes on. What a loss reduces is the part of
-//! the window that was in flight.
+//! Differs: in the fast mode a segment opens the window by a hundredth, or by Reno's increase if that is larger. The threshold after an
+//! early decongestion is the window, so that congestion avoidance continues. A loss reduces the part of the window that was in flight.
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
@@ -16,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 const ROUND_TRIPS: Kind = Kind::Whole { least: 1, most: 1_000_000 };
 
-// All are the paper's.
+// All values are from the paper.
 member! {
     /// Grows like Scalable TCP while its queue is short, and drains the queue when it is not.
     Yeah = "yeah", "Baiocchi, Castellani and Vacirca, PFLDnet 2007";
@@ -41,8 +39,8 @@ member! {
 
 impl Settings for YeahSpec {
     fn check(&self) -> Vec<Misfit> {
-        let half = || Misfit::error(&["delta"], "a share out of range", "above 0, at most 0.5, which a loss takes at most");
-        let all = || Misfit::error(&["epsilon"], "a decongestion that takes all of the window", "below 1");
+        let half = || Misfit::error(&["delta"], "`delta` is out of range", "above 0, at most 0.5, the maximum reduction by a loss");
+        let all = || Misfit::error(&["epsilon"], "`epsilon` of 1 removes the whole window", "below 1");
         let half = (self.delta <= 0.0 || self.delta > 0.5).then(half);
         half.into_iter().chain((self.epsilon >= 1.0).then(all)).collect()
     }
@@ -58,15 +56,15 @@ pub type Yeah = LossBased<YeahLaw>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct YeahLaw {
     spec: YeahSpec,
-    /// RTT_base, and the least round trip of the last one, RTT_min.
+    /// RTT_base, and the minimum RTT of the last round, RTT_min.
     queueing: Queueing,
     round: Round,
-    /// The least round trip of this one so far.
+    /// Minimum RTT of the present round.
     least: Option<Span>,
     is_fast: bool,
-    /// The window that Reno would have beside the others, once it was slow. No decongestion goes below it.
+    /// The window that Reno would have in competition, once the flow was in slow mode. No decongestion goes below it.
     cwnd_reno: Option<f64>,
-    /// Round trips in either mode, since the other.
+    /// Number of RTTs in each mode since the other.
     count_fast: u32,
     count_slow: u32,
 }
@@ -88,7 +86,7 @@ impl Yeah {
 }
 
 impl YeahLaw {
-    /// Once in a round trip. Returns the window without what is too much in queues.
+    /// Once per RTT. Returns the window without its excess queue.
     fn judge(&mut self, least: Span, window: Cwnd) -> Option<Cwnd> {
         self.queueing.judge_by(least);
         // Q and L.
@@ -137,7 +135,7 @@ impl Avoidance for YeahLaw {
         if self.is_fast { (self.spec.a * window).max(1.0) } else { 1.0 }
     }
 
-    /// Without others that keep it full, what the queue holds is what there is too much of.
+    /// Without flows that keep it full, the queue consists of this flow's excess.
     fn reduce(&mut self, seen: &Congestion, window: Cwnd) -> f64 {
         let taken = if self.count_slow < self.spec.rho {
             self.queueing.segments(window).max(self.spec.delta * window.0).min(window.0 / 2.0)
@@ -171,7 +169,7 @@ mod tests {
         sender
     }
 
-    /// A second later, an acknowledgement with this round trip, the least of its round.
+    /// An acknowledgement with this RTT, the minimum of its round, one second later.
     fn round(sender: &mut ModelSender<Yeah>, milliseconds: u64) -> f64 {
         sender.round_trip = Some(Span::from_millis(milliseconds));
         sender.wait(1000);
@@ -185,12 +183,12 @@ mod tests {
 
     #[test]
     fn a_delay_above_an_eighth_makes_it_reno() {
-        // 400 * 20 / 120 = 67 segments, and a fifth of the round trip.
+        // 400 * 20 / 120 = 67 segments, and a fifth of the RTT.
         assert_eq!(round(&mut sender(400.0), 120), 400.0 + 1.0 / 400.0);
     }
 
     #[test]
-    fn eighty_segments_in_queues_are_taken_out_and_reno_is_kept_up_with() {
+    fn eighty_queued_segments_are_drained_and_the_window_stays_at_least_that_of_reno() {
         let mut sender = sender(500.0);
         // 500 * 25 / 125 = 100 segments.
         assert_eq!((round(&mut sender, 125), sender.law.ssthresh()), (400.0, 2.0));
@@ -201,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_takes_what_is_queued_an_eighth_at_least_and_half_beside_others() {
+    fn a_loss_removes_the_queue_at_least_an_eighth_and_half_in_competition() {
         let mut sender = sender(400.0);
         assert_eq!(sender.lose(400), 350.0);
         sender.law.window = 400.0;
@@ -209,7 +207,7 @@ mod tests {
         sender.law.window = 236.0;
         // 236 * 18 / 118
         assert_eq!(sender.lose(236), 200.0);
-        // Sixteen slow round trips in a row.
+        // Sixteen consecutive RTTs in slow mode.
         for _ in 0..16 {
             round(&mut sender, 120);
         }
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn fifty_fast_round_trips_forget_the_others() {
+    fn fifty_fast_rtts_end_the_assumption_of_competing_flows() {
         let mut sender = sender(500.0);
         round(&mut sender, 125);
         for _ in 0..50 {

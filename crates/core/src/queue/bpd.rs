@@ -30,34 +30,34 @@ member! {
 
     pub struct BpdSpec {
         /// Queue length in cells from which packets of most VCs are refused (LT).
-        lower: u64 => Kind::Cells { or_none: false }; "25 %",
+        lower_threshold: u64 => Kind::Cells { or_none: false }; "25 %",
         /// Queue length in cells from which packets of VCs that have just lost a packet are refused (UT).
-        upper: u64 => Kind::Cells { or_none: false }; "75 %",
-        /// Number of packets after a loss for which a VC is subject to `upper` instead of `lower` (GAP).
+        upper_threshold: u64 => Kind::Cells { or_none: false }; "75 %",
+        /// Number of packets after a loss for which a VC is subject to `upper_threshold` instead of `lower_threshold` (GAP).
         gap: u32 => Kind::Whole { least: 0, most: 1_000_000 }; "5",
     }
 }
 
 impl Settings for BpdSpec {
     fn check(&self) -> Vec<Misfit> {
-        let BpdSpec { lower, upper, gap } = *self;
+        let BpdSpec { lower_threshold: lower, upper_threshold: upper, gap } = *self;
         if lower > upper {
-            return vec![Misfit::error(&["lower", "upper"], "`lower` exceeds `upper`", "`lower` no higher than `upper`")];
+            return vec![Misfit::error(&["lower_threshold", "upper_threshold"], "`lower_threshold` exceeds `upper_threshold`", "`lower_threshold` no higher than `upper_threshold`")];
         }
         let level = (lower == upper).then(|| {
-            let message = "`lower` equals `upper`: this policy is `epd`";
-            Misfit::warning(&["lower", "upper"], message, "`lower` below `upper`")
+            let message = "`lower_threshold` equals `upper_threshold`: this policy is `epd`";
+            Misfit::warning(&["lower_threshold", "upper_threshold"], message, "`lower_threshold` below `upper_threshold`")
         });
         let no_gap = (gap == 0).then(|| {
             let message = "no VC is spared after a loss: this policy is `epd`";
             Misfit::warning(&["gap"], message, "at least 1")
         });
-        let nothing_begins = (lower == 0).then(|| nothing_begins(&["lower"]));
+        let nothing_begins = (lower == 0).then(|| nothing_begins(&["lower_threshold"]));
         level.into_iter().chain(no_gap).chain(nothing_begins).collect()
     }
 
     fn samples() -> Vec<BpdSpec> {
-        let of = |(lower, upper, gap)| BpdSpec { lower, upper, gap };
+        let of = |(lower, upper, gap)| BpdSpec { lower_threshold: lower, upper_threshold: upper, gap };
         [(0, 100, 5), (30, 120, 1), (80, 80, 25), (60, 180, 0)].map(of).into()
     }
 }
@@ -87,7 +87,7 @@ impl Policy for Bpd {
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut BpdVc, buffer: &Occupancy, _now: Time) -> Verdict {
         let lost_before = vc.frame == Frame::Discarding;
-        let limit = if vc.gap > 0 { self.0.upper } else { self.0.lower };
+        let limit = if vc.gap > 0 { self.0.upper_threshold } else { self.0.lower_threshold };
         let verdict = vc.frame.judge(cell, buffer, || (buffer.units >= Units(limit)).then_some(Reason::Early));
         if verdict != Verdict::Accept {
             vc.gap = self.0.gap;
@@ -106,7 +106,7 @@ mod tests {
     use crate::queue::support::model_buffer::{Dice, ModelBuffer, traffic};
 
     fn model(lower: u64, upper: u64, gap: u32, places: u64, vcs: u32) -> ModelBuffer<Bpd> {
-        ModelBuffer::new(Bpd::new(&BpdSpec { lower, upper, gap }), places, vcs)
+        ModelBuffer::new(Bpd::new(&BpdSpec { lower_threshold: lower, upper_threshold: upper, gap }), places, vcs)
     }
 
     #[test]

@@ -19,7 +19,7 @@ member! {
         /// packet.
         threshold: u64 => Kind::Cells { or_none: false },
         /// VCs that count as active.
-        active: ActiveVcs = ActiveVcs::Configured => Kind::Words(&ActiveVcs::WORDS),
+        active_vcs: ActiveVcs = ActiveVcs::Configured => Kind::Words(&ActiveVcs::WORDS),
     }
 }
 
@@ -39,7 +39,7 @@ impl Settings for EpdPerVcSpec {
     }
 
     fn samples() -> Vec<EpdPerVcSpec> {
-        let of = |(threshold, active)| EpdPerVcSpec { threshold, active };
+        let of = |(threshold, active)| EpdPerVcSpec { threshold, active_vcs: active };
         [(0, ActiveVcs::Configured), (30, ActiveVcs::Backlogged), (60, ActiveVcs::Configured)].map(of).into()
     }
 }
@@ -55,7 +55,7 @@ impl EpdPerVc {
     /// `Q >= threshold` and `q[i] >= threshold / active`, without rounding in a division.
     #[inline]
     fn refuses(&self, buffer: &Occupancy) -> bool {
-        let active = match self.0.active {
+        let active = match self.0.active_vcs {
             ActiveVcs::Configured => buffer.flows,
             ActiveVcs::Backlogged => buffer.backlogged,
         };
@@ -82,7 +82,7 @@ mod tests {
     use ActiveVcs::{Backlogged, Configured};
 
     fn model(threshold: u64, active: ActiveVcs, vcs: u32) -> ModelBuffer<EpdPerVc> {
-        ModelBuffer::new(EpdPerVc::new(&EpdPerVcSpec { threshold, active }), 99, vcs)
+        ModelBuffer::new(EpdPerVc::new(&EpdPerVcSpec { threshold, active_vcs: active }), 99, vcs)
     }
 
     #[test]

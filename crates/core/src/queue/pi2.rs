@@ -5,7 +5,7 @@
 //! Marks are spread evenly, by `recur` of the appendix, and made as packets leave.
 //!
 //! Differs: the delay is the queue length over the port's rate, where the RFC uses the wait of the packet at its head. The L4S queue and
-//! the scheduler between the two queues are not included. The defaults of period, alpha and beta are those of Linux's sch_dualpi2
+//! the scheduler between the two queues are not included. The defaults of period, alpha and beta are from Linux's sch_dualpi2
 //! (tc-dualpi2(8)); figure 2 of the RFC gives 15 ms, 0.15 and 3, which `dualpi2` uses.
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Turn, Unit, Verdict};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 member! {
     /// The Classic queue of DualPI2: the marking probability is the square of a controller output that follows the delay. Discards packets
-    /// that are not ECN-capable. The defaults are those of Linux.
+    /// that are not ECN-capable. The defaults are from Linux.
     Pi2 = "pi2", "RFC 9332 appendix A.1";
 
     pub struct Pi2Spec {

@@ -2,7 +2,7 @@
 //! period (Pan, Natarajan, Baker and White, RFC 8033, sections 4 and 5.1).
 //!
 //! Differs: the delay is the queue length over the port's rate, which the port provides; no rate is estimated (section 4.3 permits either).
-//! Of the optional parts only ECN is implemented (section 5.1). The first update follows after one period.
+//! ECN is the only optional part implemented (section 5.1). The first update follows after one period.
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
@@ -22,21 +22,21 @@ member! {
         /// Time between updates of the probability (T_UPDATE), at least 1 us.
         period: Span = Span::from_millis(15) => Kind::Duration { least: Span::from_micros(1) },
         /// Duration of a burst that passes unmarked after a period without congestion (MAX_BURST).
-        burst: Span = Span::from_millis(150) => Kind::Duration { least: Span::ZERO },
+        max_burst: Span = Span::from_millis(150) => Kind::Duration { least: Span::ZERO },
         /// Probability above which packets are discarded instead of marked (mark_ecnth).
         max_mark_probability: f64 = 0.1 => Kind::Probability,
         /// Typical packet size; a queue of at most two such packets counts as empty (MEAN_PKTSIZE).
-        packet: u32 = 1000 => PACKET_BYTES,
+        mean_packet_size: u32 = 1000 => PACKET_BYTES,
     }
 }
 
 impl Settings for PieSpec {
     fn samples() -> Vec<PieSpec> {
         let ms = Span::from_millis;
-        let usual = PieSpec { target: ms(5), period: ms(5), burst: ms(20), max_mark_probability: 0.1, packet: 500 };
+        let usual = PieSpec { target: ms(5), period: ms(5), max_burst: ms(20), max_mark_probability: 0.1, mean_packet_size: 500 };
         vec![
             usual,
-            PieSpec { target: ms(1), period: ms(15), burst: Span::ZERO, max_mark_probability: 0.0, ..usual },
+            PieSpec { target: ms(1), period: ms(15), max_burst: Span::ZERO, max_mark_probability: 0.0, ..usual },
             PieSpec { target: ms(10), period: ms(1), max_mark_probability: 1.0, ..usual },
         ]
     }
@@ -62,14 +62,14 @@ const STEPS: [(f64, f64); 6] = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1
 
 impl Pie {
     pub(super) fn new(spec: &PieSpec) -> Pie {
-        Pie { spec: *spec, probability: 0.0, delay: 0.0, allowance: spec.burst, draws: Draws::default() }
+        Pie { spec: *spec, probability: 0.0, delay: 0.0, allowance: spec.max_burst, draws: Draws::default() }
     }
 
     /// Whether a packet is exempt: during a burst (section 4.4), and while the queue is almost empty (section 4.1).
     fn spares(&self, buffer: &Occupancy) -> bool {
         self.allowance > Span::ZERO
             || (self.delay < self.spec.target.seconds() / 2.0 && self.probability < 0.2)
-            || buffer.bytes <= Bytes(2 * u64::from(self.spec.packet))
+            || buffer.bytes <= Bytes(2 * u64::from(self.spec.mean_packet_size))
     }
 }
 
@@ -104,7 +104,7 @@ impl Policy for Pie {
         }
         self.probability = self.probability.clamp(0.0, 1.0);
         let is_calm = self.probability == 0.0 && delay < target / 2.0 && self.delay < target / 2.0;
-        self.allowance = if is_calm { self.spec.burst } else { self.allowance - self.spec.period };
+        self.allowance = if is_calm { self.spec.max_burst } else { self.allowance - self.spec.period };
         self.delay = delay;
     }
 }
@@ -124,7 +124,7 @@ mod tests {
 
     fn pie(probability: f64, delay: f64) -> Pie {
         let ms = Span::from_millis;
-        let spec = PieSpec { target: ms(15), period: ms(15), burst: ms(30), max_mark_probability: 0.1, packet: 1000 };
+        let spec = PieSpec { target: ms(15), period: ms(15), max_burst: ms(30), max_mark_probability: 0.1, mean_packet_size: 1000 };
         Pie { probability, delay, ..Pie::new(&spec) }
     }
 

@@ -16,23 +16,23 @@ member! {
 
     pub struct RampSpec {
         /// Queue length up to which nothing is marked (K_min).
-        lower: u64 => Kind::QueueLength; "25 %",
+        min_threshold: u64 => Kind::QueueLength; "25 %",
         /// Queue length at which the probability is `max_probability` (K_max). Above it every packet is marked.
-        upper: u64 => Kind::QueueLength; "75 %",
-        /// Marking probability at `upper` (P_max).
+        max_threshold: u64 => Kind::QueueLength; "75 %",
+        /// Marking probability at `max_threshold` (P_max).
         max_probability: f64 = 0.01 => Kind::Probability,
     }
 }
 
 impl Settings for RampSpec {
     fn check(&self) -> Vec<Misfit> {
-        let order = || Misfit::error(&["lower", "upper"], "`lower` is not below `upper`", "`lower` below `upper`");
-        (self.lower >= self.upper).then(order).into_iter().collect()
+        let order = || Misfit::error(&["min_threshold", "max_threshold"], "`min_threshold` is not below `max_threshold`", "`min_threshold` below `max_threshold`");
+        (self.min_threshold >= self.max_threshold).then(order).into_iter().collect()
     }
 
     fn samples() -> Vec<RampSpec> {
         [(0, 10, 1.0), (3, 20, 0.1), (5, 6, 0.0)]
-            .map(|(lower, upper, max_probability)| RampSpec { lower, upper, max_probability })
+            .map(|(lower, upper, max_probability)| RampSpec { min_threshold: lower, max_threshold: upper, max_probability })
             .into()
     }
 }
@@ -49,7 +49,7 @@ impl Ramp {
     }
 
     fn probability(&self, queue: Units) -> f64 {
-        let RampSpec { lower, upper, max_probability } = self.spec;
+        let RampSpec { min_threshold: lower, max_threshold: upper, max_probability } = self.spec;
         match queue.0 {
             queue if queue <= lower => 0.0,
             queue if queue > upper => 1.0,
@@ -80,7 +80,7 @@ mod tests {
     use crate::primitives::units::Bytes;
 
     fn ramp() -> Ramp {
-        Ramp::new(&RampSpec { lower: 5, upper: 25, max_probability: 0.5 })
+        Ramp::new(&RampSpec { min_threshold: 5, max_threshold: 25, max_probability: 0.5 })
     }
 
     #[test]

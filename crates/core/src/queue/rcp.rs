@@ -3,7 +3,7 @@
 //! "Rate control protocol (RCP)", thesis, Stanford, 2007; cui-thesis section 5.3.2).
 //!
 //! Differs: the rate is updated at a fixed period, as in the thesis, also where the mean RTT is shorter; senders that have not measured an
-//! RTT are excluded from that mean. The reported price is the inverse of the rate, of which the largest applies.
+//! RTT are excluded from that mean. The reported price is the inverse of the rate; the largest one applies.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
@@ -12,7 +12,7 @@ use crate::primitives::units::{Bytes, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
-// alpha, beta, period, the initial rate and the initial RTT are those of the authors' own simulator.
+// alpha, beta, period, the initial rate and the initial RTT are from the authors' own simulator.
 member! {
     /// Rate control protocol: advertises one rate for all flows of the link to RCP sources.
     Rcp = "rcp", "Dukkipati, Kobayashi, Zhang-Shen and McKeown, IWQoS 2005; cui-thesis section 5.3.2";

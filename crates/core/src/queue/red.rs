@@ -30,21 +30,21 @@ member! {
 
     pub struct RedSpec {
         /// Average queue length below which nothing is marked (min_th).
-        lower: u64 => Kind::QueueLength; "25 %",
+        min_threshold: u64 => Kind::QueueLength; "25 %",
         /// Average queue length at which the probability is `max_probability` (max_th). Above it the probability keeps growing (`gentle`)
         /// or is 1.
-        upper: u64 => Kind::QueueLength; "75 %",
-        /// Marking probability as the average reaches `upper` (max_p).
+        max_threshold: u64 => Kind::QueueLength; "75 %",
+        /// Marking probability as the average reaches `max_threshold` (max_p).
         max_probability: f64 = 0.1 => Kind::Probability,
         /// Weight of a new sample in the average (w_q).
         weight: f64 = 0.002 => Kind::Probability,
-        /// Increase the probability linearly to 1 between `upper` and twice `upper`.
+        /// Increase the probability linearly to 1 between `max_threshold` and twice `max_threshold`.
         gentle: bool = true => Kind::Truth,
         /// Typical packet size. The average decays during idle time as if packets of this size had found the queue empty.
-        packet: u32 = 1000 => PACKET_BYTES,
+        mean_packet_size: u32 = 1000 => PACKET_BYTES,
         /// Unit of the average queue length. Thresholds keep the unit of the buffer; if the average is in bytes, a packet of a threshold
-        /// has the size `packet`.
-        counts: RedCounts = RedCounts::Packets => Kind::Words(&RedCounts::WORDS),
+        /// has the size `mean_packet_size`.
+        queue_unit: RedQueueUnit = RedQueueUnit::Packets => Kind::Words(&RedQueueUnit::WORDS),
         /// How congestion is signalled.
         signals: RedSignals = RedSignals::Marks => Kind::Words(&RedSignals::WORDS),
     }
@@ -52,7 +52,7 @@ member! {
 
 words! {
     /// Unit in which RED measures the average queue length.
-    pub enum RedCounts ("unit of the queue length") {
+    pub enum RedQueueUnit ("unit of the queue length") {
         /// Packets or cells of any size, all marked with the same probability.
         Packets = "packets",
         /// Bytes, in units of the typical packet; the marking probability is proportional to the packet's size.
@@ -72,22 +72,22 @@ words! {
 
 impl Settings for RedSpec {
     fn check(&self) -> Vec<Misfit> {
-        let order = || Misfit::error(&["lower", "upper"], "`lower` is not below `upper`", "`lower` below `upper`");
+        let order = || Misfit::error(&["min_threshold", "max_threshold"], "`min_threshold` is not below `max_threshold`", "`min_threshold` below `max_threshold`");
         let never = |keys| Misfit::error(keys, "with a value of 0 RED never marks", "above 0, at most 1");
         let weight = (self.weight == 0.0).then(|| never(&["weight"]));
         let probability = (self.max_probability == 0.0).then(|| never(&["max_probability"]));
-        (self.lower >= self.upper).then(order).into_iter().chain(weight).chain(probability).collect()
+        (self.min_threshold >= self.max_threshold).then(order).into_iter().chain(weight).chain(probability).collect()
     }
 
     fn samples() -> Vec<RedSpec> {
-        let (counts, signals) = (RedCounts::Packets, RedSignals::Marks);
-        let usual = RedSpec { lower: 2, upper: 8, max_probability: 0.5, weight: 0.1, gentle: true, packet: 500, counts, signals };
+        let (counts, signals) = (RedQueueUnit::Packets, RedSignals::Marks);
+        let usual = RedSpec { min_threshold: 2, max_threshold: 8, max_probability: 0.5, weight: 0.1, gentle: true, mean_packet_size: 500, queue_unit: counts, signals };
         vec![
             usual,
             RedSpec { gentle: false, signals: RedSignals::Drops, ..usual },
-            RedSpec { counts: RedCounts::Bytes, ..usual },
-            RedSpec { lower: 0, upper: 20, max_probability: 0.02, weight: 0.002, ..usual },
-            RedSpec { lower: 4, upper: 5, max_probability: 1.0, weight: 1.0, gentle: false, ..usual },
+            RedSpec { queue_unit: RedQueueUnit::Bytes, ..usual },
+            RedSpec { min_threshold: 0, max_threshold: 20, max_probability: 0.02, weight: 0.002, ..usual },
+            RedSpec { min_threshold: 4, max_threshold: 5, max_probability: 1.0, weight: 1.0, gentle: false, ..usual },
         ]
     }
 }
@@ -97,7 +97,7 @@ pub struct Red {
     spec: RedSpec,
     /// Average queue length, in packets or typical packets (avg).
     average: f64,
-    /// Packets or typical packets since the last mark (count); `None` while the average is below `lower`.
+    /// Packets or typical packets since the last mark (count); `None` while the average is below `min_threshold`.
     since_mark: Option<f64>,
     draws: Draws,
 }
@@ -111,25 +111,25 @@ impl Red {
     fn averaged(&self, buffer: &Occupancy) -> f64 {
         let kept = 1.0 - self.spec.weight;
         if buffer.idle.0 == 0 {
-            let queue = match self.spec.counts {
-                RedCounts::Packets => buffer.units.0 as f64,
-                RedCounts::Bytes => self.typical(buffer.bytes),
+            let queue = match self.spec.queue_unit {
+                RedQueueUnit::Packets => buffer.units.0 as f64,
+                RedQueueUnit::Bytes => self.typical(buffer.bytes),
             };
             return kept * self.average + self.spec.weight * queue;
         }
-        let missed = buffer.idle.0 as f64 / buffer.rate.time_to_send(Bytes(self.spec.packet.into())).0 as f64;
+        let missed = buffer.idle.0 as f64 / buffer.rate.time_to_send(Bytes(self.spec.mean_packet_size.into())).0 as f64;
         math::pow(kept, missed) * self.average
     }
 
     /// Converts bytes to typical packets.
     fn typical(&self, bytes: Bytes) -> f64 {
-        bytes.0 as f64 / f64::from(self.spec.packet)
+        bytes.0 as f64 / f64::from(self.spec.mean_packet_size)
     }
 
     /// Marking probability at this average, for a typical packet and before marks are spread (p_b); at 1 or more every packet is marked.
     fn raw_probability(&self) -> f64 {
         let RedSpec { max_probability, gentle, .. } = self.spec;
-        let (lower, upper) = (self.spec.lower as f64, self.spec.upper as f64);
+        let (lower, upper) = (self.spec.min_threshold as f64, self.spec.max_threshold as f64);
         match self.average {
             average if average < upper => max_probability * (average - lower) / (upper - lower),
             average if gentle => max_probability + (1.0 - max_probability) * (average - upper) / upper,
@@ -139,9 +139,9 @@ impl Red {
 
     /// Number of packets that the unit counts for.
     fn counts_for(&self, unit: &Unit) -> f64 {
-        match self.spec.counts {
-            RedCounts::Packets => 1.0,
-            RedCounts::Bytes => self.typical(unit.bytes),
+        match self.spec.queue_unit {
+            RedQueueUnit::Packets => 1.0,
+            RedQueueUnit::Bytes => self.typical(unit.bytes),
         }
     }
 
@@ -164,7 +164,7 @@ impl Policy for Red {
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         self.average = self.averaged(buffer);
-        if self.average < self.spec.lower as f64 {
+        if self.average < self.spec.min_threshold as f64 {
             self.since_mark = None;
             return Verdict::Accept;
         }
@@ -196,8 +196,8 @@ mod tests {
 
     /// Thresholds 5 and 15, a weight of one half, a probability of one tenth at the upper threshold.
     fn red(average: f64, gentle: bool) -> Red {
-        let (counts, signals) = (RedCounts::Packets, RedSignals::Marks);
-        let spec = RedSpec { lower: 5, upper: 15, weight: 0.5, max_probability: 0.1, gentle, packet: 1000, counts, signals };
+        let (counts, signals) = (RedQueueUnit::Packets, RedSignals::Marks);
+        let spec = RedSpec { min_threshold: 5, max_threshold: 15, weight: 0.5, max_probability: 0.1, gentle, mean_packet_size: 1000, queue_unit: counts, signals };
         Red { average, ..Red::new(&spec) }
     }
 
@@ -210,7 +210,7 @@ mod tests {
     /// As [`red`], in bytes mode.
     fn in_bytes(average: f64) -> Red {
         let red = red(average, false);
-        Red { spec: RedSpec { counts: RedCounts::Bytes, ..red.spec }, ..red }
+        Red { spec: RedSpec { queue_unit: RedQueueUnit::Bytes, ..red.spec }, ..red }
     }
 
     /// Number of marks among these arrivals of this size, at a steady queue of ten typical packets.

@@ -33,7 +33,7 @@ member! {
         /// Time between updates of the price, at least 1 us.
         period: Span = Span::from_millis(2) => Kind::Duration { least: Span::from_micros(1) },
         /// Typical packet size, the unit of input and capacity.
-        packet: u32 = 1000 => PACKET_BYTES,
+        mean_packet_size: u32 = 1000 => PACKET_BYTES,
     }
 }
 
@@ -48,7 +48,7 @@ impl Settings for RemSpec {
     }
 
     fn samples() -> Vec<RemSpec> {
-        let usual = RemSpec { target: 5, alpha: 0.1, gamma: 0.05, phi: 1.1, period: Span::from_millis(2), packet: 500 };
+        let usual = RemSpec { target: 5, alpha: 0.1, gamma: 0.05, phi: 1.1, period: Span::from_millis(2), mean_packet_size: 500 };
         vec![usual, RemSpec { target: 0, alpha: 1.0, gamma: 1.0, phi: 2.0, period: Span::from_millis(20), ..usual }]
     }
 }
@@ -97,7 +97,7 @@ impl Policy for Rem {
 
     /// Equations (2.5) and (2.6).
     fn on_period(&mut self, end: &PeriodEnd) {
-        let RemSpec { target, alpha, gamma, phi, period, packet } = self.spec;
+        let RemSpec { target, alpha, gamma, phi, period, mean_packet_size: packet } = self.spec;
         let excess_bytes = self.arrived.0 as f64 - end.rate.0 as f64 * period.seconds() / 8.0;
         let excess = alpha * (end.units.0 as f64 - target as f64) + excess_bytes / f64::from(packet);
         self.price = (self.price + gamma * excess).max(0.0);
@@ -116,7 +116,7 @@ mod tests {
 
     /// A target of 20 packets; 10 packets of 1000 bytes can be sent in a period.
     fn rem(price: f64) -> Rem {
-        let spec = RemSpec { target: 20, alpha: 0.1, gamma: 0.001, phi: 2.0, period: Span::from_millis(10), packet: 1000 };
+        let spec = RemSpec { target: 20, alpha: 0.1, gamma: 0.001, phi: 2.0, period: Span::from_millis(10), mean_packet_size: 1000 };
         Rem { price, ..Rem::new(&spec) }
     }
 

@@ -197,7 +197,7 @@ mod tests {
         let events = traffic("no dropping threshold", 7, 12);
         let epd = ModelBuffer::new(Epd::new(&EpdSpec { threshold: 40 }), 60, 7).replay(&events);
         for reading in [SpdVariant::Corrected, SpdVariant::Printed] {
-            let spec = SpdSpec { dropping_threshold: None, epd_threshold: 40, congestion_threshold: 10, variant };
+            let spec = SpdSpec { dropping_threshold: None, epd_threshold: 40, congestion_threshold: 10, variant: reading };
             assert_eq!(model(spec, 60, 7).replay(&events), epd);
         }
     }

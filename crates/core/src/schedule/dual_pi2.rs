@@ -6,7 +6,7 @@
 //!
 //! Differs: classification as L is per flow and includes the flow's acknowledgements and retransmissions, although they cannot carry a
 //! mark. Like any other packet that cannot be marked, they are not marked in L. The native marks of L depend on the packet's own wait, and
-//! apply only if another packet waits behind it (Th_len of a packet). Of the schedulers discussed in section 4.2.2, weighted round robin
+//! apply only if another packet waits behind it (Th_len of a packet). The weighted round robin, one of the schedulers of section 4.2.2,
 //! counts bytes. The RFC leaves the share of C and the time shift to the operator: the defaults are examples.
 
 use super::{Decision, Due, Joined, Leaving, Left, Scheduler};
@@ -44,13 +44,13 @@ member! {
         /// Delay above which the L4S queue marks on its own (minTh).
         l4s_min_threshold: Span = Span::from_micros(800) => Kind::Duration { least: Span::ZERO },
         /// Width of the ramp above `l4s_min_threshold`, at whose end every L4S packet is marked; 0 gives a step (range).
-        ramp: Span = Span::from_micros(400) => Kind::Duration { least: Span::ZERO },
+        l4s_range: Span = Span::from_micros(400) => Kind::Duration { least: Span::ZERO },
         /// Service discipline of the two queues.
         service: DualService = DualService::WeightedRoundRobin => Kind::Words(&DualService::WORDS),
         /// Weighted round robin: minimum share of the link for the Classic queue while both queues are backlogged.
         classic_share: f64 = 0.0625 => Kind::Probability,
         /// Time-shifted FIFO: time added to the wait of L4S packets (tshift).
-        shift: Span = Span::from_millis(50) => Kind::Duration { least: Span::ZERO },
+        time_shift: Span = Span::from_millis(50) => Kind::Duration { least: Span::ZERO },
     }
 }
 
@@ -64,7 +64,7 @@ impl Settings for DualPi2Spec {
         let of_service = match self.service {
             DualService::WeightedRoundRobin if !is_share => Some(share()),
             DualService::WeightedRoundRobin => {
-                (self.shift != usual.shift).then(|| ignored(&["shift"], "no `shift`, or `service = \"time_shifted_fifo\"`"))
+                (self.time_shift != usual.time_shift).then(|| ignored(&["time_shift"], "no `time_shift`, or `service = \"time_shifted_fifo\"`"))
             }
             DualService::TimeShiftedFifo => (self.classic_share != usual.classic_share)
                 .then(|| ignored(&["classic_share"], "no `classic_share`, or `service = \"weighted_round_robin\"`")),
@@ -74,8 +74,8 @@ impl Settings for DualPi2Spec {
 
     fn samples() -> Vec<DualPi2Spec> {
         let usual = DualPi2Spec::default();
-        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, shift: Span::from_millis(20), ..usual };
-        vec![usual, DualPi2Spec { target: Span::from_millis(2), ramp: Span::ZERO, coupling: 3.0, ..shifted }]
+        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, time_shift: Span::from_millis(20), ..usual };
+        vec![usual, DualPi2Spec { target: Span::from_millis(2), l4s_range: Span::ZERO, coupling: 3.0, ..shifted }]
     }
 }
 
@@ -120,11 +120,11 @@ impl DualPi2 {
 
     /// laqm.
     fn native(&self, due: &Due) -> f64 {
-        let DualPi2Spec { l4s_min_threshold, ramp, .. } = self.spec;
+        let DualPi2Spec { l4s_min_threshold, l4s_range, .. } = self.spec;
         match due.waited {
             _ if due.bytes_behind == Bytes(0) => 0.0,
-            waited if waited >= l4s_min_threshold + ramp => 1.0,
-            waited if waited > l4s_min_threshold => (waited.0 - l4s_min_threshold.0) as f64 / ramp.0 as f64,
+            waited if waited >= l4s_min_threshold + l4s_range => 1.0,
+            waited if waited > l4s_min_threshold => (waited.0 - l4s_min_threshold.0) as f64 / l4s_range.0 as f64,
             _ => 0.0,
         }
     }
@@ -172,7 +172,7 @@ impl Scheduler for DualPi2 {
         };
         let serves_classic = match self.spec.service {
             DualService::WeightedRoundRobin => head(C).is_some_and(|bytes| self.credit >= bytes.0 as f64),
-            DualService::TimeShiftedFifo => first_c + self.spec.shift < first_l,
+            DualService::TimeShiftedFifo => first_c + self.spec.time_shift < first_l,
         };
         Some(if serves_classic { C } else { L })
     }
@@ -244,15 +244,15 @@ mod tests {
     fn a_setting_of_the_other_service_causes_a_warning() {
         let keys = |spec: DualPi2Spec| spec.check().into_iter().map(|misfit| (misfit.keys, misfit.severity)).collect::<Vec<_>>();
         let usual = DualPi2Spec::default();
-        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, shift: Span::from_millis(20), ..usual };
+        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, time_shift: Span::from_millis(20), ..usual };
         assert_eq!((keys(usual), keys(shifted)), (vec![], vec![]));
         let both = [
-            DualPi2Spec { shift: Span::from_millis(20), ..usual },
+            DualPi2Spec { time_shift: Span::from_millis(20), ..usual },
             // The share of the unused service is not reported as a queue that is never served.
             DualPi2Spec { classic_share: 0.0, ..shifted },
         ];
         let found = both.map(keys);
-        assert_eq!(found, [vec![(&["shift"][..], Severity::Warning)], vec![(&["classic_share"][..], Severity::Warning)]]);
+        assert_eq!(found, [vec![(&["time_shift"][..], Severity::Warning)], vec![(&["classic_share"][..], Severity::Warning)]]);
         assert_eq!(keys(DualPi2Spec { classic_share: 0.0, ..usual }), [(&["classic_share"][..], Severity::Error)]);
     }
 
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn without_a_range_the_ramp_is_a_step() {
-        let step = DualPi2::new(&DualPi2Spec { ramp: Span::ZERO, ..DualPi2Spec::default() }, &[1.0; 2]);
+        let step = DualPi2::new(&DualPi2Spec { l4s_range: Span::ZERO, ..DualPi2Spec::default() }, &[1.0; 2]);
         let native = |nanoseconds: u64| step.native(&due(L, Span(1000 * nanoseconds)));
         assert_eq!([799_999, 800_000, 900_000].map(native), [0.0, 1.0, 1.0]);
     }

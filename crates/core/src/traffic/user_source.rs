@@ -15,7 +15,7 @@ pub struct Next {
 pub trait UserSource: Send + Sync {
     /// The datagram after `now`, which is the start or the time of the previous datagram; `None` ends the source.
     ///
-    /// # Errors Those of the user code.
+    /// # Errors Errors of the user code.
     fn next(&mut self, now: Time) -> Result<Option<Next>, Fault>;
     /// An independent copy of the source with its state.
     ///

@@ -1,13 +1,13 @@
-//! ProbeBW: its four states, when each is over, and what probing makes of the long-term bound (5.3.3).
+//! ProbeBW: its four states, their ends, and the effect of probing on the long-term bound (5.3.3).
 
 use super::{AckPhase, Bbr3, Bbr3Memory, Sample, State};
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Seconds to the next probe at least, and how many more they may be (5.3.3.8).
+/// Minimum time to the next probe in seconds, and the width of the random addition (5.3.3.8).
 const LEAST_WAIT_S: f64 = 2.0;
 const WAIT_RANGE_S: f64 = 1.0;
-/// Round trips to the next probe at most, for coexistence with Reno.
+/// Maximum number of RTTs to the next probe, for coexistence with Reno.
 const MOST_RENO_ROUNDS: f64 = 63.0;
 /// Bound of BBR.bw_probe_up_rounds.
 const MOST_UP_ROUNDS: u32 = 30;
@@ -57,7 +57,7 @@ impl Bbr3 {
         match phase {
             Phase::Down | Phase::Cruise if self.is_time_to_probe_bw(rs.now) => self.memory.start_probe_bw_refill(),
             Phase::Down if self.memory.is_time_to_cruise(rs) => self.memory.state = State::ProbeBw(Phase::Cruise),
-            // After one round of it.
+            // After one round.
             Phase::Refill if self.memory.round_start => {
                 self.memory.is_bw_probe_sample = true;
                 self.start_probe_bw_up(rs);
@@ -85,7 +85,7 @@ impl Bbr3 {
         has_elapsed || self.memory.rounds_since_probe_up as f64 >= rounds
     }
 
-    /// What is wanted in flight: the product, unless congestion made the window smaller.
+    /// Target data in flight: the bandwidth-delay product, unless congestion has reduced the window below it.
     pub(super) fn target_inflight(&self) -> f64 {
         self.memory.bdp().min(self.window)
     }
@@ -98,7 +98,7 @@ impl Bbr3 {
             return true;
         }
         if memory.is_cwnd_limited() && self.window >= memory.inflight_longterm {
-            // What was found is what the bound allows.
+            // The measured bandwidth is the maximum that the bound allows.
             memory.reset_full_bw(rs.delivery_rate);
             return false;
         }
@@ -177,11 +177,11 @@ mod tests {
     use crate::congestion::Controller;
 
     #[test]
-    fn a_cycle_cruises_refills_probes_until_no_more_is_found_and_drains() {
+    fn a_cycle_cruises_refills_probes_until_bandwidth_stops_growing_and_drains() {
         let mut heard = TestSender::cruising();
         let gains = |heard: &TestSender| heard.pacing() / 990.0;
         assert!(near(gains(&heard), 1.0));
-        // Between two and three seconds after the last; no round trip counts here.
+        // Between two and three seconds after the last probe; the number of rounds does not apply here.
         heard.within(1600, 1000.0, 100);
         assert_eq!(heard.phase(), Some(Phase::Cruise));
         heard.within(1400, 1000.0, 100);
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(heard.phase(), Some(Phase::Refill));
         heard.round(1000.0, 110);
         assert!(near(gains(&heard), 1.25));
-        // Appendix A.5: three round trips without growth.
+        // Appendix A.5: three rounds without growth.
         heard.round(1000.0, 125);
         heard.round(1000.0, 125);
         assert_eq!(heard.phase(), Some(Phase::Up));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_goes_on_while_bandwidth_grows_by_a_quarter() {
+    fn a_probe_continues_while_bandwidth_grows_by_a_quarter() {
         let mut heard = TestSender::probing();
         for rate in [1000.0, 1000.0, 1250.0, 1250.0, 1250.0] {
             heard.round(rate, 125);
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_for_want_of_data() {
+    fn an_app_limited_probe_continues() {
         // Appendix A.7.
         let mut heard = TestSender::probing();
         heard.app_limited = true;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_reno_a_probe_comes_after_as_many_round_trips_as_segments_are_in_a_product() {
+    fn for_coexistence_with_reno_a_probe_follows_after_one_rtt_per_segment_of_the_bdp() {
         let mut heard = TestSender::cruising();
         heard.law.memory.bw_shortterm = 100.0;
         heard.within(1, 1000.0, 90);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_two_percent_lost_ends_a_probe_and_sets_the_long_term_bound_where_they_were_reached() {
+    fn a_loss_rate_above_two_percent_ends_a_probe_and_sets_the_long_term_bound() {
         // 2 % of 200 are four.
         let mut heard = TestSender::probing();
         heard.tx_in_flight = 200;
@@ -247,14 +247,14 @@ mod tests {
         // 199 + (0.02 * 199 - 4) / 0.98.
         assert_eq!(heard.phase(), Some(Phase::Down));
         assert!(near(heard.law.memory.inflight_longterm, 198.98) && heard.law.memory.prev_probe_too_high);
-        // Once for each probe.
+        // Once per probe.
         heard.tx_in_flight = 20;
         heard.lose(5);
         assert!(near(heard.law.memory.inflight_longterm, 198.98));
     }
 
     #[test]
-    fn the_long_term_bound_is_no_lower_than_beta_of_what_is_wanted_in_flight() {
+    fn the_long_term_bound_is_at_least_beta_times_the_target_in_flight() {
         let mut heard = TestSender::probing();
         heard.tx_in_flight = 20;
         heard.lose(1);
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_probe_after_one_too_high_ends_at_the_bound_and_without_losses_one_more_follows_at_once() {
+    fn the_probe_after_one_too_high_ends_at_the_bound_and_without_losses_another_follows_immediately() {
         let mut heard = TestSender::cruising();
         (heard.law.memory.inflight_longterm, heard.law.memory.prev_probe_too_high) = (130.0, true);
         heard.within(3000, 1000.0, 100);
@@ -278,27 +278,27 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_that_is_used_grows_by_twice_as_much_each_round_trip() {
+    fn the_growth_of_a_used_bound_doubles_each_round() {
         let mut heard = TestSender::probing();
         (heard.law.memory.inflight_longterm, heard.law.memory.probe_up_acked_per_inc) = (100.0, 100.0);
         heard.tx_in_flight = 90;
         heard.within(1, 1000.0, 80);
         let grown = [0; 3].map(|_| {
             let before = heard.law.memory.inflight_longterm;
-            // A round trip of ten acknowledgements, with the window full before each.
+            // A round of ten acknowledgements, with a full window before each.
             let full = (heard.law.window() - 10.0) as u32;
             (0..9).for_each(|_| heard.within(10, 1000.0, full));
             heard.process_round(10, full);
             heard.law.memory.inflight_longterm - before
         });
-        // One, two and four, of which ten segments at a time may bring one late.
+        // One, two and four; with ten segments per acknowledgement one of them may be delayed.
         let sum: f64 = grown.iter().sum();
         assert!((6.0..=7.0).contains(&sum) && grown[0] == 1.0 && grown[2] >= 3.0, "{grown:?}");
         assert_eq!(heard.phase(), Some(Phase::Up));
     }
 
     #[test]
-    fn while_cruising_a_share_of_the_bound_is_left_to_others() {
+    fn while_cruising_a_fraction_of_the_bound_is_left_unused() {
         let mut heard = TestSender::cruising();
         heard.law.memory.inflight_longterm = 120.0;
         heard.within(1, 1000.0, 90);

@@ -1,5 +1,5 @@
-//! What losses do: to the long-term bound while bandwidth is probed, to the short-term bounds otherwise (5.5.10); and what is taken back when they were
-//! none (5.5.11).
+//! Effects of losses: on the long-term bound while bandwidth is probed, and on the short-term bounds otherwise (5.5.10); and their reversal
+//! when losses were spurious (5.5.11).
 
 use super::cycle::Phase;
 use super::{Bbr3, Bbr3Memory, Sample, State};
@@ -7,21 +7,21 @@ use crate::congestion::Lost;
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
 
-/// Where loss recovery stands.
+/// State of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Repair {
     Over,
-    /// Fast recovery, from this round trip on.
+    /// Fast recovery, since this round.
     Fast {
         start_round: u64,
     },
-    /// A timeout: until so many segments are acknowledged.
+    /// After a timeout, until this many segments are acknowledged.
     Restarted {
         outstanding: u32,
     },
 }
 
-/// How things were before losses, in case they prove to be none.
+/// State before losses, restored if they prove to be spurious.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Undo {
     state: Option<Left>,
@@ -30,7 +30,7 @@ pub(super) struct Undo {
     inflight_longterm: f64,
 }
 
-/// BBR.undo_state: what losses made the flow leave.
+/// BBR.undo_state: the state that losses made the flow leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Left {
     Startup,
@@ -109,7 +109,8 @@ impl Bbr3 {
         memory.is_loss_in_round = false;
     }
 
-    /// An acknowledgement outside of fast recovery: it is over, and a timeout's repair once all is acknowledged that was outstanding.
+    /// An acknowledgement outside fast recovery. It ends fast recovery, and recovery from a timeout once all outstanding data is
+    /// acknowledged.
     pub(super) fn heed_repair(&mut self, acked: Segments) {
         match self.memory.repair {
             Repair::Over => {}
@@ -150,7 +151,7 @@ impl Bbr3 {
     }
 }
 
-/// So many lost of so many in flight.
+/// Number of lost segments, and of segments in flight.
 #[derive(Clone, Copy)]
 struct Share {
     lost: f64,
@@ -167,7 +168,7 @@ impl Bbr3Memory {
         share.lost > share.of * self.spec.loss_threshold || (share.lost > 0.0 && !self.has_selective_acks)
     }
 
-    /// InflightAtLoss: at what was in flight the losses exceeded the threshold.
+    /// InflightAtLoss: the data in flight at which the losses exceeded the threshold.
     fn inflight_at_loss(&self, share: Share) -> f64 {
         let threshold = self.spec.loss_threshold;
         let (inflight_prev, lost_prev) = (share.of - 1.0, share.lost - 1.0);
@@ -214,22 +215,22 @@ mod tests {
     use crate::congestion::{Cause, Congestion, Controller};
 
     #[test]
-    fn a_round_trip_with_losses_lowers_the_short_term_bounds_to_what_arrived_but_not_below_beta() {
+    fn a_round_with_losses_lowers_the_short_term_bounds_to_the_delivered_data_but_not_below_beta() {
         let mut heard = TestSender::cruising();
         heard.round(1000.0, 100);
         let window = heard.law.window();
         heard.recover(1);
         heard.round(900.0, 90);
-        // What was delivered at most since: 1000 a second; ten segments within the round trip, less than 0.7 of the window.
+        // Maximum delivered since: 1000 per second; ten segments within the RTT, less than 0.7 of the window.
         assert!(near(heard.law.memory.bw_shortterm, 1000.0) && near(heard.law.memory.inflight_shortterm, 0.7 * window));
-        // The next round trip has only lower rates.
+        // The next round has only lower rates.
         heard.lose(1);
         heard.round(600.0, 90);
         assert!(near(heard.law.memory.bw_shortterm, 900.0) && near(heard.pacing(), 891.0), "{}", heard.pacing());
         heard.lose(1);
         heard.round(500.0, 60);
         assert!(near(heard.law.memory.bw_shortterm, 0.7 * 900.0));
-        // Without losses they stay, and the next refill forgets them.
+        // Without losses the bounds stay, and the next refill resets them.
         heard.round(500.0, 60);
         assert!(near(heard.law.memory.bw_shortterm, 0.7 * 900.0));
         heard.within(3000, 600.0, 60);
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_counts_as_a_loss_of_its_round_trip() {
+    fn a_mark_counts_as_a_loss_of_its_round() {
         let mut heard = TestSender::cruising();
         heard.law.on_congestion(&Congestion { cause: Cause::Mark, ..Congestion::of(heard.now, Segments(100)) });
         heard.round(900.0, 90);
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_that_were_none_lead_back_to_startup_or_to_a_refill() {
+    fn spurious_losses_lead_back_to_startup_or_to_a_refill() {
         let mut heard = TestSender::new(Bbr3Spec::default());
         [400.0, 600.0, 900.0].into_iter().for_each(|rate| heard.round(rate, 100));
         heard.recover(6);

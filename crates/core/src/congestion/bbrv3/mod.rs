@@ -1,11 +1,12 @@
-//! BBR, version 3: a model of the path, its bandwidth, its shortest round trip and how much in flight it bears without loss, says how fast the
-//! flow sends and how much it has in flight; four states probe for more in turn, and losses lower bounds that hold until the next probe (Cardwell, Swift
-//! and Beshay, draft-ietf-ccwg-bbr-06, whose names are used here; section numbers are its).
+//! BBR, version 3. A model of the path (its bandwidth, its minimum RTT, and the data in flight that it tolerates without loss) determines
+//! the sending rate and the data in flight. Four states probe for more in turn, and losses lower bounds that hold until the next probe
+//! (Cardwell, Swift and Beshay, draft-ietf-ccwg-bbr-06, whose names and section numbers are used here).
 //!
-//! Differs: there is no handshake whose round trip could give the first rate (5.6.2), so the first round trip of data does. Packets are paced one by one;
-//! the send quantum only makes room in the window (5.6.3, 5.5.8). The draft leaves open what a mark does (3.7): it counts as a loss of its round, but
-//! not to the rate of losses. That losses were none is told of an episode that began with a fast recovery or a timeout (5.5.11), as recovery by time
-//! finds it; when a flow that was idle in ProbeRTT goes on is decided with the first acknowledgement, not before it (5.4.1).
+//! Differs: no handshake provides an RTT for the initial rate (5.6.2), so the first RTT of data does. Packets are paced individually; the
+//! send quantum only adds to the window (5.6.3, 5.5.8). The draft does not specify the effect of a mark (3.7): here it counts as a loss of
+//! its round, but not in the loss rate. Spurious losses are reported for an episode that began with fast recovery or a timeout (5.5.11), as
+//! time-based recovery detects them. Whether a flow that was idle in ProbeRTT continues is decided at the first acknowledgement, not before
+//! it (5.4.1).
 
 mod cycle;
 mod loss;
@@ -51,10 +52,10 @@ impl Settings for Bbr3Spec {
     fn check(&self) -> Vec<Misfit> {
         let mut misfits = Vec::new();
         if self.pacing_margin == 1.0 {
-            misfits.push(Misfit::error(&["pacing_margin"], "nothing would leave", "less than 1"));
+            misfits.push(Misfit::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1"));
         }
         if self.loss_threshold == 1.0 {
-            misfits.push(Misfit::error(&["loss_threshold"], "no loss would ever be too much", "less than 1"));
+            misfits.push(Misfit::error(&["loss_threshold"], "`loss_threshold` of 1 tolerates any loss", "less than 1"));
         }
         misfits
     }
@@ -72,17 +73,17 @@ impl Settings for Bbr3Spec {
     }
 }
 
-/// 4 ln 2, the least that doubles the rate in each round trip (2.5).
+/// 4 ln 2, the smallest gain that doubles the rate in each round (2.5).
 const STARTUP_PACING_GAIN: f64 = 2.77;
 /// BBR.DrainPacingGain.
 const DRAIN_PACING_GAIN: f64 = 0.5;
-/// Of the window in ProbeBW_UP (5.6.1).
+/// Window gain in ProbeBW_UP (5.6.1).
 const PROBE_UP_WINDOW_GAIN: f64 = 2.25;
 /// BBR.ProbeRTTCwndGain.
 const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
 /// BBR.MinPipeCwnd.
 const MIN_PIPE_CWND: f64 = 4.0;
-/// What stands for a round trip until one is measured (5.6.2).
+/// RTT assumed until one is measured (5.6.2).
 const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
 
 pub type Bbr3 = Beside<Bbr3Memory>;
@@ -95,14 +96,14 @@ enum State {
         start_round: u64,
     },
     ProbeBw(Phase),
-    /// Over at this time, once little enough is in flight, and with the next round trip at the earliest.
+    /// Ends at this time, which is set once the data in flight is low enough, and not before the next round.
     ProbeRtt {
         done_stamp: Option<Time>,
         round_done: bool,
     },
 }
 
-/// What acknowledgements tell of probing for bandwidth (BBR.ack_phase).
+/// How acknowledgements relate to probing for bandwidth (BBR.ack_phase).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum AckPhase {
     Init,
@@ -112,7 +113,7 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// In segments and seconds.
+/// State of BBRv3, in segments and seconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bbr3Memory {
     spec: Bbr3Spec,
@@ -127,12 +128,12 @@ pub struct Bbr3Memory {
 
     delivered: u64,
     lost: u64,
-    /// When something was last found lost, and how much at that instant.
+    /// Time of the last detected loss, and the number of losses detected at that instant.
     newly_lost: (Time, u32),
     next_round_delivered: u64,
     round_count: u64,
     round_start: bool,
-    /// The window was full in this round trip, and in the one before.
+    /// Whether the window was full in this round, and in the previous one.
     cwnd_limited: [bool; 2],
 
     max_bw_filter: Lately<f64>,
@@ -143,7 +144,7 @@ pub struct Bbr3Memory {
     probe_rtt_min_delay: Option<Span>,
     probe_rtt_min_stamp: Time,
     probe_rtt_expired: bool,
-    /// What was sent before so many were delivered was sent in ProbeRTT, and tells no bandwidth.
+    /// Data sent before this many deliveries was sent in ProbeRTT and does not measure bandwidth.
     probed_until: u64,
     extra_acked_interval_start: Time,
     extra_acked_delivered: f64,
@@ -173,13 +174,13 @@ pub struct Bbr3Memory {
     loss_round_delivered: u64,
     loss_round_start: bool,
     is_loss_in_round: bool,
-    /// Ranges of segments lost since the first loss of that round trip.
+    /// Ranges of lost segments since the first loss of the round.
     loss_ranges: u32,
     repair: Repair,
     undo: Undo,
 }
 
-/// The rate sample (RS), and what else an acknowledgement tells.
+/// The rate sample (RS), and other values from an acknowledgement.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     now: Time,
@@ -257,7 +258,7 @@ impl Bbr3 {
         Beside::with(start, memory)
     }
 
-    /// UpdateOnACK of 5.2.3, of any acknowledgement.
+    /// UpdateOnACK of 5.2.3, for any acknowledgement.
     fn update(&mut self, ack: &Ack) {
         let rs = self.sample(ack);
         self.memory.update_latest_delivery_signals(&rs);
@@ -275,7 +276,7 @@ impl Bbr3 {
         self.set_cwnd(&rs);
     }
 
-    /// Also takes in how much was delivered, and whether the window was full.
+    /// Also updates the delivered data, and whether the window was full.
     fn sample(&mut self, ack: &Ack) -> Sample {
         let memory = &mut *self.memory;
         let sample = ack.signal.delivered_rate;
@@ -442,7 +443,7 @@ impl Controller for Bbr3 {
         }
     }
 
-    /// OnEnterRTO of 5.6.4.4: all that is in flight is taken for lost.
+    /// OnEnterRTO of 5.6.4.4: all data in flight is considered lost.
     fn on_timeout(&mut self, seen: &Congestion) {
         self.save_state_upon_loss();
         self.window = 1.0;
@@ -453,7 +454,7 @@ impl Controller for Bbr3 {
         self.handle_spurious_loss_detection();
     }
 
-    /// Pacing keeps bursts from being released, and the window is for what is not acknowledged yet, used or not.
+    /// Pacing prevents bursts, and the window limits unacknowledged data, whether or not it is used.
     fn limit_window(&mut self, _: Cwnd) {}
 
     /// HandleRestartFromIdle of 5.4.1.
@@ -466,7 +467,7 @@ impl Controller for Bbr3 {
     }
 }
 
-/// A law for the tests of this folder, whose every round trip takes 100 ms, and what it has been told.
+/// A controller for the tests of this folder, on a path with an RTT of 100 ms, and its inputs.
 #[cfg(test)]
 mod bench {
     use super::*;
@@ -478,7 +479,7 @@ mod bench {
         pub now: Time,
         pub delivered: u64,
         pub lost: u64,
-        /// C.lost when what is acknowledged next was sent, and what was in flight then.
+        /// C.lost and the data in flight when the next acknowledged segment was sent.
         pub lost_before: u64,
         pub tx_in_flight: u32,
         pub app_limited: bool,
@@ -503,18 +504,18 @@ mod bench {
             }
         }
 
-        /// A round trip later, an acknowledgement of ten segments that were sent after all before them had been delivered: their rate, in segments
-        /// a second, and what is in flight after it.
+        /// An acknowledgement one RTT later, of ten segments sent after all earlier ones had been delivered, with their rate in segments
+        /// per second and the data in flight after it.
         pub fn round(&mut self, rate: f64, in_flight: u32) {
             self.process_ack(100, rate, in_flight, self.delivered);
         }
 
-        /// So much later, an acknowledgement of ten segments within a round trip.
+        /// An acknowledgement of ten segments within a round, this much later.
         pub fn within(&mut self, milliseconds: u64, rate: f64, in_flight: u32) {
             self.process_ack(milliseconds, rate, in_flight, 0);
         }
 
-        /// The same, so much later, at 1000 segments a second.
+        /// As `round`, this much later, at 1000 segments per second.
         pub fn process_round(&mut self, milliseconds: u64, in_flight: u32) {
             self.process_ack(milliseconds, 1000.0, in_flight, self.delivered);
         }
@@ -544,7 +545,7 @@ mod bench {
             }
         }
 
-        /// So many segments are lost, each beside one that arrived.
+        /// This many segments are lost, each next to one that arrived.
         pub fn lose(&mut self, count: u32) {
             for _ in 0..count {
                 self.lost += 1;
@@ -559,13 +560,13 @@ mod bench {
             }
         }
 
-        /// And a fast recovery begins for them.
+        /// As `lose`, and fast recovery begins.
         pub fn recover(&mut self, count: u32) {
             self.lose(count);
             self.law.on_congestion(&Congestion::of(self.now, Segments(self.tx_in_flight)));
         }
 
-        /// Segments a second.
+        /// Segments per second.
         pub fn pacing(&self) -> f64 {
             self.law.pacing().map_or(0.0, |rate| rate.0 as f64 / 1e4)
         }
@@ -574,7 +575,7 @@ mod bench {
             if let State::ProbeBw(phase) = self.law.memory.state { Some(phase) } else { None }
         }
 
-        /// In ProbeBW_CRUISE at 1000 segments a second, with a product of 100.
+        /// In ProbeBW_CRUISE at 1000 segments per second, with a bandwidth-delay product of 100.
         pub fn cruising() -> TestSender {
             let mut heard = TestSender::new(Bbr3Spec::default());
             [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 150));
@@ -586,7 +587,7 @@ mod bench {
             heard
         }
 
-        /// In ProbeBW_UP, one round trip after the refill.
+        /// In ProbeBW_UP, one RTT after the refill.
         pub fn probing() -> TestSender {
             let mut heard = TestSender::cruising();
             heard.within(3000, 1000.0, 100);
@@ -618,15 +619,15 @@ mod tests {
     }
 
     #[test]
-    fn the_window_is_two_products_and_what_acknowledgements_bring_at_once() {
+    fn the_window_is_two_products_and_the_aggregation_of_acknowledgements() {
         let heard = TestSender::cruising();
-        // Ten segments at a time.
+        // Ten segments per acknowledgement.
         assert!(near(heard.law.window(), 200.0 + 10.0), "{}", heard.law.window());
         assert!(near(heard.pacing(), 990.0));
     }
 
     #[test]
-    fn fast_recovery_leaves_the_window_and_a_timeout_one_segment_until_the_next_acknowledgement() {
+    fn fast_recovery_keeps_the_window_and_a_timeout_sets_it_to_one_until_the_next_acknowledgement() {
         let mut heard = TestSender::cruising();
         let window = heard.law.window();
         heard.recover(1);

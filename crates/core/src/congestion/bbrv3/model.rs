@@ -1,14 +1,14 @@
-//! The model of the path: bandwidth, aggregation, round trips, and what follows from them for how much may be in flight (5.5, 5.6.4.2).
+//! The model of the path: bandwidth, aggregation and RTTs, and the limits on data in flight that follow from them (5.5, 5.6.4.2).
 
 use super::{Bbr3, Bbr3Memory, MIN_PIPE_CWND, PROBE_RTT_WINDOW_GAIN, STARTUP_PACING_GAIN, Sample, State};
 use crate::congestion::bbrv3::cycle::Phase;
 use crate::primitives::units::Span;
 
-/// BBR.MaxBwFilterLen: the cycle under way and the one before.
+/// BBR.MaxBwFilterLen: the present and the previous cycle.
 const MAX_BW_CYCLES: u64 = 2;
-/// BBR.ExtraAckedFilterLen, in round trips.
+/// BBR.ExtraAckedFilterLen, in rounds.
 const EXTRA_ACKED_ROUNDS: u64 = 10;
-/// Bytes of a send quantum at most.
+/// Maximum send quantum in bytes.
 const LARGEST_QUANTUM: f64 = 65_536.0;
 
 impl Bbr3 {
@@ -42,7 +42,7 @@ impl Bbr3Memory {
         self.next_round_delivered = self.delivered;
     }
 
-    /// C.is_cwnd_limited of 2.2, in this round trip or the last.
+    /// C.is_cwnd_limited of 2.2, in this round or the last.
     pub(super) fn is_cwnd_limited(&self) -> bool {
         self.cwnd_limited[0] || self.cwnd_limited[1]
     }
@@ -64,7 +64,7 @@ impl Bbr3Memory {
         self.extra_acked_filter.greatest().unwrap_or(0.0)
     }
 
-    /// UpdateMinRTT of 5.3.4.3, and the first rate of 5.6.2.
+    /// UpdateMinRTT of 5.3.4.3, and the initial rate of 5.6.2.
     pub(super) fn update_min_rtt(&mut self, rs: &Sample) {
         if let Some(rtt) = rs.rtt
             && self.min_rtt.is_none()
@@ -86,7 +86,8 @@ impl Bbr3Memory {
         }
     }
 
-    /// Of this bandwidth so many products; the initial window before anything is known (BDPMultiple of 5.6.4.2).
+    /// A multiple of the bandwidth-delay product at this bandwidth; the initial window before the first RTT is measured (BDPMultiple of
+    /// 5.6.4.2).
     fn products(&self, gain: f64, Bandwidth(bw): Bandwidth) -> f64 {
         self.min_rtt.map_or(self.initial_cwnd, |min_rtt| gain * bw * min_rtt.seconds())
     }
@@ -108,7 +109,7 @@ impl Bbr3Memory {
         (self.pacing_rate * 1e-3).min(LARGEST_QUANTUM / self.packet.0 as f64).max(2.0)
     }
 
-    /// Inflight(1.0), by the short-term bandwidth too.
+    /// Inflight(1.0), with the short-term bandwidth bound.
     pub(super) fn inflight(&self) -> f64 {
         self.with_budget(self.bdp())
     }
@@ -144,7 +145,7 @@ mod tests {
     use super::super::bench::{TestSender, near};
 
     #[test]
-    fn a_bandwidth_counts_for_the_cycle_in_which_it_was_seen_and_the_next() {
+    fn a_bandwidth_sample_lasts_for_its_cycle_and_the_next() {
         let mut heard = TestSender::cruising();
         let cycle = heard.law.memory.cycle_count;
         heard.within(1, 500.0, 100);
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn of_samples_for_want_of_data_only_higher_ones_count() {
+    fn app_limited_samples_count_only_if_higher() {
         let mut heard = TestSender::cruising();
         heard.law.memory.cycle_count += 2;
         heard.app_limited = true;
@@ -169,12 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_beyond_the_rate_widens_the_window_for_ten_round_trips() {
+    fn acknowledgements_in_excess_of_the_rate_widen_the_window_for_ten_rounds() {
         let mut heard = TestSender::cruising();
-        // Slowly, so that it begins anew: a segment a millisecond is expected.
+        // Slowly, so that the filter restarts: one segment per millisecond is expected.
         (0..12).for_each(|_| heard.round(1000.0, 100));
         assert_eq!(heard.law.memory.extra_acked(), 10.0);
-        // Fifty at once.
+        // Fifty at one instant.
         heard.within(20, 1000.0, 100);
         (0..4).for_each(|_| heard.within(0, 1000.0, 100));
         assert!(near(heard.law.memory.extra_acked(), 50.0), "{}", heard.law.memory.extra_acked());

@@ -1,4 +1,4 @@
-//! ProbeRTT: half a product in flight for a while, so that the shortest round trip is seen again (5.3.4).
+//! ProbeRTT: half a bandwidth-delay product in flight for a while, so that the minimum RTT is measured again (5.3.4).
 
 use super::cycle::Phase;
 use super::{AckPhase, Bbr3, Sample, State};
@@ -23,7 +23,7 @@ impl Bbr3 {
     fn handle_probe_rtt(&mut self, rs: &Sample) {
         let State::ProbeRtt { done_stamp, round_done } = self.memory.state else { return };
         let memory = &mut *self.memory;
-        // MarkConnectionAppLimited: low rates tell nothing.
+        // MarkConnectionAppLimited: low rates do not measure bandwidth.
         memory.probed_until = memory.delivered + rs.inflight as u64;
         match done_stamp {
             None if rs.inflight <= memory.probe_rtt_cwnd() => {
@@ -64,7 +64,7 @@ mod tests {
     use crate::primitives::units::{Span, Time};
 
     #[test]
-    fn after_five_seconds_without_a_shorter_round_trip_half_a_product_is_in_flight_for_200_ms_and_a_round_trip() {
+    fn after_five_seconds_without_a_shorter_rtt_half_a_product_is_in_flight_for_200_ms_and_a_round() {
         // Appendix A.10.
         let mut heard = TestSender::cruising();
         let window = heard.law.window();
@@ -86,14 +86,14 @@ mod tests {
         assert!(heard.law.memory.probes_rtt());
         heard.within(1, 500.0, 50);
         assert_eq!((heard.phase(), heard.law.window() >= window), (Some(Phase::Cruise), true));
-        // What was sent with half a product tells no bandwidth.
+        // Data sent with half a product does not measure bandwidth.
         assert_eq!(heard.law.memory.max_bw(), 1000.0);
         heard.within(1, 1000.0, 100);
         assert_eq!(heard.phase(), Some(Phase::Cruise));
     }
 
     #[test]
-    fn a_longer_round_trip_counts_once_the_shortest_is_ten_seconds_old() {
+    fn a_longer_rtt_applies_once_the_minimum_is_ten_seconds_old() {
         let mut heard = TestSender::cruising();
         (heard.now, heard.rtt) = (Time(Span::from_millis(20_000).0), Span::from_millis(120));
         let at = |heard: &mut TestSender, seconds: u64| {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_was_idle_need_not_probe() {
+    fn a_flow_restarting_from_idle_does_not_probe() {
         // Appendix A.11.
         let mut heard = TestSender::cruising();
         heard.law.on_idle(Span::from_millis(6000));

@@ -1,18 +1,18 @@
-//! Startup, how it ends, and Drain (5.3.1, 5.3.2).
+//! Startup, its end, and Drain (5.3.1, 5.3.2).
 
 use super::loss::Repair;
 use super::{Bbr3, Bbr3Memory, Sample, State};
 
-/// Growth below which a round trip found no more bandwidth, and how many of those fill the pipe (5.3.1.2).
+/// Growth below which a round has found no more bandwidth, and the number of such rounds that mean a full pipe (5.3.1.2).
 const FULL_BW_GROWTH: f64 = 1.25;
 const FULL_BW_ROUNDS: u32 = 3;
 /// BBRStartupFullLossCnt.
 const FULL_LOSS_RANGES: u32 = 6;
-/// Round trips in Drain at most.
+/// Maximum number of rounds in Drain.
 const DRAIN_ROUNDS: u64 = 3;
 
 impl Bbr3Memory {
-    /// ResetFullBW of 5.3.1.2, from this rate on.
+    /// ResetFullBW of 5.3.1.2, starting at this rate.
     pub(super) fn reset_full_bw(&mut self, from: f64) {
         (self.full_bw, self.full_bw_count, self.full_bw_now) = (from, 0, false);
     }
@@ -46,7 +46,7 @@ impl Bbr3Memory {
         }
     }
 
-    /// The criteria of 5.3.1.3, at the end of a round trip with losses.
+    /// The criteria of 5.3.1.3, at the end of a round with losses.
     fn is_loss_high_in_startup(&self, rs: &Sample) -> bool {
         let Repair::Fast { start_round } = self.repair else { return false };
         if !self.has_selective_acks {
@@ -76,7 +76,7 @@ mod tests {
     use crate::congestion::Start;
 
     #[test]
-    fn startup_ends_after_three_round_trips_without_a_quarter_more() {
+    fn startup_ends_after_three_rounds_without_a_growth_of_a_quarter() {
         // Appendix A.1.
         let mut heard = TestSender::new(Bbr3Spec::default());
         for rate in [400.0, 800.0, 1000.0, 1100.0, 1200.0] {
@@ -91,8 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn drain_ends_with_a_product_in_flight_or_in_the_fourth_round_trip() {
-        // Appendix A.3, A.4: 1000 a second for 100 ms.
+    fn drain_ends_with_one_bdp_in_flight_or_in_the_fourth_round() {
+        // Appendix A.3, A.4: 1000 per second for 100 ms.
         let drained = || {
             let mut heard = TestSender::new(Bbr3Spec::default());
             [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 150));
@@ -111,8 +111,8 @@ mod tests {
     }
 
     #[test]
-    fn startup_ends_with_six_ranges_lost_above_the_threshold_a_round_trip_into_recovery() {
-        // Appendix A.2: also of samples for want of data. Five ranges are too few; 2 % of 300 in flight are six.
+    fn startup_ends_with_six_ranges_lost_above_the_threshold_one_round_into_recovery() {
+        // Appendix A.2, also for app-limited samples. Five ranges are too few; 2 % of 300 in flight are six.
         let state = |ranges: u32, tx_in_flight: u32| {
             let mut heard = TestSender::new(Bbr3Spec::default());
             [400.0, 600.0, 900.0].into_iter().for_each(|rate| heard.round(rate, 100));
@@ -124,7 +124,7 @@ mod tests {
             (matches!(heard.law.memory.state, State::Drain { .. }), heard.law.memory.inflight_longterm)
         };
         assert_eq!([state(5, 100), state(6, 300)], [(false, f64::INFINITY); 2]);
-        // A product of 900 a second.
+        // A bandwidth-delay product at 900 per second.
         assert_eq!(state(6, 299), (true, 90.0));
     }
 
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn startup_goes_on_for_want_of_data() {
+    fn app_limited_startup_continues() {
         // Appendix A.7.
         let mut heard = TestSender::new(Bbr3Spec::default());
         heard.app_limited = true;

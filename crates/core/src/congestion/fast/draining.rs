@@ -1,27 +1,27 @@
-//! Draining (section 4.4.2): once it is stable, a new flow sends so slowly for a while that the queues empty, so that it sees the path's true
-//! round trip.
+//! Draining (section 4.4.2): a stable new flow sends slowly enough for a while that the queues empty, so that it measures the path's true
+//! RTT.
 
 use super::{Fast, FastMemory};
 use crate::congestion::Ack;
 use crate::primitives::units::{Cwnd, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// How far from `alpha` the queue of a stable flow may be.
+/// Maximum relative deviation of a stable flow's queue from `alpha`.
 pub(super) const STABLE: f64 = 0.1;
 
-/// Of a flow's life: the four phases of draining, and what is before and after them.
+/// Phases of a flow: the four phases of draining, and the phases before and after them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum Phase {
-    /// Updates in a row that found the window stable.
+    /// Number of consecutive updates with a stable window.
     Converging {
         stable: u32,
     },
-    /// `before`: the averaged round trip when it began.
+    /// `before`: the averaged RTT when the phase began.
     Reduction {
         began: Time,
         before: f64,
     },
-    /// `fell`: when the base round trip last did, to `base`.
+    /// `fell`: time at which the base RTT last fell, to `base`.
     Depletion {
         began: Time,
         before: f64,
@@ -40,12 +40,12 @@ pub(super) enum Phase {
 }
 
 impl Phase {
-    /// Of a new flow.
+    /// Phase of a new flow.
     pub(super) fn of(draining: Option<u32>) -> Phase {
         if draining.is_some() { Phase::Converging { stable: 0 } } else { Phase::Drained { since: Time::ZERO } }
     }
 
-    /// After an update. `average`: the averaged round trip.
+    /// Phase after an update. `average`: the averaged RTT.
     pub(super) fn after_update(self, found: Found, now: Time, average: f64) -> Phase {
         match self {
             Phase::Converging { .. } if found == Found::Moving => Phase::Converging { stable: 0 },
@@ -55,7 +55,7 @@ impl Phase {
         }
     }
 
-    /// 1 to 4, in the order of section 4.4.2; 0 before draining, 5 after it or without.
+    /// 1 to 4, in the order of section 4.4.2; 0 before draining, 5 after it or without it.
     pub(super) fn number(self) -> f64 {
         match self {
             Phase::Converging { .. } => 0.0,
@@ -68,7 +68,7 @@ impl Phase {
     }
 }
 
-/// What an update of the window found.
+/// Result of an update of the window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Stable,
@@ -76,14 +76,14 @@ pub(super) enum Found {
 }
 
 impl Fast {
-    /// Section 4.4.2. `r`: how many times slower the flow sends.
+    /// Section 4.4.2. `r`: the factor by which the flow slows down.
     pub(super) fn drain(&mut self, ack: &Ack, r: f64) {
         let since = |began: Time| ack.now.since(began).0 as f64;
         match self.memory.phase {
             Phase::Reduction { began, before } if since(began) >= before => {
                 self.memory.phase = Phase::Depletion { began: ack.now, before, fell: ack.now, base: self.memory.base };
             }
-            // One segment for r acknowledgements.
+            // One segment per r acknowledgements.
             Phase::Reduction { .. } => self.set(Cwnd(self.window - (r - 1.0) / r)),
             Phase::Depletion { began, before, fell, base } => {
                 let fell = if self.memory.base < base { ack.now } else { fell };
@@ -109,19 +109,19 @@ impl Fast {
 }
 
 impl FastMemory {
-    /// What it took for propagation may be of a path that is no more.
+    /// The estimated propagation delay may belong to a path that is no longer used.
     pub(super) fn drain_again_if_due(&mut self, now: Time) {
         let Phase::Drained { since } = self.phase else { return };
-        if self.spec.draining.is_some() && self.spec.drain_again.is_some_and(|after| now.since(since) >= after) {
+        if self.spec.draining.is_some() && self.spec.drain_interval.is_some_and(|after| now.since(since) >= after) {
             self.phase = Phase::Reduction { began: now, before: self.average };
             self.base = None;
         }
     }
 
-    /// To the rate of the equilibrium, alpha / (D - d), over the round trip of the empty queue.
+    /// The equilibrium rate, alpha / (D - d), times the RTT of the empty queue.
     fn refilling(&self, now: Time, before: f64) -> Phase {
         let base = self.base.unwrap_or(Span::ZERO).0 as f64;
-        // Where there was no queue before, there is nothing to refill.
+        // Without a queue before, there is nothing to refill.
         let target = if before > base { self.alpha(now) * base / (before - base) } else { 0.0 };
         Phase::Refilling { target }
     }
@@ -142,18 +142,18 @@ mod tests {
         assert_eq!(sender.law.memory.phase, Phase::Converging { stable: 1 });
         sender.ack_after(125);
         assert!(matches!(sender.law.memory.phase, Phase::Reduction { .. }));
-        // Nine tenths of a segment less for each acknowledgement: 250 in a round trip of 125 ms leave 25.
+        // Nine tenths of a segment less per acknowledgement: 250 in an RTT of 125 ms leave 25.
         let windows: Vec<f64> = (0..250).map(|step| sender.ack_after(u64::from(step % 2 == 1))).collect();
         assert!((windows[0] - 249.1).abs() < 1e-9 && (windows[247] - 26.8).abs() < 1e-9, "{} {}", windows[0], windows[247]);
         assert!(matches!(sender.law.memory.phase, Phase::Depletion { .. }));
-        // The queue is shorter by 5 ms than what the flow took for an empty path: 95 ms at 20 ms, and a round trip later it is stable.
+        // The queue is 5 ms shorter than the flow's estimate of an empty path: 95 ms at 20 ms, and one RTT later it is stable.
         sender.law.memory.average = ms(100).0 as f64;
         sender.ack_after(20);
         sender.law.memory.base = Some(ms(95));
         let reduced = sender.ack_after(0);
         assert_eq!((sender.ack_after(99), sender.law.release()), (reduced, None));
         sender.ack_after(1);
-        // 50 * 95 / (125 - 95), by nine more for each acknowledgement, which releases no more than ten.
+        // 50 * 95 / (125 - 95), by nine more per acknowledgement, which releases at most ten.
         assert_eq!(sender.law.memory.phase, Phase::Refilling { target: 50.0 * 95.0 / 30.0 });
         assert_eq!((sender.ack_after(0), sender.law.release()), (reduced + 9.0, Some(Segments(10))));
         let refilled: Vec<f64> = (0..20).map(|_| sender.ack_after(0)).collect();
@@ -165,8 +165,8 @@ mod tests {
     }
 
     #[test]
-    fn after_a_while_it_drains_again_and_learns_the_path_anew() {
-        let spec = FastSpec { draining: Some(10), drain_again: Some(ms(5000)), ..SPEC };
+    fn after_the_given_time_it_drains_again_and_measures_the_path_again() {
+        let spec = FastSpec { draining: Some(10), drain_interval: Some(ms(5000)), ..SPEC };
         let mut sender = queued(250.0, spec, 125);
         sender.law.memory.phase = Phase::Drained { since: sender.now };
         sender.ack_after(4999);

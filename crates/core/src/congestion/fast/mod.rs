@@ -1,15 +1,15 @@
-//! FAST TCP: the window moves towards the one that keeps `alpha` segments in the queues, by a share of the way (Y. Cui, *Three problems in TCP
+//! FAST TCP: the window moves a fraction of the distance towards the one that keeps `alpha` segments queued (Y. Cui, *Three problems in TCP
 //! performance analysis and congestion management*, chapter 4, after Jin, Wei and Low, "FAST TCP: motivation, architecture, algorithms,
-//! performance", IEEE INFOCOM 2004). With `draining`, a new flow empties the queues once, so that all flows see the path's true round trip
+//! performance", IEEE INFOCOM 2004). With `draining`, a new flow empties the queues once, so that all flows measure the path's true RTT
 //! (section 4.4.2).
 //!
-//! What the document leaves open: the weight of a sample in the averaged round trip (4.5) is 3 / window, at most 1/4, as in the paper by Jin and
-//! others, unless `history_weight` is given. Algorithm 1 stops at its target instead of a part of a segment beyond it. With `alpha_recovery_rate`,
-//! alpha begins to return at the loss that has halved it; a timeout halves it, too. A window counts as stable, and draining begins, when at
-//! two updates in a row it kept `alpha` in the queues, give or take a tenth, or rested below `beta`.
-//! After a timeout the window grows from 1 as (4.1) has it: there is no slow-start threshold. Without timestamps there is a sample
-//! in a round trip instead of one in each acknowledgement. Both windows of (4.1) are the present one, as it is written; what the ns-2 module behind
-//! the document's figures did instead is the form `module` (`module.rs`), of which the window that is remembered can be had alone.
+//! Details that the document does not specify: the weight of a sample in the averaged RTT (4.5) is 3 / window, at most 1/4, as in the paper
+//! by Jin and others, unless `history_weight` is given. Algorithm 1 stops at its target instead of a fraction of a segment beyond it. With
+//! `alpha_recovery_rate`, alpha begins to recover at the loss that has halved it; a timeout halves it, too. A window counts as stable, and
+//! draining begins, when at two consecutive updates it kept `alpha` queued within a tenth, or stayed constant below `beta`. After a timeout
+//! the window grows from 1 according to (4.1): there is no slow-start threshold. Without timestamps there is one sample per RTT instead of
+//! one per acknowledgement. Both windows of (4.1) are the present one, as written; the form `module` (`module.rs`) reproduces the ns-2
+//! module behind the document's figures, and its remembered window is also available separately.
 
 mod draining;
 mod module;
@@ -24,8 +24,8 @@ use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use crate::settings::{ABOVE_ZERO, Kind, Misfit, PlainWords, SEGMENTS_IN_QUEUES, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
-// 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other round trip and no slow start as in sections
-// 4.2.1 and 4.2.2.
+// 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other RTT and no slow start as in sections 4.2.1 and
+// 4.2.2.
 member! {
     /// Keeps a given number of segments queued (FAST TCP).
     Fast = "fast", "Cui's thesis, chapter 4: equations (4.1), (4.5) and (4.32), Algorithm 1, and with `draining` the four phases of section 4.4.2";
@@ -77,7 +77,7 @@ words! {
 impl Settings for FastSpec {
     fn check(&self) -> Vec<Misfit> {
         let still = |keys: &'static [&'static str], value, expected| {
-            (value == 0.0).then(|| Misfit::error(keys, format!("a window that nothing moves: `{}` is 0", keys[0]), expected))
+            (value == 0.0).then(|| Misfit::error(keys, format!("`{}` of 0 never moves the window", keys[0]), expected))
         };
         let FastSpec { alpha, beta, .. } = *self;
         let never = |keys: &'static [&'static str], value: Option<f64>, worst: f64, what: &str, expected: &str| {
@@ -88,19 +88,19 @@ impl Settings for FastSpec {
             let misfit = || {
                 Misfit::error(
                     key,
-                    format!("`{}` is of the form `{}`", key[0], form.word()),
+                    format!("`{}` applies only to the form `{}`", key[0], form.word()),
                     format!("`update = \"{}\"`", form.word()),
                 )
             };
             (is_changed && self.update != form).then(misfit)
         };
         let alone = (self.drain_interval.is_some() && self.draining.is_none())
-            .then(|| Misfit::error(&["drain_interval"], "`drain_interval` without `draining`", "`draining` beside it"));
-        // Growth below a segment is left out.
+            .then(|| Misfit::error(&["drain_interval"], "`drain_interval` requires `draining`", "`draining` as well"));
+        // Growth below one segment is omitted.
         let rests_at_once = self.update == UpdateForm::Module && alpha > 0.0 && self.gamma > 0.0 && alpha * self.gamma <= 1.0;
         let too_little = rests_at_once.then(|| {
             let expected = "`alpha` times `gamma` above 1";
-            Misfit::error(&["alpha"], "the form `module` grows by whole segments, and never by as much as one", expected)
+            Misfit::error(&["alpha"], "the form `module` grows by whole segments, and its increase is never that large", expected)
         });
         let misfits = [
             alone,
@@ -114,10 +114,10 @@ impl Settings for FastSpec {
                 &["alpha_recovery_rate"],
                 self.alpha_recovery_rate,
                 0.0,
-                "an alpha that never returns",
+                "`alpha_recovery_rate` of 0 never restores `alpha`",
                 "more than 0 per second",
             ),
-            never(&["history_weight"], self.history_weight, 1.0, "an average that no sample moves", "less than 1"),
+            never(&["history_weight"], self.history_weight, 1.0, "`history_weight` of 1 ignores every sample", "less than 1"),
         ];
         misfits.into_iter().flatten().collect()
     }
@@ -161,23 +161,23 @@ pub type Fast = Beside<FastMemory>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FastMemory {
     spec: FastSpec,
-    /// d: the shortest round trip seen.
+    /// d: the minimum RTT.
     base: Option<Span>,
-    /// The averaged round trip in picoseconds.
+    /// The averaged RTT in picoseconds.
     average: f64,
-    /// Where the window is going, a segment for each acknowledgement.
+    /// Target of the window, approached by one segment per acknowledgement.
     target: f64,
-    /// By how much of a segment for each, on the way down.
+    /// Decrease per acknowledged segment on the way down.
     decrease: f64,
-    /// What losses have made of alpha, and when.
+    /// alpha after losses, and the time of the last one.
     reduced_alpha: Option<(f64, Time)>,
-    /// When it was last updated.
+    /// Time of the last update.
     updated: Time,
     phase: Phase,
-    /// Where windows are remembered.
+    /// Record of earlier windows.
     flights: Flights,
     pace: Pace,
-    /// Of the first round trip.
+    /// Difference between the first RTT and that of a handshake.
     handshake_saves: Span,
 }
 
@@ -199,7 +199,7 @@ impl Fast {
         Beside::with(start, memory)
     }
 
-    /// Whatever it was moving to before.
+    /// Sets the window and cancels a pending change.
     fn set(&mut self, window: Cwnd) {
         self.window = window.0.max(1.0);
         self.memory.target = self.window;
@@ -223,24 +223,25 @@ impl Fast {
         self.shrink(ack);
     }
 
-    /// Equation (4.1). A smaller window is taken at once or, by Algorithm 1, in a round trip, a larger one at a segment for each acknowledgement.
+    /// Equation (4.1). A smaller window is adopted immediately or, with Algorithm 1, over an RTT; a larger one by one segment per
+    /// acknowledgement.
     fn update(&mut self, ack: &Ack, base: Span) {
         let wanted = self.wanted(ack, base);
         self.memory.target = wanted.min(2.0 * self.window).max(1.0);
         self.begin_to_shrink();
     }
 
-    /// The window of (4.1) without its bounds; the present one where it rests.
+    /// The window of (4.1) without its bounds; the present one where it stays constant.
     fn wanted(&mut self, ack: &Ack, base: Span) -> f64 {
         let now = ack.now;
         self.memory.updated = now;
-        // By which the queue is told.
+        // The window from which the queue is estimated.
         let judged = if self.memory.spec.remembers() { self.memory.flights.before(ack) } else { self.window };
         let FastSpec { gamma, beta, alpha: whole_alpha, .. } = self.memory.spec;
         let alpha = self.memory.alpha(now);
         let share = self.memory.empty_share(base);
         let queued = judged * (1.0 - share);
-        // A reduced alpha takes beta with it.
+        // beta is reduced in proportion to alpha.
         let most = beta.map(|beta| beta * alpha / whole_alpha);
         let rests = most.is_some_and(|most| (alpha..most).contains(&queued));
         let is_stable = rests || (queued - alpha).abs() <= STABLE * alpha;
@@ -249,7 +250,7 @@ impl Fast {
         if rests { self.window } else { (1.0 - gamma) * self.window + gamma * (share * judged + alpha) }
     }
 
-    /// The target is new.
+    /// Starts the decrease to a new target.
     fn begin_to_shrink(&mut self) {
         if !self.memory.spec.paced_decrease {
             self.window = self.window.min(self.memory.target);
@@ -265,7 +266,7 @@ impl Fast {
         }
     }
 
-    /// Congestion is answered, and whatever the flow was doing is over.
+    /// Response to congestion; cancels draining and pending changes.
     fn reduce(&mut self, seen: &Congestion, window: Cwnd) {
         let now = seen.now;
         self.set(window);
@@ -291,19 +292,19 @@ impl FastSpec {
 const LEAST_ALPHA: f64 = 0.01;
 
 impl FastMemory {
-    /// d over the averaged round trip: what is left of the round trip without queues.
+    /// d over the averaged RTT: the fraction of the RTT without queueing.
     fn empty_share(&self, base: Span) -> f64 {
         (base.0 as f64 / self.average).min(1.0)
     }
 
-    /// alpha, on its way back from the last loss: equation (4.34).
+    /// alpha, recovering from the last loss: equation (4.34).
     fn alpha(&self, now: Time) -> f64 {
         let whole = self.spec.alpha;
         let Some((k, (reduced, since))) = self.spec.alpha_recovery_rate.zip(self.reduced_alpha) else { return whole };
         whole + (reduced - whole) * exp(-k * now.since(since).seconds())
     }
 
-    /// Equation (4.5). `of_sample`: the weight of a sample, if the settings give none to history.
+    /// Equation (4.5). `of_sample`: the weight of a sample, unless the settings give the weight of the history.
     fn measure(&mut self, sample: Span, of_sample: f64) {
         let of_sample = self.spec.history_weight.map_or(of_sample, |weight| 1.0 - weight);
         let weight = if self.average > 0.0 { of_sample } else { 1.0 };
@@ -411,12 +412,12 @@ mod bench {
         Span::from_millis(milliseconds)
     }
 
-    /// An empty path of 100 ms.
+    /// A sender on an empty path of 100 ms.
     pub fn sender(window: f64, spec: FastSpec) -> ModelSender<Fast> {
         ModelSender::new(Fast::new(&spec, Start { window, ..Start::default() })).with_round_trip(100)
     }
 
-    /// The same, with a steady round trip of so many milliseconds from now on.
+    /// The same sender, with a steady RTT of this many milliseconds from now on.
     pub fn queued(window: f64, spec: FastSpec, milliseconds: u64) -> ModelSender<Fast> {
         let mut sender = sender(window, spec);
         sender.law.memory.average = ms(milliseconds).0 as f64;
@@ -447,7 +448,7 @@ mod tests {
     use crate::congestion::support::model_sender::ModelSender;
 
     #[test]
-    fn a_window_too_small_grows_to_the_new_one_by_a_segment_for_each_acknowledgement() {
+    fn a_window_that_is_too_small_grows_by_one_segment_per_acknowledgement() {
         // 0.5 * 100 + 0.5 * (100 / 125 * 100 + 50) = 115
         let mut sender = queued(100.0, SPEC, 125);
         assert_eq!(sender.ack_after(124), 100.0);
@@ -466,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_too_large_shrinks_at_once() {
+    fn a_window_that_is_too_large_shrinks_immediately() {
         // 0.5 * 300 + 0.5 * (100 / 200 * 300 + 50) = 250
         let mut sender = queued(300.0, SPEC, 200);
         assert_eq!(sender.ack_after(200), 250.0);
@@ -474,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn by_algorithm_1_it_shrinks_by_its_share_on_each_acknowledgement() {
+    fn with_algorithm_1_it_shrinks_in_proportion_to_each_acknowledgement() {
         // To 250, 50 / 300 at a time: 300 acknowledgements.
         let mut sender = queued(300.0, FastSpec { paced_decrease: true, ..SPEC }, 200);
         let first = sender.ack_after(200);
@@ -484,8 +485,8 @@ mod tests {
     }
 
     #[test]
-    fn between_alpha_and_beta_the_window_rests() {
-        // Of 250 a fifth is in the queue: 50. At a round trip of 135 ms it is 65, at 150 ms 83.
+    fn between_alpha_and_beta_the_window_stays_constant() {
+        // A fifth of 250 is queued: 50. At an RTT of 135 ms it is 65, at 150 ms 83.
         let after = |milliseconds| {
             let mut sender = queued(250.0, FastSpec { beta: Some(70.0), ..SPEC }, milliseconds);
             sender.ack_after(milliseconds)
@@ -513,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn the_weight_of_history_may_be_given() {
+    fn the_weight_of_the_history_is_configurable() {
         let mut sender = sender(30.0, FastSpec { history_weight: Some(0.75), ..SPEC });
         sender.law.on_round_trip(&RoundTrip { sample: ms(140), smoothed: None });
         assert_eq!(sender.law.memory.average, ms(110).0 as f64);
@@ -527,13 +528,13 @@ mod tests {
     }
 
     #[test]
-    fn updates_come_as_many_round_trips_apart_as_asked_for() {
+    fn updates_are_the_configured_number_of_rtts_apart() {
         let mut sender = queued(300.0, FastSpec { round_trips: 2, ..SPEC }, 200);
         assert_eq!((sender.ack_after(200), sender.ack_after(199), sender.ack_after(1)), (300.0, 300.0, 250.0));
     }
 
     #[test]
-    fn the_round_trip_is_averaged_with_a_weight_of_three_windowths_and_at_most_a_quarter() {
+    fn the_rtt_is_averaged_with_a_weight_of_three_over_the_window_and_at_most_a_quarter() {
         for (window, average) in [(4.0, 110), (30.0, 104)] {
             let mut sender = sender(window, SPEC);
             sender.law.on_round_trip(&RoundTrip { sample: ms(140), smoothed: None });
@@ -542,18 +543,18 @@ mod tests {
     }
 
     #[test]
-    fn below_the_threshold_of_delay_it_starts_slowly() {
+    fn below_the_delay_threshold_it_is_in_slow_start() {
         let spec = FastSpec { mi_threshold: ms(10), ..SPEC };
         assert_eq!(queued(4.0, spec, 109).ack(1), 5.0);
         assert_eq!(queued(4.0, spec, 110).ack(1), 4.0);
     }
 
     #[test]
-    fn a_loss_halves_what_was_in_flight_and_a_timeout_leaves_one_segment() {
+    fn a_loss_halves_the_flight_size_and_a_timeout_sets_the_window_to_one() {
         let mut sender = queued(300.0, SPEC, 200);
         sender.wait(150);
         assert_eq!(sender.lose(301), 150.0);
-        // What was sent with the old window does not judge the new one: 0.5 * 150 + 0.5 * (75 + 50) = 137.5
+        // Data sent with the old window does not affect the new one: 0.5 * 150 + 0.5 * (75 + 50) = 137.5
         assert_eq!((sender.ack_after(199), sender.ack_after(1)), (150.0, 137.5));
         assert_eq!(sender.time_out(100), 1.0);
         assert_eq!((sender.ack_after(199), sender.ack_after(1), sender.ack_after(1)), (1.0, 2.0, 2.0));

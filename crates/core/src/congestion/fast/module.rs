@@ -1,13 +1,13 @@
-//! The form `module`: FAST as the ns-2 module behind the figures of the document did it (version 1.1.3 by T. Cui and L. Andrew, 2007; its behaviour
-//! was observed and is described here, none of its code is used). It measures at acknowledgements of new data outside recovery only; judges the
-//! queue by what was in flight when the acknowledged segment left; updates the window often, but only in every other round trip; and spreads the
-//! whole segments by which it grows over the time to the next update.
+//! The form `module`: FAST as implemented in the ns-2 module behind the figures of the document (version 1.1.3 by T. Cui and L. Andrew,
+//! 2007; its behaviour was observed and is described here, none of its code is used). It measures only at acknowledgements of new data
+//! outside recovery; estimates the queue from the data in flight when the acknowledged segment left; updates the window often, but only in
+//! every other RTT; and spreads growth by whole segments over the time to the next update.
 //!
-//! Its first round trip was that of a handshake: shorter than any of data, so that it takes about one segment of its own for queue. Here the first
-//! of data stands for it, less what a segment takes longer.
+//! Its first RTT was that of a handshake, which is shorter than any RTT of data, so that it counts about one of its own segments as queued.
+//! Here the first RTT of data is used instead, less the additional time of a segment.
 //!
-//! Differs: no acknowledgement more than doubles the window, also where a round trip is shorter than 4 ms. After a timeout it went on without
-//! backing its timer off, which is the timer's business (`timer.max_backoff = 1`).
+//! Differs: no acknowledgement more than doubles the window, even where an RTT is shorter than 4 ms. After a timeout the module continued
+//! without timer backoff, which is a setting of the timer (`timer.max_backoff = 1`).
 
 use super::{Fast, FastMemory};
 use crate::congestion::Ack;
@@ -15,15 +15,15 @@ use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// The least window, and that after a timeout.
+/// Minimum window, also used after a timeout.
 pub(super) const LEAST: f64 = 2.0;
-/// Up to this window all that it is to grow by comes at once.
+/// Window up to which the whole increase is applied at once.
 const AT_ONCE: f64 = 4.0;
-/// Round trips shorter than this are not paced.
+/// Shorter RTTs are not paced.
 const SHORT: Span = Span::from_millis(4);
 
-/// What was in flight at acknowledgements, back to a round trip ago. While losses are repaired nothing is noted, so that what leaves then
-/// remembers what was in flight before the loss.
+/// Data in flight at acknowledgements, back to one RTT ago. Nothing is recorded during loss recovery, so segments sent then refer to the
+/// data in flight before the loss.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Flights {
     changes: VecDeque<(Time, Segments)>,
@@ -35,30 +35,30 @@ impl Flights {
             self.changes.push_back((ack.now, ack.in_flight));
         }
         let Some(rtt) = ack.rtt else { return };
-        // What was noted when a segment left, or before, is what it remembers.
+        // A segment refers to the last record at or before its departure.
         let sent = Time(ack.now.0.saturating_sub(rtt.0));
         while self.changes.get(1).is_some_and(|change| change.0 <= sent) {
             self.changes.pop_front();
         }
     }
 
-    /// In flight when the segment left that the acknowledgement just noted acknowledges.
+    /// Data in flight when the segment acknowledged by the last recorded acknowledgement left.
     pub(super) fn before(&self, ack: &Ack) -> f64 {
         f64::from(self.changes.front().map_or(ack.in_flight, |change| change.1).0)
     }
 }
 
-/// When it updates, and how it grows.
+/// Timing of updates and growth.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Pace {
-    /// Round trips are active and frozen in turn. The handshake was in an active one, the first acknowledgement begins a frozen one.
+    /// RTTs alternate between active and frozen. The handshake was an active one, and the first acknowledgement begins a frozen one.
     is_active: bool,
     began: Option<Time>,
     latest: Span,
-    /// Acknowledgements in this round trip, and in the one before.
+    /// Acknowledgements in this RTT, and in the previous one.
     acks: u32,
     acks_before: u32,
-    /// Segments to grow by, one for so many acknowledgements, and how many have come since the last.
+    /// Segments to grow by, the number of acknowledgements per segment, and the number since the last increase.
     pending: u32,
     spacing: u32,
     since: u32,
@@ -82,14 +82,14 @@ impl Pace {
         self.acks += 1;
     }
 
-    /// To grow by so many segments until the next update. `period`: as a share of a round trip.
+    /// Sets the growth until the next update, in segments. `period`: as a fraction of an RTT.
     fn grow(&mut self, Segments(segments): Segments, period: f64) {
         self.pending = segments;
         let acks_in_period = f64::from(self.acks_before) * period;
         self.spacing = (acks_in_period / f64::from(segments.max(1))) as u32;
     }
 
-    /// By how many segments a window grows with this acknowledgement.
+    /// Growth of the window at this acknowledgement, in segments.
     fn due(&mut self, Cwnd(window): Cwnd) -> f64 {
         self.since += 1;
         let due = match () {
@@ -107,7 +107,7 @@ impl Pace {
 }
 
 impl FastMemory {
-    /// A sample weighs 1/256, and 3 over what is in flight beyond 768.
+    /// A sample has the weight 1/256, and 3 over the data in flight if that exceeds 768.
     pub(super) fn measure_as_module(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             if self.average == 0.0 {
@@ -172,7 +172,7 @@ mod tests {
         sender
     }
 
-    /// In flight is what the window was.
+    /// The data in flight equals the previous window.
     fn ack(sender: &mut ModelSender<Fast>, milliseconds: u64) -> f64 {
         let window = sender.ack_after(milliseconds);
         sender.in_flight = window as u32;
@@ -180,30 +180,30 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_doubles_with_each_acknowledgement_and_a_larger_one_in_each_round_trip() {
-        // The first round trip of data is frozen; 2 becomes 8 with two acknowledgements, as observed; then a segment for each.
+    fn a_small_window_doubles_with_each_acknowledgement_and_a_larger_one_per_rtt() {
+        // The first RTT of data is frozen; 2 becomes 8 with two acknowledgements, as observed; then one segment per acknowledgement.
         let mut sender = sender(2.0, MODULE);
         assert_eq!([0, 0].map(|after| ack(&mut sender, after)), [2.0, 2.0]);
         assert_eq!([100, 0].map(|after| ack(&mut sender, after)), [4.0, 8.0]);
-        // Frozen: what was decided before still comes.
+        // Frozen: growth that was decided before continues.
         assert_eq!([100, 0, 0, 0, 0, 0, 0, 0].map(|after| ack(&mut sender, after))[7], 16.0);
     }
 
     #[test]
-    fn between_updates_it_grows_by_whole_segments_at_even_distances() {
+    fn between_updates_it_grows_by_evenly_spaced_whole_segments() {
         let mut sender = sender(100.0, FastSpec { alpha: 20.9, ..MODULE });
         (0..100).for_each(|_| assert_eq!(ack(&mut sender, 0), 100.0));
-        // 0.5 * 20.9 = 10.45: ten segments within 10 ms, of 100 acknowledgements in a round trip of 100 ms one for each.
+        // 0.5 * 20.9 = 10.45: ten segments within 10 ms, at 100 acknowledgements per RTT of 100 ms one per acknowledgement.
         let windows: Vec<f64> = (0..12).map(|step| ack(&mut sender, if step == 0 { 100 } else { 0 })).collect();
         assert_eq!((windows[0], windows[9], windows[11]), (101.0, 110.0, 110.0));
-        // 10 ms later 110 in flight at an empty queue are judged by the 100 of a round trip ago: half of the way from 110 to 120.9.
+        // 10 ms later, with 110 in flight, the empty queue is estimated from the 100 of one RTT ago: half of the way from 110 to 120.9.
         assert_eq!(sender.law.memory.target, 110.45);
         ack(&mut sender, 10);
         assert_eq!((sender.law.memory.target, sender.law.memory.pace.pending), (0.5 * 110.0 + 0.5 * 120.9, 4));
     }
 
     #[test]
-    fn a_decrease_comes_at_once_and_in_active_round_trips_only() {
+    fn a_decrease_is_immediate_and_only_in_active_rtts() {
         let mut sender = sender(300.0, FastSpec { alpha: 50.0, ..MODULE });
         ack(&mut sender, 0);
         sender.law.memory.average = ms(200).0 as f64;
@@ -211,27 +211,27 @@ mod tests {
         // 0.5 * 300 + 0.5 * (100 / 200 * 300 + 50) = 250, then 225 towards 200.
         assert_eq!([199, 1].map(|after| ack(&mut sender, after)), [300.0, 250.0]);
         assert_eq!([9, 1].map(|after| ack(&mut sender, after)), [250.0, 225.0]);
-        // A frozen round trip begins at 200 ms, which leaves the window as it is.
+        // A frozen RTT begins at 200 ms and leaves the window unchanged.
         assert_eq!([189, 1, 199].map(|after| ack(&mut sender, after)), [212.5; 3]);
     }
 
     #[test]
-    fn after_a_loss_the_window_returns_to_what_is_remembered() {
-        let after_a_loss = |remembered_window| {
-            let mut sender = sender(1402.0, FastSpec { remembered_window, ..MODULE });
+    fn after_a_loss_the_window_returns_to_the_remembered_one() {
+        let after_a_loss = |lagged_window| {
+            let mut sender = sender(1402.0, FastSpec { lagged_window, ..MODULE });
             ack(&mut sender, 0);
-            // Recovery: no acknowledgement is heard of for a round trip.
+            // Recovery: no acknowledgement is processed for an RTT.
             assert_eq!(sender.lose(1402), 701.0);
             sender.in_flight = 701;
             ack(&mut sender, 100);
             sender.law.memory.target
         };
-        // Half of the way from 701 to 1402 + 200 against half of the way to 701 + 200.
+        // Half of the way from 701 to 1402 + 200, or half of the way to 701 + 200.
         assert_eq!((after_a_loss(None), after_a_loss(Some(false))), (1151.5, 801.0));
     }
 
     #[test]
-    fn the_first_round_trip_is_that_of_a_handshake() {
+    fn the_first_rtt_is_that_of_a_handshake() {
         let start = Start { window: 2.0, handshake_saves: ms(3), ..Start::default() };
         let mut sender = ModelSender::new(Fast::new(&MODULE, start));
         (sender.round_trip, sender.in_flight) = (Some(ms(100)), 2);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_weighs_a_256th_and_three_over_what_is_in_flight_beyond_768() {
+    fn a_sample_has_weight_1_over_256_and_three_over_the_flight_size_beyond_768() {
         for (in_flight, weight) in [(100.0, 1.0 / 256.0), (1000.0, 0.003)] {
             let mut sender = sender(in_flight, MODULE);
             ack(&mut sender, 0);

@@ -1,9 +1,9 @@
-//! What only some laws remember lies beside the sender, so that the flows of the others do not carry it.
+//! State of individual algorithms, which is stored outside the sender so that flows of other controllers do not carry it.
 
 use crate::congestion::Start;
 use serde::{Deserialize, Serialize};
 
-/// The state of a law: its window, and beside it the rest.
+/// State of a controller: its window, and a pointer to the rest.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Beside<M> {

@@ -1,16 +1,16 @@
-//! The greatest of what was seen lately, for filters over round trips, cycles or time. What a later and greater value outlives is forgotten, so that each
-//! value costs a constant time, and of each reading of the clock at most one is kept.
+//! Windowed maximum filter over rounds, cycles or time. Values superseded by a later and larger one are removed, so each value takes
+//! constant time, and at most one value per clock reading is stored.
 
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Parts of a window of time that are told apart.
+/// Resolution of a time window, in parts.
 const PARTS: u64 = 16;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lately<V> {
-    /// When, by the caller's clock, and what: each greater than all that came after it.
+    /// Time on the caller's clock, and value; each value exceeds all later ones.
     kept: VecDeque<(u64, V)>,
 }
 
@@ -21,12 +21,12 @@ impl<V> Default for Lately<V> {
 }
 
 impl<V: Copy + PartialOrd> Lately<V> {
-    /// What was seen now, by a clock that does not run backwards. Of what is older than `oldest` nothing counts any more.
+    /// Adds a value at `now`, on a clock that does not run backwards. Values older than `oldest` expire.
     pub fn take(&mut self, (now, value): (u64, V), oldest: u64) {
         while self.kept.back().is_some_and(|&(_, known)| known <= value) {
             self.kept.pop_back();
         }
-        // A smaller one of the same time lives no longer than the one before it.
+        // A smaller value of the same time expires no later than the one before it.
         if self.kept.back().is_none_or(|&(at, _)| at < now) {
             self.kept.push_back((now, value));
         }
@@ -35,7 +35,7 @@ impl<V: Copy + PartialOrd> Lately<V> {
         }
     }
 
-    /// What was seen at this time, of which only what is younger than `window` counts, to a sixteenth of it.
+    /// Adds a value at this time with a lifetime of `window`, to a sixteenth of it.
     pub fn take_for(&mut self, window: Span, now: Time, value: V) {
         let part = (window.0 / PARTS).max(1);
         self.take((now.0 - now.0 % part, value), now.before(window).0);
@@ -52,7 +52,7 @@ mod tests {
     use std::cmp::Reverse;
 
     #[test]
-    fn the_greatest_counts_until_it_is_too_old_and_then_the_greatest_since() {
+    fn the_maximum_lasts_until_it_expires_and_then_the_next_one_applies() {
         let mut lately = Lately::default();
         let greatest = [(1, 5.0), (2, 9.0), (3, 4.0), (3, 6.0), (4, 2.0), (5, 3.0), (6, 1.0)].map(|(now, value): (u64, f64)| {
             lately.take((now, value), now - 1);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_window_of_time_at_most_a_part_is_forgotten_too_early() {
+    fn in_a_time_window_values_expire_at_most_one_part_too_early() {
         let window = Span::from_millis(16);
         let mut lately = Lately::default();
         let mut at = |milliseconds: u64, value: u32| {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn of_reversed_values_it_is_the_least_and_a_time_is_kept_once() {
+    fn for_reversed_values_it_is_the_minimum_and_each_time_is_stored_once() {
         let mut lately = Lately::default();
         [7, 8, 6, 9].into_iter().for_each(|value| lately.take((1, Reverse(value)), 0));
         assert_eq!((lately.greatest(), lately.kept.len()), (Some(Reverse(6)), 1));

@@ -1,8 +1,8 @@
-//! What laws have in common that keep Reno's slow start and differ in what follows it: by how much an acknowledged window opens
-//! the next one, and what a loss leaves of it (RFC 5681 section 3.1 has the rest).
+//! Common part of controllers that use Reno's slow start and differ in congestion avoidance: the increase per window, and the window after
+//! a loss (RFC 5681 section 3.1 defines the rest).
 //!
-//! Where a document reduces the window, what was in flight of it is reduced, as RFC 5681 equation (4) has it: the rest was not in
-//! use. And no acknowledgement opens the window further than slow start would.
+//! Where a document reduces the window, the part in flight is reduced, as in RFC 5681 equation (4), because the rest was not in use. No
+//! acknowledgement opens the window further than slow start would.
 
 use super::beside::Beside;
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
@@ -11,11 +11,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
-/// What makes a law of this kind.
+/// The congestion avoidance of such a controller.
 pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
     /// See [`Controller::QUANTITIES`].
     const QUANTITIES: &'static [&'static str] = &[];
-    /// Whether it hears of duplicates, and of acknowledgements while losses are repaired ([`Avoidance::process_ack`]).
+    /// Whether [`Avoidance::process_ack`] is also called for duplicates, and for acknowledgements during loss recovery.
     const OBSERVES_ALL_ACKS: bool = false;
 
     /// See [`Controller::quantity`].
@@ -27,37 +27,36 @@ pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
     #[inline]
     fn measure(&mut self, _measured: &RoundTrip) {}
 
-    /// An acknowledgement, before it opens the window. Returns the window to go down to, where delay asks for that before a loss
-    /// does.
+    /// Processes an acknowledgement before it opens the window. Returns a lower window if the delay requires a reduction without a loss.
     #[inline]
     fn process_ack(&mut self, _ack: &Ack, _window: Cwnd) -> Option<Cwnd> {
         None
     }
 
-    /// By how much an acknowledged segment opens the window in slow start.
+    /// Window increase per acknowledged segment in slow start.
     #[inline]
     fn start(&self) -> f64 {
         1.0
     }
 
-    /// The most that is, ever.
+    /// Upper bound of [`Avoidance::start`].
     fn max_slow_start_increment(&self) -> f64 {
         1.0
     }
 
-    /// By how many segments an acknowledged window opens it in congestion avoidance: a(w).
+    /// Window increase per acknowledged window in congestion avoidance, in segments: a(w).
     fn increase(&mut self, ack: &Ack, window: Cwnd) -> f64;
 
-    /// What a loss leaves of so large a window, all of it in use; [`seen`](Congestion) says the rest.
+    /// The window after a loss with a window of this size, all of it in use; [`seen`](Congestion) has the details.
     fn reduce(&mut self, seen: &Congestion, window: Cwnd) -> f64;
 
-    /// A timeout: what was learnt of the path may be of another one.
+    /// A timeout: earlier measurements may belong to another path.
     fn restart(&mut self, _now: Time) {}
 
     /// See [`Controller::on_idle`].
     fn pause(&mut self, _idle: Span) {}
 
-    /// The window may be no larger than this.
+    /// Limits the window to this value.
     fn limit(&mut self, _most: Cwnd) {}
 }
 
@@ -74,7 +73,7 @@ impl<A: Avoidance> LossBased<A> {
         Beside::with(start, LossBasedMemory { ssthresh: start.ssthresh, avoidance })
     }
 
-    /// Below two segments no loss is found but by the timer.
+    /// With fewer than two segments, losses are detected only by the timer.
     fn reduce(&mut self, seen: &Congestion) -> f64 {
         // A fraction of a segment is never in flight.
         let in_flight = f64::from(seen.in_flight.0);
@@ -89,7 +88,7 @@ impl<A: Avoidance> LossBased<A> {
         self.memory.ssthresh = self.memory.ssthresh.min(self.window.max(2.0));
     }
 
-    /// Returns how many segments are left for congestion avoidance.
+    /// Returns the number of segments left for congestion avoidance.
     fn start_slowly(&mut self, ack: &Ack) -> f64 {
         let (opens, left) = ack.slow_start(self);
         let each = self.memory.avoidance.start();
@@ -194,7 +193,7 @@ mod tests {
     use crate::congestion::support::model_sender::ModelSender;
     use serde::Deserialize;
 
-    /// Three segments a round trip, a quarter at a loss; in slow start five segments for each.
+    /// Three segments per RTT, a quarter at a loss; in slow start five segments for each.
     #[derive(Clone, Debug, Serialize, Deserialize)]
     struct Quick;
 
@@ -223,18 +222,18 @@ mod tests {
     }
 
     #[test]
-    fn congestion_avoidance_adds_its_share_of_the_increase_and_no_more_than_was_acknowledged() {
+    fn congestion_avoidance_adds_a_part_of_the_increase_and_no_more_than_was_acknowledged() {
         assert_eq!((sender(8.0, 2.0).ack(1), sender(8.0, 2.0).ack(2)), (8.375, 8.75));
         assert_eq!(sender(2.0, 2.0).ack(1), 3.0);
     }
 
     #[test]
-    fn a_faster_slow_start_at_most_doubles_what_is_in_flight_and_ends_at_the_threshold() {
+    fn a_faster_slow_start_at_most_doubles_the_flight_size_and_ends_at_the_threshold() {
         assert_eq!((sender(8.0, 100.0).ack(1), sender(4.0, 100.0).ack(1), sender(8.0, 10.0).ack(1)), (13.0, 8.0, 10.0));
     }
 
     #[test]
-    fn a_loss_takes_its_share_of_what_was_in_flight() {
+    fn a_loss_removes_its_fraction_of_the_flight_size() {
         let mut sender = sender(20.5, 2.0);
         assert_eq!((sender.lose(20), sender.law.ssthresh()), (15.375, 15.375));
         assert_eq!((sender.lose(7), sender.law.ssthresh()), (5.25, 5.25));
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn no_window_that_losses_are_found_in_is_below_two() {
+    fn the_window_is_at_least_two_after_a_loss() {
         let mut sender = sender(2.0, 2.0);
         assert_eq!((sender.lose(2), sender.law.ssthresh()), (2.0, 2.0));
         assert_eq!((sender.mark(2), sender.law.ssthresh()), (1.5, 2.0));

@@ -1,4 +1,4 @@
-//! What controllers share, what stands in for one, and what tests them.
+//! Shared parts of controllers, user-defined controllers, and test helpers.
 
 pub(super) mod beside;
 pub(super) mod lately;

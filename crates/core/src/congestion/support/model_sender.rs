@@ -1,4 +1,4 @@
-//! A sender for the tests of controllers: a clock, acknowledgements of one segment each, and losses when the test says so.
+//! A sender for controller tests: a clock, acknowledgements of one segment each, and losses on demand.
 
 use crate::congestion::{Ack, Cause, Congestion, Controller, RoundTrip};
 use crate::primitives::units::{Segments, Span, Time};
@@ -6,9 +6,9 @@ use crate::primitives::units::{Segments, Span, Time};
 pub(in crate::congestion) struct ModelSender<C: Controller> {
     pub law: C,
     pub now: Time,
-    /// Segments; one unless a test sets it.
+    /// Segments in flight; one unless a test sets it.
     pub in_flight: u32,
-    /// The round trip of which every acknowledgement gives a sample, if it does.
+    /// RTT sample provided by every acknowledgement, if any.
     pub round_trip: Option<Span>,
     /// Whether the window may open.
     pub window_validated: bool,
@@ -19,13 +19,13 @@ impl<C: Controller> ModelSender<C> {
         ModelSender { law, now: Time::ZERO, in_flight: 1, round_trip: None, window_validated: true }
     }
 
-    /// One that has seen a round trip of so many milliseconds.
+    /// Adds an RTT of this many milliseconds.
     pub fn with_round_trip(mut self, milliseconds: u64) -> ModelSender<C> {
         self.measure(milliseconds);
         self
     }
 
-    /// A sample, which becomes the timer's average too.
+    /// Provides a sample, which also becomes the timer's average.
     pub fn measure(&mut self, milliseconds: u64) {
         let sample = Span::from_millis(milliseconds);
         self.law.on_round_trip(&RoundTrip { sample, smoothed: Some(sample) });
@@ -35,13 +35,13 @@ impl<C: Controller> ModelSender<C> {
         self.now += Span::from_millis(milliseconds);
     }
 
-    /// An acknowledgement after so many milliseconds. Returns the window.
+    /// An acknowledgement after this many milliseconds. Returns the window.
     pub fn ack_after(&mut self, milliseconds: u64) -> f64 {
         self.wait(milliseconds);
         self.ack(1)
     }
 
-    /// An acknowledgement, now, of so many segments. Returns the window.
+    /// An acknowledgement of this many segments now. Returns the window.
     pub fn ack(&mut self, acked: u32) -> f64 {
         if let Some(sample) = self.round_trip {
             self.law.on_round_trip(&RoundTrip { sample, smoothed: Some(sample) });
@@ -53,15 +53,15 @@ impl<C: Controller> ModelSender<C> {
         self.law.window()
     }
 
-    /// A loss with so much in flight. Returns the window.
+    /// A loss with this many segments in flight. Returns the window.
     pub fn lose(&mut self, in_flight: u32) -> f64 {
         self.law.on_congestion(&self.congestion(in_flight));
         self.law.window()
     }
 
-    /// A mark with so much in flight, by a preset that follows the RFCs. Returns the window.
+    /// A mark with this many segments in flight, for a preset that follows the RFCs. Returns the window.
     pub fn mark(&mut self, in_flight: u32) -> f64 {
-        self.law.on_congestion(&Congestion { least_window: Segments(1), cause: Cause::Mark, ..self.congestion(in_flight) });
+        self.law.on_congestion(&Congestion { min_window: Segments(1), cause: Cause::Mark, ..self.congestion(in_flight) });
         self.law.window()
     }
 
@@ -71,7 +71,7 @@ impl<C: Controller> ModelSender<C> {
         self.law.window()
     }
 
-    /// A timeout of a segment that had timed out before. Returns the window.
+    /// A repeated timeout of the same segment. Returns the window.
     pub fn time_out_again(&mut self, in_flight: u32) -> f64 {
         self.law.on_timeout(&Congestion { repeated: true, ..self.congestion(in_flight) });
         self.law.window()

@@ -1,4 +1,4 @@
-//! What sources have in common that take their rate from a price: they pace at it, with as much in flight as it brings in a round trip.
+//! Common part of sources that derive their rate from a price: they pace at that rate, with one RTT of it in flight.
 
 use super::beside::Beside;
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
@@ -7,15 +7,15 @@ use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// What makes a law of this kind: how much it wants at a price.
+/// The demand function of such a controller.
 pub trait Demand: Copy + Debug {
-    /// Of what its prices are.
+    /// Kind of price that it uses.
     const PRICE_MEANING: Meaning;
 
-    /// Bits per second on the wire at this price; more than nothing.
+    /// Demand at this price in bits per second on the wire; above zero.
     fn rate(&self, price: f64) -> f64;
 
-    /// Whether its window at most doubles in a round trip, while it learns the price.
+    /// Whether window growth is limited to a doubling per RTT while the price is being learnt.
     fn starts_slowly(&self) -> bool;
 }
 
@@ -25,15 +25,15 @@ pub type Priced<D> = Beside<PricedMemory<D>>;
 pub struct PricedMemory<D> {
     demand: D,
     packet: Bytes,
-    /// The mean of round trips, as in RFC 6298, in seconds.
+    /// Mean RTT as in RFC 6298, in seconds.
     rtt: Option<f64>,
-    /// The last price heard, and the rate that it means in segments per second.
+    /// The last price, and the corresponding rate in segments per second.
     price_and_rate: Option<(f64, f64)>,
-    /// Before the first price.
+    /// Window before the first price.
     first_window: f64,
 }
 
-/// In flight beyond what the rate brings in a round trip: what an acknowledgement of two segments, or a rounded number of segments, would hold back.
+/// Additional segments in flight, which compensate for acknowledgements of two segments and for rounding to whole segments.
 const SLACK: f64 = 2.0;
 
 impl<D: Demand> Priced<D> {
@@ -74,7 +74,7 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
         f64::INFINITY
     }
 
-    /// At least a segment a round trip: a lower rate would hear of a lower price too late.
+    /// At least one segment per RTT: with a lower rate, news of a lower price would arrive too late.
     fn pacing(&self) -> Option<Rate> {
         let ((_, rate), rtt) = (self.memory.price_and_rate?, self.memory.rtt?);
         let bits = rate.max(1.0 / rtt) * 8.0 * self.memory.packet.0 as f64;
@@ -119,14 +119,14 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
         *rtt += (sample - *rtt) / 8.0;
     }
 
-    /// The price tells of congestion, a loss does not.
+    /// Prices signal congestion; losses do not.
     fn on_congestion(&mut self, _: &Congestion) {}
 
-    /// Until the next acknowledgement: the price may be of long ago.
+    /// Until the next acknowledgement, because the price may be old.
     fn on_timeout(&mut self, _: &Congestion) {
         self.window = 1.0;
     }
 
-    /// Pacing keeps bursts from being released.
+    /// Pacing prevents bursts.
     fn limit_window(&mut self, _: Cwnd) {}
 }

@@ -1,4 +1,4 @@
-//! A window that never changes and a law that writes down what it hears, for tests of who is told what.
+//! A controller with a constant window that records its notifications, for tests of the notifications.
 
 use crate::congestion::{Ack, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
@@ -20,13 +20,13 @@ pub struct Probe {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ProbeLog {
     spec: ProbeSpec,
-    /// Of new data outside recovery, in recovery and of duplicates.
+    /// Acknowledgements of new data outside recovery, during recovery, and duplicates.
     pub acks: [u32; 3],
     pub acked: u32,
     pub marks: u32,
     pub prices: Vec<Option<f64>>,
     pub one_way_delays: Vec<Span>,
-    /// And whether it is app-limited.
+    /// Delivery rate, and whether it is app-limited.
     pub rates: Vec<(f64, bool)>,
     pub window_validated: u32,
     pub lost: Vec<Lost>,

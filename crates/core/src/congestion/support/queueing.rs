@@ -1,9 +1,9 @@
-//! How much of a window waits in queues, by the round trip and the shortest one: for laws that go by delay.
+//! Number of queued segments of a window, estimated from the RTT and its minimum, for delay-based controllers.
 
 use crate::primitives::units::{Cwnd, Span};
 use serde::{Deserialize, Serialize};
 
-/// The shortest round trip since it was forgotten, and the present one.
+/// The minimum RTT since the last reset, and the present one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Queueing {
     base: Option<Span>,
@@ -16,7 +16,7 @@ impl Queueing {
         self.base = Some(self.base.map_or(sample, |base| base.min(sample)));
     }
 
-    /// The round trip to judge by, which may be an average, or the least of several.
+    /// Sets the RTT to compare, which may be an average or a minimum of several.
     #[inline]
     pub fn judge_by(&mut self, round_trip: Span) {
         self.present = round_trip;
@@ -30,13 +30,13 @@ impl Queueing {
         self.base
     }
 
-    /// The wait in queues.
+    /// The queueing delay.
     #[inline]
     pub fn delay(&self) -> Span {
         self.present - self.base.unwrap_or(self.present)
     }
 
-    /// Of a window, the segments that wait: (w / base - w / present) * base, Vegas's Diff.
+    /// Queued segments of a window: (w / base - w / present) * base, Vegas's Diff.
     #[inline]
     pub fn segments(&self, Cwnd(window): Cwnd) -> f64 {
         window * self.delay().0 as f64 / self.present.0.max(1) as f64
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_the_share_of_the_round_trip_above_the_shortest() {
+    fn the_queue_is_the_part_of_the_rtt_above_the_minimum() {
         let mut queueing = Queueing::default();
         let judged = |queueing: &mut Queueing, milliseconds| {
             queueing.judge_by(Span::from_millis(milliseconds));
@@ -58,7 +58,7 @@ mod tests {
         queueing.measure(Span::from_millis(100));
         queueing.measure(Span::from_millis(120));
         assert_eq!(judged(&mut queueing, 125), (0.025, 2.0));
-        // An average may be below the shortest, for a moment.
+        // An average may be below the minimum temporarily.
         assert_eq!(judged(&mut queueing, 90), (0.0, 0.0));
         queueing.forget_base();
         assert_eq!(judged(&mut queueing, 200), (0.0, 0.0));

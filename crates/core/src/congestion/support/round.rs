@@ -1,17 +1,17 @@
-//! Round trips one after the other, for laws that judge once in each.
+//! Consecutive RTTs, for controllers that act once per RTT.
 
 use crate::congestion::Ack;
 use crate::primitives::units::Time;
 use serde::{Deserialize, Serialize};
 
-/// The present round trip: the acknowledgement of the first segment sent in it ends it.
+/// The present RTT, which ends with the acknowledgement of the first segment sent in it.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Round {
     began: Time,
 }
 
 impl Round {
-    /// Whether what this acknowledges was sent since the round trip began, so that the next one begins.
+    /// Whether the acknowledged data was sent in this RTT. If so, the next one begins.
     #[inline]
     pub fn ends_with(&mut self, ack: &Ack) -> bool {
         let ends = ack.rtt.is_some_and(|rtt| ack.now.since(self.began) >= rtt);
@@ -21,7 +21,7 @@ impl Round {
         ends
     }
 
-    /// It begins now: what was sent before does not count.
+    /// Begins an RTT now, ignoring data sent before.
     pub fn begin(&mut self, now: Time) {
         self.began = now;
     }
@@ -33,7 +33,7 @@ mod tests {
     use crate::primitives::units::Span;
 
     #[test]
-    fn a_round_trip_ends_with_the_acknowledgement_of_what_was_sent_in_it() {
+    fn an_rtt_ends_with_the_acknowledgement_of_data_sent_in_it() {
         let mut round = Round::default();
         let ack = |now: u64, rtt: u64| Ack { rtt: Some(Span::from_millis(rtt)), ..Ack::of_one(Time(Span::from_millis(now).0)) };
         // Sent at 0, 50, 100 and 120 ms.

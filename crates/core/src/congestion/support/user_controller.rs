@@ -1,28 +1,27 @@
-//! A control law that the core does not know. It is asked for its window after each event, so that everything else reads a number.
+//! User-defined controllers. The window is read after each event, so that the rest of the core only reads numbers.
 
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Rate, Segments, Span, Time};
 use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
 
-/// What a law says of the sending after an event.
+/// Output of a controller after an event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Control {
-    /// Segments, at least one.
+    /// Window in segments, at least one.
     pub window: f64,
-    /// Segments, at least one; infinite where the law has none.
+    /// Slow-start threshold in segments, at least one; infinite if the algorithm has none.
     pub ssthresh: f64,
-    /// As of [`Controller::pacing`].
+    /// See [`Controller::pacing`].
     pub pacing: Option<Rate>,
-    /// As of [`Controller::release`].
+    /// See [`Controller::release`].
     pub release: Option<Segments>,
 }
 
-/// [`Controller`] for code that the core does not know: each event is answered with what follows from it.
+/// [`Controller`] for user code. Each event returns the resulting output.
 pub trait UserController: Send + Sync {
-    /// What it says before anything has happened.
+    /// The output before any event.
     ///
-    /// # Errors
-    /// Here and below: the code's own.
+    /// # Errors Here and below: errors of the user code.
     fn control(&mut self) -> Result<Control, Fault>;
     /// See [`Controller::on_ack`].
     ///
@@ -52,10 +51,9 @@ pub trait UserController: Send + Sync {
     ///
     /// # Errors
     fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault>;
-    /// The same law, to go on from here on its own.
+    /// An independent copy of the controller with its state.
     ///
-    /// # Errors
-    /// What keeps it from being copied.
+    /// # Errors The reason why it cannot be copied.
     fn copy(&self) -> Result<Box<dyn UserController>, Fault>;
 }
 
@@ -81,7 +79,7 @@ struct Beside {
 }
 
 impl User {
-    /// A law that was not brought along.
+    /// A controller whose user code is not loaded.
     pub(in crate::congestion) fn new(code: &UserCode, start: Start) -> User {
         User::of(Instance::absent(code), start)
     }
@@ -99,7 +97,7 @@ impl User {
         &self.beside.law
     }
 
-    /// Tells the law, and keeps its answer. What it said before holds if it has failed.
+    /// Passes an event to the controller and stores its output. After a failure the previous output remains in force.
     fn process_ack(&mut self, tell: impl FnOnce(&mut dyn UserController) -> Result<Control, Fault>) {
         if let Some(control) = self.beside.law.call(|law| tell(law).and_then(checked)) {
             self.window = control.window;
@@ -110,7 +108,7 @@ impl User {
     }
 }
 
-/// A window that a sender can use.
+/// Checks that the sender can use the output.
 fn checked(control: Control) -> Result<Control, Fault> {
     let Control { window, ssthresh, pacing, .. } = control;
     match () {

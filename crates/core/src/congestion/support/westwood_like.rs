@@ -1,5 +1,5 @@
-//! What Westwood and Westwood+ have in common: a loss leaves what the measured bandwidth brings in the shortest round trip. They
-//! differ in how acknowledgements become a bandwidth.
+//! Common part of Westwood and Westwood+: a loss sets the window to the estimated bandwidth times the minimum RTT. They differ in the
+//! bandwidth estimate.
 
 use super::loss_based::{Avoidance, LossBased};
 use crate::congestion::{Ack, Congestion, RoundTrip, Start};
@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// An estimate of the bandwidth from what acknowledgements say was delivered.
+/// A bandwidth estimate from acknowledgements.
 pub trait Bandwidth: Clone + Debug + Serialize + DeserializeOwned {
-    /// So many segments were delivered, which an acknowledgement tells of that has just arrived.
+    /// Adds the segments delivered according to an acknowledgement that has just arrived.
     fn deliver(&mut self, delivered: Segments, ack: &Ack);
 
     /// Segments per second (BWE); `None` before the first sample.
@@ -22,7 +22,7 @@ pub type WestwoodLike<B> = LossBased<Estimated<B>>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Estimated<B> {
     bandwidth: B,
-    /// Counted for duplicates, before an acknowledgement of new data says so again (accounted).
+    /// Segments counted for duplicates, before an acknowledgement of new data reports them again (accounted).
     accounted: u32,
     rtt_min: Option<Span>,
 }
@@ -34,8 +34,8 @@ impl<B: Bandwidth> WestwoodLike<B> {
 }
 
 impl<B: Bandwidth> Estimated<B> {
-    /// AckedCount of section 2.3 of the paper of 2001: a duplicate tells of one segment. An acknowledgement of several tells of
-    /// those that were not counted yet, of one at least; one that tells of two because the receiver delays it tells of two.
+    /// AckedCount of section 2.3 of the paper of 2001. A duplicate counts as one segment. An acknowledgement of several segments counts
+    /// those that were not counted before, at least one; a delayed acknowledgement of two counts as two.
     fn delivered(&mut self, Segments(acked): Segments) -> u32 {
         match acked {
             0 => {
@@ -80,7 +80,7 @@ impl<B: Bandwidth> Avoidance for Estimated<B> {
         1.0
     }
 
-    /// Half, as Reno's, while no bandwidth is known.
+    /// Half, as in Reno, while no bandwidth is known.
     fn reduce(&mut self, _: &Congestion, Cwnd(window): Cwnd) -> f64 {
         self.pipe().unwrap_or(window / 2.0)
     }
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::congestion::support::model_sender::ModelSender;
 
-    /// A thousand segments a second, and how many were delivered.
+    /// A thousand segments per second, and the number of delivered segments.
     #[derive(Clone, Debug, Default, Serialize, Deserialize)]
     struct Known {
         delivered: u32,
@@ -114,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_leaves_what_the_bandwidth_brings_in_the_shortest_round_trip() {
+    fn a_loss_sets_the_window_to_the_bandwidth_times_the_minimum_rtt() {
         let mut sender = sender(80.0, true);
-        // Half, as long as no round trip was measured.
+        // Half, because no RTT has been measured.
         assert_eq!(sender.lose(80), 40.0);
         sender.measure(70);
         sender.measure(30);
@@ -129,9 +129,9 @@ mod tests {
     }
 
     #[test]
-    fn what_duplicates_told_of_is_not_counted_again() {
+    fn segments_counted_for_duplicates_are_not_counted_again() {
         let mut law = sender(80.0, true).law.memory.avoidance;
-        // Three duplicates; a partial acknowledgement of one, that of eleven of which three were counted, and a delayed one.
+        // Three duplicates; a partial acknowledgement of one, one of eleven with three already counted, and a delayed one.
         let counts = [0, 0, 0, 1, 11, 2, 0, 0, 0, 2].map(|acked| law.delivered(Segments(acked)));
         assert_eq!(counts, [1, 1, 1, 1, 8, 2, 1, 1, 1, 1]);
         assert_eq!(law.accounted, 1);

@@ -10,7 +10,7 @@ use crate::queue::{Occupancy, Reason, Unit, Verdict};
 use crate::settings::Misfit;
 use serde::{Deserialize, Serialize};
 
-/// Position of a VC in its frame. The literature uses two flags, `Receiving` and `Discarding`, of which three combinations can occur.
+/// Position of a VC in its frame. The literature uses two flags, `Receiving` and `Discarding`; three of their combinations can occur.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Frame {
     /// The next cell is the first of a frame.

@@ -11,7 +11,7 @@ pub trait UserPolicy: Send + Sync {
     /// See [`Policy::on_arrival`]. `flow` numbers the flows (VCs) from 0 in the order of their first units, so per-flow state can be stored
     /// in a list.
     ///
-    /// # Errors Here and below: those of the user code.
+    /// # Errors Here and below: errors of the user code.
     fn on_arrival(&mut self, unit: &Unit, flow: u32, buffer: &Occupancy, now: Time) -> Result<Verdict, Fault>;
     /// See [`Policy::on_departure`].
     ///
