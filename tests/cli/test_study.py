@@ -72,7 +72,7 @@ class TestCommands:
         different = command("study", "compare", "a", "b")
         assert (different.returncode, different.stdout) == (
             1,
-            "seed 3: run: missing and there\n1 differences; both studies have 2 runs in common\n",
+            "seed 3: run: missing and present\n1 differences; both studies have 2 runs in common\n",
         )
 
     def test_a_dry_run_shows_the_grid_and_an_estimate_and_makes_nothing(
@@ -116,12 +116,12 @@ class TestCommands:
         [
             (("--vary", "links.bottleneck.queue.gap=5"), "did you mean `topology.dumbbell.queue.gap`?"),
             (("--vary", "flows.tcp.count=1..1000000000"), "1,000,000,000 points"),
-            (("--vary", "flows.tcp.count="), "an empty grid"),
+            (("--vary", "flows.tcp.count="), "the grid is empty"),
             (("--vary", "flows.tcp.count"), "is not an axis"),
-            (("--vary", "flows.tcp.count=1..2:1e-300"), "a range of too many values"),
-            (("--vary", "flows.tcp.count=1..2:1e-999999"), "a range of too many values"),
-            (("--until", "goodput"), "is not a goal"),
-            (("--executor", "cloud"), "no executor 'cloud'"),
+            (("--vary", "flows.tcp.count=1..2:1e-300"), "has too many values"),
+            (("--vary", "flows.tcp.count=1..2:1e-999999"), "has too many values"),
+            (("--until", "goodput"), "is not a target width"),
+            (("--executor", "cloud"), "executor 'cloud' is not valid"),
         ],
     )
     def test_bad_input_is_told_in_the_houses_words_and_exits_with_2(

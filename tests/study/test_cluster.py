@@ -61,7 +61,7 @@ def test_the_command_line_starts_a_cluster_of_its_own(command: Command, file: Pa
 def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "_TIMEOUT_S", 0.2)
     with (
-        pytest.raises(tb.StudyError, match=r"no Dask scheduler answers at `tcp://127.0.0.1:9`"),
+        pytest.raises(tb.StudyError, match=r"cannot connect to a Dask scheduler at `tcp://127.0.0.1:9`"),
         cluster.connected("tcp://127.0.0.1:9", 1),
     ):
         pass

@@ -21,4 +21,4 @@ class TestCompare:
 
     def test_runs_that_only_one_has_are_differences(self, small: tb.Scenario) -> None:
         found = tb.sweep(small, seeds=2).compare(tb.sweep(small, seeds=3))
-        assert [(one.run, one.left, one.right) for one in found.differences] == [("seed 3", "missing", "there")]
+        assert [(one.run, one.left, one.right) for one in found.differences] == [("seed 3", "missing", "present")]

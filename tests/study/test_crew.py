@@ -48,7 +48,7 @@ class TestExecutors:
         monkeypatch.setenv("TAILBACK_TEST_MARK", str(tmp_path / "mark"))
         with monkeypatch.context() as patched, ProcessPoolExecutor(1) as pool:
             patched.setattr(crew, "measure", deadly)
-            with pytest.raises(tb.StudyError, match="workers died; the study is kept"):
+            with pytest.raises(tb.StudyError, match="workers died; finished runs are stored"):
                 tb.sweep(small, seeds=2, executor=pool, out=tmp_path / "study")
         assert tb.Study(tmp_path / "study").resume().counts.done == 2
 

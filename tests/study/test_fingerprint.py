@@ -100,5 +100,5 @@ class TestFingerprint:
         subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
     def test_what_has_no_content_is_refused(self) -> None:
-        with pytest.raises(tb.ParameterError, match=r"lock.* has no version"):
+        with pytest.raises(tb.ParameterError, match=r"lock.* has no fingerprint"):
             fingerprint(module(PLAIN).closed(threading.Lock()))

@@ -141,11 +141,11 @@ class TestLogarithmicScales:
             (
                 Drawn("line", ("rate",), None, {}, "x"),
                 {0: [[1.0]], 1: [[1.0]]},
-                "`rate` is 0 at a point; a logarithmic axis needs",
+                "`rate` is 0 at a point; a logarithmic axis requires",
             ),
-            (Drawn("line", ("rate",), None, {}, "x"), {"a": [[1.0]], "b": [[1.0]]}, "labels that are not numbers of one kind"),
+            (Drawn("line", ("rate",), None, {}, "x"), {"a": [[1.0]], "b": [[1.0]]}, "`rate` are not numbers of one kind"),
             (Drawn("line", ("rate",), None, {}, "y"), {"2 ms": [[0.0]], "1 ms": [[1.0]]}, "bottleneck is 0 % at `rate` 2 ms"),
-            (Drawn("ecdf", (), None, {}, "x"), {"a": [[0.0, 1.0]]}, "a logarithmic axis needs numbers above 0"),
+            (Drawn("ecdf", (), None, {}, "x"), {"a": [[0.0, 1.0]]}, "a logarithmic axis requires numbers above 0"),
         ],
     )
     def test_what_has_no_place_is_told(self, asked: Drawn, shown: dict[Any, list[list[float]]], message: str) -> None:
@@ -167,13 +167,13 @@ def test_a_picture_has_the_same_bytes_again(study: tb.Study) -> None:
     [
         ({"kind": "lines"}, "`kind` is 'lines'; expected `line`, `ecdf`, `heat` or `traces`"),
         ({}, r"kind `line` takes one axis as `over`; there is `topology.dumbbell.queue.buffer`, `flows.\*.tcp.preset`"),
-        ({"over": BUFFER}, r"`flows.\*.tcp.preset` varies too; draw a line for each of its labels with `by`, or choose one"),
+        ({"over": BUFFER}, r"`flows.\*.tcp.preset` also varies; draw a line per label with `by`, or select one"),
         ({"kind": "ecdf", "over": BUFFER}, "kind `ecdf` takes no `over`"),
         ({"kind": "heat", "over": BUFFER}, "kind `heat` takes two axes as `over` and no `by`"),
-        ({"over": BUFFER, "by": BUFFER}, "`topology.dumbbell.queue.buffer` is named twice"),
+        ({"over": BUFFER, "by": BUFFER}, "`topology.dumbbell.queue.buffer` is given twice"),
         ({"log": "z"}, "`log` is 'z'; expected `x`, `y` or `xy`"),
-        ({"kind": "ecdf", "log": "xy"}, "kind `ecdf` has no y axis that could be logarithmic; shares begin at 0"),
-        ({"kind": "traces", "log": "x"}, "kind `traces` has no x axis that could be logarithmic"),
+        ({"kind": "ecdf", "log": "xy"}, "the y axis of kind `ecdf` cannot be logarithmic; shares begin at 0"),
+        ({"kind": "traces", "log": "x"}, "the x axis of kind `traces` cannot be logarithmic"),
     ],
 )
 def test_what_cannot_be_drawn_is_told(study: tb.Study, asked: dict[str, Any], message: str) -> None:

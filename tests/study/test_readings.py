@@ -82,13 +82,13 @@ class TestKept:
         assert len(study.table(name)["value"]) == 4
         assert study.compare(study)
         with pytest.raises(
-            tb.StudyError, match=r"keeps the runs of `tailback reproduce toy/a --seeds 2`: that command resumes them"
+            tb.StudyError, match=r"stores the runs of `tailback reproduce toy/a --seeds 2`: resume them with that command"
         ):
             study.resume()
-        with pytest.raises(tb.StudyError, match="holds a reproduction; give a new name"):
+        with pytest.raises(tb.StudyError, match="contains a reproduction; give a new name"):
             tb.sweep(BASE, out=tmp_path, extend=True)
         tb.sweep(BASE, out=tmp_path / "sweep")
-        with pytest.raises(tb.StudyError, match="holds a sweep; give a new name"):
+        with pytest.raises(tb.StudyError, match="contains a sweep; give a new name"):
             Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path / "sweep")
 
     def test_two_reproductions_that_differ_are_told_apart(self, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ class TestGoingOn:
         self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         study = tb.sweep(small, VARY, out=tmp_path / "study")
-        with pytest.raises(tb.StudyError, match=r"holds another study .*--extend"):
+        with pytest.raises(tb.StudyError, match=r"contains another study .*--extend"):
             tb.sweep(small, VARY, seeds=3, out=tmp_path / "study")
         assert study.counts.total == 4
         done = counted(monkeypatch)
@@ -149,7 +149,7 @@ class TestGoingOn:
             if progress.done >= 3:
                 raise KeyboardInterrupt
 
-        with pytest.raises(tb.StudyInterrupted, match=r"\d+ of 400 runs are kept; `tailback study resume"):
+        with pytest.raises(tb.StudyInterrupted, match=r"\d+ of 400 runs are stored; `tailback study resume"):
             tb.sweep(small, VARY, seeds=100, out=tmp_path / "study", workers=1, progress=pressed)
         kept = tb.Study(tmp_path / "study").counts
         assert (kept.done >= 3, kept.planned > 0, kept.running) == (True, True, 0)

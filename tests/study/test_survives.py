@@ -75,7 +75,7 @@ def test_a_ledger_without_room_keeps_what_was_finished(
 
     with monkeypatch.context() as patched:
         patched.setattr(ledger, "_connect", cramped)
-        with pytest.raises(tb.StudyError, match=r"full.*what was finished is kept.*study resume"):
+        with pytest.raises(tb.StudyError, match=r"full.*finished runs are stored.*study resume"):
             tb.sweep(small, VARY, seeds=40, out=tmp_path / "study", workers=1)
     kept = tb.Study(tmp_path / "study").counts
     assert (kept.done > 0, kept.planned > 0, kept.running, kept.total) == (True, True, 0, 80)
@@ -213,7 +213,7 @@ def test_a_damaged_lock_can_be_removed(tmp_path: Path, small: tb.Scenario) -> No
     lock = tmp_path / "study" / "lock"
     lock.write_bytes(b"no database " * 99)
     assert not study.working
-    with pytest.raises(tb.StudyError, match="It holds nothing that is needed: remove it"):
+    with pytest.raises(tb.StudyError, match="It contains no data and can be removed"):
         study.resume()
     lock.unlink()
     assert study.resume().counts.done == 1

@@ -54,7 +54,7 @@ class TestTraces:
         ("asked", "match"),
         [
             ({"quantity": "rtt"}, "no trace `rtt`; there is `cwnd`, `queue`; add it to"),
-            ({"by": None}, f"`{BUFFER}` varies too; draw a column for each of its labels with `by`"),
+            ({"by": None}, f"`{BUFFER}` also varies; draw a column per label with `by`"),
             ({"over": BUFFER, "by": None}, "takes no `over`"),
             ({"seed": 7}, "no finished run with a trace `cwnd` `0, 7`"),
         ],
@@ -64,5 +64,5 @@ class TestTraces:
             traced.plot(kind="traces", **{"by": BUFFER, "where": {PRESET: "reno"}, **asked})
 
     def test_a_seed_is_for_traces_alone(self, study: tb.Study) -> None:
-        with pytest.raises(tb.ParameterError, match="a seed, are for kind `traces`"):
+        with pytest.raises(tb.ParameterError, match="a seed, are only valid for kind `traces`"):
             study.plot(over=BUFFER, by=PRESET, seed=1)

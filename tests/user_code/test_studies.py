@@ -70,7 +70,7 @@ def test_a_study_of_code_that_has_changed_is_refused_until_it_is_refreshed(tmp_p
     with pytest.raises(tb.ScenarioError, match="unknown controller `user:changing`"):
         before.resume()
     tb.user_code.load(law(tmp_path, "changing", LAW.replace("self.gain * ", "2 * self.gain * ")))
-    with pytest.raises(tb.StudyError, match="user code that has changed since"):
+    with pytest.raises(tb.StudyError, match="user code that has changed"):
         before.resume()
     again = before.resume(refresh=True, executor="threads")
     assert again.counts.done == 2

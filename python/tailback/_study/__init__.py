@@ -1,8 +1,8 @@
-"""Sweeps that survive: a grid of runs, kept in a directory.
+"""Resumable sweeps: grids of runs, stored in a directory.
 
-Start in `study` for what a user calls. `vary` has the axes and their text, `grid` what is run, `ledger` what is kept and when a
-run counts as finished, `runner` how runs get from the one to the other, `crew` who does them, `stopping` when there are seeds
-enough.
+The public API is in `study` and `sweeping`. `vary` defines axes and their text form, `grid` the runs, `ledger` the stored results
+and when a run counts as finished, `runner` the transfer between workers and ledger, `crew` the executors, and `stopping` when a
+point has enough seeds.
 """
 
 from tailback._study.study import Study

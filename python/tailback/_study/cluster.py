@@ -1,4 +1,4 @@
-"""Many machines, by Dask: its scheduler gives the runs of workers that die to others."""
+"""Execution on a Dask cluster. The scheduler reassigns runs of workers that die."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tailback.errors import MissingExtra, StudyError
 
 __all__ = ["connected"]
 
-# A scheduler that does not answer for so long is not there.
+# Timeout for connecting to a scheduler.
 _TIMEOUT_S = 10
 
 
 @contextmanager
 def connected(address: str, workers: int | None) -> Iterator[tuple[Executor, int]]:
-    """An executor on the cluster at `address`, or on a new one of this machine if that is ``local``; and how many workers it has.
+    """An executor on the cluster at `address`, or on a new local cluster for ``local``, and its number of workers.
 
     Raises
     ------
     MissingExtra
-        If Dask's distributed is not installed.
+        Dask's distributed is not installed.
     StudyError
-        Nobody answers at `address`, or there are no workers.
+        There is no scheduler at `address`, or it has no workers.
     """
     try:
         from distributed import Client, LocalCluster
@@ -41,7 +41,7 @@ def connected(address: str, workers: int | None) -> Iterator[tuple[Executor, int
     try:
         client = Client(address, timeout=_TIMEOUT_S)
     except (OSError, ValueError) as error:
-        raise StudyError(f"no Dask scheduler answers at `{address}`: {error}; nothing was run") from None
+        raise StudyError(f"cannot connect to a Dask scheduler at `{address}`: {error}; nothing was run") from None
     with client:
         at_once = sum(client.nthreads().values())
         if not at_once:

@@ -1,4 +1,4 @@
-"""Result tables of many runs: packed one by one for the ledger, joined into one table for the reader."""
+"""Result tables of many runs: packed for the ledger, joined into one table for the user."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Column", "column", "join", "packed", "repeated", "unpack", "varied"]
 
 
 def packed(columns: list[Column]) -> bytes:
-    """Columns as the ledger keeps them."""
+    """Pack columns for the ledger."""
     return _core.Table("", columns).packed()
 
 
 def unpack(packed: bytes) -> list[Column]:
-    """The columns of a packed table; see `Table.packed` of the core."""
+    """Unpack the columns of a table; see `Table.packed` of the core."""
     (length,) = struct.unpack_from("<I", packed)
     begin = 4 + length
     columns: list[Column] = []
@@ -31,13 +31,13 @@ def unpack(packed: bytes) -> list[Column]:
 
 
 def rows_of(columns: list[Column]) -> int:
-    """How long the columns are."""
+    """Number of rows."""
     _, kind, data, _ = columns[0]
     return len(data) // (4 if kind == "word" else 8)
 
 
 def column(name: str, values: list[Any]) -> Column:
-    """A column of Python values: integers if all are, numbers if all are, text otherwise."""
+    """A column of Python values: integers if all are integers, floats if all are numbers, words otherwise."""
     if all(isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63 for value in values):
         return name, "integer", struct.pack(f"<{len(values)}q", *values), []
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
@@ -48,12 +48,12 @@ def column(name: str, values: list[Any]) -> Column:
 
 
 def varied(axes: list[str], labels: Sequence[dict[str, Any]]) -> list[Column]:
-    """The labels of all axes, of one run or point in each row."""
+    """Columns with the labels of all axes, one row per run or point."""
     return [found for axis in axes for found in _varied(axis, [of[axis] for of in labels], axes)]
 
 
 def _varied(name: str, labels: list[Any], axes: list[str]) -> list[Column]:
-    """The labels of an axis; beside them their numbers in a column that tells the unit, if all are quantities of one kind."""
+    """The labels of an axis; also a numeric column with the unit in its name if all labels are quantities of one kind."""
     found = {label: _core.in_column_units(label) if isinstance(label, str) else None for label in labels}
     units = {measured and measured[1] for measured in found.values()}
     if len(units) != 1 or None in units:
@@ -66,7 +66,7 @@ def _varied(name: str, labels: list[Any], axes: list[str]) -> list[Column]:
 
 
 def repeated(one_a_run: Column, times: list[int]) -> Column:
-    """A column with one value a run, as often as the run has rows."""
+    """Repeat each run's value for every row of the run."""
     name, kind, data, words = one_a_run
     width = 4 if kind == "word" else 8
     values = (data[place : place + width] for place in range(0, len(data), width))
@@ -74,7 +74,7 @@ def repeated(one_a_run: Column, times: list[int]) -> Column:
 
 
 def join(name: str, runs: Iterable[list[Column]], labels: list[Column]) -> Table:
-    """One table of all runs, in front of its columns the labels of the run, which have one value a run."""
+    """Join the tables of all runs, preceded by the columns of labels, which have one value per run."""
     counts: list[int] = []
     parts: dict[str, tuple[str, list[bytes], dict[str, int]]] = {}
     for columns in runs:
@@ -88,12 +88,12 @@ def join(name: str, runs: Iterable[list[Column]], labels: list[Column]) -> Table
 
 
 def _free(title: str, taken: Iterable[str]) -> str:
-    """A name that no column of the results has."""
+    """A name that differs from all columns of the results."""
     return f"vary.{title}" if title in taken else title
 
 
 def _renumbered(data: bytes, words: list[str], known: dict[str, int]) -> bytes:
-    """Places in a run's words as places in the words of all."""
+    """Convert indices into a run's words to indices into the words of all runs."""
     places = [known.setdefault(word, len(known)) for word in words]
     if places == list(range(len(places))):
         return data

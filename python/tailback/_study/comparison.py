@@ -1,4 +1,4 @@
-"""Where two studies differ."""
+"""Comparison of the results of two studies."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Comparison", "Difference", "compare"]
 
 @dataclass(frozen=True)
 class Difference:
-    """One place where two studies differ.
+    """One difference between two studies.
 
     Attributes
     ----------
     run : str
-        Labels and seed.
+        Labels and seed of the run.
     at : str
-        Table, row and column; or what the run lacks.
+        Table, row and column; or the missing part.
     left, right : Any
-        What stands there in each.
+        The values in the two studies.
     """
 
     run: str
@@ -40,14 +40,14 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison found; true if the studies are the same.
+    """Result of a comparison; true if there are no differences.
 
     Attributes
     ----------
     runs : int
-        Runs that both have.
+        Number of runs in both studies.
     differences : tuple of Difference
-        The first of each table and run.
+        The first difference in each column and run.
     """
 
     runs: int
@@ -58,11 +58,11 @@ class Comparison:
 
 
 def compare(left: Ledger, right: Ledger, left_traces: Path, right_traces: Path) -> Comparison:
-    """Run by run, those with equal labels and seed; then table by table, and traces byte by byte."""
+    """Compare runs with equal labels and seed: tables value by value, traces byte by byte."""
     ours, theirs = _by_name(left), _by_name(right)
     found: list[Difference] = []
     for name in sorted(ours.keys() ^ theirs.keys()):
-        found.append(Difference(name, "run", *(("there", "missing") if name in ours else ("missing", "there"))))
+        found.append(Difference(name, "run", *(("present", "missing") if name in ours else ("missing", "present"))))
     both = [name for name in ours if name in theirs]
     tables = dict.fromkeys([*left.table_names(), *right.table_names()])
     kinds = [_kinds(ledger) for ledger in (left, right)]
@@ -104,23 +104,24 @@ def _size(data: bytes | None) -> str:
 
 
 def _tables_differ(run: str, table: str, left: bytes | None, right: bytes | None) -> Iterator[Difference]:
-    """The first value of each column that differs."""
+    """The first difference in each column."""
     if left == right:
         return
     if left is None or right is None:
-        yield Difference(run, f"table `{table}`", "missing" if left is None else "there", "missing" if right is None else "there")
+        sides = ("missing", "present") if left is None else ("present", "missing")
+        yield Difference(run, f"table `{table}`", *sides)
         return
     ours = {name: _values(column) for column in unpack(left) for name in [column[0]]}
     theirs = {name: _values(column) for column in unpack(right) for name in [column[0]]}
     for name in [*ours, *(name for name in theirs if name not in ours)]:
         if name not in ours or name not in theirs:
-            place = ("there", "missing") if name in ours else ("missing", "there")
+            place = ("present", "missing") if name in ours else ("missing", "present")
             yield Difference(run, f"{table}.{name}", *place)
         elif len(ours[name]) != len(theirs[name]):
             yield Difference(run, f"{table}.{name}", f"{len(ours[name])} rows", f"{len(theirs[name])} rows")
         else:
             pairs = enumerate(zip(ours[name], theirs[name], strict=True))
-            # A missing number is NaN, which is the same as a missing number.
+            # Missing numbers are NaN and count as equal.
             first = next(((row, a, b) for row, (a, b) in pairs if a != b and not (a != a and b != b)), None)
             if first is not None:
                 yield Difference(run, f"{table}.{name}[{first[0]}]", first[1], first[2])

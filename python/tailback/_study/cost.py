@@ -1,4 +1,4 @@
-"""What a grid will cost, from some runs begun and not finished: an estimate, and called one."""
+"""Estimate of the cost of a grid, from the beginnings of a few runs."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from tailback._study.grid import Grid
 
 __all__ = ["Estimate", "estimate"]
 
-# Seconds that each probe may take, and points that are probed: the first, the middle and the last.
+# Maximum duration of each probe, in seconds.
 _PROBE_S = 0.4
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds, if every run costs the mean of the probes.
+    """Estimated cost, assuming that every run costs the mean of the probes.
 
     Attributes
     ----------
     cpu_s : float
-        Processor seconds of all runs.
+        Processor time of all runs in seconds.
     wall_s : float
-        On so many workers that have a processor each.
+        Elapsed time in seconds with this many workers, each on its own processor.
     lowest_s, highest_s : float
-        Processor seconds of all runs, if all cost as little or as much as the cheapest or dearest probe.
+        Processor time if every run costs as much as the cheapest or the most expensive probe.
     probes : int
-        Runs that were begun.
+        Number of probes.
     """
 
     cpu_s: float
@@ -43,7 +43,7 @@ class _Enough(Exception):
 
 
 def estimate(grid: Grid, workers: int) -> Estimate:
-    """Begin a run at the first, the middle and the last point, and assume that cost grows with simulated time."""
+    """Start a run at the first, the middle and the last point, and extrapolate its cost linearly in simulated time."""
     indices = sorted({0, len(grid) // 2, len(grid) - 1})
     costs = [_cost(grid, index) for index in indices]
     mean = sum(costs) / len(costs)

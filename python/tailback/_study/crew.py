@@ -1,4 +1,4 @@
-"""Who does the runs: threads of this process, processes of this machine, or any executor."""
+"""Executors of runs: threads of this process, processes of this machine, or any `concurrent.futures.Executor`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["Crew", "check", "crew"]
 
 
 class Crew(Protocol):
-    """Workers that take runs."""
+    """A pool of workers that executes runs."""
 
     workers: int
 
     def submit(self, task: Task) -> Future[Measured]:
-        """Have a run done, some time."""
+        """Schedule a run."""
 
     def renew(self) -> None:
         """Replace workers that died."""
 
     def dismiss(self, *, stop: bool) -> None:
-        """No more runs; with `stop`, those under way end as soon as they can."""
+        """Accept no more runs; with `stop`, running ones end as soon as possible."""
 
 
 class Threads:
-    """The usual crew: the core does not hold Python's lock."""
+    """Threads of this process; the default, because the core releases the GIL."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -41,7 +41,7 @@ class Threads:
         return self._pool.submit(measure, task, self._stopping.is_set)
 
     def renew(self) -> None:
-        raise StudyError("a thread pool that does not take runs any more")
+        raise StudyError("the thread pool does not accept runs any more")
 
     def dismiss(self, *, stop: bool) -> None:
         if stop:
@@ -50,7 +50,7 @@ class Threads:
 
 
 class Processes:
-    """Where user code in Python holds the lock, or may take its process down."""
+    """Processes of this machine, for user code in Python, which holds the GIL and may crash its process."""
 
     def __init__(self, workers: int) -> None:
         import multiprocessing
@@ -77,10 +77,10 @@ class Processes:
 
 
 class Borrowed:
-    """An executor that the caller made, and closes."""
+    """An executor that the caller created and closes."""
 
     def __init__(self, executor: Executor, workers: int | None) -> None:
-        # Pools of the standard library say how many they are; one that does not is thought to be as large as this machine.
+        # Pools of the standard library have this attribute; for others, the number of processors is a guess.
         self.workers = workers or getattr(executor, "_max_workers", None) or processors()
         self._executor = executor
 
@@ -88,10 +88,12 @@ class Borrowed:
         return self._executor.submit(measure, task)
 
     def renew(self) -> None:
-        raise StudyError("the executor's workers died; the study is kept, and resumes with a new executor")
+        raise StudyError(
+            "the executor's workers died; finished runs are stored, and the study can be resumed with a new executor"
+        )
 
     def dismiss(self, *, stop: bool) -> None:
-        # Futures are cancelled one by one by whoever holds them; the executor is not ours to close.
+        # The runner cancels its futures; the caller closes the executor.
         pass
 
 
@@ -99,17 +101,19 @@ _OWN: dict[str, Callable[[int], Crew]] = {"threads": Threads, "processes": Proce
 
 
 def check(executor: str | Executor | None, workers: int | None) -> None:
-    """Raise a `ParameterError` if that is neither a known word nor an executor, or if there are no workers."""
+    """Raise a `ParameterError` if `executor` is neither a known name nor an executor, or if `workers` is not valid."""
     if workers is not None and (not isinstance(workers, int) or isinstance(workers, bool) or workers < 1):
         raise ParameterError(f"`workers` is {workers!r}; expected a whole number of at least 1")
     if executor is None:
         return
     if executor not in _OWN if isinstance(executor, str) else not callable(getattr(executor, "submit", None)):
-        raise ParameterError(f"no executor {executor!r}; expected `threads`, `processes` or a `concurrent.futures.Executor`")
+        raise ParameterError(
+            f"executor {executor!r} is not valid; expected `threads`, `processes` or a `concurrent.futures.Executor`"
+        )
 
 
 def crew(executor: str | Executor | None, workers: int | None, *, with_code: bool = False) -> Crew:
-    """The crew that a caller asked for, or else threads, or processes `with_code` in Python; `ParameterError` as from `check`."""
+    """The requested executor, by default threads, or processes `with_code` in Python; errors as in `check`."""
     check(executor, workers)
     if executor is None:
         executor = "processes" if with_code else "threads"

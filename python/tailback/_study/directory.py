@@ -1,4 +1,4 @@
-"""The directory of a study: made, locked, and worked in."""
+"""The directory of a study: creation, locking, and work sessions."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def laid(
     needed: Iterable[tuple[str, str]] = (),
     extend: bool,
 ) -> None:
-    """Have a study in `directory` with this plan: a new one, or the one that is there.
+    """Create a study with this plan in `directory`, or open an existing one with the same plan.
 
-    With `extend` the one that is there may have another plan, and gets this one; `needed` as in `Ledger.replan`.
+    With `extend`, the plan of an existing study is replaced; `needed` as in `Ledger.replan`.
 
     Raises
     ------
     StudyError
-        The directory holds something else, another kind of study or another plan, is in use, or cannot be written.
+        The directory contains other files, another kind of study or another plan, is in use, or cannot be written.
     """
     try:
         reach("study: about to be made")
         directory.mkdir(parents=True, exist_ok=True)
         reach("study: directory made")
         if not (directory / LEDGER).exists() and (strange := {entry.name for entry in directory.iterdir()} - _OURS):
-            raise StudyError(f"`{directory}` is not a study and not empty: it has `{min(strange)}`; give a new name")
+            raise StudyError(f"`{directory}` is neither empty nor a study: it contains `{min(strange)}`; give a new name")
         with Lock(directory / LOCK):
             reach("study: locked")
             if not (directory / LEDGER).exists():
@@ -57,21 +57,21 @@ def laid(
     except StudyError:
         raise
     except (OSError, sqlite3.OperationalError) as error:
-        raise StudyError(f"no study can be made in `{directory}`: {_reason(error)}") from error
+        raise StudyError(f"cannot create a study in `{directory}`: {_reason(error)}") from error
 
 
 @contextmanager
 def working(
     directory: Path, crew: Crew, *, again: str, fail_fast: bool, tell: Callable[[Progress], object] | None
 ) -> Iterator[tuple[Ledger, Runner]]:
-    """The ledger and a runner, for as long as nobody else may have them. Ctrl-C keeps what has come back, and goes on as such.
+    """A locked ledger with a runner. After Ctrl-C, results that have arrived are stored before the exception propagates.
 
-    `again` is what goes on if this stops, as a person would type it.
+    `again` is the command that resumes the study, for messages.
 
     Raises
     ------
     StudyError
-        Another process works here, or the disk is full.
+        Another process has the lock, or the disk is full.
     """
     stop = True
     try:
@@ -90,29 +90,28 @@ def working(
 
 @contextmanager
 def writing(directory: Path, again: str) -> Iterator[None]:
-    """What goes wrong on the disk is told with what it means for the study."""
+    """Convert errors of the disk to a `StudyError` that describes the state of the study."""
     try:
         yield
     except StudyError:
         raise
     except (OSError, sqlite3.OperationalError) as error:
         raise StudyError(
-            f"`{directory}` cannot be written: {_reason(error)}; what was finished is kept, and {again} resumes once there "
-            "is room"
+            f"cannot write to `{directory}`: {_reason(error)}; finished runs are stored, and {again} resumes when there is space"
         ) from error
 
 
 def _differs(directory: Path, there: dict[str, Any], plan: dict[str, Any], *, extend: bool) -> bool:
-    """Whether the study that is there is to have another plan, if it may."""
+    """Whether the existing study has another plan; raises an error if that is not allowed."""
     if there.get("kind") != plan.get("kind"):
         kind = there.get("kind") or "sweep"
-        raise StudyError(f"`{directory}` holds a {kind}; give a new name")
+        raise StudyError(f"`{directory}` contains a {kind}; give a new name")
     if all(there[key] == plan[key] for key in ("digest", "until")):
         return False
     if not extend:
         raise StudyError(
-            f"`{directory}` holds another study ({'; '.join(there['axes']) or 'one point'}); give a new name, or `--extend` it "
-            "with this plan, which keeps the results that both ask for"
+            f"`{directory}` contains another study ({'; '.join(there['axes']) or 'one point'}); give a new name, or use "
+            "`--extend` to replace its plan and keep the results of runs in both"
         )
     return True
 

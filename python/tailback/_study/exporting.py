@@ -1,4 +1,4 @@
-"""A study as files for others to read: the same bytes for the same plan, whatever happened on the way."""
+"""Export of a study to files. The bytes depend only on the plan, not on how the runs were executed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FORMATS = ("parquet", "csv", "json")
 
 
 def write(directory: Path, tables: dict[str, Table], plan: dict[str, Any], format: str, traces: list[tuple[str, Path]]) -> None:
-    """A file for each table, the plan as JSON, and traces under names that say which run they are of."""
+    """Write one file per table, the plan as JSON, and traces under names that identify their runs."""
     if format not in FORMATS:
-        raise ParameterError(f"no format `{format}`; expected one of {', '.join(FORMATS)}")
+        raise ParameterError(f"format `{format}` is not supported; expected one of {', '.join(FORMATS)}")
     with _store.staged(directory) as folder:
         for name, table in tables.items():
             file = folder / f"{name}.{format}"
@@ -38,7 +38,7 @@ def write(directory: Path, tables: dict[str, Table], plan: dict[str, Any], forma
 
 
 def _write_csv(table: Table, file: Path) -> None:
-    """Numbers as Python writes them, which reads back to the same bits; nothing where a number is missing."""
+    """Write numbers in Python's notation, which preserves all bits; missing numbers are empty."""
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(table.columns)
@@ -47,6 +47,6 @@ def _write_csv(table: Table, file: Path) -> None:
 
 
 def _write_json(table: Table, file: Path) -> None:
-    """Columns, with null where a number is missing."""
+    """Write columns, with null for missing numbers."""
     columns = {name: [None if value != value else value for value in values] for name, values in table.to_dict().items()}
     file.write_text(json.dumps(columns, allow_nan=False) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Places at which a test may kill this process or fill the disk: before and after every step that has to survive it.
+"""Failpoints for tests of durability: places before and after every critical step, where the process can be killed.
 
-`TAILBACK_FAILPOINT=kill:17` kills the process where the 17th such place is reached, as `kill -9` would; `full:17` lets the disk
-be full from there on; `count` only counts. Without the variable a place costs one comparison.
+`TAILBACK_FAILPOINT=kill:17` kills the process at the 17th failpoint, like `kill -9`; `full:17` simulates a full disk from there
+on; `count` only counts. Without the variable a failpoint costs one comparison.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["arm", "reach", "reached"]
 
 @dataclass
 class Trap:
-    """What happens at which place, and how many were reached."""
+    """The action, its failpoint, and the number of failpoints reached."""
 
     action: str
     at: int
@@ -31,7 +31,7 @@ class Trap:
 
 
 def arm(text: str) -> Trap | None:
-    """Set the trap that the environment variable describes; none if it is empty."""
+    """Set the action that the environment variable describes; none if it is empty."""
     global _trap
     action, _, at = text.partition(":")
     _trap = Trap(action, int(at or 0)) if action else None
@@ -39,13 +39,13 @@ def arm(text: str) -> Trap | None:
 
 
 def reach(place: str) -> None:
-    """A step that has to survive whatever comes is about to happen, or has."""
+    """A failpoint before or after a critical step."""
     if _trap is not None:
         _trap.spring(place)
 
 
 def reached() -> int:
-    """Places reached since the trap was set."""
+    """Number of failpoints reached since the action was set."""
     return _trap.reached if _trap else 0
 
 

@@ -1,11 +1,11 @@
-"""The version of a piece of Python code: a hash of it and of all code that it can be seen to reach.
+"""Fingerprint of a Python function: a hash of its code and of all code that it refers to.
 
-What a function computes is kept under its fingerprint, so that it is computed again once the function has changed, and not when
-a neighbour in its file has. Followed are names: of functions, classes and constants of Tailback and of the package that the
-function is of, through closures, defaults, modules and imports inside of functions. Of other packages, their version counts; of
-the compiled part of Tailback, its sources. Comments, docstrings and places in a file count for nothing.
+Results of a function are stored under its fingerprint, so that they are recomputed after a change of the function, but not after
+a change elsewhere in its file. The hash follows names of functions, classes and constants of Tailback and of the function's own
+package, through closures, defaults, modules and local imports. Other packages are represented by their versions, and the compiled
+part of Tailback by its sources. Comments, docstrings and line numbers are ignored.
 
-Not followed are methods of an object that the function is handed: whoever takes the fingerprint names their class as well.
+Methods of the function's arguments are not followed: callers must name their classes as well.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ _ATOMS = (type(None), bool, int, float, complex, str, bytes, type(...), type(Not
 
 
 def fingerprint(function: Callable[..., Any], *values: Any) -> str:
-    """A hash in hexadecimal, the same in every process with the same code: of a function, and of what it will be given.
+    """A hash in hexadecimal of a function and its arguments; the same in every process with the same code.
 
     Raises
     ------
     ParameterError
-        Something that the function refers to, such as an open file, has no content that could be hashed.
+        The function refers to an object without hashable content, such as an open file.
     """
     return Fingerprints(function).given(*values)
 
 
 class Fingerprints:
-    """Those of one function with whatever it will be given: its code is read once, while this is kept."""
+    """Fingerprints of one function with different arguments; its code is read only once."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
         self._reader = _Reader({"tailback", _top(getattr(function, "__module__", None))})
 
     def given(self, *values: Any) -> str:
-        """As `fingerprint`."""
+        """Like `fingerprint`."""
         return self._reader.of((sys.version_info[:2], self._function, *values)).hex()
 
 
 class _Reader:
-    """One fingerprint in the making. What it has seen it does not read again; what it is reading it does not enter."""
+    """Computes one fingerprint. Caches the hashes of objects, and detects cycles."""
 
     def __init__(self, own: set[str]) -> None:
         self._own = own
@@ -59,7 +59,7 @@ class _Reader:
         self._open: set[int] = set()
 
     def of(self, value: Any) -> bytes:
-        """The hash of a value and of what it refers to."""
+        """The hash of a value and of everything that it refers to."""
         if isinstance(value, _ATOMS):
             return _hashed(type(value).__name__, repr(value).encode())
         place = id(value)
@@ -70,7 +70,7 @@ class _Reader:
         self._open.add(place)
         digest = _hashed(type(value).__name__, *self._parts(value))
         self._open.discard(place)
-        # The value is kept as well: another one might get its place in memory.
+        # Keep a reference to the value, so that its id is not reused.
         self._known[place] = (value, digest)
         return digest
 
@@ -82,7 +82,7 @@ class _Reader:
         elif isinstance(value, types.BuiltinFunctionType):
             yield self._elsewhere(value)
         elif isinstance(wrapped := getattr(value, "__wrapped__", None), types.FunctionType):
-            # What remembers its results, for example.
+            # For example a cached function.
             yield self.of(wrapped)
         elif isinstance(value, types.ModuleType):
             yield self._version(value.__name__)
@@ -108,12 +108,12 @@ class _Reader:
             yield self._elsewhere(function)
             return
         yield from map(self.of, (function.__defaults__, function.__kwdefaults__))
-        # A cell without contents is of a function that is being defined.
+        # A cell is empty while its function is being defined.
         yield from (self.of(cell.cell_contents) if cell != _EMPTY else b"empty" for cell in function.__closure__ or ())
         yield from self._code(function.__code__, function.__globals__, function.__doc__)
 
     def _code(self, code: types.CodeType, names: dict[str, Any], doc: str | None) -> Iterator[bytes]:
-        """The instructions, the constants without the docstring, and what is reached by names."""
+        """The instructions, the constants without the docstring, and the values of names."""
         yield from (code.co_code, getattr(code, "co_exceptiontable", b""))
         yield self.of((*code.co_names, *code.co_varnames, code.co_argcount, code.co_kwonlyargcount, code.co_flags))
         for place, constant in enumerate(code.co_consts):
@@ -134,7 +134,7 @@ class _Reader:
                     yield from self._attributes(reached, attributes)
 
     def _attributes(self, module: types.ModuleType | None, wanted: Iterable[str]) -> Iterator[bytes]:
-        """Those of an own module that a function speaks of."""
+        """Attributes of an own module that a function uses."""
         if module is None or _top(module.__name__) not in self._own:
             return
         for name in sorted(wanted):
@@ -149,16 +149,16 @@ class _Reader:
         if _top(kind.__module__) not in self._own:
             return
         yield from map(self.of, kind.__bases__)
-        # In order of their names: those of a compiled class come in another order in each process.
+        # Sorted by name: the order of a compiled class differs between processes.
         for name, value in sorted(vars(kind).items()):
-            # What Python adds of its own is no code of the class, but for methods such as `__init__`.
+            # Attributes that Python adds are not code of the class, except methods such as `__init__`.
             own = not (name.startswith("__") and name.endswith("__")) and name != "_abc_impl"
             if isinstance(value, types.FunctionType) or own:
                 yield name.encode()
                 yield self.of(value)
 
     def _object(self, value: Any) -> Iterator[bytes]:
-        """As it would be pickled: what makes it, out of which state."""
+        """The object's pickle representation: constructor and state."""
         if type(value) in _MEMBERS:
             yield str(getattr(value, "__qualname__", value)).encode()
             return
@@ -166,7 +166,7 @@ class _Reader:
             made = value.__reduce_ex__(4)
         except Exception:
             raise ParameterError(
-                f"`{value!r}` has no version: a function whose results are kept may refer to functions, classes and plain values"
+                f"`{value!r}` has no fingerprint: functions with stored results may refer to functions, classes and plain values"
             ) from None
         if isinstance(made, str):
             yield made.encode()
@@ -174,7 +174,7 @@ class _Reader:
         yield from (self.of(tuple(part) if isinstance(part, Iterator) else part) for part in made)
 
     def _elsewhere(self, value: Any) -> bytes:
-        """By name, and the version of where it comes from."""
+        """Name of an object and version of its package."""
         module = getattr(value, "__module__", None) or ""
         return _hashed(module, str(getattr(value, "__qualname__", value)).encode(), self._version(module))
 
@@ -187,7 +187,7 @@ class _Reader:
         return (_installed(top) or str(getattr(sys.modules.get(top), "__version__", ""))).encode()
 
     def _imported(self, name: str, names: dict[str, Any]) -> types.ModuleType | None:
-        """The module of an import inside of a function, if it is there; one that only counts by its version is not loaded."""
+        """The module of a local import, if available. Packages that are represented by their version are not loaded."""
         if _top(name) not in self._own and _installed(_top(name)):
             return types.ModuleType(name)
         for full in (name, f"{names.get('__package__')}.{name}"):
@@ -200,12 +200,12 @@ class _Reader:
 
 _EMPTY = types.CellType()
 
-# Members of classes that are written in C: slots and the like.
+# Members of classes written in C, for example slots.
 _MEMBERS = (types.MemberDescriptorType, types.GetSetDescriptorType, types.WrapperDescriptorType, types.MethodDescriptorType)
 
 
 def _hashed(kind: str, *parts: bytes) -> bytes:
-    """One hash of several parts, none of which can pass for two."""
+    """A hash of several parts, with unambiguous boundaries."""
     hash = hashlib.sha256(kind.encode())
     for part in parts:
         hash.update(len(part).to_bytes(8, "little"))
@@ -218,7 +218,7 @@ def _top(module: str | None) -> str:
 
 
 def _docstring(code: types.CodeType) -> str | None:
-    """Of an inner function. Before Python 3.13 the first constant of every `def` is its docstring, or None."""
+    """Docstring of an inner function. Before Python 3.13 the first constant of every `def` is its docstring, or None."""
     documented = code.co_flags & 0x4000000 if sys.version_info >= (3, 13) else not code.co_name.startswith("<")
     first = code.co_consts[0] if documented and code.co_consts else None
     return first if isinstance(first, str) else None
@@ -226,9 +226,9 @@ def _docstring(code: types.CodeType) -> str | None:
 
 @cache
 def _installed(package: str) -> str | None:
-    """The version of an installed package, without loading it; None if none is installed under this name."""
+    """The version of an installed package, without loading it; None if it is not installed."""
     try:
         return metadata.version(package)
     except (metadata.PackageNotFoundError, ValueError):
-        # From Python 3.12 on, no name at all is a ValueError.
+        # An empty name raises ValueError from Python 3.12 on.
         return None

@@ -1,4 +1,4 @@
-"""The grid of a sweep: every combination of the axes, each with every seed. Its size is known before anything of it is built."""
+"""The grid of a sweep: all combinations of the axes' values, each with every seed. Its size is checked first."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from tailback.errors import ScenarioError
 
 __all__ = ["Grid", "Point", "grid"]
 
-# A thousand points with a thousand seeds. Beyond, a plan takes minutes to check, and was probably not meant.
+# A thousand points with a thousand seeds. Checking a larger plan takes minutes, and it is probably a mistake.
 MAX_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
 class Point:
-    """One scenario of the grid.
+    """One point of the grid.
 
     Attributes
     ----------
     index : int
-        Its place: the last axis varies fastest.
+        Index of the point; the last axis varies fastest.
     labels : dict
-        Column to value, for each axis.
+        Maps column names to labels, for every axis.
     scenario : Scenario
-        The scenario with this point's changes.
+        The scenario of the point.
     """
 
     index: int
@@ -46,7 +46,7 @@ class Point:
         return json.dumps(self.scenario.to_dict())
 
     def normalised(self) -> str:
-        """The description as the core reads it."""
+        """The complete description, as interpreted by the core."""
         return _core.normalise(self.text, "", "json")
 
     def keys(self, seeds: Iterable[int]) -> list[str]:
@@ -56,16 +56,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Grid:
-    """What a sweep runs.
+    """The runs of a sweep.
 
     Attributes
     ----------
     scenario : Scenario
-        What all points share.
+        The base scenario.
     axes : tuple of Axis
-        What differs.
+        The axes.
     seeds : tuple of int
-        Every point runs with each of them: points share their random numbers.
+        Seeds of every point: points share their random numbers.
     """
 
     scenario: Scenario
@@ -73,17 +73,17 @@ class Grid:
     seeds: tuple[int, ...]
 
     def __len__(self) -> int:
-        """Points, seeds not counted."""
+        """Number of points."""
         return math.prod(len(axis) for axis in self.axes)
 
     @property
     def runs(self) -> int:
-        """Points times seeds."""
+        """Number of points times number of seeds."""
         return len(self) * len(self.seeds)
 
     @property
     def columns(self) -> list[str]:
-        """What the axes are called in the results."""
+        """Names of the axes' columns in the results."""
         return [column for axis in self.axes for column in axis.columns]
 
     def point(self, index: int) -> Point:
@@ -102,17 +102,17 @@ class Grid:
         return Point(index, labels, self.scenario.with_(changes) if changes else self.scenario)
 
     def points(self) -> Iterator[Point]:
-        """All of them, one at a time."""
+        """All points, built one at a time."""
         return (self.point(index) for index in range(len(self)))
 
     def planned(self) -> Iterator[Planned]:
-        """The same for the ledger: what each run is kept under."""
+        """All points with the content hashes of their runs, for the ledger."""
         for point in self.points():
             runs = list(zip(self.seeds, point.keys(self.seeds), strict=True))
             yield Planned(point.labels, point.text, point.normalised(), runs)
 
     def check(self) -> None:
-        """Raise a `ScenarioError` with everything that is wrong at any point; a problem that many points share is told once."""
+        """Validate every point. Raises a `ScenarioError` that lists each problem once, with the number of affected points."""
         problems = Problems(self.scenario)
         for index in range(len(self)):
             try:
@@ -122,7 +122,7 @@ class Grid:
         problems.complain()
 
     def where(self, index: int) -> str:
-        """How a person finds the point."""
+        """A description of a point for messages."""
         if not self.axes:
             return ""
         try:
@@ -132,7 +132,7 @@ class Grid:
         return ", ".join(f"{column}={value}" for column, value in labels.items())
 
     def digest(self) -> str:
-        """Equal for grids that ask for the same runs under the same labels, in the same order."""
+        """A hash that is equal for grids with the same runs under the same labels, in the same order."""
         hash = hashlib.sha256(json.dumps([self.scenario.to_dict(), self.seeds]).encode())
         for axis in self.axes:
             for index in range(len(axis)):
@@ -142,12 +142,12 @@ class Grid:
 
 
 def grid(scenario: Scenario, vary: Vary | None, seeds: int | Iterable[int]) -> Grid:
-    """The grid, its size checked but none of its points.
+    """Create a grid and check its size, but not its points.
 
     Raises
     ------
     ScenarioError
-        Paths that the scenario does not have, an empty grid, too many runs.
+        The scenario does not have one of the paths, the grid is empty, or it has too many runs.
     """
     directions = tuple(axes(scenario, vary))
     chosen = _seeds(scenario, seeds)
@@ -175,11 +175,11 @@ def _seeds(scenario: Scenario, seeds: int | Iterable[int]) -> range | list[int]:
     elif isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)):
         chosen = [_whole(seed) for seed in seeds]
     else:
-        problems.add("seeds", "not seeds", given=_short(seeds), expected="a number of seeds, or the seeds themselves")
+        problems.add("seeds", "not seeds", given=_short(seeds), expected="a number of seeds, or a list of seeds")
         problems.complain()
         raise AssertionError
     if not len(chosen):
-        problems.add("seeds", "an empty grid: no seeds", given=_short(seeds), expected="at least one")
+        problems.add("seeds", "the grid is empty: there are no seeds", given=_short(seeds), expected="at least one")
     elif isinstance(chosen, list) and len(set(chosen)) < len(chosen):
         problems.add("seeds", "a seed is given twice", given=_short(chosen), expected="each seed once")
     problems.complain()

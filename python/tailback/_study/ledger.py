@@ -1,14 +1,13 @@
-"""The ledger of a study: one SQLite file that says which runs there are, in which state, and what came of them.
+"""The ledger of a study: an SQLite file with the runs, their states and their results.
 
-Durability: a rollback journal and `synchronous=EXTRA`, so that a commit that returned outlives the process and the machine, and
-the ledger is one file that can be copied. A run counts as finished once the transaction with its results is committed, never
-before.
+Durability: a rollback journal and `synchronous=EXTRA`, so that committed data survives a crash of the process or the machine, and
+the ledger is a single file that can be copied. A run counts as finished when the transaction with its results is committed.
 
-Integrity: SQLite does not notice a byte that changed inside a value. So every row ends with a digest of the rest of it, which a
-thorough opening checks.
+Integrity: SQLite does not detect a changed byte in a value. Every row therefore ends with a digest of its other columns, which is
+checked when the ledger is opened with `thorough`.
 
-Results belong to a content hash, not to a place in the grid: points that describe the same run share it, and a plan that
-changes keeps what it still asks for.
+Results are stored by content hash, not by point: points with the same run share it, and a changed plan keeps the results that it
+still needs.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ __all__ = ["LEDGER", "Counts", "Due", "Ledger", "Planned", "RunRow"]
 
 LEDGER = "study.sqlite3"
 
-# "tail" in ASCII, which tells a ledger from other databases, and the version of the tables below.
+# "tail" in ASCII, which identifies a ledger, and the version of the schema below.
 _APPLICATION = 0x7461696C
 _SCHEMA = 3
 
@@ -59,7 +58,7 @@ CREATE TABLE traces (content_hash TEXT NOT NULL, kind TEXT NOT NULL, digest BLOB
 """
 
 
-# What the digest of a row is of. When a result was finished is for people, and is left out.
+# Columns that the digest of a row covers. The time at which a result was finished is informational and not covered.
 _SEALED = {
     "study": "key, value",
     "points": "point, labels, scenario, normalised",
@@ -72,7 +71,7 @@ _INSERT_RUN = "INSERT INTO runs VALUES (?1, ?2, ?3, digest(?1, ?2, ?3))"
 
 
 def _digest(*values: str | float | bytes | None) -> bytes:
-    """Of the values of a row; as SQLite hands them over."""
+    """Digest of the values of a row, called by SQLite."""
     found = hashlib.blake2b(digest_size=8)
     for value in values:
         data = value if isinstance(value, bytes) else repr(value).encode("utf-8", "surrogateescape")
@@ -82,7 +81,7 @@ def _digest(*values: str | float | bytes | None) -> bytes:
 
 @dataclass(frozen=True)
 class Planned:
-    """A point of a plan: its labels, its description, the same with nothing left out, and seed and content hash of each run."""
+    """A point of a plan: labels, description, complete description, and seed and content hash of each run."""
 
     labels: dict[str, Any]
     text: str
@@ -92,7 +91,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Due:
-    """A run without a result, and how many of the plan it is."""
+    """A run without a result, and the number of planned runs with the same content hash."""
 
     content_hash: str
     point: int
@@ -102,7 +101,7 @@ class Due:
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run of the plan and what is known of it."""
+    """A run of the plan and its state."""
 
     point: int
     seed: int
@@ -115,7 +114,7 @@ class RunRow:
 
 @dataclass(frozen=True)
 class Counts:
-    """Runs by their state."""
+    """Number of runs by state."""
 
     planned: int
     running: int
@@ -124,17 +123,17 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """All runs of the plan."""
+        """Number of runs of the plan."""
         return self.planned + self.running + self.done + self.failed
 
 
 class Ledger:
-    """An open ledger. `thorough` reads all of it to see that it is whole, which should happen once, not for every question.
+    """An open ledger. `thorough` verifies its integrity by reading all of it, which should happen only once.
 
     Raises
     ------
     StudyError
-        There is none, or it is damaged, foreign, or of a newer Tailback. It is not touched then.
+        The ledger is missing, damaged, not a ledger, or of a newer version of Tailback. It is not modified.
     """
 
     def __init__(self, file: Path, *, thorough: bool) -> None:
@@ -149,11 +148,11 @@ class Ledger:
                 self.close()
                 raise
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise StudyError(f"the ledger `{file}` is damaged or foreign, and was left as it is: {error}") from None
+            raise StudyError(f"the ledger `{file}` is damaged or not a ledger, and was not modified: {error}") from None
 
     @classmethod
     def create(cls, file: Path, plan: dict[str, Any], points: Iterable[Planned]) -> Ledger:
-        """A new ledger with the whole plan in it. It appears complete or not at all."""
+        """Create a ledger with the whole plan, atomically."""
         partial = file.with_name(f"{file.name}.partial")
         for left_behind in (partial, partial.with_name(f"{partial.name}-journal")):
             left_behind.unlink(missing_ok=True)
@@ -178,7 +177,7 @@ class Ledger:
         return cls(file, thorough=False)
 
     def close(self) -> None:
-        """Nothing waits to be written: every change is a transaction of its own."""
+        """Close the file. There is nothing to flush: every change is a transaction."""
         self._connection.close()
 
     def __enter__(self) -> Ledger:
@@ -187,24 +186,25 @@ class Ledger:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
-    # What was planned.
+    # The plan.
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What was asked for, and of which version."""
+        """The requested sweep, and the version of Tailback."""
         plan: dict[str, Any] = json.loads(self._value("plan") or "{}")
         return plan
 
     @property
     def owner(self) -> dict[str, Any] | None:
-        """Process and host that worked on it last."""
+        """Process and host of the last work session."""
         owner = self._value("owner")
         return None if owner is None else json.loads(owner)
 
     def replan(self, plan: dict[str, Any], points: Iterable[Planned], needed: Iterable[tuple[str, str]] = ()) -> None:
-        """Ask for other runs; results that these share with the old ones stay.
+        """Replace the plan; results of runs in both plans are kept.
 
-        `needed` has content hash and name of tables without which a result is none, because another plan wanted less of it.
+        `needed` lists content hashes and names of required tables. A result without one of them is deleted, because the old plan
+        required fewer tables of it.
         """
         with _transaction(self._connection):
             for table in ("study", "points", "runs"):
@@ -222,12 +222,12 @@ class Ledger:
 
     @property
     def code(self) -> list[dict[str, Any]]:
-        """What is known of the user code of the plan: kind, name, class, file and hash of each."""
+        """Provenance of the user code in the plan: kind, name, class, file and hash of each class."""
         row = self._connection.execute("SELECT value FROM study WHERE key = 'code'").fetchone()
         return [] if row is None else json.loads(row[0])
 
     def keep_code(self, classes: list[dict[str, Any]]) -> None:
-        """What the runs are done with from now on."""
+        """Store the provenance of the user code for the runs from now on."""
         with _transaction(self._connection):
             self._set("code", json.dumps(classes))
 
@@ -237,30 +237,30 @@ class Ledger:
         return [(point, json.loads(labels), scenario) for point, labels, scenario in rows]
 
     def normalised(self, point: int) -> dict[str, Any]:
-        """The description of a point as the core read it."""
+        """The complete description of a point."""
         (text,) = self._connection.execute("SELECT normalised FROM points WHERE point = ?", (point,)).fetchone()
         described: dict[str, Any] = json.loads(text)
         return described
 
     def add_runs(self, runs: Iterable[tuple[int, int, str]]) -> None:
-        """More seeds for some points: point, seed, content hash."""
+        """Add seeds to points: point, seed, content hash."""
         with _transaction(self._connection):
             self._connection.executemany(_INSERT_RUN, runs)
             reach("ledger: seeds added")
         reach("ledger: seeds committed")
 
     def rehash(self, runs: Iterable[tuple[int, int, str]]) -> None:
-        """New content hashes, because the core has changed: what it computed before no longer counts."""
+        """Replace content hashes after a change of the core, which invalidates earlier results."""
         with _transaction(self._connection):
             self._connection.executemany(
                 "UPDATE runs SET content_hash = ?3, digest = digest(point, seed, ?3) WHERE point = ?1 AND seed = ?2",
                 runs,
             )
 
-    # What came of it.
+    # The results.
 
     def begin(self) -> None:
-        """Start to work: what another process had begun and not finished is planned again."""
+        """Start a session: runs that another process started but did not finish become planned."""
         owner = json.dumps({"process": os.getpid(), "host": socket.gethostname()})
         with _transaction(self._connection):
             self._set("owner", owner)
@@ -268,17 +268,17 @@ class Ledger:
         reach("ledger: begun")
 
     def retry_failed(self) -> None:
-        """Failed runs are planned again."""
+        """Make failed runs planned."""
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM results WHERE state = 'failed'")
 
     def forget(self) -> None:
-        """All runs of the plan are to be done again."""
+        """Make all runs of the plan planned."""
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM results WHERE content_hash IN (SELECT content_hash FROM runs)")
 
     def todo(self) -> list[Due]:
-        """Runs without a result, in the order of points and seeds; those that are the same run once."""
+        """Distinct runs without a result, in the order of points and seeds."""
         rows = self._connection.execute(
             "SELECT content_hash, min(point), min(seed), count(*) FROM runs "
             "WHERE content_hash NOT IN (SELECT content_hash FROM results) "
@@ -287,10 +287,10 @@ class Ledger:
         return [Due(*row) for row in rows]
 
     def record(self, results: Sequence[Result], running: int) -> None:
-        """Write results, and how many runs are with workers now, as one transaction. Once this returns, these are finished."""
+        """Commit results, and the number of running runs, in one transaction. When it returns, these runs are finished."""
         reach("ledger: about to record")
         with _transaction(self._connection):
-            # The time of day is for people; nothing is decided by it and no export has it.
+            # The time of day is informational; it affects neither decisions nor exports.
             self._connection.executemany(
                 "INSERT OR REPLACE INTO results VALUES "
                 "(?1, ?2, ?3, ?4, ?5, ?6, ?7, datetime('now'), digest(?1, ?2, ?3, ?4, ?5, ?6, ?7))",
@@ -306,7 +306,7 @@ class Ledger:
         reach("ledger: committed")
 
     def counts(self, *, working: bool) -> Counts:
-        """Runs by state; none is running if nobody is at work."""
+        """Number of runs by state; none is running unless a session is active."""
         query = "SELECT coalesce(state, 'planned'), count(*) FROM runs LEFT JOIN results USING (content_hash) GROUP BY 1"
         found = dict(self._connection.execute(query).fetchall())
         left = found.get("planned", 0)
@@ -341,13 +341,13 @@ class Ledger:
         return str(row[0])
 
     def table_names(self) -> list[str]:
-        """Names of the tables that the results have."""
+        """Names of the tables in the results."""
         rows = self._connection.execute("SELECT DISTINCT name FROM tables JOIN runs USING (content_hash)").fetchall()
         order = {"flows": 0, "queues": 1, "groups": 2, "classes": 3}
         return sorted((name for (name,) in rows), key=lambda name: (order.get(name, 4), name))
 
     def tables(self, name: str) -> Iterator[tuple[int, int, bytes]]:
-        """A table of every run that is done, packed, with point and seed."""
+        """A packed table of every finished run, with point and seed."""
         return iter(
             self._connection.execute(
                 "SELECT point, seed, data FROM runs JOIN tables USING (content_hash) JOIN results USING (content_hash) "
@@ -357,7 +357,7 @@ class Ledger:
         )
 
     def table(self, content_hash: str, name: str) -> bytes | None:
-        """A table of one run, packed."""
+        """A packed table of one run."""
         query = "SELECT data FROM tables WHERE content_hash = ? AND name = ?"
         row = self._connection.execute(query, (content_hash, name)).fetchone()
         return None if row is None else bytes(row[0])
@@ -368,13 +368,13 @@ class Ledger:
         return self._connection.execute(query).fetchall()
 
     def sweep_out(self) -> int:
-        """Remove results that the plan no longer asks for; how many there were."""
+        """Delete results that the plan does not need. Returns their number."""
         with _transaction(self._connection):
             unasked = "content_hash NOT IN (SELECT content_hash FROM runs)"
             removed = self._connection.execute(f"DELETE FROM results WHERE {unasked}").rowcount
             for table in ("tables", "traces"):
                 self._connection.execute(f"DELETE FROM {table} WHERE {unasked}")
-            # A plan that names its tables wants no others: those of measures that have changed since.
+            # A plan that names its tables needs no others, such as those of measurements that have changed.
             if wanted := self.plan.get("tables"):
                 others = "name NOT IN (SELECT value FROM json_each(?))"
                 self._connection.execute(f"DELETE FROM tables WHERE {others}", (json.dumps(wanted),))
@@ -392,22 +392,24 @@ class Ledger:
         application = self._connection.execute("PRAGMA application_id").fetchone()[0]
         schema = self._connection.execute("PRAGMA user_version").fetchone()[0]
         if application != _APPLICATION:
-            raise StudyError(f"`{self.file}` is not the ledger of a study, and was left as it is")
+            raise StudyError(f"`{self.file}` is not the ledger of a study, and was not modified")
         if schema != _SCHEMA:
             other = "a newer" if schema > _SCHEMA else "an older"
-            raise StudyError(f"`{self.file}` was written by {other} Tailback (schema {schema}; this one reads {_SCHEMA})")
+            raise StudyError(
+                f"`{self.file}` was written by {other} version of Tailback (schema {schema}; this one reads {_SCHEMA})"
+            )
         pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
         size = self._connection.execute("PRAGMA page_size").fetchone()[0]
         (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone() if thorough else ("ok",)
         if self.file.stat().st_size < pages * size:
-            verdict = "its end is missing"
+            verdict = "the file is truncated"
         if verdict != "ok":
-            raise StudyError(f"the ledger `{self.file}` is damaged, and was left as it is: {verdict}")
+            raise StudyError(f"the ledger `{self.file}` is damaged, and was not modified: {verdict}")
         for table, columns in _SEALED.items() if thorough else ():
             query = f"SELECT count(*) FROM {table} WHERE digest IS NOT digest({columns})"
             if changed := self._connection.execute(query).fetchone()[0]:
                 rows = f"{changed} rows of `{table}` have" if changed > 1 else f"a row of `{table}` has"
-                raise StudyError(f"the ledger `{self.file}` is damaged, and was left as it is: {rows} changed")
+                raise StudyError(f"the ledger `{self.file}` is damaged, and was not modified: {rows} changed")
 
 
 def _row(result: Result) -> tuple[Any, ...]:
@@ -416,7 +418,7 @@ def _row(result: Result) -> tuple[Any, ...]:
 
 
 def synced(directory: Path) -> None:
-    """What was renamed in a directory outlives a power cut; Windows has no such call and needs none."""
+    """Sync a directory, so that renames in it survive a power failure. Windows has no such call and does not need one."""
     if os.name == "nt":
         return
     handle = os.open(directory, os.O_RDONLY)
@@ -427,7 +429,7 @@ def synced(directory: Path) -> None:
 
 
 def _connect(file: Path, mode: str = "rw") -> sqlite3.Connection:
-    # A reader writes too, if only to undo what a killed process left half-done. Whoever meets a commit waits for it.
+    # Readers also write, for example to roll back the journal of a killed process. The timeout covers commits of others.
     uri = f"{file.absolute().as_uri()}?mode={mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None, check_same_thread=False)
     try:
@@ -446,7 +448,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         yield
         connection.execute("COMMIT")
     except BaseException:
-        # A full disk may have rolled back already.
+        # SQLite may have rolled back already, for example on a full disk.
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
         raise

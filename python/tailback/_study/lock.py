@@ -1,8 +1,8 @@
-"""One process at a time works on a study.
+"""A lock that allows one process at a time to work on a study.
 
-The lock is SQLite's own exclusive lock on an empty database beside the ledger: the system gives it up when its owner dies,
-however it dies, so that no lock is ever stale and no clock has to decide who lives. It is the same on every platform, holds
-within a process too, and is not inherited by worker processes, as `flock` would be.
+It is SQLite's exclusive lock on an empty database next to the ledger. The operating system releases it when its owner dies, so
+it never becomes stale and needs no timeout. It works on every platform and within a process, and is not inherited by worker
+processes, as `flock` would be.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ __all__ = ["Lock", "held"]
 
 
 class Lock:
-    """Held from construction until `release`, or the end of the process.
+    """A lock held from construction until `release`, or until the process ends.
 
     Raises
     ------
     StudyError
-        Another process, or another `Study` of this one, holds it.
+        Another process, or another `Study` in this process, holds the lock.
     """
 
     def __init__(self, file: Path) -> None:
@@ -32,14 +32,14 @@ class Lock:
         except sqlite3.DatabaseError as error:
             if "locked" in str(error):
                 raise StudyError(
-                    f"`{file.parent}` is being worked on by another process; `tailback study status` shows how far it is"
+                    f"`{file.parent}` is in use by another process; `tailback study status` shows its progress"
                 ) from None
             if not isinstance(error, sqlite3.OperationalError):
-                raise StudyError(f"`{file}` is damaged: {error}. It holds nothing that is needed: remove it") from None
-            raise StudyError(f"`{file.parent}` cannot be locked: {error}") from None
+                raise StudyError(f"`{file}` is damaged: {error}. It contains no data and can be removed") from None
+            raise StudyError(f"cannot lock `{file.parent}`: {error}") from None
 
     def release(self) -> None:
-        """Let others in."""
+        """Release the lock."""
         self._connection.close()
 
     def __enter__(self) -> Lock:
@@ -50,15 +50,15 @@ class Lock:
 
 
 def held(file: Path) -> bool:
-    """Whether somebody works on the study now."""
+    """Whether a process holds the lock."""
     if not file.exists():
         return False
     connection = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=0, isolation_level=None)
     try:
-        # A reader is refused while there is a writer.
+        # Reading fails while another connection has an exclusive lock.
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.DatabaseError as error:
-        # A damaged one cannot be held.
+        # A damaged file cannot be locked.
         return "locked" in str(error)
     finally:
         connection.close()

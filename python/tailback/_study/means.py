@@ -1,4 +1,4 @@
-"""Means over seeds and how sure of them we are; differences of two policies on common random numbers."""
+"""Means over seeds with confidence intervals, and paired differences on common random numbers."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def means(
     bounds: Callable[[list[float]], Bounds],
     is_random: Callable[[dict[str, Any]], bool],
 ) -> list[Column]:
-    """One row a point: its labels, how many seeds, mean, and the ends of the interval, unknown where nothing is random."""
+    """One row per point: labels, number of seeds, mean, and the ends of the interval, which are NaN without randomness."""
     points: dict[str, tuple[dict[str, Any], list[float]]] = {}
     for labels, _, value in samples:
         points.setdefault(json.dumps(labels), (labels, []))[1].append(value)
 
     def bounded(labels: dict[str, Any], values: list[float]) -> Bounds:
-        # Few points have seeds that all give the same number, so that few scenarios are asked.
+        # The check of the scenario is slow and only needed for points where all seeds give the same value.
         varies = len(set(values)) > 1 or is_random(labels)
         return bounds(values) if varies else _unknown(values)
 
@@ -39,9 +39,9 @@ def means(
 
 
 def differences(samples: Iterable[Sample], columns: list[str], axis: str, left: Any, right: Any) -> list[Column]:
-    """One row for each combination of the other labels: `right` minus `left`, seed by seed.
+    """One row per combination of the other labels: `right` minus `left`, paired by seed.
 
-    Both ran with the same seeds and drew the same random numbers, so that their difference varies less than either.
+    Both use the same seeds and random numbers, so the difference has a smaller variance than either value.
     Source: Law, Simulation Modeling and Analysis (5th ed., 2015), section 10.2.1 (paired-t) and 11.2 (common random numbers).
     """
     if axis not in columns:
@@ -58,7 +58,7 @@ def differences(samples: Iterable[Sample], columns: list[str], axis: str, left: 
         if label not in known:
             raise UnknownName(f"value of `{axis}`", label, [str(word) for word in known])
     if left == right:
-        raise ParameterError(f"`{left}` compared with itself")
+        raise ParameterError(f"`{left}` cannot be compared with itself")
     rows = []
     for key, labels in others.items():
         before, after = values[key].get(left, {}), values[key].get(right, {})
@@ -67,7 +67,7 @@ def differences(samples: Iterable[Sample], columns: list[str], axis: str, left: 
 
 
 def student(values: list[float]) -> Bounds:
-    """The 95 % interval of Student's t; unknown (NaN) with one seed."""
+    """The 95 % interval by Student's t; NaN with one seed."""
     if len(values) < 2:
         return _unknown(values)
     interval = Interval.of(values)
@@ -75,7 +75,7 @@ def student(values: list[float]) -> Bounds:
 
 
 def bootstrapped(seed: int) -> Callable[[list[float]], Bounds]:
-    """The 95 % bootstrap interval (BCa), drawn with this seed at every point; unknown (NaN) with one seed or an unknown value."""
+    """A function for the 95 % bootstrap interval (BCa) with this seed; it returns NaN with one value or a missing value."""
 
     def bounds(values: list[float]) -> Bounds:
         if not all(map(math.isfinite, values)):

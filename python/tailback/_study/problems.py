@@ -1,4 +1,4 @@
-"""Everything that is wrong with a grid, gathered and told at once."""
+"""Collects all problems of a grid, to report them together."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from tailback.errors import Problem, ScenarioError
 
 __all__ = ["Problems"]
 
-# As many as the core lists.
+# Maximum number of listed problems, as in the core.
 _SHOWN = 100
 
 
 @dataclass
 class Occurrences:
-    """In how many points a problem occurred, and in which first."""
+    """Number of points with a problem, and the first of them."""
 
     first: str
     points: int = 1
 
 
 class Problems:
-    """What is wrong. The same problem in many points of a grid is one, and says where it came first."""
+    """The problems of a grid. Equal problems of several points are one problem, with the first point."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._file = scenario._file
         self._found: dict[Problem, Occurrences] = {}
 
     def add(self, at: str, message: str, *, given: Any = None, expected: str | None = None, hint: str | None = None) -> None:
-        """A problem of the grid itself."""
+        """Add a problem of the grid itself."""
         shown = given if given is None or isinstance(given, str) else _short(given)
         self._found.setdefault(Problem(at, message, None, shown, expected, hint), Occurrences(""))
 
     def add_point(self, error: ScenarioError, where: str) -> None:
-        """What is wrong at one point."""
+        """Add the problems of one point."""
         for problem in error.problems:
             if problem in self._found:
                 self._found[problem].points += 1
@@ -44,7 +44,7 @@ class Problems:
                 self._found[problem] = Occurrences(where)
 
     def complain(self) -> None:
-        """Raise a `ScenarioError` with all that was found, if anything was."""
+        """Raise a `ScenarioError` with all problems, if there are any."""
         if not self._found:
             return
         listed = [

@@ -1,4 +1,4 @@
-"""A study in one picture: lines with their bands, shares below a value, or two axes as a map of colours."""
+"""Plots of a study: lines with confidence bands, empirical distributions, or heat maps."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ Kind: TypeAlias = Literal["line", "ecdf", "heat", "traces"]
 Log: TypeAlias = Literal["", "x", "y", "xy"]
 
 Values = tuple[dict[str, Any], list[float]]
-"""Labels of one run and its numbers: the quantity itself, or for shares one a row."""
+"""Labels of one run and its values: the quantity itself, or one value per row for distributions."""
 
-# Lines that one panel shows: no more than there are colours.
+# Maximum number of lines in a panel, limited by the colours.
 _LINES = len(COLOURS)
-# What may be logarithmic, and what else there is.
+# Scales that may be logarithmic, and the reason for the others.
 _SCALES: dict[Kind, str] = {"line": "xy", "ecdf": "x", "heat": "", "traces": ""}
 _FIT: dict[Kind, str] = {
     "ecdf": "shares begin at 0; expected `x`",
-    "heat": "its cells stand side by side; expected nothing",
-    "traces": "time begins at 0; expected nothing",
+    "heat": "its cells are equidistant; expected no `log`",
+    "traces": "time begins at 0; expected no `log`",
 }
-# Cells of a map that are large enough for their number.
+# Maximum number of cells of a heat map in which values are printed.
 _NUMBERED = 64
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a picture shows of a study.
+    """The contents of a plot.
 
     Attributes
     ----------
     kind : str
         ``line``, ``ecdf``, ``heat`` or ``traces``.
     over : tuple of str
-        The axis along x, and for a map that along y; none for shares.
+        The axis along x, and for a heat map also the axis along y; empty for distributions.
     by : str or None
-        The axis that has a line, or a column of traces, for each of its labels.
+        The axis with one line, or one column of traces, per label.
     where : dict
-        Axis to the one label that is shown.
+        Maps axes to the selected label.
     log : str
-        Which scales are logarithmic: ``x``, ``y``, ``xy``, or none if empty.
+        Logarithmic scales: ``x``, ``y``, ``xy``, or none if empty.
     """
 
     kind: Kind
@@ -74,19 +74,19 @@ def drawn(
     labels: list[dict[str, Any]],
     log: Log = "",
 ) -> Drawn:
-    """What was asked for, checked against the labels of all points: every axis that varies has a place.
+    """Validate the requested contents against the labels of all points: every axis that varies must be used.
 
     Raises
     ------
     ParameterError, UnknownName
-        No such kind, axis, label or scale, or an axis without a place.
+        There is no such kind, axis, label or scale, or an axis is not used.
     """
     if kind not in get_args(Kind):
         raise ParameterError(f"`kind` is {kind!r}; expected `line`, `ecdf`, `heat` or `traces`")
     if log not in get_args(Log):
         raise ParameterError(f"`log` is {log!r}; expected `x`, `y` or `xy`")
     if unfit := [side for side in log if side not in _SCALES[kind]]:
-        raise ParameterError(f"kind `{kind}` has no {unfit[0]} axis that could be logarithmic; {_FIT[kind]}")
+        raise ParameterError(f"the {unfit[0]} axis of kind `{kind}` cannot be logarithmic; {_FIT[kind]}")
     axes = list(labels[0]) if labels else []
     chosen = dict(where or {})
     places = () if over is None else (over,) if isinstance(over, str) else tuple(over)
@@ -95,7 +95,7 @@ def drawn(
         if axis not in axes:
             raise UnknownName("axis", axis, axes)
     if twice := next((axis for axis in named if named.count(axis) > 1), None):
-        raise ParameterError(f"`{twice}` is named twice; expected one place for each axis")
+        raise ParameterError(f"`{twice}` is given twice; expected each axis once")
     for axis, label in chosen.items():
         known = list(dict.fromkeys(point[axis] for point in labels))
         if label not in known:
@@ -109,19 +109,19 @@ def drawn(
         raise ParameterError(f"kind `{kind}` takes {expected}; there is {_listed(axes)}")
     if varying:
         shown = "column" if kind == "traces" else "line"
-        hint = "" if kind == "heat" or by is not None else f"draw a {shown} for each of its labels with `by`, or "
-        raise ParameterError(f"`{varying[0]}` varies too; {hint}choose one label with `where={{{varying[0]!r}: ...}}`")
+        hint = "" if kind == "heat" or by is not None else f"draw a {shown} per label with `by`, or "
+        raise ParameterError(f"`{varying[0]}` also varies; {hint}select one label with `where={{{varying[0]!r}: ...}}`")
     return Drawn(kind, places, by, chosen, log)
 
 
 def figure(measured: Quantity, asked: Drawn, runs: Iterable[Values]) -> Figure:
-    """The picture, out of pyplot's hands."""
+    """Draw the plot, detached from pyplot."""
     require()
     import matplotlib.pyplot as plt
 
     chosen = [(labels, values) for labels, values in runs if all(labels[axis] == label for axis, label in asked.where.items())]
     if not chosen:
-        raise ParameterError("there is no finished run to draw")
+        raise ParameterError("there is no finished run to plot")
     draw = {"line": _lines, "ecdf": _shares, "heat": _map}[asked.kind]
     with plt.rc_context(STYLE):
         made, axis = plt.subplots(figsize=(5.6, 3.5), layout="constrained")
@@ -133,7 +133,7 @@ def figure(measured: Quantity, asked: Drawn, runs: Iterable[Values]) -> Figure:
 
 
 def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
-    """The mean over seeds along an axis, in its 95 % band of Student's t; a point with one seed has none."""
+    """Mean over seeds along an axis, with a 95 % band by Student's t; points with one seed have no band."""
     (over,) = asked.over
     places = _Places(over, [labels[over] for labels, _ in runs])
     if "x" in asked.log:
@@ -155,7 +155,7 @@ def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> 
         )
         axis.plot(x, means, color=colour, marker="o", markersize=3)
         if len(x) == 1:
-            # A band has no width here.
+            # A band at a single point has no width.
             axis.errorbar(x, means, yerr=points[0].half, color=colour)
         banded = banded or any(math.isfinite(point.half) for point in points)
         known = [(place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean)]
@@ -168,14 +168,14 @@ def _lines(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> 
     axis.set_xlabel(places.title)
     _scale(axis.yaxis, measured)
     shown = ", mean and 95 % interval" if banded else ", mean"
-    # A logarithmic scale has no zero: what of a band lies there is not seen.
-    shown += "\nbands that reach the bottom go on to 0 or below" if below else ""
+    # Parts of a band at or below zero are not visible on a logarithmic scale.
+    shown += "\nbands that reach the bottom extend to 0 or below" if below else ""
     axis.set_title(_title(measured) + shown, loc="left", fontsize=9, color="#333333")
     _name(axis, asked, ends)
 
 
 def _shares(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
-    """The share of all rows of all runs that are at most x. Rows without a number, such as unfinished flows, are never."""
+    """Share of all rows of all runs that are at most x. Rows without a number, such as unfinished flows, never count."""
     lines = [(name, colour, [value for _, row in mine for value in row]) for name, colour, mine in _by(asked, runs)]
     everything = [value for _, _, values in lines for value in values]
     last = max(filter(math.isfinite, everything), default=math.nan)
@@ -187,20 +187,20 @@ def _shares(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) ->
         known = sorted(filter(math.isfinite, values))
         heights = [place / len(values) for place in range(len(known) + 1)]
         if known:
-            # Each line goes on to where the last one ends: what is missing there to 1 is seen to be missing.
+            # All lines extend to the same x, so that a final share below 1 is visible.
             axis.plot([known[0], *known, last], [*heights, heights[-1]], drawstyle="steps-post", color=colour, label=name)
     unknown = len(everything) - sum(map(math.isfinite, everything))
     _scale(axis.xaxis, measured)
     axis.set_ylim(0, 1.02)
     axis.set_title(f"share of {_rows(measured)} at or below", loc="left", fontsize=9, color="#333333")
-    axis.set_xlabel(_title(measured) + (f" ({unknown:,} of {len(everything):,} {_rows(measured)} have none)" if unknown else ""))
+    axis.set_xlabel(_title(measured) + (f" (missing in {unknown:,} of {len(everything):,} {_rows(measured)})" if unknown else ""))
     if asked.by is not None:
-        # Steps end together at the top: names there could not be told apart.
+        # All lines end close together at the top, where labels would overlap.
         axis.legend(frameon=False, fontsize=8, title=asked.by, title_fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> None:
-    """The mean over seeds at each pair of labels as a colour, and as a number where there is room."""
+    """Mean over seeds at each pair of labels, as a colour and, if there is room, as a number."""
     import numpy as np
 
     across, up = (_Places(over, [labels[over] for labels, _ in runs]) for over in asked.over)
@@ -209,7 +209,7 @@ def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> No
     for cell, values in cells:
         means[cell] = math.fsum(values) / len(values)
     if not np.isfinite(means).any():
-        raise ParameterError(f"`{measured.name}` has no value anywhere; expected a number at at least one point")
+        raise ParameterError(f"`{measured.name}` is missing at every point; expected a number for at least one")
     image = axis.imshow(means, origin="lower", aspect="auto", cmap="viridis")
     axis.set_xticks(range(len(across.labels)), across.words)
     axis.set_yticks(range(len(up.labels)), up.words)
@@ -220,7 +220,7 @@ def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> No
     low, high = float(np.nanmin(means)), float(np.nanmax(means))
     if means.size <= _NUMBERED:
         for (row, place), mean in np.ndenumerate(means):
-            # Dark on the light end of the scale, light on the dark one.
+            # Dark text on light colours, light text on dark ones.
             colour = "#222222" if (mean - low) > 0.6 * (high - low) else "#ffffff"
             text = written(measured.column, float(mean))
             axis.text(place, row, text, ha="center", va="center", fontsize=8, color=colour if text != "-" else "#777777")
@@ -231,7 +231,7 @@ def _map(axis: Axes, measured: Quantity, asked: Drawn, runs: list[Values]) -> No
 
 
 class _Places:
-    """The labels of an axis along a scale: as numbers, if all are numbers or quantities of one kind, otherwise side by side."""
+    """Labels of an axis along a scale: numeric if all are numbers or quantities of one kind, otherwise equidistant."""
 
     def __init__(self, axis: str, labels: Iterable[Any]) -> None:
         self.axis = axis
@@ -251,21 +251,21 @@ class _Places:
         common = {label: _core.in_column_units(label) if isinstance(label, str) else None for label in self.labels}
         kinds = {measured and measured[1] for measured in common.values()}
         if len(kinds) == 1 and None not in kinds:
-            # 1 Mbps beside 1 Gbps: each keeps the unit that it was written in.
+            # Different units, such as 1 Mbps and 1 Gbps: each label keeps its unit.
             self._numbers = {label: measured[0] for label, measured in common.items() if measured}
             self.labels.sort(key=self._numbers.__getitem__)
             self.words = [str(label) for label in self.labels]
 
     def row(self, label: Any) -> int:
-        """The label's turn."""
+        """Index of a label."""
         return self.labels.index(label)
 
     def of(self, label: Any) -> float:
-        """Where the label stands."""
+        """Position of a label on the scale."""
         return self.row(label) if self._numbers is None else self._numbers[label]
 
     def mark(self, scale: Any) -> None:
-        """Ticks at the labels, unless there are too many numbers for that."""
+        """Set ticks at the labels, unless there are too many numbers."""
         if self._numbers is None or len(self.labels) <= 8:
             scale.set_ticks([self.of(label) for label in self.labels], self.words)
             scale.set_ticks([], minor=True)
@@ -274,20 +274,20 @@ class _Places:
             scale.set_major_formatter(lambda value, _place: f"{value:g}")
 
     def word(self, place: float) -> str:
-        """The label that stands at a place."""
+        """The label at a position."""
         return next(str(label) for label in self.labels if self.of(label) == place)
 
     def require_positive(self) -> None:
-        """Raise what has no place on a logarithmic scale."""
+        """Raise an error for labels that a logarithmic scale cannot show."""
         if self._numbers is None:
-            raise ParameterError(f"`{self.axis}` has labels that are not numbers of one kind; a logarithmic axis needs those")
+            raise ParameterError(f"labels of `{self.axis}` are not numbers of one kind, which a logarithmic axis requires")
         for label, number in self._numbers.items():
             if number <= 0:
-                raise ParameterError(f"`{self.axis}` is {label} at a point; a logarithmic axis needs numbers above 0")
+                raise ParameterError(f"`{self.axis}` is {label} at a point; a logarithmic axis requires numbers above 0")
 
 
 def _number(label: Any) -> tuple[float, str | None]:
-    """A label and its unit, ``""`` for a plain number; no unit at all if it is no number."""
+    """A label as a number with its unit: ``""`` for a plain number, None if it is not a number."""
     if isinstance(label, (int, float)) and not isinstance(label, bool):
         return float(label), ""
     match = re.fullmatch(r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*([A-Za-z%/]*)", label) if isinstance(label, str) else None
@@ -301,7 +301,7 @@ def _by(asked: Drawn, runs: list[Values]) -> list[tuple[str, str, list[Values]]]
     labels = _Places(asked.by, [labels[asked.by] for labels, _ in runs]).labels
     if len(labels) > _LINES:
         raise ParameterError(
-            f"`{asked.by}` has {len(labels)} labels; expected at most {_LINES} lines, choose others with `where`"
+            f"`{asked.by}` has {len(labels)} labels; expected at most {_LINES} lines, select labels with `where`"
         )
     return [
         (str(label), colour, [run for run in runs if run[0][asked.by] == label])
@@ -310,7 +310,7 @@ def _by(asked: Drawn, runs: list[Values]) -> list[tuple[str, str, list[Values]]]
 
 
 def _grouped(placed: Iterable[tuple[Any, list[float]]]) -> list[tuple[Any, list[float]]]:
-    """The values of all runs at each place, in the order of places."""
+    """The values of all runs at each position, sorted by position."""
     groups: dict[Any, list[float]] = {}
     for place, values in placed:
         groups.setdefault(place, []).extend(values)
@@ -318,13 +318,13 @@ def _grouped(placed: Iterable[tuple[Any, list[float]]]) -> list[tuple[Any, list[
 
 
 def _name(axis: Axes, asked: Drawn, ends: dict[str, End]) -> None:
-    """Names of lines at their right ends, once the layout has settled where these are."""
+    """Label the lines at their right ends, after the layout is final."""
     if not ends:
         return
     assert asked.by is not None
     low, high = axis.get_xlim()
     longest = max(len(name) for name in ends)
-    # Room for the names: a character is about a 75th of the panel.
+    # Room for the labels: a character is about 1/75 of the panel.
     room = longest / 75
     axis.set_xlim(low, high * (high / low) ** room if "x" in asked.log else high + (high - low) * room)
     axis.set_ylim(axis.get_ylim())
@@ -333,15 +333,15 @@ def _name(axis: Axes, asked: Drawn, ends: dict[str, End]) -> None:
 
 
 def _require_positive(values: Iterable[float], measured: Quantity, where: str, words: Iterable[str]) -> None:
-    """Raise what has no place on a logarithmic scale; what is not known has none on any."""
+    """Raise an error for values that a logarithmic scale cannot show; missing values are ignored."""
     for value, word in zip(values, words, strict=True):
         if value <= 0:
             amount = written(measured.column, value)
-            raise ParameterError(f"{_title(measured)} is {amount} {where} {word}; a logarithmic axis needs numbers above 0")
+            raise ParameterError(f"{_title(measured)} is {amount} {where} {word}; a logarithmic axis requires numbers above 0")
 
 
 def _mark_decades(scale: Any) -> None:
-    """Numbers at 1, 2 and 5 of each decade."""
+    """Set ticks at 1, 2 and 5 of each decade."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     scale.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
@@ -353,7 +353,7 @@ def _scale(scale: Any, measured: Quantity) -> None:
 
 
 def _title(measured: Quantity) -> str:
-    """``utilisation of bottleneck``; the unit stands at the scale."""
+    """A title such as ``utilisation of bottleneck``; the unit is shown at the scale."""
     if measured.name == "goodput":
         return "goodput"
     column = re.sub(r"_(bps|s)$", "", measured.column).replace("_", " ")

@@ -1,7 +1,7 @@
-"""Runs of which only some readings are kept: a number, or points of a curve, taken by a function where the run happens.
+"""Runs of which only measurements are stored: numbers, or points of a curve, which a function computes from the results.
 
-A reading is kept under the content hash of its run and the fingerprint of the function that takes it. What has been read is not
-computed again; a function that has changed reads anew, and nothing else does. What is run is a scenario or a `Computation`.
+A measurement is stored under the content hash of its run and the fingerprint of its function, so that only changed functions are
+evaluated again. A run is a simulation of a scenario or a `Computation`.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ __all__ = ["Computation", "Curve", "Number", "Reader", "Readings", "Subject", "T
 
 @dataclass(frozen=True)
 class Computation:
-    """A pure function and its parameters: what may be run in place of a scenario, such as a model or a Monte Carlo experiment.
+    """A pure function and its parameters, which can be run like a scenario: for example a model or a Monte Carlo experiment.
 
-    What it returns is handed to the readers, as a `Run` is. It is computed again once the function, or code of Tailback or of its
-    own package that it reaches, has changed.
+    Its result is passed to the measurements, like a `Run`. It is computed again if the function, or code of Tailback or of its
+    own package that it refers to, has changed.
 
     Attributes
     ----------
     function : callable
-        Called with the parameters as keywords, with `seed` (int) if it has a parameter of that name, and with `progress`, to be
-        called with the fraction done, if it has one of that. The same arguments give the same result.
+        Called with the parameters as keywords, with `seed` (int) if it has such a parameter, and with `progress`, a callable that
+        takes the completed fraction, if it has such a parameter. It must be deterministic for given arguments.
     parameters : mapping
-        Numbers, text, and lists and tables of these.
+        Numbers, strings, and lists and tables of these.
 
     Examples
     --------
@@ -63,23 +63,23 @@ class Computation:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def with_(self, changes: Mapping[str, Any]) -> Computation:
-        """The same with some parameters changed."""
+        """A copy with some parameters changed."""
         return Computation(self.function, {**self.parameters, **changes})
 
     def to_dict(self) -> dict[str, Any]:
-        """Name of the function and parameters, as a report shows them."""
+        """Name of the function and parameters, for reports."""
         name = f"{self.function.__module__}.{self.function.__qualname__}"
         return {"function": name, "parameters": dict(self.parameters)}
 
     def run(self, seed: int, progress: Callable[[float], None] | None = None) -> Any:
-        """What the function returns."""
+        """The result of the function."""
         extra: dict[str, Any] = {"seed": seed} if self._random else {}
         if "progress" in inspect.signature(self.function).parameters:
             extra["progress"] = progress or (lambda fraction: None)
         return self.function(**self.parameters, **extra)
 
     def keys(self, seeds: Iterable[int], code: Fingerprints | None = None) -> list[str]:
-        """What each seed's result is kept under; the same for all if the function takes none. `code` is that of the function."""
+        """The keys of the results by seed; all equal if the function takes no seed. `code` is the function's fingerprint."""
         version = (code or Fingerprints(self.function)).given(sorted(self.parameters.items()))
         return [hashlib.sha256(f"{version} {seed if self._random else ''}".encode()).hexdigest() for seed in seeds]
 
@@ -92,33 +92,33 @@ Subject: TypeAlias = Scenario | Computation
 
 
 class Reader(Protocol):
-    """Takes a reading; `name` is that of its table in the ledger, and changes with its code."""
+    """Takes a measurement. `name` is the name of its table in the ledger, and changes with its code."""
 
     @property
     def name(self) -> str: ...
 
     def read(self, result: Any) -> list[Column]:
-        """The reading, as columns."""
+        """The measurement, as columns."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number taken from a result by a function."""
+    """A number that a function computes from a result."""
 
     function: Callable[[Any], float]
 
     @cached_property
     def name(self) -> str:
-        """What the function is called, and its fingerprint."""
+        """Name of the function, with its fingerprint."""
         return _name(self.function)
 
     def read(self, result: Any) -> list[Column]:
-        """One row."""
+        """A single row."""
         return [("value", "float", struct.pack("<d", float(self.function(result))), [])]
 
     @staticmethod
     def value(columns: list[Column]) -> float:
-        """The number that was read."""
+        """The stored number."""
         ((_, _, data, _),) = columns
         value: float = struct.unpack("<d", data)[0]
         return value
@@ -126,23 +126,23 @@ class Number:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points taken from a result by a function that returns two arrays of one length."""
+    """Points that a function computes from a result, as two arrays of equal length."""
 
     function: Callable[[Any], tuple[NDArray[Any], NDArray[Any]]]
 
     @cached_property
     def name(self) -> str:
-        """What the function is called, and its fingerprint."""
+        """Name of the function, with its fingerprint."""
         return _name(self.function)
 
     def read(self, result: Any) -> list[Column]:
-        """A row for each point."""
+        """One row per point."""
         x, y = self.function(result)
         return [_array("x", x), _array("y", y)]
 
     @staticmethod
     def value(columns: list[Column]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The two arrays."""
+        """The two stored arrays."""
         import numpy as np
 
         x, y = (np.frombuffer(data, dtype="<f8" if kind == "float" else "<i8") for _, kind, data, _ in columns)
@@ -151,7 +151,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Read:
-    """The work of a run: what is run, and who reads what of it."""
+    """The work of a run: the subject to run, and the measurements to take."""
 
     subject: Subject
     readers: tuple[Reader, ...]
@@ -176,7 +176,7 @@ class Read:
 
 @dataclass
 class Wanted:
-    """A run, who wants it first, and what is read of it."""
+    """A requested run, its first requester, and its measurements."""
 
     subject: Subject
     seed: int
@@ -186,18 +186,18 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Tally:
-    """What was run, and what it took.
+    """Totals of a set of runs.
 
     Attributes
     ----------
     planned : int
-        Different runs.
+        Number of distinct runs.
     runs : int
-        Those that are finished, whenever that was.
+        Number of finished runs, including earlier sessions.
     events : int
-        That the engine handled.
+        Number of events that the engine processed.
     simulated_s : float
-        Simulated seconds.
+        Simulated time in seconds.
     hashes : list of str
         Content hashes of the finished runs.
     """
@@ -210,11 +210,11 @@ class Tally:
 
 
 class Readings:
-    """Different runs, each with all that is wanted of it; those that are wanted first are run first."""
+    """Distinct runs with their measurements, executed in the order of the requests."""
 
     def __init__(self) -> None:
         self._runs: dict[str, Wanted] = {}
-        # Runs of one description are a point of the study.
+        # Runs with the same description are one point of the study.
         self._points: dict[str, list[str]] = {}
         self._code: dict[Callable[..., Any], Fingerprints] = {}
 
@@ -222,12 +222,12 @@ class Readings:
         return len(self._runs)
 
     def want(self, subject: Subject, seeds: Iterable[int], readers: Iterable[Reader], label: str) -> list[str]:
-        """Ask for runs, with these seeds, and for readings of them; what each run is kept under.
+        """Request runs with these seeds and measurements of them. Returns the key of each run.
 
         Raises
         ------
         ScenarioError
-            The scenario cannot run.
+            The scenario is not valid.
         """
         seeds, wanted = list(seeds), {reader.name: reader for reader in readers}
         first, *keys = self._keys(subject, [1, *seeds])
@@ -239,27 +239,27 @@ class Readings:
         return keys
 
     def label(self, key: str) -> tuple[str, int]:
-        """Who wanted a run first, and its seed."""
+        """The first requester of a run, and its seed."""
         return self._runs[key].label, self._runs[key].seed
 
     def collect(
         self, directory: Path, *, command: str, fresh: bool, workers: int | None, tell: Callable[[Progress], object] | None
     ) -> int:
-        """Have everything in the study in `directory`: run what is not there yet. How many runs were.
+        """Execute all runs that are not stored in the study in `directory`. Returns the number of stored ones.
 
         Parameters
         ----------
         command : str
-            What goes on if this stops, as a person would type it.
+            The command that resumes the study, for messages.
         fresh : bool
-            Run what is there again.
+            Repeat stored runs.
 
         Raises
         ------
         RunFailed
-            A run failed; others are kept.
+            A run failed; the results of others are stored.
         StudyError, KeyboardInterrupt
-            As from `directory`.
+            As raised by `directory`.
         """
         laid(directory, self._plan(command), self._planned, needed=self._needed(), extend=True)
         with working(directory, crew("threads", workers), again="the same", fail_fast=True, tell=tell) as (ledger, runner):
@@ -272,7 +272,7 @@ class Readings:
         return len(self._runs) - len(due)
 
     def found(self, directory: Path) -> tuple[dict[tuple[str, str], list[Column]], Tally]:
-        """What has been read: columns by content hash and name of the reader; and what it took."""
+        """The stored measurements, as columns by content hash and name; and the totals."""
         columns: dict[tuple[str, str], list[Column]] = {}
         with Ledger(directory / LEDGER, thorough=False) as ledger:
             rows = ledger.runs()
@@ -323,7 +323,7 @@ class Readings:
 
 
 def _name(function: Callable[..., Any]) -> str:
-    """Readable, and different for different code. What is measured of a run goes through the methods of these two."""
+    """A readable name, different for different code. Measurements use the methods of `Table` and `Run`."""
     word = re.sub(r"[^\w.]", "", getattr(function, "__qualname__", "")).removeprefix(".")
     return f"{word or 'reading'}-{fingerprint(function, Table, Run.__init__, Run.trace)[:20]}"
 

@@ -1,8 +1,8 @@
-"""Seeds for the points of a study, round by round, each point for itself.
+"""Batches of seeds for the points of a study, decided separately for each point.
 
-A point's next round is decided once all runs of its last one are in the ledger, whatever other points are at, so that workers
-are not kept waiting for the slowest run of all. The decision looks at the results of that point's seeds and at nothing else; who
-was done first decides in which order runs are done, and never which.
+The next batch of a point is decided when all runs of its previous one are in the ledger, whatever the state of other points, so
+that workers do not wait for the slowest run. The decision depends only on the results of that point's seeds; the order in which
+runs finish affects the order of execution, but not which runs are executed.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ __all__ = ["Rounds"]
 
 
 class Rounds:
-    """The runs of a study that has a width to reach, or has none. `work` is what is done at each point."""
+    """The runs of a study, with or without a target width. `work` is the work of each point."""
 
     def __init__(self, ledger: Ledger, work: dict[int, Simulated], asked: Until | None, most: int) -> None:
         self._ledger, self._work, self._asked, self._most = ledger, work, asked, most
-        # Content hashes that each point waits for, and the points that wait for a content hash: several may ask for the same run.
+        # Content hashes that each point waits for, and the points that wait for each content hash; points may share a run.
         self._open: dict[int, set[str]] = {}
         self._waiting: dict[str, list[int]] = {}
 
     def first(self) -> Iterator[Task]:
-        """What is left of the plan, and of points whose round was finished before: their next one."""
+        """The remaining runs of the plan, and the next batches of points whose batch was finished in an earlier session."""
         due = self._ledger.todo()
         if self._asked is not None:
             undone = {run.content_hash for run in due}
@@ -42,7 +42,7 @@ class Rounds:
             yield from self._next(point)
 
     def after(self, results: Iterable[Result]) -> Iterator[Task]:
-        """The next rounds of the points that had waited for these results last."""
+        """The next batches of the points for which these results were the last ones."""
         for result in results:
             for point in self._waiting.pop(result.content_hash, ()):
                 self._open[point].discard(result.content_hash)
@@ -50,7 +50,7 @@ class Rounds:
                     yield from self._next(point)
 
     def _next(self, point: int) -> Iterator[Task]:
-        """Rounds of a point until there is something to run, or enough. A point with a failed run gets no more."""
+        """Batches of a point until there is a run to execute or the point is finished. A failed run ends its point."""
         while not self._open[point]:
             known = self._ledger.of(point)
             if any(state != "done" for _, _, state in known):

@@ -1,8 +1,7 @@
-"""Hands runs to a crew, and what comes back to the ledger.
+"""Submits runs to the executors, and writes their results to the ledger.
 
-Only this thread touches the ledger and the traces. Workers are kept busy first; what they finished is then committed together,
-so that many short runs share the price of one commit. A worker that dies takes nothing with it but the runs it had: they are
-done again.
+Only this thread accesses the ledger and the traces. It keeps the workers busy first and then commits finished results together,
+so that many short runs share the cost of a commit. If a worker dies, only its current runs are lost, and they are repeated.
 """
 
 from __future__ import annotations
@@ -26,32 +25,32 @@ from tailback.errors import StudyError
 
 __all__ = ["Progress", "RunFailed", "Runner", "keep_traces"]
 
-# Results wait at most this long for others to be committed with, or twice as long as the last commit took: disks differ a
-# hundredfold.
+# Maximum time that results wait to be committed with others, unless twice the duration of the last commit is longer: the speed
+# of disks differs by a factor of a hundred.
 _COMMIT_S = 0.2
 
-# Workers are handed so much work ahead, and twice what a commit takes, so that they do not wait while results are written.
+# Work in seconds that is queued at the workers, in addition to twice the duration of a commit, so that they do not run idle.
 _AHEAD_S = 0.2
 _AHEAD_RUNS = 500
 
-# While they have enough for twice as long, this thread rests before it looks for more that have ended: each time it wakes it
-# takes Python's lock from those that work.
+# If the workers have enough work for twice this time, this thread sleeps before it collects more results: each wake-up takes the
+# GIL from the workers.
 _REST_S = 0.02
 
-# A run that is alone with a worker when that dies, so often, is the one that kills it.
+# A run fails if its worker dies this many times while no other run is in progress.
 _DEATHS = 2
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a study is.
+    """Progress of a study.
 
     Attributes
     ----------
     done, failed : int
-        Runs that are finished and kept.
+        Number of runs that finished or failed.
     total : int
-        Runs that are planned; grows where seeds are added until a width is reached.
+        Number of planned runs; grows if seeds are added to reach a width.
     """
 
     done: int
@@ -60,7 +59,7 @@ class Progress:
 
 
 class RunFailed(StudyError):
-    """A run failed, and the others were not to go on."""
+    """A run failed, and `fail_fast` was set."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(f"a run failed, and the study stopped: {result.error}")
@@ -68,7 +67,7 @@ class RunFailed(StudyError):
 
 
 class Runner:
-    """One working session of a study."""
+    """One work session of a study."""
 
     def __init__(
         self, ledger: Ledger, traces: Path, crew: Crew, *, fail_fast: bool, tell: Callable[[Progress], object] | None
@@ -82,18 +81,18 @@ class Runner:
         self._committed = time.monotonic()
         self._commit_took_s = 0.0
         self._told_running = 0
-        # Runs that dead workers had: they are done one at a time, and their workers' deaths counted from then on.
+        # Runs of dead workers are repeated one at a time, and the deaths of their workers are counted from then on.
         self._suspects: deque[Task] = deque()
         self._deaths: dict[str, int] = {}
         self._mean_s = 0.0
-        # Runs of the plan that a task stands for.
+        # Number of runs of the plan that share a task.
         self._runs: dict[str, int] = {}
         self._progress = Progress(0, 0, 0)
 
     def run(self, tasks: Iterable[Task], more: Callable[[Sequence[Result]], Iterable[Task]] | None = None) -> None:
-        """Do this work; every task has its result in the ledger afterwards.
+        """Execute tasks; every task has its result in the ledger afterwards.
 
-        `more` is told of results once they are in the ledger, and has further tasks if they call for some.
+        `more` receives the results that are in the ledger, and returns additional tasks.
         """
         self._add(tasks)
         try:
@@ -110,11 +109,11 @@ class Runner:
                 future.cancel()
             raise
         if more is not None:
-            # A run that another point asked for meanwhile was counted once.
+            # Corrects the count of runs that several points share.
             self._recount()
 
     def rescue(self) -> None:
-        """After an interruption: keep what came back before it, and tell nobody."""
+        """Store the results that arrived before an interruption, without reporting progress."""
         self._tell, self._fail_fast = None, False
         while not self._ended.empty():
             future = self._ended.get()
@@ -124,7 +123,7 @@ class Runner:
         self._commit()
 
     def _add(self, tasks: Iterable[Task], *, first: bool = False) -> None:
-        """With `first` before all that waits: what follows from results may be followed by more."""
+        """Queue tasks; `first` puts them before the others, because their results may require further tasks."""
         added = list(tasks)
         if first:
             self._waiting.extendleft(reversed(added))
@@ -145,7 +144,7 @@ class Runner:
             try:
                 future = self._crew.submit(task)
             except BrokenExecutor:
-                # The pool broke before anything told; what is under way comes back first.
+                # The pool broke before a future reported it; runs in progress are collected first.
                 if self._flying:
                     return
                 self._crew.renew()
@@ -156,7 +155,7 @@ class Runner:
             room -= 1
 
     def _room(self) -> int:
-        """How many runs may be under way: enough to keep all workers busy while results are written, and no more."""
+        """Maximum number of submitted runs: enough to keep all workers busy during a commit."""
         if self._suspects or self._deaths:
             return 1
         ahead_s = _AHEAD_S and _AHEAD_S + 2 * self._commit_took_s
@@ -164,20 +163,20 @@ class Runner:
         return self._crew.workers * (1 + min(_AHEAD_RUNS, ahead)) + 1
 
     def _spare_s(self) -> float:
-        """For how long all workers have something to do, whoever of them is done first."""
+        """Minimum time for which all workers have work."""
         spare = len(self._flying) - 2 * self._crew.workers
         return spare * self._mean_s / self._crew.workers
 
     def _patience(self) -> float | None:
-        """How long to wait for a run: for ever if nothing waits to be committed."""
+        """Maximum time to wait for a run; unlimited if nothing waits to be committed."""
         return max(0.0, self._due() - time.monotonic()) if self._results else None
 
     def _due(self) -> float:
-        """When to commit."""
+        """Time of the next commit."""
         return self._committed + (_COMMIT_S and max(_COMMIT_S, 2 * self._commit_took_s))
 
     def _take(self, patience: float | None) -> None:
-        """Wait for a run to end, and take all that have."""
+        """Wait for a run to end, and collect all that have ended."""
         try:
             self._ended_one(self._ended.get(timeout=patience))
             if self._spare_s() > 2 * _REST_S:
@@ -194,14 +193,14 @@ class Runner:
         except (BrokenExecutor, CancelledError):
             self._died(task)
         except Exception as error:
-            # Not the run's own failure, which comes back as a result, but a run that did not come back.
+            # Failures of a run are returned as results; this is a failure to return a result.
             self._kept(Measured(Result(task.content_hash, f"{type(error).__name__}: {error}")))
         else:
             self._kept(measured)
             self._deaths.pop(task.content_hash, None)
 
     def _died(self, task: Task) -> None:
-        """Whose fault it was is not known while others were under way; so each that was is done again, alone."""
+        """Repeat the runs of dead workers one at a time, because it is unknown which of them killed the worker."""
         if task.content_hash in self._deaths:
             self._deaths[task.content_hash] += 1
         else:
@@ -222,7 +221,7 @@ class Runner:
         self._results.append(result)
 
     def _commit(self) -> list[Result]:
-        """Write what has come back since the last commit, and say what that was."""
+        """Commit the results since the last commit, and return them."""
         results, self._results = self._results, []
         running = sum(self._runs[task.content_hash] for task in self._flying.values())
         if results or running != self._told_running:
@@ -247,7 +246,7 @@ class Runner:
 
 
 def keep_traces(folder: Path, content_hash: str, traces: dict[str, Table]) -> None:
-    """Write the traces of a run, complete and on the disk before its result is."""
+    """Write the traces of a run, durably, before its result is committed."""
     target, partial = folder / content_hash, folder / f".{content_hash}.partial"
     for left_behind in (target, partial):
         shutil.rmtree(left_behind, ignore_errors=True)

@@ -1,14 +1,14 @@
-"""Seeds until a mean is known well enough.
+"""Stopping rule: add seeds until the confidence interval of a mean is narrow enough.
 
 Method: the sequential procedure for a relative error of Law, Simulation Modeling and Analysis (5th ed., 2015), section 9.4.1.
-With n seeds, mean m and half width h of the interval of Student's t, stop once h / |m| <= w / (1 + w), where w is the relative
-width asked for: the error of the estimate then is at most w of the true mean in about as many cases as the interval's
-confidence says. The interval is asymptotically valid (Chow and Robbins, Annals of Mathematical Statistics 36(2), 1965); Law
-advises n >= 10 and w <= 0.15.
+With n seeds, mean m and half width h of the interval by Student's t, stop when h / |m| <= w / (1 + w), where w is the requested
+relative width. The error of the estimate is then at most w of the true mean with about the confidence of the interval. The
+interval is asymptotically valid (Chow and Robbins, Annals of Mathematical Statistics 36(2), 1965); Law recommends n >= 10 and
+w <= 0.15.
 
-Differs: seeds are added in rounds, at most twice as many and as many as the interval so far asks for, instead of one at a time,
-so that workers have something to do; `rounds` says when. Each decision looks at seeds 1 to n of its point and at nothing else, so
-that a study that was interrupted takes the same decisions as one that was not.
+Differs: seeds are added in batches instead of one at a time, to keep workers busy. A batch at most doubles the number of seeds,
+and is not larger than the current interval requires; see `rounds`. Each decision depends only on seeds 1 to n of its point, so an
+interrupted study makes the same decisions as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = ["Until", "until"]
 
 @dataclass(frozen=True)
 class Until:
-    """A quantity, and how well its mean is to be known.
+    """A quantity and the target width of its interval.
 
     Attributes
     ----------
     quantity : str
-        As `Quantity` has it.
+        Name of a `Quantity`.
     width : float
         Half width of the 95 % interval, as a share of the mean.
     """
@@ -41,16 +41,16 @@ class Until:
     width: float
 
     def reached(self, values: Sequence[float]) -> bool:
-        """Whether the mean of these values is known well enough."""
+        """Whether the interval of the mean is narrow enough."""
         return self.share(values) <= self._goal
 
     def needed(self, values: Sequence[float]) -> int | None:
-        """About how many seeds would do, if more have the mean and the deviation of these; None if no number helps."""
+        """Estimated number of seeds for the target, given the mean and the deviation of these values; None if impossible."""
         share = self.share(values)
         return math.ceil(len(values) * (share / self._goal) ** 2) if math.isfinite(share) else None
 
     def seeds(self, values: Sequence[float], most: int) -> int:
-        """How many seeds there should be: as many as there are if that is enough, or no number helps."""
+        """The next number of seeds; the current number if that is enough or the target is impossible."""
         known = len(values)
         share = self.share(values)
         if share <= self._goal or math.isnan(share) or known >= most:
@@ -63,7 +63,7 @@ class Until:
         return self.width / (1 + self.width)
 
     def share(self, values: Sequence[float]) -> float:
-        """Half width over mean; NaN where a run has no such number, or there are fewer than two."""
+        """Half width divided by mean; NaN if a value is missing or there are fewer than two values."""
         if len(values) < 2 or any(math.isnan(value) for value in values):
             return math.nan
         interval = Interval.of(values)
@@ -71,17 +71,17 @@ class Until:
 
 
 def until(text: str) -> Until:
-    """What a text such as ``goodput:2%`` asks for.
+    """Parse a text such as ``goodput:2%``.
 
     Raises
     ------
     ParameterError
-        Shows the text, and what would fit.
+        The text is not valid; the message shows the text and the expected form.
     """
     match = re.fullmatch(r"\s*([\w*.-]+)\s*:\s*(\d+(?:\.\d+)?)\s*%\s*", text) if isinstance(text, str) else None
-    expected = "expected QUANTITY:WIDTH% such as `goodput:2%` or `queues.bottleneck.utilisation:1%`"
+    expected = "expected QUANTITY:WIDTH%, for example `goodput:2%` or `queues.bottleneck.utilisation:1%`"
     if match is None:
-        raise ParameterError(f"`{text}` is not a goal; {expected}")
+        raise ParameterError(f"`{text}` is not a target width; {expected}")
     asked = Until(quantity_of(match[1]).name, float(match[2]) / 100)
     if not 0 < asked.width < 1:
         raise ParameterError(f"a width of {match[2]} %; expected more than 0 % and less than 100 %")

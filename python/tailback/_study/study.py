@@ -1,4 +1,4 @@
-"""A study: a sweep that lives in a directory, outlives its process, and is read as tables."""
+"""A study: a sweep that is stored in a directory, can be resumed by another process, and is read as tables."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["Missed", "Removed", "Study"]
 
 @dataclass(frozen=True)
 class Removed:
-    """What `Study.gc` removed: results that the plan no longer asks for, traces without a result, and their bytes."""
+    """Files removed by `Study.gc`: results that the plan does not need, traces without a result, and their total size."""
 
     results: int
     traces: int
@@ -48,18 +48,18 @@ class Removed:
 
 @dataclass(frozen=True)
 class Missed:
-    """A point whose mean is not known as well as was asked.
+    """A point whose interval is wider than the target.
 
     Attributes
     ----------
     point : int
     labels : dict
     seeds : int
-        That are done.
+        Number of finished seeds.
     width : float
-        Half width of the 95 % interval over the mean; infinite for a mean of 0, NaN where a run has no such number.
+        Half width of the 95 % interval divided by the mean; infinite for a mean of 0, NaN if a value is missing.
     needed : int or None
-        About how many seeds would do; None if no number helps.
+        Estimated number of seeds for the target; None if impossible.
     """
 
     point: int
@@ -75,12 +75,12 @@ class Study:
     Parameters
     ----------
     directory : path
-        Where `sweep` or ``tailback sweep --out`` made it.
+        Directory that `sweep` or ``tailback sweep --out`` created.
 
     Raises
     ------
     StudyError
-        There is none, or its ledger is damaged, foreign, or of a newer Tailback.
+        There is no study, or its ledger is damaged, not a ledger, or of a newer version of Tailback.
 
     Examples
     --------
@@ -100,30 +100,30 @@ class Study:
 
     @property
     def counts(self) -> Counts:
-        """Runs that are planned, running, done and failed."""
+        """Number of planned, running, finished and failed runs."""
         with self._ledger() as ledger:
             return ledger.counts(working=self.working)
 
     @property
     def working(self) -> bool:
-        """Whether a process works on it now."""
+        """Whether a process is working on the study."""
         return held(self.directory / LOCK)
 
     @property
     def owner(self) -> dict[str, Any] | None:
-        """``process`` and ``host`` of who works on it now."""
+        """``process`` and ``host`` of the process that is working on the study; else None."""
         with self._ledger() as ledger:
             return ledger.owner if self.working else None
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What was asked for: scenario, columns, seeds, the width if one was asked for, and the version."""
+        """The plan: scenario, columns, seeds, the target width if any, and the version of Tailback."""
         with self._ledger() as ledger:
             return ledger.plan
 
     @property
     def runs(self) -> Table:
-        """One row per run: its point, seed and labels, its state, and what became of it."""
+        """One row per run: point, seed and labels, state, error, number of events, simulated time and content hash."""
         with self._ledger() as ledger:
             rows = ledger.runs()
             columns = [
@@ -138,21 +138,21 @@ class Study:
 
     @property
     def flows(self) -> Table:
-        """`Run.flows` of all runs that are done, preceded by point, seed and labels."""
+        """`Run.flows` of all finished runs, preceded by point, seed and labels."""
         return self.table("flows")
 
     @property
     def queues(self) -> Table:
-        """`Run.queues` of all runs that are done, preceded by point, seed and labels."""
+        """`Run.queues` of all finished runs, preceded by point, seed and labels."""
         return self.table("queues")
 
     @property
     def groups(self) -> Table:
-        """`Run.groups` of all runs that are done, preceded by point, seed and labels."""
+        """`Run.groups` of all finished runs, preceded by point, seed and labels."""
         return self.table("groups")
 
     def table(self, name: str) -> Table:
-        """``flows``, ``queues``, ``groups`` or ``classes`` of all runs that are done.
+        """A table of all finished runs: ``flows``, ``queues``, ``groups`` or ``classes``.
 
         Raises
         ------
@@ -178,24 +178,24 @@ class Study:
         return {"runs": self.runs, **{name: self.table(name) for name in names}}
 
     def means(self, quantity: str = "goodput", *, interval: Literal["t", "bootstrap"] = "t", seed: int = 1) -> Table:
-        """A quantity at every point: seeds, mean, and ``low`` and ``high``, the ends of its 95 % interval.
+        """The mean of a quantity at every point, with the number of seeds and the ends ``low`` and ``high`` of its 95 % interval.
 
-        They are unknown (NaN) with one seed, and where nothing is random, so that every seed gives the same.
+        The ends are NaN with one seed, and for a deterministic scenario, in which all seeds give the same result.
 
         Parameters
         ----------
         quantity : str
             ``goodput`` of all groups together (bit/s), or ``TABLE.NAME.COLUMN`` such as ``queues.bottleneck.utilisation``; ``*``
-            for NAME is the mean of all rows.
+            as NAME takes the mean of all rows.
         interval : "t" or "bootstrap"
-            Of Student's t, for means that are about normal, or by `tailback.statistics.bootstrap` (BCa), for skewed ones.
+            Student's t, for approximately normal means, or `tailback.statistics.bootstrap` (BCa), for skewed ones.
         seed : int
-            Of the bootstrap's draws, >= 0.
+            Seed of the bootstrap, >= 0.
 
         Raises
         ------
         ParameterError, UnknownName
-            No such quantity or interval.
+            There is no such quantity or interval.
         """
         if interval not in ("t", "bootstrap"):
             raise ParameterError(f"`interval` is {interval!r}; expected `t` or `bootstrap`")
@@ -211,7 +211,7 @@ class Study:
 
     @property
     def missed(self) -> list[Missed]:
-        """Points whose mean is not known as well as `until` asked for; none if nothing was asked."""
+        """Points whose interval is wider than the `until` target; empty without a target."""
         with self._ledger() as ledger:
             until = ledger.plan.get("until")
             if until is None:
@@ -228,15 +228,15 @@ class Study:
             ]
 
     def difference(self, axis: str, left: Any, right: Any, quantity: str = "goodput") -> Table:
-        """How much more a quantity is with the label `right` of an axis than with `left`, for each combination of the others.
+        """The difference of a quantity between two labels of an axis, `right` minus `left`, for each combination of the others.
 
-        The mean of the differences seed by seed, and its 95 % interval: paired on common random numbers. The difference is
+        The result is the mean of the differences by seed with its 95 % interval, paired on common random numbers. A difference is
         significant if the interval does not contain zero.
 
         Raises
         ------
         ParameterError, UnknownName
-            No such quantity, axis or label.
+            There is no such quantity, axis or label.
 
         Examples
         --------
@@ -261,37 +261,36 @@ class Study:
         seed: int | None = None,
         log: quantity_plot.Log = "",
     ) -> Figure:
-        """A quantity along the axes of the study, or traces; needs matplotlib. ``savefig`` of what is returned writes PDF or SVG.
+        """Plot a quantity along the axes of the study, or traces; requires matplotlib. ``savefig`` writes PDF or SVG.
 
         Parameters
         ----------
         quantity : str, optional
-            As in `means`; by default ``goodput``. For ``traces`` a kind of trace or several, such as ``("cwnd", "queue")``; by
+            As in `means`; by default ``goodput``. For ``traces`` one or several kinds of trace, such as ``("cwnd", "queue")``; by
             default all that were recorded.
         kind : "line", "ecdf", "heat" or "traces"
-            The mean over seeds along one axis, with its 95 % band of Student's t; the share of rows of all runs at or below a
-            value (of runs, for ``goodput``), where rows without a number, such as unfinished flows, count as never reaching it;
-            the mean over two axes as colours; or traces of runs over time, side by side on common scales.
+            ``line``: the mean over seeds along one axis, with a 95 % band by Student's t. ``ecdf``: the share of rows of all runs
+            (of runs, for ``goodput``) at or below a value; rows without a number, such as unfinished flows, never reach it.
+            ``heat``: the mean over two axes as colours. ``traces``: traces of runs over time, in columns with common scales.
         over : str or pair of str, optional
-            The axis along x, for ``heat`` the axes along x and y; by default those that are left. None for the others.
+            The axis along x, for ``heat`` the axes along x and y; by default the unused ones. None for other kinds.
         by : str, optional
-            The axis that has a line for each of its labels, at most eight; for ``traces`` a column, at most four. None for
-            ``heat``.
+            The axis with one line per label, at most eight; for ``traces`` one column per label, at most four. None for ``heat``.
         where : mapping, optional
-            Axis to the one label that is shown. Every axis that varies needs a place.
+            Maps axes to the selected label. Every axis that varies must be used.
         seed : int, optional
-            For ``traces``: which run; by default the first seed of the plan.
+            For ``traces``: seed of the run; by default the first seed of the plan.
         log : "x", "y" or "xy"
-            Which scales are logarithmic; none by default. For ``line`` the axis `over`, of numbers, and the quantity; for
-            ``ecdf`` the values along x. A number that is not above 0 is an error; of a band that reaches there the title says so.
+            Logarithmic scales; none by default. For ``line`` the axis `over`, which must be numeric, and the quantity; for
+            ``ecdf`` the values along x. Values that are not above 0 are an error; a band that reaches 0 is noted in the title.
 
         Raises
         ------
         MissingExtra
-            If matplotlib is not installed.
+            matplotlib is not installed.
         ParameterError, UnknownName
-            No such quantity, kind, axis, label, trace or seed; an axis has no place, or two; no run is finished; or a number has
-            no place on a logarithmic scale.
+            There is no such quantity, kind, axis, label, trace or seed; an axis is not used, or used twice; no run is finished;
+            or a value cannot be shown on a logarithmic scale.
 
         Examples
         --------
@@ -306,7 +305,7 @@ class Study:
         if kind == "traces":
             return self._plot_traces(quantity, over, by, where, seed, log)
         if not isinstance(quantity, str | None) or seed is not None:
-            raise ParameterError("several quantities, and a seed, are for kind `traces`; expected one quantity")
+            raise ParameterError("several quantities, and a seed, are only valid for kind `traces`; expected one quantity")
         measured = quantity_of(quantity or "goodput")
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
@@ -343,12 +342,12 @@ class Study:
         return trace_plot.figure(columns, ", ".join([*provenance_of, f"seed {chosen}"]))
 
     def trace(self, kind: str, point: int, seed: int) -> Table:
-        """A trace of one run, as `Run.trace` has it.
+        """A trace of one run, like `Run.trace`.
 
         Raises
         ------
         UnknownName
-            The run recorded no such trace, or is not done.
+            The run has no such trace, or is not finished.
         """
         found = {(trace["point"], trace["seed"]): trace["file"] for trace in self.traces(kind)}
         if (point, seed) not in found:
@@ -357,12 +356,12 @@ class Study:
         return Table(_core.Table.read_parquet(kind, found[point, seed]))
 
     def traces(self, kind: str) -> list[dict[str, Any]]:
-        """The traces of a kind: point, seed, labels, and the Parquet ``file`` of each run that recorded it.
+        """All traces of a kind: point, seed, labels, and the Parquet ``file`` of each run that recorded it.
 
         Raises
         ------
         UnknownName
-            No run has a trace of that kind.
+            No run has a trace of this kind.
         """
         with self._ledger() as ledger:
             labels = {point: labels for point, labels, _ in ledger.points()}
@@ -377,12 +376,12 @@ class Study:
         ]
 
     def provenance(self, point: int, seed: int) -> dict[str, Any]:
-        """The full scenario, seed, version, content hash and user code of one run that is done.
+        """The complete scenario, seed, version, content hash and user code of a finished run.
 
         Raises
         ------
         UnknownName
-            There is no such run, or it is not done.
+            There is no such run, or it is not finished.
         """
         with self._ledger() as ledger:
             done = {(row.point, row.seed): row for row in ledger.runs() if row.state == "done"}
@@ -412,29 +411,29 @@ class Study:
         refresh: bool = False,
         progress: Callable[[Progress], object] | None = None,
     ) -> Study:
-        """Do what is left; runs that are done stay.
+        """Execute the remaining runs; finished runs are kept.
 
         Parameters
         ----------
         executor, workers, fail_fast, progress
             As in `sweep`.
         retry_failed : bool
-            Repeat failed runs, too.
+            Repeat failed runs.
         refresh : bool
-            If the core or user code has changed since: repeat all runs with this version. Without it such a study is refused,
+            If the core or user code has changed, repeat all runs with the new version. Without it such a study raises an error,
             because its runs would not be comparable.
 
         Raises
         ------
         StudyError
-            Another process works on it, the core or user code has changed, or the disk is full. What was finished is kept.
+            Another process works on the study, the core or user code has changed, or the disk is full. Finished runs are stored.
         ScenarioError
             A scenario names user code that is not registered.
         StudyInterrupted
-            Ctrl-C. What was finished is kept.
+            Ctrl-C. Finished runs are stored.
         """
         if command := self.plan.get("command"):
-            raise StudyError(f"`{self.directory}` keeps the runs of `{command}`: that command resumes them")
+            raise StudyError(f"`{self.directory}` stores the runs of `{command}`: resume them with that command")
         again = f"`tailback study resume {self.directory}`"
         with self._ledger() as ledger:
             code = _code(ledger)
@@ -449,17 +448,17 @@ class Study:
                 self._work(ledger, runner, tuple(place(kind, name) for kind, name in code))
         except KeyboardInterrupt:
             counts = self.counts
-            text = f"interrupted; {counts.done + counts.failed} of {counts.total} runs are kept"
-            raise StudyInterrupted(f"{text}; {again} does the rest") from None
+            text = f"interrupted; {counts.done + counts.failed} of {counts.total} runs are stored"
+            raise StudyInterrupted(f"{text}; {again} runs the rest") from None
         return self
 
     def export(
         self, directory: str | os.PathLike[str], *, format: Literal["parquet", "csv", "json"] = "parquet", traces: bool = False
     ) -> None:
-        """Write all tables, and the plan, to a new directory: all of it or nothing.
+        """Write all tables and the plan to a new directory, atomically.
 
-        The bytes depend on the plan and the version alone: not on who did the runs, in which order, how often it was
-        interrupted, or when. Traces are copied if asked for; they are Parquet in every format.
+        The bytes depend only on the plan and the version, not on the executor, the order of the runs, interruptions, or the time.
+        Traces are copied if requested; they are Parquet in every format.
 
         Raises
         ------
@@ -476,20 +475,20 @@ class Study:
         exporting.write(Path(directory), self.tables, self.plan, format, files)
 
     def compare(self, other: Study) -> Comparison:
-        """Where the results of two studies differ: runs that only one of them has, and values that are not the same.
+        """Compare the results of two studies: runs that only one of them has, and different values.
 
-        Runs are the same if their labels and seeds are.
+        Runs correspond if their labels and seeds are equal.
         """
         with self._ledger() as ours, other._ledger() as theirs:
             return comparison.compare(ours, theirs, self.directory / TRACES, other.directory / TRACES)
 
     def gc(self) -> Removed:
-        """Remove what nothing refers to: results of an earlier plan or core, and traces of interrupted runs.
+        """Remove unused files: results of an earlier plan or core, and traces of interrupted runs.
 
         Raises
         ------
         StudyError
-            A process works on it.
+            A process is working on the study.
         """
         with Lock(self.directory / LOCK), writing(self.directory, "the same"), self._ledger() as ledger:
             results = ledger.sweep_out()
@@ -502,7 +501,7 @@ class Study:
         return Removed(results, len(stale), freed)
 
     def _work(self, ledger: Ledger, runner: Runner, code: tuple[Place, ...]) -> None:
-        """All runs of the plan, and more seeds until the width is reached."""
+        """Execute all runs of the plan, and more seeds until the target width is reached."""
         until = ledger.plan.get("until")
         asked = None if until is None else Until(until["quantity"], until["width"])
         work = {point: Simulated(text, code) for point, _, text in ledger.points()}
@@ -510,7 +509,7 @@ class Study:
         runner.run(rounds.first(), None if asked is None else rounds.after)
 
     def _renew_hashes(self, ledger: Ledger, *, refresh: bool) -> None:
-        """Refuse, or take up, a core that is not the one that the plan was made with."""
+        """Check that the plan was made with the current core and user code, or adopt them with `refresh`."""
         texts = {point: text for point, _, text in ledger.points()}
         seeds: dict[int, dict[int, str]] = {}
         for row in ledger.runs():
@@ -522,7 +521,7 @@ class Study:
         if stale and not refresh:
             raise StudyError(
                 f"`{self.directory}` was planned with another core (Tailback {ledger.plan['version']}), or with user code that "
-                "has changed since: its runs could not be compared with new ones. Begin a new study, or repeat all runs with "
+                "has changed, so its runs are not comparable with new ones. Start a new study, or repeat all runs with "
                 "`tailback study resume --refresh`"
             )
         ledger.rehash(stale)
@@ -539,13 +538,13 @@ class Study:
 
 
 def _code(ledger: Ledger) -> list[tuple[str, str]]:
-    """Kind and name of all user code that the plan names."""
+    """Kind and name of all user code in the plan."""
     texts = (text for *_, text in ledger.points() if '"user:' in text)
     return sorted({(kind, name) for text in texts for kind, name, _ in _core.named_user_code(text, "", "json")})
 
 
 def _samples(ledger: Ledger, quantity: str) -> Iterator[means.Sample]:
-    """Labels, seed and value of every run that is done."""
+    """Labels, seed and value of every finished run."""
     measured = quantity_of(quantity)
     labels = {point: labels for point, labels, _ in ledger.points()}
     for point, seed, packed in ledger.tables(measured.table):
@@ -554,7 +553,7 @@ def _samples(ledger: Ledger, quantity: str) -> Iterator[means.Sample]:
 
 
 def _labels(ledger: Ledger, runs: list[tuple[int, int]]) -> list[Column]:
-    """Point, seed and labels of some runs, one value a run."""
+    """Columns with point, seed and labels of some runs."""
     labels = {point: labels for point, labels, _ in ledger.points()}
     return [
         column("point", [point for point, _ in runs]),

@@ -1,4 +1,4 @@
-"""What starts a study: a grid of runs, everything about it checked before anything is run."""
+"""Start a study: a grid of runs, completely validated before anything is run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tailback.errors import ParameterError
 
 __all__ = ["planned", "sweep"]
 
-# With `until`: how many seeds a point has first, and at most. Law advises at least ten.
+# With `until`: initial and maximum number of seeds per point. Law recommends at least ten.
 _FIRST_SEEDS = 10
 _MOST_SEEDS = 1000
 
@@ -44,54 +44,54 @@ def sweep(
     extend: bool = False,
     progress: Callable[[Progress], object] | None = None,
 ) -> Study:
-    """Run a scenario at every point of a grid with every seed, and keep the results in a study.
+    """Run a scenario at every point of a grid with every seed, and store the results in a study.
 
     Parameters
     ----------
     scenario : Scenario or mapping
-        What all points share.
+        The base scenario of all points.
     vary : mapping, optional
-        Path of a field to the values that it takes: a list, a ``range`` or a `Span`; ``*`` stands for every name
-        (``flows.*.tcp.preset``). A tuple of paths to a list of tuples varies these in step. A name to a mapping has named
-        variants: label to changes, which are path to value. Different keys are crossed.
+        Maps paths to values: a list, a ``range`` or a `Span`; ``*`` in a path matches every name (``flows.*.tcp.preset``). A
+        tuple of paths with a list of tuples varies them together. A name with a mapping defines named variants: label to changes,
+        which map paths to values. The grid is the product of all keys.
     seeds : int or iterable of int, optional
-        The number of seeds, counted from 1, or the seeds themselves; by default 1 seed, or 10 with `until`. Every point runs with
-        the same seeds, and so with common random numbers.
+        The number of seeds, from 1, or a list of seeds; by default 1 seed, or 10 with `until`. All points use the same seeds, and
+        thus common random numbers.
     out : path, optional
-        The study's directory: new, or one with this same plan, which then resumes. Without it the study vanishes with the object.
+        Directory of the study: new, or one with the same plan, which is resumed. Without it the study is temporary.
     until : str, optional
         ``QUANTITY:WIDTH%``, such as ``goodput:2%`` or ``queues.bottleneck.utilisation:1%``: add seeds to each point until the
-        half width of the 95 % interval is within that fraction of the mean.
+        half width of the 95 % interval is within this fraction of the mean.
     most_seeds : int
-        With `until`: no more seeds than this.
+        With `until`: maximum number of seeds per point.
     executor : "threads", "processes" or Executor, optional
-        What does the runs: any `concurrent.futures` executor will do, for example that of a Dask client. By default threads, or
-        processes where a scenario names user code in Python, which holds Python's lock. Workers import it, or load its file.
+        Executor of the runs: any `concurrent.futures` executor, for example that of a Dask client. By default threads, or
+        processes if a scenario names user code in Python, which holds the GIL. Workers import user code, or load its file.
     workers : int, optional
         Number of workers; by default one per processor.
     fail_fast : bool
-        Stop at the first run that fails. Otherwise its error is kept, and the others go on.
+        Stop at the first run that fails. Otherwise its error is stored, and the others continue.
     extend : bool
-        Let `out` be a study with another plan: it gets this one, and keeps the results that both ask for.
+        If `out` is a study with another plan, replace its plan and keep the results of runs in both.
     progress : callable, optional
-        Called with a `Progress` whenever runs are finished, and at the start, such as a `tailback.RunsBar`.
+        Called with a `Progress` at the start and whenever runs finish; for example a `tailback.RunsBar`.
 
     Returns
     -------
     Study
-        Its tables have all runs.
+        The study; its tables contain all runs.
 
     Raises
     ------
     ScenarioError
-        Everything that is wrong with the grid: paths that the scenario does not have, values that do not fit, no points at
-        all, or more than a million runs. Nothing was run.
+        The grid is not valid: paths that the scenario does not have, invalid values, no points, or more than a million runs.
+        Lists every problem; nothing was run.
     StudyError
-        `out` is something else, in use, or without room.
+        `out` is not a study, is in use, or out of disk space.
     ParameterError
-        `until`, `workers` or `executor` make no sense, or `until` is asked of a point where nothing is random.
+        `until`, `workers` or `executor` is not valid, or `until` is combined with a deterministic point.
     StudyInterrupted
-        Ctrl-C. What was finished is kept.
+        Ctrl-C. Finished runs are stored.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def planned(
     until: str | None,
     most_seeds: int,
 ) -> tuple[Grid, Until | None]:
-    """The grid that a sweep would run, everything about it checked."""
+    """The validated grid of a sweep."""
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     asked = _goal(until, seeds, most_seeds)
     chosen = grid(described, vary, _FIRST_SEEDS if seeds is None and asked else 1 if seeds is None else seeds)
@@ -131,18 +131,18 @@ def planned(
 
 
 def _goal(text: str | None, seeds: int | Iterable[int] | None, most: int) -> Until | None:
-    """What `until` asks for, if it fits the seeds."""
+    """Parse `until`, and check the number of seeds."""
     if text is None:
         return None
     if seeds is not None and (not isinstance(seeds, int) or isinstance(seeds, bool) or seeds < 2):
-        raise ParameterError(f"`until` begins with a number of seeds, at least 2; given {seeds!r}")
+        raise ParameterError(f"`until` requires an initial number of seeds, at least 2; given {seeds!r}")
     if most < (seeds or _FIRST_SEEDS):
-        raise ParameterError(f"at most {most} seeds, but the first round has {seeds or _FIRST_SEEDS}")
+        raise ParameterError(f"the maximum of {most} seeds is below the initial number, {seeds or _FIRST_SEEDS}")
     return until(text)
 
 
 def _plan(chosen: Grid, asked: Until | None, most: int) -> dict[str, Any]:
-    """What was asked for, as the ledger keeps it."""
+    """The plan in the form of the ledger."""
     return {
         "digest": chosen.digest(),
         "scenario": chosen.scenario.to_dict(),
@@ -154,18 +154,18 @@ def _plan(chosen: Grid, asked: Until | None, most: int) -> dict[str, Any]:
 
 
 def _check_quantity(chosen: Grid, asked: Until) -> None:
-    """Raise an `UnknownName` before anything runs: a run that has not begun has its tables too."""
+    """Raise an `UnknownName` before anything runs; a simulation that has not started has its tables already."""
     measured = quantity_of(asked.quantity)
     tables = dict(chosen.point(0).scenario._simulation(None).results().tables)
     measured.value(unpack(tables[measured.table].packed()))
 
 
 def _check_chance(chosen: Grid) -> None:
-    """Raise where more seeds would tell nothing."""
+    """Raise an error if a point is deterministic, so that more seeds have no effect."""
     for point in chosen.points():
         if not point.scenario.is_random:
             where = chosen.where(point.index)
             raise ParameterError(
-                f"`until` asks for seeds, and nothing is random{' at ' + where if where else ''}: every seed gives the same run; "
-                'expected something drawn, such as start = {uniform = ["0 s", "1 s"]}'
+                f"`until` requires randomness, but nothing is random{' at ' + where if where else ''}: every seed gives the same "
+                'run; expected a random value, for example start = {uniform = ["0 s", "1 s"]}'
             )

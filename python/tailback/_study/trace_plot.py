@@ -1,4 +1,4 @@
-"""Traces of chosen runs of a study over time: a column for each run, a row for each kind of trace, on common scales."""
+"""Traces of selected runs of a study over time: one column per run, one row per kind of trace, with common scales."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ if TYPE_CHECKING:
 
 __all__ = ["figure", "kinds"]
 
-# Runs that fit side by side.
+# Maximum number of columns.
 _COLUMNS = 4
 
 
 def kinds(asked: str | Sequence[str] | None, recorded: Sequence[str]) -> list[str]:
-    """The kinds of trace that are asked for, or all that were recorded and have a picture.
+    """The requested kinds of trace, or all recorded ones that can be plotted.
 
     Raises
     ------
     UnknownName
-        One was not recorded, or none was.
+        A kind was not recorded, or no trace was.
     """
     known = [kind for kind in TRACES if kind in recorded]
     wanted = known if asked is None else [asked] if isinstance(asked, str) else list(asked)
     for kind in wanted or ["cwnd"]:
         if kind not in known:
-            raise UnknownName("trace", kind, known, note="; ask for it in `record.traces` of the scenario")
+            raise UnknownName("trace", kind, known, note="; add it to `record.traces` of the scenario")
     return wanted
 
 
 def figure(columns: dict[str, list[Table]], where: str) -> Figure:
-    """The picture, out of pyplot's hands: under each title the traces of a run, the same kinds in each column."""
+    """Draw the plot, detached from pyplot: the traces of a run under each title, the same kinds in each column."""
     require()
     import matplotlib.pyplot as plt
 
     if len(columns) > _COLUMNS:
-        raise ParameterError(f"{len(columns)} runs side by side; expected at most {_COLUMNS}, choose others with `where`")
+        raise ParameterError(f"there are {len(columns)} columns; expected at most {_COLUMNS}, select labels with `where`")
     rows = len(next(iter(columns.values())))
     with plt.rc_context(STYLE):
         size = (max(5.6, 1.2 + 2.6 * len(columns)), 0.9 + 1.6 * rows)
@@ -52,7 +52,7 @@ def figure(columns: dict[str, list[Table]], where: str) -> Figure:
             panels = list(axes[:, place])
             draw_traces(panels, tables, legend=place == len(columns) - 1)
             for panel in panels if place else ():
-                # What a row shows stands once, at its left.
+                # The title of a row is shown only in its first column.
                 panel.set_title("", loc="left")
             panels[0].set_title(title, loc="right", fontsize=9, color="#333333")
             panels[-1].set_xlabel("time, s")

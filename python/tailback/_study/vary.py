@@ -1,12 +1,12 @@
-"""What varies in a sweep: fields by their path, lists, ranges, named variants, alone, side by side, or crossed.
+"""The axes of a sweep: paths with lists or ranges of values, or named variants; axes are crossed, coupled paths are not.
 
-In Python a mapping; on the command line a text for each axis:
+In Python a mapping; on the command line one text per axis:
 
     links.bottleneck.queue.gap=5,10,15                  a list
     topology.dumbbell.rate=10..50:10 Mbps               10, 20, 30, 40 and 50 Mbps
-    flows.*.tcp.preset=reno,sack                        all flow groups at once
+    flows.*.tcp.preset=reno,sack                        all flow groups together
     policy=old{a.b=1;a.c=2},new{a.b=3;a.c=4}            named variants, each with several changes
-    links.a.rate=1 Mbps,2 Mbps & links.b.rate=3 Mbps,4 Mbps     side by side: two points, not four
+    links.a.rate=1 Mbps,2 Mbps & links.b.rate=3 Mbps,4 Mbps     coupled paths: two points, not four
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ __all__ = ["Axis", "Span", "Vary", "axes", "parse"]
 
 Label = str | int | float
 
-# Columns of the tables of runs and of means.
+# Columns of the tables of runs and of means, which axes cannot be named after.
 _TAKEN = {"point", "state", "error", "events", "simulated_s", "content_hash", "file", "seeds", "mean", "low", "high"}
 
 Vary = Mapping[Any, Any]
-"""Path, or tuple of paths side by side, to values; or a name to named variants."""
+"""Maps a path, or a tuple of coupled paths, to values; or a name to named variants."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One place on an axis: what it is called in each column of the results, and what it changes."""
+    """One value of an axis: its label in each column of the results, and its changes to the scenario."""
 
     labels: dict[str, Label]
     changes: dict[str, Any]
@@ -46,7 +46,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Axis:
-    """One direction of the grid. Its values are not built before they are asked for."""
+    """One axis of the grid. Values are computed on demand."""
 
     columns: tuple[str, ...]
     paths: tuple[str, ...]
@@ -66,7 +66,7 @@ class Axis:
 
     @property
     def text(self) -> str:
-        """As a person reads it, shortened."""
+        """A short description."""
         shown = [", ".join(str(value) for value in self[index].labels.values()) for index in range(min(len(self), 6))]
         rest = [] if len(self) <= 6 else [f"... ({len(self):,} values)"]
         return f"{' & '.join(self.columns)} = {' | '.join(shown + rest)}"
@@ -74,7 +74,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Span(Sequence[Any]):
-    """Evenly spaced values from `first` to at most `last`, with an optional unit; not built before they are asked for.
+    """Evenly spaced values from `first` to at most `last`, with an optional unit; computed on demand.
 
     Examples
     --------
@@ -94,10 +94,10 @@ class Span(Sequence[Any]):
         try:
             first, last, step = (Decimal(str(value)) for value in (self.first, self.last, self.step))
         except InvalidOperation:
-            raise ParameterError(f"a range needs numbers: `{self.first}..{self.last}:{self.step}`") from None
+            raise ParameterError(f"the range `{self.first}..{self.last}:{self.step}` is not numeric") from None
         if not all(number.is_finite() for number in (first, last, step)) or step <= 0 or last < first:
             text = f"`{self.first}..{self.last}:{self.step}`"
-            raise ParameterError(f"a range without values: {text}; expected FIRST..LAST:STEP with STEP > 0 and LAST >= FIRST")
+            raise ParameterError(f"the range {text} has no values; expected FIRST..LAST:STEP with STEP > 0 and LAST >= FIRST")
         object.__setattr__(self, "_start", first)
         object.__setattr__(self, "_step", step)
         try:
@@ -105,7 +105,7 @@ class Span(Sequence[Any]):
         except ArithmeticError:
             size = Decimal("Infinity")
         if size > sys.maxsize:
-            raise ParameterError(f"a range of too many values: `{self.first}..{self.last}:{self.step}`")
+            raise ParameterError(f"the range `{self.first}..{self.last}:{self.step}` has too many values")
         object.__setattr__(self, "_size", int(size))
 
     def __len__(self) -> int:
@@ -127,23 +127,23 @@ class Span(Sequence[Any]):
 
 
 def label(value: Any) -> Label:
-    """What a value is called in the columns of the results."""
+    """The label of a value in the columns of the results."""
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
         return value
     return "none" if value is None else json.dumps(value, separators=(",", ":"))
 
 
 def axes(scenario: Scenario, vary: Any) -> list[Axis]:
-    """The axes of a grid, each path checked; no point is built.
+    """The axes of a grid, with validated paths; points are not built.
 
     Raises
     ------
     ScenarioError
-        Every path that the scenario does not have, with the nearest one; axes without values, values given twice.
+        The scenario does not have a path (the message names the nearest one), an axis has no values, or a value is given twice.
     """
     problems = Problems(scenario)
     if vary is not None and not isinstance(vary, Mapping):
-        problems.add("", "not what varies", given=vary, expected="a mapping such as {'flows.web.count': [1, 10]}")
+        problems.add("", "`vary` is not a mapping", given=vary, expected="a mapping such as {'flows.web.count': [1, 10]}")
         problems.complain()
     paths = Paths(scenario)
     found: list[Axis] = []
@@ -173,7 +173,7 @@ def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | No
     at = " & ".join(columns)
     if isinstance(values, Mapping):
         if len(columns) > 1 or not all(isinstance(word, str) for word in values):
-            problems.add(at, "named variants need one name and words for labels", given=values)
+            problems.add(at, "named variants require one name and words as labels", given=values)
             return None
         named = _named(columns[0], values, paths, problems)
         if len(named) < len(values):
@@ -190,7 +190,7 @@ def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | No
             return None
         axis = Axis(columns, columns, values)
     if not len(axis):
-        problems.add(at, "an empty grid: no values", expected="at least one value")
+        problems.add(at, "the grid is empty: there are no values", expected="at least one value")
         return None
     if not isinstance(axis.values, (range, Span)):
         _distinct(at, axis, problems)
@@ -198,13 +198,13 @@ def _axis(name: Any, values: Any, paths: Paths, problems: Problems) -> Axis | No
 
 
 def _named(name: str, values: Mapping[str, Any], paths: Paths, problems: Problems) -> dict[str, dict[str, Any]]:
-    """Changes by label. A name that is a field gives the label's value to that field."""
+    """Changes by label. If the name is a key of the scenario, the values are values of this key."""
     if "." in name or "[" in name or paths.is_field(name):
         return {word: {name: _plain_or_none(value, name)} for word, value in values.items()}
     named = {}
     for word, changes in values.items():
         if not isinstance(changes, Mapping):
-            expected = "path to value for each change; empty for the scenario as it is"
+            expected = "a mapping of paths to values; empty for the unchanged scenario"
             problems.add(name, f"the variant `{word}` is not a table of changes", given=changes, expected=expected)
         else:
             named[word] = {path: _plain_or_none(value, f"{name}.{word}.{path}") for path, value in changes.items()}
@@ -212,15 +212,15 @@ def _named(name: str, values: Mapping[str, Any], paths: Paths, problems: Problem
 
 
 def _plain_or_none(value: Any, at: str) -> Any:
-    """A value as a scenario has it, or none, which removes a field."""
+    """A value in the form of a scenario, or None, which removes a key."""
     return None if value is None else _plain(value, at)
 
 
 def _together(at: str, columns: tuple[str, ...], values: Sequence[Any], problems: Problems) -> bool:
     for index, together in enumerate(values):
         if isinstance(together, str) or not isinstance(together, Sequence) or len(together) != len(columns):
-            expected = f"{len(columns)} values, one for each path"
-            problems.add(at, f"value {index + 1} does not fit side by side", given=together, expected=expected)
+            expected = f"{len(columns)} values, one per path"
+            problems.add(at, f"value {index + 1} does not match the coupled paths", given=together, expected=expected)
             return False
     return True
 
@@ -246,12 +246,12 @@ def _check(path: Any, paths: Paths, problems: Problems) -> None:
 
 
 def parse(texts: Sequence[str]) -> dict[Any, Any]:
-    """What the texts of the command line mean, as Python has it.
+    """Parse the texts of the command line.
 
     Raises
     ------
     ParameterError
-        A text that cannot be read; shows it, and what would fit.
+        A text is not valid; the message shows the text and the expected form.
 
     Examples
     --------
@@ -275,15 +275,15 @@ def parse(texts: Sequence[str]) -> dict[Any, Any]:
             continue
         sizes = {len(values) for _, values in parts}
         if len(sizes) > 1 or any(isinstance(values, Mapping) for _, values in parts):
-            raise ParameterError(f"`{text}`: fields in step need lists of equal length; given {sorted(sizes)}")
+            raise ParameterError(f"`{text}`: coupled paths require lists of equal length; given {sorted(sizes)}")
         found[key] = _zipped([values for _, values in parts])
     return found
 
 
 def _zipped(columns: list[Sequence[Any]]) -> Sequence[Any]:
-    # A list of tuples is built here: two ranges of 10^9 side by side are refused before.
+    # The list of tuples is built in memory, so its length is limited here.
     if len(columns[0]) > 1_000_000:
-        raise ParameterError(f"a grid of {len(columns[0]):,} points side by side; at most 1,000,000")
+        raise ParameterError(f"coupled paths have {len(columns[0]):,} values; expected at most 1,000,000")
     return list(zip(*columns, strict=True))
 
 
@@ -291,7 +291,7 @@ def _assignment(part: str, text: str) -> tuple[str, Any]:
     name, equals, values = part.partition("=")
     name = name.strip()
     if not equals or not name:
-        raise ParameterError(f"`{text}` is not an axis; expected PATH=VALUE,VALUE,... such as `flows.web.count=1,10`")
+        raise ParameterError(f"`{text}` is not an axis; expected PATH=VALUE,VALUE,..., for example `flows.web.count=1,10`")
     words = [word.strip() for word in _split(values, ",")]
     if words == [""]:
         return name, []
@@ -300,7 +300,7 @@ def _assignment(part: str, text: str) -> tuple[str, Any]:
     variants = [re.fullmatch(r"([\w.-]+)\s*\{(.*)\}", word, re.DOTALL) for word in words]
     if any(variants):
         if not all(variants):
-            raise ParameterError(f"`{text}`: either all or none of the values are variants such as `new{{a.b=1;a.c=2}}`")
+            raise ParameterError(f"`{text}`: either all or none of the values must be variants, for example `new{{a.b=1;a.c=2}}`")
         return name, _variants([(match[1], match[2]) for match in variants if match], text)
     if len(words) == 1 and ".." in words[0] and (span := _span(words[0])) is not None:
         return name, span
@@ -328,17 +328,17 @@ def _span(word: str) -> Span | None:
 
 
 def _value(word: str) -> Any:
-    """A number, a truth value, a list, a table or quoted text as TOML has them; anything else is text."""
+    """A TOML number, boolean, list, table or quoted string; any other text is a string."""
     try:
         value = tomllib.loads(f"value = {word}")["value"]
     except tomllib.TOMLDecodeError:
         return word
-    # Dates are text in a scenario, and so is `inf`.
+    # Dates and `inf` are strings in a scenario.
     return value if isinstance(value, (int, str, list, dict)) or (isinstance(value, float) and abs(value) < 1e308) else word
 
 
 def _split(text: str, mark: str) -> Iterator[str]:
-    """At each mark outside brackets and quotes."""
+    """Split at each mark outside brackets and quotes."""
     depth, quote, begin = 0, "", 0
     for index, letter in enumerate(text):
         if quote:

@@ -1,6 +1,6 @@
-"""One unit of work, wherever it happens: in a thread, in another process, on another machine. It touches no file.
+"""Units of work, executed in a thread, another process or on another machine. They access no files.
 
-Usually that is a run of a scenario of which everything is kept (`Simulated`); `readings` has others.
+Usually a unit is a simulation of which all results are stored (`Simulated`); `readings` has other kinds.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ __all__ = [
     "prepare_process",
 ]
 
-# What every run has, and the ledger keeps; all other tables are traces.
+# Tables outside `COUNTERS` are traces.
 
 Watch = Callable[[float], None]
 
 
 @dataclass(frozen=True)
 class Done:
-    """What a unit of work gave: packed tables for the ledger, and traces as they are; `content_hash` is what it was done of."""
+    """Output of a unit of work: packed tables for the ledger, and traces; `content_hash` identifies the executed run."""
 
     content_hash: str
     tables: dict[str, bytes]
@@ -50,15 +50,15 @@ class Done:
 
 
 class Work(Protocol):
-    """What is done with a seed. It can be pickled, if it is to be done in another process."""
+    """A function of a seed. It must be picklable for execution in another process."""
 
     def __call__(self, seed: int, watch: Watch) -> Done:
-        """Do it; `watch` is called now and then, and whatever it raises ends the work."""
+        """Execute; `watch` is called repeatedly, and an exception that it raises ends the work."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Work that is to be done; `runs` of the plan are this one."""
+    """A unit of work to execute; `runs` is the number of runs of the plan that share it."""
 
     content_hash: str
     seed: int
@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What the ledger keeps of a unit of work; `error` if nothing came of it."""
+    """Stored outcome of a unit of work; `error` is set if it failed."""
 
     content_hash: str
     error: str | None = None
@@ -82,23 +82,23 @@ class Result:
 
 @dataclass(frozen=True)
 class Measured:
-    """What comes back from a worker: the result, and the traces that it names."""
+    """Return value of a worker: the result with its traces."""
 
     result: Result
     traces: dict[str, Table] = field(default_factory=dict)
 
 
 class WorkFailed(Exception):
-    """Raised by work whose failure needs more words than the name of an exception."""
+    """Raised by work whose failure needs its own description instead of the exception's type."""
 
 
 class Stopped(Exception):
-    """The study was interrupted; the run is none."""
+    """The study was interrupted; the run has no result."""
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """A run of a scenario, given as JSON, of which everything is kept; `code` is where a worker finds user code."""
+    """A simulation of a scenario, given as JSON, of which all results are stored; `code` locates user code for workers."""
 
     scenario: str
     code: tuple[Place, ...] = ()
@@ -120,12 +120,12 @@ class Simulated:
 
 @lru_cache(maxsize=256)
 def _described(text: str) -> Scenario:
-    """The scenario of a point, which the runs of many seeds share."""
+    """The scenario of a point, cached for its seeds."""
     return Scenario(json.loads(text))
 
 
 def measure(task: Task, stopping: Callable[[], bool] | None = None) -> Measured:
-    """Do a unit of work. What goes wrong in it is a result too; only an interruption is not."""
+    """Execute a unit of work. Failures are returned as results, except interruptions."""
 
     def watch(_fraction: float) -> None:
         if stopping is not None and stopping():
@@ -141,7 +141,7 @@ def measure(task: Task, stopping: Callable[[], bool] | None = None) -> Measured:
         return Measured(Result(task.content_hash, reason, cpu_s=time.thread_time() - began))
     cpu_s = time.thread_time() - began
     if done.content_hash != task.content_hash:
-        # A worker elsewhere may have another Tailback; its results are not what was asked for.
+        # The worker runs another version of Tailback; its results are not comparable.
         return Measured(Result(task.content_hash, f"OtherVersion: the worker runs different code (Tailback {done.version})"))
     result = Result(
         task.content_hash,
@@ -157,7 +157,7 @@ def measure(task: Task, stopping: Callable[[], bool] | None = None) -> Measured:
 
 
 def prepare_process(stopping: Any) -> None:
-    """In a worker process: Ctrl-C reaches all processes of a terminal, but only the first one decides what it means."""
+    """Initialise a worker process: Ctrl-C reaches all processes of a terminal, but only the main process handles it."""
     import signal
 
     global _stopping
@@ -166,7 +166,7 @@ def prepare_process(stopping: Any) -> None:
 
 
 def measure_in_process(task: Task) -> Measured:
-    """As `measure`, stopped by the event that `prepare_process` was given."""
+    """Like `measure`, stopped by the event given to `prepare_process`."""
     return measure(task, None if _stopping is None else _stopping.is_set)
 
 
