@@ -76,8 +76,8 @@ def test_a_command_that_never_ends_is_ended_and_told(traces: Traces, command: Co
         (["--at", "rihgt:sleep 1"], "did you mean `right`?"),
         (["--serve", "right:sleep 1"], "there are only servers"),
         (["--setting", "tcp_ecn", "--at", "left:true"], "`tcp_ecn` is not a sysctl"),
-        (["--setting", "kernel.hostname=me", "--at", "left:true"], "`kernel.hostname` is no setting of a host's network stack"),
-        (["--setting", "net./../../etc=1", "--at", "left:true"], "is no setting of a host's network stack"),
+        (["--setting", "kernel.hostname=me", "--at", "left:true"], "`kernel.hostname` is not a sysctl of the network stack"),
+        (["--setting", "net./../../etc=1", "--at", "left:true"], "is not a sysctl of the network stack"),
         (["--at", "left:'unbalanced"], "is not a command: no closing quotation"),
         (["--play", "web"], "unknown flow group `web`"),
     ],
@@ -97,7 +97,7 @@ def test_a_scenario_in_cells_is_refused(command: Command) -> None:
 def test_what_ends_within_the_warm_up_says_that_nothing_was_measured(command: Command, file: Path) -> None:
     file.write_text(SCENARIO.replace('duration = "20 s"', 'duration = "20 s"\nwarmup = "10 s"'))
     done = command("emulate", file, "--at", "left:true")
-    assert "it ended within the scenario's warm-up of 10 s: NOTHING WAS MEASURED" in done.stdout
+    assert "the emulation ended within the warm-up of 10 s: NOTHING WAS MEASURED" in done.stdout
     assert done.returncode == 1
 
 
@@ -125,4 +125,4 @@ def test_somebody_who_may_not_open_the_device_is_told_what_helps() -> None:
     if "Permission denied" in done.stderr and "/dev/net/tun" not in done.stderr:
         pytest.skip("another user cannot run this Python, or read this file")
     assert done.returncode == 2
-    assert "/dev/net/tun cannot be opened" in done.stderr or "may not make network namespaces" in done.stderr
+    assert "/dev/net/tun cannot be opened" in done.stderr or "may not create network namespaces" in done.stderr

@@ -58,7 +58,7 @@ def test_a_round_trip_takes_what_the_links_take(traces: Traces, tmp_path: Path) 
 
 
 def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
-    flows = {"from": "left", "to": "right", "count": 2, "rtt": "60 ms", "tcp": {"preset": "sack"}}
+    flows = {"from": "left", "to": "right", "count": 2, "propagation_rtt": "60 ms", "tcp": {"preset": "sack"}}
     given = scenario(flows={"web": flows}, duration="6 s", warmup="3 s")
     run = tb.emulate(given, played=["web"])
     assert run.ended == "duration"
@@ -92,8 +92,8 @@ def test_a_transfer_is_received_whole_and_simulated_flows_go_on_beside_it() -> N
 
 def test_marks_reach_the_kernel_and_it_answers_them() -> None:
     tcp = {"preset": "sack", "ecn": True}
-    flows = {"web": {"from": "left", "to": "right", "rtt": "60 ms", "tcp": tcp}}
-    queue = {"policy": "red", "buffer": "1000 packets", "lower": "10 packets", "upper": "30 packets", "weight": 0.05}
+    flows = {"web": {"from": "left", "to": "right", "propagation_rtt": "60 ms", "tcp": tcp}}
+    queue = {"policy": "red", "buffer": "1000 packets", "min_threshold": "10 packets", "max_threshold": "30 packets", "weight": 0.05}
     given = scenario(flows=flows, duration="6 s").with_({"topology.dumbbell.queue": queue})
     run = tb.emulate(given, played=["web"])
     queues = run.queues.to_dict()
@@ -123,7 +123,7 @@ def test_what_cannot_run_is_refused_and_leaves_nothing(
 
 
 def test_a_setting_that_the_kernel_lacks_is_named() -> None:
-    with pytest.raises(tb.EmulationError, match=r"this kernel has no setting `net\.ipv4\.no_such`"):
+    with pytest.raises(tb.EmulationError, match=r"this kernel has no sysctl `net\.ipv4\.no_such`"):
         tb.emulate(scenario(), [tb.Command("left", "true")], settings={"net.ipv4.no_such": "1"})
 
 
@@ -169,7 +169,7 @@ def test_nothing_is_left_of_an_emulation_that_is_killed(traces: Traces, tmp_path
 
 
 def test_connections_are_measured_and_captured_as_their_hosts_see_them(tmp_path: Path) -> None:
-    flows = {"web": {"from": "left", "to": "right", "rtt": "60 ms", "size": "2 MB", "tcp": {"preset": "sack"}}}
+    flows = {"web": {"from": "left", "to": "right", "propagation_rtt": "60 ms", "size": "2 MB", "tcp": {"preset": "sack"}}}
     file = tmp_path / "seen.pcapng"
     run = tb.emulate(scenario(flows=flows, duration="6 s"), played=["web"], capture=file)
     seen = run.connections.to_dict()

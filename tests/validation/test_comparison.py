@@ -22,10 +22,10 @@ PERIOD = measures.PERIOD
     [
         ([4.0, 4.1, 4.2, 4.3], Verdict.AGREE),
         ([4.08, 4.18, 4.29, 4.39], Verdict.AGREE),
-        ([8.0, 8.2, 8.4, 8.6], Verdict.PART),
-        ([3.0, 5.2, 4.0, 4.9], Verdict.CANNOT_TELL),
+        ([8.0, 8.2, 8.4, 8.6], Verdict.DIFFER),
+        ([3.0, 5.2, 4.0, 4.9], Verdict.INCONCLUSIVE),
         # Beyond the bar on average, and not surely.
-        ([4.2, 4.2, 4.4, 4.5], Verdict.CANNOT_TELL),
+        ([4.2, 4.2, 4.4, 4.5], Verdict.INCONCLUSIVE),
     ],
 )
 def test_the_whole_interval_decides(simulated: list[float], verdict: Verdict) -> None:
@@ -42,13 +42,13 @@ def test_what_varies_alike_on_both_sides_does_not_widen_the_interval() -> None:
 def test_runs_in_which_a_measure_is_not_defined_are_left_out() -> None:
     found = compared(USUAL, PERIOD, [4.0, math.nan, 4.2], [4.0, 4.0, 4.2])
     assert (found.seeds, found.verdict) == (2, Verdict.AGREE)
-    assert compared(USUAL, PERIOD, [4.0, math.nan], [4.0, 4.0]).verdict is Verdict.CANNOT_TELL
+    assert compared(USUAL, PERIOD, [4.0, math.nan], [4.0, 4.0]).verdict is Verdict.INCONCLUSIVE
 
 
 def test_nothing_to_compare_with_is_no_division_by_zero() -> None:
     found = compared(USUAL, measures.TIMEOUTS, [0, 0, 0], [0, 0, 0])
     assert (found.verdict, found.difference.mean) == (Verdict.AGREE, 0)
-    assert compared(USUAL, measures.TIMEOUTS, [0, 0, 0], [3, 3, 3]).verdict is Verdict.PART
+    assert compared(USUAL, measures.TIMEOUTS, [0, 0, 0], [3, 3, 3]).verdict is Verdict.DIFFER
 
 
 # Of transfers in a row, the last ones would come later.
@@ -64,7 +64,7 @@ def test_every_case_can_run_and_its_measures_be_taken(case: tb._validation.cases
 def test_a_sawtooth_is_measured_as_it_is() -> None:
     """Reno that hears of every packet adds one a round trip: from W/2 to W in W/2 of them."""
     case = CASES["Reno, 1 flow, 20 Mbps, 40 ms, 1 BDP, every packet acknowledged"]
-    run = tb.simulate(case.scenario.with_({"flows.flow1.rtt": "40 ms"}), seed=1)
+    run = tb.simulate(case.scenario.with_({"flows.flow1.propagation_rtt": "40 ms"}), seed=1)
     # 66.7 packets are under way in 40 ms, and 67 more wait as one is lost.
     assert measures.depth(run) == pytest.approx(67, abs=2)
     assert measures.drops_per_event(run) == 1
@@ -72,14 +72,14 @@ def test_a_sawtooth_is_measured_as_it_is() -> None:
     assert measures.period(run) == pytest.approx(67 * (0.040 + 33.5 * 0.6e-3) + 0.16, rel=0.05)
 
 
-def test_a_page_says_where_they_part_first() -> None:
-    parting = compared(USUAL, PERIOD, [4, 4.1], [8, 8.1])
+def test_the_report_lists_differences_first() -> None:
+    differing = compared(USUAL, PERIOD, [4, 4.1], [8, 8.1])
     shares = compared(CASES["Reno and CUBIC, 2 flows, 20 Mbps, 40 ms, 1 BDP"], measures.SHARE, [0.5, 0.4], [0.45, 0.41])
-    validation = Validation(quick(), [shares, parting], 4, 4, {"slipped_share": 0.002, "lateness_p99_s": 1e-4})
+    validation = Validation(quick(), [shares, differing], 4, 4, {"slipped_share": 0.002, "lateness_p99_s": 1e-4})
     page = validation.markdown()
-    parts = page[page.index("## Where they part") : page.index("## All comparisons")]
+    parts = page[page.index("## Differences") : page.index("## All comparisons")]
     assert "4.05 ± 0.64 s | 8.05 ± 0.64 s | +98.8% ± 0.0%" in parts
     assert "share" not in parts
     assert "0.45 ± 0.64 (0.40 to 0.50)" in page
-    assert validation.count(Verdict.PART) == 1
+    assert validation.count(Verdict.DIFFER) == 1
     assert validation.to_dict()["comparisons"][1]["values"] == ((4, 8), (4.1, 8.1))

@@ -53,4 +53,4 @@ def validate(out: Path | None, full: bool, lanes: int | None, fresh: bool, as_js
         )
     if done.kept_up < done.runs:
         note(f"error: this machine could not keep up with real time in {done.runs - done.kept_up} of {done.runs} runs")
-    return Exit.DIFFERENT if done.count(Verdict.PART) or done.kept_up < done.runs else Exit.DONE
+    return Exit.DIFFERENT if done.count(Verdict.DIFFER) or done.kept_up < done.runs else Exit.DONE

@@ -1,4 +1,4 @@
-"""Real packets through a simulated network. `emulate` is all that others need."""
+"""Emulation: real packets cross a simulated network. `emulate` is the public function."""
 
 from tailback._emulation.emulating import Command, CommandEnd, Emulated, emulate
 

@@ -1,4 +1,4 @@
-"""`emulate`: hosts made, commands started, packets carried, results taken."""
+"""`emulate`: creates hosts, runs commands on them, forwards their packets, and collects the results."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Command", "CommandEnd", "Emulated", "emulate", "require_pyroute2"]
 
-# Beyond this an emulation does not show what the scenario says: a packet of 1500 bytes at 12 Mbit/s takes a millisecond.
+# Limits beyond which an emulation does not represent its scenario: a packet of 1500 bytes at 12 Mbit/s takes a millisecond.
 _MOST_SLIPPED = 0.01
 _MOST_LATE_S = 1e-3
 
-# As much as one processor has been seen to carry, in packets a second.
+# Maximum packet rate measured on one processor, in packets per second.
 _REACH = 50_000
 _PACKET_BITS = 12_000
 
 _PRIORITY = 10
-# How long commands that are told to end may take.
+# Time in which commands must exit after SIGTERM.
 _GRACE_S = 2.0
 
 
@@ -52,9 +52,9 @@ class Command:
     node : str
         Name of the node.
     command : str or sequence of str
-        Program and arguments; text is split as a shell would, and nothing else of a shell is done.
+        Program and arguments; text is split into words like in a shell, without other shell features.
     server : bool
-        It does not keep the emulation going, and is ended with it.
+        The emulation does not wait for servers, and stops them at its end.
     """
 
     node: str
@@ -72,14 +72,14 @@ class Command:
 
 @dataclass(frozen=True)
 class CommandEnd:
-    """How a command ended.
+    """Outcome of a command.
 
     Attributes
     ----------
     node, command : str
     code : int or None
-        Exit code; the negative of a signal that ended it; None if it was still running when the emulation ended, and was ended
-        with it.
+        Exit code; the negative signal number if a signal ended it; None if it was still running at the end of the emulation,
+        which stopped it.
     server : bool
     """
 
@@ -90,7 +90,7 @@ class CommandEnd:
 
 
 class Emulated(Run):
-    """What an emulation measured: the tables of a `Run`, and how real it was.
+    """Results of an emulation: the tables of a `Run`, and the quality of its timing.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class Emulated(Run):
     ended : str
         ``duration``, ``commands``, or ``interrupted``.
     capture_problem : str
-        What went wrong with the capture, if anything did.
+        Description of a failure of the capture; empty if there was none.
     """
 
     _counters = (*Run._counters, "emulation", "connections", "kernel", "transfers")
@@ -109,32 +109,32 @@ class Emulated(Run):
 
     @property
     def connections(self) -> Table:
-        """The TCP connections as each host saw them, as of a capture (`tailback.analyse`)."""
+        """The TCP connections as seen at each host, like those of a capture (`tailback.analyse`)."""
         return self.tables["connections"]
 
     @property
     def emulation(self) -> Table:
-        """One row: how late deliveries were, and how much time slipped because the machine stood still."""
+        """One row: lateness of deliveries, and share of the time that slipped because the machine was not responsive."""
         return self.tables["emulation"]
 
     @property
     def transfers(self) -> Table:
-        """One row per flow that the kernel played."""
+        """One row per kernel flow."""
         return self.tables["transfers"]
 
     @property
     def kernel(self) -> Table:
-        """The kernel's own counters of each host, as far as they are not 0: ``TcpExt.TCPTimeouts``, ..."""
+        """The kernel's counters of each host that are not 0: ``TcpExt.TCPTimeouts``, ..."""
         return self.tables["kernel"]
 
     @property
     def measured(self) -> bool:
-        """Whether it went on beyond the scenario's warm-up."""
+        """Whether the emulation continued beyond the scenario's warm-up."""
         return self.simulated_s > self._warmup_s
 
     @property
     def kept_up(self) -> bool:
-        """Whether this machine kept to the scenario's time; if not, the results are not those of the scenario."""
+        """Whether this machine kept up with real time; if not, the results do not represent the scenario."""
         timing = {name: values[0] for name, values in self.emulation.to_dict().items()}
         return not (timing["slipped_share"] > _MOST_SLIPPED or timing["lateness_p99_s"] > _MOST_LATE_S)
 
@@ -148,22 +148,22 @@ class Emulated(Run):
         lines.append(f"{packets}; {timing['slipped_share']:.2%} of the time slipped")
         refused = [f"{timing[name]:,} {text}" for name, text in _REFUSED.items() if timing[name]]
         if refused:
-            lines.append(f"not carried: {', '.join(refused)}")
+            lines.append(f"not forwarded: {', '.join(refused)}")
         if not self.measured:
-            lines.append(f"it ended within the scenario's warm-up of {self._warmup_s:g} s: NOTHING WAS MEASURED but traces")
+            lines.append(f"the emulation ended within the warm-up of {self._warmup_s:g} s: NOTHING WAS MEASURED except traces")
         if self.capture_problem:
             lines.append(self.capture_problem)
         if not self.kept_up:
-            lines.append("THIS MACHINE DID NOT KEEP UP: these are not the results of the scenario")
+            lines.append("THIS MACHINE DID NOT KEEP UP WITH REAL TIME: the results do not represent the scenario")
         return "\n".join(lines)
 
 
 _ENDED = {"duration": "its duration", "commands": "its commands", "interrupted": "an interruption, INCOMPLETE"}
 _REFUSED = {
-    "refused_other_protocol": "packets of other protocols than IPv4",
-    "refused_no_route": "packets to addresses that no route leads to",
+    "refused_other_protocol": "packets of protocols other than IPv4",
+    "refused_no_route": "packets to addresses without a route",
     "refused_impossible_size": "packets that are empty or too large",
-    "refused_by_host": "packets that their host did not take",
+    "refused_by_host": "packets that their host did not accept",
 }
 
 
@@ -178,51 +178,52 @@ def emulate(
     capture: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Emulated:
-    """Let real packets cross a scenario's queues and links, in real time.
+    """Send real packets through the queues and links of a scenario, in real time.
 
-    Each node becomes a host with a network stack of its own and the node's name, in namespaces that end with the call; what its
-    commands send crosses the ports of the scenario, beside the scenario's own flows, which are simulated. Linux only.
+    Each node becomes a host with the node's name and its own network stack, in namespaces that are removed at the end. Packets of
+    commands on the hosts cross the ports of the scenario, together with the simulated flows. Linux only.
 
     Parameters
     ----------
     scenario : Scenario or mapping
-        Its links and queues carry the packets. It may be without flows.
+        The scenario whose links and queues forward the packets. It may have no flows.
     commands : sequence of Command
-        What runs, and where. The emulation ends when all have ended that are not servers, or with the scenario's duration.
+        Commands to run on nodes. The emulation ends when all commands except servers have exited, or after the scenario's
+        duration.
     played : sequence of str
-        Flow groups whose flows this machine's kernel plays instead of being simulated, with their controller, round trips,
-        starts, stops and sizes.
+        Flow groups that run on the kernel's TCP stack instead of being simulated, with their controllers, RTTs, start and stop
+        times and sizes.
     seed : int, optional
-        Instead of the scenario's own.
+        Seed to use instead of the scenario's.
     settings : mapping, optional
-        Of every host's network stack, such as ``{"net.ipv4.tcp_ecn": "1"}``.
+        Sysctls of every host's network stack, for example ``{"net.ipv4.tcp_ecn": "1"}``.
     stdout : int
-        An open file for what the commands print; what they say on stderr goes where this process says it.
+        File descriptor for the stdout of commands; their stderr goes to that of this process.
     capture : path, optional
-        Write what each host's device sees to this file, as pcapng.
+        Write the packets of every host's interface to this pcapng file.
     progress : callable, optional
-        Called about ten times a second with the fraction of the duration.
+        Called about ten times a second with the elapsed fraction of the duration.
 
     Returns
     -------
     Emulated
-        Flows, queues, groups and traces as of a run. Of real flows, the engine counts IP packets.
+        Flows, queues, groups and traces like those of a run. For real flows, the engine counts IP packets.
 
     Raises
     ------
     ScenarioError
-        The scenario cannot run, or real packets cannot cross it.
+        The scenario is not valid, or cannot be emulated.
     ParameterError
-        A command or a setting is none.
+        A command or a setting is not valid.
     EmulationError
-        This system lacks something or does not allow it, or a command cannot be started; nothing is left behind.
+        This system lacks a feature or a permission, or a command cannot be started; nothing was changed on the system.
     Interrupted
-        Ctrl-C; its ``run`` holds what was measured until then.
+        Ctrl-C; its ``run`` holds the results so far.
 
     Warns
     -----
     EmulationWarning
-        Without real-time priority; beyond what one processor carries.
+        The process has no real-time priority, or the packet rate may exceed the capacity of a processor.
 
     Examples
     --------
@@ -231,10 +232,10 @@ def emulate(
     >>> run = tb.emulate(scenario, [tb.Command("left", "ping -c 3 right")])  # doctest: +SKIP
     """
     if sys.platform != "linux":
-        raise EmulationError(f"this needs namespaces and TUN devices of Linux; this is {platform.system()}")
+        raise EmulationError(f"emulation requires namespaces and TUN devices of Linux; this is {platform.system()}")
     require_pyroute2()
     if isinstance(commands, (str, Command)) or isinstance(played, str):
-        raise ParameterError("`commands` and `played` are sequences; expected lists, even of one")
+        raise ParameterError("`commands` and `played` must be lists, also for a single element")
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     emulation = described._emulation(seed, played)
     plan = Plan(emulation, commands, settings or {}, stdout)
@@ -250,7 +251,7 @@ def emulate(
 
 
 class Plan:
-    """What is to be made and run."""
+    """The validated hosts and commands of an emulation."""
 
     def __init__(self, emulation: _core.Emulation, commands: Sequence[Command], settings: Mapping[str, str], stdout: int) -> None:
         import json
@@ -263,7 +264,7 @@ class Plan:
         _check(self._commands, settings)
         self._groups = json.loads(emulation.played)
         if not self._commands and not self._groups:
-            raise EmulationError("there is nothing to run: give commands, or groups for the kernel to play")
+            raise EmulationError("there is nothing to run: give commands, or groups to run on the kernel")
         if self._commands and all(command.server for command in self._commands) and not self._groups:
             raise EmulationError("there are only servers: give a command that uses them")
         special = {name: host for group in self._groups for name, host in played_hosts(group, settings).items()}
@@ -274,16 +275,15 @@ class Plan:
             if command.node not in usual or command.node in special:
                 raise UnknownName("node", command.node, [name for name in usual if name not in special])
             if not command.arguments:
-                raise EmulationError(f"an empty command for `{command.node}`")
+                raise EmulationError(f"the command for `{command.node}` is empty")
 
     def warn(self) -> None:
-        """Say beforehand what this machine may not reach."""
+        """Warn if this machine may not reach the required packet rate."""
         fastest = self._core.reach_bps / _PACKET_BITS
         if fastest > _REACH:
             warnings.warn(
-                f"links of {self._core.reach_bps / 1e6:g} Mbit/s could carry {fastest:,.0f} packets of 1500 bytes a second; "
-                f"one processor has been seen to carry {_REACH:,}. If the machine does not keep up with what is sent, "
-                "the result says so",
+                f"links of {self._core.reach_bps / 1e6:g} Mbit/s can carry {fastest:,.0f} packets of 1500 bytes per second; "
+                f"the measured maximum of one processor is {_REACH:,}. The result reports whether the machine kept up",
                 EmulationWarning,
                 stacklevel=3,
             )
@@ -317,7 +317,7 @@ class Plan:
 
     @contextmanager
     def _carried(self, hosts: Hosts, capture: Path | None) -> Iterator[Carrier]:
-        """The loop runs, in a thread of its own, with the hosts' devices."""
+        """Run the forwarding loop in its own thread, with the hosts' devices."""
         door, outside = _core.DeviceDoor.open()
         with socket.socket(fileno=outside) as way:
             for first in range(0, len(hosts.devices), 250):
@@ -355,7 +355,7 @@ class Plan:
 
 
 class Carrier(threading.Thread):
-    """The thread in which packets are carried, with real-time priority if that is allowed."""
+    """The thread that forwards packets, with real-time priority if permitted."""
 
     def __init__(self, emulation: _core.Emulation, door: _core.DeviceDoor, capture: Path | None) -> None:
         super().__init__(name="emulation", daemon=True)
@@ -370,7 +370,7 @@ class Carrier(threading.Thread):
         self._began.wait()
         if not self.is_real_time:
             warnings.warn(
-                "without real-time priority (root, CAP_SYS_NICE or `ulimit -r`) packets come as late as others make them",
+                "without real-time priority (root, CAP_SYS_NICE or `ulimit -r`), other processes delay packets",
                 EmulationWarning,
                 stacklevel=2,
             )
@@ -380,20 +380,20 @@ class Carrier(threading.Thread):
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
             self.is_real_time = True
         except OSError:
-            # Not allowed to this user, or in this container.
+            # Not permitted for this user or in this container.
             pass
         self.origin = time.monotonic()
         self._began.set()
         try:
             self._emulation.run(self._door, self._capture)
         except OSError as error:
-            self.error = EmulationError(f"packets can no longer be carried: {error}")
+            self.error = EmulationError(f"packets cannot be forwarded any more: {error}")
         except Exception as error:
             self.error = error
 
 
 class Watch:
-    """Commands while they run."""
+    """Supervises the running commands."""
 
     def __init__(self, hosts: Hosts, carrier: Carrier, progress: Callable[[float], None], emulation: _core.Emulation) -> None:
         self._hosts, self.carrier, self._progress, self._emulation = hosts, carrier, progress, emulation
@@ -403,12 +403,12 @@ class Watch:
         self._codes: dict[int, int] = {}
 
     def start(self, commands: Sequence[Command], stdout: int) -> None:
-        """Start them, servers first."""
+        """Start the commands, servers first."""
         for command in sorted(commands, key=lambda command: not command.server):
             self._numbers[self._hosts.start(command.node, command.arguments, stdout=stdout)] = command
 
     def run(self) -> str:
-        """Wait for the end, and say what it was."""
+        """Wait for the end of the emulation, and return its reason."""
         waits_for_commands = any(not command.server for command in self._numbers.values())
         warms_up = self._emulation.warmup_s > 0
         while self.carrier.is_alive():
@@ -422,7 +422,7 @@ class Watch:
         return "duration"
 
     def end(self) -> None:
-        """Tell what still runs to end; what does not is ended with its hosts."""
+        """Send SIGTERM to running commands; the removal of the hosts kills the rest."""
         running = [number for number in self._numbers if number not in self._codes]
         for number in running:
             self._hosts.signal(number, signal.SIGTERM)
@@ -442,12 +442,12 @@ class Watch:
         return any(number not in self._codes for number, command in self._numbers.items() if not command.server)
 
 
-# Of a host's network stack: what a network namespace has of its own stands below `net`.
+# Sysctls of a network namespace are below `net`.
 _SETTING = r"net(\.[A-Za-z0-9_-]+)+"
 
 
 def _check(commands: Sequence[Command], settings: Mapping[str, str]) -> None:
-    """Raise a `ParameterError` where something is not what it should be."""
+    """Raise a `ParameterError` if a command or a sysctl is not valid."""
     for command in commands:
         if not isinstance(command, Command):
             raise ParameterError(f"{command!r} is not a command; expected a `tailback.Command`")
@@ -456,12 +456,12 @@ def _check(commands: Sequence[Command], settings: Mapping[str, str]) -> None:
         except (TypeError, ValueError) as error:
             raise ParameterError(f"{command.command!r} is not a command: {str(error).lower()}; expected words") from None
         if not all(isinstance(word, str) and "\0" not in word for word in arguments):
-            raise ParameterError(f"{command.command!r} is not a command; expected words, without characters of code 0")
+            raise ParameterError(f"{command.command!r} is not a command; expected words without null characters")
     for key, value in settings.items():
         if not isinstance(key, str) or not re.fullmatch(_SETTING, key):
-            raise ParameterError(f"`{key}` is no setting of a host's network stack; expected such as `net.ipv4.tcp_ecn`")
+            raise ParameterError(f"`{key}` is not a sysctl of the network stack; expected for example `net.ipv4.tcp_ecn`")
         if not isinstance(value, str):
-            raise ParameterError(f"`{key}` is {value!r}; expected text such as `'1'`")
+            raise ParameterError(f"`{key}` is {value!r}; expected text, for example `'1'`")
 
 
 def _difference(before: list[dict[str, int]], after: list[dict[str, int]]) -> list[dict[str, int]]:
@@ -473,11 +473,11 @@ def _columns(names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> dict[str,
 
 
 def require_pyroute2() -> None:
-    """Raise `MissingExtra` where hosts cannot be made for want of a library."""
+    """Raise `MissingExtra` if the library for creating hosts is not installed."""
     import importlib.util
 
     if importlib.util.find_spec("pyroute2") is None:
-        raise MissingExtra("making hosts", "pyroute2", "emulate")
+        raise MissingExtra("emulation", "pyroute2", "emulate")
 
 
 def _ignore(fraction: float) -> None:

@@ -1,4 +1,4 @@
-"""The hosts of an emulation as its own process sees them: made, given commands, and taken away."""
+"""The hosts of an emulation, as used by the emulating process: creation, commands, and removal."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from tailback.errors import EmulationError, how_to_install
 
 __all__ = ["Ended", "Host", "Hosts"]
 
-# Making a host takes some hundredths of a second.
+# Timeout of requests; creating a host takes some hundredths of a second.
 _PATIENCE_S = 60
 
 
 @dataclass(frozen=True)
 class Host:
-    """What a host is made with.
+    """Configuration of a host.
 
     Attributes
     ----------
     name : str
     addresses : tuple of str
-        The first is the one that its name stands for.
+        The host's name resolves to the first one.
     mtu : int
     route : mapping
         Metrics of its route, such as ``quickack`` (ip-route(8)).
     settings : mapping
-        Of its network stack, such as ``net.ipv4.tcp_sack``.
+        Sysctls of its network stack, such as ``net.ipv4.tcp_sack``.
     """
 
     name: str
@@ -49,14 +49,14 @@ class Host:
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that is over.
+    """A command that has ended.
 
     Attributes
     ----------
     number : int
-        As it was started.
+        Number returned at its start.
     code : int
-        Its exit code; of one that a signal ended, the signal's negative.
+        Exit code; the negative signal number if a signal ended it.
     """
 
     number: int
@@ -64,12 +64,12 @@ class Ended:
 
 
 class Hosts:
-    """Hosts that exist within ``with``. Leaving it ends everything that was started there.
+    """Hosts that exist within a ``with`` block. Leaving it stops everything that was started in it.
 
     Raises
     ------
     EmulationError
-        The system lacks what it needs, or does not allow it; nothing is left behind.
+        The system lacks a feature or a permission; nothing was changed on the system.
     """
 
     def __init__(self, hosts: Sequence[Host]) -> None:
@@ -78,7 +78,7 @@ class Hosts:
         self.devices: list[int] = []
         self._messages: list[dict[str, Any]] = []
         self._started = 0
-        # Its own terminal input is that of the commands.
+        # Commands share its terminal input.
         self._keeper = subprocess.Popen(
             [sys.executable, "-m", "tailback._emulation.keeper", str(theirs.fileno())], pass_fds=[theirs.fileno()]
         )
@@ -104,7 +104,7 @@ class Hosts:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close_devices()
-        # The keeper ends when nobody holds the other end, and with it everything.
+        # The keeper exits when the other end of its socket is closed, which removes everything.
         self._control.close()
         try:
             self._keeper.wait(_PATIENCE_S)
@@ -113,7 +113,7 @@ class Hosts:
             self._keeper.wait()
 
     def close_devices(self) -> None:
-        """Let go of the devices here; whoever has them keeps them open."""
+        """Close the devices in this process; they remain open in the process that received them."""
         for device in self.devices:
             os.close(device)
         self.devices = []
@@ -124,7 +124,7 @@ class Hosts:
         Raises
         ------
         EmulationError
-            It cannot be started.
+            The command cannot be started.
         """
         number, self._started = self._started, self._started + 1
         message = {
@@ -144,13 +144,13 @@ class Hosts:
         self._send({"signal": number, "with": signal})
 
     def counters(self) -> list[dict[str, int]]:
-        """The kernel's own counters, host by host."""
+        """The kernel's counters of each host."""
         self._send({"counters": True})
         counters: list[dict[str, int]] = self._await(lambda message: "counters" in message)["counters"]
         return counters
 
     def ended(self, patience_s: float) -> list[Ended]:
-        """The commands that are over by now; waits so long for the first."""
+        """The commands that have ended; waits up to `patience_s` for the first one."""
         with suppress(TimeoutError):
             self._messages.append(self._receive(0 if self._messages else patience_s)[0])
         over = [message for message in self._messages if "ended" in message]
@@ -160,7 +160,7 @@ class Hosts:
     def _send(self, message: Mapping[str, Any], files: Sequence[int] = ()) -> None:
         data = json.dumps(message).encode()
         if len(data) > LARGEST_MESSAGE:
-            raise EmulationError("too many addresses, or too long a command, for one message to the hosts")
+            raise EmulationError("a message to the hosts is too long: too many addresses, or too long a command")
         try:
             socket.send_fds(self._control, [data], files)
         except OSError as error:
@@ -177,25 +177,25 @@ class Hosts:
     def _receive(self, patience_s: float) -> tuple[dict[str, Any], list[int]]:
         ready, _, _ = select.select([self._control], [], [], max(0.0, patience_s))
         if not ready:
-            raise TimeoutError("the hosts do not answer")
+            raise TimeoutError("the hosts do not respond")
         data, files, _, _ = socket.recv_fds(self._control, LARGEST_MESSAGE, MOST_FILES)
         if not data:
-            raise EmulationError("the hosts are gone: something has ended them")
+            raise EmulationError("the hosts are gone: their process was killed")
         message: dict[str, Any] = json.loads(data)
         return message, files
 
 
 def _why_not(message: Mapping[str, Any]) -> str:
-    """What is missing, and what helps."""
+    """A message that names the missing feature or permission, with a remedy."""
     import errno
 
     why, number = message["why"], message["errno"]
     if message["file"] == TUN:
         if number == errno.ENOENT:
-            return f"this system has no {TUN}, without which no packets come out of a kernel; load the module `tun`"
-        return f"{TUN} cannot be opened: {why}; run as root, or let everyone open it: `sudo chmod 0666 {TUN}`"
+            return f"this system has no {TUN}, which is required to receive packets from the kernel; load the module `tun`"
+        return f"{TUN} cannot be opened: {why}; run as root, or allow all users to open it: `sudo chmod 0666 {TUN}`"
     if number in (errno.EPERM, errno.EACCES):
-        return f"this user may not make network namespaces ({why}); run as root, or allow unprivileged user namespaces"
+        return f"this user may not create network namespaces ({why}); run as root, or allow unprivileged user namespaces"
     if "pyroute2" in why:
-        return f"this needs pyroute2: {how_to_install('emulate', 'pyroute2')}"
-    return f"the hosts cannot be made: {why}"
+        return f"this requires pyroute2: {how_to_install('emulate', 'pyroute2')}"
+    return f"the hosts cannot be created: {why}"

@@ -1,12 +1,12 @@
-"""The process that keeps an emulation's hosts: process 1 of a namespace of processes, with a network namespace for each host.
+"""The keeper of an emulation's hosts: process 1 of a PID namespace, with a network namespace for each host.
 
-It and all that it starts live only as long as it does, and it lives as long as the other end of its control socket is open:
-whatever kills the process that emulates, or this one, the system takes all of it away, devices included.
+All processes and namespaces exist only while the keeper runs, and it runs only while the other end of its control socket is open.
+If the emulating process or the keeper is killed, the kernel removes everything, including devices.
 
-``python -m tailback._emulation.keeper FD`` with a socket of messages, each a JSON object, some with open files. To the keeper:
-first ``hosts`` (name, addresses, MTU, route settings, system settings), then ``start`` (a number, host, arguments, environment;
-with files for stdin, stdout, stderr), ``signal``, ``counters``. From it: ``ready`` with the TUN devices, ``failed``, ``started``,
-``ended``, ``counters``.
+Usage: ``python -m tailback._emulation.keeper FD`` with a message socket. Messages are JSON objects, some with file descriptors.
+To the keeper: first ``hosts`` (name, addresses, MTU, route settings, sysctls), then ``start`` (number, host, arguments,
+environment; with descriptors of stdin, stdout, stderr), ``signal``, ``counters``. From the keeper: ``ready`` with the TUN
+devices, ``failed``, ``started``, ``ended``, ``counters``.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _TUNSETIFF = 0x400454CA
 _IFF_TUN = 0x0001
 _IFF_NO_PI = 0x1000
 _DEVICE = "tailback0"
-# Packets that a device holds until they are read: more than any burst, for what does not fit is lost without a word.
+# Queue length of a device in packets: larger than any burst, because overflows are not reported.
 _DEVICE_QUEUE = 10_000
 
 _COUNTERS = ("/proc/self/net/netstat", "/proc/self/net/snmp")
 
 
 class Keeper:
-    """Hosts and the commands that run on them."""
+    """The hosts and the commands that run on them."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
@@ -51,10 +51,10 @@ class Keeper:
         self._running: dict[int, int] = {}
 
     def make(self, hosts: list[dict[str, Any]]) -> None:
-        """Make all hosts, and hand over their devices."""
+        """Create all hosts, and send their devices."""
         namespaces.make_private()
         with suppress(OSError):
-            # Not allowed in some containers; then commands see the processes of the machine, too.
+            # Not permitted in some containers; commands then also see the processes of the machine.
             namespaces.mount_proc()
         _name(hosts)
         devices = [self._make(host) for host in hosts]
@@ -65,7 +65,7 @@ class Keeper:
             os.close(device)
 
     def _make(self, host: dict[str, Any]) -> int:
-        """A network namespace with a device for all addresses of the host."""
+        """Create a network namespace with a device for all addresses of the host."""
         namespaces.unshare(namespaces.NETWORK)
         self._namespaces.append(os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
         _set({"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"}, may_lack=True)
@@ -76,7 +76,7 @@ class Keeper:
         return device
 
     def serve(self) -> None:
-        """Do as told until the other end is closed."""
+        """Handle requests until the other end is closed."""
         wakeup, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -124,7 +124,7 @@ class Keeper:
         except (OSError, TypeError, ValueError) as error:
             self._tell({"failed": number, "why": getattr(error, "strerror", None) or str(error)})
         else:
-            # Whatever ends is reaped below, with what others have left behind.
+            # All processes are reaped below, including orphans of commands.
             process.returncode = 0
             self._running[process.pid] = number
             self._tell({"started": number})
@@ -145,18 +145,18 @@ class Keeper:
                 self._tell({"ended": number, "code": os.waitstatus_to_exitcode(status)})
 
     def _counters(self, namespace: int) -> dict[str, int]:
-        """The kernel's own counters of a host: ``Tcp.RetransSegs``, ``TcpExt.TCPTimeouts``, ..."""
+        """The kernel's counters of a host: ``Tcp.RetransSegs``, ``TcpExt.TCPTimeouts``, ..."""
         namespaces.enter(namespace)
         return {name: value for file in _COUNTERS for name, value in _counted(Path(file).read_text())}
 
     def _tell(self, message: dict[str, Any]) -> None:
-        # Nobody listens any more: the end of it is noticed above.
+        # The other end may be closed, which `serve` detects.
         with suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(json.dumps(message).encode())
 
 
 def _counted(text: str) -> Iterator[tuple[str, int]]:
-    """Pairs of lines: names, and values."""
+    """Parse pairs of lines with names and values."""
     lines = text.splitlines()
     for names, values in zip(lines[::2], lines[1::2], strict=True):
         family, *columns = names.split()
@@ -164,7 +164,7 @@ def _counted(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _name(hosts: list[dict[str, Any]]) -> None:
-    """Let the hosts find one another by name, and know at once that no other name can be looked up."""
+    """Make the hosts resolvable by name, and let all other name lookups fail immediately."""
     lines = ["127.0.0.1 localhost", *(f"{host['addresses'][0]} {host['name']}" for host in hosts if host["addresses"])]
     for place, text in (("/etc/hosts", "\n".join(lines)), ("/etc/resolv.conf", "")):
         if not Path(place).exists():
@@ -182,19 +182,19 @@ def _set(settings: dict[str, str], *, may_lack: bool) -> None:
             Path("/proc/sys", *key.split(".")).write_text(value)
         except FileNotFoundError as error:
             if not may_lack:
-                raise OSError(error.errno, f"this kernel has no setting `{key}`") from None
+                raise OSError(error.errno, f"this kernel has no sysctl `{key}`") from None
         except OSError as error:
             raise OSError(error.errno, f"`{key}` cannot be set to `{value}`: {error.strerror}") from None
 
 
 def _connect(host: dict[str, Any]) -> None:
-    """Addresses, and a route to everywhere through the device."""
+    """Configure addresses, and a default route through the device."""
     from pyroute2 import IPRoute
 
     with IPRoute() as network:
         network.link("set", index=network.link_lookup(ifname="lo")[0], state="up")
         index = network.link_lookup(ifname=_DEVICE)[0]
-        # One packet at a time: in bursts of several, arrivals would be the kernel's and not TCP's.
+        # One packet at a time: with segmentation offload, the burstiness would be the kernel's and not TCP's.
         network.link("set", index=index, mtu=host["mtu"], txqlen=_DEVICE_QUEUE, gso_max_segs=1, state="up")
         for address in host["addresses"]:
             network.addr("add", index=index, address=address, prefixlen=32)
@@ -217,9 +217,9 @@ def _failures_told(control: socket.socket) -> Iterator[None]:
 
 
 def main() -> None:
-    """Enter namespaces, and be their first process."""
+    """Enter namespaces, and become their first process."""
     control = socket.socket(fileno=int(sys.argv[1]))
-    # Whether to end is for whoever holds the other end to say.
+    # The emulating process decides how to handle Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with _failures_told(control):
         given = json.loads(control.recv(LARGEST_MESSAGE))
@@ -235,12 +235,12 @@ def main() -> None:
         keeper = Keeper(control)
         keeper.make(given["hosts"])
         keeper.serve()
-    # With the first process of a namespace all others end.
+    # The exit of the first process of a PID namespace ends all others.
     os._exit(0)
 
 
 def _become_root_of_ones_own() -> None:
-    """A user namespace in which this user has all rights, over nothing but what is made in it (user_namespaces(7))."""
+    """Enter a user namespace in which this user has all rights over the objects created in it (user_namespaces(7))."""
     user, group = os.geteuid(), os.getegid()
     namespaces.unshare(namespaces.USERS)
     Path("/proc/self/setgroups").write_text("deny")

@@ -1,4 +1,4 @@
-"""What is known of real flows. The engine sees packets of IP; what their transport does, its own ends tell, or nobody."""
+"""Known results of real flows. The engine sees IP packets only; the transport's statistics come from the kernel's sockets."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tailback._table import Table
 
 __all__ = ["Told", "known"]
 
-# Of each group that the kernel played: the group, and what senders and receivers tell of each flow.
+# For each kernel group: the group, and the reports of its senders and receivers by flow.
 Told: TypeAlias = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
 
 _MISSING = float("nan")
 
-# Columns of flows and groups that are of transports.
+# Columns of flows and groups that describe the transport.
 _OF_FLOWS = (
     "retransmitted_packets",
     "spurious_retransmissions",
@@ -38,10 +38,10 @@ _TRANSFER_COLUMNS = ("group", "flow", "began_s", "failure")
 
 
 def known(run: Run, warmup_s: float, told: Told) -> dict[str, Table]:
-    """Tables of flows and groups in which real flows have what is known of them, and one of the flows that the kernel played.
+    """Tables of flows and groups with the known values of real flows, and a table of the kernel flows.
 
-    The kernel's goodput is what its receivers' programs read in the measured part. A completion time is from when a connection
-    stood until its receiver had everything; simulated connections stand from the start.
+    The kernel's goodput is the data that the receivers' programs read during the measurement interval. A completion time lasts
+    from the establishment of the connection until the receiver has all data; simulated connections are established at the start.
     """
     transfers = {(group["group"], number): both for group, *ends in told for number, both in enumerate(zip(*ends, strict=True))}
     flows, groups = run.flows.to_dict(), run.groups.to_dict()
@@ -93,9 +93,9 @@ def _began(sender: Mapping[str, Any]) -> float:
 
 
 def _failure(sender: Mapping[str, Any], receiver: Mapping[str, Any]) -> str:
-    return sender["failure"] or receiver["failure"] or ("" if receiver["began_s"] is not None else "it never connected")
+    return sender["failure"] or receiver["failure"] or ("" if receiver["began_s"] is not None else "the connection failed")
 
 
 def _alike(values: list[Any]) -> list[Any]:
-    """Whole numbers among others are numbers, as NaN is."""
+    """Convert all values to floats if one is a float, such as NaN."""
     return [float(value) for value in values] if any(isinstance(value, float) for value in values) else values

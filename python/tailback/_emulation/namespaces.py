@@ -1,4 +1,4 @@
-"""Linux namespaces, as far as Python 3.11 has no words for them: unshare(2), setns(2), mount(2)."""
+"""Linux namespace calls that Python 3.11 does not have: unshare(2), setns(2), mount(2)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def unshare(kinds: int) -> None:
-    """Give this process namespaces of its own; those of processes are for the children to come.
+    """Move this process to new namespaces; a PID namespace applies to its future children.
 
     Raises
     ------
     OSError
-        Where the system does not allow it.
+        The system does not permit it.
     """
     _checked(_libc.unshare(kinds), "unshare")
 
@@ -39,17 +39,17 @@ def enter(namespace: int) -> None:
 
 
 def make_private() -> None:
-    """Keep what is mounted from here on to this namespace."""
+    """Keep subsequent mounts private to this namespace."""
     _mount(b"none", b"/", None, _RECURSIVE | _PRIVATE)
 
 
 def bind(file: str, place: str) -> None:
-    """Let a file stand in the place of another."""
+    """Bind-mount a file over another."""
     _mount(file.encode(), place.encode(), None, _BIND)
 
 
 def mount_proc() -> None:
-    """Let ``/proc`` show the processes of this namespace."""
+    """Mount a ``/proc`` with the processes of this namespace."""
     _mount(b"proc", b"/proc", b"proc", 0)
 
 

@@ -1,4 +1,4 @@
-"""Flow groups that this machine's kernel plays: what of their settings it takes, and the processes that send and receive."""
+"""Flow groups that run on this machine's kernel: host configuration, and the processes that send and receive."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Group = Mapping[str, Any]
 
 _AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 
-# What is neither in the scenario nor left to the kernel: room for any window, nothing remembered of earlier connections (tcp(7)).
+# Sysctls that are not in the scenario: room for any window, and no metrics from earlier connections (tcp(7)).
 ROOM = {
     "net.ipv4.tcp_rmem": "4096 4194304 67108864",
     "net.ipv4.tcp_wmem": "4096 4194304 67108864",
     "net.ipv4.tcp_no_metrics_save": "1",
 }
 
-# Of RFC 9293 and RFC 791: what a segment has at least beside its payload.
+# Minimum header size of a segment by RFC 9293 and RFC 791.
 _HEADERS = 40
 
-# What a kernel calls the controllers that it has another word for.
+# The kernel's names of controllers, where they differ.
 _NAMES = {"bbrv1": "bbr"}
 
-# With SACK it finds losses by time, whichever of the two a scenario names.
+# With SACK the kernel uses RACK-TLP, for either of the first two.
 _RECOVERIES = ("rack_tlp", "sack", "newreno")
 
 
 def kernel_controllers() -> tuple[str, ...]:
-    """The controllers that this machine's kernel has."""
+    """The congestion controllers that this machine's kernel supports."""
     try:
         return tuple(Path(_AVAILABLE).read_text().split())
     except OSError:
@@ -45,25 +45,25 @@ def kernel_controllers() -> tuple[str, ...]:
 
 
 def kernel_name(controller: str) -> str:
-    """What a kernel calls a controller."""
+    """The kernel's name of a controller."""
     return _NAMES.get(controller, controller)
 
 
 def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
-    """The group's hosts, without addresses, with what of its settings the kernel takes.
+    """The group's hosts, without addresses, with the kernel settings of the group.
 
     Raises
     ------
     EmulationError
-        If this kernel cannot play it.
+        The kernel does not support the group.
     """
     name, controller = group["group"], kernel_name(group["controller"])
     known = kernel_controllers()
     if controller not in known:
-        raise EmulationError(f"this kernel cannot play `{name}`: it has no controller `{controller}`; it has {', '.join(known)}")
+        raise EmulationError(f"this kernel cannot run `{name}`: it has no controller `{controller}`; it has {', '.join(known)}")
     if group["recovery"] not in _RECOVERIES:
         raise EmulationError(
-            f"this kernel cannot play `{name}`: it has no recovery `{group['recovery']}`; it can do {', '.join(_RECOVERIES)}"
+            f"this kernel cannot run `{name}`: it has no recovery `{group['recovery']}`; it supports {', '.join(_RECOVERIES)}"
         )
     given = {
         **ROOM,
@@ -78,7 +78,7 @@ def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
     mtu = group["packet"]
     if mtu < 576 or mtu > 65535:
         raise EmulationError(
-            f"this kernel cannot play `{name}`: packets of {mtu} bytes; expected 576 to 65535 with headers of {_HEADERS}"
+            f"this kernel cannot run `{name}`: packets have {mtu} bytes; expected 576 to 65535, with headers of {_HEADERS}"
         )
     return {
         group["sender"]: Host(group["sender"], (), mtu, route, given),
@@ -87,26 +87,26 @@ def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
 
 
 class Player:
-    """The two processes that play a group, from their making to their end."""
+    """The sending and the receiving process of a group."""
 
     def __init__(self, group: Group, hosts: Hosts) -> None:
         self.group = group
-        # The receiver listens before anyone connects.
+        # The receiver must listen before the sender connects.
         self._ends = [End(group, way, hosts) for way in ("receiver", "sender")]
 
     def begin(self, origin: float, warmup_s: float) -> None:
-        """Let the flows start in their time, counted from `origin` on the monotonic clock."""
+        """Schedule the flows; `origin` is the start of the emulation on the monotonic clock."""
         for end in self._ends:
             end.tell({"origin": origin, "warmup_s": warmup_s})
 
     def finish(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-        """What happened to each flow, as its sender and as its receiver tell it."""
+        """The reports of all flows, from the sender and the receiver."""
         received, sent = (end.finish() for end in self._ends)
         return sent, received
 
 
 class End:
-    """A process that sends or receives."""
+    """A sending or receiving process."""
 
     def __init__(self, group: Group, way: str, hosts: Hosts) -> None:
         theirs, self._to = os.pipe2(os.O_CLOEXEC)
@@ -133,5 +133,5 @@ class End:
     def _hear(self) -> str:
         line = self._answers.readline()
         if not line:
-            raise EmulationError(f"the process that plays `{self._host}` has failed; what it said is above")
+            raise EmulationError(f"the process that runs the flows on `{self._host}` has failed; its output is above")
         return line

@@ -1,8 +1,8 @@
-"""Flows that the kernel plays: this file as a program, with the argument ``sender`` or ``receiver``, on a host of their own.
+"""Kernel flows: this file runs as a program on a host, with the argument ``sender`` or ``receiver``.
 
-On stdin come two lines of JSON: first the flows (addresses, start, stop, size, controller), answered by a line as soon as all is
-ready; then the instant of the emulation's start on the monotonic clock, and its warm-up. At the end of stdin comes what happened,
-as a line of JSON on stdout. It imports nothing of Tailback, so that it starts at once.
+It reads two lines of JSON from stdin: the flows (addresses, start, stop, size, controller), which it confirms with a line when
+all is ready; then the start of the emulation on the monotonic clock, with the warm-up. At the end of stdin it writes the results
+as a line of JSON to stdout. It imports no other module of Tailback, so that it starts fast.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from typing import Any
 
 __all__ = ["PORT"]
 
-# That of the discard service (RFC 863), as data is read and forgotten.
+# Port of the discard service (RFC 863), because received data is discarded.
 PORT = 9
 
 _PIECE = bytes(1 << 18)
 # <netinet/tcp.h>
 _TCP_CONGESTION = 13
 _TCP_INFO = 11
-# Of `struct tcp_info` in <linux/tcp.h>: `tcpi_total_retrans`, and `tcpi_total_rto`, which came with Linux 6.7.
+# Offsets in `struct tcp_info` of <linux/tcp.h>: `tcpi_total_retrans`, and `tcpi_total_rto`, which exists since Linux 6.7.
 _RETRANSMITTED = struct.Struct("@100xI")
 _TIMEOUTS = struct.Struct("@240xH")
 
 
 @dataclass
 class Counts:
-    """Bytes handed over or taken, segments sent again, timeouts."""
+    """Transferred bytes, retransmitted segments, and timeouts."""
 
     transferred: int = 0
     retransmitted: int = 0
@@ -44,18 +44,18 @@ class Counts:
 
 @dataclass
 class Flow:
-    """A connection at one of its ends.
+    """One end of a connection.
 
     Attributes
     ----------
     number : int
-        In its group.
+        Index in its group.
     ends : tuple
         Addresses of sender and receiver.
     start_s, stop_s : float
-        Since the emulation's start.
+        Time since the start of the emulation.
     left : int or None
-        Bytes yet to be sent, for a receiver all of them; None if endless.
+        Bytes that remain to be sent; at a receiver, the total; None if unlimited.
     """
 
     number: int
@@ -67,12 +67,12 @@ class Flow:
     began_s: float | None = None
     ended_s: float | None = None
     counts: Counts = field(default_factory=Counts)
-    # At the end of the warm-up.
+    # Counts at the end of the warm-up.
     before: Counts = field(default_factory=Counts)
     failure: str | None = None
 
     def look(self) -> None:
-        """Ask the kernel what it counts of the connection."""
+        """Read the kernel's counters of the connection."""
         if self.connection is None or self.connection.fileno() < 0:
             return
         with suppress(OSError):
@@ -82,13 +82,13 @@ class Flow:
                 (self.counts.timeouts,) = _TIMEOUTS.unpack_from(info)
 
     def told(self) -> dict[str, Any]:
-        """What happened to it, and the counts of the measured part."""
+        """The report of the flow, with counts of the measurement interval."""
         measured = {name: count - getattr(self.before, name) for name, count in vars(self.counts).items()}
         return {"began_s": self.began_s, "ended_s": self.ended_s, "failure": self.failure, "measured": measured}
 
 
 class Agenda:
-    """Sockets to be served and things to be done in their time, by a clock that counts from the emulation's start."""
+    """An event loop with sockets and timers, relative to the start of the emulation."""
 
     def __init__(self) -> None:
         self.selector = selectors.DefaultSelector()
@@ -112,7 +112,7 @@ class Agenda:
 
 
 class Senders:
-    """Sends on each flow from its start, as much as its connection takes."""
+    """Sends on each flow from its start, as much as the socket accepts."""
 
     def __init__(self, flows: Sequence[Flow], controller: str, agenda: Agenda) -> None:
         self._agenda = agenda
@@ -158,7 +158,7 @@ class Senders:
 
 
 class Receivers:
-    """Takes what comes, and forgets it."""
+    """Receives and discards data."""
 
     def __init__(self, flows: Sequence[Flow], controller: str, agenda: Agenda) -> None:
         self._agenda = agenda
@@ -182,7 +182,7 @@ class Receivers:
         try:
             while count := flow.connection.recv_into(_SPACE):
                 flow.counts.transferred += count
-                # The end of the connection comes later: it is a segment of its own, for which the window may have no room.
+                # The FIN may arrive later: it is a separate segment, which may have to wait for the window.
                 if flow.counts.transferred == flow.left:
                     flow.ended_s = self._agenda.now()
         except BlockingIOError:
@@ -192,7 +192,7 @@ class Receivers:
         if flow.ended_s is None:
             flow.ended_s = self._agenda.now()
         self._agenda.selector.unregister(flow.connection)
-        # What there is to say about it was said; the sender waits for this.
+        # The result is recorded; the sender waits for the close.
         flow.connection.close()
 
 
@@ -212,8 +212,8 @@ def answer(message: Any) -> None:
 
 
 def main() -> None:
-    """Play one end of a group's flows."""
-    # Ctrl-C is for whoever emulates to deal with.
+    """Run one end of a group's flows."""
+    # The emulating process handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     given = json.loads(sys.stdin.readline())
     flows = [

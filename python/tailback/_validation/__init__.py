@@ -1,4 +1,4 @@
-"""This machine's kernel beside the simulator, on the same scenarios. `validate` is all that others need."""
+"""Validation of the simulator against this machine's kernel TCP. `validate` is the public function."""
 
 from tailback._validation.validating import Validation, ValidationInterrupted, validate
 

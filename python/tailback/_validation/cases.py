@@ -1,4 +1,4 @@
-"""The pack: scenarios that a kernel can play, each with what is compared there."""
+"""The validation packs: scenarios that a kernel can run, each with the measures to compare."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ __all__ = ["BOTTLENECK", "Case", "Pack", "full", "quick"]
 
 BOTTLENECK = measures.BOTTLENECK
 
-# With headers, of which a timestamp option is part; as the presets have it.
+# Packet size with headers, and size of the headers with the timestamp option, as in the presets.
 _PACKET = 1500
 _HEADERS = 52
 
 
 @dataclass(frozen=True)
 class Case:
-    """A scenario, and what of it is compared.
+    """A scenario and the measures to compare.
 
     Attributes
     ----------
     name : str
     labels : mapping
-        What sets it apart: ``controller``, ``flows``, ``rate``, ``buffer``, ``policy``, ...
+        Settings of the case: ``controller``, ``flows``, ``rate``, ``buffer``, ``policy``, ...
     scenario : Scenario
     groups : tuple of str
-        That the kernel plays.
+        Groups that run on the kernel.
     measures : tuple of Measure
     seeds : int
-        How often it is run.
+        Number of runs.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Pack:
-    """Cases, and how long each run of them takes."""
+    """Cases, and the duration of their runs."""
 
     name: str
     cases: tuple[Case, ...]
@@ -55,7 +55,7 @@ class Pack:
 
 @dataclass(frozen=True)
 class Setting:
-    """A dumbbell in words; the usual one is a flow of Reno with SACK at 20 Mbit/s and 40 ms."""
+    """Settings of a dumbbell; by default one flow of Reno with SACK at 20 Mbit/s and 40 ms."""
 
     preset: tuple[str, ...] = ("linux/reno",)
     flows: int = 1
@@ -91,7 +91,7 @@ class Setting:
         }
 
     def name(self) -> str:
-        """What differs from the usual, in words."""
+        """A name from the settings that differ from the defaults."""
         flows = f"{self.flows * len(self.preset)} flow" + ("s" if self.flows * len(self.preset) > 1 else "")
         words = [
             " and ".join(_CONTROLLERS[preset] for preset in self.preset),
@@ -105,7 +105,7 @@ class Setting:
         return ", ".join(words)
 
     def scenario(self, duration_s: float, warmup_s: float) -> Scenario:
-        """Round trips are drawn anew with each seed: shares behind drop-tail depend on them to a tenth of a millisecond."""
+        """The scenario. RTTs depend on the seed, because the sharing of drop-tail queues is sensitive to them."""
         bdp = self.bdp_packets
         places = max(1, round((4 if self.queue else self.buffer) * bdp))
         queue = {"buffer": f"{places} packets", **_threshold(self.queue, bdp)}
@@ -123,11 +123,11 @@ class Setting:
             "from": "left",
             "to": "right",
             "count": self.flows,
-            "rtt": {"uniform": [f"{low * self.rtt_ms:g} ms", f"{high * self.rtt_ms:g} ms"]},
+            "propagation_rtt": {"uniform": [f"{low * self.rtt_ms:g} ms", f"{high * self.rtt_ms:g} ms"]},
             "start": {"uniform": ["0 s", "0.5 s"]},
         }
         if self.size_packets is not None:
-            # Whole segments of the simulator, one transfer after the other.
+            # Whole segments in the simulator; transfers start at even intervals.
             last = f"{duration_s - 2:g} s"
             flow |= {"size": f"{self.size_packets * (_PACKET - _HEADERS)} B", "start": {"evenly": ["0 s", last]}}
         flows = {
@@ -150,7 +150,7 @@ class Setting:
         )
 
     def measures(self) -> tuple[Measure, ...]:
-        """What is well defined here."""
+        """The measures that are well defined for this case."""
         if self.size_packets is not None:
             return (measures.COMPLETION, measures.RETRANSMISSIONS)
         some = [measures.UTILISATION, measures.QUEUE]
@@ -172,17 +172,24 @@ def _recovery(setting: Setting) -> dict[str, Any]:
 
 
 def _threshold(queue: Mapping[str, Any], bdp: float) -> dict[str, Any]:
-    """RED's thresholds in words of the bandwidth-delay product."""
+    """Convert RED's thresholds from bandwidth-delay products to packets."""
     given = dict(queue)
-    for key in ("lower", "upper"):
+    for key in ("min_threshold", "max_threshold"):
         if key in given:
-            given[key] = f"{max(1, round(given[key] * bdp)) + (key == 'upper')} packets"
+            given[key] = f"{max(1, round(given[key] * bdp)) + (key == 'max_threshold')} packets"
     return given
 
 
-# Marks everything above the threshold: RED without an average, whose two thresholds are neighbours.
-_STEP: dict[str, Any] = {"policy": "red", "lower": 0.25, "upper": 0.25, "weight": 1.0, "max_probability": 1.0, "gentle": False}
-_RED = {"policy": "red", "lower": 0.25, "upper": 0.75}
+# Step marking: RED without averaging, with adjacent thresholds.
+_STEP: dict[str, Any] = {
+    "policy": "red",
+    "min_threshold": 0.25,
+    "max_threshold": 0.25,
+    "weight": 1.0,
+    "max_probability": 1.0,
+    "gentle": False,
+}
+_RED = {"policy": "red", "min_threshold": 0.25, "max_threshold": 0.75}
 _STEP_MARKING: dict[str, Any] = {"ecn": True, "queue": _STEP, "queue_name": "marks above 0.25 BDP"}
 _BY_RED: dict[str, Any] = {"queue": _RED, "queue_name": "RED from 0.25 to 0.75 BDP"}
 _BY_CODEL: dict[str, Any] = {"queue": {"policy": "codel"}, "queue_name": "CoDel"}
@@ -190,7 +197,7 @@ _BY_PIE: dict[str, Any] = {"queue": {"policy": "pie"}, "queue_name": "PIE"}
 
 
 def _usual() -> Iterator[Setting]:
-    """What the quick pack has."""
+    """Settings of the quick pack."""
     yield Setting(buffer=0.25)
     yield Setting()
     yield Setting(delayed_ack=False)
@@ -206,11 +213,11 @@ def _usual() -> Iterator[Setting]:
 
 
 def _further() -> Iterator[Setting]:
-    """What only the full pack has."""
+    """Additional settings of the full pack."""
     for preset in (("linux/reno",), ("linux/cubic",)):
         for buffer in (0.1, 0.5):
             yield Setting(preset, buffer=buffer)
-        # Sawteeth over larger buffers are longer.
+        # Larger buffers have longer sawteeth, so the RTT is shorter.
         for buffer in (2.0, 4.0):
             yield Setting(preset, rtt_ms=20, buffer=buffer)
         yield Setting(preset, flows=2)
@@ -234,24 +241,24 @@ def _further() -> Iterator[Setting]:
 
 
 def quick() -> Pack:
-    """A dozen cases, 56 runs of 20 s: about five minutes with four lanes."""
+    """A dozen cases, 56 runs of 20 s: about five minutes with four jobs."""
     return Pack("quick", tuple(_cases(_usual(), Length(20, 5), 4)), 20)
 
 
 def full() -> Pack:
-    """All cases, for longer and more often: 270 runs of 40 s."""
+    """All cases, longer and more often: 270 runs of 40 s."""
     return Pack("full", tuple(_cases((*_usual(), *_further()), Length(40, 10), 5)), 40)
 
 
 @dataclass(frozen=True)
 class Length:
-    """Of a run, in seconds."""
+    """Duration and warm-up of a run, in seconds."""
 
     duration_s: float
     warmup_s: float
 
 
-# Shares of two flows vary most: they are run more often.
+# Factor for the number of runs of two flows at a drop-tail queue, whose shares vary most.
 _MORE_OFTEN = 3
 
 

@@ -1,4 +1,4 @@
-"""Kernel and simulator side by side: how far apart, and how sure."""
+"""Comparison of kernel and simulator: differences with confidence intervals."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ __all__ = ["Comparison", "Verdict", "compared"]
 
 
 class Verdict(Enum):
-    """What the interval of the difference says."""
+    """Interpretation of the interval of a difference."""
 
     AGREE = "agree"
-    PART = "part"
-    CANNOT_TELL = "cannot tell"
+    DIFFER = "differ"
+    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A measure of a case.
+    """Comparison of one measure of a case.
 
     Attributes
     ----------
     case, measure, unit : str
     labels : dict
     kernel, simulated : Interval
-        Over the seeds.
+        Means over the seeds.
     difference : Interval
-        Simulated less kernel, with the same round trips, as a fraction of the kernel's mean; as it is where that is 0.
+        Simulated minus kernel, paired by seed, as a fraction of the kernel's mean; absolute if that is 0.
     bar : float
+        Tolerance of the difference.
     verdict : Verdict
-        ``agree`` if the whole interval lies within the bar, ``part`` if all of it lies beyond.
+        ``agree`` if the whole interval is within the tolerance, ``differ`` if it is completely outside, else ``inconclusive``.
     seeds : int
-        In which the measure was defined on both sides.
+        Number of seeds for which the measure is defined on both sides.
     values : tuple
-        Kernel's and simulator's, by seed: where shares vary with round trips, their distributions say more than means.
+        Values of kernel and simulator by seed. Where shares vary with RTTs, their distributions are more informative than means.
     """
 
     case: str
@@ -58,11 +59,11 @@ class Comparison:
 
 
 def compared(case: Case, measure: Measure, kernel: Sequence[float], simulated: Sequence[float]) -> Comparison:
-    """Values by seed, those of one seed with the same round trips and starts."""
+    """Compare values by seed; a seed determines RTTs and start times on both sides."""
     pairs = [(real, made) for real, made in zip(kernel, simulated, strict=True) if math.isfinite(real) and math.isfinite(made)]
     if len(pairs) < 2:
         nothing = Interval(math.nan, math.nan)
-        verdict, ends = Verdict.CANNOT_TELL, (nothing, nothing, nothing)
+        verdict, ends = Verdict.INCONCLUSIVE, (nothing, nothing, nothing)
     else:
         real, made = (Interval.of(values) for values in zip(*pairs, strict=True))
         apart = Interval.of([made - real for real, made in pairs])
@@ -78,5 +79,5 @@ def _verdict(difference: Interval, bar: float) -> Verdict:
     if -bar <= difference.low and difference.high <= bar:
         return Verdict.AGREE
     if difference.low > bar or difference.high < -bar:
-        return Verdict.PART
-    return Verdict.CANNOT_TELL
+        return Verdict.DIFFER
+    return Verdict.INCONCLUSIVE

@@ -1,4 +1,4 @@
-"""What is compared, each a number taken alike of a simulated run and of one in which the kernel sends."""
+"""The compared measures: numbers that are computed in the same way from simulated runs and from runs on the kernel."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ BOTTLENECK = "bottleneck"
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a run, and how far two of them may be apart.
+    """A number of a run, and the tolerance of its comparison.
 
     Attributes
     ----------
     name, unit : str
     of : callable
     bar : float
-        As a fraction of the kernel's.
+        Tolerance, as a fraction of the kernel's value.
     """
 
     name: str
@@ -72,32 +72,32 @@ def fairness(run: Run) -> float:
 
 
 def share(run: Run) -> float:
-    """Of the first group in the goodput of both."""
+    """Share of the first group in the total goodput."""
     goodputs = run.groups["goodput_bps"][_rows(run.groups["group"])]
     return float(goodputs[0] / goodputs.sum())
 
 
 def completion(run: Run) -> float:
-    """Mean over the transfers that were completed."""
+    """Mean over the completed transfers."""
     times = run.flows["completion_time_s"][_rows(run.flows["group"])]
     done = times[times == times]
     return float(done.mean()) if len(done) else math.nan
 
 
 def period(run: Run) -> float:
-    """Mean time between events of loss; missing if there are fewer than three."""
+    """Mean time between loss events; NaN if there are fewer than three."""
     begins, _ = _events(run)
     return float((begins[-1] - begins[0]) / (len(begins) - 1)) if len(begins) > 2 else math.nan
 
 
 def drops_per_event(run: Run) -> float:
-    """Packets that are lost at a time."""
+    """Mean number of packets lost per loss event."""
     begins, drops = _events(run)
     return drops / len(begins) if len(begins) else math.nan
 
 
 def depth(run: Run) -> float:
-    """By how much the queue falls after an event of loss, in packets: mean over the sawteeth of the most less the least."""
+    """Drop of the queue after a loss event, in packets: maximum minus minimum of each sawtooth, averaged."""
     import numpy as np
 
     begins, _ = _events(run)
@@ -116,13 +116,14 @@ DROPS_PER_EVENT = Measure("drops per loss event", "packets", drops_per_event)
 RETRANSMISSIONS = Measure("retransmissions", "packets", retransmissions)
 TIMEOUTS = Measure("timeouts", "", timeouts)
 FAIRNESS = Measure("fairness (Jain)", "", fairness)
-SHARE = Measure("share of Reno beside CUBIC", "", share)
+SHARE = Measure("share of Reno versus CUBIC", "", share)
 COMPLETION = Measure("completion time", "s", completion)
 
 
 def _events(run: Run) -> tuple[NDArray[np.float64], int]:
-    """When events of loss begin in the measured part, and how many packets they lose in all: drops that lie closer together than
-    five base round trips are one event, for that is as long as a round trip with a full buffer of four bandwidth-delay products.
+    """Start times of the loss events after the warm-up, and the total number of lost packets.
+
+    Drops within five base RTTs belong to one event: this is the RTT with a full buffer of four bandwidth-delay products.
     """
     import numpy as np
 
@@ -135,7 +136,7 @@ def _events(run: Run) -> tuple[NDArray[np.float64], int]:
 
 
 def _warmup_s(run: Run) -> float:
-    # Cases say it in seconds.
+    # The cases give the warm-up in seconds.
     return float(str(run.scenario.get("warmup", "0 s")).removesuffix(" s"))
 
 
@@ -148,7 +149,7 @@ def _sum(run: Run, column: str) -> float:
 
 
 def _rows(groups: NDArray[Any]) -> NDArray[np.bool_]:
-    """The groups of cases, without ways back and pairs of nodes."""
+    """The flow groups of the cases, without reverse groups and groups of other packets between nodes."""
     import numpy as np
 
     return np.array([name.startswith("flow") and "." not in name for name in groups])

@@ -1,4 +1,4 @@
-"""The page of a validation, as Markdown: where simulator and kernel part first, then everything."""
+"""The report of a validation in Markdown: first the differences between simulator and kernel, then all comparisons."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ __all__ = ["markdown", "row"]
 
 _WIDTH = 130
 _HOW = (
-    "Means over seeds with 95 % intervals; apart: simulator less kernel, in per cent of the kernel's. They *agree* where the "
-    "whole interval lies within the bar (2 %, 3 % for periods), and *part* where all of it lies beyond."
+    "Means over seeds with 95 % intervals; difference: simulator minus kernel, in per cent of the kernel's mean. They *agree* if "
+    "the whole interval is within the tolerance (2 %, 3 % for periods), and *differ* if it is completely outside."
 )
-_HEAD = ("case", "measure", "kernel", "simulator", "apart", "verdict")
+_HEAD = ("case", "measure", "kernel", "simulator", "difference", "verdict")
 
 
 def markdown(head: str, timing: str, comparisons: Sequence[Comparison]) -> str:
-    """The whole page: what was run, how well the clock was kept to, and the tables."""
+    """The whole report: configuration, timing quality, and tables."""
     return "\n".join(_lines(head, timing, comparisons)) + "\n"
 
 
 def _lines(head: str, timing: str, comparisons: Sequence[Comparison]) -> Iterator[str]:
-    yield "# Simulator and kernel side by side"
+    yield "# Comparison of simulator and kernel"
     yield ""
     yield from textwrap.wrap(f"{head}. {_HOW}", _WIDTH)
     yield ""
     yield from textwrap.wrap(timing, _WIDTH)
     others = [name for name in kernel_controllers() if name not in ("reno", "cubic")]
     if others:
-        yield f"This kernel also has {', '.join(others)}, which the pack does not compare."
-    parting = [each for each in comparisons if each.verdict is Verdict.PART]
+        yield f"This kernel also has {', '.join(others)}, which the pack does not include."
+    differing = [each for each in comparisons if each.verdict is Verdict.DIFFER]
     yield ""
-    yield "## Where they part"
+    yield "## Differences"
     yield ""
-    if parting:
-        yield from _table(_HEAD[:-1], (row(each)[:-1] for each in parting))
+    if differing:
+        yield from _table(_HEAD[:-1], (row(each)[:-1] for each in differing))
     else:
-        yield "Nowhere, as far as these runs can tell."
+        yield "No significant differences."
     yield ""
     yield "## All comparisons"
     yield ""
@@ -54,7 +54,7 @@ def row(comparison: Comparison) -> list[str]:
     if comparison.measure.startswith(("share", "fairness")) and comparison.values:
         ranges = (f" ({min(values):.2f} to {max(values):.2f})" for values in zip(*comparison.values, strict=True))
         sides = [side + extent for side, extent in zip(sides, ranges, strict=True)]
-    return [comparison.case, comparison.measure, *sides, _apart(comparison), comparison.verdict.value]
+    return [comparison.case, comparison.measure, *sides, _difference(comparison), comparison.verdict.value]
 
 
 def _table(head: Iterable[str], rows: Iterable[list[str]]) -> Iterator[str]:
@@ -72,7 +72,7 @@ def _interval(interval: Interval, unit: str) -> str:
     return f"{text} {unit}" if unit else text
 
 
-def _apart(comparison: Comparison) -> str:
+def _difference(comparison: Comparison) -> str:
     difference = comparison.difference
     if math.isnan(difference.mean):
         return ""

@@ -1,4 +1,4 @@
-"""`validate`: the pack run by the kernel in parallel lanes, and by the simulator, in a study that resumes."""
+"""`validate`: runs the pack on the kernel, in parallel, and in the simulator, and stores the runs in a resumable study."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ from tailback.errors import EmulationError
 
 __all__ = ["Validation", "ValidationInterrupted", "played", "validate"]
 
-# A machine that others use stands still now and then; a run in which it did is done again, so often at most.
+# Maximum number of tries of an emulation; on a shared machine, it is repeated if the machine does not keep up.
 _TRIES = 3
 
 
 class Validation:
-    """Kernel and simulator side by side.
+    """Results of a comparison of kernel and simulator.
 
     Attributes
     ----------
     comparisons : list of Comparison
-        Every measure of every case.
+        The comparisons of all measures of all cases.
     pack : str
     kernel : str
-        Its release.
+        Release of the kernel.
     date : str
     kept_up : int
+        Number of kernel runs in which the machine kept up; only these are compared.
     runs : int
-        Of the kernel's; in those that did not keep up nothing was compared.
+        Number of kernel runs.
     """
 
     def __init__(self, pack: Pack, comparisons: list[Comparison], kept_up: int, runs: int, worst: Mapping[str, float]) -> None:
@@ -56,11 +57,11 @@ class Validation:
         self.date = date.today().isoformat()
 
     def count(self, verdict: Verdict) -> int:
-        """Comparisons that ended so."""
+        """Number of comparisons with this verdict."""
         return sum(comparison.verdict is verdict for comparison in self.comparisons)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data."""
+        """All results as plain data."""
         return {
             "pack": self.pack,
             "kernel": self.kernel,
@@ -72,11 +73,11 @@ class Validation:
         }
 
     def markdown(self) -> str:
-        """A page with the table."""
+        """The report in Markdown."""
         late, slipped = self.worst["lateness_p99_s"], self.worst["slipped_share"]
         timing = (
-            f"The machine kept up in {self.kept_up} of {self.runs} runs of the kernel; in these, packets were at worst "
-            f"{1e3 * late:.2f} ms late (99th percentile), and {slipped:.2%} of a run slipped. The others were not compared."
+            f"The machine kept up in {self.kept_up} of {self.runs} kernel runs; only these are compared. In them, packets were "
+            f"at most {1e3 * late:.2f} ms late (99th percentile), and at most {slipped:.2%} of a run's time slipped."
         )
         return markdown(f"{self}, {self.date}", timing, self.comparisons)
 
@@ -87,7 +88,7 @@ class Validation:
 
 
 class ValidationInterrupted(KeyboardInterrupt):
-    """Ctrl-C: what was finished is kept in the study, if there is one, and resumes."""
+    """Ctrl-C. Finished runs are stored in the study, if there is one, and the same call resumes."""
 
 
 def validate(
@@ -98,29 +99,29 @@ def validate(
     fresh: bool = False,
     progress: Callable[[Progress], object] | None = None,
 ) -> Validation:
-    """Compare the simulator with this machine's kernel.
+    """Compare the simulator with the TCP stack of this machine's kernel.
 
-    Each case is run by both, with the same seeds and so with the same round trips and starts. Linux only, as `tailback.emulate`.
+    Both run each case with the same seeds, which determine RTTs and start times. Linux only, like `tailback.emulate`.
 
     Parameters
     ----------
     study : path, optional
-        Keeps the runs, and the same call resumes there.
+        Directory that stores the runs; the same call resumes there.
     full_pack : bool
-        All cases, longer and more often, instead of the quick pack.
+        Run all cases, longer and more often, instead of the quick pack.
     lanes : int, optional
-        Emulations at a time; by default two for each processor.
+        Number of parallel emulations; by default two per processor.
     fresh : bool
-        Run what the study has again.
+        Repeat stored runs.
     progress : callable, optional
-        Called with a `Progress` whenever runs of the kernel are finished.
+        Called with a `Progress` whenever kernel runs finish.
 
     Raises
     ------
     MissingExtra
-        If pyroute2 is not installed.
+        pyroute2 is not installed.
     EmulationError
-        This system does not allow it, or its kernel lacks a controller.
+        This system does not allow emulation, or its kernel lacks a congestion controller.
     StudyError
         `study` cannot be used.
     ValidationInterrupted
@@ -154,21 +155,21 @@ def _validated(
     except RunFailed as failed:
         raise EmulationError(f"{kernel.label(failed.result.content_hash)[0]}: {failed.result.error}") from None
     except KeyboardInterrupt:
-        raise ValidationInterrupted(f"interrupted; `{command}` does the rest") from None
+        raise ValidationInterrupted(f"interrupted; `{command}` resumes") from None
     real, _ = kernel.found(folder / "kernel")
     made, _ = simulated.found(folder / "simulated")
     comparisons = []
     for case, numbers, by_kernel, by_simulator in wanted:
-        sound = _values(real, by_kernel, timing[0])
+        in_time = _values(real, by_kernel, timing[0])
         for measure in case.measures:
             number = numbers[measure.name]
             values = [_values(columns, keys, number) for columns, keys in ((real, by_kernel), (made, by_simulator))]
-            # A run in which the machine did not keep up is none of the scenario.
-            values[0] = [value if is_sound else math.nan for value, is_sound in zip(values[0], sound, strict=True)]
+            # Runs in which the machine did not keep up do not represent the scenario.
+            values[0] = [value if is_in_time else math.nan for value, is_in_time in zip(values[0], in_time, strict=True)]
             comparisons.append(compared(case, measure, *values))
     keys = [key for _, _, keys, _ in wanted for key in keys]
     up, slipped, late = (_values(real, keys, number) for number in timing)
-    compared_runs = [run for run, is_sound in enumerate(up) if is_sound] or list(range(len(up)))
+    compared_runs = [run for run, is_in_time in enumerate(up) if is_in_time] or list(range(len(up)))
     worst = {
         "slipped_share": max(slipped[run] for run in compared_runs),
         "lateness_p99_s": max(late[run] for run in compared_runs),
@@ -182,7 +183,7 @@ def _emulation(case: Case) -> Computation:
 
 
 def played(scenario: Mapping[str, Any], groups: list[str], kernel: str, seed: int, progress: Callable[[float], None]) -> Emulated:
-    """A run in which the kernel plays these groups, or another if the machine did not keep up in it."""
+    """Emulate a scenario with these groups on the kernel; repeated if the machine does not keep up."""
     assert kernel == platform.release()
     for _ in range(_TRIES):
         run = emulate(Scenario(scenario), played=groups, seed=seed, progress=progress)
@@ -190,7 +191,7 @@ def played(scenario: Mapping[str, Any], groups: list[str], kernel: str, seed: in
             break
     failures = [failure for failure in run.transfers.to_dict()["failure"] if failure]
     if failures:
-        raise EmulationError(f"a flow that the kernel played failed: {failures[0]}")
+        raise EmulationError(f"a kernel flow failed: {failures[0]}")
     return run
 
 
