@@ -1,4 +1,4 @@
-//! A sender on a bench, for the tests of this folder: its clock is turned by hand, and it hears what the test says.
+//! A test bench for senders: tests set its clock and provide its acknowledgements.
 
 use super::recovery::rack_tlp::RackTlp;
 use super::scoreboard::Scoreboard;
@@ -11,7 +11,7 @@ use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
 use crate::primitives::packet::Side;
 use crate::primitives::units::{Bytes, Segments, Span, Time};
 
-/// NewReno of RFC 6582 with nothing that is not asked for.
+/// NewReno of RFC 6582 without optional features.
 pub(in crate::tcp) fn plain() -> TcpSpec {
     TcpSpec {
         recovery: Recovery::NewReno,
@@ -38,20 +38,20 @@ pub(in crate::tcp) fn plain() -> TcpSpec {
     }
 }
 
-/// A sender with the law of Reno.
+/// A sender with the Reno controller.
 pub(in crate::tcp) struct Bench {
     pub spec: TcpSpec,
     pub sender: Sender,
     pub now: Time,
     pub watch: Watch,
-    /// If its data come from an application.
+    /// Set if its data comes from an application.
     pub usage: Option<Usage>,
     boards: Side<Scoreboard>,
     pub racks: Side<RackTlp>,
 }
 
 impl Bench {
-    /// With everything that there is to send, as many segments.
+    /// A sender with all of its data available: this many segments.
     pub fn new(spec: TcpSpec, start: Start, limit: u32) -> Bench {
         let law = Controllers::new(&ControllerSpec::Reno(()), start);
         Bench {
@@ -65,7 +65,7 @@ impl Bench {
         }
     }
 
-    /// With an application that has not handed over anything.
+    /// A sender with an application that has not handed over any data.
     pub fn with_application(spec: TcpSpec, start: Start) -> Bench {
         Bench { usage: Some(Usage::of(spec.window_validation)), ..Bench::new(spec, start, 0) }
     }
@@ -81,30 +81,30 @@ impl Bench {
         self.sender.controller.window()
     }
 
-    /// It is so late now.
+    /// Sets the clock.
     pub fn at(&mut self, milliseconds: u64) -> &mut Bench {
         self.now = Time(Span::from_millis(milliseconds).0);
         self
     }
 
-    /// The application hands over so many segments. What is sent.
+    /// The application hands over this many segments. Returns the segments sent.
     pub fn offer(&mut self, segments: u32) -> Vec<u32> {
         validation::before_offer(&mut self.sender, self.usage.as_mut(), self.now, &self.spec);
         self.sender.limit += segments;
         self.send()
     }
 
-    /// All that may be sent now.
+    /// Sends all segments that may be sent now.
     pub fn send(&mut self) -> Vec<u32> {
         self.with(|tcp| std::iter::from_fn(|| tcp.next_segment::<true>().map(|sent| sent.0)).collect())
     }
 
-    /// An acknowledgement, and what is sent then. It echoes the time of its segment as if that had left at the begin.
+    /// An acknowledgement. Returns the segments sent in response. It echoes the time of its segment as if that had left at time 0.
     pub fn process_ack(&mut self, ack: u32, blocks: &[(u32, u32)]) -> Vec<u32> {
         self.process_ack_with(ack, blocks, &AckExtras::default())
     }
 
-    /// An acknowledgement that echoes a mark, and what is sent then.
+    /// An acknowledgement that echoes a mark. Returns the segments sent in response.
     pub fn process_marked_ack(&mut self, ack: u32) -> Vec<u32> {
         self.process_ack_with(ack, &[], &AckExtras { echoes_mark: true, ..AckExtras::default() })
     }
@@ -114,7 +114,7 @@ impl Bench {
         self.send()
     }
 
-    /// The deadline comes. Whether it is a timeout.
+    /// The timer expires. Returns whether it is a retransmission timeout.
     pub fn expire(&mut self) -> bool {
         self.now = self.sender.deadline;
         self.with(|tcp| tcp.on_timer(Time::NEVER))

@@ -1,9 +1,9 @@
-//! How fast data is delivered: over the flight that the last delivered segment ends, the slower of how it was sent and how it was acknowledged
-//! (Cheng, Cardwell, Hassas Yeganeh and Jacobson, draft-cheng-iccrg-delivery-rate-estimation-02, section 3; the same algorithm in
+//! Delivery rate estimation: over the flight that ends with the last delivered segment, the lower of the send rate and the acknowledgement
+//! rate (Cheng, Cardwell, Hassas Yeganeh and Jacobson, draft-cheng-iccrg-delivery-rate-estimation-02, section 3; the same algorithm in
 //! draft-ietf-ccwg-bbr-04, section 4.1.2).
 //!
-//! Differs: rates are in segments. A duplicate acknowledgement without SACK does not say what was delivered: it counts as the next segment in
-//! order that has not been (section 4.1.3.4.1 of the latter lets one guess so).
+//! Differs: rates are in segments. A duplicate acknowledgement without SACK does not identify the delivered segment: it counts as the next
+//! undelivered segment in order (section 4.1.3.4.1 of the latter permits this guess).
 
 use super::recovery::uses_sack;
 use super::scoreboard::Scoreboard;
@@ -17,41 +17,41 @@ use std::collections::VecDeque;
 /// The connection's state (C in the draft).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct DeliveryRate {
-    /// Segments delivered so far.
+    /// Segments delivered in total.
     delivered: u64,
-    /// When the last of them was.
+    /// Time of the last delivery.
     delivered_at: Time,
-    /// When the segment most recently delivered was sent, or since nothing was in flight the first one.
+    /// Transmission time of the most recently delivered segment, or of the first segment after an idle time.
     first_sent: Time,
-    /// Everything sent before so many are delivered was sent short of data; 0 if that is over.
+    /// Data sent before this many deliveries was application-limited; 0 if that phase is over.
     app_limited_until: u64,
-    /// Segments found lost so far, of a controller that asks (C.lost), and the last of them.
+    /// Segments found lost in total, for a controller that requests losses (C.lost), and the last of them.
     lost: u32,
     last_lost: Option<u32>,
-    /// The shortest round trip of a segment sent once.
+    /// The minimum RTT of a segment sent once.
     least_round_trip: Option<Span>,
-    /// Without SACK, a duplicate stands for a segment: this one at the earliest.
+    /// Without SACK, the first segment that the next duplicate may stand for.
     guessed: Option<u32>,
-    /// Number of the first segment in `sent`: the oldest that is not acknowledged.
+    /// Number of the first segment in `sent`: the oldest unacknowledged one.
     oldest: u32,
     sent: VecDeque<Sent>,
 }
 
-/// A segment on its way, as it stood when it was sent last (P in the draft).
+/// A segment in flight, with the state at its last transmission (P in the draft).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sent {
     at: Time,
     delivered: u64,
     delivered_at: Time,
     first_sent: Time,
-    /// Segments in the network with it, and lost before it, of a controller that asks for losses.
+    /// Segments in the network including it, and segments lost before it, for a controller that requests losses.
     in_flight: u32,
     lost: u32,
     app_limited: bool,
     again: bool,
-    /// It has counted as delivered.
+    /// It has been counted as delivered.
     is_delivered: bool,
-    /// It has counted as lost.
+    /// It has been counted as lost.
     is_lost: bool,
 }
 
@@ -60,12 +60,12 @@ impl DeliveryRate {
         DeliveryRate { guessed: (!uses_sack(recovery)).then_some(0), ..DeliveryRate::default() }
     }
 
-    /// A segment is about to be sent, and nothing is outstanding before it.
+    /// A segment is about to be sent while none is outstanding.
     pub(crate) fn begin_flight(&mut self, now: Time) {
         (self.first_sent, self.delivered_at) = (now, now);
     }
 
-    /// A segment is sent. `in_flight`: with it, for a controller that asks for losses.
+    /// A segment is sent. `in_flight` includes it, for a controller that requests losses.
     pub(crate) fn on_sent(&mut self, segment: u32, now: Time, in_flight: Segments) {
         let sent = Sent {
             at: now,
@@ -85,8 +85,8 @@ impl DeliveryRate {
         }
     }
 
-    /// An acknowledgement of everything below `ack` arrived, and of `blocks`, of which `board` knows what was reported before. Returns the
-    /// sample that it gives (UpdateRateSample, GenerateRateSample).
+    /// Processes an acknowledgement of everything below `ack` and of `blocks`; `board` contains the segments reported before. Returns its
+    /// sample (UpdateRateSample, GenerateRateSample).
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -116,7 +116,7 @@ impl DeliveryRate {
         }
         let (_, newest) = newest?;
         let interval = newest.at.since(newest.first_sent).max(now.since(newest.delivered_at));
-        // A shorter interval comes from a segment that was sent again although it had arrived.
+        // A shorter interval results from a segment that was retransmitted although it had arrived.
         let is_reliable = interval > Span::ZERO && self.least_round_trip.is_none_or(|least| interval >= least);
         let rate = (self.delivered - newest.delivered) as f64 / interval.seconds();
         is_reliable.then_some(DeliveredRate {
@@ -129,7 +129,8 @@ impl DeliveryRate {
         })
     }
 
-    /// Recovery takes a segment for lost. `None` if that is known since it was sent last, or if it has arrived, which without SACK is only guessed.
+    /// Recovery considers a segment lost. Returns `None` if it has been counted as lost since its last transmission, or has arrived, which
+    /// is only a guess without SACK.
     pub(crate) fn on_lost(&mut self, segment: u32, now: Time) -> Option<Lost> {
         let place = segment.checked_sub(self.oldest)? as usize;
         let only_guesses = self.guessed.is_some();
@@ -147,7 +148,7 @@ impl DeliveryRate {
         })
     }
 
-    /// A duplicate says that something has arrived, and not what.
+    /// A duplicate reports an arrival without identifying the segment.
     fn guess(&mut self, now: Time, newest: &mut Option<(u32, Sent)>) {
         let Some(guessed) = self.guessed else { return };
         let mut segment = guessed.max(self.oldest + 1);
@@ -158,7 +159,7 @@ impl DeliveryRate {
         self.guessed = Some(segment);
     }
 
-    /// `newest`: of what the acknowledgement delivers, the segment that was sent last, and its number.
+    /// Counts a delivery. `newest`: among the segments delivered by this acknowledgement, the one sent last, with its number.
     fn deliver(&mut self, segment: u32, now: Time, newest: &mut Option<(u32, Sent)>) {
         let place = segment.checked_sub(self.oldest).map(|place| place as usize);
         let Some(known) = place.and_then(|place| self.sent.get_mut(place)) else { return };
@@ -167,7 +168,7 @@ impl DeliveryRate {
         self.count(segment, sent, now, newest);
     }
 
-    /// The same of a segment that was sent so, unless it had been delivered.
+    /// Counts the delivery of a segment with this transmission state, unless it was counted before.
     #[inline]
     fn count(&mut self, segment: u32, sent: Sent, now: Time, newest: &mut Option<(u32, Sent)>) {
         if sent.is_delivered {
@@ -185,8 +186,8 @@ impl DeliveryRate {
         }
     }
 
-    /// There is nothing left to send though the window would take more: what is in flight, and what is sent until it is delivered, tells
-    /// less than the path can do (CheckIfApplicationLimited).
+    /// There is no more data to send although the window has room. Data in flight, and data sent until it is delivered, underestimates the
+    /// path (CheckIfApplicationLimited).
     pub(crate) fn run_dry(&mut self, in_flight: Segments) {
         self.app_limited_until = (self.delivered + u64::from(in_flight.0)).max(1);
     }
@@ -200,7 +201,7 @@ mod tests {
         Time(Span::from_millis(ms).0)
     }
 
-    /// An acknowledgement of everything below `ack` and of `blocks`: the rate that it gives.
+    /// The rate from an acknowledgement of everything below `ack` and of `blocks`.
     fn sampled_rate(
         rate: &mut DeliveryRate,
         (now, ack): (Time, u32),
@@ -212,7 +213,7 @@ mod tests {
         Some(sample.rate)
     }
 
-    /// Four segments sent at once at 0.
+    /// Four segments sent at time 0.
     fn four() -> DeliveryRate {
         let mut rate = DeliveryRate::default();
         rate.begin_flight(at(0));
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_ten_milliseconds_apart_say_a_hundred_segments_a_second() {
+    fn acknowledgements_ten_milliseconds_apart_yield_a_hundred_segments_per_second() {
         let mut rate = four();
         // One in 100 ms, two in 110 and so on.
         assert_eq!(sampled_rate(&mut rate, (at(100), 1), &[], None), Some(10.0));
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn compressed_acknowledgements_do_not_hide_how_slowly_the_data_was_sent() {
+    fn compressed_acknowledgements_do_not_hide_the_send_rate() {
         let mut rate = DeliveryRate::default();
         rate.begin_flight(at(0));
         for segment in 0..4 {
@@ -242,12 +243,12 @@ mod tests {
         }
         assert_eq!(sampled_rate(&mut rate, (at(300), 1), &[], None), Some(1.0 / 0.3));
         rate.on_sent(4, at(400), Segments(4));
-        // All the others at once at 420 ms: of the newest, 4, it took 400 ms since 0 to be sent, and 120 ms since 300 ms to be acknowledged.
+        // All others at 420 ms: for the newest, 4, sending took 400 ms since 0, and acknowledgement 120 ms since 300 ms.
         assert_eq!(sampled_rate(&mut rate, (at(420), 5), &[], None), Some(4.0 / 0.4));
     }
 
     #[test]
-    fn a_duplicate_that_reports_by_sack_gives_a_sample_and_its_segment_counts_once() {
+    fn a_duplicate_with_sack_provides_a_sample_and_its_segment_counts_once() {
         let mut rate = four();
         let mut board = Scoreboard::default();
         assert_eq!(sampled_rate(&mut rate, (at(100), 0), &[(1, 2)], None), Some(10.0));
@@ -255,14 +256,14 @@ mod tests {
         assert_eq!(sampled_rate(&mut rate, (at(110), 0), &[(1, 3)], Some(&board)), Some(2.0 / 0.11));
         board.add(1..3);
         assert_eq!(sampled_rate(&mut rate, (at(120), 0), &[(1, 3)], Some(&board)), None);
-        // 0 is sent again at 120 and acknowledges the three at 230: 2 were delivered at 110.
+        // 0 is retransmitted at 120, and its acknowledgement at 230 covers all three: 2 were delivered at 110.
         rate.on_sent(0, at(120), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(230), 3), &[], Some(&board)), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 3);
     }
 
     #[test]
-    fn without_sack_a_duplicate_stands_for_the_next_segment_so_that_a_repair_does_not_deliver_all_at_once() {
+    fn without_sack_a_duplicate_counts_as_the_next_segment_so_that_a_repair_delivers_only_the_rest() {
         let mut rate = DeliveryRate::of(Recovery::NewReno);
         rate.begin_flight(at(0));
         (0..4).for_each(|segment| rate.on_sent(segment, at(0), Segments(segment + 1)));
@@ -272,16 +273,16 @@ mod tests {
         assert_eq!(sampled_rate(&mut rate, (at(120), 0), &[], None), Some(3.0 / 0.12));
         assert_eq!(sampled_rate(&mut rate, (at(125), 0), &[], None), None);
         rate.on_sent(0, at(120), Segments(4));
-        // One more, and it was sent 120 ms after the others.
+        // One more, which was sent 120 ms after the others.
         assert_eq!(sampled_rate(&mut rate, (at(230), 4), &[], None), Some(1.0 / 0.12));
         assert_eq!(rate.delivered, 4);
     }
 
     #[test]
-    fn a_sample_shorter_than_the_shortest_round_trip_is_none() {
+    fn an_interval_shorter_than_the_minimum_rtt_is_rejected() {
         let mut rate = four();
         assert_eq!(sampled_rate(&mut rate, (at(100), 1), &[], None), Some(10.0));
-        // Sent again at 105 and at 112, but the first copies are acknowledged at 110 and 115.
+        // Retransmitted at 105 and at 112, but the first copies are acknowledged at 110 and 115.
         rate.on_sent(1, at(105), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(110), 2), &[], None), Some(1.0 / 0.105));
         rate.on_sent(2, at(112), Segments(4));
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_after_the_data_ran_out_is_app_limited_until_that_is_delivered() {
+    fn segments_sent_after_the_data_ran_out_are_app_limited_until_delivered() {
         let mut rate = four();
         rate.run_dry(Segments(4));
         rate.on_sent(4, at(50), Segments(4));
@@ -310,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_counts_once_for_each_time_that_the_segment_was_sent_and_says_how_the_network_was_then() {
+    fn a_loss_counts_once_per_transmission_and_includes_the_state_at_that_transmission() {
         let mut rate = four();
         let lost = |rate: &mut DeliveryRate, segment| {
             rate.on_lost(segment, at(110)).map(|lost| (lost.lost, lost.lost_before, lost.in_flight.0, lost.begins_range))
@@ -320,7 +321,7 @@ mod tests {
             [0, 1, 0, 3].map(|segment| lost(&mut rate, segment)),
             [Some((1, 0, 1, true)), Some((2, 0, 2, false)), None, None]
         );
-        // 0 leaves again after two losses, and is lost again.
+        // 0 is retransmitted after two losses, and is lost again.
         rate.on_sent(0, at(120), Segments(2));
         assert_eq!(lost(&mut rate, 0), Some((3, 2, 2, true)));
     }

@@ -1,19 +1,19 @@
-//! Opening a connection (RFC 9293 section 3.5): segment 0 is the SYN, headers alone, and data waits until it is acknowledged. The SYN
-//! finds the first round trip, and opens no window.
+//! Opening a connection (RFC 9293 section 3.5): segment 0 is the SYN, which consists of headers only, and data waits until it is
+//! acknowledged. The SYN provides the first RTT sample and does not open the window.
 //!
-//! Differs: a SYN-ACK that is lost is repaired by the SYN alone, whose timer is as long. A sender without timestamps whose SYN was lost
-//! goes on with its backed-off timeout until it has measured a round trip, not with 3 s (RFC 6298 rule 5.7).
+//! Differs: a lost SYN-ACK is repaired only by the SYN, whose timer is equally long. A sender without timestamps whose SYN was lost keeps
+//! its backed-off timeout until it has measured an RTT, instead of 3 s (RFC 6298 rule 5.7).
 
 use super::sender::{IncomingAck, NONE, Sender, Tcp};
 use super::spec::TcpSpec;
 use crate::congestion::Controller;
 use crate::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
 
-/// The SYN's number.
+/// Segment number of the SYN.
 pub(crate) const SYN: u32 = 0;
 
 impl TcpSpec {
-    /// Segments before the first one of data.
+    /// Segments before the first data segment.
     pub(crate) fn before_data(&self) -> Segments {
         Segments(u32::from(self.handshake))
     }
@@ -23,21 +23,21 @@ impl TcpSpec {
         self.handshake && segment == SYN
     }
 
-    /// Payload of all segments before this one, which is one of data.
+    /// Payload of all segments before this data segment.
     pub(crate) fn payload_before(&self, segment: u32) -> Bytes {
         Bytes(u64::from(segment - self.before_data().0) * self.mss.0)
     }
 }
 
 impl Sender {
-    /// The SYN is not acknowledged yet.
+    /// Whether the SYN has not been acknowledged.
     pub(in crate::tcp) fn is_opening(&self, spec: &TcpSpec) -> bool {
         spec.is_syn(self.una)
     }
 }
 
 impl Tcp<'_> {
-    /// The SYN, if it is to be sent now.
+    /// The SYN, if it is due.
     pub(in crate::tcp) fn next_of_handshake(&mut self) -> Option<u32> {
         let is_due = self.sender.next == SYN && self.sender.limit > 0;
         is_due.then(|| {
@@ -46,7 +46,7 @@ impl Tcp<'_> {
         })
     }
 
-    /// What acknowledges the SYN, or something before it. Returns the round trip.
+    /// Processes an acknowledgement of the SYN, or one before it. Returns the RTT sample.
     pub(in crate::tcp) fn on_answer_to_syn(&mut self, arrived: &IncomingAck) -> Option<Span> {
         if arrived.ack == SYN {
             return None;
@@ -62,7 +62,7 @@ impl Tcp<'_> {
         rtt
     }
 
-    /// Nothing has acknowledged the SYN for so long. It says nothing of the window.
+    /// Timeout of the SYN. It does not affect the window.
     pub(in crate::tcp) fn on_timeout_of_syn(&mut self) {
         if self.now >= self.warmup {
             self.sender.counts.timeouts += 1;
@@ -98,13 +98,13 @@ mod tests {
             assert_eq!(bench.window(), 4.0, "{recovery:?}");
             // RFC 6298 rule 2.2 with the SYN's 100 ms: 100 + 4 x 50 ms, and at least 1 s.
             assert_eq!(bench.sender.timeout(&bench.spec), Span::from_millis(1_000), "{recovery:?}");
-            // One acknowledged in slow start: two more.
+            // One segment acknowledged in slow start: two more.
             assert_eq!(bench.at(200).process_ack(2, &[]), [5, 6], "{recovery:?}");
         }
     }
 
     #[test]
-    fn a_lost_syn_is_sent_again_and_leaves_a_window_of_one() {
+    fn a_lost_syn_is_retransmitted_and_sets_the_window_to_one() {
         let mut bench = opening(plain());
         bench.send();
         assert!(bench.expire());
@@ -113,12 +113,12 @@ mod tests {
         assert_eq!(bench.at(1_100).process_ack(1, &[]), [1]);
         assert_eq!((bench.window(), bench.sender.controller.ssthresh()), (1.0, 64.0));
         assert_eq!((bench.sender.counts.timeouts, bench.sender.counts.retransmitted), (1, 1));
-        // Karn: which of the two was acknowledged is unknown, so the timeout stays backed off.
+        // Karn: it is unknown which of the two was acknowledged, so the timeout stays backed off.
         assert_eq!(bench.sender.timeout(&bench.spec), Span::from_millis(2_000));
     }
 
     #[test]
-    fn nothing_is_opened_for_a_transfer_that_was_stopped_before() {
+    fn a_transfer_stopped_before_its_start_opens_no_connection() {
         let mut bench = opening(plain());
         bench.sender.limit = 0;
         assert_eq!(bench.send(), []);

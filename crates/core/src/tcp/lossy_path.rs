@@ -1,5 +1,5 @@
-//! A path that loses segments at random, between a sender on its bench and a receiver that reports all that it has: for models of
-//! RFCs that walk beside the sender.
+//! A path that loses segments at random, between a sender on a test bench and a receiver with complete SACK blocks: for comparison with
+//! models of RFCs.
 
 use super::bench::Bench;
 use crate::primitives::random::{Entity, Purpose, Stream};
@@ -13,25 +13,25 @@ pub(in crate::tcp) struct LossyPath {
     pub bench: Bench,
     stream: Stream,
     drawn: u64,
-    /// One in so many is lost.
+    /// One segment in this many is lost.
     loses_one_in: u64,
     under_way: VecDeque<(Time, u32)>,
     received: BTreeSet<u32>,
     expected: u32,
 }
 
-/// What an acknowledgement said, and what was sent on it.
+/// An acknowledgement, and the segments sent in response.
 pub(in crate::tcp) struct ReceivedAck {
     pub ack: u32,
-    /// The newest first.
+    /// Newest block first.
     pub blocks: Vec<(u32, u32)>,
     pub sent: Vec<u32>,
 }
 
-/// What happened next.
+/// The next event.
 pub(in crate::tcp) enum Step {
     ReceivedAck(ReceivedAck),
-    /// The sender's deadline came.
+    /// The sender's timer expired.
     Expired,
 }
 
@@ -57,7 +57,7 @@ impl LossyPath {
         self.stream.bits(self.drawn).is_multiple_of(self.loses_one_in)
     }
 
-    /// The next acknowledgement, or the sender's deadline before it. Nothing once all is done.
+    /// The next acknowledgement, or the sender's timer if it expires first; `None` at the end.
     pub fn step(&mut self) -> Option<Step> {
         loop {
             let next = self.under_way.front().map_or(Time::NEVER, |next| next.0);

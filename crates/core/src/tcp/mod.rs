@@ -1,4 +1,4 @@
-//! TCP: sender, receiver, retransmission timer and loss recovery. The control law is not here: see `congestion`.
+//! TCP: sender, receiver, retransmission timer and loss recovery. Congestion controllers are in `congestion`.
 
 #[cfg(test)]
 mod bench;

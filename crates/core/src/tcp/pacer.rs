@@ -1,4 +1,4 @@
-//! Departures of a sender that are spread over time: when it may send again, and whether an event is to come that looks.
+//! Pacing: the earliest time of a sender's next transmission, and whether an event is pending for it.
 
 use super::sender::Sender;
 use super::spec::TcpSpec;
@@ -6,12 +6,12 @@ use crate::congestion::{Controller, Controllers};
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Whether departures are spread, at the controller's rate (while it has one) or because the settings ask for it.
+/// Whether transmissions are paced, at the controller's rate (while it has one) or because of the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::tcp) enum Pacer {
     Off,
     On,
-    /// And an event is to come at which it is looked at.
+    /// Paced, with a pending event.
     Awaited,
 }
 
@@ -22,13 +22,13 @@ impl Pacer {
 }
 
 impl Sender {
-    /// When its pacer lets it send again, if that is to come.
+    /// Time at which the pacer permits the next transmission, if that is in the future.
     #[inline(always)]
     pub(crate) fn wakes_at(&self) -> Option<Time> {
         (self.paced_until > Time::ZERO).then_some(self.paced_until)
     }
 
-    /// When something has to look at its pacer, if nothing does before.
+    /// Time at which an event is needed for the pacer, unless one is pending.
     #[inline(always)]
     pub(crate) fn sets_alarm(&mut self, now: Time) -> Option<Time> {
         let wake = self.wakes_at()?;
@@ -39,14 +39,14 @@ impl Sender {
         (std::mem::replace(&mut self.pacer, Pacer::Awaited) == Pacer::On).then_some(wake)
     }
 
-    /// The event at which its pacer is looked at has come.
+    /// The pending event has occurred.
     pub(crate) fn on_alarm(&mut self) {
         if self.pacer == Pacer::Awaited {
             self.pacer = Pacer::On;
         }
     }
 
-    /// It may not send yet.
+    /// Whether the pacer prevents transmission now.
     #[inline(always)]
     pub(in crate::tcp) fn is_held_back(&self, now: Time) -> bool {
         self.pacer != Pacer::Off && self.paced_until > now
@@ -60,7 +60,7 @@ impl Sender {
         }
     }
 
-    /// From one departure to the next, if they are spread: at the controller's rate, or else a window over the round trip.
+    /// Gap between transmissions, if they are paced: at the controller's rate, or otherwise one window per RTT.
     #[inline(always)]
     fn gap(&self, spec: &TcpSpec) -> Option<Span> {
         if self.pacer == Pacer::Off { None } else { self.paced_gap(spec) }
@@ -78,7 +78,7 @@ impl Sender {
         Some(self.round_trip(spec).map_or(Span::ZERO, over_window))
     }
 
-    /// Whether departures are spread now.
+    /// Whether transmissions are paced now.
     #[inline(always)]
     pub(in crate::tcp) fn paces(&self, spec: &TcpSpec) -> bool {
         self.pacer != Pacer::Off && self.paced_gap(spec).is_some()

@@ -1,40 +1,40 @@
-//! What may be sent while the window is being reduced: proportional rate reduction (RFC 9937, RFC 6937 before it). Where the window was halved at
-//! once, nothing would leave for half a round trip, and then as much as arrives; here data leaves all the time, in proportion to what
-//! is delivered, so that at the end there is a window of `ssthresh` in flight.
+//! Proportional rate reduction (RFC 9937, previously RFC 6937): transmission while the window is being reduced. If the window were halved
+//! at once, nothing would be sent for half an RTT, and then at the rate of arrivals. With PRR, transmission continues throughout the
+//! reduction in proportion to deliveries, and ends with a window of `ssthresh` in flight.
 //!
-//! The unit is the segment; names are the RFC's.
+//! The unit is the segment; names are from the RFC.
 
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
 
-/// From the begin of a reduction to its end.
+/// State from the beginning of a reduction to its end.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Prr {
     ssthresh: u32,
-    /// RecoverFS: in flight when it began.
+    /// RecoverFS: data in flight at the beginning.
     recover_fs: u32,
     prr_delivered: u32,
     prr_out: u32,
-    /// SndCnt, less what has been sent of it.
+    /// SndCnt, minus the segments already sent.
     snd_cnt: u32,
 }
 
-/// How a reduction begins.
+/// Start of a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begin {
     pub(crate) ssthresh: Segments,
-    /// Segments outstanding, without those that had been delivered before the acknowledgement that began it.
+    /// Segments outstanding, except those delivered before the acknowledgement that started the reduction.
     pub(crate) recover_fs: Segments,
 }
 
-/// What an acknowledgement says during a reduction.
+/// An acknowledgement during a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
     /// DeliveredData: segments acknowledged or SACKed by it for the first time.
     pub(crate) delivered: Segments,
-    /// Segments thought to be in the network after it.
+    /// Estimated number of segments in the network after it.
     pub(crate) in_flight: Segments,
-    /// SafeACK: it moves on, and tells of no further loss.
+    /// SafeACK: it advances, and reports no further loss.
     pub(crate) is_safe: bool,
 }
 
@@ -43,7 +43,7 @@ impl Prr {
         Prr { ssthresh: begin.ssthresh.0, recover_fs: begin.recover_fs.0.max(1), ..Prr::default() }
     }
 
-    /// Section 6.2 of RFC 9937, on every acknowledgement from the one that began the reduction on.
+    /// Section 6.2 of RFC 9937, for every acknowledgement from the one that started the reduction on.
     pub(crate) fn on_ack(&mut self, progress: &Progress) {
         let Progress { delivered: Segments(delivered), in_flight: Segments(in_flight), is_safe } = *progress;
         self.prr_delivered += delivered;
@@ -57,12 +57,12 @@ impl Prr {
         self.snd_cnt = if self.prr_out == 0 { snd_cnt.max(1) } else { snd_cnt };
     }
 
-    /// The reordering timer has found losses: as much leaves the network's account, and may be sent.
+    /// The reordering timer has found losses: these segments no longer count as in the network, and as many may be sent.
     pub(crate) fn on_lost(&mut self, newly_lost: Segments) {
         self.snd_cnt += newly_lost.0;
     }
 
-    /// The first repair leaves at once, whatever began the reduction.
+    /// The first retransmission is sent immediately, whatever started the reduction.
     pub(crate) fn force_first(&mut self) {
         self.snd_cnt = self.snd_cnt.max(u32::from(self.prr_out == 0));
     }
@@ -81,7 +81,7 @@ impl Prr {
 mod tests {
     use super::*;
 
-    /// Acknowledgements, (delivered, in flight after them, SafeACK), and how many segments leave after each: all that may, if there is as much.
+    /// Number of segments sent after each acknowledgement (delivered, in flight after it, SafeACK), if all permitted segments are sent.
     fn sent(begin: &Begin, acks: &[(u32, u32, bool)]) -> Vec<u32> {
         let mut prr = Prr::begin(begin);
         let process_ack = |&(delivered, in_flight, is_safe): &(u32, u32, bool)| {
@@ -94,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn one_loss_of_twenty_with_half_the_window_lets_every_second_acknowledgement_send() {
+    fn with_one_loss_of_twenty_and_half_the_window_every_second_acknowledgement_sends() {
         // Twenty in flight, the first lost, Reno: ssthresh 10. The third duplicate has delivered one; 2 had been delivered before it.
         let begin = Begin { ssthresh: Segments(10), recover_fs: Segments(18) };
-        // In flight falls by one for each delivery and rises by what is sent: the repair leaves with the first.
+        // The data in flight falls by one per delivery and rises by each transmission: the retransmission is sent on the first.
         let mut in_flight = 16;
         let mut acks = Vec::new();
         let mut expected = Vec::new();
@@ -116,8 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_of_losses_is_answered_by_as_much_as_arrives_and_by_one_more_where_it_is_safe() {
-        // RFC 9937 section 6.2: below ssthresh PRR-CRB conserves packets, PRR-SSRB adds one for an acknowledgement that moves on.
+    fn in_a_burst_of_losses_transmissions_equal_deliveries_and_one_more_if_safe() {
+        // RFC 9937 section 6.2: below ssthresh PRR-CRB conserves packets, PRR-SSRB adds one for an acknowledgement that advances.
         let begin = Begin { ssthresh: Segments(10), recover_fs: Segments(20) };
         assert_eq!(sent(&begin, &[(1, 4, false), (1, 4, false), (1, 4, true), (3, 3, true)]), [1, 1, 2, 4]);
         // Not beyond ssthresh.
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_repair_leaves_whatever_is_in_flight() {
+    fn the_first_retransmission_is_sent_whatever_is_in_flight() {
         let begin = Begin { ssthresh: Segments(10), recover_fs: Segments(20) };
         assert_eq!(sent(&begin, &[(0, 19, false), (0, 19, false)]), [1, 0]);
     }

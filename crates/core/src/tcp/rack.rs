@@ -1,7 +1,7 @@
-//! Which segments are lost, judged by when they were sent: RACK (RFC 8985 section 6). A segment is lost once one that was sent later has arrived,
-//! and as much time has passed as reordering could explain. That finds lost retransmissions too.
+//! RACK (RFC 8985 section 6): loss detection by transmission times. A segment is lost once a segment sent later has arrived and the time
+//! that reordering could explain has passed. This also detects lost retransmissions.
 //!
-//! Names are the RFC's. Differs: `min_RTT` is the least of the whole run, not of some minutes of it.
+//! Names are from the RFC. Differs: `min_RTT` is the minimum over the whole run, not over some minutes of it.
 
 use super::scoreboard::Scoreboard;
 use super::sender::IncomingAck;
@@ -9,20 +9,21 @@ use crate::primitives::units::{Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Recoveries without a DSACK after which the reordering window is small again (section 6.2 step 4).
+/// Recoveries without a DSACK after which the reordering window is reset (section 6.2 step 4).
 const PERSIST: u32 = 16;
 
-/// What a sender knows of its outstanding segments.
+/// Sender state of outstanding segments.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rack {
-    /// Number of the first of `segments`: the oldest that is not acknowledged.
+    /// Number of the first of `segments`: the oldest unacknowledged one.
     una: u32,
     segments: VecDeque<Sent>,
-    /// What has been SACKed of them.
+    /// SACKed segments.
     pub(crate) sacked: Scoreboard,
-    /// Transmissions, (when, segment), in their order. Those of segments that have arrived, or were sent again since, are dropped when they are met.
+    /// Transmissions, (time, segment), in order. Entries of segments that have arrived or were retransmitted since are dropped when they
+    /// are reached.
     order: VecDeque<(Time, u32)>,
-    /// Lost, and not sent again since.
+    /// Lost segments that were not retransmitted since.
     lost: BTreeSet<u32>,
     /// One past the highest segment that was found lost.
     lost_end: u32,
@@ -40,7 +41,7 @@ pub(crate) struct Rack {
     reo_wnd_persist: u32,
 }
 
-/// An outstanding segment, as it was sent last.
+/// An outstanding segment, as of its last transmission.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sent {
     xmit_ts: Time,
@@ -55,12 +56,12 @@ enum Fate {
     IncomingAck,
 }
 
-/// What an acknowledgement brought.
+/// Result of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Delivered {
     /// Segments acknowledged or SACKed for the first time.
     pub(crate) segments: Segments,
-    /// The round trip of the oldest of them that was sent once.
+    /// RTT of the oldest of them that was sent once.
     pub(crate) rtt: Option<Span>,
     /// The lowest of them that was sent once.
     pub(crate) original: Option<u32>,
@@ -68,11 +69,11 @@ pub(crate) struct Delivered {
     pub(crate) is_dsack: bool,
 }
 
-/// What is known besides when losses are looked for.
+/// Further inputs of loss detection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation {
     pub(crate) now: Time,
-    /// In fast recovery, or in that of a timeout.
+    /// In fast recovery, or in recovery from a timeout.
     pub(crate) is_recovering: bool,
     pub(crate) srtt: Option<Span>,
     /// DupThresh of step 4.
@@ -80,10 +81,11 @@ pub(crate) struct Situation {
 }
 
 impl Rack {
-    /// As it was sent, in the order of sending, each in a queue that doubles as it grows, and perhaps lost.
+    /// A segment's state and its position in the order of transmission, each in a queue that doubles as it grows, and possibly in the set
+    /// of lost segments.
     pub(crate) const BYTES_PER_SEGMENT: usize = 2 * (size_of::<Sent>() + size_of::<(Time, u32)>()) + 2 * size_of::<u32>();
 
-    /// Of a sender whose next segment is this one.
+    /// State of a sender whose next segment is this one.
     pub(crate) fn new(una: u32) -> Rack {
         Rack {
             una,
@@ -105,7 +107,7 @@ impl Rack {
         }
     }
 
-    /// Section 6.1: a segment leaves. True if it had been sent before.
+    /// Section 6.1: a segment is sent. Returns whether it had been sent before.
     pub(crate) fn on_sent(&mut self, segment: u32, now: Time) -> bool {
         self.order.push_back((now, segment));
         let place = segment.saturating_sub(self.una) as usize;
@@ -123,18 +125,18 @@ impl Rack {
         true
     }
 
-    /// Something that is not acknowledged yet was lost, whether or not it was sent again since.
+    /// Whether an unacknowledged segment was lost, whether or not it was retransmitted since.
     pub(crate) fn has_lost(&self) -> bool {
         self.lost_end > self.una
     }
 
-    /// Segments sent again that have not arrived.
+    /// Retransmitted segments that have not arrived.
     pub(crate) fn retransmitted(&self) -> Segments {
         let under_way = |sent: &&Sent| sent.retransmitted && sent.fate != Fate::IncomingAck;
         Segments(self.segments.iter().filter(under_way).count() as u32)
     }
 
-    /// What was thought lost is under way: it was not.
+    /// Losses were spurious: the segments count as in flight again.
     pub(crate) fn forget_losses(&mut self) {
         self.lost_end = self.una;
         for segment in std::mem::take(&mut self.lost) {
@@ -147,7 +149,7 @@ impl Rack {
         self.order.make_contiguous().sort_unstable();
     }
 
-    /// Segments outstanding; none if their states do not add up to what is counted.
+    /// Number of outstanding segments; none if their states are inconsistent with the counters.
     pub(crate) fn accounted_for(&self) -> Segments {
         let count = |fate: Fate| self.segments.iter().filter(|sent| sent.fate == fate).count();
         let counted = [self.in_flight as usize, self.lost.len(), self.sacked.sacked().0 as usize];
@@ -156,7 +158,7 @@ impl Rack {
         Segments(if adds_up && (self.una..).zip(&self.segments).all(is_lost) { self.segments.len() as u32 } else { 0 })
     }
 
-    /// Segments thought to be in the network: neither arrived nor lost.
+    /// Estimated number of segments in the network: neither arrived nor lost.
     pub(crate) fn in_flight(&self) -> Segments {
         Segments(self.in_flight)
     }
@@ -166,7 +168,7 @@ impl Rack {
         self.sacked.sacked()
     }
 
-    /// The lowest segment that is lost and was not sent again since.
+    /// The lowest lost segment that was not retransmitted since.
     pub(crate) fn first_lost(&self) -> Option<u32> {
         self.lost.first().copied()
     }
@@ -175,15 +177,15 @@ impl Rack {
         self.lost.contains(&segment)
     }
 
-    /// The highest segment outstanding that has not arrived.
+    /// The highest outstanding segment that has not arrived.
     pub(crate) fn last_outstanding(&self) -> Option<u32> {
         self.sacked.last_missing(self.una..self.una + self.segments.len() as u32)
     }
 
-    /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: when the transmission was sent that caused it, if that can be told.
+    /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: the time of the transmission that caused it, if known.
     pub(crate) fn on_ack(&mut self, now: Time, arrived: &IncomingAck, echo: Option<Time>) -> Delivered {
         let mut delivered = Delivered { is_dsack: is_dsack(arrived), ..Delivered::default() };
-        // In the order of numbers, or else what one acknowledgement brings would look reordered.
+        // In the order of segment numbers, because otherwise the segments of one acknowledgement would appear reordered.
         for segment in self.una..arrived.ack {
             self.deliver(segment, now, echo, &mut delivered);
         }
@@ -211,7 +213,7 @@ impl Rack {
         delivered
     }
 
-    /// Whether this transmission is the last of its segment, which has neither arrived nor been lost.
+    /// Whether this is the last transmission of its segment, and the segment has neither arrived nor been lost.
     fn is_under_way(&self, (sent, segment): (Time, u32)) -> bool {
         let state = segment.checked_sub(self.una).and_then(|place| self.segments.get(place as usize));
         state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent)
@@ -238,9 +240,9 @@ impl Rack {
         } else if !retransmitted {
             self.reordering_seen = true;
         }
-        // Step 2: it may answer an earlier transmission. An echo tells; only without one is a round trip shorter than any a sign of that.
-        // Differs: the RFC asks for both, but no handshake has shown here how short a round trip can be, and with delayed
-        // acknowledgements that of a lone probe is the shortest of all.
+        // Step 2: the acknowledgement may belong to an earlier transmission. An echo determines this; an RTT below the minimum indicates it
+        // only without one. Differs: the RFC requires both, but here no handshake has shown how short an RTT can be, and with delayed
+        // acknowledgements that of a single probe is the shortest of all.
         let is_ambiguous = match echo {
             Some(echo) => echo < xmit_ts,
             None => self.min_rtt.is_some_and(|least| rtt < least),
@@ -254,7 +256,7 @@ impl Rack {
         }
     }
 
-    /// Step 4, first half: a round trip with a DSACK widens the reordering window.
+    /// Step 4, first half: an RTT with a DSACK widens the reordering window.
     pub(crate) fn on_dsack(&mut self, high: u32) {
         if self.dsack_round.is_none_or(|round| self.una >= round) {
             self.dsack_round = Some(high);
@@ -263,7 +265,7 @@ impl Rack {
         }
     }
 
-    /// The same: a recovery is over.
+    /// Step 4, first half: a recovery is over.
     pub(crate) fn on_recovered(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
         if self.reo_wnd_persist == 0 {
@@ -280,13 +282,13 @@ impl Rack {
         Span(quarters.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)))
     }
 
-    /// [`Rack::detect_each_loss`] for tests, which see the sum.
+    /// [`Rack::detect_each_loss`] for tests, which use the totals.
     #[cfg(test)]
     fn detect_loss(&mut self, known: &Situation) -> (Segments, Option<Time>) {
         self.detect_each_loss(known, |_| ())
     }
 
-    /// Step 5: what is lost. Returns how many segments are newly lost, and when to look again.
+    /// Step 5: loss detection. Returns the number of newly lost segments, and the time of the next check.
     pub(crate) fn detect_each_loss(&mut self, known: &Situation, mut lose: impl FnMut(u32)) -> (Segments, Option<Time>) {
         let patience = self.rtt + self.reo_wnd(known);
         let (mut newly_lost, mut later) = (0, None);
@@ -319,7 +321,8 @@ impl Rack {
         (Segments(newly_lost), later)
     }
 
-    /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and what was sent a round trip and the reordering window ago.
+    /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and segments sent at least an RTT and the reordering
+    /// window ago.
     pub(crate) fn on_timeout(&mut self, known: &Situation, mut lose: impl FnMut(u32)) {
         let patience = self.rtt + self.reo_wnd(known);
         for (segment, state) in (self.una..).zip(&mut self.segments) {
@@ -334,7 +337,7 @@ impl Rack {
     }
 }
 
-/// The first block lies below the acknowledgement, or within the second (RFC 2883 section 4).
+/// Whether the first block is below the acknowledgement, or within the second block (RFC 2883 section 4).
 fn is_dsack(arrived: &IncomingAck) -> bool {
     match *arrived.blocks {
         [first, ..] if first.1 <= arrived.ack => true,
@@ -360,7 +363,7 @@ mod tests {
         IncomingAck { ack, blocks, echo: Time::ZERO }
     }
 
-    /// Segments 0 to 9, a millisecond apart from 0 on.
+    /// Segments 0 to 9, one per millisecond from 0 on.
     fn ten() -> Rack {
         let mut rack = Rack::new(0);
         (0..10).for_each(|segment| assert!(!rack.on_sent(segment, at(segment.into()))));
@@ -368,17 +371,18 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_is_lost_at_the_third_segment_above_it_or_after_a_quarter_of_the_round_trip() {
+    fn a_hole_is_lost_at_the_third_segment_above_it_or_after_a_quarter_of_the_rtt() {
         let mut rack = ten();
         rack.on_ack(at(100), &ack(1, &[]), None);
-        // 1 is missing, 2 arrives: 25 ms of patience from when 1 would have been acknowledged, at 101 (sent at 1, RACK.rtt 100).
+        // 1 is missing, 2 arrives: the reordering window is 25 ms from the time when 1 would have been acknowledged, 101 (sent at 1,
+        // RACK.rtt 100).
         rack.on_ack(at(102), &ack(1, &[(2, 3)]), None);
         assert_eq!(rack.detect_loss(&known(at(102))), (Segments(0), Some(at(126))));
         assert_eq!(rack.detect_loss(&known(at(125))), (Segments(0), Some(at(126))));
         let mut patient = rack.clone();
         assert_eq!(patient.detect_loss(&known(at(126))), (Segments(1), None));
         assert_eq!((patient.first_lost(), patient.in_flight()), (Some(1), Segments(7)));
-        // Or three are SACKed, and nothing was ever reordered: at once.
+        // Or three are SACKed without any reordering: immediately.
         rack.on_ack(at(103), &ack(1, &[(2, 4)]), None);
         assert_eq!(rack.detect_loss(&known(at(103))).0, Segments(0));
         rack.on_ack(at(104), &ack(1, &[(2, 5)]), None);
@@ -386,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+    fn a_lost_retransmission_is_detected_by_segments_sent_after_it() {
         let mut rack = ten();
         rack.on_ack(at(104), &ack(0, &[(1, 5)]), None);
         let recovering = |now| Situation { is_recovering: true, ..known(now) };
@@ -394,7 +398,7 @@ mod tests {
         rack.on_sent(0, at(104));
         rack.on_sent(10, at(105));
         assert_eq!(rack.in_flight(), Segments(7));
-        // Everything but 0 arrives; 10 was sent after the retransmission of 0, which is lost a moment later: no later than 10's round trip.
+        // All except 0 arrive. 10 was sent after the retransmission of 0, which is lost a moment later: no later than 10's RTT.
         rack.on_ack(at(109), &ack(0, &[(1, 10)]), None);
         assert_eq!(rack.detect_loss(&recovering(at(109))), (Segments(0), None));
         rack.on_ack(at(205), &ack(0, &[(1, 11)]), None);
@@ -403,17 +407,17 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_late_without_having_been_sent_again_is_reordering_and_makes_patient() {
+    fn a_late_arrival_without_a_retransmission_is_reordering_and_widens_the_window() {
         let mut rack = ten();
         rack.on_ack(at(102), &ack(0, &[(2, 3)]), None);
         assert!(!rack.reordering_seen);
-        // One acknowledgement of several holes is no reordering.
+        // One acknowledgement of several holes is not reordering.
         rack.on_ack(at(104), &ack(1, &[(4, 5), (2, 3)]), None);
         assert!(rack.reordering_seen);
-        // Now a fourth of the round trip is waited even in recovery: 3, sent at 3, RACK.rtt 100.
+        // Now the reordering window is a quarter of the RTT even in recovery: 3, sent at 3, RACK.rtt 100.
         let recovering = Situation { is_recovering: true, ..known(at(104)) };
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
-        // A DSACK doubles that, once a round trip; sixteen recoveries without one take it back.
+        // A DSACK doubles it, once per RTT; sixteen recoveries without one reset it.
         rack.on_dsack(10);
         rack.on_dsack(10);
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(153))));
@@ -422,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_probe_brings_counts_though_its_round_trip_is_the_shortest_if_its_echo_tells_that_it_is_the_probes() {
+    fn the_acknowledgement_of_a_probe_counts_despite_a_minimum_rtt_if_its_echo_identifies_the_probe() {
         let after_a_probe = |echo| {
             let mut rack = ten();
             rack.on_ack(at(108), &ack(8, &[]), Some(at(7)));
@@ -432,12 +436,12 @@ mod tests {
         };
         // 8 was sent long before the probe that has arrived.
         assert_eq!((after_a_probe(Some(at(400))), after_a_probe(Some(at(9)))), (Segments(1), Segments(0)));
-        // Without timestamps 95 ms, where 100 was the least, is no answer to the probe.
+        // Without timestamps 95 ms, with a minimum of 100, cannot belong to the probe.
         assert_eq!(after_a_probe(None), Segments(0));
     }
 
     #[test]
-    fn a_timeout_takes_the_oldest_and_what_was_sent_long_ago() {
+    fn a_timeout_marks_the_oldest_segment_and_those_sent_long_ago_as_lost() {
         let mut rack = ten();
         rack.on_sent(10, at(1200));
         rack.on_ack(at(102), &ack(0, &[(2, 3)]), None);
@@ -447,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_lost_after_all_is_looked_at_again() {
+    fn spuriously_lost_segments_are_checked_again() {
         let mut rack = ten();
         rack.on_timeout(&known(at(1250)), |_| ());
         assert!(rack.on_sent(0, at(1250)));
@@ -466,13 +470,13 @@ mod tests {
 
     #[test]
     fn the_example_of_section_3_4_by_hand() {
-        // Event 1: P0 to P3 leave, P1 to P3 are dropped. 2: P0 is acknowledged. 3: two round trips later the probe is P3.
+        // Event 1: P0 to P3 are sent, P1 to P3 are dropped. 2: P0 is acknowledged. 3: two RTTs later the probe is P3.
         let mut rack = Rack::new(0);
         (0..4).for_each(|segment| assert!(!rack.on_sent(segment, at(0))));
         rack.on_ack(at(100), &ack(1, &[]), None);
         assert_eq!(rack.detect_loss(&known(at(100))), (Segments(0), None));
         assert!(rack.on_sent(3, at(300)));
-        // 4, 5: P3 is SACKed, P1 and P2 are lost and sent again; P1 is dropped again.
+        // 4, 5: P3 is SACKed, P1 and P2 are lost and retransmitted; P1 is dropped again.
         rack.on_ack(at(400), &ack(1, &[(3, 4)]), None);
         assert_eq!((rack.detect_loss(&known(at(400))), rack.first_lost()), ((Segments(2), None), Some(1)));
         assert!(rack.on_sent(1, at(400)) && rack.on_sent(2, at(400)));
@@ -485,7 +489,7 @@ mod tests {
         assert_eq!((rack.in_flight(), rack.first_lost()), (Segments(0), None));
     }
 
-    /// Section 6.2 as the RFC writes it: every segment is looked at every time.
+    /// Section 6.2 literally: every segment is examined every time.
     #[derive(Default)]
     struct Literal {
         segments: Vec<LiteralSegment>,
@@ -555,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn random_losses_and_reordering_are_judged_as_the_rfc_is_written() {
+    fn random_losses_and_reordering_match_the_text_of_the_rfc() {
         for seed in 0..300 {
             let stream = Stream::new(Entity { seed, name: "rack", index: 0 }, Purpose::Policy);
             let (mut rack, mut literal) = (Rack::new(0), Literal::default());
@@ -565,7 +569,7 @@ mod tests {
                 let now = at(step * 2);
                 let high = literal.segments.len() as u32;
                 if !bits.is_multiple_of(3) {
-                    // A lost one again, or a new one.
+                    // A lost segment again, or a new one.
                     let segment = rack.first_lost().filter(|_| bits & 64 > 0).unwrap_or(high);
                     if segment < 64 {
                         rack.on_sent(segment, now);

@@ -1,4 +1,4 @@
-//! A TCP receiver: what has arrived, what to acknowledge and when (RFC 5681 section 4.2, RFC 2018).
+//! A TCP receiver: received segments, and the contents and timing of acknowledgements (RFC 5681 section 4.2, RFC 2018).
 
 use super::spec::DelayedAck;
 use crate::primitives::packet::{Received, Side};
@@ -8,54 +8,55 @@ use std::collections::VecDeque;
 
 const NONE: u32 = u32::MAX;
 
-/// Above a gap, acknowledgements that leave at once before others wait: those that start a fast retransmit (RFC 5681 section 3.2).
+/// Number of acknowledgements above a gap that are sent immediately before compression starts: the ones that start a fast retransmit (RFC
+/// 5681 section 3.2).
 const SACKS_AT_ONCE: u32 = 3;
-/// Segments for which such an acknowledgement waits at most: Linux, `tcp_comp_sack_nr`.
+/// Maximum number of segments covered by a compressed acknowledgement: Linux, `tcp_comp_sack_nr`.
 const MOST_COMPRESSED: u32 = 44;
 
-/// Segments acknowledged one by one from the first marked one on: as observed of Linux.
+/// Number of segments acknowledged individually starting with the first marked one, as observed with Linux.
 const AT_ONCE_FOR_MARKS: u8 = 2;
 
-/// The state of one receiver. What every segment needs comes first.
+/// The state of one receiver. Fields used for every segment come first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Receiver {
     /// Next segment in order.
     pub(crate) expected: u32,
-    /// Index of what arrived out of order, while there is any.
+    /// Index of the segments received out of order, while there are any.
     out_of_order: u32,
-    /// When the first of those was sent that no acknowledgement has covered yet, for the echo (RFC 7323 section 4.3).
+    /// Transmission time of the first segment that no acknowledgement has covered, for the echo (RFC 7323 section 4.3).
     delayed_echo: Time,
-    /// Segments in order that no acknowledgement has covered yet.
+    /// In-order segments that no acknowledgement has covered.
     delayed: u32,
-    /// A mark has arrived, and the sender has not said since that it reduced its window.
+    /// A mark has arrived, and the sender has not reported a reduction of its window since.
     echoes_mark: bool,
-    /// Acknowledgements that are due at once for what a segment said of congestion, where that is asked for.
+    /// Number of immediate acknowledgements due because of ECN flags, if the settings request them.
     at_once: u8,
 }
 
-/// Segments that arrived above a gap.
+/// Segments received above a gap.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct OutOfOrder {
     /// Disjoint, not touching, ascending half-open ranges.
     ranges: VecDeque<(u32, u32)>,
     /// The latest arrivals, newest first: their ranges are the ones to report.
     recent: [u32; 4],
-    /// How many have arrived since the gap began or moved.
+    /// Number of arrivals since the gap began or moved.
     arrived: u32,
-    /// From one range to another it has gone so often, counted anew when an acknowledgement begins to wait.
+    /// Number of changes from one range to another since an acknowledgement began to wait.
     changed: u32,
 }
 
-/// What a data segment says of congestion.
+/// ECN flags of a data segment.
 #[derive(Clone, Copy)]
 pub(crate) struct EcnFlags {
     pub(crate) marked: bool,
-    /// Its sender has reduced the window.
+    /// The sender has reduced its window.
     pub(crate) reduced: bool,
 }
 
-/// How acknowledgements are delayed, and how many blocks they carry.
+/// Delayed acknowledgement settings, and the number of SACK blocks.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Delays {
     pub(crate) rule: DelayedAck,
@@ -63,7 +64,7 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// For a segment that took so long to arrive.
+    /// Settings for a segment with this one-way delay.
     #[inline]
     pub(crate) fn after(self, way: Span) -> Delays {
         let sack_compression = self.rule.sack_compression.min(Span(way.0 / 3 * 2));
@@ -71,7 +72,7 @@ impl Delays {
     }
 }
 
-/// What an arriving segment leads to.
+/// Result of an arriving segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// The segment had not arrived before.
@@ -82,13 +83,13 @@ pub(crate) struct Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
     Now,
-    /// Later, when more has arrived or the timer expires, which this starts if it is the first.
+    /// Later, when more segments have arrived or the timer expires. The first delayed segment starts the timer.
     Delayed {
         timer: Option<Span>,
     },
 }
 
-/// What makes a receiver acknowledge.
+/// Cause of an acknowledgement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
     NewData,
@@ -101,14 +102,14 @@ impl Receiver {
         Receiver { expected: 0, out_of_order: NONE, delayed: 0, delayed_echo: Time::ZERO, echoes_mark: false, at_once: 0 }
     }
 
-    /// What has arrived above a gap lies in this pool now.
-    pub(crate) fn lay(&mut self, from: &Side<OutOfOrder>, pool: &mut Side<OutOfOrder>) {
+    /// Moves the segments above a gap to this pool.
+    pub(crate) fn move_to_pool(&mut self, from: &Side<OutOfOrder>, pool: &mut Side<OutOfOrder>) {
         if self.out_of_order != NONE {
             self.out_of_order = pool.put(from.at(self.out_of_order).clone());
         }
     }
 
-    /// Nothing lies in any pool.
+    /// No pool contains segments of this receiver.
     pub(crate) fn forget(&mut self) {
         self.out_of_order = NONE;
     }
@@ -129,7 +130,7 @@ impl Receiver {
         self.on_other_segment(segment, sent, delayed_ack, pool)
     }
 
-    /// It is not the next one in order, or others wait above a gap.
+    /// The segment is not the next one in order, or other segments wait above a gap.
     #[inline(never)]
     fn on_other_segment(
         &mut self,
@@ -144,7 +145,7 @@ impl Receiver {
         let before = self.expected;
         let is_new = self.on_gap(segment, pool);
         if self.expected > before {
-            // What waited is acknowledged with it, and the echo is its own (RFC 7323 section 4.3).
+            // The acknowledgement covers the delayed segments, and the echo is that of this segment (RFC 7323 section 4.3).
             self.delayed = 0;
         }
         let waits = is_new && self.expected == before;
@@ -155,8 +156,8 @@ impl Receiver {
         Outcome { is_new, reply }
     }
 
-    /// One acknowledgement for what arrives above a gap within a time, as long as its blocks can tell of all (Linux: one leaves at once if
-    /// blocks would be lost, of the message of the change "tcp: add SACK compression").
+    /// One acknowledgement for all arrivals above a gap within a time, as long as its blocks can report all of them (Linux: one is sent
+    /// immediately if blocks would be lost, according to the message of the change "tcp: add SACK compression").
     #[cold]
     #[inline(never)]
     fn compress(&mut self, sent: Time, delays: &Delays, pool: &mut Side<OutOfOrder>) -> Reply {
@@ -184,7 +185,7 @@ impl Receiver {
         self.delayed += 1;
     }
 
-    /// RFC 5681 section 4.2: every second full segment, and at once around a gap.
+    /// RFC 5681 section 4.2: every second full segment, and immediately around a gap.
     #[inline]
     fn delay(&mut self, sent: Time, delayed_ack: Option<Delays>) -> Reply {
         let Some(Delays { rule: delayed_ack, .. }) = delayed_ack else { return Reply::Now };
@@ -218,9 +219,9 @@ impl Receiver {
         held.add(segment)
     }
 
-    /// A data segment that arrived says this of congestion. That the sender has reduced its window answers all earlier marks, also those
-    /// that no acknowledgement has covered yet: told together with the first segment of the new window, they would reduce that as well,
-    /// where RFC 3168 section 6.1.2 asks for one reduction per window. A segment that says both starts the echo anew.
+    /// Processes the ECN flags of a data segment. A report that the sender has reduced its window ends the echo of all earlier marks,
+    /// including marks that no acknowledgement has covered: if these were echoed with the first segment of the new window, they would
+    /// reduce that as well, whereas RFC 3168 section 6.1.2 requires one reduction per window. A segment with both flags restarts the echo.
     pub(crate) fn on_ecn(&mut self, ecn: EcnFlags) {
         if ecn.reduced {
             (self.echoes_mark, self.at_once) = (false, 1);
@@ -235,12 +236,13 @@ impl Receiver {
         self.echoes_mark
     }
 
-    /// Something is delayed and its timer expired, or the flow needs it acknowledged for another reason.
+    /// Whether an acknowledgement is delayed, when its timer expires or the flow needs it for another reason.
     pub(crate) fn has_delayed(&self) -> bool {
         self.delayed > 0
     }
 
-    /// The acknowledgement that leaves now clears what was delayed. Returns the time to echo, if not that of the segment that caused it.
+    /// The acknowledgement sent now covers all delayed segments. Returns the time to echo, if it differs from that of the segment that
+    /// caused it.
     #[inline]
     pub(crate) fn acknowledged(&mut self) -> Option<Time> {
         let echo = (self.delayed > 0).then_some(self.delayed_echo);
@@ -248,7 +250,8 @@ impl Receiver {
         echo
     }
 
-    /// SACK blocks to report, at most `most`: first the range of the latest arrival, then the most recent others (RFC 2018 section 4).
+    /// SACK blocks to report, up to the given number: first the range of the latest arrival, then the most recent others (RFC 2018 section
+    /// 4).
     pub(crate) fn blocks(&self, most: u32, pool: &Side<OutOfOrder>) -> Option<Received> {
         if self.out_of_order == NONE {
             return None;
@@ -265,7 +268,7 @@ impl Receiver {
         Some(blocks)
     }
 
-    /// The same after a duplicate, whose block comes first (RFC 2883 section 4).
+    /// SACK blocks after a duplicate, whose block comes first (RFC 2883 section 4).
     pub(crate) fn blocks_after(&self, duplicate: (u32, u32), most: u32, pool: &Side<OutOfOrder>) -> Received {
         let rest = self.blocks(most - 1, pool).unwrap_or(Received { ack: self.expected, ..Received::default() });
         let mut blocks = Received { count: rest.count + 1, ..rest };
@@ -276,7 +279,7 @@ impl Receiver {
 }
 
 impl OutOfOrder {
-    /// Take in a segment. False if it was there.
+    /// Adds a segment. Returns false if it was present.
     fn add(&mut self, segment: u32) -> bool {
         let index = self.ranges.partition_point(|&(_, end)| end < segment);
         let is_new = match self.ranges.get(index).copied() {
@@ -304,7 +307,7 @@ impl OutOfOrder {
         is_new
     }
 
-    /// Remember the arrival, dropping the one it replaces: an earlier one of the same range, or the oldest.
+    /// Records the arrival and drops the entry that it replaces: an earlier one of the same range, or the oldest.
     fn note(&mut self, segment: u32) {
         let range = self.range_of(segment);
         let same = self.recent.iter().position(|&other| self.range_of(other) == range).unwrap_or(3);
@@ -331,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_closed_by_what_was_missing() {
+    fn a_gap_is_closed_by_the_missing_segment() {
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
         receive(&mut receiver, &mut pool, &[0, 1, 3, 4, 6]);
         assert_eq!(receiver.expected, 2);
@@ -363,7 +366,7 @@ mod tests {
         assert_eq!(blocks.ranges(), &[(3, 6), (7, 8), (1, 2)]);
     }
 
-    /// Segments as (marked, window reduced), `every` of them under one acknowledgement: which acknowledgements echo.
+    /// Segments as (marked, window reduced), with `every` of them per acknowledgement. Returns which acknowledgements echo.
     fn echoes(every: usize, segments: &[(bool, bool)]) -> Vec<bool> {
         let mut receiver = Receiver::new();
         let of_one = |covered: &[(bool, bool)]| {
@@ -386,7 +389,7 @@ mod tests {
     #[test]
     fn a_delayed_acknowledgement_echoes_a_mark_on_any_segment_that_it_covers() {
         assert_eq!(echoes(2, &[MARKED, PLAIN, PLAIN, PLAIN, PLAIN, REDUCED, PLAIN, PLAIN]), [true, true, false, false]);
-        // The mark on the first is of the window that the second ends.
+        // The mark on the first belongs to the window that the second ends.
         assert_eq!(echoes(2, &[MARKED, MARKED, MARKED, REDUCED, PLAIN, PLAIN]), [true, false, false]);
         assert_eq!(echoes(2, &[REDUCED, MARKED, PLAIN, PLAIN]), [true, true]);
     }
@@ -405,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_segments_are_acknowledged_at_once_if_the_rule_says_so() {
+    fn the_first_segments_are_acknowledged_immediately_if_configured() {
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
         let rule = Some(Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::USUAL }, sack_blocks: 3 });
         let waits = |segment| {
@@ -419,9 +422,9 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_and_its_answer_are_acknowledged_at_once_if_the_rule_says_so() {
-        // The pattern that a capture of Linux shows: pairs, the first marked segment and the next, pairs, the segment that tells of the
-        // reduction, pairs. If that one is marked again, the next one too.
+    fn a_mark_and_its_response_are_acknowledged_immediately_if_configured() {
+        // The pattern in a capture of Linux: pairs, the first marked segment and the next, pairs, the segment that reports the reduction,
+        // pairs. If that one is marked again, the next one too.
         let leaves = |segments: &[(bool, bool)]| {
             let (mut receiver, mut pool) = (Receiver::new(), Side::default());
             let rule = Some(Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::USUAL }, sack_blocks: 3 });
@@ -444,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn above_a_gap_three_acknowledgements_leave_at_once_and_then_one_a_millisecond() {
+    fn above_a_gap_three_acknowledgements_are_immediate_and_then_one_per_millisecond() {
         let (mut receiver, mut pool) = (Receiver::new(), Side::default());
         let millisecond = Span::from_millis(1);
         let rule = Some(Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::USUAL }, sack_blocks: 3 });
@@ -455,27 +458,28 @@ mod tests {
         }
         assert_eq!(receiver.on_segment(4, Time(7), rule, &mut pool).reply, Reply::Delayed { timer: Some(millisecond) });
         assert_eq!(receiver.on_segment(5, Time(8), rule, &mut pool).reply, Reply::Delayed { timer: None });
-        // A segment that had arrived before is told of at once, and with it what waited.
+        // A duplicate segment is reported immediately, together with the delayed ones.
         assert_eq!(receiver.on_segment(4, Time(9), rule, &mut pool).reply, Reply::Now);
         assert_eq!(receiver.acknowledged(), Some(Time(7)));
-        // When 44 wait the next one makes it leave.
+        // When 44 segments wait, the next one triggers the acknowledgement.
         let replies: Vec<Reply> = (6..51).map(|segment| receiver.on_segment(segment, Time(9), rule, &mut pool).reply).collect();
         assert_eq!(replies.iter().position(|&reply| reply == Reply::Now), Some(44));
         receiver.acknowledged();
-        // What fills the gap is acknowledged at once, and the echo is its own.
+        // A segment that fills the gap is acknowledged immediately, and the echo is its own.
         receiver.on_segment(52, Time(10), rule, &mut pool);
         assert_eq!(receiver.on_segment(0, Time(11), rule, &mut pool).reply, Reply::Now);
         assert_eq!((receiver.expected, receiver.acknowledged()), (51, None));
-        // The next gap begins anew.
+        // The next gap restarts the count.
         assert_eq!(receiver.on_segment(53, Time(12), rule, &mut pool).reply, Reply::Now);
     }
 
     #[test]
-    fn above_a_gap_nothing_waits_that_the_blocks_of_one_acknowledgement_could_not_tell_of() {
+    fn above_a_gap_no_acknowledgement_waits_for_more_ranges_than_its_blocks_can_report() {
         let mut pool = Side::default();
         let rule = DelayedAck { sack_compression: Span::from_millis(1), ..DelayedAck::USUAL };
         let rule = Some(Delays { rule, sack_blocks: 3 });
-        // Segment 0 is missing. After three, what arrives in a third range makes all leave: with a fourth one would be lost.
+        // Segment 0 is missing. After three acknowledgements, an arrival in a third range triggers one: with a fourth range a block would
+        // be lost.
         let mut gaps = Receiver::new();
         let mut leaves = |segment| {
             let reply = gaps.on_segment(segment, Time::ZERO, rule, &mut pool).reply;

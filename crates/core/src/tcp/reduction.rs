@@ -1,8 +1,8 @@
-//! What makes the window smaller: a loss, a mark or a timeout, each told to the controller once.
+//! Window reductions: by a loss, a mark or a timeout, each passed to the controller once.
 
 use super::recovery::rack_tlp;
 use super::sender::{Phase, Tcp};
-use super::spec::{Halves, Recovery};
+use super::spec::{Recovery, SsthreshFrom};
 use super::validation;
 use crate::congestion::{Cause, Congestion, Controller};
 use crate::primitives::units::{Cwnd, Segments};
@@ -15,17 +15,17 @@ pub(in crate::tcp) enum Repeated {
 }
 
 impl Tcp<'_> {
-    /// An acknowledgement up to `ack` that is about to be heard echoes a mark: congestion as if a segment were lost, but once per window of
-    /// data. What was sent before the last reduction, for whatever reason, has been answered by it. Returns the window that must not be
+    /// An acknowledgement up to `ack` that is about to be processed echoes a mark: congestion as if a segment were lost, but once per
+    /// window of data. Data sent before the last reduction, for whatever reason, is covered by it. Returns the window that must not be
     /// exceeded afterwards (RFC 3168 section 6.1.2).
     ///
-    /// Differs: with a window of one the RFC lets the timer space the segments out; here, as in Linux, the window stays at one.
+    /// Differs: with a window of one the RFC spaces segments by the timer; here, as in Linux, the window stays at one.
     #[cold]
     #[inline(never)]
     pub(in crate::tcp) fn on_echo(&mut self, ack: u32) -> Cwnd {
         let window = self.sender.controller.window();
         let is_by_time = self.spec.recovery == Recovery::RackTlp;
-        // While losses are repaired by PRR, marks of what is under way change nothing more.
+        // During recovery with PRR, marks of the data in flight have no further effect.
         let is_repairing = self.sender.phase != Phase::Open && ack <= self.sender.recovery_point;
         let is_late = ack < self.sender.una;
         if ack <= self.sender.reduced_at || (is_by_time && (is_repairing || is_late)) {
@@ -40,45 +40,45 @@ impl Tcp<'_> {
         Cwnd(window.min(self.sender.controller.window()))
     }
 
-    /// The window has been reduced, for a loss or for a mark: the next new segment says so.
+    /// The window has been reduced, for a loss or for a mark: the next new segment reports it.
     pub(crate) fn note_reduction(&mut self) {
         self.sender.reduced_at = self.sender.high;
         self.sender.is_reduced = true;
     }
 
-    /// The controller hears of congestion that is not a timeout. Of a window that was not in use, what was is reduced. `in_flight`: what was
-    /// outstanding when it came about.
+    /// Notifies the controller of congestion other than a timeout. If the window was not in use, the part in use is reduced. `in_flight`:
+    /// the outstanding data when the congestion occurred.
     pub(in crate::tcp) fn reduce(&mut self, in_flight: Segments, cause: Cause) {
         let in_use = validation::in_use(self, in_flight);
         if let Some(in_use) = in_use {
             self.sender.controller.limit_window(Cwnd(f64::from(in_use.0.max(1))));
         }
-        let seen = Congestion { least_window: self.least_window(cause), cause, ..self.congestion(in_use.unwrap_or(in_flight)) };
+        let seen = Congestion { min_window: self.min_window(cause), cause, ..self.congestion(in_use.unwrap_or(in_flight)) };
         self.sender.controller.on_congestion(&seen);
         validation::on_reduced(self, in_use);
     }
 
-    /// How far a reduction goes at most: for a mark to one segment (RFC 3168 section 6.1.2, RFC 9438 section 4.6), where the threshold is that of
-    /// RFC 5681, whose bound is two.
-    fn least_window(&self, cause: Cause) -> Segments {
-        let is_to_one = cause == Cause::Mark && self.spec.halves == Halves::FlightSize;
+    /// Lower bound of a reduction: one segment for a mark (RFC 3168 section 6.1.2, RFC 9438 section 4.6) if the threshold is that of RFC
+    /// 5681, whose bound is two.
+    fn min_window(&self, cause: Cause) -> Segments {
+        let is_to_one = cause == Cause::Mark && self.spec.ssthresh_from == SsthreshFrom::FlightSize;
         Segments(if is_to_one { 1 } else { 2 })
     }
 
-    /// What the controller hears of a loss with so much outstanding.
+    /// The congestion event of a loss with this many segments outstanding.
     fn congestion(&self, in_flight: Segments) -> Congestion {
         let window = self.sender.window(self.spec);
-        let in_flight = match self.spec.halves {
-            Halves::Window => window,
-            // What limited transmit or fast recovery sent beyond the window does not count (RFC 5681 section 3.2 step 2): equation
-            // 4 is an upper bound, and a timeout must not raise what the recovery before it had lowered.
-            Halves::FlightSize => in_flight.min(window).max(Segments(1)),
+        let in_flight = match self.spec.ssthresh_from {
+            SsthreshFrom::Window => window,
+            // Segments sent beyond the window by limited transmit or fast recovery do not count (RFC 5681 section 3.2 step 2): equation 4
+            // is an upper bound, and a timeout must not raise a value lowered by the recovery before it.
+            SsthreshFrom::FlightSize => in_flight.min(window).max(Segments(1)),
         };
         Congestion { pipe: self.pipe(), ..Congestion::of(self.now, in_flight) }
     }
 
-    /// The controller hears of a timeout, or of what is treated like one. It takes its share of what is outstanding (RFC 5681 equation 4)
-    /// or of the window, and not of more of that than was in use.
+    /// Notifies the controller of a timeout, or of an event treated like one. It reduces the outstanding data (RFC 5681 equation 4) or the
+    /// window, in either case no more than the part in use.
     pub(in crate::tcp) fn restart(&mut self, is_repeated: Repeated) {
         if let Some(in_use) = validation::in_use(self, self.sender.in_flight()) {
             self.sender.controller.limit_window(Cwnd(f64::from(in_use.0.max(1))));
@@ -88,9 +88,9 @@ impl Tcp<'_> {
         validation::on_restarted(self);
     }
 
-    /// Whether a timeout is of a segment that has timed out before, where that leaves the threshold.
+    /// Whether a segment has timed out before and the repeated timeout leaves the threshold unchanged.
     pub(in crate::tcp) fn repeated(&self) -> Repeated {
-        let keeps_threshold = self.spec.halves == Halves::FlightSize || self.spec.recovery == Recovery::RackTlp;
+        let keeps_threshold = self.spec.ssthresh_from == SsthreshFrom::FlightSize || self.spec.recovery == Recovery::RackTlp;
         if self.sender.timed_out && keeps_threshold { Repeated::Yes } else { Repeated::No }
     }
 }

@@ -1,5 +1,5 @@
-//! What the receiver has reported by SACK (RFC 2018), with the counts that RFC 6675 derives from it kept up to date, so that no
-//! acknowledgement walks the window.
+//! The segments reported by SACK (RFC 2018), with the counts derived from them by RFC 6675 kept up to date, so that no acknowledgement
+//! walks the window.
 
 use crate::primitives::units::Segments;
 use serde::{Deserialize, Serialize};
@@ -13,18 +13,18 @@ pub(crate) struct Scoreboard {
     ranges: VecDeque<(u32, u32)>,
     /// Segments in all ranges.
     sacked: u32,
-    /// Every segment below this that is not SACKed has been resent in this recovery (HighRxt + 1).
+    /// Every segment below this that is not SACKed has been retransmitted in this recovery (HighRxt + 1).
     resent_below: u32,
     /// SACKed segments below `resent_below`.
     sacked_below: u32,
-    /// Pipe as bpd-2001 section 6.1 counts it.
+    /// Pipe as counted in bpd-2001 section 6.1.
     pub(crate) counted_pipe: i64,
-    /// The one rescue retransmission of RFC 6675 NextSeg rule 4 has been made for data below this.
+    /// The single rescue retransmission of RFC 6675 NextSeg rule 4 has been made for data below this.
     pub(crate) rescued_below: u32,
 }
 
 impl Scoreboard {
-    /// Take in a reported range. Returns how many segments are newly SACKed.
+    /// Adds a reported range. Returns the number of newly SACKed segments.
     pub(crate) fn add(&mut self, reported: Range<u32>) -> Segments {
         let first = self.ranges.partition_point(|&(_, end)| end < reported.start);
         let mut last = first;
@@ -52,7 +52,7 @@ impl Scoreboard {
         Segments(new)
     }
 
-    /// What of a range has not been reported.
+    /// The unreported parts of a range.
     pub(crate) fn missing_in(&self, range: Range<u32>) -> Vec<Range<u32>> {
         let first = self.ranges.partition_point(|&(_, end)| end <= range.start);
         let mut from = range.start;
@@ -69,7 +69,7 @@ impl Scoreboard {
         missing
     }
 
-    /// Forget what the cumulative acknowledgement covers.
+    /// Removes segments covered by the cumulative acknowledgement.
     pub(crate) fn acknowledge(&mut self, una: u32) {
         while let Some(&(start, end)) = self.ranges.front().filter(|range| range.0 < una) {
             let cut = end.min(una);
@@ -82,7 +82,7 @@ impl Scoreboard {
         }
     }
 
-    /// Segments above the cumulative acknowledgement that are SACKed.
+    /// SACKed segments above the cumulative acknowledgement.
     pub(crate) fn sacked(&self) -> Segments {
         Segments(self.sacked)
     }
@@ -91,21 +91,22 @@ impl Scoreboard {
         self.ranges.is_empty()
     }
 
-    /// A new recovery: nothing has been resent yet at or above `una`.
+    /// Starts a recovery: nothing has been retransmitted at or above `una`.
     pub(crate) fn begin_recovery(&mut self, una: u32) {
         self.resent_below = una;
         self.sacked_below = 0;
         self.rescued_below = una;
     }
 
-    /// `segment`, the lowest not resent hole, is resent.
+    /// `segment`, the lowest hole not retransmitted, is retransmitted.
     pub(crate) fn resend(&mut self, segment: u32) {
         let from = self.resent_below.max(segment);
         self.sacked_below += self.sacked_between(self.resent_below..segment);
         self.resent_below = from.max(segment + 1);
     }
 
-    /// The lowest segment at or above `una` that is neither SACKed nor resent in this recovery, if it lies below the highest SACKed.
+    /// The lowest segment at or above `una` that is neither SACKed nor retransmitted in this recovery, if it is below the highest SACKed
+    /// one.
     pub(crate) fn next_hole(&self, una: u32) -> Option<u32> {
         let hole = self.skip_sacked(self.resent_below.max(una));
         (hole < self.highest()?).then_some(hole)
@@ -121,19 +122,19 @@ impl Scoreboard {
         }
     }
 
-    /// The highest of the outstanding segments that is not SACKed.
+    /// The highest outstanding segment that is not SACKed.
     pub(crate) fn last_missing(&self, outstanding: Range<u32>) -> Option<u32> {
-        // Ranges do not touch, so that what lies just below one is missing.
+        // Ranges do not touch, so the segment just below one is missing.
         let end = self.ranges.back().filter(|range| range.1 == outstanding.end).map_or(outstanding.end, |range| range.0);
         (end > outstanding.start).then(|| end - 1)
     }
 
-    /// RFC 6675 IsLost: at least `dup_thresh` segments above this one, which is outstanding, are SACKed.
+    /// RFC 6675 IsLost: at least `dup_thresh` segments above this outstanding one are SACKed.
     pub(crate) fn is_lost(&self, segment: u32, dup_thresh: Segments) -> bool {
         self.lost_below(dup_thresh).is_some_and(|end| segment < end)
     }
 
-    /// RFC 6675 SetPipe: how many of the outstanding segments are thought to be in the network.
+    /// RFC 6675 SetPipe: estimated number of outstanding segments in the network.
     pub(crate) fn pipe(&self, outstanding: Range<u32>, dup_thresh: Segments) -> Segments {
         let Range { start: una, end: high } = outstanding;
         let (not_lost_from, sacked_from) = match self.lost_below(dup_thresh) {
@@ -142,8 +143,8 @@ impl Scoreboard {
         };
         let not_lost = high - not_lost_from - sacked_from;
         let resent = self.resent_below.max(una) - una - self.sacked_below;
-        // A resent segment at or above `not_lost_from` is in the first count already, once for its first transmission: RFC 6675
-        // counts it for both, and so does this sum.
+        // A retransmitted segment at or above `not_lost_from` is already included once in the first count, for its first transmission: RFC
+        // 6675 counts both transmissions, and so does this sum.
         Segments(not_lost + resent)
     }
 
@@ -151,9 +152,8 @@ impl Scoreboard {
         self.ranges.back().map(|&(_, end)| end)
     }
 
-    /// Segments below this that are not SACKed are lost: it is the position of the `dup_thresh`-th SACKed segment from above. `None` while
-    /// fewer are SACKed.
-    /// Everything below this that is not SACKed is lost (RFC 6675 IsLost).
+    /// Segments below this that are not SACKed are lost (RFC 6675 IsLost): the position of the `dup_thresh`-th SACKed segment from above.
+    /// `None` while fewer are SACKed.
     pub(crate) fn lost_below(&self, dup_thresh: Segments) -> Option<u32> {
         let mut wanted = dup_thresh.0;
         for &(start, end) in self.ranges.iter().rev() {
@@ -165,7 +165,7 @@ impl Scoreboard {
         None
     }
 
-    /// How much of a range lies below `resent_below`.
+    /// Length of the part of a range below `resent_below`.
     fn below(&self, range: Range<u32>) -> u32 {
         range.end.min(self.resent_below).saturating_sub(range.start)
     }
@@ -200,7 +200,7 @@ mod tests {
         assert!(!board.is_lost(4, DUP_THRESH));
     }
 
-    /// Everything the board answers, against a plain array of flags.
+    /// Compares all results of the scoreboard with a plain array of flags.
     #[test]
     fn counts_agree_with_a_walk_over_all_segments() {
         for seed in 0..200 {

@@ -1,8 +1,8 @@
-//! A TCP sender: sequence state, the window's limits and the timer. What a loss is and what to resend is the recovery's business
-//! (`recovery/`), how large the window is the controller's (`congestion/`).
+//! A TCP sender: sequence state, the limits of the window and the timer. Loss recovery detects losses and selects retransmissions
+//! (`recovery/`), and the controller determines the window (`congestion/`).
 //!
-//! The unit is the segment. A sender is a sequence of calls: acknowledgements and timeouts in, then [`Tcp::next_segment`] until it
-//! has nothing more to send.
+//! The unit is the segment. A sender is driven by calls: acknowledgements and timeouts, then [`Tcp::next_segment`] until there is nothing
+//! more to send.
 
 use super::pacer::Pacer;
 use super::recovery::rack_tlp::RackTlp;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Where loss recovery stands.
+/// State of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Phase {
     Open,
@@ -30,9 +30,9 @@ pub(crate) enum Phase {
     Recovery {
         partial_seen: bool,
     },
-    /// A timeout's retransmissions are not all acknowledged yet.
+    /// The retransmissions after a timeout are not all acknowledged.
     Timeout,
-    /// The window is being reduced for a mark; only of recoveries that spread a reduction over a round trip.
+    /// The window is being reduced for a mark; only for recoveries that spread a reduction over an RTT.
     Reducing,
 }
 
@@ -41,7 +41,7 @@ impl Phase {
         matches!(self, Phase::Recovery { .. })
     }
 
-    /// The window is on its way down, and acknowledgements do not open it.
+    /// Whether the window is being reduced, and acknowledgements do not open it.
     pub(crate) fn is_reduction(self) -> bool {
         matches!(self, Phase::Recovery { .. } | Phase::Reducing)
     }
@@ -50,46 +50,46 @@ impl Phase {
 /// The state of one sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sender {
-    /// Oldest segment not acknowledged.
+    /// Oldest unacknowledged segment.
     pub(crate) una: u32,
     /// Next segment to send in order; falls back to `una` on a timeout.
     pub(crate) next: u32,
     /// One past the highest segment ever sent.
     pub(crate) high: u32,
-    /// Segments to send in all; of an application, those that it has handed over.
+    /// Total number of segments to send; for an application, the segments handed over.
     pub(crate) limit: u32,
     /// `high` when the present or the last episode began.
     pub(crate) recovery_point: u32,
     pub(crate) duplicates: u32,
-    /// Segments by which the window is inflated in fast recovery and by limited transmit.
+    /// Segments by which fast recovery and limited transmit inflate the window.
     pub(crate) extra: i32,
     /// A segment to send now, whatever the window.
     pub(crate) resend: u32,
-    /// Index of the scoreboard, while there is one; of a recovery by time, of what it keeps.
+    /// Index of the scoreboard, while there is one; for time-based recovery, of its state.
     pub(crate) board: u32,
     /// The segment being timed.
     pub(in crate::tcp) timed: u32,
-    /// `high` when the window was last reduced: what lies below was sent under a larger one.
+    /// `high` when the window was last reduced: segments below it were sent with a larger window.
     pub(in crate::tcp) reduced_at: u32,
     pub(crate) phase: Phase,
     pub(in crate::tcp) pacer: Pacer,
     /// Nothing has been acknowledged since the last timeout.
     pub(crate) timed_out: bool,
-    /// The window has been reduced and no new segment has said so yet (CWR).
+    /// The window has been reduced and no new segment has reported it (CWR).
     pub(in crate::tcp) is_reduced: bool,
     timed_at: Time,
-    /// When the timer expires; [`Time::NEVER`] while it is off.
+    /// Expiry of the timer; [`Time::NEVER`] while it is off.
     pub(crate) deadline: Time,
-    /// When it last sent or timed out.
+    /// Time of the last transmission or timeout.
     pub(crate) last_active: Time,
-    /// Earliest next departure of a paced sender, while that is to come; else [`Time::ZERO`].
+    /// Earliest next transmission of a paced sender, while that is in the future; otherwise [`Time::ZERO`].
     pub(in crate::tcp) paced_until: Time,
     estimator: Estimator,
     pub(crate) controller: Controllers,
     pub(crate) counts: SenderCounts,
 }
 
-/// What a sender counts. Only within the measured part of the run, except where it says otherwise.
+/// Counters of a sender. They cover the measured part of the run unless stated otherwise.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SenderCounts {
     /// Over the whole run, for the conservation check.
@@ -100,38 +100,38 @@ pub(crate) struct SenderCounts {
     pub(crate) timeouts: u32,
     pub(crate) rtt_samples: u32,
     pub(crate) rtt_sum: Span,
-    /// Waiting for timeouts that came: from the last transmission to the expiry, if that was before the receiver had everything.
+    /// Time spent waiting for timeouts: from the last transmission to the expiry, if that was before the receiver had all data.
     pub(crate) idle: Span,
 }
 
-/// A sender together with what it works on.
+/// A sender together with the state that it works on.
 pub(crate) struct Tcp<'a> {
     pub(crate) sender: &'a mut Sender,
     pub(crate) spec: &'a TcpSpec,
     pub(crate) boards: &'a mut Side<Scoreboard>,
     pub(crate) racks: &'a mut Side<RackTlp>,
-    /// Where slow start may end before a loss; only with `SIGNALLED` does it hear of acknowledgements.
+    /// Early end of slow start; processes acknowledgements only with `SIGNALLED`.
     pub(crate) watch: Option<&'a mut Watch>,
-    /// How much of its window the application uses, of a flow that has one and settings that ask; only with `SIGNALLED`.
+    /// Use of the window by the application, for flows with one and settings that require it; only with `SIGNALLED`.
     pub(crate) usage: Option<&'a mut Usage>,
-    /// If it minds what leaves; only with `SIGNALLED`.
+    /// Present if it has to be notified of transmissions; only with `SIGNALLED`.
     pub(crate) reader: Option<&'a mut SignalReader>,
     pub(crate) now: Time,
-    /// Measurement began at this time.
+    /// Start of the measurement.
     pub(crate) warmup: Time,
     /// Phase of the host's clock, for the BSD timer.
     pub(crate) clock_phase: Span,
-    /// The segment last given out was the last that the window allows: there is no need to ask for another.
+    /// The last segment returned fills the window, so no further one need be requested.
     pub(crate) window_is_used: bool,
 }
 
 /// An acknowledgement as the sender sees it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IncomingAck<'a> {
-    /// Next segment that the receiver expects.
+    /// Next segment expected by the receiver.
     pub(crate) ack: u32,
     pub(crate) blocks: &'a [(u32, u32)],
-    /// When the segment that caused it was sent.
+    /// Transmission time of the segment that caused it.
     pub(crate) echo: Time,
 }
 
@@ -173,12 +173,12 @@ impl Sender {
         Segments(self.next - self.una)
     }
 
-    /// The retransmission timeout, as it is now.
+    /// The current retransmission timeout.
     pub(in crate::tcp) fn timeout(&self, spec: &TcpSpec) -> Span {
         self.estimator.timeout(&spec.timer)
     }
 
-    /// The averaged round trip, once there is one.
+    /// The averaged RTT, if there is one.
     pub(in crate::tcp) fn round_trip(&self, spec: &TcpSpec) -> Option<Span> {
         self.estimator.round_trip(&spec.timer)
     }
@@ -187,13 +187,13 @@ impl Sender {
         self.reduced_at
     }
 
-    /// The last reduction is taken back, and the receiver not told of it: a mark that it seemed to answer is still to be.
+    /// The last reduction is undone, and the receiver is not notified of it: the response to a mark that it seemed to be is still due.
     pub(in crate::tcp) fn withdraw_reduction(&mut self, reduced_at: u32) {
         self.reduced_at = reduced_at;
         self.is_reduced = false;
     }
 
-    /// Everything asked for is delivered.
+    /// Whether all requested data is delivered.
     pub(crate) fn is_done(&self) -> bool {
         self.una >= self.limit
     }
@@ -206,8 +206,8 @@ impl Sender {
 }
 
 impl Tcp<'_> {
-    /// An acknowledgement arrived; with `SIGNALLED`, it brings more than most, or the controller asked for signals, or slow start
-    /// is watched. Returns the round-trip sample it gave, if any.
+    /// An acknowledgement arrived. `SIGNALLED`: it carries additional information, the controller requested signals, or slow start is
+    /// monitored. Returns its RTT sample, if any.
     #[inline(always)]
     pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
         if SIGNALLED && self.sender.is_opening(self.spec) {
@@ -247,7 +247,7 @@ impl Tcp<'_> {
         None
     }
 
-    /// What the controller hears of an acknowledgement; the window is that before it.
+    /// The controller's view of an acknowledgement, with the window before it.
     #[inline(always)]
     pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, extras: &AckExtras) -> Ack {
         let sender = &*self.sender;
@@ -264,21 +264,21 @@ impl Tcp<'_> {
             && match self.spec.window_validation {
                 _ if SIGNALLED && self.usage.is_some() => validation::may_open(self),
                 WindowValidation::Linux => (SIGNALLED && extras.held_back) || self.is_full(),
-                // A flow that always has something to send is validated.
+                // A flow that always has data to send is validated.
                 WindowValidation::None | WindowValidation::Rfc5681 | WindowValidation::Rfc7661 => true,
             };
         Ack { now: self.now, acked, counted: self.counted(acked), rtt, in_flight, window_validated, signal }
     }
 
-    /// What a controller hears that asked for samples of the rate of delivery, or for losses.
+    /// Adds the data in the network, for controllers that request delivery rate samples or losses.
     #[inline(never)]
     fn with_pipe(&self, signal: Signal, acked: Segments) -> Signal {
-        // A recovery by time has taken in already what was delivered.
+        // Time-based recovery has already processed the deliveries.
         let taken_in = if self.spec.recovery == Recovery::RackTlp { acked.0 } else { 0 };
         Signal { pipe: Some(Segments(self.pipe().0 + taken_in)), ..signal }
     }
 
-    /// Segments thought to be in the network.
+    /// Estimated number of segments in the network.
     pub(crate) fn pipe(&self) -> Segments {
         let Sender { una, high, board, duplicates, .. } = *self.sender;
         let in_flight = self.sender.in_flight();
@@ -290,14 +290,14 @@ impl Tcp<'_> {
         }
     }
 
-    /// The window, or else the pacer, holds back what there is to send.
+    /// Whether the window, or otherwise the pacer, limits the available data.
     #[inline(never)]
     fn is_full(&self) -> bool {
         let sender = &*self.sender;
         sender.in_flight() >= sender.window(self.spec) || (sender.paces(self.spec) && sender.next < sender.limit)
     }
 
-    /// For how many of these segments the window opens.
+    /// The number of these segments for which the window opens.
     #[inline(always)]
     fn counted(&self, acked: Segments) -> Segments {
         if acked <= Segments(1) { acked } else { self.counted_of_several(acked) }
@@ -341,7 +341,7 @@ impl Tcp<'_> {
         if self.sender.high == self.sender.una {
             self.sender.deadline = Time::NEVER;
         } else if !(starts_recovery_over && self.sender.phase.is_recovery()) {
-            // RFC 6298 rule 5.3; the first variant of RFC 6582 section 4 restarts it for the first partial acknowledgement only.
+            // RFC 6298 rule 5.3; the first variant of RFC 6582 section 4 restarts it only for the first partial acknowledgement.
             self.start_timer();
         }
         rtt
@@ -368,7 +368,7 @@ impl Tcp<'_> {
         Some(rtt)
     }
 
-    /// What a recovery measures itself: of new data a sample for the timer and the law, of a duplicate for the law only.
+    /// An RTT measured by the recovery: for new data a sample for the timer and the controller, for a duplicate only for the controller.
     pub(in crate::tcp) fn measure(&mut self, rtt: Span, advanced: Segments) {
         let sender = &mut *self.sender;
         let mut smoothed = None;
@@ -383,13 +383,13 @@ impl Tcp<'_> {
         sender.controller.on_round_trip(&RoundTrip { sample: rtt, smoothed });
     }
 
-    /// When a timeout that begins now is over.
+    /// Expiry of a timeout that begins now.
     pub(in crate::tcp) fn timeout_from_now(&self) -> Time {
         self.sender.estimator.deadline(self.now, &self.spec.timer, self.clock_phase)
     }
 
-    /// The timer expired with data outstanding. `completed`: when the receiver had everything, whatever the sender knows. True if it was
-    /// a retransmission timeout.
+    /// The timer expired with data outstanding. `completed`: the time at which the receiver had all data, even if the sender has not been
+    /// notified. Returns whether it was a retransmission timeout.
     pub(crate) fn on_timer(&mut self, completed: Time) -> bool {
         if self.sender.is_opening(self.spec) {
             self.on_timeout_of_syn();
@@ -437,7 +437,7 @@ impl Tcp<'_> {
         self.start_timer();
     }
 
-    /// A segment is taken for lost: the controller hears of it, if it asks. Told again before it is sent again, it is not.
+    /// A segment is considered lost. Notifies the controller if it requests losses; further calls before its retransmission have no effect.
     #[inline]
     pub(in crate::tcp) fn lose(&mut self, segment: u32) {
         if self.reader.is_some() {
@@ -453,19 +453,19 @@ impl Tcp<'_> {
         }
     }
 
-    /// Whether the controller asks for losses.
+    /// Whether the controller requests losses.
     pub(crate) fn counts_losses(&self) -> bool {
         self.reader.as_ref().is_some_and(|reader| reader.counts_losses())
     }
 
-    /// All that is outstanding and has not arrived.
+    /// All outstanding segments that have not arrived are lost.
     fn lose_all(&mut self) {
         if self.counts_losses() {
             (self.sender.una..self.sender.high).for_each(|segment| self.lose(segment));
         }
     }
 
-    /// The fast retransmit threshold is reached: enter fast recovery and resend the first hole.
+    /// The fast retransmit threshold is reached: enters fast recovery and retransmits the first hole.
     pub(crate) fn enter_recovery(&mut self) {
         self.lose(self.sender.una);
         self.reduce(self.sender.in_flight(), Cause::Loss);
@@ -477,8 +477,8 @@ impl Tcp<'_> {
         self.begin_episode();
     }
 
-    /// A fast retransmit is made: time no segment whose round trip would include the repair, and give the oldest segment, which is
-    /// sent again, the whole timeout (as BSD, NS and Linux do; RFC 6298 is silent).
+    /// A fast retransmit is made: times no segment whose RTT would include the retransmission, and gives the oldest segment, which is
+    /// retransmitted, a full timeout (as in BSD, NS and Linux; RFC 6298 does not specify it).
     pub(crate) fn begin_episode(&mut self) {
         self.sender.timed = NONE;
         self.start_timer();
@@ -491,7 +491,7 @@ impl Tcp<'_> {
         }
     }
 
-    /// Twice as long from now on, as the timer is.
+    /// Doubles the timeout.
     pub(in crate::tcp) fn back_off(&mut self) {
         self.sender.estimator.back_off(&self.spec.timer);
         self.start_timer();
@@ -502,7 +502,8 @@ impl Tcp<'_> {
         self.sender.deadline = self.sender.estimator.deadline(self.now, &self.spec.timer, self.clock_phase);
     }
 
-    /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for any other.
+    /// The segment to send now, already counted as sent, or `None`. The number of its transmission is 1 for new data and 2 for
+    /// retransmissions.
     #[inline(always)]
     pub(crate) fn next_segment<const SIGNALLED: bool>(&mut self) -> Option<(u32, u32)> {
         if self.sender.is_held_back(self.now) {
@@ -544,7 +545,7 @@ impl Tcp<'_> {
         Some((segment, if is_new { 1 } else { 2 }))
     }
 
-    /// What a segment that is sent says to the network: only new data, in its first transmission, is capable (RFC 3168 section 6.1.5).
+    /// ECN flags of a segment: only new data, in its first transmission, is capable (RFC 3168 section 6.1.5).
     #[inline(always)]
     pub(crate) fn announce(&mut self, transmission: u32) -> Ecn {
         match () {
@@ -582,7 +583,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resend_that_the_pacer_held_back_is_forgotten_once_acknowledged() {
+    fn a_retransmission_held_back_by_the_pacer_is_dropped_once_acknowledged() {
         let mut bench =
             Bench::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, 4);
         (bench.sender.next, bench.sender.high, bench.sender.resend) = (4, 4, 1);
@@ -590,8 +591,8 @@ mod tests {
         assert_eq!(bench.sender.deadline, Time::NEVER);
     }
 
-    /// An ECN-capable Reno sender with this window, all of it under way, hears acknowledgements, (number, echo), one by one: its window
-    /// and where it was last reduced, and what it sent after each.
+    /// An ECN-capable Reno sender with this window, all of it in flight, receives acknowledgements, (number, echo), one by one. Returns its
+    /// window, the position of its last reduction, and the segments sent after each acknowledgement.
     fn process_ack(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
         let mut bench = Bench::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0, ..Start::default() }, 1000);
         let send = |bench: &mut Bench| {
@@ -615,22 +616,22 @@ mod tests {
 
     #[test]
     fn a_window_is_halved_once_however_many_of_its_acknowledgements_echo() {
-        // Eight under way: the first echo halves the window to four. Nothing is sent until fewer than four are under way; then the
-        // first new segment says so. The echoes of the other seven are of the same window.
+        // Eight in flight: the first echo halves the window to four. Nothing is sent until fewer than four are in flight; then the first
+        // new segment reports the reduction. The echoes of the other seven belong to the same window.
         let echoes: Vec<(u32, bool)> = (1..=8).map(|ack| (ack, true)).collect();
         let (window, at, sent) = process_ack(8.0, &echoes);
         assert_eq!((window, at), (4.0, 8));
         assert!(sent[..4].iter().all(Vec::is_empty));
         assert_eq!(sent[4..6], [[(8, Ecn::REDUCED)], [(9, Ecn::CAPABLE)]]);
-        // Segments 8 to 11 are under way. The echo of 8 is of the new window, and halves it again.
+        // Segments 8 to 11 are in flight. The echo of 8 belongs to the new window, and halves it again.
         let (window, at, sent) = process_ack(8.0, &[&echoes[..], &[(9, true)]].concat());
         assert_eq!((window, at, sent[8].len()), (2.0, 12, 0));
     }
 
     #[test]
-    fn a_window_that_a_loss_has_halved_is_not_halved_again_for_a_mark_of_the_same_time() {
-        // Segment 1 is lost. The third duplicate halves eight to four, and the repair is not capable; echoes of that window change nothing.
-        // The fifth duplicate inflates the window to nine, and lets the first new segment go.
+    fn a_window_halved_by_a_loss_is_not_halved_again_for_a_mark_of_the_same_window() {
+        // Segment 1 is lost. The third duplicate halves eight to four, and the retransmission is not capable; echoes of that window have no
+        // effect. The fifth duplicate inflates the window to nine, and releases the first new segment.
         let (window, at, sent) = process_ack(8.0, &[(1, false), (1, false), (1, false), (1, false), (1, true), (1, true)]);
         assert_eq!((window, at), (4.0, 9));
         assert_eq!(sent[3..], [vec![(1, Ecn::INCAPABLE)], vec![], vec![(9, Ecn::REDUCED)]]);
@@ -639,7 +640,7 @@ mod tests {
     #[test]
     fn a_mark_reduces_to_one_segment_and_a_loss_to_two() {
         assert_eq!(process_ack(2.0, &[(1, true)]).0, 1.0);
-        // With half of the window instead of half of the flight, as kernels have it, marks have the same bound as losses.
+        // If half of the window is used instead of half of the flight size, as in kernels, marks have the same bound as losses.
         let mut bench = Bench::new(
             TcpSpec { ecn: true, ssthresh_from: SsthreshFrom::Window, ..plain() },
             Start { window: 2.0, ssthresh: 2.0, ..Start::default() },

@@ -1,5 +1,5 @@
-//! What a sender keeps for a controller that asks for signals, or to bound what an acknowledgement releases (see [`Subscriptions`]). It lies beside
-//! the sender, so that other flows pay nothing for it.
+//! Sender state for a controller that requests signals, or limits the segments released by an acknowledgement (see [`Subscriptions`]). It
+//! is stored outside the sender, so that other flows have no cost.
 
 use super::delivery_rate::DeliveryRate;
 use super::scoreboard::Scoreboard;
@@ -13,24 +13,24 @@ use crate::primitives::units::{Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Between the acknowledgements of a flow and its controller.
+/// Connects the acknowledgements of a flow and its controller.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SignalReader {
     subscriptions: Subscriptions,
-    /// Marks that the controller has heard of.
+    /// Marks already reported to the controller.
     reported_marks: u32,
     rate: DeliveryRate,
-    /// Of what lies below, recovery has told what is lost.
+    /// Recovery has reported losses below this segment.
     lost_below: u32,
-    /// Segments that may leave yet because of the last acknowledgement.
+    /// Segments that may still be sent because of the last acknowledgement.
     release: u32,
-    /// There was more to send than they.
+    /// The release limit held back further segments.
     held_back: bool,
-    /// Of a law that goes by prices.
+    /// State of a controller that uses prices.
     priced: Option<Box<Priced>>,
 }
 
-/// What a sender that goes by prices keeps for them.
+/// State of a sender that uses prices.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Priced {
     spec: PriceSpec,
@@ -38,22 +38,22 @@ struct Priced {
     bits: BitReader,
 }
 
-/// What an acknowledgement brings beside what every sender reads of it.
+/// Additional information of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckExtras {
     /// It echoes a mark (RFC 3168).
     pub(crate) echoes_mark: bool,
-    /// For a controller that asked for any; it hears of duplicates too.
+    /// For a controller that requested signals; it also processes duplicates.
     pub(crate) signal: Option<Signal>,
-    /// The bound on a release held the sender back.
+    /// The release limit held the sender back.
     pub(crate) held_back: bool,
 }
 
 impl SignalReader {
-    /// What lies beside it of a law that goes by prices.
+    /// Additional bytes for a controller that uses prices.
     pub(crate) const BYTES_FOR_PRICES: usize = size_of::<Priced>();
 
-    /// `identifies`: where the identification of its packets comes from.
+    /// `identifies`: the stream from which packets get their identification.
     pub(crate) fn new(subscriptions: Subscriptions, recovery: Recovery, prices: &PriceSpec, identifies: Stream) -> SignalReader {
         let priced = || Box::new(Priced { spec: *prices, numbering: Numbering::new(identifies), bits: BitReader::default() });
         SignalReader {
@@ -67,17 +67,18 @@ impl SignalReader {
         }
     }
 
-    /// The law answers marks as it counts them, and not once per window.
+    /// Whether the controller responds to each counted mark instead of once per window.
     pub(crate) fn answers_marks(&self) -> bool {
         self.subscriptions.answers_marks
     }
 
-    /// How long the data took, if the controller is to hear of it.
+    /// The one-way delay of the data, if the controller requests it.
     pub(crate) fn one_way_delay(&self, report: &ReceiverFeedback) -> Option<Span> {
         if self.subscriptions.one_way_delay { report.one_way_delay() } else { None }
     }
 
-    /// An acknowledgement arrived that is about to be heard, with what the receiver tells. `board`: what was reported before it.
+    /// Processes an acknowledgement that has arrived, with the receiver's feedback, before the sender does. `board`: the segments reported
+    /// before.
     pub(crate) fn read(
         &mut self,
         now: Time,
@@ -102,43 +103,43 @@ impl SignalReader {
         }
     }
 
-    /// Samples of the rate of delivery, and what is in the network, are for the controller.
+    /// Whether the controller requests delivery rate samples and the data in the network.
     #[inline]
     pub(crate) fn samples_rate(&self) -> bool {
         self.subscriptions.delivered_rate || self.subscriptions.losses
     }
 
-    /// It has to hear of what the sender sends and loses.
+    /// Whether it has to be notified of transmissions and losses of the sender.
     #[inline]
     pub(crate) fn tracks_sending(&self) -> bool {
         self.samples_rate() || self.subscriptions.release || self.subscriptions.price
     }
 
-    /// The controller bounds what an acknowledgement releases. It is to be asked once more than there is to send: what holds a sender back
-    /// it learns so.
+    /// Whether the controller limits the segments released by an acknowledgement. It is then queried once more than there is data, which
+    /// shows whether the limit holds the sender back.
     #[inline]
     pub(crate) fn is_bounded(&self) -> bool {
         self.subscriptions.release
     }
 
-    /// Whether the controller asks for losses.
+    /// Whether the controller requests losses.
     pub(crate) fn counts_losses(&self) -> bool {
         self.subscriptions.losses
     }
 
-    /// Recovery takes a segment for lost: what the controller is to hear.
+    /// Recovery considers a segment lost. Returns the notification for the controller.
     pub(in crate::tcp) fn on_lost(&mut self, segment: u32, now: Time) -> Option<Lost> {
         if self.subscriptions.losses { self.rate.on_lost(segment, now) } else { None }
     }
 
-    /// These segments are lost, unless they have arrived. Returns those above all that this was said of before.
+    /// These segments are lost, unless they have arrived. Returns the segments above all losses reported before.
     pub(in crate::tcp) fn newly_lost(&mut self, lost: Range<u32>) -> Range<u32> {
         let report = self.lost_below;
         self.lost_below = report.max(lost.end);
         report.max(lost.start)..lost.end
     }
 
-    /// The acknowledgement has been heard: bound what it releases.
+    /// Limits the segments released by the acknowledgement, which has been processed.
     pub(crate) fn bound_release(&mut self, sender: &Sender) {
         let bound = if self.subscriptions.release { sender.controller.release() } else { None };
         let outstanding = sender.high > sender.una;
@@ -146,7 +147,7 @@ impl SignalReader {
         self.held_back = false;
     }
 
-    /// What a data packet with this segment carries for prices, if it has to carry any.
+    /// Price header of a data packet with this segment, if it requires one.
     pub(crate) fn price_header(&mut self, sender: &Sender, segment: u32) -> Option<PriceHeader> {
         let priced = self.priced.as_mut()?;
         let identification = priced.numbering.next(priced.spec.identification, segment);
@@ -160,17 +161,17 @@ impl SignalReader {
         })
     }
 
-    /// Something else than an acknowledgement lets the sender go on.
+    /// An event other than an acknowledgement lets the sender continue.
     pub(crate) fn on_timeout(&mut self) {
         self.release = u32::MAX;
     }
 
-    /// A probe may be due, or a repair.
+    /// A probe may be due, or a retransmission.
     pub(crate) fn on_other_deadline(&mut self) {
         self.release = self.release.max(1);
     }
 
-    /// Whether the bound lets the sender send. What a fast retransmit repairs it always does.
+    /// Whether the limit lets the sender send. Fast retransmits are always permitted.
     pub(crate) fn may_send(&mut self, sender: &Sender) -> bool {
         self.held_back |= self.release == 0 && sender.next < sender.limit;
         self.release > 0 || sender.resend != NONE
@@ -184,7 +185,7 @@ impl SignalReader {
         self.on_sent(segment, now, Segments(1));
     }
 
-    /// The sender has sent a segment. `in_flight`: with it, for a controller that asks for losses.
+    /// The sender has sent a segment. `in_flight` includes it, for a controller that requests losses.
     pub(crate) fn on_sent(&mut self, segment: u32, now: Time, in_flight: Segments) {
         self.release = self.release.saturating_sub(1);
         if self.samples_rate() {
@@ -192,7 +193,7 @@ impl SignalReader {
         }
     }
 
-    /// The sender has sent all that it would now.
+    /// The sender has sent all that it may send now.
     pub(crate) fn on_all_sent(&mut self, sender: &Sender, window: Segments) {
         let is_dry = sender.high >= sender.limit && sender.next >= sender.high && sender.in_flight() < window;
         if self.samples_rate() && is_dry {

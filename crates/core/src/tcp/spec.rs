@@ -1,52 +1,55 @@
-//! What a TCP is made of, with every default already chosen. Presets (in the scenario crate) fill it in.
+//! TCP settings with all defaults resolved. Presets (in the scenario crate) fill them in.
 
-pub use crate::congestion::Counting;
+pub use crate::congestion::AckCounting;
 use crate::primitives::units::{Bytes, Segments, Span};
 use crate::settings::words;
 use serde::{Deserialize, Serialize};
 
-/// The settings that all flows of a group share.
+/// The settings shared by all flows of a group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpSpec {
     pub recovery: Recovery,
     /// Payload of a full segment.
     pub mss: Bytes,
-    /// Headers on the wire with each data segment.
+    /// Header bytes on the wire per data segment.
     pub header: Bytes,
-    /// An acknowledgement on the wire.
+    /// Size of an acknowledgement on the wire.
     pub ack_size: Bytes,
-    /// Segments, at least 1.
+    /// Initial window in segments, at least 1.
     pub initial_window: f64,
-    /// A connection is opened first: data waits for the SYN's acknowledgement (RFC 9293 section 3.5).
+    /// Open a connection first: data waits for the acknowledgement of the SYN (RFC 9293 section 3.5).
     pub handshake: bool,
-    /// Segments; infinite if arbitrarily high (RFC 5681 section 3.1).
+    /// Initial slow-start threshold in segments; infinite if arbitrarily high (RFC 5681 section 3.1).
     pub initial_ssthresh: f64,
     /// Receiver window, at least 1.
     pub receiver_window: Segments,
-    /// Duplicate acknowledgements that start a fast retransmit; `None` leaves all repair to the timer.
+    /// Number of duplicate acknowledgements that start a fast retransmit; `None` leaves all repair to the timer.
     pub fast_retransmit: Option<u32>,
     /// RFC 3042: a new segment for each of the first two duplicate acknowledgements.
     pub limited_transmit: bool,
-    /// One round-trip sample per acknowledgement (as with RFC 7323 timestamps) instead of one segment timed at a time.
+    /// One RTT sample per acknowledgement (as with RFC 7323 timestamps) instead of one segment timed at a time.
     pub timestamps: bool,
-    /// SACK blocks per acknowledgement, 1 to 4. Only read by the recoveries that use SACK.
+    /// SACK blocks per acknowledgement, 1 to 4. Used only by recoveries with SACK.
     pub sack_blocks: u32,
     pub delayed_ack: Option<DelayedAck>,
-    /// Explicit congestion notification (RFC 3168): queues may mark new data instead of discarding it. Of packets that travel whole only.
+    /// Explicit congestion notification (RFC 3168): queues may mark new data instead of discarding it. Only for packets that are not cut
+    /// into cells.
     pub ecn: bool,
-    /// Spread new data at `cwnd / RTT` instead of sending on the acknowledgement's heels.
+    /// Pace new data at `cwnd / RTT` instead of sending in response to acknowledgements.
     pub pacing: bool,
-    /// Whether a window that is not used may open, and what becomes of it. Of flows with an application.
+    /// Whether an unused window may open, and how it is reduced. For flows with an application.
     pub window_validation: WindowValidation,
     pub timer: TimerSpec,
-    /// What loss halves.
-    pub halves: Halves,
-    /// What opens the window.
-    pub counting: Counting,
-    /// At most for so many segments does an acknowledgement open the window in slow start: L of RFC 3465 section 2.2, and one until all that was
-    /// outstanding at a timeout is acknowledged (section 2.3). [`Segments::UNLIMITED`]: for all, also then. Of those that count bytes.
-    pub slow_start_limit: Segments,
-    /// What ends slow start, beside losses, marks and the threshold. HyStart needs `timestamps`: without, a round has one sample.
+    /// Quantity that a loss halves.
+    pub ssthresh_from: SsthreshFrom,
+    /// Unit in which acknowledgements open the window.
+    pub ack_counting: AckCounting,
+    /// Maximum number of segments for which an acknowledgement opens the window in slow start: L of RFC 3465 section 2.2, and one until all
+    /// data outstanding at a timeout is acknowledged (section 2.3). [`Segments::UNLIMITED`]: no limit in either case. Only if bytes are
+    /// counted.
+    pub abc_limit: Segments,
+    /// End of slow start in addition to losses, marks and the threshold. HyStart requires `timestamps`: without them a round has one
+    /// sample.
     pub slow_start: SlowStart,
 }
 
@@ -81,7 +84,7 @@ words! {
 
 words! {
     /// Quantity whose half becomes the slow-start threshold when a segment is lost.
-    pub enum Halves ("quantity to halve") {
+    pub enum SsthreshFrom ("quantity to halve") {
         /// Outstanding segments: RFC 5681 equation (4). A repeated timeout of the same segment does not change the threshold.
         FlightSize = "flight_size",
         /// Effective window, `floor(min(cwnd, receiver window))`, at every loss: bpd-2001 section 2.1, spd-1998 section 4.1.2.
@@ -110,7 +113,7 @@ words! {
 
 words! {
     /// Partial acknowledgements that restart the retransmission timer: the variants of RFC 6582 section 4. With `rack_tlp` all do.
-    pub enum InRecovery ("timer variant") {
+    pub enum NewRenoVariant ("timer variant") {
         /// The first only: recovery from many losses ends with a timeout.
         Impatient = "impatient",
         /// All: many losses are repaired at one per RTT.
@@ -123,28 +126,28 @@ words! {
 pub struct DelayedAck {
     /// Acknowledge at least once per this many full segments.
     pub every: u32,
-    /// At most this long after the first unacknowledged segment.
+    /// Maximum time after the first unacknowledged segment.
     pub timeout: Span,
-    /// The first segments of a flow, each acknowledged at once: as observed of Linux, whose receiver waits for none while the window that it
-    /// offers still opens.
-    pub at_once: Segments,
-    /// With SACK, above a gap, after three acknowledgements at once: one for all that arrives within this time and that its blocks can
-    /// tell of, or two thirds of the time that a segment takes to arrive if that is less, a third of a round trip; zero for one each.
-    /// Linux, `tcp_comp_sack_delay_ns`, `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent` of its documentation.
-    pub sack_timeout: Span,
-    /// The first marked segment since the sender last reduced its window, the next, and one that tells of a reduction are acknowledged at once:
-    /// as observed of Linux.
-    pub marks_at_once: bool,
+    /// Number of initial segments of a flow that are acknowledged immediately. As observed with Linux, whose receiver delays no
+    /// acknowledgement while the window that it offers still opens.
+    pub quickack_segments: Segments,
+    /// With SACK, above a gap, after three immediate acknowledgements: one for all arrivals within this time that its blocks can report, or
+    /// within two thirds of the one-way delay of a segment if that is less, a third of an RTT; zero for one per segment. Linux,
+    /// `tcp_comp_sack_delay_ns`, `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent` of its documentation.
+    pub sack_compression: Span,
+    /// Acknowledge immediately the first marked segment since the sender last reduced its window, the next segment, and one that reports a
+    /// reduction, as observed with Linux.
+    pub ack_ce_immediately: bool,
 }
 
 impl DelayedAck {
-    /// RFC 5681 section 4.2: every second full segment and within 500 ms; 200 ms is what implementations use.
+    /// RFC 5681 section 4.2: every second full segment and within 500 ms; implementations use 200 ms.
     pub const USUAL: DelayedAck = DelayedAck {
         every: 2,
         timeout: Span::from_millis(200),
-        at_once: Segments(0),
-        sack_timeout: Span::ZERO,
-        marks_at_once: false,
+        quickack_segments: Segments(0),
+        sack_compression: Span::ZERO,
+        ack_ce_immediately: false,
     };
 }
 
@@ -153,24 +156,24 @@ pub struct TimerSpec {
     pub form: TimerForm,
     pub min_rto: Span,
     pub max_rto: Span,
-    /// Before the first sample.
+    /// Timeout before the first sample.
     pub initial_rto: Span,
-    /// Which acknowledgements restart it while losses are repaired.
-    pub in_recovery: InRecovery,
-    /// Largest back-off factor, a power of two (RFC 6298 bounds the product by `max_rto` only; BSD and NS stop at 64).
+    /// Acknowledgements that restart the timer during loss recovery.
+    pub newreno_variant: NewRenoVariant,
+    /// Largest back-off factor, a power of two (RFC 6298 bounds only the product, by `max_rto`; BSD and NS stop at 64).
     pub max_backoff: u32,
 }
 
 impl TimerSpec {
-    /// RFC 6298 with a clock of 1 ms: finer than 100 ms is said to do better (section 4). The least timeout is that of (2.4), the largest
-    /// that of (2.5), the first that of (2.1); (5.5) bounds the product of timeout and back-off only.
+    /// RFC 6298 with a clock of 1 ms: according to section 4, clocks finer than 100 ms perform better. The minimum timeout is that of
+    /// (2.4), the maximum that of (2.5), the initial one that of (2.1); (5.5) bounds only the product of timeout and back-off.
     pub const fn rfc6298() -> TimerSpec {
         TimerSpec {
             form: TimerForm::Exact { granularity: Span::from_millis(1) },
             min_rto: Span::from_millis(1_000),
             max_rto: Span::from_millis(60_000),
             initial_rto: Span::from_millis(1_000),
-            in_recovery: InRecovery::Impatient,
+            newreno_variant: NewRenoVariant::Impatient,
             max_backoff: 1 << 16,
         }
     }
@@ -183,7 +186,7 @@ impl TimerSpec {
             min_rto: tick + tick,
             max_rto: Span::from_millis(64_000),
             initial_rto: Span::from_millis(3_000),
-            in_recovery: InRecovery::Impatient,
+            newreno_variant: NewRenoVariant::Impatient,
             max_backoff: 64,
         }
     }

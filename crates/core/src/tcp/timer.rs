@@ -4,10 +4,10 @@ use super::spec::{TimerForm, TimerSpec};
 use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Round-trip estimate and back-off of one flow.
+/// RTT estimate and back-off of one flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Estimator {
-    /// Smoothed round-trip time: picoseconds, or eighths of a tick in the coarse forms. Zero before the first sample.
+    /// Smoothed RTT: picoseconds, or eighths of a tick in the coarse forms. Zero before the first sample.
     smoothed: u64,
     /// Mean deviation: picoseconds, or quarters of a tick.
     deviation: u64,
@@ -20,7 +20,7 @@ impl Estimator {
         Estimator { smoothed: 0, deviation: 0, backoff: 1 }
     }
 
-    /// A round trip that was measured on a segment sent once (Karn); it clears the back-off.
+    /// Adds an RTT measured on a segment sent once (Karn) and clears the back-off.
     #[inline(always)]
     pub(crate) fn sample(&mut self, rtt: Span, spec: &TimerSpec) {
         self.backoff = 1;
@@ -62,7 +62,7 @@ impl Estimator {
         self.backoff = (self.backoff * 2).min(spec.max_backoff);
     }
 
-    /// Smoothed round-trip time, once there is a sample.
+    /// Smoothed RTT, once there is a sample.
     #[inline]
     pub(crate) fn round_trip(&self, spec: &TimerSpec) -> Option<Span> {
         match (self.smoothed, spec.form) {
@@ -72,7 +72,7 @@ impl Estimator {
         }
     }
 
-    /// When a timer that is started now expires. `phase` is where the host's free-running clock ticks (BSD form only).
+    /// Expiry of a timer that is started now. `phase`: the phase of the host's free-running clock (BSD form only).
     #[inline(always)]
     pub(crate) fn deadline(&self, now: Time, spec: &TimerSpec, phase: Span) -> Time {
         let timeout = self.timeout(spec);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_round_trip_below_one_tick_gives_three_ticks() {
+    fn a_steady_rtt_below_one_tick_yields_three_ticks() {
         let tick = Span::from_millis(100);
         let spec = spec(TimerForm::CoarseNs { tick }, Span::from_millis(200));
         let mut estimator = Estimator::new();

@@ -1,7 +1,7 @@
-//! SACK as bpd-2001 section 6.1 uses it: a counted pipe instead of a derived one. It starts at W - 3, grows with each segment sent
-//! and falls by one for a duplicate that reports a new segment and by two for a partial acknowledgement.
+//! SACK as used in bpd-2001 section 6.1: a counted pipe instead of a derived one. It starts at W - 3, grows with each segment sent, and
+//! falls by one for a duplicate that reports a new segment and by two for a partial acknowledgement.
 //!
-//! Differs from RFC 6675: lost segments are not told from reordered ones, and a lost retransmission waits for the timeout.
+//! Differs from RFC 6675: lost segments are not distinguished from reordered ones, and a lost retransmission waits for the timeout.
 
 use super::{may_enter, open, threshold_reached};
 use crate::congestion::{Ack, Controller};
@@ -11,7 +11,7 @@ use crate::tcp::sender::{NONE, Phase, Tcp};
 pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
     let una = tcp.sender.una;
     if blocks.is_empty() {
-        // It answers a needless retransmission and says nothing of a loss.
+        // It responds to a needless retransmission and does not indicate a loss.
         tcp.sender.duplicates -= 1;
         return;
     }

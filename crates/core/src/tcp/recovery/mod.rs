@@ -1,4 +1,5 @@
-//! Loss recovery, one file each: what a duplicate acknowledgement means, what to resend, and when the episode is over.
+//! Loss recovery, one file per algorithm: the interpretation of duplicate acknowledgements, the segments to retransmit, and the end of the
+//! episode.
 
 mod bpd_sack;
 mod newreno;
@@ -24,12 +25,12 @@ pub(crate) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
         Recovery::NewReno => reno::on_duplicate(tcp),
         Recovery::Sack => sack::on_duplicate(tcp, blocks),
         Recovery::BpdSack => bpd_sack::on_duplicate(tcp, blocks),
-        // It hears of acknowledgements itself.
+        // It processes acknowledgements itself.
         Recovery::RackTlp => {}
     }
 }
 
-/// `una` has moved; `ack` says how the window stood before.
+/// `una` has moved; `ack` describes the window before.
 #[inline(always)]
 pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
     tcp.sender.duplicates = 0;
@@ -42,7 +43,7 @@ pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
     match tcp.spec.recovery {
         Recovery::Tahoe => open(tcp, ack),
         Recovery::NewReno => newreno::on_new_ack(tcp, ack),
-        // A copy, so that what the others hear of need not lie in memory.
+        // A copy, so that the acknowledgement need not be stored in memory for the others.
         Recovery::Reno => reno::on_new_ack(tcp, &{ *ack }),
         Recovery::Sack => sack::on_new_ack(tcp, &{ *ack }, blocks),
         Recovery::BpdSack => bpd_sack::on_new_ack(tcp, &{ *ack }, blocks),
@@ -50,7 +51,7 @@ pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
     }
 }
 
-/// The next segment that recovery and window allow, taken off `resend` or `next`.
+/// The next segment permitted by recovery and window, taken from `resend` or `next`.
 #[inline(always)]
 pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     if tcp.sender.resend != NONE {
@@ -66,7 +67,7 @@ pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     next_in_window(tcp)
 }
 
-/// Sliding window: the next segment in order, whether new or, after a timeout, sent before. What is SACKed is skipped.
+/// Sliding window: the next segment in order, either new or, after a timeout, sent before. SACKed segments are skipped.
 #[inline(always)]
 fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
     let sender = &mut *tcp.sender;
@@ -83,19 +84,19 @@ fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
     Some(tcp.sender.next - 1)
 }
 
-/// Outside fast recovery every acknowledgement of new data goes to the control law.
+/// Outside fast recovery the controller processes every acknowledgement of new data.
 #[inline(always)]
 fn open(tcp: &mut Tcp, ack: &Ack) {
     tcp.sender.extra = 0;
     tcp.sender.controller.on_ack(ack);
 }
 
-/// Without SACK, duplicate acknowledgements may start a fast retransmit only once more than the data outstanding in the last episode
-/// is acknowledged (RFC 6582 section 3.2 step 2; NS compares `highest_ack_ > recover_` likewise; bpd-2001 leaves it open, D-13 of
+/// Without SACK, duplicate acknowledgements may start a fast retransmit only once more than the data outstanding in the last episode is
+/// acknowledged (RFC 6582 section 3.2 step 2; NS compares `highest_ack_ > recover_` in the same way; bpd-2001 does not specify it, D-13 of
 /// its reference). Exactly that data is not enough: duplicates of it come from its own needless retransmissions.
 ///
-/// With SACK a duplicate says what arrived, so the end of the last episode is enough, and of a timeout the acknowledgement of all
-/// that was outstanding (RFC 6675 section 5.1), which ends [`Phase::Timeout`].
+/// With SACK a duplicate identifies the arrived segments, so the end of the last episode is sufficient, and after a timeout the
+/// acknowledgement of all outstanding data (RFC 6675 section 5.1), which ends [`Phase::Timeout`].
 fn may_enter(tcp: &Tcp) -> bool {
     let passed = || tcp.sender.una > tcp.sender.recovery_point || tcp.sender.recovery_point == 0;
     tcp.sender.phase == Phase::Open && (uses_sack(tcp.spec.recovery) || passed())

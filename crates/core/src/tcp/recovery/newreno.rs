@@ -1,4 +1,4 @@
-//! NewReno (RFC 6582): Reno's fast recovery, but partial acknowledgements resend one hole each and do not end it.
+//! NewReno (RFC 6582): Reno's fast recovery, in which partial acknowledgements retransmit one hole each without ending it.
 //!
 //! Differs: the bound on the window after recovery is the RFC's first option, `min(ssthresh, max(FlightSize, 1) + 1)`.
 
@@ -18,7 +18,7 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
         sender.extra = 0;
         sender.controller.limit_window(Cwnd(f64::from(sender.in_flight().0.max(1) + 1)));
     } else {
-        // Section 3.2 step 5: deflate by what was acknowledged, add back one segment.
+        // Section 3.2 step 5: deflate by the acknowledged data, add back one segment.
         sender.extra += 1 - ack.acked.0 as i32;
         sender.resend = sender.una;
         sender.phase = Phase::Recovery { partial_seen: true };

@@ -1,5 +1,5 @@
-//! Reno fast recovery (RFC 5681 section 3.2; bpd-2001 section 2.1): the window is inflated by what duplicates report to have left
-//! the network; the first acknowledgement of new data ends it, even a partial one.
+//! Reno fast recovery (RFC 5681 section 3.2; bpd-2001 section 2.1): the window is inflated by the segments that duplicates report to have
+//! left the network; the first acknowledgement of new data ends it, even a partial one.
 
 use super::{limited_transmit, may_enter, open, threshold_reached};
 use crate::congestion::Ack;
@@ -24,6 +24,6 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
     }
     tcp.sender.phase = Phase::Open;
     tcp.sender.extra = 0;
-    // The next hole may start a fast retransmit of its own: only a timeout forbids it.
+    // The next hole may start its own fast retransmit, which only a timeout forbids.
     tcp.sender.recovery_point = 0;
 }

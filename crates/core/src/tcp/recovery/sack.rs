@@ -1,4 +1,4 @@
-//! SACK-based recovery (RFC 6675): the scoreboard says what is lost and how much is in the network (`pipe`).
+//! SACK-based recovery (RFC 6675): the scoreboard determines lost segments and the amount of data in the network (`pipe`).
 
 use super::{limited_transmit, may_enter, open};
 use crate::congestion::Ack;
@@ -7,7 +7,7 @@ use crate::tcp::sender::{NONE, Phase, Tcp};
 
 pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
     if !update(tcp, blocks) {
-        // RFC 6675 section 2: without new SACK information it is no duplicate.
+        // RFC 6675 section 2: without new SACK information it is not a duplicate.
         tcp.sender.duplicates -= 1;
         return;
     }
@@ -57,7 +57,7 @@ pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
         return None;
     }
     let hole = board.next_hole(una);
-    // Rule 1: a hole that is lost. Rule 3: a hole that is not (yet), when there is no new data (rule 2).
+    // Rule 1: a hole that is lost. Rule 3: a hole that is not (yet) lost, if there is no new data (rule 2).
     if let Some(hole) = hole.filter(|&hole| high >= receiver_end || board.is_lost(hole, dup_thresh)) {
         board.resend(hole);
         return Some(hole);
@@ -66,8 +66,8 @@ pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
         tcp.sender.next = high + 1;
         return Some(high);
     }
-    // Rule 4: once per recovery, the highest segment outstanding and not SACKed, so that the acknowledgement clock does not stop. It
-    // may have been sent in this recovery, above the recovery point.
+    // Rule 4: once per recovery, the highest segment outstanding and not SACKed, so that the acknowledgement clock does not stop. It may
+    // have been sent in this recovery, above the recovery point.
     if board.rescued_below >= recovery_point {
         return None;
     }
@@ -76,7 +76,7 @@ pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     Some(last)
 }
 
-/// Take in the blocks of an acknowledgement. True if they said something new.
+/// Adds the blocks of an acknowledgement. Returns whether they contained new information.
 fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
     let una = tcp.sender.una;
     if blocks.is_empty() {
@@ -90,7 +90,7 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
     new > Segments(0)
 }
 
-/// The controller asks for each loss.
+/// For controllers that request each loss.
 #[cold]
 fn report_losses(tcp: &mut Tcp) {
     let (una, dup_thresh) = (tcp.sender.una, Segments(tcp.spec.fast_retransmit.unwrap_or(3)));
@@ -110,19 +110,19 @@ mod tests {
     use std::ops::Range;
 
     #[test]
-    fn the_rescue_is_the_highest_segment_outstanding_even_where_recovery_sent_it() {
+    fn the_rescue_is_the_highest_outstanding_segment_even_if_sent_in_recovery() {
         // 0..10 are sent, 0 is lost, the receiver has room for 12. The window is halved to five.
         let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(12), ..plain() };
         let mut bench = Bench::new(spec, Start { window: 10.0, ssthresh: 10.0, ..Start::default() }, 100);
         assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
         let answers = (2..=10).map(|end| bench.process_ack(0, &[(1, end)]));
-        // The third duplicate repairs 0: 4 to 9 and the repair are in the network. Each report from the sixth on lets one segment go:
-        // new ones (rule 2) while the receiver has room, then 11 again (rule 4), then nothing: there is one rescue.
+        // The third duplicate retransmits 0: 4 to 9 and the retransmission are in the network. Each report from the sixth on releases one
+        // segment: new ones (rule 2) while the receiver has room, then 11 again (rule 4), then none, because there is one rescue.
         let expected = [vec![], vec![], vec![0], vec![], vec![], vec![10], vec![11], vec![11], vec![]];
         assert_eq!(answers.collect::<Vec<_>>(), expected);
     }
 
-    /// RFC 6675 as it stands: every octet, here segment, is looked at every time. Its own names.
+    /// RFC 6675 literally: every octet, here segment, is examined every time. Names are from the RFC.
     struct Literal {
         high_ack: u32,
         high_data: u32,
@@ -167,7 +167,7 @@ mod tests {
             Some(last)
         }
 
-        /// What is sent on an acknowledgement. `cwnd`: the window once it has been heard.
+        /// The segments sent in response to an acknowledgement. `cwnd`: the window after it.
         fn process_ack(&mut self, received: &ReceivedAck, cwnd: u32, receiver_window: u32) -> Vec<u32> {
             let known = self.sacked.len();
             self.sacked.extend(received.blocks.iter().flat_map(|block| block.0..block.1));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn on_random_losses_it_sends_what_the_rfc_says() {
+    fn on_random_losses_transmissions_match_the_rfc() {
         let (mut compared, mut recoveries) = (0, 0);
         for seed in 0..400 {
             let receiver_window = [1000, 25][seed as usize % 2];
@@ -227,7 +227,7 @@ mod tests {
                 dup_acks: 0,
                 sacked: BTreeSet::new(),
             };
-            // A timeout ends the comparison: the RFC leaves what follows to others.
+            // A timeout ends the comparison: the RFC does not specify the behaviour after it.
             while let Some(Step::ReceivedAck(received)) = path.step().filter(|_| path.bench.sender.high < 600) {
                 let began = literal.recovery_point.is_some();
                 let cwnd = path.bench.window() as u32;

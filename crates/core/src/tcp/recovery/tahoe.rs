@@ -1,5 +1,5 @@
-//! Tahoe: the third duplicate acknowledgement is treated as a timeout that came early: window one, go back, slow start
-//! (spd-1998 section 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
+//! Tahoe: the third duplicate acknowledgement is treated as an early timeout: a window of one, go-back-N, slow start (spd-1998 section
+//! 4.1.2; Jacobson, "Congestion avoidance and control", 1988).
 
 use super::{limited_transmit, may_enter, threshold_reached};
 use crate::tcp::reduction::Repeated;

@@ -1,45 +1,45 @@
-//! HyStart: slow start ends when the round trips of a round's first segments are longer than the path's, or when its
-//! acknowledgements come closely for so long that the flight fills the way there (Ha and Rhee, "Taming the elephants: new TCP
-//! slow start", Computer Networks 55(9), 2011).
+//! HyStart: slow start ends when the RTTs of a round's first segments exceed that of the path, or when its acknowledgements are closely
+//! spaced for so long a time that the flight fills the forward path (Ha and Rhee, "Taming the elephants: new TCP slow start", Computer
+//! Networks 55(9), 2011).
 //!
-//! Differs: the delay is compared with the shortest round trip of all, and by as much as RFC 9406 section 4.3 and kernels take,
-//! where the paper takes the round before and a sixteenth.
+//! Differs: the delay is compared with the minimum RTT of the flow, and with the threshold of RFC 9406 section 4.3 and of kernels, whereas
+//! the paper compares with the previous round and uses a sixteenth.
 
 use super::{AckSample, Decision};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
 use serde::{Deserialize, Serialize};
 
-/// Slow start does not end below it.
+/// Slow start does not end below this window.
 const LOW_WINDOW: Cwnd = Cwnd(16.0);
-/// Samples of a round.
+/// Samples per round.
 const N_SAMPLING: u32 = 8;
-/// What the shortest round trip's eighth is bounded by.
+/// Bounds of the threshold, an eighth of the minimum RTT.
 const LEAST_RISE: Span = Span::from_millis(4);
 const MOST_RISE: Span = Span::from_millis(16);
-/// From one acknowledgement of a train to the next, at most.
+/// Maximum gap between the acknowledgements of a train.
 const TRAIN_GAP: Span = Span::from_millis(2);
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HyStart {
-    /// dMin: the shortest round trip of all.
+    /// dMin: the minimum RTT.
     d_min: Option<Span>,
     round: Option<Round>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Round {
-    /// SND.NXT when it began: it is over when that is acknowledged.
+    /// SND.NXT at the start of the round: its acknowledgement ends the round.
     end: u32,
     start: Time,
-    /// The last acknowledgement of its train.
+    /// Time of the last acknowledgement of its train.
     last_of_train: Time,
-    /// The shortest of its first round trips.
+    /// The minimum of its first RTTs.
     cur_rtt: Option<Span>,
     samples: u32,
 }
 
 impl HyStart {
-    /// Not in slow start: its next one begins with a round of its own.
+    /// Not in slow start: the next slow start begins with a new round.
     pub(super) fn interrupt(&mut self, counted: Segments) -> Decision {
         self.round = None;
         Decision::Grow(counted)
@@ -67,7 +67,7 @@ impl Round {
         Round { end: sample.high, start: sample.now, last_of_train: sample.now, cur_rtt: None, samples: 0 }
     }
 
-    /// The train is longer than the way there, which is half of the shortest round trip.
+    /// Whether the train is longer than the forward path, which is half of the minimum RTT.
     fn has_filled(&self, d_min: Span) -> bool {
         self.last_of_train.since(self.start) > Span(d_min.0 / 2)
     }
@@ -82,8 +82,8 @@ impl Round {
 mod tests {
     use super::*;
 
-    /// Acknowledgements, each of one segment, at these milliseconds, with these round trips; a window of 20, all of it under way.
-    /// The number of those before slow start ends.
+    /// Acknowledgements of one segment each, at these milliseconds, with these RTTs; a window of 20, all of it in flight. Returns the
+    /// number of acknowledgements before slow start ends.
     fn acks_before_exit(acks: &[(u64, u64)]) -> Option<usize> {
         let mut watch = HyStart::default();
         let process_ack = |(una, &(at, rtt)): (u32, &(u64, u64))| {
@@ -93,16 +93,15 @@ mod tests {
         (1..).zip(acks).map(process_ack).position(|answer| answer == Decision::Exit)
     }
 
-    /// Two rounds of twenty acknowledgements, so far apart: one of the empty path, and one of this round trip.
+    /// Two rounds of twenty acknowledgements with this gap: one with the RTT of the empty path, and one with this RTT.
     fn two_rounds(gap: u64, rtt: u64) -> Option<usize> {
         let acks: Vec<(u64, u64)> = (0..40).map(|index| (100 + index * gap, if index < 20 { 100 } else { rtt })).collect();
         acks_before_exit(&acks)
     }
 
     #[test]
-    fn eight_round_trips_that_are_an_eighth_longer_end_slow_start() {
-        // 100 / 8 = 12.5 ms. Acknowledgements 3 ms apart are no train. The second round begins with the 21st; its eighth is the
-        // 28th.
+    fn eight_rtts_that_are_an_eighth_longer_end_slow_start() {
+        // 100 / 8 = 12.5 ms. Acknowledgements 3 ms apart are not a train. The second round begins with the 21st; its eighth is the 28th.
         assert_eq!((two_rounds(3, 112), two_rounds(3, 113)), (None, Some(27)));
     }
 
@@ -117,11 +116,11 @@ mod tests {
     }
 
     #[test]
-    fn a_train_longer_than_half_the_round_trip_ends_slow_start() {
+    fn a_train_longer_than_half_the_rtt_ends_slow_start() {
         // 30 / 2 = 15 ms: the acknowledgements are at 0, 2, 4, ... 16 ms of the round.
         let train = |gap: u64| acks_before_exit(&(0..20).map(|index| (100 + index * gap, 30)).collect::<Vec<_>>());
         assert_eq!((train(2), train(3)), (Some(8), None));
-        // A gap of 3 ms before the ninth breaks it for the rest of the round.
+        // A gap of 3 ms before the ninth interrupts it for the rest of the round.
         let broken: Vec<(u64, u64)> = (0..20).map(|index| (100 + index * 2 + u64::from(index > 7), 30)).collect();
         assert_eq!(acks_before_exit(&broken), None);
     }

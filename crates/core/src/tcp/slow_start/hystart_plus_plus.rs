@@ -1,8 +1,7 @@
-//! HyStart++: when the round trips of a round are longer than those of the round before, slow start goes on at a quarter of its
-//! pace (CSS, conservative slow start), until five rounds say that the delay is there to stay, or one says that it was not (RFC
-//! 9406 section 4.2). Names are the RFC's.
+//! HyStart++: when the RTTs of a round exceed those of the previous round, slow start continues at a quarter of its pace (CSS, conservative
+//! slow start), until five rounds confirm the delay, or one refutes it (RFC 9406 section 4.2). Names are from the RFC.
 //!
-//! Its L, the segments for which an acknowledgement opens the window at most, is the flow's `abc_limit`.
+//! Its L, the maximum number of segments for which an acknowledgement opens the window, is the flow's `abc_limit`.
 
 use super::{AckSample, Decision};
 use crate::primitives::units::{Segments, Span};
@@ -18,7 +17,7 @@ const CSS_ROUNDS: u32 = 5;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HyStartPlusPlus {
-    /// SND.NXT when the round began: it is over when that is acknowledged.
+    /// SND.NXT at the start of the round: its acknowledgement ends the round.
     window_end: u32,
     last_round_min_rtt: Option<Span>,
     current_round_min_rtt: Option<Span>,
@@ -29,9 +28,9 @@ pub(crate) struct HyStartPlusPlus {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Css {
     css_baseline_min_rtt: Span,
-    /// Rounds that are over, that in which it began among them.
+    /// Completed rounds, including the one in which it began.
     rounds: u32,
-    /// Segments that count and have not opened the window yet.
+    /// Counted segments that have not opened the window.
     remainder: u32,
 }
 
@@ -57,7 +56,7 @@ impl HyStartPlusPlus {
         Decision::Grow(opens)
     }
 
-    /// Once a round has given enough samples: whether CSS begins, or was begun in error.
+    /// Once a round has enough samples: whether CSS begins, or was entered in error.
     fn judge(&mut self) {
         let Some(current) = self.current_round_min_rtt.filter(|_| self.rtt_sample_count >= N_RTT_SAMPLE) else { return };
         match (&self.css, self.last_round_min_rtt) {
@@ -89,8 +88,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose, Stream};
     use crate::primitives::units::{Cwnd, Time};
 
-    /// Section 4.2, sentence by sentence: windows and numbers in segments (SMSS is 1), times in ms, and infinity where the text
-    /// says so.
+    /// Section 4.2, sentence by sentence: windows and numbers in segments (SMSS is 1), times in ms, and infinity where the text has it.
     struct Rfc9406 {
         cwnd: f64,
         ssthresh: f64,
@@ -177,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_text_of_the_rfc_whatever_the_round_trips() {
+    fn it_matches_the_text_of_the_rfc_for_any_rtts() {
         let (mut conservative, mut resumed, mut ended) = (0, 0, 0);
         for seed in 0..500 {
             let stream = Stream::new(Entity { seed, name: "hystart++", index: 0 }, Purpose::Policy);
@@ -187,13 +185,13 @@ mod tests {
                 stream.bits(drawn) % (most + 1)
             };
             let (mut watch, mut model) = (HyStartPlusPlus::default(), Rfc9406::new(10.0));
-            // Whole segments that the window has opened by in CSS, and of the model the fractions that it has lost by leaving it.
+            // Whole segments by which the window has opened in CSS, and the fractions that the model has lost by leaving CSS.
             let (mut window, mut lost) = (10, 0.0);
             let (mut una, mut high, mut level) = (0, 10, 20 + draw(200));
             for _ in 0..600 {
                 let n = 1 + draw(u64::min(9, (high - una - 1).into())) as u32;
                 una += n;
-                // The path changes now and then; a sample in four is missing.
+                // The path changes occasionally; one sample in four is missing.
                 if draw(40) == 0 {
                     level = (level + draw(40)).saturating_sub(15).max(5);
                 }
@@ -230,8 +228,7 @@ mod tests {
         assert!(conservative > 100 && resumed > 20 && ended > 100, "{conservative}, {resumed}, {ended}");
     }
 
-    /// Rounds of ten acknowledgements, each of one segment, each round with its round trip in ms: what each acknowledgement
-    /// opens.
+    /// The answers to rounds of ten acknowledgements of one segment each, with one RTT per round in ms.
     fn rounds(rtts: &[u64]) -> Vec<Decision> {
         let mut watch = HyStartPlusPlus::default();
         let process_ack = |una: u32| {
@@ -243,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn five_rounds_at_a_quarter_of_the_pace_follow_a_longer_round_trip() {
+    fn five_rounds_at_a_quarter_of_the_pace_follow_a_longer_rtt() {
         // 40 / 8 = 5 ms. The eighth sample of the second round begins CSS; that round is the first of five.
         let answers = rounds(&[40, 45, 45, 45, 45, 45, 45]);
         let opens = |answer: &Decision| if let Decision::Grow(Segments(count)) = answer { *count } else { 100 };
@@ -254,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_is_resumed_when_the_round_trip_falls_below_the_first_of_css() {
+    fn slow_start_resumes_when_the_rtt_falls_below_the_first_of_css() {
         // The eighth sample of the third round is below 45 ms.
         let answers = rounds(&[40, 45, 44, 44]);
         assert!(answers[28..].iter().all(|&answer| answer == Decision::Grow(Segments(1))));
@@ -262,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_of_fewer_than_eight_samples_says_nothing() {
+    fn a_round_of_fewer_than_eight_samples_is_inconclusive() {
         let mut watch = HyStartPlusPlus::default();
         for una in 1..40u32 {
             let rtt = Some(Span::from_millis(40 * u64::from(1 + una / 7)));

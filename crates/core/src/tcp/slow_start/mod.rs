@@ -1,5 +1,5 @@
-//! How slow start ends before losses end it, one file each: from the round trips of its acknowledgements, or from their spacing.
-//! How it goes until then, and what follows, is the control law's.
+//! End of slow start before a loss, one file per algorithm: by the RTTs of its acknowledgements, or by their spacing. The controller
+//! implements slow start itself and the phase after it.
 
 mod hystart;
 mod hystart_plus_plus;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// An acknowledgement of new data in slow start.
 struct AckSample {
     now: Time,
-    /// Next segment that the receiver expects, by this acknowledgement.
+    /// Next segment expected by the receiver according to this acknowledgement.
     una: u32,
     /// SND.NXT: the next new segment.
     high: u32,
@@ -25,19 +25,19 @@ struct AckSample {
     counted: Segments,
 }
 
-/// What follows from it.
+/// The response to an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Decision {
-    /// The window opens for so many segments.
+    /// The window opens for this many segments.
     Grow(Segments),
-    /// Congestion avoidance begins, with this acknowledgement.
+    /// Congestion avoidance begins with this acknowledgement.
     Exit,
 }
 
-/// What is remembered of the slow start of a flow.
+/// State of slow start monitoring of a flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Watch {
-    /// Nothing ends it, or nothing will any more.
+    /// No algorithm is active, or it has finished.
     Off,
     HyStart(HyStart),
     PlusPlus(HyStartPlusPlus),
@@ -53,10 +53,10 @@ impl Watch {
     }
 }
 
-/// An acknowledgement of new data is about to be heard. Returns for how many segments it opens the window.
+/// Processes an acknowledgement of new data before the controller does. Returns the number of segments for which it opens the window.
 ///
-/// HyStart++ is for the first slow start, as long as the threshold is what it was at the begin (RFC 9406 section 4); later
-/// ones, and any while losses are repaired, know theirs from the loss. HyStart is for all.
+/// HyStart++ applies to the first slow start, while the threshold has its initial value (RFC 9406 section 4); later ones, and those during
+/// loss recovery, have a threshold from the loss. HyStart applies to all.
 #[cold]
 #[inline(never)]
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
@@ -92,8 +92,8 @@ mod tests {
     use crate::tcp::TcpSpec;
     use crate::tcp::bench::{Bench, plain};
 
-    /// Whether the flow is still watched after an acknowledgement in this phase, with a window of four and this threshold, of
-    /// which there was none at the begin.
+    /// Whether the flow is still monitored after an acknowledgement in this phase, with a window of four and this threshold; the initial
+    /// threshold is unlimited.
     fn is_watched(kind: SlowStart, phase: Phase, ssthresh: f64) -> bool {
         let spec = TcpSpec { slow_start: kind, initial_ssthresh: f64::INFINITY, timestamps: true, ..plain() };
         let mut bench = Bench::new(spec, Start { window: 4.0, ssthresh, ..Start::default() }, 100);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn hystart_plus_plus_watches_the_first_slow_start_and_hystart_every_one() {
+    fn hystart_plus_plus_monitors_the_first_slow_start_and_hystart_every_one() {
         let unlimited = f64::INFINITY;
         let cases = [(Phase::Open, unlimited), (Phase::Timeout, unlimited), (Phase::Open, 8.0), (Phase::Open, 4.0)];
         assert!(cases.iter().all(|&(phase, ssthresh)| is_watched(SlowStart::HyStart, phase, ssthresh)));

@@ -1,7 +1,7 @@
-//! Windows that applications do not fill, as Linux has been seen to treat them: in slow start they open up to twice what was in flight, later
-//! only if they were full; idle, they are halved for every timeout, as in RFC 2861, but not below the initial window.
+//! Window validation as observed with Linux: in slow start windows open up to twice the data in flight, later only if they were full; when
+//! idle, they are halved for every timeout, as in RFC 2861, but not below the initial window.
 //!
-//! Differs from RFC 2861: a window that is used, but never filled, stays as it is.
+//! Differs from RFC 2861: a window that is used, but never filled, stays unchanged.
 
 use crate::congestion::{Controller, Controllers};
 use crate::primitives::units::{Cwnd, Segments};
@@ -9,12 +9,12 @@ use crate::tcp::sender::Sender;
 use crate::tcp::spec::TcpSpec;
 use serde::{Deserialize, Serialize};
 
-/// The most that was in flight in the last window of data.
+/// Maximum data in flight in the last window of data.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Linux {
     most: Segments,
     was_full: bool,
-    /// Once this segment is acknowledged, what was sent before it is of an earlier window.
+    /// Once this segment is acknowledged, data sent before it belongs to an earlier window.
     until: u32,
 }
 
@@ -35,7 +35,7 @@ impl Linux {
     }
 }
 
-/// Nothing has been sent for so many timeouts.
+/// Nothing has been sent for this many timeouts.
 pub(super) fn decay(sender: &mut Sender, timeouts: u64, spec: &TcpSpec) {
     let law = &mut sender.controller;
     let window = law.window();

@@ -1,8 +1,8 @@
-//! Congestion window validation: whether a window that its application does not fill may open, and what becomes of it while it is not used.
-//! One file for each rule that remembers something.
+//! Congestion window validation: whether a window that the application does not fill may open, and how it is reduced while unused. One file
+//! per rule that has state.
 //!
-//! Only an application leaves a window unused: a flow that always has data, or all of its data from the start, uses it. Nothing is remembered
-//! of such a flow; by the rule of Linux its window opens if it was full as the acknowledgement came.
+//! Only an application leaves a window unused: a flow that always has data, or all of its data from the start, uses it. No state is stored
+//! for such a flow; with the Linux rule its window opens if it was full when the acknowledgement arrived.
 
 mod linux;
 mod rfc7661;
@@ -15,17 +15,17 @@ use linux::Linux;
 use rfc7661::Rfc7661;
 use serde::{Deserialize, Serialize};
 
-/// What is remembered of how much of its window a flow with an application uses.
+/// State of the use of the window, for a flow with an application.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Usage {
-    /// By rules that remember nothing.
+    /// For rules without state.
     NotKept,
     Linux(Linux),
     Rfc7661(Rfc7661),
 }
 
 impl Usage {
-    /// Bytes for each segment outstanding.
+    /// Bytes per outstanding segment.
     pub(crate) const BYTES_PER_SEGMENT: usize = Rfc7661::BYTES_PER_SEGMENT;
 
     pub(crate) fn of(kind: WindowValidation) -> Usage {
@@ -43,16 +43,16 @@ pub(super) struct Departure {
     pub is_new: bool,
 }
 
-/// Whether anything has to be remembered for the rule.
+/// Whether the rule has state.
 pub(crate) fn remembers(kind: WindowValidation) -> bool {
     matches!(kind, WindowValidation::Linux | WindowValidation::Rfc7661)
 }
 
-/// Its application hands over data. What it has not used is looked at before any of it is sent.
+/// The application hands over data. Unused capacity is evaluated before any of the data is sent.
 pub(crate) fn before_offer(sender: &mut Sender, usage: Option<&mut Usage>, now: Time, spec: &TcpSpec) {
     let timeout = sender.timeout(spec);
     let idle_for = now.since(sender.last_active);
-    // Nothing outstanding, and nothing that the pacer holds back.
+    // Nothing outstanding, and nothing held back by the pacer.
     let had_nothing_to_do = sender.high > 0 && sender.una == sender.limit;
     let is_idle = had_nothing_to_do && idle_for > timeout;
     if had_nothing_to_do {
@@ -60,7 +60,7 @@ pub(crate) fn before_offer(sender: &mut Sender, usage: Option<&mut Usage>, now: 
     }
     match spec.window_validation {
         WindowValidation::None => {}
-        // What is known of the path is old, and the window begins anew (section 4.1).
+        // The information about the path is outdated, and the window is reset (section 4.1).
         WindowValidation::Rfc5681 if is_idle => sender.controller.limit_window(Cwnd(spec.initial_window)),
         WindowValidation::Linux if is_idle => linux::decay(sender, idle_for.0 / timeout.0.max(1), spec),
         WindowValidation::Rfc5681 | WindowValidation::Linux => {}
@@ -72,14 +72,14 @@ pub(crate) fn before_offer(sender: &mut Sender, usage: Option<&mut Usage>, now: 
     }
 }
 
-/// An acknowledgement of new data, up to `ack`, is about to be taken in.
+/// An acknowledgement of new data, up to `ack`, is about to be processed.
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: u32) {
     if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
         usage.on_new_ack(tcp.sender, ack, tcp.now, tcp.spec);
     }
 }
 
-/// Whether an acknowledgement that is about to be heard may open the window.
+/// Whether an acknowledgement that is about to be processed may open the window.
 #[cold]
 #[inline(never)]
 pub(super) fn may_open(tcp: &Tcp) -> bool {
@@ -101,7 +101,7 @@ pub(super) fn on_sent(tcp: &mut Tcp, sent: &Departure) {
     }
 }
 
-/// What is to be reduced, if a window that was not validated is: what was in use instead. `in_flight`: what was outstanding.
+/// The amount in use, which is reduced if the window was not validated. `in_flight`: the outstanding segments.
 pub(super) fn in_use(tcp: &Tcp, in_flight: Segments) -> Option<Segments> {
     match tcp.usage.as_deref() {
         Some(Usage::Rfc7661(usage)) if !usage.is_validated(Cwnd(tcp.sender.controller.window()), tcp.now) => {
@@ -111,28 +111,28 @@ pub(super) fn in_use(tcp: &Tcp, in_flight: Segments) -> Option<Segments> {
     }
 }
 
-/// The window has been reduced; `in_use` as it was before.
+/// The window has been reduced; `in_use` is the amount in use before.
 pub(super) fn on_reduced(tcp: &mut Tcp, in_use: Option<Segments>) {
     if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
         usage.begin_recovery(in_use, Cwnd(tcp.sender.controller.window()));
     }
 }
 
-/// A timeout, or what is treated like one, has been heard: what was measured is of before.
+/// A timeout, or an event treated like one, has been processed: earlier measurements are invalid.
 pub(super) fn on_restarted(tcp: &mut Tcp) {
     if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
         usage.forget();
     }
 }
 
-/// A reduction has been taken back: there was nothing to recover from.
+/// A reduction has been undone: there was nothing to recover from.
 pub(super) fn on_withdrawn(tcp: &mut Tcp) {
     if let Some(Usage::Rfc7661(usage)) = tcp.usage.as_deref_mut() {
         usage.withdraw();
     }
 }
 
-/// An acknowledgement has been heard, after which the sender may no longer be recovering.
+/// An acknowledgement has been processed, and recovery may have ended.
 pub(super) fn after_ack(tcp: &mut Tcp) {
     if tcp.sender.phase.is_reduction() {
         return;
@@ -150,7 +150,7 @@ mod tests {
     use crate::tcp::Recovery;
     use crate::tcp::bench::{Bench, plain};
 
-    /// A sender with this window that starts slowly, with an application.
+    /// A sender with this window in slow start, with an application.
     fn bench(rule: WindowValidation, window: f64) -> Bench {
         with_recovery(Recovery::NewReno, rule, window)
     }
@@ -160,8 +160,8 @@ mod tests {
         Bench::with_application(spec, Start { window, ..Start::default() })
     }
 
-    /// The application hands over so many segments every 100 ms, which arrive and are acknowledged one by one 50 ms later. The window after
-    /// each burst.
+    /// The application hands over this many segments every 100 ms, which arrive and are acknowledged one by one 50 ms later. Returns the
+    /// window after each burst.
     fn windows(bench: &mut Bench, bursts: impl IntoIterator<Item = u32>) -> Vec<f64> {
         let began = bench.now;
         let after = |(number, burst): (u64, u32)| {
@@ -177,20 +177,20 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_of_the_nineties_opens_windows_that_are_not_used() {
+    fn without_validation_unused_windows_open() {
         for rule in [WindowValidation::None, WindowValidation::Rfc5681] {
             assert_eq!(windows(&mut bench(rule, 2.0), [1; 100]).last(), Some(&100.0), "{rule:?}, to the receiver's window");
         }
     }
 
     #[test]
-    fn linux_opens_windows_up_to_twice_what_is_in_flight() {
+    fn linux_opens_windows_up_to_twice_the_flight_size() {
         for recovery in [Recovery::NewReno, Recovery::RackTlp] {
-            // Seen of a kernel, with bursts of 4, 8 and 10 segments: 10, 16 and 20.
+            // Observed with a kernel, with bursts of 4, 8 and 10 segments: 10, 16 and 20.
             let linux = || with_recovery(recovery, WindowValidation::Linux, 10.0);
             let settled = |burst| windows(&mut linux(), [burst; 6]).last().copied();
             assert_eq!([settled(4), settled(8), settled(10)], [Some(10.0), Some(16.0), Some(20.0)]);
-            // What has been used stays: seen for 3 s.
+            // A window that has been used stays: observed for 3 s.
             assert_eq!(windows(&mut linux(), [10, 20, 40, 4, 4, 4, 4, 4]), [20.0, 40.0, 80.0, 80.0, 80.0, 80.0, 80.0, 80.0]);
             // Above the threshold it has to be full.
             let mut avoiding = linux();
@@ -201,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn linux_halves_a_window_for_every_timeout_without_anything_sent() {
-        // The timeout is 1 s. Seen of a kernel: 283 to 70 after 2.7 timeouts, 333 to 41 after 3.3, 530 to 10 after 7.1.
+    fn linux_halves_a_window_for_every_idle_timeout() {
+        // The timeout is 1 s. Observed with a kernel: 283 to 70 after 2.7 timeouts, 333 to 41 after 3.3, 530 to 10 after 7.1.
         let decayed = |window: f64, timeouts: u64| {
             let mut bench = bench(WindowValidation::Linux, window);
             bench.spec.receiver_window = Segments(1000);
@@ -218,28 +218,29 @@ mod tests {
     }
 
     #[test]
-    fn by_rfc_7661_windows_open_while_half_of_them_is_used_and_are_kept() {
-        // The window opens as long as it is no larger than twice what a burst had acknowledged, and before the first is acknowledged whole.
+    fn with_rfc_7661_windows_open_while_half_used_and_are_preserved() {
+        // The window opens while it is at most twice the acknowledged data of a burst, and before the first burst is fully acknowledged.
         let settled = |burst| windows(&mut bench(WindowValidation::Rfc7661, 10.0), [burst; 6]).last().copied();
         assert_eq!([settled(4), settled(8), settled(20)], [Some(13.0), Some(17.0), Some(41.0)]);
         let mut kept = bench(WindowValidation::Rfc7661, 10.0);
-        // Of 20 at once, with twice 10 for a window of 20: the first opens it, and then those from the eleventh on.
+        // With 20 in one burst, and twice 10 for a window of 20: the first acknowledgement opens it, and then those from the eleventh on.
         assert_eq!(windows(&mut kept, [10, 20]), [20.0, 31.0]);
         kept.sender.controller.limit_window(Cwnd(30.0));
-        // The largest sample within a second counts: after it, the window is not validated until half of it is used again.
+        // The largest sample within a second applies: after it, the window is not validated until half of it is used again.
         let unused = windows(&mut kept, [4; 30]);
         assert_eq!((unused[12..].iter().all(|&window| window == unused[29]), unused[29]), (true, 41.0));
         assert_eq!(windows(&mut kept, [20, 21]), [41.0, 42.0]);
     }
 
     #[test]
-    fn by_rfc_7661_what_was_in_use_is_reduced() {
+    fn with_rfc_7661_the_amount_in_use_is_reduced() {
         let mut bench = bench(WindowValidation::Rfc7661, 80.0);
         bench.spec.recovery = Recovery::Sack;
         bench.sender.controller.end_slow_start();
         windows(&mut bench, [2; 20]);
         assert_eq!(bench.window().floor(), 80.0);
-        // Eight are sent, and the first is lost: max(pipeACK, LossFlightSize) = 8 is halved. One of the eight is sent again: (8 - 1) / 2.
+        // Eight are sent, and the first is lost: max(pipeACK, LossFlightSize) = 8 is halved. One of the eight is retransmitted: (8 - 1) /
+        // 2.
         let first = bench.sender.una;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
         let resent: Vec<u32> = (2..5).flat_map(|above| bench.process_ack(first, &[(first + 1, first + above)])).collect();
@@ -251,12 +252,12 @@ mod tests {
     }
 
     #[test]
-    fn by_rfc_7661_a_reduction_that_is_taken_back_leaves_the_window_as_it_was() {
+    fn with_rfc_7661_an_undone_reduction_restores_the_window() {
         let mut bench = with_recovery(Recovery::RackTlp, WindowValidation::Rfc7661, 80.0);
         bench.sender.controller.end_slow_start();
         windows(&mut bench, [2; 20]);
         let window = bench.window();
-        // Eight are sent, and the first comes last; a duplicate tells that it was sent again without need.
+        // Eight are sent, and the first arrives last; a duplicate reports that it was retransmitted needlessly.
         let first = bench.sender.una;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
         (2..5).for_each(|above| drop(bench.process_ack(first, &[(first + 1, first + above)])));
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn by_rfc_7661_a_window_not_used_for_five_minutes_is_halved() {
+    fn with_rfc_7661_a_window_unused_for_five_minutes_is_halved() {
         let mut bench = bench(WindowValidation::Rfc7661, 40.0);
         windows(&mut bench, [40]);
         let after = |bench: &mut Bench, seconds: u64| {
@@ -284,10 +285,10 @@ mod tests {
     }
 
     #[test]
-    fn by_rfc_5681_a_window_begins_anew_after_an_idle_time_of_more_than_a_timeout() {
+    fn with_rfc_5681_a_window_is_reset_after_an_idle_time_of_more_than_a_timeout() {
         let after = |rule, idle: u64| {
             let mut bench = bench(rule, 20.0);
-            // One segment at the begin, acknowledged.
+            // One segment at the start, acknowledged.
             (bench.sender.una, bench.sender.next, bench.sender.high, bench.sender.limit) = (1, 1, 1, 1);
             bench.at(idle).offer(1);
             bench.window()

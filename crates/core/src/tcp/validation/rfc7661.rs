@@ -1,8 +1,8 @@
-//! RFC 7661: a window is validated while at least half of it is used. One that is not stays as it is, neither opens nor closes, for five
-//! minutes; if it meets congestion, what was in use is reduced instead.
+//! RFC 7661: a window is validated while at least half of it is used. A window that is not validated stays unchanged for five minutes; on
+//! congestion, the amount in use is reduced instead.
 //!
-//! Differs: bursts in the non-validated phase are not held back (section 4.4.2), unless the settings ask for `pacing`; R (section 4.4.1)
-//! has no marks in it, and needless retransmissions like others; and a timeout is answered by RFC 5681, with what is outstanding.
+//! Differs: bursts in the non-validated phase are not limited (section 4.4.2), unless the settings have `pacing`; R (section 4.4.1)
+//! excludes marks and includes needless retransmissions; and the response to a timeout is that of RFC 5681, with the outstanding data.
 
 use crate::congestion::{Controller, Controllers};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
@@ -13,56 +13,55 @@ use std::collections::VecDeque;
 
 /// The Non-Validated Period (section 4.4.3).
 const NON_VALIDATED_PERIOD: Span = Span::from_millis(5 * 60 * 1000);
-/// The pipeACK Sampling Period is three round trips, at least this (section 4.2).
+/// The pipeACK Sampling Period is three RTTs, at least this (section 4.2).
 const SAMPLING_PERIOD: Span = Span::from_millis(1000);
-/// It is divided into as many measurement periods (section 4.5.1).
+/// Number of measurement periods in it (section 4.5.1).
 const MEASUREMENT_PERIODS: usize = 4;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rfc7661 {
-    /// Of the last measurement periods in which there were samples, the latest last. None while pipeACK is undefined: at the start and after
-    /// losses.
+    /// The last measurement periods with samples, the latest last. None while pipeACK is undefined: at the start and after losses.
     measured: [Option<Measured>; MEASUREMENT_PERIODS],
     /// Length of the sampling period when the last sample was taken.
     period: Span,
-    /// With the acknowledgement of all below this, pipeACK is first measured.
+    /// pipeACK is first measured when everything below this is acknowledged.
     first_round_until: Option<u32>,
-    /// Of segments outstanding that were new: the first after each acknowledgement.
+    /// Outstanding new segments: the first one after each acknowledgement.
     sent: VecDeque<Sent>,
-    /// When the window was last seen to be validated; it is while pipeACK is undefined.
+    /// Time at which the window was last validated; it is validated while pipeACK is undefined.
     validated_at: Time,
     recovery: Option<Recovery>,
 }
 
-/// A measurement period: when it began, and its largest sample.
+/// A measurement period: its start and its largest sample.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Measured {
     since: Time,
     largest: Segments,
 }
 
-/// A segment, and the oldest that was outstanding when it was sent: what lies between is acknowledged in its round trip.
+/// A segment, and the oldest outstanding one when it was sent: the segments between them are acknowledged in its RTT.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sent {
     segment: u32,
     una: u32,
 }
 
-/// A reduction that is not over.
+/// A reduction in progress.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Recovery {
     /// max(pipeACK, LossFlightSize), if the window was not validated.
     in_use: Option<Segments>,
-    /// What the law made of it.
+    /// The window as reduced by the controller.
     window: f64,
-    /// R: what was sent again, each once.
+    /// R: retransmitted segments, each counted once.
     resent: Segments,
-    /// What lies below this has been.
+    /// Segments below this have been counted.
     resent_below: u32,
 }
 
 impl Rfc7661 {
-    /// Bytes for each segment outstanding.
+    /// Bytes per outstanding segment.
     pub(crate) const BYTES_PER_SEGMENT: usize = 2 * size_of::<Sent>();
 
     /// Section 4.2: the largest sample within the sampling period.
@@ -76,8 +75,8 @@ impl Rfc7661 {
         self.measured.iter().all(Option::is_none) || 2.0 * f64::from(self.pipe_ack(now).0) >= window.floor()
     }
 
-    /// New data is acknowledged up to `ack`. pipeACK is measured with each acknowledgement: once per round trip would do (section 4.2), but
-    /// then it would be behind a window that doubles in slow start, and end that.
+    /// New data is acknowledged up to `ack`. pipeACK is measured at each acknowledgement: once per RTT would suffice (section 4.2), but
+    /// would then lag behind a window that doubles in slow start, and end slow start.
     pub(super) fn on_new_ack(&mut self, sender: &mut Sender, ack: u32, now: Time, spec: &TcpSpec) {
         self.note_validated(sender, now);
         let mut sent = None;
@@ -88,7 +87,7 @@ impl Rfc7661 {
             }
             self.sent.pop_front();
         }
-        // What a whole round trip acknowledges is a measurement; and none is made while losses are repaired (section 4.2).
+        // A measurement is the data acknowledged in a whole RTT; none is made during loss recovery (section 4.2).
         let until = *self.first_round_until.get_or_insert(sender.high);
         let is_measured = ack >= until && !sender.phase.is_reduction();
         if let Some(sent) = sent.filter(|_| is_measured) {
@@ -117,7 +116,7 @@ impl Rfc7661 {
         }
     }
 
-    /// Section 4.4.3, if the window has not been validated for long.
+    /// Section 4.4.3, if the window has not been validated for the period.
     pub(super) fn end_period(&mut self, sender: &mut Sender, now: Time, spec: &TcpSpec) {
         self.note_validated(sender, now);
         while now.since(self.validated_at) > NON_VALIDATED_PERIOD {
@@ -141,12 +140,12 @@ impl Rfc7661 {
         }
     }
 
-    /// `window`: as the law has reduced it.
+    /// `window`: as reduced by the controller.
     pub(super) fn begin_recovery(&mut self, in_use: Option<Segments>, Cwnd(window): Cwnd) {
         self.recovery = Some(Recovery { in_use, window, resent: Segments(0), resent_below: 0 });
     }
 
-    /// Section 4.4.1: of a window that was not validated, what was sent again is not in use either.
+    /// Section 4.4.1: if the window was not validated, retransmitted segments do not count as in use.
     pub(super) fn end_recovery(&mut self, law: &mut Controllers) {
         let Some(Recovery { in_use, window, resent, .. }) = self.recovery.take() else { return };
         if let Some(in_use) = in_use {
@@ -157,7 +156,7 @@ impl Rfc7661 {
         self.forget();
     }
 
-    /// The reduction is void, and what was measured before it holds; what was acknowledged while it lasted is no round trip's.
+    /// The reduction is void, and earlier measurements remain valid; data acknowledged during it does not form an RTT.
     pub(super) fn withdraw(&mut self) {
         self.recovery = None;
         self.sent.clear();

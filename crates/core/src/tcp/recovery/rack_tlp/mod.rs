@@ -1,8 +1,8 @@
-//! Loss recovery by time (RFC 8985): RACK finds what is lost, a tail loss probe (TLP, section 7) makes acknowledgements come where none would, and
-//! what is sent while the window is reduced, for a loss or for a mark, is PRR's (RFC 9937). What was SACKed is known after a timeout, too.
-//! A reduction that proves needless is taken back.
+//! Time-based loss recovery (RFC 8985): RACK detects losses, a tail loss probe (TLP, section 7) elicits acknowledgements where none would
+//! arrive, and PRR (RFC 9937) governs transmission while the window is reduced, for a loss or for a mark. SACK information is kept after a
+//! timeout, too. A spurious reduction is undone.
 //!
-//! One timer serves three ends (section 8): the reordering window, the probe and the retransmission timeout.
+//! One timer serves three purposes (section 8): the reordering window, the probe and the retransmission timeout.
 
 mod probe;
 mod undo;
@@ -20,19 +20,19 @@ use crate::tcp::slow_start;
 use crate::tcp::validation;
 use serde::{Deserialize, Serialize};
 
-/// What a flow with this recovery keeps beside its sender.
+/// State of a flow with this recovery, stored outside its sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RackTlp {
     rack: Rack,
     prr: Prr,
     probe: Option<Probe>,
-    /// What the sender's deadline is of.
+    /// Purpose of the sender's deadline.
     timer: Timer,
-    /// When the retransmission timeout is; [`Time::NEVER`] while nothing is outstanding.
+    /// Time of the retransmission timeout; [`Time::NEVER`] while nothing is outstanding.
     rto: Time,
     /// The probe is due, whatever the window.
     probe_is_due: bool,
-    /// Of the last reduction, unless it was taken back or cannot be.
+    /// State before the last reduction, unless it was undone or cannot be.
     undo: Option<Undo>,
     f_rto: FRto,
 }
@@ -45,25 +45,25 @@ enum Timer {
 }
 
 impl RackTlp {
-    /// Bytes for each segment outstanding.
+    /// Bytes per outstanding segment.
     pub(crate) const BYTES_PER_SEGMENT: usize = Rack::BYTES_PER_SEGMENT;
 
-    /// Segments known to be outstanding; none if their states do not add up to what is counted.
+    /// Number of outstanding segments; none if their states are inconsistent with the counters.
     pub(crate) fn accounted_for(&self) -> Segments {
         self.rack.accounted_for()
     }
 
-    /// Segments thought to be in the network.
+    /// Estimated number of segments in the network.
     pub(in crate::tcp) fn in_flight(&self) -> Segments {
         self.rack.in_flight()
     }
 
-    /// The deadline is that of a retransmission timeout.
+    /// Whether the deadline is that of a retransmission timeout.
     pub(crate) fn awaits_rto(&self) -> bool {
         self.timer == Timer::Retransmission
     }
 
-    /// Of a sender whose next segment is this one.
+    /// State of a sender whose next segment is this one.
     pub(crate) fn new(una: u32) -> RackTlp {
         RackTlp {
             rack: Rack::new(una),
@@ -78,7 +78,7 @@ impl RackTlp {
     }
 }
 
-/// An acknowledgement arrived. Returns the round-trip sample that it gave.
+/// An acknowledgement arrived. Returns its RTT sample.
 pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
     if arrived.ack < tcp.sender.una {
         return None;
@@ -88,7 +88,7 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &IncomingAck, extras: &AckE
     let echo = tcp.spec.timestamps.then_some(arrived.echo);
     let delivered = tcp.rack_tlp().rack.on_ack(now, arrived, echo);
     if tcp.sender.high == tcp.sender.una {
-        // All has arrived; it may tell that some of it did twice.
+        // All data has arrived; the acknowledgement may report duplicates.
         on_dsack_report(tcp, arrived, &delivered, advanced);
         return None;
     }
@@ -121,7 +121,7 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &IncomingAck, extras: &AckE
     rtt
 }
 
-/// What was sent without need: it widens the reordering window, may take a reduction back, and answers a probe.
+/// Processes reports of needless transmissions: they widen the reordering window, may undo a reduction, and acknowledge a probe.
 fn on_dsack_report(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delivered, advanced: Segments) {
     if delivered.is_dsack {
         let high = tcp.sender.high;
@@ -131,18 +131,18 @@ fn on_dsack_report(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delivered, 
     answer_probe(tcp, arrived, delivered);
 }
 
-/// What a look for losses found, and when to look again.
+/// Result of loss detection, and the time of the next check.
 #[derive(Default)]
 struct Looked {
     newly_lost: Segments,
     at: Option<Time>,
 }
 
-/// What is lost, whether the recovery under way is over and whether one begins.
+/// Detects losses, the end of the present recovery and the start of a new one.
 fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> Looked {
     let is_over = match tcp.sender.phase {
         Phase::Open => false,
-        // With the acknowledgement of the first segment that told the receiver of it, or of everything.
+        // At the acknowledgement of the first segment that reported the reduction to the receiver, or of all data.
         Phase::Reducing => tcp.sender.una > tcp.sender.recovery_point || tcp.sender.una == tcp.sender.high,
         Phase::Recovery { .. } | Phase::Timeout => tcp.sender.una >= tcp.sender.recovery_point,
     };
@@ -153,10 +153,10 @@ fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> Looked {
         tcp.sender.phase = Phase::Open;
     }
     let looked = look(tcp);
-    // What was sent while a recovery lasted, and lost, is congestion of its own.
+    // Losses of data sent during a recovery are a separate congestion event.
     let is_left = is_over && tcp.rack_tlp().rack.has_lost();
     if (looked.newly_lost > Segments(0) || is_left) && may_enter(tcp) {
-        // RecoverFS (RFC 9937 section 6.2): what is outstanding and not SACKed, and what this acknowledgement has delivered.
+        // RecoverFS (RFC 9937 section 6.2): the outstanding segments that are not SACKed, and the ones delivered by this acknowledgement.
         let outstanding = tcp.sender.high - tcp.sender.una;
         let sacked = tcp.rack_tlp().rack.segs_sacked().0;
         enter(tcp, Segments(outstanding - sacked + delivered.segments.0));
@@ -164,7 +164,7 @@ fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> Looked {
     looked
 }
 
-/// Where all repair is left to the timer, nothing is.
+/// Detects nothing if all repair is left to the timer.
 fn look(tcp: &mut Tcp) -> Looked {
     if tcp.spec.fast_retransmit.is_none() {
         return Looked::default();
@@ -187,7 +187,7 @@ fn may_enter(tcp: &Tcp) -> bool {
     matches!(tcp.sender.phase, Phase::Open | Phase::Reducing)
 }
 
-/// Fast recovery begins. Where a mark is being answered already, the window is not reduced again (RFC 3168 section 6.1.2: once per window).
+/// Starts fast recovery. During the response to a mark the window is not reduced again (RFC 3168 section 6.1.2: once per window).
 fn enter(tcp: &mut Tcp, recover_fs: Segments) {
     if tcp.sender.phase == Phase::Reducing {
         tcp.rack_tlp().undo = None;
@@ -213,7 +213,7 @@ fn begin_reduction(tcp: &mut Tcp, recover_fs: Segments) {
     tcp.rack_tlp().prr = Prr::begin(&Begin { ssthresh, recover_fs });
 }
 
-/// The law has reduced its window for a mark: from here to the end of the window, PRR says what is sent.
+/// The controller has reduced its window for a mark: until the end of the window, PRR governs transmission.
 pub(in crate::tcp) fn on_reduced(tcp: &mut Tcp) {
     let outstanding = tcp.sender.high - tcp.sender.una;
     let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
@@ -225,7 +225,7 @@ pub(in crate::tcp) fn on_reduced(tcp: &mut Tcp) {
     }
 }
 
-/// The law hears of new data unless the window is being reduced; also of the acknowledgement that ends that.
+/// Passes new data to the controller unless the window is being reduced; also the acknowledgement that ends the reduction.
 fn notify_controller(tcp: &mut Tcp, ack: &Ack, advanced: Segments, extras: &AckExtras) {
     if advanced == Segments(0) || tcp.sender.phase.is_reduction() {
         if extras.signal.is_some() {
@@ -237,7 +237,7 @@ fn notify_controller(tcp: &mut Tcp, ack: &Ack, advanced: Segments, extras: &AckE
     tcp.sender.controller.on_ack(&Ack { counted, ..*ack });
 }
 
-/// The deadline has come. True if it was a timeout.
+/// The deadline has expired. Returns whether it was a retransmission timeout.
 pub(in crate::tcp) fn on_deadline(tcp: &mut Tcp) -> bool {
     let timer = tcp.rack_tlp().timer;
     match timer {
@@ -263,7 +263,7 @@ pub(in crate::tcp) fn on_deadline(tcp: &mut Tcp) -> bool {
     timer == Timer::Retransmission
 }
 
-/// A timeout: everything sent long enough ago is lost, and the oldest segment leaves at once.
+/// A timeout: all segments sent long enough ago are lost, and the oldest segment is sent immediately.
 pub(in crate::tcp) fn on_timeout(tcp: &mut Tcp) {
     let (known, began) = (situation(tcp), tcp.sender.phase);
     let mut lost = Vec::new();
@@ -279,7 +279,7 @@ pub(in crate::tcp) fn on_timeout(tcp: &mut Tcp) {
     arm(tcp, None);
 }
 
-/// One past the last segment that there is and the receiver has room for.
+/// One past the last available segment that the receiver has room for.
 fn sendable(tcp: &Tcp) -> u32 {
     tcp.sender.una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit)
 }
@@ -290,7 +290,7 @@ pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
     let end = sendable(tcp);
     let window = tcp.sender.window(tcp.spec);
     let phase = tcp.sender.phase;
-    // Some laws bound by their window what is in flight, whatever is repaired.
+    // Some controllers limit the data in flight by their window also during recovery.
     let is_reduction = phase.is_reduction() && !tcp.sender.controller.governs_recovery();
     let is_limited = !tcp.spec.limited_transmit && phase == Phase::Open;
     let new = (high < end).then_some(high);
@@ -300,12 +300,12 @@ pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
         return Some(resend);
     }
     if std::mem::take(&mut state.probe_is_due) && una < high {
-        // New data if there is any, or else the last segment again (section 7.3).
+        // New data if there is any, otherwise the last segment again (section 7.3).
         let (probe, in_flight) = (new.or_else(|| state.rack.last_outstanding()), Segments(high - una));
         state.probe = probe.map(|segment| Probe { end_seq: high.max(segment + 1), is_retrans: segment < high, in_flight });
         return probe;
     }
-    // RFC 3042, if it is asked for: what has been SACKed lets new data leave before anything is known to be lost.
+    // RFC 3042, if enabled: SACKed segments release new data before any loss is detected.
     let held = if is_limited { state.rack.segs_sacked().0 } else { 0 };
     let may_send = if is_reduction { state.prr.may_send() } else { state.rack.in_flight().0 + held < window.0 };
     if !may_send {
@@ -330,7 +330,7 @@ pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
     if is_reduction {
         state.prr.on_sent();
     }
-    // The oldest segment, sent again, has the whole timeout, as in any fast retransmit.
+    // The oldest segment, when retransmitted, gets a full timeout, as in any fast retransmit.
     if state.rto == Time::NEVER || (is_retransmission && segment == tcp.sender.una) {
         tcp.restart_rto();
     }
@@ -339,7 +339,7 @@ pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
     }
 }
 
-/// Sets the timer for whichever end is next. `look_again`: when the reordering window of a segment is over.
+/// Sets the timer for its next purpose. `look_again`: the end of a segment's reordering window.
 fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
     if tcp.sender.una == tcp.sender.high {
         tcp.rack_tlp().rto = Time::NEVER;
@@ -366,7 +366,7 @@ impl Tcp<'_> {
         self.racks.at_mut(self.sender.board)
     }
 
-    /// RFC 6298: from now on the whole timeout.
+    /// RFC 6298: restarts the full timeout.
     fn restart_rto(&mut self) {
         let rto = self.timeout_from_now();
         self.rack_tlp().rto = rto;
@@ -381,14 +381,14 @@ mod tests {
     use crate::tcp::lossy_path::{LossyPath, Step};
     use crate::tcp::{Recovery, TcpSpec};
 
-    /// A sender with so many segments to send and a window of four.
+    /// A sender with this many segments to send and a window of four.
     fn bench(limit: u32) -> Bench {
         let spec = TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() };
         Bench::new(spec, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, limit)
     }
 
     #[test]
-    fn a_mark_on_the_last_of_the_data_does_not_hold_up_what_comes_later() {
+    fn a_mark_on_the_last_segment_does_not_delay_later_data() {
         let mut bench = bench(4);
         assert_eq!(bench.send(), [0, 1, 2, 3]);
         assert_eq!(bench.at(100).process_marked_ack(4), []);
@@ -398,15 +398,15 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_was_not_needed_costs_nothing() {
+    fn an_unnecessary_probe_does_not_reduce_the_window() {
         let mut bench = bench(2);
         assert_eq!(bench.send(), [0, 1]);
         assert_eq!(bench.at(100).process_ack(1, &[]), []);
-        // PTO: two round trips and 200 ms for a single segment.
+        // PTO: two RTTs, and 200 ms for a single segment.
         assert_eq!(bench.sender.deadline, Time(Span::from_millis(500).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [1]);
-        // The acknowledgement had only been slow, and the probe is reported as a duplicate after everything has arrived.
+        // The acknowledgement was only slow, and the probe is reported as a duplicate after all data has arrived.
         bench.at(510).process_ack(2, &[]);
         assert!(bench.with(|tcp| tcp.rack_tlp().probe.is_some()));
         bench.at(610).process_ack(2, &[(1, 2)]);
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_that_was_needed_is_answered_as_a_loss_once_more_is_acknowledged() {
+    fn a_necessary_probe_counts_as_a_loss_once_more_is_acknowledged() {
         let mut bench = bench(2);
         bench.send();
         bench.at(100).process_ack(1, &[]);
@@ -431,14 +431,14 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_is_due_while_a_mark_is_answered_too() {
+    fn a_probe_is_also_due_during_the_response_to_a_mark() {
         let mut bench = Bench::new(
             TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() },
             Start { window: 8.0, ssthresh: 4.0, ..Start::default() },
             8,
         );
         assert_eq!(bench.send().len(), 8);
-        // The last two are lost in the round trip after a mark: two round trips later the last is sent again.
+        // The last two are lost in the RTT after a mark: two RTTs later the last is retransmitted.
         bench.at(100).process_marked_ack(6);
         assert_eq!((bench.sender.phase, bench.sender.deadline), (Phase::Reducing, Time(Span::from_millis(300).0)));
         assert!(!bench.expire());
@@ -446,14 +446,14 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_segment_sent_again_has_the_whole_timeout() {
+    fn the_oldest_segment_gets_a_full_timeout_when_retransmitted() {
         let mut bench = Bench::new(
             TcpSpec { recovery: Recovery::RackTlp, ..plain() },
             Start { window: 8.0, ssthresh: 4.0, ..Start::default() },
             1000,
         );
         assert_eq!(bench.send().len(), 8);
-        // The first is lost, and its retransmission, which what was sent after it tells.
+        // The first segment is lost, and so is its retransmission, which segments sent after it reveal.
         bench.at(100).process_ack(0, &[(1, 4)]);
         let sent = bench.at(101).process_ack(0, &[(1, 8)]);
         assert!(sent.contains(&8), "{sent:?}");
@@ -462,7 +462,7 @@ mod tests {
         assert_eq!(rto, bench.with(|tcp| tcp.timeout_from_now()));
     }
 
-    /// Twenty segments are under way, the first of them are lost and the others arrive: how many leave after each report.
+    /// Twenty segments are in flight, the first ones are lost and the others arrive. Returns the number of segments sent after each report.
     fn sent_after_losses(lost: u32) -> Vec<usize> {
         let spec = TcpSpec { recovery: Recovery::RackTlp, limited_transmit: true, ..plain() };
         let mut bench = Bench::new(spec, Start { window: 20.0, ssthresh: 8.0, ..Start::default() }, 1000);
@@ -472,27 +472,27 @@ mod tests {
 
     #[test]
     fn the_examples_of_rfc_6937_section_3_by_hand() {
-        // The second: fifteen are lost. Two new segments and three repairs, the row of PRR-CRB: RFC 9937 adds one (SSRB) only to an
-        // acknowledgement that moves on.
+        // The second: fifteen are lost. Two new segments and three retransmissions, the row of PRR-CRB: RFC 9937 adds one (SSRB) only for
+        // an acknowledgement that advances.
         assert_eq!(sent_after_losses(15), [1, 1, 1, 1, 1]);
-        // The first: one is lost. Two new segments, the repair, and one for every second report, up to the sixteenth: beyond it the figure's row
-        // of `pipe` falls behind what the row below it sends.
+        // The first: one is lost. Two new segments, the retransmission, and one for every second report, up to the sixteenth: beyond it the
+        // figure's row of `pipe` falls behind the transmissions in the row below it.
         assert_eq!(sent_after_losses(1)[..16], [1, 1, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]);
     }
 
     #[test]
-    fn the_probe_of_rfc_8985_section_3_4_leaves_two_round_trips_after_the_acknowledgement() {
+    fn the_probe_of_rfc_8985_section_3_4_is_sent_two_rtts_after_the_acknowledgement() {
         let mut bench = bench(4);
         assert_eq!(bench.send(), [0, 1, 2, 3]);
         assert_eq!(bench.at(100).process_ack(1, &[]), []);
         assert_eq!(bench.sender.deadline, Time(Span::from_millis(300).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [3]);
-        // The example leaves open how much may be sent; PRR lets one segment go for the one that has arrived.
+        // The example does not specify how much may be sent; PRR releases one segment for the one that has arrived.
         assert_eq!(bench.at(400).process_ack(1, &[(3, 4)]), [1]);
     }
 
-    /// Section 6.2 of RFC 9937 as it stands, over what a sender of its own would count. Its own names.
+    /// Section 6.2 of RFC 9937 literally, over the counters of a separate sender, with the names of the RFC.
     #[derive(Default)]
     struct Literal {
         recovery_point: u32,
@@ -500,7 +500,7 @@ mod tests {
         recover_fs: u32,
         prr_delivered: u32,
         prr_out: u32,
-        /// Something but acknowledgements had its say: a timer.
+        /// A timer has acted, not only acknowledgements.
         is_disturbed: bool,
     }
 
@@ -521,7 +521,7 @@ mod tests {
         }
     }
 
-    /// What is outstanding, reported and lost but not sent again.
+    /// Segments outstanding, reported, and lost without retransmission.
     fn state_of(bench: &Bench) -> (u32, u32, u32) {
         let outstanding = bench.sender.high - bench.sender.una;
         if bench.sender.board == NONE {
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn in_recoveries_from_random_losses_as_much_is_sent_as_prr_says() {
+    fn in_recoveries_from_random_losses_transmissions_match_prr() {
         let (mut compared, mut recoveries) = (0, 0);
         for seed in 0..400 {
             let spec = TcpSpec { recovery: Recovery::RackTlp, receiver_window: Segments(1000), ..plain() };
@@ -545,7 +545,7 @@ mod tests {
                 let una = path.bench.sender.una;
                 let Some(step) = path.step() else { break };
                 let Step::ReceivedAck(received) = step else {
-                    // It may have found what begins a recovery.
+                    // It may have detected the start of a recovery.
                     let recovery_point = path.bench.sender.recovery_point;
                     literal = Some(Literal { is_disturbed: true, recovery_point, ..literal.unwrap_or_default() });
                     continue;
@@ -558,18 +558,18 @@ mod tests {
                 let acked = received.ack - una;
                 let sent = received.sent.len() as u32;
                 let resent = received.sent.iter().filter(|&&segment| segment < una + outstanding).count() as u32;
-                // With nothing reordered, what is lost and not sent again is not delivered either.
+                // Without reordering, segments that are lost and not retransmitted are not delivered either.
                 let newly_lost = lost_now + resent - lost;
                 let in_flight = outstanding_now - (sent - resent) - sacked_now - (lost_now + resent);
                 let delivered_data = (outstanding - sacked) - ((outstanding - acked) - sacked_now);
                 let recovery_point = path.bench.sender.recovery_point;
-                // One may begin as another ends.
+                // One recovery may begin as another ends.
                 literal = literal.filter(|literal| literal.recovery_point == recovery_point);
                 recoveries += u32::from(literal.is_none());
                 let model = literal.get_or_insert_with(|| Literal {
                     recovery_point,
                     ssthresh: path.bench.window() as u32,
-                    // All that was outstanding and not known to have arrived before this acknowledgement.
+                    // All segments that were outstanding and not known to have arrived before this acknowledgement.
                     recover_fs: outstanding - sacked,
                     prr_delivered: 0,
                     prr_out: 0,

@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985 section 7): when one is due, and what its answer says.
+//! Tail loss probes (RFC 8985 section 7): their timing, and the interpretation of their acknowledgements.
 
 use crate::congestion::Cause;
 use crate::primitives::units::{Segments, Span, Time};
@@ -6,17 +6,17 @@ use crate::tcp::rack::Delivered;
 use crate::tcp::sender::{IncomingAck, Phase, Tcp};
 use serde::{Deserialize, Serialize};
 
-/// TLP.max_ack_delay of section 7.2: how long an acknowledgement of a single segment may be delayed.
+/// TLP.max_ack_delay of section 7.2: maximum delay of the acknowledgement of a single segment.
 const MAX_ACK_DELAY: Span = Span::from_millis(200);
-/// PTO before the first round-trip sample (section 7.2).
+/// PTO before the first RTT sample (section 7.2).
 const FIRST_PTO: Span = Span::from_millis(1000);
 
-/// A tail loss probe that has not been answered (TLP.end_seq, TLP.is_retrans).
+/// An unacknowledged tail loss probe (TLP.end_seq, TLP.is_retrans).
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Probe {
     pub(super) end_seq: u32,
     pub(super) is_retrans: bool,
-    /// Outstanding when it was sent.
+    /// Outstanding segments when it was sent.
     pub(super) in_flight: Segments,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn answer_probe(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Del
     let is_over = match () {
         () if !probe.is_retrans || delivered.is_dsack => true,
         () if arrived.ack > probe.end_seq => {
-            // It has repaired a single loss, which is congestion all the same.
+            // It has repaired a single loss, which is a congestion event as well.
             if tcp.sender.phase == Phase::Open {
                 tcp.note_reduction();
                 tcp.reduce(probe.in_flight, Cause::Loss);
@@ -42,7 +42,7 @@ pub(super) fn answer_probe(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Del
     }
 }
 
-/// TLP_calc_PTO of section 7.2, from now on; `None` where no probe is due: in recovery, with something SACKed, or with a probe under way.
+/// TLP_calc_PTO of section 7.2, from now on; `None` if no probe is due: in recovery, with SACKed segments, or with a probe in flight.
 pub(super) fn probe_at(tcp: &mut Tcp) -> Option<Time> {
     let is_open = matches!(tcp.sender.phase, Phase::Open | Phase::Reducing) && tcp.spec.fast_retransmit.is_some();
     let is_single = tcp.sender.high - tcp.sender.una == 1;

@@ -1,5 +1,5 @@
-//! Reductions that prove needless are taken back: where an echo is older than the first retransmission (Eifel detection, RFC 3522), all
-//! retransmissions are reported as duplicates (RFC 3708), or after a timeout something arrives that was sent once (F-RTO, RFC 5682 section 3).
+//! Undo of spurious reductions: if an echo is older than the first retransmission (Eifel detection, RFC 3522), if all retransmissions are
+//! reported as duplicates (RFC 3708), or if after a timeout a segment arrives that was sent once (F-RTO, RFC 5682 section 3).
 
 use super::sendable;
 use crate::congestion::{Controller, Controllers};
@@ -9,17 +9,17 @@ use crate::tcp::sender::{IncomingAck, NONE, Phase, Tcp};
 use crate::tcp::validation;
 use serde::{Deserialize, Serialize};
 
-/// What it takes to take a reduction back.
+/// Information required to undo a reduction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Undo {
-    /// The law as it was (RFC 9438 section 4.9: with all that it remembered).
+    /// The controller before the reduction, with all of its state (RFC 9438 section 4.9).
     law: Controllers,
-    /// Segments from here on were sent again.
+    /// Segments from here on were retransmitted.
     una: u32,
-    /// Where the window had been reduced before.
+    /// Position of the previous reduction.
     reduced_at: u32,
     first_retransmission: Option<Time>,
-    /// Retransmissions less those reported as duplicates.
+    /// Number of retransmissions minus the ones reported as duplicates.
     unreported: u32,
 }
 
@@ -27,9 +27,9 @@ pub(super) struct Undo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum FRto {
     Off,
-    /// Step 2: the oldest segment was sent again, and nothing else.
+    /// Step 2: only the oldest segment was retransmitted.
     Retransmitted,
-    /// Step 3: new data is sent instead of what may be lost.
+    /// Step 3: new data is sent instead of possibly lost segments.
     NewData,
 }
 
@@ -40,7 +40,7 @@ impl Undo {
     }
 }
 
-/// A reduction that proves needless is taken back.
+/// Undoes a reduction that proves to be spurious.
 pub(super) fn take_back(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delivered, advanced: Segments) {
     let (phase, recovery_point) = (tcp.sender.phase, tcp.sender.recovery_point);
     let is_repairing = matches!(phase, Phase::Recovery { .. } | Phase::Timeout);
@@ -54,7 +54,7 @@ pub(super) fn take_back(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delive
     }
     let Some(first) = undo.first_retransmission else { return };
     let by_echo = timestamps && is_repairing && advanced > Segments(0) && arrived.echo < first;
-    // An acknowledgement of everything tells nothing: it may be the retransmission's (step 2a).
+    // An acknowledgement of all data is inconclusive: it may be that of the retransmission (step 2a).
     let may_tell = f_rto == FRto::NewData || (f_rto == FRto::Retransmitted && arrived.ack < recovery_point);
     let by_original = may_tell && delivered.original.is_some_and(|segment| segment < recovery_point);
     if by_echo || by_original || undo.unreported == 0 {
@@ -79,8 +79,8 @@ pub(super) fn take_back(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delive
     }
 }
 
-/// The window is about to be reduced for a loss. Laws of users are not copied; and a timeout within a recovery has two reasons, of which one
-/// may have been real.
+/// The window is about to be reduced for a loss. User controllers are not copied; and a timeout within a recovery has two causes, one of
+/// them possibly a real loss.
 pub(in crate::tcp) fn remember(tcp: &mut Tcp) {
     let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
     let can = !is_recovering && !matches!(tcp.sender.controller, Controllers::User(_));
