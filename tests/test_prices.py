@@ -78,7 +78,7 @@ def test_what_cannot_be_probed_is_said(prices: Any, after: list[int], more: dict
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"scheme": "rem", "phi": 1}, "a `phi` of 1 marks no packets\n  at       phi\n"),
+        ({"scheme": "rem", "phi": 1}, "`phi` of 1 marks no packets\n  at       phi\n"),
         ({"scheme": "rpm", "levels": 1}, "a number out of range"),
         ({"scheme": "apdm"}, "did you mean `adpm`?"),
         ({"scheme": "adpm", "levels": 3}, "unknown key `levels`"),
@@ -118,7 +118,7 @@ def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> 
             }
             for name, (rtt, weight) in groups.items()
         },
-        traces=["law"],
+        traces=["controller"],
     )
     run = tb.simulate(scenario, seed=1)
     queue = run.queues.where(queue="bottleneck")
@@ -126,7 +126,7 @@ def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> 
     assert 2.8 < three / one < 3.3
     assert 0.88 < queue["mean_wait_s"][0] / (34 * 12_000 / 10e6) < 1
     assert queue["utilisation"][0] > 0.999
-    assert abs(run.trace("law").where(quantity="price (s)")["value"][-1] - 24 * 12_000 / 10e6) < 0.006
+    assert abs(run.trace("controller").where(quantity="price (s)")["value"][-1] - 24 * 12_000 / 10e6) < 0.006
 
 
 def test_the_queue_of_rem_has_a_price_without_senders_that_go_by_it() -> None:

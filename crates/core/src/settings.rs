@@ -504,7 +504,10 @@ mod tests {
         let Member { name, summary, source, settings, .. } = Kettle::MEMBER;
         assert_eq!((name, summary, source), ("kettle", "Boils water.", "RFC 2324"));
         let helped: Vec<_> = settings.iter().map(|setting| (setting.key, setting.help)).collect();
-        assert_eq!(helped, [("cups", "Amount of water, in cups."), ("whistles", "Whether it whistles."), ("fuel", "Source of the heat.")]);
+        assert_eq!(
+            helped,
+            [("cups", "Amount of water, in cups."), ("whistles", "Whether it whistles."), ("fuel", "Source of the heat.")]
+        );
         let defaults: Vec<_> = settings.iter().filter_map(|setting| setting.default).map(|default| default()).collect();
         assert_eq!(defaults, KettleSpec::default().values());
     }

@@ -516,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_round_trip_of_data_gives_the_first_rate() {
+    fn the_first_rtt_of_data_sets_the_initial_rate() {
         let mut heard = TestSender::new(Bbr1Spec::default());
         assert!(near(heard.pacing(), HIGH_GAIN * 10.0 / 1e-3));
         heard.round(50.0, 10);

@@ -16,7 +16,7 @@ use crate::settings::{Kind, Misfit, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
-    /// CLAMP client: Reno with a window bounded by the sum of the path's prices, which are scaled queueing delays.
+    /// CLAMP client: Reno with a window bounded according to the prices of its path, which are scaled queueing delays.
     Clamp = "clamp", "Andrew, Hanly and Mukhtar, IEEE Transactions on Mobile Computing 7(2), 2008";
 
     pub struct ClampClientSpec {

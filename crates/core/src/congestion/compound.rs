@@ -27,7 +27,7 @@ member! {
         beta: f64 = 0.5 => Kind::Probability,
         /// Power of the total window in its increase.
         k: f64 = 0.75 => Kind::Probability,
-        /// Number of queued segments above which the delay-based window shrinks.
+        /// Number of queued segments from which the delay-based window shrinks.
         gamma: f64 = 30.0 => SEGMENTS_IN_QUEUES,
         /// Decrease of the delay-based window per queued segment.
         zeta: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },

@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn in_whole_segments_the_target_is_ahead_by_the_shortest_round_trip() {
+    fn in_whole_segments_the_target_is_ahead_by_the_minimum_rtt() {
         let mut sender = reduced_in_whole_segments_from(166.0);
         sender.measure(900);
         assert_eq!(sender.law.memory.ahead, Span::from_millis(100));

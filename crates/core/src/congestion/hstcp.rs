@@ -34,10 +34,17 @@ member! {
 
 impl Settings for HighSpeedSpec {
     fn check(&self) -> Vec<Misfit> {
-        let windows =
-            || Misfit::error(&["low_window", "high_window"], "`low_window` is not below `high_window`", "`low_window` below `high_window`");
-        let rates = || Misfit::error(&["high_p", "low_p"], "`high_p` is 0 or not below `low_p`", "`high_p` above 0 and below `low_p`");
-        let share = || Misfit::error(&["high_decrease"], "`high_decrease` is out of range", "above 0, at most 0.5, which is Reno's");
+        let windows = || {
+            Misfit::error(
+                &["low_window", "high_window"],
+                "`low_window` is not below `high_window`",
+                "`low_window` below `high_window`",
+            )
+        };
+        let rates =
+            || Misfit::error(&["high_p", "low_p"], "`high_p` is 0 or not below `low_p`", "`high_p` above 0 and below `low_p`");
+        let share =
+            || Misfit::error(&["high_decrease"], "`high_decrease` is out of range", "above 0, at most 0.5, which is Reno's");
         let windows = (self.low_window >= self.high_window).then(windows);
         let rates = (self.high_p <= 0.0 || self.high_p >= self.low_p).then(rates);
         let share = (self.high_decrease <= 0.0 || self.high_decrease > 0.5).then(share);

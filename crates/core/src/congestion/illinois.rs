@@ -45,8 +45,20 @@ impl Settings for IllinoisSpec {
         let IllinoisSpec { alpha_min, alpha_max, beta_min, beta_max, eta_1, eta_2, eta_3, .. } = *self;
         let still = || Misfit::error(&["alpha_min"], "`alpha_min` of 0 never opens the window", "above 0");
         let increases = || Misfit::error(&["alpha_max"], "`alpha_max` is below `alpha_min`", format!("at least {alpha_min}"));
-        let shares = || Misfit::error(&["beta_min", "beta_max"], "`beta_min` and `beta_max` are out of order", "0 < `beta_min` <= `beta_max` < 1");
-        let delays = || Misfit::error(&["eta_2", "eta_1", "eta_3"], "`eta_1`, `eta_2` and `eta_3` are out of order", "`eta_1` <= `eta_2` < `eta_3`");
+        let shares = || {
+            Misfit::error(
+                &["beta_min", "beta_max"],
+                "`beta_min` and `beta_max` are out of order",
+                "0 < `beta_min` <= `beta_max` < 1",
+            )
+        };
+        let delays = || {
+            Misfit::error(
+                &["eta_2", "eta_1", "eta_3"],
+                "`eta_1`, `eta_2` and `eta_3` are out of order",
+                "`eta_1` <= `eta_2` < `eta_3`",
+            )
+        };
         let still = (alpha_min <= 0.0).then(still);
         let increases = (alpha_max < alpha_min).then(increases);
         let shares = (beta_min <= 0.0 || beta_min > beta_max || beta_max >= 1.0).then(shares);

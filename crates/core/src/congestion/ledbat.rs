@@ -212,7 +212,7 @@ mod tests {
         sender.ack(1)
     }
 
-    fn at_once() -> LedbatSpec {
+    fn unfiltered() -> LedbatSpec {
         LedbatSpec { current_filter: 1, ..LedbatSpec::default() }
     }
 
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn the_window_changes_by_the_deviation_from_the_target() {
-        let mut sender = sender(at_once(), 16.0);
+        let mut sender = sender(unfiltered(), 16.0);
         // Empty queue; a quarter of 100 ms below the target; the same above it; at the target.
         assert_eq!(ack(&mut sender, 50), 16.0625);
         sender.law.window = 16.0;
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn delays_of_duplicates_are_used_and_do_not_open_the_window() {
-        let mut sender = sender(at_once(), 16.0);
+        let mut sender = sender(unfiltered(), 16.0);
         ack(&mut sender, 50);
         sender.law.on_one_way_delay(Span::from_millis(150), sender.now);
         sender.law.on_other_ack(&Ack { acked: Segments(0), counted: Segments(0), ..Ack::of_one(sender.now) });
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_base_delay_expires_after_ten_minutes() {
-        let mut sender = sender(at_once(), 16.0);
+        let mut sender = sender(unfiltered(), 16.0);
         ack(&mut sender, 50);
         let bases: Vec<f64> = (1..=11)
             .map(|_| {
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_window_stays_within_one_segment_of_the_flight_size_and_at_least_two() {
-        let mut sender = sender(at_once(), 16.0);
+        let mut sender = sender(unfiltered(), 16.0);
         sender.in_flight = 15;
         assert_eq!((ack(&mut sender, 50), ack(&mut sender, 50)), (16.0, 16.0));
         // Less data is in flight, whether the delay is below or above the target.
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_loss_halves_the_window_and_a_timeout_sets_it_to_one() {
-        let mut sender = sender(at_once(), 16.0);
+        let mut sender = sender(unfiltered(), 16.0);
         assert_eq!(
             (sender.lose(16), sender.lose(8), sender.lose(4), sender.lose(2), sender.time_out(2)),
             (8.0, 4.0, 2.0, 2.0, 1.0)

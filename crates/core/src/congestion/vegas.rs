@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_round_trip_becomes_the_base() {
+    fn a_shorter_rtt_becomes_the_base() {
         let mut sender = sender(10.0, 10.0).with_round_trip(50);
         // 10 * 50 / 100 = 5
         assert_eq!(round(&mut sender, 10, 100), 9.0);

@@ -20,7 +20,7 @@ member! {
     Yeah = "yeah", "Baiocchi, Castellani and Vacirca, PFLDnet 2007";
 
     pub struct YeahSpec {
-        /// Number of queued segments above which the flow is in slow mode and drains its queue (Q_max).
+        /// Number of queued segments from which the flow is in slow mode and drains its queue (Q_max).
         q_max: f64 = 80.0 => SEGMENTS_IN_QUEUES,
         /// The flow is also in slow mode while the queueing delay exceeds the minimum RTT divided by this value.
         phi: f64 = 8.0 => Kind::Number { least: 1e-3, most: 1e6 },
@@ -39,7 +39,8 @@ member! {
 
 impl Settings for YeahSpec {
     fn check(&self) -> Vec<Misfit> {
-        let half = || Misfit::error(&["delta"], "`delta` is out of range", "above 0, at most 0.5, the maximum reduction by a loss");
+        let half =
+            || Misfit::error(&["delta"], "`delta` is out of range", "above 0, at most 0.5, the maximum reduction by a loss");
         let all = || Misfit::error(&["epsilon"], "`epsilon` of 1 removes the whole window", "below 1");
         let half = (self.delta <= 0.0 || self.delta > 0.5).then(half);
         half.into_iter().chain((self.epsilon >= 1.0).then(all)).collect()

@@ -26,7 +26,7 @@ member! {
 
 impl Settings for RemMarksSpec {
     fn check(&self) -> Vec<Misfit> {
-        let never = || Misfit::error(&["phi"], "a `phi` of 1 marks no packets", "above 1");
+        let never = || Misfit::error(&["phi"], "`phi` of 1 marks no packets", "above 1");
         (self.phi <= 1.0).then(never).into_iter().collect()
     }
 

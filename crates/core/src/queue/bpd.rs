@@ -42,7 +42,11 @@ impl Settings for BpdSpec {
     fn check(&self) -> Vec<Misfit> {
         let BpdSpec { lower_threshold: lower, upper_threshold: upper, gap } = *self;
         if lower > upper {
-            return vec![Misfit::error(&["lower_threshold", "upper_threshold"], "`lower_threshold` exceeds `upper_threshold`", "`lower_threshold` no higher than `upper_threshold`")];
+            return vec![Misfit::error(
+                &["lower_threshold", "upper_threshold"],
+                "`lower_threshold` exceeds `upper_threshold`",
+                "`lower_threshold` no higher than `upper_threshold`",
+            )];
         }
         let level = (lower == upper).then(|| {
             let message = "`lower_threshold` equals `upper_threshold`: this policy is `epd`";

@@ -25,7 +25,7 @@ member! {
 
 impl Settings for ClampSpec {
     fn check(&self) -> Vec<Misfit> {
-        let nothing = || Misfit::error(&["slope"], "a `slope` of 0 keeps the price at 0", "above 0");
+        let nothing = || Misfit::error(&["slope"], "`slope` of 0 keeps the price at 0", "above 0");
         (self.slope == 0.0).then(nothing).into_iter().collect()
     }
 

@@ -62,7 +62,7 @@ impl Codel {
     }
 
     /// Whether the delay has exceeded the target throughout the last interval (`dodequeue`).
-    fn stands(&mut self, turn: &Turn) -> bool {
+    fn ok_to_drop(&mut self, turn: &Turn) -> bool {
         if turn.waited < self.spec.target || turn.bytes_behind <= self.largest {
             self.stands_from = None;
             return false;
@@ -99,11 +99,11 @@ impl Policy for Codel {
 
     fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
         self.largest = self.largest.max(unit.bytes);
-        let stands = self.stands(turn);
-        if std::mem::take(&mut self.moves_on) && stands {
+        let ok_to_drop = self.ok_to_drop(turn);
+        if std::mem::take(&mut self.moves_on) && ok_to_drop {
             self.next = self.after(self.next);
         }
-        match stands {
+        match ok_to_drop {
             false => {
                 self.marking = false;
                 return Verdict::Accept;

@@ -39,7 +39,7 @@ impl Settings for EricaSpec {
             "the load may settle above the rate of the link, where the queue grows: at up to (1 + delta) times the target";
         let grows = self.target * (1.0 + self.delta) > 1.0;
         let grows = grows.then(|| Misfit::warning(&["target", "delta"], too_much, "at most 1 in all"));
-        let nothing = || Misfit::error(&["target"], "a `target` of 0 allocates no rate", "above 0, at most 1");
+        let nothing = || Misfit::error(&["target"], "`target` of 0 allocates no rate", "above 0, at most 1");
         (self.target == 0.0).then(nothing).into_iter().chain(grows).collect()
     }
 

@@ -31,8 +31,8 @@ member! {
 impl Settings for MaxNetSpec {
     fn check(&self) -> Vec<Misfit> {
         let target =
-            (self.target == 0.0).then(|| Misfit::error(&["target"], "a `target` of 0 allows no arrivals", "above 0, at most 1"));
-        let gain = (self.gain == 0.0).then(|| Misfit::error(&["gain"], "a `gain` of 0 never changes the cost", "above 0"));
+            (self.target == 0.0).then(|| Misfit::error(&["target"], "`target` of 0 allows no arrivals", "above 0, at most 1"));
+        let gain = (self.gain == 0.0).then(|| Misfit::error(&["gain"], "`gain` of 0 never changes the cost", "above 0"));
         target.into_iter().chain(gain).collect()
     }
 

@@ -34,7 +34,7 @@ member! {
 
 impl Settings for Pi2Spec {
     fn check(&self) -> Vec<Misfit> {
-        let alpha = || Misfit::error(&["alpha"], "an `alpha` of 0 removes the delay target", "above 0");
+        let alpha = || Misfit::error(&["alpha"], "`alpha` of 0 removes the delay target", "above 0");
         (self.alpha == 0.0).then(alpha).into_iter().collect()
     }
 

@@ -124,7 +124,8 @@ mod tests {
 
     fn pie(probability: f64, delay: f64) -> Pie {
         let ms = Span::from_millis;
-        let spec = PieSpec { target: ms(15), period: ms(15), max_burst: ms(30), max_mark_probability: 0.1, mean_packet_size: 1000 };
+        let spec =
+            PieSpec { target: ms(15), period: ms(15), max_burst: ms(30), max_mark_probability: 0.1, mean_packet_size: 1000 };
         Pie { probability, delay, ..Pie::new(&spec) }
     }
 

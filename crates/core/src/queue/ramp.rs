@@ -26,7 +26,13 @@ member! {
 
 impl Settings for RampSpec {
     fn check(&self) -> Vec<Misfit> {
-        let order = || Misfit::error(&["min_threshold", "max_threshold"], "`min_threshold` is not below `max_threshold`", "`min_threshold` below `max_threshold`");
+        let order = || {
+            Misfit::error(
+                &["min_threshold", "max_threshold"],
+                "`min_threshold` is not below `max_threshold`",
+                "`min_threshold` below `max_threshold`",
+            )
+        };
         (self.min_threshold >= self.max_threshold).then(order).into_iter().collect()
     }
 

@@ -42,8 +42,7 @@ impl Settings for RcpSpec {
         let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
         let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
         let first = (self.initial_share == 0.0).then(|| never(&["initial_share"], "above 0, at most 1"));
-        let beta =
-            (self.beta == 0.0).then(|| Misfit::warning(&["beta"], "with a `beta` of 0 the queue is never drained", "above 0"));
+        let beta = (self.beta == 0.0).then(|| Misfit::warning(&["beta"], "`beta` of 0 never drains the queue", "above 0"));
         alpha.into_iter().chain(target).chain(first).chain(beta).collect()
     }
 

@@ -72,7 +72,13 @@ words! {
 
 impl Settings for RedSpec {
     fn check(&self) -> Vec<Misfit> {
-        let order = || Misfit::error(&["min_threshold", "max_threshold"], "`min_threshold` is not below `max_threshold`", "`min_threshold` below `max_threshold`");
+        let order = || {
+            Misfit::error(
+                &["min_threshold", "max_threshold"],
+                "`min_threshold` is not below `max_threshold`",
+                "`min_threshold` below `max_threshold`",
+            )
+        };
         let never = |keys| Misfit::error(keys, "with a value of 0 RED never marks", "above 0, at most 1");
         let weight = (self.weight == 0.0).then(|| never(&["weight"]));
         let probability = (self.max_probability == 0.0).then(|| never(&["max_probability"]));
@@ -81,7 +87,16 @@ impl Settings for RedSpec {
 
     fn samples() -> Vec<RedSpec> {
         let (counts, signals) = (RedQueueUnit::Packets, RedSignals::Marks);
-        let usual = RedSpec { min_threshold: 2, max_threshold: 8, max_probability: 0.5, weight: 0.1, gentle: true, mean_packet_size: 500, queue_unit: counts, signals };
+        let usual = RedSpec {
+            min_threshold: 2,
+            max_threshold: 8,
+            max_probability: 0.5,
+            weight: 0.1,
+            gentle: true,
+            mean_packet_size: 500,
+            queue_unit: counts,
+            signals,
+        };
         vec![
             usual,
             RedSpec { gentle: false, signals: RedSignals::Drops, ..usual },
@@ -197,7 +212,16 @@ mod tests {
     /// Thresholds 5 and 15, a weight of one half, a probability of one tenth at the upper threshold.
     fn red(average: f64, gentle: bool) -> Red {
         let (counts, signals) = (RedQueueUnit::Packets, RedSignals::Marks);
-        let spec = RedSpec { min_threshold: 5, max_threshold: 15, weight: 0.5, max_probability: 0.1, gentle, mean_packet_size: 1000, queue_unit: counts, signals };
+        let spec = RedSpec {
+            min_threshold: 5,
+            max_threshold: 15,
+            weight: 0.5,
+            max_probability: 0.1,
+            gentle,
+            mean_packet_size: 1000,
+            queue_unit: counts,
+            signals,
+        };
         Red { average, ..Red::new(&spec) }
     }
 

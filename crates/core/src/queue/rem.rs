@@ -43,7 +43,7 @@ impl Settings for RemSpec {
         let gamma = (self.gamma == 0.0).then(|| never(&["gamma"], "above 0"));
         let phi = (self.phi == 1.0).then(|| never(&["phi"], "above 1"));
         let alpha =
-            (self.alpha == 0.0).then(|| Misfit::error(&["alpha"], "an `alpha` of 0 removes the target of the queue", "above 0"));
+            (self.alpha == 0.0).then(|| Misfit::error(&["alpha"], "`alpha` of 0 removes the target of the queue", "above 0"));
         alpha.into_iter().chain(gamma).chain(phi).collect()
     }
 
@@ -116,7 +116,8 @@ mod tests {
 
     /// A target of 20 packets; 10 packets of 1000 bytes can be sent in a period.
     fn rem(price: f64) -> Rem {
-        let spec = RemSpec { target: 20, alpha: 0.1, gamma: 0.001, phi: 2.0, period: Span::from_millis(10), mean_packet_size: 1000 };
+        let spec =
+            RemSpec { target: 20, alpha: 0.1, gamma: 0.001, phi: 2.0, period: Span::from_millis(10), mean_packet_size: 1000 };
         Rem { price, ..Rem::new(&spec) }
     }
 

@@ -61,8 +61,7 @@ impl Settings for SpdSpec {
             Misfit::warning(&["dropping_threshold", "epd_threshold"], message, "`dropping_threshold` below `epd_threshold`")
         });
         let always = always.then(|| {
-            let message =
-                "a VC without buffered cells has reached this threshold: it loses every packet during congestion";
+            let message = "a VC without buffered cells has reached this threshold: it loses every packet during congestion";
             Misfit::warning(&["dropping_threshold"], message, "at least `1 cell`, or `none`")
         });
         never.into_iter().chain(out_of_reach).chain(always).collect()

@@ -56,16 +56,17 @@ member! {
 
 impl Settings for DualPi2Spec {
     fn check(&self) -> Vec<Misfit> {
-        let alpha = || Misfit::error(&["alpha"], "an `alpha` of 0 removes the delay target", "above 0");
-        let share = || Misfit::error(&["classic_share"], "a `classic_share` of 0 or 1 never serves one of the queues", "above 0, below 1");
+        let alpha = || Misfit::error(&["alpha"], "`alpha` of 0 removes the delay target", "above 0");
+        let share =
+            || Misfit::error(&["classic_share"], "`classic_share` of 0 or 1 never serves one of the queues", "above 0, below 1");
         let is_share = self.classic_share > 0.0 && self.classic_share < 1.0;
         let usual = DualPi2Spec::default();
-        let ignored = |keys, expected| Misfit::warning(keys, "the setting is ignored: it applies to the other `service`", expected);
+        let ignored =
+            |keys, expected| Misfit::warning(keys, "the setting is ignored: it applies to the other `service`", expected);
         let of_service = match self.service {
             DualService::WeightedRoundRobin if !is_share => Some(share()),
-            DualService::WeightedRoundRobin => {
-                (self.time_shift != usual.time_shift).then(|| ignored(&["time_shift"], "no `time_shift`, or `service = \"time_shifted_fifo\"`"))
-            }
+            DualService::WeightedRoundRobin => (self.time_shift != usual.time_shift)
+                .then(|| ignored(&["time_shift"], "no `time_shift`, or `service = \"time_shifted_fifo\"`")),
             DualService::TimeShiftedFifo => (self.classic_share != usual.classic_share)
                 .then(|| ignored(&["classic_share"], "no `classic_share`, or `service = \"weighted_round_robin\"`")),
         };

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn no_unit_leaves_later_than_in_the_fluid_ideal_by_more_than_the_longest_unit_takes() {
+    fn no_unit_leaves_later_than_under_gps_by_more_than_the_longest_transmission_time() {
         let weights = [1.0, 2.0, 0.5, 4.0];
         for seed in 0..20 {
             let arrivals = arrivals(seed, weights.len(), 400);

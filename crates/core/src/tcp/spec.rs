@@ -84,7 +84,7 @@ words! {
 
 words! {
     /// Quantity whose half becomes the slow-start threshold when a segment is lost.
-    pub enum SsthreshFrom ("quantity to halve") {
+    pub enum SsthreshFrom ("slow-start threshold basis") {
         /// Outstanding segments: RFC 5681 equation (4). A repeated timeout of the same segment does not change the threshold.
         FlightSize = "flight_size",
         /// Effective window, `floor(min(cwnd, receiver window))`, at every loss: bpd-2001 section 2.1, spd-1998 section 4.1.2.

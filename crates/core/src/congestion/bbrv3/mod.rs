@@ -610,7 +610,7 @@ mod tests {
     use crate::primitives::units::Segments;
 
     #[test]
-    fn the_first_round_trip_of_data_gives_the_first_rate() {
+    fn the_first_rtt_of_data_sets_the_initial_rate() {
         let mut heard = TestSender::new(Bbr3Spec::default());
         assert!(near(heard.pacing(), 2.77 * 10.0 / 1e-3));
         heard.app_limited = true;

@@ -45,7 +45,7 @@ member! {
         /// `thesis` and on in `module`. With this off, `module` does not converge, because it updates many times before it sees the effect
         /// of an update.
         lagged_window: Option<bool> = None => Kind::Truth,
-        /// Queueing delay below which the flow stays in slow start (MIthreshold).
+        /// Queueing delay below which the window grows as in slow start (MIthreshold).
         mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
         /// Factor by which a new flow, once stable, slows down for a while so that the queues drain (r).
         draining: Option<u32> = None => Kind::Whole { least: 2, most: 1_000_000 },
@@ -56,8 +56,8 @@ member! {
         beta: Option<f64> = None => SEGMENTS_IN_QUEUES,
         /// Spread a window decrease over the acknowledgements in proportion, so that transmission does not pause (Algorithm 1).
         paced_decrease: bool = false => Kind::Truth,
-        /// Rate per second at which `alpha` recovers exponentially (k of equation 4.32). Each loss, mark or first timeout halves `alpha`,
-        /// and `beta` with it, to no less than a hundredth.
+        /// Rate per second at which `alpha` recovers exponentially (k of equation 4.32). If given, each loss, mark or first timeout halves
+        /// `alpha`, down to a hundredth of its value, and `beta` with it.
         alpha_recovery_rate: Option<f64> = None => Kind::Number { least: 0.0, most: 1e6 },
         /// Weight of the previous average in the averaged RTT (4.5).
         history_weight: Option<f64> = None => Kind::Probability,
