@@ -1,8 +1,9 @@
-//! What the host sees: whole numbers, and two places in the module's memory. No pointer comes back in, so nothing here can be
-//! handed a wrong one.
+//! The exported interface: integers, and two buffers in the module's memory. The host never passes a pointer, so that no invalid
+//! pointer can be passed.
 //!
-//! The host asks for room with [`tailback_scenario`], writes the scenario, or a request of the lab, there, calls [`tailback_hashes`] or
-//! [`tailback_lab`], and reads the answer at [`tailback_answer`]. Any of these calls may move the memory: take a fresh view of it after each.
+//! The host requests a buffer with [`tailback_scenario`], writes a scenario or a request of the lab into it, calls
+//! [`tailback_hashes`] or [`tailback_lab`], and reads the response at [`tailback_answer`]. Any of these calls may move the
+//! memory: take a new view of it after each call.
 
 #![expect(unsafe_code, reason = "an export needs `no_mangle`; there is no unsafe block")]
 
@@ -14,7 +15,7 @@ static SCENARIO: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static ANSWER: Mutex<String> = Mutex::new(String::new());
 static LAB: LazyLock<Mutex<Lab>> = LazyLock::new(Mutex::default);
 
-/// Room for a scenario, or a request, of `bytes` bytes.
+/// Allocates a buffer of `bytes` bytes for a scenario or a request.
 #[unsafe(no_mangle)]
 pub extern "C" fn tailback_scenario(bytes: usize) -> *mut u8 {
     let mut scenario = held(&SCENARIO);
@@ -23,7 +24,7 @@ pub extern "C" fn tailback_scenario(bytes: usize) -> *mut u8 {
     scenario.as_mut_ptr()
 }
 
-/// Runs the scenario. True: the answer is a JSON object of hashes; false: it says, for people, why there are none.
+/// Runs the scenario. True: the response is a JSON object of hashes; false: it is an error message.
 #[unsafe(no_mangle)]
 pub extern "C" fn tailback_hashes(seed: u32) -> bool {
     let hashes =
@@ -33,7 +34,7 @@ pub extern "C" fn tailback_hashes(seed: u32) -> bool {
     done
 }
 
-/// Asks the lab what has been written as JSON. True: the answer is one; false: it is a fault, in JSON.
+/// Handles the JSON request in the buffer. True: the response is JSON; false: it is a fault in JSON.
 #[unsafe(no_mangle)]
 pub extern "C" fn tailback_lab() -> bool {
     let answer = held(&LAB).answer(&held(&SCENARIO));
@@ -42,36 +43,36 @@ pub extern "C" fn tailback_lab() -> bool {
         Ok(answer) => serde_json::to_string(answer),
         Err(fault) => serde_json::to_string(fault),
     };
-    // Keys are text, so writing cannot fail.
+    // Keys are strings, so that writing cannot fail.
     *held(&ANSWER) = text.unwrap_or_default();
     done
 }
 
-/// Where the answer lies, in UTF-8, until the next run.
+/// Address of the response, in UTF-8, until the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn tailback_answer() -> *const u8 {
     held(&ANSWER).as_ptr()
 }
 
-/// Its length in bytes.
+/// Length of the response in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn tailback_answer_bytes() -> usize {
     held(&ANSWER).len()
 }
 
-/// Where the numbers of the lab's last reading lie, 8 bytes each, until the next.
+/// Address of the numbers of the lab's last reading, 8 bytes each, until the next reading.
 #[unsafe(no_mangle)]
 pub extern "C" fn tailback_numbers() -> *const f64 {
     held(&LAB).numbers().as_ptr()
 }
 
-/// How many there are.
+/// Number of these numbers.
 #[unsafe(no_mangle)]
 pub extern "C" fn tailback_numbers_count() -> usize {
     held(&LAB).numbers().len()
 }
 
-/// A panic while the place was held leaves bytes that the next call replaces.
+/// A panic while the lock was held leaves bytes that the next call replaces.
 fn held<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,8 @@
-//! The core as WebAssembly: for the lab, a page in which runs are watched, and for the hashes of results.
+//! The core as WebAssembly: for the lab, a page with interactive runs, and for hashes of results.
 //!
-//! [`lab`] answers what the page asks. [`hashes`] takes a scenario and gives the hashes of its results; `boundary` is what another language sees of
-//! both. `tests/golden.rs` runs the first and
-//! `tests/golden/golden.mjs` the second over all examples, and both compare with `tests/golden/hashes.json`: the same bytes on every
-//! platform.
+//! [`lab`] handles requests of the page. [`hashes`] runs a scenario and returns the hashes of its results; `boundary` exports
+//! both to other languages. `tests/golden.rs` runs the native code and `tests/golden/golden.mjs` the WebAssembly over all
+//! examples, and both compare with `tests/golden/hashes.json`: the same bytes on every platform.
 
 mod boundary;
 pub mod lab;
@@ -15,14 +14,15 @@ use tailback_core::Engine;
 use tailback_core::primitives::units::Time;
 use tailback_scenario::{Scenario, Whole};
 
-/// Hashes of one run. `results` is the SHA-256, in hexadecimal, of all bytes of the results; beside it every table has the first 16
-/// digits of its own, which say where a difference lies.
+/// Hashes of one run. `results` is the SHA-256, in hexadecimal, of all bytes of the results. Every table also has the first 16
+/// digits of its own hash, which show where a difference is.
 pub type Hashes = BTreeMap<String, String>;
 
-/// Runs a scenario in TOML to its end, with `seed` in place of its own.
+/// Runs a scenario in TOML to its end, with `seed` instead of its own.
 ///
 /// # Errors
-/// A text for people: everything that is wrong with the scenario, user code, which does not run here, or a violation of conservation (our bug).
+/// An error message: all problems of the scenario, user code, which is not supported here, or a violation of packet conservation
+/// (a bug).
 pub fn hashes(toml: &[u8], seed: u32) -> Result<Hashes, String> {
     let mut scenario = Scenario::from_toml_bytes(toml, "").map_err(|errors| errors.to_string())?;
     scenario.description.seed = Whole(seed.into());
@@ -61,18 +61,18 @@ dumbbell = {rate = "10 Mbps", delay = "1 ms", queue = {buffer = "4 packets"}}
 [flows.poisson]
 from = "left"
 to = "right"
-source = {kind = "poisson", rate = "8 Mbps", packet = "1000 B"}
+source = {kind = "poisson", rate = "8 Mbps", packet_size = "1000 B"}
 "#;
 
     #[test]
-    fn the_seed_that_is_given_replaces_the_scenarios_own() {
+    fn a_given_seed_replaces_that_of_the_scenario() {
         let other = POISSON.replace("seed = 7", "seed = 8");
         assert_eq!(hashes(POISSON.as_bytes(), 1), hashes(other.as_bytes(), 1));
         assert_ne!(hashes(POISSON.as_bytes(), 1), hashes(POISSON.as_bytes(), 2));
     }
 
     #[test]
-    fn hashes_are_of_all_results_and_of_each_table() {
+    fn hashes_cover_all_results_and_each_table() {
         let hashes = hashes(POISSON.as_bytes(), 1).unwrap_or_default();
         let lengths: Vec<_> = hashes.iter().map(|(name, hash)| (name.as_str(), hash.len())).collect();
         assert_eq!(lengths, [("flows", 16), ("groups", 16), ("queues", 16), ("results", 64)]);
@@ -81,8 +81,9 @@ source = {kind = "poisson", rate = "8 Mbps", packet = "1000 B"}
     }
 
     #[test]
-    fn user_code_is_refused_with_what_to_do() {
-        let brought = POISSON.replace(r#"{kind = "poisson", rate = "8 Mbps", packet = "1000 B"}"#, r#"{kind = "user:mine"}"#);
+    fn user_code_is_refused_with_a_hint() {
+        let brought =
+            POISSON.replace(r#"{kind = "poisson", rate = "8 Mbps", packet_size = "1000 B"}"#, r#"{kind = "user:mine"}"#);
         let refused = hashes(brought.as_bytes(), 1);
         assert!(refused.is_err_and(|message| {
             message.starts_with("flows.poisson.source: `user:mine` failed")
@@ -91,7 +92,7 @@ source = {kind = "poisson", rate = "8 Mbps", packet = "1000 B"}
     }
 
     #[test]
-    fn a_wrong_scenario_is_refused_with_the_place_of_the_fault() {
+    fn an_invalid_scenario_is_refused_with_the_place_of_the_error() {
         let refused = hashes(POISSON.replace("\"1 s\"", "1").as_bytes(), 1);
         assert!(refused.is_err_and(|message| message.contains("duration (line 2)")));
     }

@@ -1,7 +1,7 @@
-//! Golden hashes, natively: every example gives the bytes that `tests/golden/hashes.json` says. `tests/golden/golden.mjs` holds the
-//! same core, compiled to WebAssembly, to the same file.
+//! Golden hashes of the native build: every example must produce the hashes in `tests/golden/hashes.json`.
+//! `tests/golden/golden.mjs` compares the same core, compiled to WebAssembly, with the same file.
 //!
-//! A change that is meant to change results blesses the new ones: `TAILBACK_BLESS=1 cargo test -p tailback-wasm`.
+//! To accept a deliberate change of results: `TAILBACK_BLESS=1 cargo test -p tailback-wasm`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,11 +11,11 @@ use tailback_wasm::{Hashes, hashes};
 
 const SEEDS: [u32; 2] = [1, 2];
 
-/// File of the example, seed, table, hash.
+/// Example file, seed, table, hash.
 type Golden = BTreeMap<String, BTreeMap<String, Hashes>>;
 
 #[test]
-fn every_example_gives_the_bytes_that_it_always_gave() {
+fn every_example_gives_its_golden_bytes() {
     let found = run_all();
     let file = root().join("tests/golden/hashes.json");
     if std::env::var_os("TAILBACK_BLESS").is_some_and(|value| value == "1") {
@@ -26,7 +26,7 @@ fn every_example_gives_the_bytes_that_it_always_gave() {
     let differences = differences(&golden, &found);
     assert!(
         differences.is_empty(),
-        "results differ from tests/golden/hashes.json:\n  {}\nIf they are meant to, bless them and say in the commit why they changed:\n  \
+        "results differ from tests/golden/hashes.json:\n  {}\nIf the change is deliberate, accept it and give the reason in the commit:\n  \
          TAILBACK_BLESS=1 cargo test -p tailback-wasm",
         differences.join("\n  ")
     );
@@ -45,7 +45,7 @@ fn run_all() -> Golden {
     examples.into_iter().map(run).collect()
 }
 
-/// One line per run that is not as it was, with the tables that differ; `results` stands for all together.
+/// One line per run that differs, with the tables that differ; `results` covers all of them.
 fn differences(golden: &Golden, found: &Golden) -> Vec<String> {
     let files: BTreeSet<&String> = golden.keys().chain(found.keys()).collect();
     let mut lines = Vec::new();

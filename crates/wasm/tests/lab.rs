@@ -1,4 +1,4 @@
-//! The lab as the page uses it: requests in JSON, and answers that are those of a run in one go.
+//! The lab as used by the page: requests in JSON, with the same results as an uninterrupted run.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::record::{Column, Table};
-use tailback_core::{Engine, Place};
+use tailback_core::{Engine, PacketLocation};
 use tailback_scenario::Scenario;
 use tailback_wasm::hashes;
 use tailback_wasm::lab::Lab;
 
-/// Two flows fill a small buffer; everything is traced but packets.
+/// Two flows fill a small buffer; all traces except packets are recorded.
 const TWO: &str = r#"
 duration = "4 s"
 seed = 1
@@ -20,20 +20,20 @@ dumbbell = {rate = "4 Mbps", delay = "10 ms", queue = {buffer = "8 packets"}}
 [flows.near]
 from = "left"
 to = "right"
-rtt = "40 ms"
+propagation_rtt = "40 ms"
 jitter = "1 ms"
 tcp = {preset = "newreno"}
 [flows.far]
 from = "left"
 to = "right"
-rtt = "90 ms"
+propagation_rtt = "90 ms"
 jitter = "1 ms"
 tcp = {preset = "sack"}
 [record]
 traces = ["cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "state", "queue", "drops", "packets"]
 "#;
 
-/// One flow of its own, whose sender runs ahead.
+/// A single flow, whose sender is computed ahead.
 fn one() -> String {
     TWO.replace("[flows.far]", "[flows.gone]").split("[flows.gone]").next().unwrap_or_default().to_string()
         + "[record]\ntraces = [\"cwnd\", \"rtt\", \"queue\", \"drops\", \"segments\"]\n"
@@ -62,7 +62,7 @@ fn run(lab: &mut Lab, events: u64) -> Value {
 }
 
 #[test]
-fn rows_that_are_taken_on_the_way_are_those_of_the_whole_run_each_once() {
+fn rows_taken_during_a_run_are_those_of_the_whole_run_each_once() {
     for (toml, stepped) in [(TWO.to_string(), false), (TWO.to_string(), true), (one(), false), (one(), true)] {
         let network = Network { stepped, ..network(&toml) };
         let end = Time::ZERO + network.duration;
@@ -86,7 +86,7 @@ fn rows_that_are_taken_on_the_way_are_those_of_the_whole_run_each_once() {
             }
         }
         for (expected, taken) in expected.iter().zip(&taken) {
-            // What became of a packet may be known only after it was told, and words are numbered as they come.
+            // The fate of a packet may be known only after it was reported, and words are numbered in order of occurrence.
             if expected.name == "packets" {
                 assert_eq!(expected.floats("segment"), taken.floats("segment"));
             } else {
@@ -109,16 +109,16 @@ fn append(table: &mut Table, more: Table) {
 }
 
 #[test]
-fn every_packet_that_is_under_way_is_seen_once_where_it_is() {
+fn every_packet_in_flight_is_reported_once_at_its_location() {
     let network = Network { stepped: true, ..network(TWO) };
     let mut engine = Engine::new(network);
     for millis in 1..3000 {
         engine.run_until(Time::ZERO + Span::from_millis(millis));
         let (mut data, mut waiting) = (0, 0);
-        engine.each_seen(|seen| {
+        engine.for_each_packet(|seen| {
             data += u64::from(!seen.is_ack);
-            waiting += u64::from(matches!(seen.place, Place::Waiting(0, _)));
-            if matches!(seen.place, Place::Behind(_) | Place::ToItsEnd) {
+            waiting += u64::from(matches!(seen.place, PacketLocation::Waiting(0, _)));
+            if matches!(seen.place, PacketLocation::OnLink(_) | PacketLocation::DestinationAccess) {
                 assert!(seen.time >= engine.now() && seen.time.since(engine.now()) <= seen.delay, "{seen:?}");
             }
         });
@@ -133,7 +133,7 @@ fn every_packet_that_is_under_way_is_seen_once_where_it_is() {
 }
 
 #[test]
-fn however_a_run_is_sliced_and_looked_at_it_gives_the_same_bytes() {
+fn results_do_not_depend_on_slicing_or_level_of_detail() {
     let expected = hashes(TWO.as_bytes(), 1).unwrap()["results"].clone();
     for (close, events) in [(false, 100_000), (false, 17), (true, 100_000), (true, 91)] {
         let mut lab = Lab::default();
@@ -143,7 +143,7 @@ fn however_a_run_is_sliced_and_looked_at_it_gives_the_same_bytes() {
 }
 
 #[test]
-fn a_break_stops_the_instant_after_what_it_waits_for() {
+fn a_break_stops_the_instant_after_its_condition() {
     let mut lab = Lab::default();
     for close in [false, true] {
         opened(&mut lab, TWO, close);
@@ -153,13 +153,13 @@ fn a_break_stops_the_instant_after_what_it_waits_for() {
         let read = ask(&mut lab, &json!({"ask": "read", "name": "A", "packets": 0}));
         let times: Vec<f64> = read["drops"].as_array().unwrap().iter().filter_map(|drop| drop["time_s"].as_f64()).collect();
         assert!(!times.is_empty() && times.iter().all(|time| hit["now_s"].as_f64().unwrap() - time < 1e-9), "{hit} {times:?}");
-        // The run is none the worse for it.
+        // The run itself is not affected.
         assert_eq!(run(&mut lab, 1000)["hash"], json!(hashes(TWO.as_bytes(), 1).unwrap()["results"]));
     }
 }
 
 #[test]
-fn a_queue_that_grows_beyond_its_mark_stops_the_run_each_time_that_it_crosses_it() {
+fn a_queue_threshold_stops_the_run_at_each_crossing() {
     let mut lab = Lab::default();
     opened(&mut lab, TWO, false);
     let mut hits = 0;
@@ -183,8 +183,8 @@ fn a_queue_that_grows_beyond_its_mark_stops_the_run_each_time_that_it_crosses_it
 }
 
 #[test]
-fn of_two_queues_each_crosses_the_mark_by_itself() {
-    // Both are fed above their rates, and do nothing but grow.
+fn thresholds_are_tracked_per_queue() {
+    // Both receive more than their rates, and only grow.
     let toml = r#"
         duration = "1 s"
         [topology]
@@ -192,7 +192,7 @@ fn of_two_queues_each_crosses_the_mark_by_itself() {
         [flows.load]
         from = "n0"
         to = "n2"
-        source = {kind = "constant", rate = "6 Mbps", packet = "1000 B"}
+        source = {kind = "constant", rate = "6 Mbps", packet_size = "1000 B"}
     "#;
     let mut lab = Lab::default();
     opened(&mut lab, toml, false);
@@ -220,7 +220,7 @@ fn of_two_queues_each_crosses_the_mark_by_itself() {
 }
 
 #[test]
-fn a_loss_is_explained_by_what_the_queue_held_and_what_the_sender_did() {
+fn a_loss_is_explained_by_the_queue_and_the_senders_reaction() {
     let mut lab = Lab::default();
     opened(&mut lab, TWO, false);
     run(&mut lab, 1_000_000);
@@ -244,13 +244,13 @@ fn a_loss_is_explained_by_what_the_queue_held_and_what_the_sender_did() {
     let steps: Vec<&Value> = answer["after"].as_array().unwrap().iter().map(|step| &step["what"]).collect();
     let place = |key: &str| steps.iter().position(|step| step.get(key).is_some());
     assert!(place("resent").is_some() && place("resent") < place("acked"), "{answer}");
-    // Three duplicates let it send again (RFC 5681 section 3.2).
+    // Three duplicates trigger the retransmission (RFC 5681 section 3.2).
     assert_eq!(steps.iter().filter(|step| step.get("duplicate").is_some()).count(), 3, "{answer}");
     assert_eq!(answer["repaired"], json!(true));
 }
 
 #[test]
-fn a_loss_within_the_recovery_of_another_is_told_as_that() {
+fn a_loss_during_the_recovery_of_another_is_reported_as_such() {
     let mut lab = Lab::default();
     opened(&mut lab, TWO, false);
     ask(&mut lab, &json!({"ask": "advance", "name": "A", "until_s": 1000, "events": 10_000_000, "breaks": {}}));
@@ -267,7 +267,7 @@ fn a_loss_within_the_recovery_of_another_is_told_as_that() {
         let is_first = |step: &&Value| step.get("already").is_some_and(|state| state == "recovery");
         if steps.first().is_some_and(is_first) {
             already += 1;
-            // The third duplicate is what began that recovery, before.
+            // The third duplicate that started that recovery came earlier.
             let until_repaired = steps.iter().take_while(|step| step.get("state").is_none());
             assert_eq!(until_repaired.filter(|step| step.get("duplicate").is_some()).count(), 0, "{answer}");
             assert!(steps[0]["ack"].as_u64() <= drop["segment"].as_u64(), "{answer}");
@@ -289,7 +289,7 @@ fn difference(left: &str, right: &str) -> Value {
 }
 
 #[test]
-fn two_runs_differ_first_where_a_smaller_buffer_is_full() {
+fn two_runs_first_differ_where_a_smaller_buffer_is_full() {
     assert_eq!(difference(TWO, TWO)["same"], json!(true));
     let answer = difference(TWO, &TWO.replace("8 packets", "5 packets"));
     assert_eq!(answer["same"], json!(false));
@@ -307,7 +307,7 @@ fn a_fork_is_the_same_run_up_to_its_change() {
 }
 
 #[test]
-fn what_is_wrong_with_a_scenario_is_told_as_everywhere_else() {
+fn scenario_errors_are_reported_as_everywhere_else() {
     let mut lab = Lab::default();
     let request = json!({"ask": "describe", "scenario": {"toml": TWO.replace("4 Mbps", "4 Mbits"), "seed": 1}});
     let fault = lab.answer(request.to_string().as_bytes()).unwrap_err();
@@ -317,7 +317,7 @@ fn what_is_wrong_with_a_scenario_is_told_as_everywhere_else() {
         ("topology.dumbbell.rate", Some(5), Some("\"4 Mbits\""))
     );
     assert!(!fault.is_bug);
-    // 400 Gbit/s times 9 s are 3 * 10^8 packets under way.
+    // 400 Gbit/s times 9 s are 3 * 10^8 packets in flight.
     let huge = TWO
         .replace("8 packets", "unlimited")
         .replace("4 Mbps", "400 Gbps")
@@ -325,11 +325,11 @@ fn what_is_wrong_with_a_scenario_is_told_as_everywhere_else() {
         .replace("[flows.far]", "[flows.far]\ncount = 3000");
     let request = json!({"ask": "open", "name": "A", "scenario": {"toml": huge, "seed": 1}, "close": false});
     let fault = lab.answer(request.to_string().as_bytes()).unwrap_err();
-    assert_eq!(fault.problems[0].message, "the scenario needs more memory than the lab gives a run");
+    assert_eq!(fault.problems[0].message, "the scenario needs more memory than the lab allows for a run");
 }
 
 #[test]
-fn a_request_that_makes_no_sense_is_a_bug_of_the_page() {
+fn an_invalid_request_is_a_bug_of_the_page() {
     let mut lab = Lab::default();
     for request in ["", "{}", "[1]", r#"{"ask": "dance"}"#, r#"{"ask": "read", "name": "Z", "packets": 1}"#, "\u{0}"] {
         assert!(lab.answer(request.as_bytes()).unwrap_err().is_bug, "{request}");
@@ -337,7 +337,7 @@ fn a_request_that_makes_no_sense_is_a_bug_of_the_page() {
 }
 
 #[test]
-fn every_experiment_that_has_a_scenario_can_be_opened() {
+fn every_experiment_with_a_scenario_can_be_opened() {
     let kept = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/lab/experiments.json")).unwrap();
     let experiments: Vec<Value> = serde_json::from_str(&kept).unwrap();
     let mut opened = 0;
@@ -353,7 +353,7 @@ fn every_experiment_that_has_a_scenario_can_be_opened() {
 }
 
 #[test]
-fn flows_are_followed_from_the_one_that_is_asked_for() {
+fn flows_are_observed_from_the_requested_one_on() {
     let toml = TWO.replace("[flows.near]", "[flows.near]\ncount = 20");
     let mut lab = Lab::default();
     let of = |follow: u32| json!({"ask": "describe", "scenario": {"toml": toml, "seed": 1, "follow": follow}});
@@ -364,7 +364,7 @@ fn flows_are_followed_from_the_one_that_is_asked_for() {
 }
 
 #[test]
-fn of_thousands_of_losses_each_part_of_the_run_has_one_that_is_told() {
+fn each_part_of_a_run_with_thousands_of_losses_has_a_reported_loss() {
     let toml = TWO.replace("\"4 s\"", "\"40 s\"").replace("[flows.near]", "[flows.near]\ncount = 40");
     let mut engine = Engine::new(network(&toml));
     engine.run_until(Time::ZERO + Span::from_seconds(40.0));

@@ -1,4 +1,4 @@
-//! What a scenario is about, for a page to draw: nodes, links, flows, and what is hardly meant.
+//! Description of a scenario for display: nodes, links, flows, and warnings.
 
 use super::Of;
 use super::fault::Fault;
@@ -11,7 +11,7 @@ use tailback_core::network::{Buffer, ChangeKind, Flow, Group, Network, PortId, T
 use tailback_core::primitives::units::Time;
 use tailback_scenario::{Problem, Warnings};
 
-/// Flows that are told one by one.
+/// Maximum number of flows that are listed individually.
 const MOST_FLOWS: usize = 200;
 
 pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
@@ -24,7 +24,7 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
     let flow_ends = scenario.ends()?;
     let followed = Followed::of(&network, of.follow);
     let ports = (0..).zip(&port_ends).map(|(id, (from, to))| described_port(&network, id, from.as_str(), to.as_str()));
-    // Those that are followed are among them.
+    // The observed flows are included.
     let told = |index: usize| index < MOST_FLOWS || followed.flows.contains(&(index as u32));
     let flows = network.flows.iter().zip(&flow_ends).enumerate().filter(|&(index, _)| told(index));
     let flows = flows.map(|(index, (flow, (from, to)))| described_flow(&network, index, flow, [from.as_str(), to.as_str()]));

@@ -1,4 +1,5 @@
-//! The first event at which two runs differ: both go on side by side, and what their senders and queues do is compared row by row.
+//! The first event at which two runs differ: both run in parallel, and the actions of their senders and queues are compared row
+//! by row.
 
 use super::Of;
 use super::fault::Fault;
@@ -11,7 +12,8 @@ use tailback_core::network::{Network, Trace, TraceKind};
 use tailback_core::primitives::units::Time;
 use tailback_core::record::Table;
 
-/// Flows and queues that are compared, the first ones: of more, a difference would be found elsewhere a moment later.
+/// Number of flows and queues that are compared, in order; with more, a difference would be detected slightly later at another
+/// one.
 const MOST: u32 = 64;
 
 pub(super) struct Difference {
@@ -35,14 +37,14 @@ impl Difference {
         Ok(Difference { left, right, until: left_end.min(right_end), found: None })
     }
 
-    /// So many events further; the answer once it is known.
+    /// Advances by `events` events; returns the result once it is known.
     pub(super) fn advance(&mut self, events: u64) -> Value {
         if self.found.is_none() {
             let end = self.left.run_for(self.until, events);
             self.right.run_until(self.left.now());
             let rows = |engine: &mut Engine| {
                 let mut rows: Vec<Row> = engine.take_traces().iter().flat_map(rows_of).collect();
-                // Of one instant in the order of their words, whichever engine they are of.
+                // Events at one instant are ordered by their text, so that both engines agree.
                 rows.sort_by(|one, other| one.time_s.total_cmp(&other.time_s).then_with(|| one.what.cmp(&other.what)));
                 rows
             };
@@ -54,7 +56,7 @@ impl Difference {
     }
 }
 
-/// What happened, in words.
+/// An event, described in words.
 #[derive(Debug, PartialEq)]
 struct Row {
     time_s: f64,
@@ -77,7 +79,7 @@ fn rows_of(table: &Table) -> Vec<Row> {
             let again = if integers(table, "transmission")[row] > 1 { " again" } else { "" };
             format!("{} sends segment {}{again}", flow(row), integers(table, "segment")[row])
         }
-        "acks" => format!("{} hears an acknowledgement of all before {}", flow(row), integers(table, "ack")[row]),
+        "acks" => format!("{} receives an acknowledgement of everything before {}", flow(row), integers(table, "ack")[row]),
         "cwnd" => format!("{} has a window of {}", flow(row), floats(table, "cwnd_packets")[row]),
         "queue" => format!("{} holds {}", word(words(table, "queue"), row), integers(table, "queue_units")[row]),
         _ => {

@@ -1,4 +1,4 @@
-//! A scenario's text with other values, more of them or fewer: what else stands in it, comments included, stays as it is.
+//! Edits of a scenario's text: changes, adds or removes values and preserves the rest of the text, comments included.
 
 use super::fault::Fault;
 use super::knobs::{parsed, value_at, values};
@@ -8,23 +8,24 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What is to stand at a place.
+/// A new value at a place.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Edit {
-    /// Dotted, of a value or of one to come in a table that is there.
+    /// Dotted path of an existing value, or of a new one in an existing table.
     at: String,
-    /// `null`: nothing.
+    /// `null` removes the value.
     value: Value,
 }
 
-/// The text after all edits, one after another.
+/// The text after all edits, applied in order.
 pub(super) fn edited(text: &str, edits: &[Edit]) -> Result<Value, Fault> {
     let text = edits.iter().try_fold(text.to_string(), |text, edit| edit.applied(&text))?;
     Ok(json!({"toml": text}))
 }
 
-/// As TOML writes it: basic strings are those of JSON but for some escapes that JSON's writer never makes. A table is one in braces.
+/// A value in TOML syntax. Basic strings of TOML equal JSON strings, except for some escapes that the JSON writer never produces.
+/// Tables are inline.
 pub(super) fn written(value: &Value) -> Option<String> {
     match value {
         Value::String(_) | Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
@@ -38,7 +39,8 @@ pub(super) fn written(value: &Value) -> Option<String> {
 }
 
 impl Edit {
-    /// What is written by the rules below may be read otherwise, where comments or keys stand in unusual places: then nothing has changed.
+    /// Edits by the rules below may be misinterpreted where comments or keys are in unusual places. In that case nothing is
+    /// changed.
     fn applied(&self, text: &str) -> Result<String, Fault> {
         let changed = self.tried(text)?;
         let others = |text: &str| -> Option<Vec<(String, Value)>> {
@@ -52,7 +54,7 @@ impl Edit {
         Ok(changed)
     }
 
-    /// Whether a place is the one that changes, or lies in it.
+    /// Whether a path is the one that changes, or is inside it.
     fn concerns(&self, at: &str) -> bool {
         at.strip_prefix(&self.at).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     }
@@ -67,7 +69,7 @@ impl Edit {
             return Ok(without(text, key, value));
         }
         let value =
-            written(&self.value).ok_or_else(|| Fault::of_page("a knob is a number, a word, a choice or a table of them"))?;
+            written(&self.value).ok_or_else(|| Fault::of_page("a control is a number, a word, a choice or a table of these"))?;
         match there {
             Some(place) => Ok(spliced(text, place, &value)),
             None => self.added(text, &table, &value),
@@ -91,7 +93,7 @@ impl Edit {
             return Ok(spliced(text, at..at, &format!("{comma}{entry}")));
         }
         let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        // After the last of its values that has a line to itself, written as that is: its key may be dotted.
+        // After the last of its values that is on its own line, with the same prefix, because its key may be dotted.
         let lines = table.iter().filter_map(|(key, value)| own_line(text, key.span(), value.span()));
         if let Some((line, prefix)) = lines.max_by_key(|(line, _)| line.end) {
             let before = if text[..line.end].ends_with('\n') { "" } else { end };
@@ -106,12 +108,12 @@ impl Edit {
     }
 
     fn by_hand(&self) -> Fault {
-        let done = if self.value.is_null() { "taken out of" } else { "written into" };
-        Fault::whole(&format!("this has to be {done} the text by hand"), Some(self.at.clone()), None)
+        let done = if self.value.is_null() { "removed from" } else { "added to" };
+        Fault::whole(&format!("this has to be {done} the text manually"), Some(self.at.clone()), None)
     }
 }
 
-/// A table that is there, and where it stands: braces and all, or its header.
+/// An existing table, and its position in the text: its braces, or its header.
 fn table_at<'t, 'a>(root: &'t Spanned<DeTable<'a>>, path: &str) -> Option<(&'t DeTable<'a>, Range<usize>)> {
     if path.is_empty() {
         return Some((root.get_ref(), 0..0));
@@ -123,7 +125,7 @@ fn table_at<'t, 'a>(root: &'t Spanned<DeTable<'a>>, path: &str) -> Option<(&'t D
     }
 }
 
-/// The lines that a key and its value have to themselves, with what stands before the key; `None` if they share them.
+/// The lines that contain only a key and its value, with the text before the key; `None` if they share a line with other values.
 fn own_line(text: &str, key: Range<usize>, value: Range<usize>) -> Option<(Range<usize>, &str)> {
     let start = text.get(..key.start)?.rfind('\n').map_or(0, |at| at + 1);
     let end = end_of_line(text, value.end);
@@ -132,12 +134,12 @@ fn own_line(text: &str, key: Range<usize>, value: Range<usize>) -> Option<(Range
     is_alone.then(|| (start..text.len().min(end + 1), before))
 }
 
-/// Without a key and its value.
+/// The text without a key and its value.
 fn without(text: &str, key: Range<usize>, value: Range<usize>) -> String {
     if let Some((line, _)) = own_line(text, key.clone(), value.clone()) {
         return spliced(text, line, "");
     }
-    // In braces, with the comma before it, or else the one after it.
+    // In an inline table: with the comma before it, or otherwise after it.
     let before = text[..key.start].trim_end();
     if let Some(rest) = before.strip_suffix(',') {
         return spliced(text, rest.len()..value.end, "");
@@ -159,7 +161,7 @@ fn spliced(text: &str, place: Range<usize>, with: &str) -> String {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "# What a buffer does.\nduration = \"10 s\" # long\n[links.a]\nrate = \"1 Mbps\"\nqueue = {buffer = \"9 packets\", policy = \"red\", lower = \"2 packets\"}\n\
+    const TEXT: &str = "# What a buffer does.\nduration = \"10 s\" # long\n[links.a]\nrate = \"1 Mbps\"\nqueue = {buffer = \"9 packets\", policy = \"red\", min_threshold = \"2 packets\"}\n\
                         [links.a.loss]\n[links.b]\nqueue.buffer = \"3 packets\"\n";
 
     fn after(edits: &[(&str, Value)]) -> String {
@@ -171,15 +173,15 @@ mod tests {
     }
 
     #[test]
-    fn a_turned_knob_changes_its_value_and_nothing_else() {
+    fn a_control_changes_only_its_value() {
         let changed = TEXT.replace("\"9 packets\"", "\"3 \\\"packets\\\"\"");
         assert_eq!(after(&[("links.a.queue.buffer", json!("3 \"packets\""))]), changed);
     }
 
     #[test]
-    fn what_is_new_comes_after_what_its_table_has() {
+    fn new_values_follow_the_existing_ones_of_their_table() {
         let in_braces = TEXT.replace("\"2 packets\"}", "\"2 packets\", upper = 3}");
-        assert_eq!(after(&[("links.a.queue.upper", json!(3))]), in_braces);
+        assert_eq!(after(&[("links.a.queue.max_threshold", json!(3))]), in_braces);
         let with_a_header = TEXT.replace("[links.a.loss]\n", "[links.a.loss]\nprobability = 0.1\n");
         assert_eq!(after(&[("links.a.loss.probability", json!(0.1))]), with_a_header);
         let table = TEXT.replace("[links.a.loss]\n", "delay = {uniform = {from = 1}}\n[links.a.loss]\n");
@@ -193,26 +195,26 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_takes_its_comma_or_its_line() {
-        let last = TEXT.replace(", lower = \"2 packets\"", "");
-        assert_eq!(after(&[("links.a.queue.lower", Value::Null)]), last);
+    fn removed_values_take_their_comma_or_line_with_them() {
+        let last = TEXT.replace(", min_threshold = \"2 packets\"", "");
+        assert_eq!(after(&[("links.a.queue.min_threshold", Value::Null)]), last);
         let first = TEXT.replace("buffer = \"9 packets\", ", "");
         assert_eq!(after(&[("links.a.queue.buffer", Value::Null)]), first);
         assert_eq!(after(&[("links.b.queue.buffer", Value::Null)]), TEXT.replace("queue.buffer = \"3 packets\"\n", ""));
         assert_eq!(after(&[("duration", Value::Null)]), TEXT.replace("duration = \"10 s\" # long\n", ""));
-        assert_eq!(after(&[("links.a.queue.upper", Value::Null)]), TEXT);
+        assert_eq!(after(&[("links.a.queue.max_threshold", Value::Null)]), TEXT);
     }
 
     #[test]
-    fn what_would_be_read_otherwise_is_left_to_a_hand() {
+    fn ambiguous_edits_are_left_to_the_user() {
         let refused = |text: &str, at: &str, value: Value| {
             let given = edited(text, &[Edit { at: at.into(), value }]);
             given.map_err(|fault| fault.problems[0].message.clone())
         };
         let after_a_comment = "q = {\n a = 1 # last\n}\n";
-        assert_eq!(refused(after_a_comment, "q.b", json!(2)), Err("this has to be written into the text by hand".into()));
+        assert_eq!(refused(after_a_comment, "q.b", json!(2)), Err("this has to be added to the text manually".into()));
         for (text, at) in [("[x]\na.b = 1\n", "x.a"), ("[x. y ]\nb = 1\n", "x.y"), ("q = {a = 1, # a, comma,\nb = 2}\n", "q.b")] {
-            assert_eq!(refused(text, at, Value::Null), Err("this has to be taken out of the text by hand".into()), "{text}");
+            assert_eq!(refused(text, at, Value::Null), Err("this has to be removed from the text manually".into()), "{text}");
         }
         let lines = TEXT.replace('\n', "\r\n");
         let added = edited(&lines, &[Edit { at: "links.a.loss.probability".into(), value: json!(0.1) }]).map_err(|_| ());
@@ -221,11 +223,11 @@ mod tests {
     }
 
     #[test]
-    fn edits_follow_one_another() {
-        let wanted = TEXT.replace("\"red\", lower = \"2 packets\"", "\"rem\", target = \"20 %\"");
+    fn edits_are_applied_in_order() {
+        let wanted = TEXT.replace("\"red\", min_threshold = \"2 packets\"", "\"rem\", target = \"20 %\"");
         let edits = [
             ("links.a.queue.policy", json!("rem")),
-            ("links.a.queue.lower", Value::Null),
+            ("links.a.queue.min_threshold", Value::Null),
             ("links.a.queue.target", json!("20 %")),
         ];
         assert_eq!(after(&edits), wanted);

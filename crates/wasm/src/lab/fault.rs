@@ -1,27 +1,27 @@
-//! What is wrong, as the page shows it.
+//! Errors for display on the page.
 
 use serde::Serialize;
 use tailback_scenario::{Errors, Problem};
 
-/// Why there is no answer.
+/// Reason why there is no result.
 #[derive(Debug, Serialize)]
 pub struct Fault {
-    /// Each with its place, what was given and what would fit.
+    /// Problems, each with its place, the given value and the valid values.
     pub problems: Vec<Problem>,
-    /// Those beyond the list.
+    /// Number of problems not listed.
     pub more: usize,
-    /// The mistake is ours: what to do is to report it.
+    /// Whether it is a bug in Tailback, which should be reported.
     pub is_bug: bool,
 }
 
 impl Fault {
-    /// A fault that no place of a scenario has.
+    /// A fault without a place in a scenario.
     pub(super) fn whole(message: &str, given: Option<String>, expected: Option<String>) -> Fault {
-        let problem = Problem { at: String::new(), line: None, message: message.into(), given, expected, hint: None };
+        let problem = Problem { given, expected, ..Problem::new("", message) };
         Fault { problems: vec![problem], more: 0, is_bug: false }
     }
 
-    /// The page has asked for what there is not.
+    /// An invalid request of the page.
     pub(super) fn of_page(message: &str) -> Fault {
         Fault { is_bug: true, ..Fault::whole(message, None, None) }
     }

@@ -1,4 +1,4 @@
-//! The values that stand in a scenario's text, each with its place.
+//! The values of a scenario's text, with their places.
 
 use super::edits::written;
 use super::fault::Fault;
@@ -6,11 +6,10 @@ use serde_json::{Value, json};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Values that a page can show as knobs.
+/// Maximum number of values that a page shows as controls.
 const MOST: usize = 500;
 
-/// Each value that is no table, and each table that is in braces or without anything: its dotted place, where it stands in the text, and
-/// what it says.
+/// Every value that is not a table, and every inline or empty table: its dotted path, its position in the text, and its content.
 pub(super) fn all(text: &str) -> Result<Value, Fault> {
     let table = parsed(text)?;
     let mut found = Vec::new();
@@ -27,7 +26,7 @@ pub(super) fn all(text: &str) -> Result<Value, Fault> {
     Ok(json!({"knobs": found}))
 }
 
-/// All that is no list and no table with anything in it, by place.
+/// All values except lists and non-empty tables, by path.
 pub(super) fn values(table: &DeTable<'_>) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     walk(table, "", &mut |at, value| match value.get_ref() {
@@ -38,7 +37,7 @@ pub(super) fn values(table: &DeTable<'_>) -> Vec<(String, Value)> {
     found
 }
 
-/// The text with an entry of the timeline after it.
+/// The text with an additional entry of the timeline.
 pub(super) fn with_change(text: &str, change: &Value) -> Result<Value, Fault> {
     let keys = change.as_object().ok_or_else(|| Fault::of_page("a change is a table"))?;
     let is_list = matches!(parsed(text)?.get_ref().get("timeline").map(Spanned::get_ref), Some(DeValue::Array(_)));
@@ -46,19 +45,19 @@ pub(super) fn with_change(text: &str, change: &Value) -> Result<Value, Fault> {
     let entries: Vec<String> = keys.iter().map(entry).collect::<Option<_>>().ok_or_else(|| Fault::of_page("no value"))?;
     if is_list && !text.contains("[[timeline]]") {
         return Err(Fault::whole(
-            "the changes of this scenario stand in a list",
+            "the timeline of this scenario is an inline list",
             Some("timeline = [...]".into()),
-            Some("an entry that is added to it by hand, in the text".into()),
+            Some("an entry added to the text manually".into()),
         ));
     }
     Ok(json!({"toml": format!("{}\n\n[[timeline]]\n{}\n", text.trim_end(), entries.join("\n"))}))
 }
 
 pub(super) fn parsed(text: &str) -> Result<Spanned<DeTable<'_>>, Fault> {
-    DeTable::parse(text).map_err(|error| Fault::whole(&format!("this cannot be read: {}", error.message()), None, None))
+    DeTable::parse(text).map_err(|error| Fault::whole(&format!("the text is not valid TOML: {}", error.message()), None, None))
 }
 
-/// What stands at a place: a value, a table or a list.
+/// The content of a path: a value, a table or a list.
 pub(super) fn value_at<'t, 'a>(table: &'t DeTable<'a>, at: &str) -> Option<&'t Spanned<DeValue<'a>>> {
     let mut steps = at.split('.').flat_map(|step| step.split('['));
     let first = table.get(steps.next()?)?;
@@ -69,7 +68,7 @@ pub(super) fn value_at<'t, 'a>(table: &'t DeTable<'a>, at: &str) -> Option<&'t S
     })
 }
 
-/// Shows each value with its place, and then what is in it.
+/// Visits each value with its path, and then its content.
 fn walk<'a>(table: &DeTable<'a>, path: &str, see: &mut impl FnMut(&str, &Spanned<DeValue<'a>>)) {
     for (key, value) in table {
         let key = key.get_ref();

@@ -1,12 +1,12 @@
-//! The lab: runs that somebody watches, in the worker of a page.
+//! The lab: interactive runs, in the worker of a page.
 //!
-//! A request is a JSON object that names what is asked ([`Request`]); the answer is one, too, or says what is wrong, in the core's own words
-//! ([`Fault`]). [`Lab`] keeps the runs and the questions under way, each in a place with a name. Nothing here reads a clock: the worker says how
-//! far to run, a slice at a time, and how a run is sliced changes no byte of it.
+//! A request is a JSON object that names an operation ([`Request`]). The response is a JSON object as well, or a fault in the
+//! core's words ([`Fault`]). [`Lab`] stores the runs and questions in progress by name. This module reads no clock: the worker
+//! determines how far to run, one slice at a time, and slicing does not affect the results of a run.
 //!
-//! Where to look: `session.rs` is a run, `watched.rs` what of it is followed, `readings.rs` and `series.rs` what is kept of that;
-//! `description.rs` what the page draws, `knobs.rs` what it lets turn and `edits.rs` how its text changes then, `predictions/` what models
-//! say of it, `sizing/` its calculator; `why.rs` and `difference.rs` are questions that
+//! Modules: `session.rs` is a run, `watched.rs` selects the flows and queues observed, `readings.rs` and `series.rs` store their
+//! data; `description.rs` describes the scenario for drawing, `knobs.rs` lists the adjustable values and `edits.rs` changes the
+//! text, `predictions/` compares with models, `sizing/` is the buffer calculator; `why.rs` and `difference.rs` are questions that
 //! need a run of their own.
 
 mod description;
@@ -34,49 +34,49 @@ use session::{Breaks, Session, Step};
 use std::collections::BTreeMap;
 use why::{Loss, Why};
 
-/// What the page may ask for.
+/// Requests of the page.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 enum Request {
     /// The JSON Schema of scenarios.
     Schema,
-    /// What a scenario says: nodes, links, flows, warnings.
+    /// Description of a scenario: nodes, links, flows, warnings.
     Describe {
         scenario: Of,
     },
-    /// The values that stand in a text, each with its place.
+    /// The values of a text, with their places.
     Knobs {
         toml: String,
     },
-    /// The text with other values, more of them or fewer.
+    /// The text after edits of its values.
     Edit {
         toml: String,
         edits: Vec<Edit>,
     },
-    /// The text with a change of a link at a time.
+    /// The text with a change of a link at a given time.
     Change {
         toml: String,
         change: Value,
     },
-    /// Begin a run under a name, in place of one that has it.
+    /// Opens a run under a name, replacing one with this name.
     Open {
         name: String,
         scenario: Of,
         close: bool,
     },
-    /// Run on, until a time and for so many events at most.
+    /// Runs on until a time, for at most `events` events.
     Advance {
         name: String,
         until_s: f64,
         events: u64,
         breaks: Breaks,
     },
-    /// One event, packet or round trip.
+    /// Advances by one event, packet or round trip.
     Step {
         name: String,
         step: Step,
     },
-    /// What has happened since it was read last, and what there is now; points of curves are in [`Lab::numbers`].
+    /// Events since the last reading, and the current state; points of curves are in [`Lab::numbers`].
     Read {
         name: String,
         packets: usize,
@@ -85,7 +85,7 @@ enum Request {
     Results {
         name: String,
     },
-    /// What became of a loss, from a run of its own: begin, then `advance_question`.
+    /// Explains a loss by a separate run: start it here, then call `advance_question`.
     Why {
         name: String,
         scenario: Of,
@@ -101,7 +101,7 @@ enum Request {
         name: String,
         events: u64,
     },
-    /// A run or a question is no longer wanted.
+    /// Closes a run or a question.
     Close {
         name: String,
     },
@@ -117,12 +117,12 @@ enum Request {
 pub(super) struct Of {
     pub(super) toml: String,
     pub(super) seed: u64,
-    /// The first flow that is followed, in the order of the groups; `None`: some of each group.
+    /// The first flow to observe, in the order of the groups; `None`: some of each group.
     #[serde(default)]
     pub(super) follow: Option<u32>,
 }
 
-/// What is under way, by name.
+/// Runs and questions in progress, by name.
 #[derive(Default)]
 pub struct Lab {
     sessions: BTreeMap<String, Session>,
@@ -136,10 +136,10 @@ enum Question {
 }
 
 impl Lab {
-    /// Answers a request.
+    /// Handles a request.
     ///
     /// # Errors
-    /// What is wrong with it, or with the scenario in it.
+    /// The problem with the request, or with its scenario.
     pub fn answer(&mut self, request: &[u8]) -> Result<Value, Fault> {
         let request: Request = serde_json::from_slice(request).map_err(|error| Fault::of_page(&error.to_string()))?;
         match request {
@@ -149,7 +149,7 @@ impl Lab {
             Request::Edit { toml, edits } => edits::edited(&toml, &edits),
             Request::Change { toml, change } => knobs::with_change(&toml, &change),
             Request::Open { name, scenario, close } => {
-                // The one before may be large.
+                // Frees the previous run first, because it may be large.
                 self.sessions.remove(&name);
                 let session = Session::new(&scenario, close.into())?;
                 let opened = session.opened();
@@ -192,7 +192,7 @@ impl Lab {
         self.sessions.get_mut(name).ok_or_else(|| Fault::of_page(&format!("no run `{name}`")))
     }
 
-    /// The points of the curves that were read last: many times a second some ten thousand numbers, which as text would take as long as
+    /// The points of the curves read last: about ten thousand numbers many times a second, which as text would take as long as
     /// the run itself.
     pub fn numbers(&self) -> &[f64] {
         &self.numbers

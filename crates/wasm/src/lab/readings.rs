@@ -1,4 +1,4 @@
-//! What the page has not read yet: curves, changes of state, losses.
+//! Data that the page has not read yet: curves, state changes, losses.
 
 use super::rows::{count, floats, integers, word, words};
 use super::series::Series;
@@ -9,8 +9,8 @@ use tailback_core::network::Network;
 use tailback_core::queue::Reason;
 use tailback_core::record::{Column, Table};
 
-/// Losses and changes of state that are told one by one between two readings; of more, the last ones, and of losses the first in each of so
-/// many spans of the run, so that none that a mark could show is without one.
+/// Maximum number of losses and state changes reported individually between two readings: the most recent ones. In addition, the
+/// first loss in each 1/2048 of the run is reported, so that every possible mark has one.
 const TOLD: usize = 400;
 const MARKS: f64 = 2048.0;
 
@@ -19,33 +19,33 @@ pub(super) struct Readings {
     duration_s: f64,
     /// The first flow of each group.
     first_flows: Vec<u32>,
-    /// By quantity, and by the place of the flow or port among those that are followed.
+    /// By quantity, and by the index of the flow or port among the observed ones.
     series: [Vec<Series>; QUANTITIES.len()],
     followed: Followed,
-    /// Of each flow and port its place there.
+    /// Index of each flow and port among the observed ones.
     flow_places: Vec<u32>,
     port_places: Vec<u32>,
     states: Vec<Value>,
     drops: Vec<Value>,
-    /// The first in its span, and how many spans are over.
+    /// The first loss in each interval, and the number of intervals completed.
     first_drops: Vec<Value>,
     spans: u64,
-    /// By bin of time and reason; and which bins have changed.
+    /// By time bin and reason; and the bins that have changed.
     lost: BTreeMap<u64, [u64; Reason::ALL.len()]>,
     changed: Vec<u64>,
     /// By flow, while the run lasts.
     pub(super) lost_of_flows: HashMap<u32, u64>,
-    /// By place: the last bin of goodput that was taken in.
+    /// By index: the last goodput bin processed.
     goodput_until: Vec<f64>,
 }
 
-/// What becomes curves, as the page calls it.
+/// Quantities of curves, by the page's names.
 const QUANTITIES: [&str; 6] = ["cwnd", "ssthresh", "rtt", "in_flight", "goodput", "queue"];
-/// The traces of the first ones have these columns, and their names.
+/// Columns of the corresponding traces.
 const COLUMNS: [&str; 4] = ["cwnd_packets", "ssthresh_packets", "rtt_s", "in_flight_packets"];
 const GOODPUT: usize = 4;
 const QUEUE: usize = 5;
-/// It is not followed.
+/// Not observed.
 const NOWHERE: u32 = u32::MAX;
 
 impl Readings {
@@ -77,7 +77,7 @@ impl Readings {
         }
     }
 
-    /// Take in what has been traced.
+    /// Processes trace rows.
     pub(super) fn note(&mut self, tables: &[Table], now_s: f64) {
         for table in tables {
             match table.name.as_str() {
@@ -102,7 +102,7 @@ impl Readings {
 
     fn note_curve(&mut self, table: &Table, quantity: usize) {
         match table.column(COLUMNS[quantity]) {
-            // A threshold that nothing has set yet is infinite, which is no place on an axis.
+            // A threshold that has not been set is infinite, and cannot be drawn.
             Some(Column::Float(values)) => {
                 self.note_values(table, quantity, values.iter().copied().map(|value| value.is_finite().then_some(value)));
             }
@@ -129,7 +129,7 @@ impl Readings {
         let (times, units) = (floats(table, "time_s"), integers(table, "queue_units"));
         let Readings { port_places, series, .. } = self;
         let curves = &mut series[QUEUE];
-        // The words are all ports, in their order.
+        // The words are all ports, in order.
         for ((&time, &port), &units) in times.iter().zip(words(table, "queue").0).zip(units) {
             if let Some(&place) = port_places.get(port as usize)
                 && let Some(curve) = curves.get_mut(place as usize)
@@ -155,7 +155,7 @@ impl Readings {
             }
             let span = (times[row] / self.duration_s * MARKS) as u64;
             let is_first = span >= self.spans;
-            // The others would be cut again.
+            // Further rows would be dropped anyway.
             if !is_first && row + TOLD < rows {
                 continue;
             }
@@ -180,7 +180,7 @@ impl Readings {
         cut(&mut self.states);
     }
 
-    /// Bins that are over.
+    /// Completed bins.
     fn note_goodput(&mut self, table: &Table, now_s: f64) {
         let (times, rates) = (floats(table, "time_s"), floats(table, "throughput_bps"));
         let width = self.followed.bin.seconds();
@@ -191,7 +191,7 @@ impl Readings {
             let end = times[row] + width;
             if times[row] > *until && (end <= now_s || now_s >= self.duration_s) {
                 *until = times[row];
-                // It is the mean over the bin, so it stands in its middle.
+                // It is the mean over the bin, and is drawn at its middle.
                 self.series[GOODPUT][place].note(times[row] + width / 2.0, rates[row]);
             }
         }
@@ -204,7 +204,7 @@ impl Readings {
         self.series[quantity].get(*places.get(of as usize)? as usize)?.last()
     }
 
-    /// What is new since the last reading; the points of curves are in `numbers`.
+    /// New data since the last reading; the points of curves are in `numbers`.
     pub(super) fn read(&mut self, numbers: &mut Vec<f64>) -> Map<String, Value> {
         let mut series = Map::new();
         for (quantity, curves) in self.series.iter_mut().enumerate() {
@@ -235,7 +235,7 @@ fn time_of(told: &Value) -> f64 {
     told["time_s"].as_f64().unwrap_or_default()
 }
 
-/// Keep the last ones.
+/// Keeps the most recent entries.
 fn cut(told: &mut Vec<Value>) {
     if told.len() > TOLD {
         told.drain(..told.len() - TOLD);

@@ -1,8 +1,8 @@
-//! Rows of traces, read column by column.
+//! Access to the rows of traces by column.
 
 use tailback_core::record::{Column, Table};
 
-/// A column of whole numbers, or one of indices of words.
+/// A column of integers, or of indices of words.
 pub(super) fn integers<'a>(table: &'a Table, name: &str) -> &'a [u64] {
     if let Some(Column::Integer(values)) = table.column(name) { values } else { &[] }
 }
@@ -11,7 +11,7 @@ pub(super) fn floats<'a>(table: &'a Table, name: &str) -> &'a [f64] {
     if let Some(Column::Float(values)) = table.column(name) { values } else { &[] }
 }
 
-/// A column of words: their numbers, and the words.
+/// A column of words: their indices, and the words.
 pub(super) fn words<'a>(table: &'a Table, name: &str) -> (&'a [u32], &'a [String]) {
     if let Some(Column::Word(values, words)) = table.column(name) { (values, words) } else { (&[], &[]) }
 }
@@ -21,7 +21,7 @@ pub(super) fn word<'a>((values, words): (&'a [u32], &'a [String]), row: usize) -
     values.get(row).and_then(|&value| words.get(value as usize)).map_or("", String::as_str)
 }
 
-/// Rows of a table that begins with times.
+/// Number of rows of a table that begins with times.
 pub(super) fn count(table: &Table) -> usize {
     floats(table, "time_s").len()
 }

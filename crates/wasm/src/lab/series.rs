@@ -1,21 +1,21 @@
-//! A curve that does not grow with what it shows: of each of some thousand bins of time the first, the least, the largest and the last value.
+//! A curve of bounded size: for each of several thousand time bins the first, smallest, largest and last value.
 
 use serde_json::{Value, json};
 
 /// Bins of a whole run.
 const BINS: f64 = 4096.0;
 
-/// A quantity over time, of which the page has all but the last bin.
+/// A quantity over time. The page has all bins but the last.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
-    /// Bins a second.
+    /// Bins per second.
     per_s: f64,
-    /// Points of bins that are over, which the page has not.
+    /// Points of completed bins that the page does not have yet.
     points: Vec<(f64, f64)>,
     open: Option<Bin>,
-    /// Where the open bin ends; before the first value nowhere.
+    /// End of the open bin; before the first value minus infinity.
     end_s: f64,
-    /// Points of the open bin that the page has.
+    /// Number of points of the open bin that the page has.
     shown: usize,
 }
 
@@ -32,7 +32,7 @@ impl Series {
         Series { per_s: BINS / duration_s, points: Vec::new(), open: None, end_s: f64::NEG_INFINITY, shown: 0 }
     }
 
-    /// The value from then on; times never decrease.
+    /// Records a value from this time on; times never decrease.
     #[inline]
     pub(super) fn note(&mut self, time_s: f64, value: f64) {
         let point = (time_s, value);
@@ -57,13 +57,13 @@ impl Series {
         self.end_s = ((point.0 * self.per_s).floor() + 1.0) / self.per_s;
     }
 
-    /// The value that was noted last.
+    /// The last value recorded.
     pub(super) fn last(&self) -> Option<f64> {
         self.open.map(|bin| bin.last.1)
     }
 
-    /// What is new: how many points at the end are replaced, and what comes instead: so many points, whose times and then whose values
-    /// are added to `numbers`.
+    /// New points: the number of points at the end that are replaced, and the number of new points, whose times and values are
+    /// appended to `numbers`.
     pub(super) fn read(&mut self, numbers: &mut Vec<f64>) -> Option<Value> {
         let open: Vec<(f64, f64)> = self.open.iter().flat_map(|bin| bin.points()).collect();
         let new = self.points.len() + open.len();
@@ -81,7 +81,7 @@ impl Series {
 }
 
 impl Bin {
-    /// Each once, in the order of time.
+    /// Each point once, in order of time.
     fn points(&self) -> impl Iterator<Item = (f64, f64)> + use<> {
         let mut points = vec![self.first, self.least, self.largest, self.last];
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -102,7 +102,7 @@ mod tests {
         }
         let mut numbers = vec![-1.0];
         let read = series.read(&mut numbers).unwrap_or_default();
-        // The first bin is over; of the second the page has one point, which may be replaced.
+        // The first bin is complete; the page has one point of the second, which may be replaced.
         assert_eq!(read, json!({"replace": 0, "at": 1, "points": 5}));
         assert_eq!(numbers, [-1.0, 0.0, 0.1, 0.3, 0.4, 1.0, 5.0, 9.0, 1.0, 4.0, 7.0]);
         series.note(1.5, 8.0);

@@ -1,4 +1,4 @@
-//! A run that is watched: it goes on as far as it is told, and says what has happened since.
+//! An interactive run: it advances on request, and reports new events.
 
 use super::Of;
 use super::fault::Fault;
@@ -14,15 +14,15 @@ use tailback_core::network::{FlowId, Network};
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::queue::Reason;
 use tailback_core::record::Table;
-use tailback_core::{Engine, Place, Results, Seen};
+use tailback_core::{Engine, PacketInFlight, PacketLocation, Results};
 
-/// When to stop by itself: the instant after the first that fits.
+/// Conditions for an automatic stop, at the instant after the first match.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Breaks {
     timeout: bool,
     loss: bool,
-    /// A queue holds more than so many units.
+    /// A queue holds more than this number of units.
     queue_above: Option<u64>,
 }
 
@@ -31,7 +31,7 @@ impl Breaks {
         self.timeout || self.loss || self.queue_above.is_some()
     }
 
-    /// The first row that fits, and what it is. `held`: what each port held before.
+    /// The first matching row, and its description. `held`: occupancy of each port before.
     fn first_hit(&self, tables: &[Table], held: impl Fn(u32) -> f64) -> Option<(f64, String)> {
         let of_table = |table: &Table| match table.name.as_str() {
             "state" if self.timeout => {
@@ -47,7 +47,7 @@ impl Breaks {
             "queue" => {
                 let most = self.queue_above?;
                 let (units, queues) = (integers(table, "queue_units"), words(table, "queue"));
-                // Each is crossed from below. The words are all ports, in their order.
+                // The threshold is crossed from below. The words are all ports, in order.
                 let mut before: HashMap<u32, f64> = HashMap::new();
                 let row = (0..units.len()).find(|&row| {
                     let (port, now) = (queues.0[row], units[row] as f64);
@@ -62,20 +62,20 @@ impl Breaks {
     }
 }
 
-/// How far a step goes.
+/// Size of a step.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Step {
     Event,
     /// Until a packet is sent.
     Packet,
-    /// Of the first flow.
+    /// A round trip of the first flow.
     RoundTrip,
 }
 
 pub(super) struct Session {
     engine: Engine,
-    /// Of a scenario that traces something itself: the same run as it asks for it, for its results.
+    /// For a scenario with traces of its own: the same run with these traces, for its results.
     measured: Option<Engine>,
     look: Look,
     followed: Followed,
@@ -119,7 +119,7 @@ impl Session {
         })
     }
 
-    /// Run on. What is looked for ends it at once.
+    /// Runs on. A match of `breaks` stops it immediately.
     pub(super) fn advance(&mut self, until_s: f64, events: u64, breaks: &Breaks) -> Result<Value, Fault> {
         let until = instant(until_s)?;
         let before = breaks.are_set().then(|| self.engine.clone());
@@ -130,7 +130,7 @@ impl Session {
             && let Some((time_s, what)) = breaks.first_hit(&tables, |port| self.readings.last("queue", port).unwrap_or(0.0))
         {
             self.engine = before;
-            // What happens at that instant has happened.
+            // Includes all events at that instant.
             self.engine.run_until(instant(time_s)? + Span(1));
             tables = self.engine.take_traces();
             hit = Some(what);
@@ -146,7 +146,7 @@ impl Session {
             }
             Step::Packet => {
                 let sent = self.sent();
-                // A flow may rest for long: then so far, and no further.
+                // A flow may be idle for long: limits the number of events.
                 for _ in 0..100_000 {
                     if self.engine.run_for(self.end, 1) || self.sent() != sent {
                         break;
@@ -179,7 +179,8 @@ impl Session {
         self.engine.now() >= self.end
     }
 
-    /// What is new, and how everything stands; the points of curves are in `numbers`. `packets`: of those under way at most so many are told.
+    /// New data, and the current state; the points of curves are in `numbers`. `packets`: maximum number of packets in flight to
+    /// report.
     pub(super) fn read(&mut self, packets: usize, numbers: &mut Vec<f64>) -> Value {
         let mut answer = self.readings.read(numbers);
         answer.insert("now_s".into(), json!(self.engine.now().seconds()));
@@ -195,7 +196,7 @@ impl Session {
 
     fn flow(&self, flow: FlowId) -> Value {
         let state = self.engine.sender_state(flow);
-        // A sender may have run ahead of what is shown; what was traced has not.
+        // A sender may have been computed further ahead than is shown; traces have not.
         let now_or_traced = |now: Option<f64>, quantity| match self.look {
             Look::Close => now,
             Look::Far => self.readings.last(quantity, flow),
@@ -234,16 +235,17 @@ impl Session {
         })
     }
 
-    /// Six numbers a packet: flow, what it is (1 acknowledgement, 2 sent again, 4 marked), where (0 from its end, 1 waiting, 2 being sent, 3
-    /// behind a port, 4 to its end), port, how far (a share of the way, or places from the head of the queue), segment.
+    /// Six numbers per packet: flow, kind (1 acknowledgement, 2 retransmission, 4 marked), location (0 from its end, 1 waiting, 2
+    /// in transmission, 3 after a port, 4 to its end), port, position (fraction of the way, or places from the head of the
+    /// queue), segment.
     fn packets(&self, most: usize) -> Value {
         let mut count = 0;
-        self.engine.each_seen(|_| count += 1);
-        // Of more than can be drawn every so manieth.
+        self.engine.for_each_packet(|_| count += 1);
+        // Every n-th packet if there are more than can be drawn.
         let every = count / most.max(1) + 1;
         let (mut place, mut numbers) = (0, Vec::new());
         let now = self.engine.now();
-        self.engine.each_seen(|seen| {
+        self.engine.for_each_packet(|seen| {
             if place % every == 0 {
                 let (at, port, far) = position(&seen, now);
                 let kind = u8::from(seen.is_ack) + 2 * u8::from(seen.is_retransmission) + 4 * u8::from(seen.is_marked);
@@ -254,7 +256,7 @@ impl Session {
         json!({"of": count, "numbers": numbers})
     }
 
-    /// All tables so far, as the command line shows them, and what makes them comparable.
+    /// All tables up to now, as in the command line, and the data that make them comparable.
     pub(super) fn results(&mut self) -> Result<Value, Fault> {
         let mut results = match &self.measured {
             Some(measured) => self.sound(measured)?,
@@ -279,20 +281,20 @@ impl Session {
     }
 }
 
-/// What a page has is the core: code of a user is not in it.
+/// A page has only the core, without user code.
 pub(super) fn refuse_user_code(engine: &Engine) -> Result<(), Fault> {
     engine.failure().map_or(Ok(()), |failure| Err(Fault::whole(&failure.to_string(), None, None)))
 }
 
-fn position(seen: &Seen, now: Time) -> (u8, u32, f64) {
+fn position(seen: &PacketInFlight, now: Time) -> (u8, u32, f64) {
     let far = || if seen.delay.0 == 0 { 1.0 } else { (1.0 - seen.time.since(now).seconds() / seen.delay.seconds()).max(0.0) };
     // A thousandth of a link is less than a pixel.
     let far = || (far() * 1000.0).round() / 1000.0;
     match seen.place {
-        Place::FromItsEnd => (0, 0, far()),
-        Place::Waiting(port, behind) => (1, port, behind.into()),
-        Place::Sending(port) => (2, port, 0.0),
-        Place::Behind(port) => (3, port, far()),
-        Place::ToItsEnd => (4, 0, far()),
+        PacketLocation::SourceAccess => (0, 0, far()),
+        PacketLocation::Waiting(port, behind) => (1, port, behind.into()),
+        PacketLocation::Sending(port) => (2, port, 0.0),
+        PacketLocation::OnLink(port) => (3, port, far()),
+        PacketLocation::DestinationAccess => (4, 0, far()),
     }
 }

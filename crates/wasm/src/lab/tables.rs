@@ -1,9 +1,9 @@
-//! Tables as JSON: a name, columns, and null where nothing is known.
+//! Tables as JSON: a name, columns, and null for missing values.
 
 use serde_json::{Value, json};
 use tailback_core::record::{Column, Table};
 
-/// Rows of a trace that are written: more than a page can show.
+/// Maximum number of rows of a trace: more than a page can show.
 const MOST: usize = 200_000;
 
 pub(super) fn table(table: &Table) -> Value {
@@ -14,7 +14,7 @@ pub(super) fn table(table: &Table) -> Value {
             json!(values.iter().take(MOST).map(|&value| words.get(value as usize)).collect::<Vec<_>>())
         }
     };
-    // A list: an object would not keep their order.
+    // A list, because an object would not keep the order.
     let columns: Vec<(&str, Value)> = table.columns.iter().map(|(name, values)| (name.as_str(), column(values))).collect();
     json!({"name": table.name, "columns": columns})
 }

@@ -1,4 +1,4 @@
-//! What of a run is followed: of a large network a part, so that neither memory nor the page grows with it.
+//! The observed part of a run: a limited number of flows and queues, so that memory and page do not grow with the network.
 
 use super::Of;
 use super::fault::Fault;
@@ -8,21 +8,21 @@ use tailback_core::primitives::units::{Span, Time};
 use tailback_core::{MemoryEstimate, memory_estimate};
 use tailback_scenario::{Scenario, Whole};
 
-/// Flows and queues that are followed.
+/// Number of flows and queues observed.
 pub(super) const FLOWS: usize = 8;
 pub(super) const QUEUES: usize = 8;
-/// Bins of goodput and of losses over a run.
+/// Number of bins of goodput and losses over a run.
 pub(super) const BINS: u64 = 400;
-/// Bytes that flows and packets of a run may take: a tab has 4 GiB at most, and there may be two runs with a copy each.
+/// Memory limit for flows and packets of a run in bytes: a tab has at most 4 GiB, and there may be two runs with a copy each.
 const MOST_BYTES: u64 = 768 << 20;
 
-/// A scenario as a run needs it.
+/// A scenario prepared for a run.
 pub(super) struct Read {
     pub(super) scenario: Scenario,
     pub(super) network: Network,
 }
 
-/// Reads a scenario, and refuses one that a tab has no room for.
+/// Parses a scenario, and refuses one that exceeds the memory limit.
 pub(super) fn read(of: &Of) -> Result<Read, Fault> {
     let mut scenario = Scenario::from_toml(&of.toml, "")?;
     scenario.description.seed = Whole(of.seed);
@@ -30,7 +30,7 @@ pub(super) fn read(of: &Of) -> Result<Read, Fault> {
         return Err(too_large(scenario.least_bytes()));
     }
     let network = scenario.build()?;
-    // What a scenario traces itself is far less than it could be, mostly; the worker looks at how much it becomes.
+    // The scenario's own traces are usually far smaller than their estimate; the worker monitors their size.
     let MemoryEstimate { flows, packets, .. } = memory_estimate(&network);
     let needed = flows.saturating_add(packets);
     if needed > MOST_BYTES {
@@ -38,7 +38,7 @@ pub(super) fn read(of: &Of) -> Result<Read, Fault> {
     }
     if let Some(first) = of.follow.filter(|&first| first as usize >= network.flows.len()) {
         let last = network.flows.len().saturating_sub(1);
-        return Err(Fault::whole("there is no such flow to follow", Some(first.to_string()), Some(format!("0 to {last}"))));
+        return Err(Fault::whole("there is no such flow to observe", Some(first.to_string()), Some(format!("0 to {last}"))));
     }
     Ok(Read { scenario, network })
 }
@@ -46,21 +46,21 @@ pub(super) fn read(of: &Of) -> Result<Read, Fault> {
 fn too_large(needed: u64) -> Fault {
     let mebibytes = |bytes: u64| format!("{:.0} MiB", bytes as f64 / f64::from(1 << 20));
     let mut fault = Fault::whole(
-        "the scenario needs more memory than the lab gives a run",
+        "the scenario needs more memory than the lab allows for a run",
         Some(format!("up to {}", mebibytes(needed))),
         Some(format!("at most {}", mebibytes(MOST_BYTES))),
     );
-    let hint = "fewer flows or smaller buffers; or `tailback run`, which has the memory of the machine";
+    let hint = "fewer flows or smaller buffers; or `tailback run`, which can use all of the machine's memory";
     fault.problems.iter_mut().for_each(|problem| problem.hint = Some(hint.into()));
     fault
 }
 
-/// How closely a run is looked at.
+/// Level of detail of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Look {
-    /// Fast: what can be computed ahead is.
+    /// Fast: computes ahead where possible.
     Far,
-    /// Every hop is an event, so that each packet is seen where it is.
+    /// Every hop is an event, so that the position of each packet is known.
     Close,
 }
 
@@ -70,18 +70,18 @@ impl From<bool> for Look {
     }
 }
 
-/// Flows and ports that are followed.
+/// Flows and ports that are observed.
 #[derive(Clone, Debug)]
 pub(super) struct Followed {
     pub(super) flows: Vec<u32>,
     pub(super) ports: Vec<u32>,
-    /// The width of a bin of goodput.
+    /// The width of a goodput bin.
     pub(super) bin: Span,
 }
 
 impl Followed {
-    /// The flows from one on; without one, of each group its first flows, in turn. And of the links that their data cross the slowest, of
-    /// these those that most flows share.
+    /// The flows from `from` on; if it is `None`, the first flows of each group in turn. The ports are the slowest that data of
+    /// these flows cross; among equally slow ones, those shared by most flows come first.
     pub(super) fn of(network: &Network, from: Option<u32>) -> Followed {
         let all = 0..network.flows.len() as u32;
         let mut flows: Vec<u32> = match from {
@@ -104,7 +104,7 @@ impl Followed {
         Followed { flows, ports, bin }
     }
 
-    /// Traces of what is followed, and the drops of all ports.
+    /// Traces of the observed flows and ports, and the drops of all ports.
     pub(super) fn traces(&self, network: &Network, look: Look) -> Vec<Trace> {
         let flows = |kind| Trace { kind, of: self.flows.clone() };
         let kinds = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::State, TraceKind::Throughput(self.bin)];
@@ -126,11 +126,11 @@ fn first_of_groups(network: &Network, mut flows: Vec<u32>) -> Vec<u32> {
     flows
 }
 
-/// Seconds as an instant: a number from the page may be anything.
+/// Seconds as an instant; validates the number from the page.
 pub(super) fn instant(seconds: f64) -> Result<Time, Fault> {
     if seconds.is_finite() && (0.0..=1.8e7).contains(&seconds) {
         Ok(Time((seconds * 1e12).round() as u64))
     } else {
-        Err(Fault::whole("this is no time of a run", Some(seconds.to_string()), Some("seconds, from 0".into())))
+        Err(Fault::whole("this is not a time of a run", Some(seconds.to_string()), Some("seconds, at least 0".into())))
     }
 }

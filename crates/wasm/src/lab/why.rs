@@ -1,5 +1,5 @@
-//! Why was that packet lost, and what did its sender do? A run of its own, up to the loss and some round trips beyond, with everything traced that
-//! says so.
+//! Explains the loss of a packet and the sender's reaction, by a separate run up to the loss and several round trips beyond, with
+//! the relevant traces.
 
 use super::Of;
 use super::fault::Fault;
@@ -14,7 +14,7 @@ use tailback_core::network::{Buffer, Network, Trace, TraceKind};
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::record::Table;
 
-/// The loss that is asked about, as the trace of drops names it.
+/// The loss to explain, as named in the trace of drops.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Loss {
@@ -25,9 +25,9 @@ pub(super) struct Loss {
     transmission: u64,
 }
 
-/// Rows that are remembered of what was before the loss.
+/// Rows stored from before the loss.
 const REMEMBERED: usize = 20_000;
-/// Steps of the sender that are told.
+/// Maximum number of steps of the sender that are reported.
 const TOLD: usize = 60;
 
 pub(super) struct Why {
@@ -38,15 +38,15 @@ pub(super) struct Why {
     port: PortFacts,
     /// Congestion windows before the loss.
     windows: VecDeque<(f64, f64)>,
-    /// When the lost transmission, if it was seen, was sent.
+    /// Sending time of the lost transmission, if seen.
     sent_s: Option<f64>,
-    /// What the queue held: the last before the loss.
+    /// Occupancy of the queue: the last value before the loss.
     held: Option<u64>,
     reason: Option<String>,
     told: Vec<Value>,
-    /// What the sender was doing, and since when.
+    /// State of the sender, and its start.
     state: Option<(f64, String)>,
-    /// The segment that the receiver expects, and how many duplicates have said so.
+    /// The segment that the receiver expects, and the number of duplicates received for it.
     expected: u64,
     duplicates: u64,
     has_begun: bool,
@@ -74,7 +74,7 @@ impl Why {
             Buffer::Unlimited => (None, "units"),
         };
         let port = PortFacts { name: port.name.clone(), policy: port.policy.name().map(str::to_string), buffer, unit };
-        // A timeout may take long, and comes again later.
+        // A timeout may take long, and may be repeated.
         let beyond = Span((network.base_rtt(flow).0.saturating_mul(30)).max(4_000_000_000_000));
         let until = (at + beyond).min(Time::ZERO + network.duration);
         network.record.traces = traces(&loss, &network);
@@ -100,12 +100,12 @@ impl Why {
         })
     }
 
-    /// So many events further; the answer once it is known.
+    /// Advances by `events` events; returns the result once it is known.
     pub(super) fn advance(&mut self, events: u64) -> Value {
         let end = self.engine.run_for(self.until, events);
         let tables = self.engine.take_traces();
         let mut rows: Vec<Row> = tables.iter().flat_map(|table| self.rows(table)).collect();
-        // Of one instant: first what a sender hears, then what it makes of it.
+        // At one instant: first the acknowledgement, then the sender's reaction.
         rows.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.rank().cmp(&other.1.rank())));
         for (time_s, what) in rows {
             self.note(time_s, what);
@@ -197,7 +197,7 @@ impl Why {
                 if is_before {
                     return;
                 }
-                // What repairs an earlier loss counts them no more.
+                // The repair of an earlier loss no longer counts them.
                 if is_duplicate && !self.resent && !self.is_repairing() && self.duplicates <= 3 {
                     self.tell(time_s, json!({"duplicate": self.duplicates, "ack": ack}));
                 }
@@ -206,14 +206,14 @@ impl Why {
                     self.tell(time_s, json!({"acked": ack}));
                 }
             }
-            // Of one instant, departures come first and then what is taken in, as far as there is room.
+            // At one instant, departures precede accepted arrivals, as far as there is space.
             What::Holds(units) if time_s <= self.loss.time_s => self.held = Some(units),
             What::Lost(reason) => self.reason = Some(reason),
             _ => {}
         }
     }
 
-    /// What the sender did when the packet was lost, if that was to repair an earlier loss: it reduces its window once for both.
+    /// The sender's state when the packet was lost, if it was repairing an earlier loss: it reduces its window once for both.
     fn begin(&mut self) {
         if let Some((since, state)) = self.state.clone().filter(|_| self.is_repairing()) {
             let at = self.loss.time_s;
@@ -240,7 +240,7 @@ enum What {
     State(String),
     /// Segment and transmission.
     Sends(u64, u64),
-    /// The next that is expected, and whether that is a duplicate.
+    /// The next expected segment, and whether it is a duplicate.
     Hears(u64, bool),
     Holds(u64),
     Lost(String),

@@ -1,4 +1,4 @@
-//! Datagrams that arrive as a Poisson process at the first link that they reach: its queue in equilibrium.
+//! Datagrams that arrive as a Poisson process at the first link on their path: its queue in equilibrium.
 
 use super::bottleneck::{plain, waiting_places};
 use super::{Followed, Line, Panel, Theory, number};
@@ -6,21 +6,21 @@ use tailback_core::network::{Network, Transport};
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
 
-/// Places that stand for an unlimited buffer: at any load that has an equilibrium worth naming, as good.
+/// A buffer equivalent to an unlimited one at every relevant stable load.
 const ROOMY: f64 = 1_000_000.0;
-/// Places of `md1k`.
+/// Largest buffer of `md1k`.
 const MOST: f64 = 10_000.0;
 
 pub(super) fn lines(network: &Network, followed: &Followed) -> Result<Vec<Line>, String> {
-    // The first links; others hear no Poisson process.
+    // The first links; arrivals at others are not a Poisson process.
     let firsts: Vec<u32> = followed.ports.iter().copied().filter(|&port| crossing(network, port).all(|at| at == 0)).collect();
     if firsts.is_empty() {
-        return Err("datagrams reach every link over others, which change the process of arrivals".into());
+        return Err("datagrams reach every link over other links, so that arrivals are not a Poisson process".into());
     }
     firsts.into_iter().map(|port| queue(network, port)).collect()
 }
 
-/// Of each flow that crosses a port, how many it crosses before.
+/// For each flow that crosses a port, the number of ports that it crosses before.
 fn crossing(network: &Network, port: u32) -> impl Iterator<Item = usize> {
     network.flows.iter().filter_map(move |flow| network.paths[flow.forward as usize].iter().position(|&other| other == port))
 }
@@ -36,21 +36,21 @@ fn queue(network: &Network, port: u32) -> Result<Line, String> {
     for flow in network.flows.iter().filter(|flow| network.paths[flow.forward as usize].contains(&port)) {
         let group = &network.groups[flow.group as usize];
         let misfit = |why: &str| Err(format!("flows.{}: {why}", group.name));
-        let Transport::Datagram(spec) = &group.transport else { return misfit("TCP crosses it, too") };
+        let Transport::Datagram(spec) = &group.transport else { return misfit("TCP crosses it as well") };
         let (Arrivals::Process(ProcessSpec::Poisson(_)), Some(per_second)) = (&spec.arrivals, spec.per_second()) else {
             return misfit("packets do not arrive as a Poisson process");
         };
         let (exponential, payload) = match spec.packet {
             PacketSize::Fixed(bytes) => (false, bytes.0 as f64),
             PacketSize::Exponential { mean, .. } if spec.header.0 == 0 => (true, mean),
-            _ => return misfit("packets are neither of one size nor exponential with their headers"),
+            _ => return misfit("packets have neither one size nor exponential sizes including headers"),
         };
         if flow.sender_access.rate.is_some()
             || group.jitter != Span::ZERO
             || group.send_processing.is_some()
             || group.receive_processing.is_some()
         {
-            return misfit("a private link, jitter or processing changes the process of arrivals");
+            return misfit("an access link, jitter or processing time changes the arrival process");
         }
         if group.framing.is_some() || flow.size.is_some() || flow.stop != Time::NEVER {
             return misfit("does not send whole packets for the whole run");
@@ -66,21 +66,21 @@ fn queue(network: &Network, port: u32) -> Result<Line, String> {
     let load = arrivals * 8.0 * bytes / (described.rate.0 as f64 * servers);
     let waiting = waiting_places(described);
     if waiting.is_none() && load >= 1.0 {
-        return Err(format!("links.{name}: a load of {load:.3} with room for everything has no equilibrium"));
+        return Err(format!("links.{name}: a load of {load:.3} has no equilibrium with an unlimited buffer"));
     }
     let places = waiting.map_or(ROOMY, |waiting| servers + waiting);
     let known = [("load", load), ("servers", servers), ("places", places)];
-    // Loss and mean wait of those that are accepted, in service times.
+    // Loss and mean wait of accepted packets, in service times.
     let (model, loss, wait) = match () {
         () if exponential => ("mmck", number("mmck", 0, &known)?, number("mmck", 2, &known)?),
         () if servers > 1.0 => {
-            return Err(format!("links.{name}: packets of one size on {servers} transmitters are in no model"));
+            return Err(format!("links.{name}: no model covers packets of one size on {servers} transmitters"));
         }
         () if waiting.is_none() => ("md1_mean_wait", 0.0, number("md1_mean_wait", 0, &known)?),
-        () if places > MOST => return Err(format!("links.{name}: more places than its model has")),
+        () if places > MOST => return Err(format!("links.{name}: the buffer exceeds the limit of its model")),
         () => ("md1k", number("md1k", 0, &known)?, number("md1k", 2, &known)?),
     };
-    // Little's law, in packets; and those that are sent, where these hold places.
+    // Little's law, in packets; plus packets in transmission, where they occupy the buffer.
     let sent = if described.counts_in_service { load * (1.0 - loss) * servers } else { 0.0 };
     let value = load * servers * (1.0 - loss) * wait + sent;
     let theory = Theory::of(model, &["the queue is in equilibrium"]).ok_or("a model is missing")?;

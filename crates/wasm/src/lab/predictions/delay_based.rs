@@ -1,4 +1,4 @@
-//! Flows of FAST or Vegas that all start at once: each keeps what it wants in the queue.
+//! FAST or Vegas flows that all start at once: each keeps a target number of packets in the queue.
 
 use super::bottleneck::{Greedy, Saturated, waiting_places};
 use super::{Followed, Line, Panel, Theory};
@@ -9,22 +9,20 @@ pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Li
     let name = |greedy: &Greedy| greedy.law.name().unwrap_or("user");
     if let Some(other) = flows.iter().find(|greedy| name(greedy) != name(&flows[0])) {
         let (one, other) = (name(&flows[0]), name(other));
-        return Err(format!("{one} and {other} share the bottleneck, the models are for one of them alone"));
+        return Err(format!("{one} and {other} share the bottleneck, and models cover one controller only"));
     }
     if flows.iter().any(|greedy| greedy.flow.start != flows[0].flow.start) {
-        return Err("flows start one by one: `tailback predict` has what each of them takes for propagation".into());
+        return Err("flows start one after the other: `tailback predict` covers their base RTT errors".into());
     }
     let kept: Vec<f64> =
-        flows.iter().map(kept).collect::<Option<_>>().ok_or("its flows drain the queue, models are for flows that do not")?;
+        flows.iter().map(kept).collect::<Option<_>>().ok_or("its flows drain the queue, and models require flows that do not")?;
     let queue: f64 = kept.iter().sum();
     if let Some(places) = waiting_places(described).filter(|&places| queue > places) {
-        return Err(format!(
-            "the flows want to keep {queue:.4} packets in a queue of {places}: what overflow does is in no model"
-        ));
+        return Err(format!("the flows keep {queue:.4} packets in a queue of {places}: no model covers the overflow"));
     }
     let is_fast = matches!(flows[0].law, ControllerSpec::Fast(_));
-    // Vegas is content with alpha to beta: then only shares are known.
-    let theory = Theory::of("delay_equilibrium", if is_fast { &[] } else { &["each flow keeps as much as others"] })
+    // Vegas keeps between alpha and beta: in that case only rates are known.
+    let theory = Theory::of("delay_equilibrium", if is_fast { &[] } else { &["all flows keep the same number of packets"] })
         .ok_or("a model is missing")?;
     let line = |panel, of, value, label| Line { panel, of, value, label, theory: theory.clone() };
     let mut found = Vec::new();
@@ -42,7 +40,7 @@ pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Li
     Ok(found)
 }
 
-/// Packets that a flow keeps in the queue; `None` of one that drains it.
+/// Packets that a flow keeps in the queue; `None` if it drains the queue.
 fn kept(greedy: &Greedy) -> Option<f64> {
     match greedy.law {
         ControllerSpec::Fast(fast) => fast.draining.is_none().then_some(fast.alpha),

@@ -1,14 +1,14 @@
-//! What each flow would get if all links were shared fairly: no prediction, but what fairness is measured by.
+//! Fair share of each flow if all links were shared fairly: not a prediction, but the reference for fairness.
 
 use super::bottleneck::{capacity_bps, greedy_tcp};
 use super::{Followed, Line, Panel, Theory};
 use tailback_allocation::{Network as Shared, max_min};
 use tailback_core::network::Network;
 
-/// More flows than this are not drawn one by one, and sharing among them takes time.
+/// A larger number of flows is not drawn individually, and the computation would take time.
 const MOST: usize = 2000;
 
-/// Where several flows of TCP always have data to send; the links may do what they like, but have to keep their rates.
+/// For several greedy TCP flows on links with constant rates; other properties of the links do not matter.
 pub(super) fn lines(network: &Network, followed: &Followed) -> Vec<Line> {
     if network.flows.len() < 2 || network.flows.len() > MOST || !network.changes.is_empty() {
         return Vec::new();
@@ -26,9 +26,9 @@ fn shares(network: &Network, followed: &Followed) -> Option<Vec<Line>> {
     let rates = max_min(&Shared::new(&routes, capacities, vec![1.0; flows.len()]).ok()?).rates;
     let theory = Theory {
         name: "max-min fair share",
-        equation: "the rates of which none can rise without lowering one that is no higher".into(),
+        equation: "rates such that none can rise without lowering one that is no higher".into(),
         source: "Bertsekas and Gallager, Data Networks, second edition, section 6.5.2",
-        assumes: vec!["an ideal allocation: not what TCP does, but what it is measured by".into(), "links are full".into()],
+        assumes: vec!["an ideal allocation, as a reference for TCP".into(), "links are full".into()],
     };
     let line = |&flow: &u32| {
         let value = rates[flow as usize] * flows[flow as usize].payload();

@@ -1,7 +1,8 @@
-//! What closed forms say of an open scenario: lines to be drawn over its curves, each with its model, and what that assumes.
+//! Predictions of closed forms for an open scenario: lines drawn over its curves, each with its model and assumptions.
 //!
-//! The conditions are those of `tailback predict`, and so are the numbers: a test compares. It says more (closed loops, trunks, windows of
-//! several flows that nothing limits, flows of FAST and Vegas that start one by one); where it does, the page says so.
+//! Conditions and numbers are those of `tailback predict`; a test compares them. That command covers more cases (closed loops,
+//! trunks, windows of several flows that nothing limits, FAST and Vegas flows that start one after the other), and the page
+//! refers to it for these.
 
 mod bottleneck;
 mod datagrams;
@@ -45,7 +46,7 @@ impl Panel {
     }
 }
 
-/// Where a line is from.
+/// Source of a line.
 #[derive(Clone, Debug)]
 struct Theory {
     name: &'static str,
@@ -55,7 +56,7 @@ struct Theory {
 }
 
 impl Theory {
-    /// Of a model, and what else is assumed here.
+    /// From a model, with additional assumptions.
     fn of(model: &str, also: &[&str]) -> Option<Theory> {
         let model = tailback_models::named(model)?;
         Some(Theory {
@@ -67,14 +68,14 @@ impl Theory {
     }
 }
 
-/// One number of a model's answer.
+/// One number of a model's result.
 fn number(model: &str, field: usize, known: &[(&str, f64)]) -> Result<f64, String> {
-    let of = tailback_models::named(model).ok_or_else(|| format!("there is no model {model}"))?;
+    let of = tailback_models::named(model).ok_or_else(|| format!("no model `{model}`"))?;
     let answer = evaluate(of, |name| known.iter().find(|(known, _)| *known == name).map(|(_, value)| *value))?;
-    answer.get(field).copied().ok_or_else(|| format!("{model} has no answer {field}"))
+    answer.get(field).copied().ok_or_else(|| format!("{model} has no result {field}"))
 }
 
-/// All lines, and why there are none of the run itself, if so.
+/// All lines, and the reason if there are none for the run itself.
 pub(super) fn all(network: &Network, followed: &Followed) -> Value {
     let (lines, why) = match lines(network, followed) {
         Ok(lines) => (lines, None),
@@ -94,7 +95,7 @@ fn told(line: &Line) -> Value {
 
 fn lines(network: &Network, followed: &Followed) -> Result<Vec<Line>, String> {
     if !network.changes.is_empty() {
-        return Err("models describe a steady state, and this changes during the run".into());
+        return Err("models describe a steady state, and this scenario changes during the run".into());
     }
     if network.groups.iter().all(|group| matches!(group.transport, Transport::Datagram(_))) {
         return datagrams::lines(network, followed);
@@ -129,12 +130,12 @@ mod tests {
 
     #[test]
     fn one_flow_with_half_a_product_of_buffer_nearly_fills_its_link() -> Result<(), String> {
-        // 1000 B at 8 Mbit/s are 1 ms, an acknowledgement of 40 B 0.04 ms: in 101.04 ms there are 101.04 packets.
-        let tcp = "rtt = \"100 ms\"\ntcp = {preset = \"sack\", mss = \"960 B\", header = \"40 B\", receiver_window = 100000}";
+        // 1000 B at 8 Mbit/s take 1 ms, an acknowledgement of 40 B 0.04 ms: in 101.04 ms there are 101.04 packets.
+        let tcp = "propagation_rtt = \"100 ms\"\ntcp = {preset = \"sack\", mss = \"960 B\", header = \"40 B\", receiver_window = 100000}";
         let found = of(&dumbbell("buffer = \"50 packets\"", tcp))?;
         let peak = value(&found, "largest window").ok_or("no peak")?;
         assert!((peak - 151.04).abs() < 1e-6, "{peak}");
-        // Of 100 packets, half as many more fill 27 of 28 parts.
+        // Half of a buffer of 100 packets fills 27/28 of the link.
         let b: f64 = 50.0 / 101.04;
         let part = 0.75 * (1.0 + b) * (1.0 + b) / (1.0 + b + b * b);
         assert!((part - 27.0 / 28.0).abs() < 1e-3);
@@ -152,11 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn what_no_model_is_meant_for_is_told() {
-        let tcp = "rtt = \"100 ms\"\ntcp = {preset = \"sack\"}";
+    fn uncovered_scenarios_report_the_reason() {
+        let tcp = "propagation_rtt = \"100 ms\"\ntcp = {preset = \"sack\"}";
         let red = of(&dumbbell("policy = \"codel\", buffer = \"50 packets\"", tcp));
         assert!(red.is_err_and(|why| why.contains("the policy is codel")));
-        let cubic = of(&dumbbell("buffer = \"50 packets\"", "rtt = \"100 ms\"\ntcp = {preset = \"cubic\"}"));
+        let cubic = of(&dumbbell("buffer = \"50 packets\"", "propagation_rtt = \"100 ms\"\ntcp = {preset = \"cubic\"}"));
         assert!(cubic.is_err_and(|why| why.contains("the controller is cubic")));
     }
 }

@@ -1,4 +1,4 @@
-//! Reno's law under random loss, on links that are not near their capacity.
+//! Reno under random loss, on links that are not near their capacity.
 
 use super::bottleneck::{Greedy, capacity_bps};
 use super::{Followed, Line, Panel, Theory, number};
@@ -6,9 +6,9 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::Network;
 use tailback_models::limits::QUIET_LOAD;
 
-/// Up to this loss the square-root law leaves timeouts out with reason (`mathis_rate`).
+/// Up to this loss the square-root law may neglect timeouts (`mathis_rate`).
 const LIGHT_LOSS: f64 = 0.01;
-/// Of a loss that is what is not kept.
+/// Numerical tolerance for a loss probability of 1.
 const ROUNDING: f64 = 1e-9;
 
 pub(super) fn lines(network: &Network, followed: &Followed, flows: &[Greedy]) -> Result<Vec<Line>, String> {
@@ -16,12 +16,14 @@ pub(super) fn lines(network: &Network, followed: &Followed, flows: &[Greedy]) ->
     let mut asked = Vec::new();
     for greedy in flows {
         if !matches!(greedy.law, ControllerSpec::Reno(_)) {
-            return Err(format!("the controller is {}, the model is for Reno", greedy.law.name().unwrap_or("user")));
+            return Err(format!("the controller is {}, and the model requires Reno", greedy.law.name().unwrap_or("user")));
         }
         let path = &network.paths[greedy.flow.forward as usize];
         let kept: f64 = path.iter().map(|&port| 1.0 - network.ports[port as usize].random_loss).product();
         if kept == 0.0 || kept == 1.0 {
-            return Err("a flow that meets no random loss, or loses everything, beside others: for no model".into());
+            return Err(
+                "a flow without random loss, or with a loss of 100 %, shares links with others, which no model covers".into()
+            );
         }
         let known = [
             ("mss_bytes", greedy.tcp.mss.0 as f64),
@@ -38,14 +40,14 @@ pub(super) fn lines(network: &Network, followed: &Followed, flows: &[Greedy]) ->
     if let Some(busy) = (0..loads.len()).find(|&port| loads[port] > QUIET_LOAD) {
         let (name, percent) = (&network.ports[busy].name, 100.0 * loads[busy].min(99.0));
         return Err(format!(
-            "links.{name}: random losses would leave it {percent:.3} % busy: what its queue adds is in no model"
+            "links.{name}: with random losses its utilisation would be {percent:.3} %: no model covers the effect of its queue"
         ));
     }
     let mut found = Vec::new();
     for &flow in &followed.flows {
         let known = &asked[flow as usize];
-        let theory =
-            Theory::of("padhye_goodput", &["the first timeout is the minimum, or a round trip"]).ok_or("a model is missing")?;
+        let theory = Theory::of("padhye_goodput", &["the first timeout is the larger of the minimum and a round trip"])
+            .ok_or("a model is missing")?;
         let value = number("padhye_goodput", 0, known)?;
         found.push(Line { panel: Panel::Goodput, of: flow, value, label: "mean goodput", theory });
         let [(_, mss), (_, rtt_s), (_, loss), ..] = *known;

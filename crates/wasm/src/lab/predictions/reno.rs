@@ -1,4 +1,5 @@
-//! Flows of Reno's law that fill a link: the sawtooth of one, of few together, or so many that their windows are normal in sum.
+//! Reno flows that fill a link: the sawtooth of one flow, of a few synchronised flows, or of many whose windows have a normal
+//! sum.
 
 use super::bottleneck::{Greedy, Saturated, waiting_places};
 use super::{Followed, Line, Panel, Theory, number};
@@ -9,29 +10,29 @@ use tailback_models::limits::{FEW_FLOWS, SHORT_QUEUE, is_slow};
 pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Line>, String> {
     let Saturated { flows, described, .. } = saturated;
     if let Some(other) = flows.iter().find(|greedy| !matches!(greedy.law, ControllerSpec::Reno(_))) {
-        return Err(format!("the controller is {}, models are for Reno", other.law.name().unwrap_or("user")));
+        return Err(format!("the controller is {}, and models require Reno", other.law.name().unwrap_or("user")));
     }
     let Some(buffer) = waiting_places(described) else {
         let name = &described.name;
         return Err(format!(
-            "links.{name}.queue: room for everything: windows grow until the receiver's, with an ever longer queue"
+            "links.{name}.queue: the buffer is unlimited: windows grow up to the receiver's, with an ever longer queue"
         ));
     };
     let windows: f64 = flows.iter().map(|greedy| f64::from(greedy.tcp.receiver_window.0)).sum();
     match flows[..] {
         [one] => one_flow(saturated, &one, buffer, followed),
         _ if windows <= buffer => {
-            Err("no window ever overflows the buffer: `tailback predict` has what several such flows get".into())
+            Err("the windows never overflow the buffer: `tailback predict` covers several such flows".into())
         }
         _ => many_flows(saturated, buffer, followed),
     }
 }
 
-/// The window grows from half its peak to the peak, which is what link and buffer hold.
+/// The window grows from half its peak to the peak, which is the capacity of link and buffer.
 fn one_flow(saturated: &Saturated, one: &Greedy, buffer: f64, followed: &Followed) -> Result<Vec<Line>, String> {
     let product = saturated.capacity_pps() * one.rtt_s;
     let (peak, limit) = (product + buffer, f64::from(one.tcp.receiver_window.0));
-    let flow = *followed.flows.first().ok_or("no flow is followed")?;
+    let flow = *followed.flows.first().ok_or("no flow is observed")?;
     if limit < peak {
         let theory = window_over_round_trip();
         let utilisation = (limit / product).min(1.0);
@@ -68,16 +69,16 @@ fn one_flow(saturated: &Saturated, one: &Greedy, buffer: f64, followed: &Followe
 fn window_over_round_trip() -> Theory {
     Theory {
         name: "window over round trip",
-        equation: "window / round trip, and what the link does not hold waits".into(),
+        equation: "window / round trip; packets beyond the bandwidth-delay product wait".into(),
         source: "RFC 7323, section 1.1; Little 1961 for the queue",
-        assumes: vec!["nothing is lost".into(), "all acknowledgements return without queueing".into()],
+        assumes: vec!["no loss".into(), "all acknowledgements return without queueing".into()],
     }
 }
 
 fn many_flows(saturated: &Saturated, buffer: f64, followed: &Followed) -> Result<Vec<Line>, String> {
     let Saturated { flows, described, .. } = saturated;
     if flows.iter().any(|greedy| matches!(greedy.tcp.recovery, Recovery::Tahoe | Recovery::Reno)) {
-        return Err("several losses of a window cost these flows a timeout, which models of many flows do not have".into());
+        return Err("several losses in one window cost these flows a timeout, which models of many flows do not cover".into());
     }
     let product = saturated.capacity_pps() * saturated.mean_rtt_s();
     let slow = |greedy: &Greedy| {
@@ -85,7 +86,7 @@ fn many_flows(saturated: &Saturated, buffer: f64, followed: &Followed) -> Result
         greedy.tcp.pacing || greedy.flow.sender_access.rate.is_some_and(|rate| is_slow(rate.0 as f64, rate_bps, transmitters))
     };
     if buffer <= SHORT_QUEUE * product && flows.iter().all(slow) {
-        return Err("smooth packets and a short queue: `tailback predict` has a closed loop for it".into());
+        return Err("packets arrive smoothly and the queue is short: `tailback predict` covers this with a closed loop".into());
     }
     let few = (flows.len() as u64) < FEW_FLOWS;
     let model = if few { "synchronised_utilisation" } else { "appenzeller_utilisation" };
@@ -98,10 +99,10 @@ fn many_flows(saturated: &Saturated, buffer: f64, followed: &Followed) -> Result
         ("buffer", buffer),
     ];
     let utilisation = number(model, 0, &known)?;
-    let shares = "flows share by the inverse of their round trips";
-    let also: &[&str] = if few { &["all flows halve at once; where they do not, the link is fuller", shares] } else { &[shares] };
+    let shares = "rates are inversely proportional to round trips";
+    let also: &[&str] = if few { &["all flows halve at once; otherwise the utilisation is higher", shares] } else { &[shares] };
     let theory = Theory::of(model, also).ok_or("a model is missing")?;
-    // Only of those that halve together the queue is known, which adds to all round trips.
+    // Only for synchronised flows the queue is known, which adds to all round trips.
     let queue = if few { product * number("single_flow_mean_queue", 0, &[("buffer_over_bdp", buffer / product)])? } else { 0.0 };
     let wait_s = queue / (utilisation * saturated.capacity_pps());
     let weight = |greedy: &Greedy| 1.0 / (greedy.rtt_s + wait_s);

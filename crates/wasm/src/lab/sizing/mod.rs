@@ -1,5 +1,5 @@
-//! The buffer calculator: what `tailback size-buffer` answers, by the same judgement (`tailback_sizing`). tests/browser/test_sizing.py asks
-//! both the same questions: they must not differ in a number or a word.
+//! The buffer calculator: the same results as `tailback size-buffer`, from the same crate (`tailback_sizing`).
+//! tests/browser/test_sizing.py sends both the same questions: numbers and texts must be identical.
 
 mod question;
 
@@ -36,7 +36,8 @@ mod tests {
     use super::*;
 
     fn asked(changes: &Value) -> Value {
-        let mut question = json!({"rate": "1 Gbps", "base_rtt": "100 ms", "flows": 100, "target": "98 %", "packet": "1000 B"});
+        let mut question =
+            json!({"rate": "1 Gbps", "base_rtt": "100 ms", "flows": 100, "target": "98 %", "packet_size": "1000 B"});
         for (key, value) in changes.as_object().into_iter().flatten() {
             question[key] = value.clone();
         }

@@ -1,11 +1,11 @@
-//! A question as the page asks it, in the words of a scenario.
+//! A question of the page, in the words of a scenario.
 
 use super::super::fault::Fault;
 use serde_json::Value;
 use tailback_scenario::{BufferQuestion, Distribution, Duration};
 use tailback_sizing::{Question, RoundTrips};
 
-/// Flows from which round trips that are spread evenly are as good as uniform.
+/// From this number of flows, evenly spaced round trips are treated as uniform.
 const MANY: u64 = 1000;
 
 pub(super) fn read(asked: &Value) -> Result<Question, Fault> {
@@ -25,7 +25,7 @@ pub(super) fn read(asked: &Value) -> Result<Question, Fault> {
     })
 }
 
-/// `None` where one has no length.
+/// `None` if a round trip has no length.
 fn round_trips(given: &Distribution<Duration>, flows: u64) -> Option<RoundTrips> {
     let seconds = |span: &Duration| span.span().0 as f64 / 1e12;
     let found = match given {
@@ -47,7 +47,7 @@ fn round_trips(given: &Distribution<Duration>, flows: u64) -> Option<RoundTrips>
             let spread = (sigma * sigma / 2.0).exp();
             RoundTrips { harmonic_s: seconds(median) / spread, mean_s: seconds(median) * spread, max_s: f64::INFINITY }
         }
-        // A question that has one of these is refused where it is read.
+        // A question with one of these is refused during parsing.
         Distribution::Exponential(_) | Distribution::BoundedPareto { .. } | Distribution::Cdf(_) | Distribution::Workload(_) => {
             return None;
         }
@@ -71,14 +71,14 @@ fn uniform(low: f64, high: f64) -> RoundTrips {
 }
 
 fn without_length() -> Fault {
-    let mut fault = Fault::whole("a round trip of no length", None, Some("times above 0, such as `100 ms`".into()));
+    let mut fault = Fault::whole("a round trip is zero", None, Some("times above 0, such as `100 ms`".into()));
     for problem in &mut fault.problems {
         problem.at = "base_rtt".into();
     }
     fault
 }
 
-/// With what rounding takes away put back (Neumaier 1974): numbers that stand in sentences are those of the package, to the last digit.
+/// Compensated summation (Neumaier 1974): numbers in texts equal those of the package to the last digit.
 fn sum(values: impl Iterator<Item = f64>) -> f64 {
     let (mut sum, mut lost) = (0.0_f64, 0.0);
     for value in values {
@@ -89,7 +89,7 @@ fn sum(values: impl Iterator<Item = f64>) -> f64 {
     sum + lost
 }
 
-/// Round trips are a list or a table where the text writes one as a scenario does.
+/// Parses round trips given as a list or a table in the scenario's syntax.
 fn with_values(asked: &Value) -> Value {
     let mut asked = asked.clone();
     let text = asked["base_rtt"].as_str().unwrap_or_default().trim_start();
