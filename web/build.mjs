@@ -1,9 +1,9 @@
-// Makes what a browser runs:
+// Builds the browser scripts:
 //
-//     node build.mjs [FILE]                 the one script that a report has in it and a site beside it
-//     node build.mjs --lab CORE.wasm DIR    the lab: a folder of static files, and beside it widget.js, which shows it in a notebook
+//     node build.mjs [FILE]                 the script that is embedded in reports and shared by the site's pages
+//     node build.mjs --lab CORE.wasm DIR    the lab: a folder of static files, and widget.js, which shows it in a notebook
 //
-// uPlot and its licence are in both.
+// Both include uPlot and its licence.
 
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ const common = {
   charset: "ascii",
   legalComments: "none",
   loader: { ".css": "text" },
-  // Each carries a copy of uPlot, and so its terms.
+  // Each includes a copy of uPlot, and therefore its licence.
   banner: { js: `/* With uPlot ${uplot.version}:\n${licence}\n*/` },
   logLevel: "warning",
 };
@@ -55,7 +55,7 @@ async function lab(core, folder) {
   await build({ ...common, banner: {}, define: kept, entryPoints: ["lab/offline.ts"], outfile: `${folder}/offline.js` });
 }
 
-// Each example with the question that its comment begins with, and what it says to look for.
+// Each example with the question at the beginning of its comment, and its notes.
 function examples() {
   const names = readdirSync(here("../examples")).filter((name) => name.endsWith(".toml")).sort();
   return names.map((name) => {

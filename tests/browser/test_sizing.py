@@ -99,7 +99,7 @@ def by_package(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_page_answers_every_question_as_the_command_does(calculator: Page) -> None:
-    beyond = {"rate": "10000 Gbps", "base_rtt": "10000 s", "transmitters": 10**6, "packet": "1 B", "flows": 1}
+    beyond = {"rate": "10000 Gbps", "base_rtt": "10000 s", "transmitters": 10**6, "packet_size": "1 B", "flows": 1}
     asked = [*questions(1500), {**beyond, "target": 1}, {**beyond, "target": 0.7}]
     of_page = calculator.evaluate(ANSWERS, asked)
     reasons, recommended = set(), set()
@@ -120,7 +120,7 @@ def ask(page: Page, **fields: str) -> None:
 
 def test_a_rule_that_is_not_meant_says_so_in_the_words_of_the_command(calculator: Page) -> None:
     ask(calculator, flows="2", access_rate="2 Gbps")
-    calculator.select_option("#size-paced", label="no, they send bursts")
+    calculator.select_option("#size-paced", label="no, bursts")
     question: dict[str, Any] = {"rate": "1 Gbps", "base_rtt": "100 ms", "flows": 2, "target": "98 %"}
     answers = tb.size_buffer(**question, access_rate="2 Gbps", paced=False)
     expect(calculator.locator("tr[data-rule=cui_link]")).to_contain_text("packets arrive in bursts")
@@ -150,7 +150,7 @@ def test_a_fault_leaves_the_last_answers_and_marks_them_as_such(calculator: Page
     expect(calculator.locator("#sizes:not(.stale) caption")).to_contain_text("98 % of 2 Gbps, 2 flows")
     assert calculator.locator("#view-sizing .problem").count() == 0
     ask(calculator, base_rtt="0 s")
-    expect(calculator.locator("#view-sizing .problem")).to_contain_text("Round trip without queueing; a round trip of no length")
+    expect(calculator.locator("#view-sizing .problem")).to_contain_text("Round trip without queueing; a round trip is zero")
 
 
 def test_answers_and_faults_fit_a_phone(windows: Windows, address: str) -> None:

@@ -1,8 +1,11 @@
-// What the core answers, as crates/wasm/src/lab writes it.
+// Responses of the core, as written by crates/wasm/src/lab.
 
 export interface Problem {
   at: string;
-  line: number | null;
+  // Counted from 1, columns in characters; absent where the problem has no place in the text.
+  line?: number;
+  column?: number;
+  end_column?: number;
   message: string;
   given: string | null;
   expected: string | null;
@@ -15,7 +18,7 @@ export interface FaultAnswer {
   is_bug: boolean;
 }
 
-// What is wrong, in the core's own words.
+// An error, in the core's own words.
 export class Fault extends Error {
   constructor(readonly answer: FaultAnswer) {
     super(answer.problems.map((problem) => problem.message).join("; "));
@@ -36,7 +39,7 @@ export interface Port {
   delay_s: number;
   buffer: number | null;
   buffer_unit: string;
-  // From these times on.
+  // Buffers from these times on.
   buffers_later: [number, number | null][];
   policy: string | null;
 }
@@ -76,7 +79,7 @@ export interface Description {
   flows: Flow[];
   flow_count: number;
   followed: { flows: number[]; ports: number[]; bin_s: number };
-  // `none`: why no model is meant for the run.
+  // `none`: the reason why no model covers the run.
   predictions: { lines: PredictedLine[]; none: string | null };
   changes_s: number[];
   warnings: Problem[];
@@ -86,7 +89,7 @@ export interface Description {
 
 export interface Knob {
   at: string;
-  // Null: a table in braces, or one without anything.
+  // Null: an inline or empty table.
   value: string | number | boolean | null;
   from: number;
   to: number;
@@ -138,13 +141,13 @@ export interface Reading {
   done: boolean;
   flows: FlowState[];
   ports: PortState[];
-  // New points of curves, and how many at the end they replace.
+  // New points of curves, and the number of points at the end that they replace.
   series: Record<string, { replace: number; x: Float64Array; y: Float64Array }>;
   states: StateChange[];
   drops: Drop[];
-  // Bin of time, and losses in it by reason.
+  // Time bin, and losses in it by reason.
   lost: [number, number[]][];
-  // Six numbers a packet: see crates/wasm/src/lab/session.rs.
+  // Six numbers per packet: see crates/wasm/src/lab/session.rs.
   packets?: { of: number; numbers: number[] };
 }
 
@@ -202,33 +205,33 @@ export interface RuleAnswer {
   equation: string;
   source: string;
   assumes: string[];
-  // Null where the rule has no answer; `most` is the other end of a range.
+  // Null if the rule has no answer; `most` is the upper end of a range.
   packets: number | null;
   most: number | null;
   bytes: number | null;
   delay_s: number | null;
-  // Whether it is meant for the question, and why, or why not.
+  // Whether the rule applies to the question, and the reason.
   meant: boolean;
   why: string;
 }
 
 export interface SizingAnswer {
-  // The question in a sentence.
+  // The question in one sentence.
   asked: string;
   rules: RuleAnswer[];
-  // Null where no buffer reaches the target.
+  // Null if no buffer reaches the target.
   recommended: string | null;
   advice: string;
 }
 
-// As `Reason::ALL` of the core orders them.
+// In the order of `Reason::ALL` in the core.
 export const REASONS = ["full", "early", "late", "partial", "single", "random", "listed"] as const;
 export const REASON_WORDS: Record<string, string> = {
-  full: "there was no room",
-  early: "the policy refused it although there was room",
-  late: "the policy let it in and discarded it later",
-  partial: "it belongs to a frame of which a cell is lost",
-  single: "it is the one packet that SPD takes",
-  random: "the wire lost it",
-  listed: "the scenario lists it",
+  full: "the buffer was full",
+  early: "the policy rejected it although the buffer was not full",
+  late: "the policy accepted it and discarded it later",
+  partial: "a cell of its frame was lost",
+  single: "it is the packet that SPD selected",
+  random: "it was lost on the link at random",
+  listed: "the scenario lists it for discard",
 };

@@ -1,4 +1,4 @@
-// Curves over time, moving while a run does: uPlot has axes, cursor and zoom, the lines are drawn from what the run keeps.
+// Curves over time that update during a run: uPlot provides axes, cursor and zoom; the lines are drawn from the run's data.
 
 import uPlot from "uplot";
 import { touch } from "../src/touch";
@@ -14,20 +14,20 @@ export interface Line {
   dash: number[];
   width: number;
   curve(): Curve | undefined;
-  // Values that hold until the next; else they are joined.
+  // Whether values hold until the next one; otherwise they are interpolated.
   steps: boolean;
-  // It may leave the panel at the top.
+  // It may exceed the top of the panel.
   isGuide?: boolean;
 }
 
-// A number across the panel.
+// A horizontal line across the panel.
 export interface Level {
   value: number;
   label: string;
   colour(): string;
 }
 
-// Counts of one bin of time, by colour.
+// Counts of one time bin, by colour.
 export interface Bar {
   from: number;
   to: number;
@@ -37,14 +37,14 @@ export interface Bar {
 export interface PanelOptions {
   title: string;
   unit: string;
-  // What a value is multiplied by.
+  // Factor applied to values.
   scale: number;
   lines: Line[];
   levels?: Level[];
   // Marks at the upper edge, in the order of time.
   losses?: () => Drop[];
   bars?: () => Bar[];
-  // What colours mean, and the value of each at a time that is pointed at.
+  // Meaning of the colours, and the values at the time under the pointer.
   key?: (time: number | null) => KeyEntry[];
 }
 
@@ -55,7 +55,7 @@ export interface KeyEntry {
 
 export interface Watcher {
   hover(time: number | null): void;
-  // A click at a time; `loss`: the one whose mark it hit.
+  // A click at a time; `loss`: the loss whose mark was hit.
   choose(time: number, loss: Drop | null): void;
   zoom(from: number, to: number): void;
   all(): void;
@@ -65,21 +65,21 @@ const HEIGHT = 190;
 const FONT = "11px system-ui, sans-serif";
 // Pixels.
 const NEAR = 7;
-// What a finger needs to hit marks at the upper edge.
+// Size of a touch target for marks at the upper edge.
 const MARKS = 28;
-// Of levels: no curve has it.
+// Dashes of levels, which no curve uses.
 const LEVEL_DASH = [8, 3, 2, 3];
 
 export class Panel {
   readonly plot: uPlot;
   readonly place: HTMLElement;
-  // The same panel of the other variant: both have one scale.
+  // The same panel of the other variant: both share one scale.
   peer: Panel | null = null;
   private readonly key: HTMLElement;
   private window: [number, number];
   private highest = 0;
   private top = 1;
-  private told: number | null = null;
+  private pointedAt: number | null = null;
   cursor: number | null = null;
   now: number | null = null;
 
@@ -161,7 +161,7 @@ export class Panel {
     this.window = window;
   }
 
-  // Draws it as it is now.
+  // Redraws the panel.
   update(): void {
     const { levels, bars, scale } = this.options;
     let top = 0;
@@ -178,12 +178,12 @@ export class Panel {
     const both = Math.max(this.highest, this.peer?.highest ?? 0);
     this.top = both > 0 ? both * 1.08 : 1;
     this.plot.setData(this.plot.data, true);
-    this.tell(this.told);
+    this.showValues(this.pointedAt);
   }
 
-  // What colours mean, with values at a time if one is pointed at.
-  tell(time: number | null): void {
-    this.told = time;
+  // Updates the legend, with values at the time under the pointer, if any.
+  showValues(time: number | null): void {
+    this.pointedAt = time;
     const entries = this.options.key?.(time) ?? [];
     const text = entries.map((entry) => entry.text).join();
     if (text !== this.key.dataset["text"]) {
@@ -204,7 +204,7 @@ export class Panel {
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    // Both scales are linear; to ask uPlot for each of some hundred thousand points would take longer than a frame.
+    // Both scales are linear. Calling uPlot for each of several hundred thousand points would take longer than a frame.
     const x = linear((time) => u.valToPos(time, "x", true), this.window);
     const y = linear((value) => u.valToPos(value * this.options.scale, "y", true), [0, this.top / this.options.scale]);
     this.drawBars(x);
@@ -226,7 +226,7 @@ export class Panel {
     ctx.restore();
   }
 
-  // Names go below their lines, and beside one another where these are near; on a ground of their own, above everything else.
+  // Labels are below their lines, and side by side where lines are close. They have a background of their own, above everything else.
   private drawLevels(y: (value: number) => number): void {
     const { ctx, bbox } = this.plot;
     const size = 10 * devicePixelRatio;
@@ -236,7 +236,7 @@ export class Panel {
     for (const { value, colour } of shown) {
       const at = y(value);
       const across: [number, number, number, number] = [bbox.left, at, bbox.left + bbox.width, at];
-      // To be seen on whatever lies below, and a curve that lies there is seen between its dashes.
+      // Visible on any background; curves below remain visible between the dashes.
       ctx.globalAlpha = 0.7;
       upright(ctx, across, ink("--ground"), LEVEL_DASH, 3);
       ctx.globalAlpha = 1;
@@ -275,7 +275,7 @@ export class Panel {
     }
   }
 
-  // Of those in one column of pixels one.
+  // Draws one mark per column of pixels.
   private drawMarks(x: (time: number) => number): void {
     const { ctx, bbox } = this.plot;
     const size = 3.5 * devicePixelRatio;
@@ -314,7 +314,7 @@ function linear(of: (value: number) => number, [from, to]: [number, number]): (v
   return (value) => start + (value - from) * slope;
 }
 
-// The place of the first loss after a time.
+// The index of the first loss after a time.
 function beyond(losses: Drop[], time: number): number {
   return first(losses.length, (place) => (losses[place] as Drop).time_s > time);
 }
@@ -330,7 +330,7 @@ function upright(ctx: CanvasRenderingContext2D, [x1, y1, x2, y2]: [number, numbe
   ctx.setLineDash([]);
 }
 
-// Of the part of a curve that is seen, and of what holds at its beginning.
+// The largest value in the visible part of a curve, including the value that holds at its beginning.
 export function largest(curve: Curve | undefined, [from, to]: [number, number]): number {
   let most = 0;
   if (curve) {
@@ -345,7 +345,7 @@ export function largest(curve: Curve | undefined, [from, to]: [number, number]):
   return most;
 }
 
-// A line through what is seen; of the points in one column of pixels the first, the extremes and the last.
+// A line through the visible points; for points in one column of pixels, the first, the extremes and the last.
 export function trace(
   ctx: CanvasRenderingContext2D,
   curve: Curve,

@@ -1,4 +1,4 @@
-// Elements, made of tags and text: nothing that a scenario or a link says is ever read as HTML.
+// Creates elements from tags and text: content of scenarios and links is never parsed as HTML.
 
 type Attributes = Record<string, string | boolean | number | ((event: Event) => void) | undefined>;
 type Child = Node | string | null | undefined | false;
@@ -30,7 +30,7 @@ export function byId<Kind extends HTMLElement = HTMLElement>(id: string): Kind {
   return found as Kind;
 }
 
-// Hands a file to whoever looks at the page.
+// Offers a file for download.
 export function save(name: string, content: BlobPart, type: string): void {
   const address = URL.createObjectURL(new Blob([content], { type }));
   const link = make("a", { href: address, download: name });

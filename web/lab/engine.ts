@@ -1,4 +1,4 @@
-// The page's side of the worker: a question is a promise.
+// The page's interface to the worker: each request returns a promise.
 
 import { Fault, type FaultAnswer, type Reading } from "./answers";
 import { address } from "./files";
@@ -14,7 +14,7 @@ export class Engine {
   onframe: (frame: Frame) => void = () => {};
   onbroken: (why: string) => void = () => {};
   readonly ready: Promise<void>;
-  // Its name says where the core is.
+  // The worker's name is the address of the core.
   private readonly worker = new Worker(address("worker.js"), { name: address("core.wasm") });
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
@@ -30,10 +30,10 @@ export class Engine {
             this.onbroken(data.why);
             break;
           case "frame":
-            // The worker goes on as soon as the frame is on the screen.
+            // The worker continues once the frame has been displayed.
             requestAnimationFrame(() => {
               this.onframe(data.frame);
-              this.tell({ kind: "drawn" });
+              this.post({ kind: "drawn" });
             });
             break;
           case "progress":
@@ -68,23 +68,23 @@ export class Engine {
   }
 
   play(play: Play): void {
-    this.tell({ kind: "play", play });
+    this.post({ kind: "play", play });
   }
 
   pause(): void {
-    this.tell({ kind: "pause" });
+    this.post({ kind: "pause" });
   }
 
   // No run is needed any more.
   renew(): void {
-    this.tell({ kind: "renew" });
+    this.post({ kind: "renew" });
   }
 
   private send<Answer>(message: (id: number) => ToWorker, progress?: (share: number) => void): Promise<Answer> {
     const id = this.next++;
     return new Promise<Answer>((answered, refused) => {
       this.waiting.set(id, { answered: (answer) => answered(answer as Answer), refused, progress });
-      this.tell(message(id));
+      this.post(message(id));
     });
   }
 
@@ -94,7 +94,7 @@ export class Engine {
     return waiting;
   }
 
-  private tell(message: ToWorker): void {
+  private post(message: ToWorker): void {
     this.worker.postMessage(message);
   }
 }

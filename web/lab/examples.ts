@@ -1,21 +1,21 @@
-// Scenarios that the page brings along, as web/build.mjs has put them beside it: the examples, and experiments of documents.
+// Scenarios supplied with the page by web/build.mjs: the examples, and experiments of documents.
 
 import { address } from "./files";
 
 export interface Example {
-  // Behind the `#` of its address.
+  // The part of its address after the `#`.
   place: string;
   name: string;
-  // The document that it is from; empty of an example.
+  // The document that it comes from; empty for an example.
   document: string;
   question: string;
-  // What there is to see, or what of the document it is.
+  // Notes on the example, or the experiment's place in the document.
   see: string;
-  // Null of an experiment that has no scenario.
+  // Null for an experiment without a scenario.
   toml: string | null;
 }
 
-// As tools/experiments.py writes them.
+// As written by tools/experiments.py.
 interface Experiment {
   document: string;
   name: string;
@@ -39,12 +39,12 @@ async function read<Row>(file: string): Promise<Row[]> {
 
 function ofDocument(experiment: Experiment): Example {
   const { name, document, title, question, computations, point, toml } = experiment;
-  const models = `${computations} ${computations === 1 ? "point that models compute" : "points that models compute"}`;
+  const models = `${computations} ${computations === 1 ? "point is computed by models" : "points are computed by models"}`;
   const see = point === null ? `${title}. ${models}; there is no scenario to watch.` : `${title}. Scenario ${point}${computations ? `; and ${models}` : ""}.`;
   return { place: `#experiment=${name}`, name, document, question, see, toml };
 }
 
-// The comment that a scenario begins with.
+// The comment at the beginning of a scenario.
 export function questionOf(toml: string): string {
   const lines = toml.split("\n");
   const end = lines.findIndex((line) => !line.startsWith("#") || line.trim() === "#");

@@ -1,4 +1,4 @@
-// What can be taken away: the curves as numbers, as a picture of lines, and as one of pixels.
+// Exports: the curves as numbers, as a vector graphic, and as a bitmap.
 
 import type { Pane } from "./pane";
 import { ink, reasonColour } from "./colours";
@@ -73,7 +73,7 @@ function panelSvg(prefix: string, panel: Panel): string {
     const height = y(level.value * options.scale).toFixed(1);
     parts.push(`<path d="M${LEFT} ${height}H${WIDTH - 10}" stroke="${level.colour()}" stroke-dasharray="8 3 2 3"/><text x="${WIDTH - 14}" y="${Number(height) + 12}" text-anchor="end" fill="${level.colour()}">${escaped(level.label)}</text>`);
   }
-  // Of those in one place one.
+  // One mark per position.
   const marks = new Map((options.losses?.() ?? []).filter(({ time_s }) => time_s >= from && time_s <= to).map((loss) => [x(loss.time_s).toFixed(0), loss.reason]));
   for (const [at, reason] of marks) {
     parts.push(`<path d="M${Number(at) - 3} ${TOP + 2}l6 6m0 -6l-6 6" stroke="${reasonColour(reason)}" stroke-width="1.6"/>`);
@@ -81,7 +81,7 @@ function panelSvg(prefix: string, panel: Panel): string {
   return parts.join("");
 }
 
-// Some round numbers from one to another.
+// Round numbers between two values.
 function round(from: number, to: number): number[] {
   const rough = (to - from) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -94,7 +94,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
-// All panels as they are seen, one below the other.
+// All panels as displayed, one below the other.
 export async function png(panes: Pane[]): Promise<Blob> {
   const pictures = panes.flatMap((pane) => [pane.drawing.canvas, ...pane.panels.map((panel) => panel.plot.root.querySelector("canvas"))]).filter((one): one is HTMLCanvasElement => one !== null);
   const titles = panes.flatMap((pane) => [pane.description.name, ...pane.panels.map(({ options }) => `${options.title}, ${options.unit}`)]);

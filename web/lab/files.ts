@@ -1,4 +1,4 @@
-// Where the page's own files are: beside it, or, in a notebook, wherever the widget has put them.
+// Locations of the page's own files: next to the page, or as provided by the notebook widget.
 
 type Places = Record<string, string>;
 

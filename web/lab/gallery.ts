@@ -1,4 +1,4 @@
-// All that can be opened, each with its question and a picture of what happens.
+// All scenarios that can be opened, each with its question and an animated preview.
 
 import { fill, make } from "./dom";
 import type { Example } from "./examples";
@@ -10,15 +10,15 @@ export function gallery(place: HTMLElement, examples: Example[], thumbnails: Thu
   const find = make("input", {
     class: "find",
     type: "search",
-    placeholder: "Find: RED, incast, figure 12…",
-    "aria-label": "Find an experiment",
+    placeholder: "Search: RED, incast, figure 12…",
+    "aria-label": "Search experiments",
     input: () => sections.forEach((each) => each.narrow(find.value.toLowerCase())),
   });
   const jumps = sections.map(({ root, title, count }) => make("button", { click: () => root.scrollIntoView({ block: "start" }) }, `${title} (${count})`));
   fill(
     place,
-    make("h2", {}, "What happens, given these links, buffers, queues and transports?"),
-    make("p", {}, "Choose an experiment, predict what it does, and watch it. Everything in it can be changed. Or drop a scenario here."),
+    make("h2", {}, "Experiments with links, buffers, queues and transports"),
+    make("p", {}, "Choose an experiment, predict the result, and run it. All parameters can be changed. You can also drop a scenario file here."),
     find,
     make("div", { class: "row", role: "group", "aria-label": "Jump to" }, ...jumps),
     ...sections.map(({ root }) => root),
@@ -29,14 +29,14 @@ interface Section {
   root: HTMLElement;
   title: string;
   count: number;
-  // Shows only what has these words.
+  // Shows only entries that contain these words.
   narrow(words: string): void;
 }
 
 function section(document: string, examples: Example[], thumbnails: Thumbnails, go: (hash: string) => void): Section {
   const cards = examples.map((example) => ({ example, card: card(example, thumbnails, go) }));
   const title = document || "Examples";
-  const all = document ? make("p", {}, "Each experiment with one of its scenarios. tailback reproduce, with the ID at the end of a card, runs all of them and judges what the document says.") : null;
+  const all = document ? make("p", {}, "Each experiment, with one of its scenarios. To run all scenarios of an experiment and check the document's claims, use tailback reproduce with the ID at the end of the card.") : null;
   const root = make("section", { "aria-label": title }, make("h3", {}, title), all, make("ul", { class: "cards" }, ...cards.map((each) => each.card)));
   const narrow = (words: string) => {
     for (const { example, card } of cards) {

@@ -1,21 +1,21 @@
-// Knobs: the values that stand in a scenario, each with what the schema says of it, and what else may stand there.
+// Controls: the values of a scenario, each with its description from the schema and the valid alternatives.
 
 import type { Knob, Problem } from "./answers";
 import { fill, make } from "./dom";
 import type { Edit, Known, Places, Values } from "./schema";
 
-// Sections whose values say what is recorded, not what happens.
+// Sections that configure the recording and not the network.
 const ASIDE = /^(record|name$)/;
-// Of what stands at the top of a scenario.
+// Name of the top-level section.
 const TOP = "run";
 
-// `other`: those of the variant beside this one, which are told where they differ. `turn`: edits, and the place that has the focus afterwards.
+// `other`: the values of the other variant, which are shown where they differ. `turn`: edits, and the place that has the focus afterwards.
 export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: Places, problems: Problem[], turn: (edits: Edit[], at: string) => void): void {
   const beside = (at: string) => other.find((knob) => knob.at === at)?.value;
   const values: Values = new Map(found.map(({ at, value }) => [at, value]));
   const sections = new Map<string, Knob[]>();
   for (const knob of found.filter((knob) => !ASIDE.test(knob.at))) {
-    // A table is a section to add to.
+    // A table is a section to which values can be added.
     const section = knob.value === null ? knob.at : knob.at.includes(".") ? knob.at.slice(0, knob.at.lastIndexOf(".")) : "";
     sections.set(section, [...(sections.get(section) ?? []), ...(knob.value === null ? [] : [knob])]);
   }
@@ -34,7 +34,7 @@ export function knobs(place: HTMLElement, found: Knob[], other: Knob[], places: 
   );
 }
 
-// What may be added to a table, and what of it may go.
+// A list of settings that can be added to a table or removed from it.
 function settings(section: string, places: Places, values: Values, turn: (edits: Edit[], at: string) => void): HTMLElement | null {
   const at = (key: string) => (section === "" ? key : `${section}.${key}`);
   const missing = places.missing(section, values).filter(({ key }) => !ASIDE.test(at(key)));
@@ -47,7 +47,7 @@ function settings(section: string, places: Places, values: Values, turn: (edits:
     "select",
     {
       id: `settings-${section}`,
-      "aria-label": `Add to or take from ${section || TOP}`,
+      "aria-label": `Add to or remove from ${section || TOP}`,
       change: () => {
         act.hidden = choice.value === "";
         act.textContent = choice.value.startsWith("+") ? "Add" : "Remove";
@@ -55,7 +55,7 @@ function settings(section: string, places: Places, values: Values, turn: (edits:
     },
     make("option", { value: "" }, "Add or remove\u2026"),
     group("Add", missing.map(({ key, help }) => make("option", { value: `+${key}`, title: help }, key))),
-    group("Remove: what applies if it is not given", optional.map((key) => make("option", { value: `-${key}` }, key))),
+    group("Remove (the default applies)", optional.map((key) => make("option", { value: `-${key}` }, key))),
   );
   const act = make("button", {
     hidden: true,
@@ -102,8 +102,8 @@ function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, pr
   if (known.help) {
     const [least, most] = known.range;
     const range = least === null && most === null ? "" : ` ${least === null ? `At most ${most}` : most === null ? `At least ${least}` : `From ${least} to ${most}`}.`;
-    const fallback = known.fallback === undefined || known.fallback === null ? "" : ` If not given: ${typeof known.fallback === "object" ? JSON.stringify(known.fallback) : String(known.fallback)}.`;
-    // The first sentence; all of it to whoever points at it.
+    const fallback = known.fallback === undefined || known.fallback === null ? "" : `  Default: ${typeof known.fallback === "object" ? JSON.stringify(known.fallback) : String(known.fallback)}.`;
+    // Shows the first sentence; the tooltip has all of it.
     row.append(make("small", { id: described ?? "", title: known.help + range + fallback }, (known.help.split(/(?<=\.)\s/)[0] ?? "") + range));
   }
   for (const problem of problems) {
@@ -112,7 +112,7 @@ function control(knob: Knob, known: Known, beside: Knob["value"] | undefined, pr
   return row;
 }
 
-// From a sixteenth of a quantity to sixteen times as much, in steps that have two digits, within its range.
+// A slider from a sixteenth of a quantity to sixteen times as much, in steps with two digits, within its range.
 function sliderOf(knob: Knob, label: string, [least, most]: Known["range"], show: (text: string) => string | number, set: (value: string | number) => void): HTMLInputElement | null {
   const parts = /^\s*(\d+(?:\.\d+)?(?:e-?\d+)?)\s*(.*)$/i.exec(String(knob.value));
   const size = Number(parts?.[1]);

@@ -1,11 +1,11 @@
-// A link that holds everything: the scenarios as they are written and the seed, compressed, behind the `#`, which no server gets to see.
+// Links that contain everything: the scenarios and the seed, compressed, after the `#`, which is never sent to a server.
 
 import { count } from "./words";
 
 export interface Linked {
-  // Of the format.
+  // Version of the format.
   v: 1;
-  // Of Tailback: another one may give other bytes.
+  // Version of Tailback: another version may give other results.
   version: string;
   seed: number;
   toml: string;
@@ -14,7 +14,7 @@ export interface Linked {
 }
 
 const MARK = "#1.";
-// A link that unfolds to more than this is none of ours.
+// Links that expand to more than this are rejected.
 const MOST = 2_000_000;
 const SEEDS = 2 ** 53;
 
@@ -27,7 +27,7 @@ export class LinkError extends Error {
 export async function fragment(linked: Linked): Promise<string> {
   const whole = new Blob([JSON.stringify(linked)]);
   if (whole.size > MOST) {
-    throw new LinkError(`there is no link to this: it has ${count(whole.size)} bytes, of at most ${count(MOST)}; Export has the scenario`);
+    throw new LinkError(`there is no link to this: it has ${count(whole.size)} bytes, and the limit is ${count(MOST)}; use Export to save the scenario`);
   }
   const packed = whole.stream().pipeThrough(new CompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer());
@@ -38,23 +38,23 @@ export async function fragment(linked: Linked): Promise<string> {
   return MARK + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
-// What a link holds. It is data, and read as that: what does not fit is refused.
+// The content of a link. It is treated as data, and invalid content is refused.
 export async function unfolded(hash: string): Promise<Linked> {
   if (!hash.startsWith(MARK)) {
-    throw new LinkError(/^#\d+\./.test(hash) ? "this link was made by another version of the lab, which wrote links differently" : "this is no link of the lab");
+    throw new LinkError(/^#\d+\./.test(hash) ? "this link was made by another version of the lab with a different link format" : "this is not a link of the lab");
   }
   let text: string;
   try {
     const packed = atob(hash.slice(MARK.length).replaceAll("-", "+").replaceAll("_", "/"));
-    // gzip has a checksum: what was cut or altered does not pass.
+    // gzip has a checksum, which detects truncated or altered links.
     const stream = new Blob([Uint8Array.from(packed, (letter) => letter.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip"));
     text = await limited(stream);
   } catch {
-    throw new LinkError("this link was cut or altered: copy the whole of it");
+    throw new LinkError("this link was truncated or altered: copy all of it");
   }
   const found = parsed(text);
   if (!found) {
-    throw new LinkError("this link was made by another version of the lab, which wrote links differently");
+    throw new LinkError("this link was made by another version of the lab with a different link format");
   }
   return found;
 }

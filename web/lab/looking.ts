@@ -1,4 +1,4 @@
-// Looking closer at what has run: a time that is pointed at, a cursor, a loss and its why.
+// Inspection of a run: the time under the pointer, a cursor, and the explanation of a loss.
 
 import type { Description, Drop, WhyAnswer } from "./answers";
 import type { Watcher } from "./curves";
@@ -9,26 +9,26 @@ import type { Variant, Variants } from "./variants";
 import { explained } from "./why";
 import { count, percent } from "./words";
 
-// How much of time is shown, in seconds before now.
+// Time range shown, in seconds before now.
 export const SPANS: [string, number | null][] = [["the whole run", null], ["the last 20 s", 20], ["the last 5 s", 5], ["the last 1 s", 1], ["the last 0.2 s", 0.2]];
 
 // Milliseconds after which a frame is late; it should take 16 or 17.
 const LATE_MS = 20;
-// Of two variants.
+// For two variants.
 const PANELS = 10;
 
-// What follows from a look.
+// Callbacks of an inspection.
 export interface Onlooker {
   // A time has been chosen.
   chosen(variant: Variant, time: number): void;
-  told(error: unknown): void;
+  failed(error: unknown): void;
 }
 
 export class Looking {
   cursor: number | null = null;
   private zoomed: [number, number] | null = null;
   private turn = 0;
-  // Panels that a frame may draw.
+  // Maximum number of panels drawn per frame.
   private most = PANELS;
   private before = 0;
 
@@ -44,14 +44,14 @@ export class Looking {
       },
       all: () => {
         this.span("the whole run");
-        // Two clicks were one.
+        // A double click began as two single clicks.
         this.place(null);
         byId("fork").hidden = true;
       },
     };
   }
 
-  // Nothing is looked at yet.
+  // Resets the cursor and the zoom.
   reset(): void {
     [this.cursor, this.zoomed] = [null, null];
     byId("why").hidden = true;
@@ -75,8 +75,8 @@ export class Looking {
     this.variants.panes.forEach((pane) => pane.touch());
   }
 
-  // Draws what has changed; with two variants each is first in turn. What the browser does with a drawing cannot be measured, but a frame that
-  // comes late can: then fewer panels are drawn at a time, and more again while frames come in time.
+  // Draws changes; with two variants each is first in turn. The browser's drawing time cannot be measured, but late frames can: after one,
+  // fewer panels are drawn per frame, and more again while frames are in time.
   draw(): void {
     const now = performance.now();
     this.most = now - this.before > LATE_MS ? Math.max(1, this.most / 2) : Math.min(PANELS, this.most + 0.05);
@@ -108,11 +108,11 @@ export class Looking {
       heading.focus({ preventScroll: true });
       place.scrollIntoView({ block: "nearest" });
     } catch (error) {
-      this.onlooker.told(error);
+      this.onlooker.failed(error);
     }
   }
 
-  // A queue, in words.
+  // Description of a queue.
   port(description: Description, id: number): string {
     const port = description.ports[id];
     if (!port) {
@@ -120,11 +120,11 @@ export class Looking {
     }
     const state = this.variants.panes[0]?.run.reading?.ports.find((one) => one.port === id);
     const lost = Object.entries(state?.discarded ?? {}).map(([reason, units]) => `${count(units)} ${reason}`).join(", ");
-    const told = state ? `${count(state.queue)} in it, ${count(state.departed)} sent, used to ${percent(state.utilisation)}; discarded ${lost || "nothing"}` : "nothing has run yet";
-    return `${port.name}: ${port.policy ?? "user code"}, ${buffer(port)}; ${told}.`;
+    const summary = state ? `${count(state.queue)} queued, ${count(state.departed)} sent, utilisation ${percent(state.utilisation)}; discarded ${lost || "none"}` : "not run yet";
+    return `${port.name}: ${port.policy ?? "user code"}, ${buffer(port)}; ${summary}.`;
   }
 
-  // What is seen of time.
+  // The visible time range.
   private seen(): [number, number] {
     const span = SPANS[byId<HTMLSelectElement>("span").selectedIndex]?.[1] ?? null;
     const { now, duration } = this.variants;
@@ -133,7 +133,7 @@ export class Looking {
 
   private hover(time: number | null): void {
     this.variants.panes.forEach((pane) => {
-      pane.tell(time);
+      pane.showValues(time);
       pane.panels.forEach((panel) => panel.hover(time));
     });
   }

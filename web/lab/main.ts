@@ -1,4 +1,4 @@
-// The page: which view is shown, what is opened in it, and what buttons and keys do.
+// The page: the views, the open scenarios, and the actions of buttons and keys.
 
 import uplotCss from "uplot/dist/uPlot.min.css";
 import { Fault, type Breaks, type DifferenceAnswer, type Problem } from "./answers";
@@ -28,20 +28,20 @@ import { clock, count, percent, seconds } from "./words";
 
 declare const TAILBACK_VERSION: string;
 
-// Simulated seconds a second.
-const SPEEDS: [string, number | null][] = [["1/1000", 0.001], ["1/100", 0.01], ["1/10", 0.1], ["1×", 1], ["10×", 10], ["as fast as it goes", null]];
-// Bytes of a file that is opened.
+// Simulated seconds per second.
+const SPEEDS: [string, number | null][] = [["1/1000", 0.001], ["1/100", 0.01], ["1/10", 0.1], ["1×", 1], ["10×", 10], ["as fast as possible", null]];
+// Maximum size of an opened file in bytes.
 const LONGEST = 1_000_000;
-const NOTHING_SOUND = "There is nothing to run yet: the scenario has to be mended first.";
+const NOTHING_SOUND = "There is nothing to run yet: correct the scenario first.";
 const VIEWS = ["gallery", "lab", "lessons", "sizing"];
 
 class Lab {
   private readonly engine = new Engine();
   private readonly variants: Variants = new Variants(this.engine, (name, description) => new Pane(name, description, this.looking.watcher(name), (port) => this.status(this.looking.port(description, port))));
-  private readonly looking = new Looking(this.engine, this.variants, { chosen: (variant, time) => this.forkForm(variant, time), told: (error) => this.told(error) });
+  private readonly looking = new Looking(this.engine, this.variants, { chosen: (variant, time) => this.forkForm(variant, time), failed: (error) => this.failed(error) });
   private readonly player = new Player(this.engine, this.variants, {
     status: (text) => this.status(text),
-    told: (error) => this.told(error),
+    failed: (error) => this.failed(error),
     frame: (frame) => this.take(frame),
     changed: () => this.buttons(),
     halted: () => fill(byId("results"), this.losses()),
@@ -56,7 +56,7 @@ class Lab {
   private readonly thumbnails = new Thumbnails(this.engine, () => !byId("view-gallery").hidden && !document.hidden && !this.player.isPlaying);
   private readonly openings = new Openings();
   private examples: Example[] = [];
-  // The edit under way: the next one waits for it.
+  // The edit in progress: the next one waits for it.
   private edits: Promise<unknown> = Promise.resolve();
 
   async begin(): Promise<void> {
@@ -64,7 +64,7 @@ class Lab {
     style.replaceSync(uplotCss);
     document.adoptedStyleSheets = [style];
     byId("version").textContent = `Tailback ${TAILBACK_VERSION}.`;
-    this.engine.onbroken = (why) => this.notice(`The core could not go on: ${why}. Reload the page.`);
+    this.engine.onbroken = (why) => this.notice(`The core has stopped: ${why}. Reload the page.`);
     this.listen();
     requestAnimationFrame(() => this.draw());
     this.examples = await examples();
@@ -77,12 +77,12 @@ class Lab {
     await this.keep();
   }
 
-  // For when there is no server; browsers allow it to pages of https and of this machine.
+  // For use without a server; browsers support this for https pages and for this machine.
   private async keep(): Promise<void> {
     if (location.protocol.startsWith("http") && "serviceWorker" in navigator) {
       await navigator.serviceWorker.register("offline.js");
       await navigator.serviceWorker.ready;
-      byId("offline").textContent = "It is kept in this browser, and works without a network.";
+      byId("offline").textContent = "It is stored in this browser and works without a network.";
     }
   }
 
@@ -107,7 +107,7 @@ class Lab {
         this.lessons.close();
         await this.open(example.toml);
       } else {
-        this.notice(example ? `${example.name} has no scenario: models compute all of it.` : "There is no such experiment.");
+        this.notice(example ? `${example.name} has no scenario: it is computed by models.` : "There is no such experiment.");
         this.view("gallery");
       }
     } else {
@@ -163,7 +163,7 @@ class Lab {
     byId("status").textContent = text;
   }
 
-  private told(error: unknown): void {
+  private failed(error: unknown): void {
     if (error instanceof Fault) {
       this.notice(sentence(error.answer.problems));
     } else {
@@ -173,7 +173,7 @@ class Lab {
 
   // Scenarios -----------------------------------------------------------------------------------------------------------------------------
 
-  // A scenario in place of what is open, which the address that is shown is of. False: another one has been opened meanwhile.
+  // Opens a scenario, replacing the current one; the displayed address belongs to it. False: another one has been opened meanwhile.
   private async open(toml: string, seed: number | null = null, opening = this.openings.fresh()): Promise<boolean> {
     this.player.stop();
     this.openings.mark(opening);
@@ -205,7 +205,7 @@ class Lab {
     return true;
   }
 
-  // What was open once, with its edits.
+  // Reopens a previous scenario, with its edits.
   private async reopen({ variants, edited }: Kept): Promise<void> {
     this.lessons.close();
     const [first, second] = variants;
@@ -223,7 +223,7 @@ class Lab {
     this.side.show();
   }
 
-  // What has been opened or changed is shown, from its start.
+  // Displays a newly opened or changed scenario, from its start.
   private shown(): void {
     const { all, panes } = this.variants;
     this.lessons.forget();
@@ -238,7 +238,7 @@ class Lab {
     byId("clock").textContent = clock(0);
     byId("pace").textContent = "";
     const first = panes[0]?.description;
-    const more = first && first.flow_count > first.followed.flows.length ? `${count(first.flow_count)} flows, of which ${first.followed.flows.length} are followed. ` : "";
+    const more = first && first.flow_count > first.followed.flows.length ? `${count(first.flow_count)} flows, ${first.followed.flows.length} of them observed. ` : "";
     this.status(this.variants.isRunnable ? `${more}Press Run, or step through it.` : NOTHING_SOUND);
     byId("difference").hidden = all.length < 2;
     byId("follow").hidden = more === "";
@@ -254,7 +254,7 @@ class Lab {
     return done;
   }
 
-  // What is typed is applied. False: it is wrong, and that is said.
+  // Applies the typed text. False: it is invalid, and the error has been reported.
   private settled(): Promise<boolean> {
     return this.edit(async () => {
       const seed = this.side.typedSeed;
@@ -269,7 +269,7 @@ class Lab {
     return typed === null || (await this.change(typed));
   }
 
-  // Another text for the variant that is edited. False: it is not sound.
+  // Sets a new text for the edited variant. False: it is invalid.
   private async change(toml: string): Promise<boolean> {
     const variant = this.variants.get();
     try {
@@ -295,13 +295,14 @@ class Lab {
     try {
       const { toml } = await this.engine.ask<{ toml: string }>({ ask: "edit", toml: this.variants.get().toml, edits });
       await this.change(toml);
-      // The knob is another element now, at the same place; what has none, a table or what went, was chosen below its table.
+      // The control at this place is a new element now. A place without a control, such as a table or a removed value, was chosen below its
+      // table.
       const section = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "";
       (document.getElementById(`knob-${at}`) ?? document.getElementById(`settings-${section}`))?.focus();
     } catch (error) {
-      // Nothing has changed, nor have the knobs.
+      // Nothing has changed, including the controls.
       this.side.show();
-      this.told(error);
+      this.failed(error);
     }
   }
 
@@ -311,7 +312,7 @@ class Lab {
     this.side.show();
   }
 
-  // Another seed for what is open. False: there is none, and that is said.
+  // Sets another seed. False: there is none, and this has been reported.
   private async reseed(typed: string): Promise<boolean> {
     const seed = seedTyped(typed);
     this.side.seedProblem(seed === null ? typed : null);
@@ -319,7 +320,7 @@ class Lab {
       return false;
     }
     if (this.variants.all.some(({ problems }) => problems.length > 0)) {
-      this.notice("The seed stands in the scenario, which has to be mended first.");
+      this.notice("The seed is part of the scenario: correct the scenario first.");
       return false;
     }
     if (seed !== this.variants.seed && (await this.variants.reseed(seed))) {
@@ -333,7 +334,7 @@ class Lab {
     const text = byId<HTMLInputElement>("follow-from").value.trim();
     const first = Number(text);
     if (text !== "" && !(Number.isSafeInteger(first) && first >= 0 && first < 2 ** 32)) {
-      this.notice(`There is no flow no. ${text}: a whole number, from 0.`);
+      this.notice(`There is no flow ${text}: expected a whole number, at least 0.`);
       return;
     }
     try {
@@ -342,11 +343,11 @@ class Lab {
         this.shown();
       }
     } catch (error) {
-      this.told(error);
+      this.failed(error);
     }
   }
 
-  // What cannot be opened leaves what is open as it is.
+  // A file that cannot be opened leaves the open scenario unchanged.
   private async dropped(file: File): Promise<void> {
     if (file.size > LONGEST) {
       this.notice(`${file.name} has ${count(file.size)} bytes; a scenario for the lab has at most a million.`);
@@ -354,7 +355,7 @@ class Lab {
     }
     const text = textOf(await file.arrayBuffer());
     if (text === null) {
-      this.notice(`${file.name} is no text, and so no scenario.`);
+      this.notice(`${file.name} is not a text file.`);
       return;
     }
     const fault = this.variants.all.length > 0 ? await this.variants.fault(text) : null;
@@ -377,7 +378,7 @@ class Lab {
         void this.compare();
       }
     } catch (error) {
-      this.told(error);
+      this.failed(error);
     }
   }
 
@@ -396,42 +397,42 @@ class Lab {
   private async runBoth(toml: string, other: string, begins: () => void): Promise<void> {
     if (await this.open(toml)) {
       await this.addVariant(other);
-      this.speed = "as fast as it goes";
+      this.speed = "as fast as possible";
       begins();
       await this.player.play(null, {});
     }
   }
 
-  // The first event that differs has a place of its own, where it stays.
+  // The first difference is displayed in a place of its own and stays there.
   private async compare(): Promise<void> {
     const [one, other] = this.variants.all;
     if (!one || !other) {
       return;
     }
-    const tell = (text: string) => {
+    const show = (text: string) => {
       const [left, right] = this.variants.all;
       if (left?.sound === one.sound && right?.sound === other.sound) {
         byId("difference").textContent = text;
       }
     };
     if (one.sound === other.sound) {
-      tell("A and B are the same: turn a knob of B.");
+      show("A and B are the same: change a parameter of B.");
       return;
     }
     const of = ({ sound, seed }: Variant) => ({ toml: sound, seed });
-    tell("Looking for the first difference.");
+    show("Searching for the first difference.");
     try {
       const answer = await this.engine.question<DifferenceAnswer>({ ask: "difference", name: `difference ${this.variants.generation}`, left: of(one), right: of(other) }, (share) => {
-        tell(`Looking for the first difference: ${percent(share)}`);
+        show(`Searching for the first difference: ${percent(share)}`);
       });
-      tell(difference(answer));
+      show(difference(answer));
     } catch (error) {
-      tell("");
-      this.told(error);
+      show("");
+      this.failed(error);
     }
   }
 
-  // For whoever has no pointer: where the run stands, or at the cursor.
+  // For use without a pointer: at the current time of the run, or at the cursor.
   private forkHere(): void {
     if (!this.variants.isRunnable) {
       this.status(NOTHING_SOUND);
@@ -457,7 +458,7 @@ class Lab {
       const { toml } = await this.engine.ask<{ toml: string }>({ ask: "change", toml: sound, change });
       const fault = await this.variants.fault(toml);
       if (fault) {
-        this.told(fault);
+        this.failed(fault);
         return;
       }
       const { cursor } = this.looking;
@@ -468,11 +469,11 @@ class Lab {
       await this.addVariant(toml);
       if (this.variants.all.length > 1) {
         this.looking.place(cursor);
-        this.speed = "as fast as it goes";
+        this.speed = "as fast as possible";
         await this.play();
       }
     } catch (error) {
-      this.told(error);
+      this.failed(error);
     }
   }
 
@@ -482,12 +483,12 @@ class Lab {
     byId<HTMLSelectElement>("speed").selectedIndex = SPEEDS.findIndex(([known]) => known === label);
   }
 
-  // With what is typed.
+  // Runs the typed text.
   private async run(): Promise<void> {
     if (await this.settled()) {
       await this.play();
     } else {
-      this.status("Nothing runs: what is typed has to be mended first.");
+      this.status("Nothing runs: correct the input first.");
     }
   }
 
@@ -495,7 +496,7 @@ class Lab {
     if (await this.settled()) {
       await this.player.step(step);
     } else {
-      this.status("Nothing runs: what is typed has to be mended first.");
+      this.status("Nothing runs: correct the input first.");
     }
   }
 
@@ -508,7 +509,7 @@ class Lab {
     if (!breaks) {
       this.player.stop();
       byId<HTMLDetailsElement>("breaks").open = true;
-      this.status("Nothing runs: it is not said at which queue to stop.");
+      this.status("Nothing runs: the queue length to stop at is missing.");
       return;
     }
     if (this.player.isDone) {
@@ -518,14 +519,14 @@ class Lab {
     await this.player.play(SPEEDS[byId<HTMLSelectElement>("speed").selectedIndex]?.[1] ?? null, breaks);
   }
 
-  // Null: the mark of a queue is none.
+  // Null: the queue length to stop at is invalid.
   private breaks(): Breaks | null {
     const checked = (id: string) => byId<HTMLInputElement>(id).checked;
     const field = byId<HTMLInputElement>("break-units");
     const text = field.value.trim();
     const isSound = /^\d+$/.test(text) && Number.isSafeInteger(Number(text));
     field.setAttribute("aria-invalid", String(!isSound));
-    byId("break-problem").textContent = isSound ? "" : `${text === "" ? "No number" : `Not ${text}`}: a whole number of units, from 0.`;
+    byId("break-problem").textContent = isSound ? "" : `${text === "" ? "No number" : `Not ${text}`}: expected a whole number of units, at least 0.`;
     if (checked("break-queue") && !isSound) {
       return null;
     }
@@ -604,7 +605,7 @@ class Lab {
     on("fork-here", () => this.forkHere());
     on("seed", () => void this.settled(), "change");
     on("follow-from", () => void this.refollow(), "change");
-    on("share", () => void this.settled().then(() => share(this.variants, TAILBACK_VERSION)).then((told) => this.status(told)));
+    on("share", () => void this.settled().then(() => share(this.variants, TAILBACK_VERSION)).then((message) => this.status(message)));
     const file = byId<HTMLInputElement>("file");
     on("file-open", () => file.click());
     file.addEventListener("change", () => {
@@ -637,14 +638,14 @@ class Lab {
       this.variants.panes.forEach((pane) => pane.recolour());
       this.thumbnails.recolour();
     });
-    // Before whatever the click does, which may open one.
+    // Before other effects of the click, which may open a menu.
     addEventListener("click", (event) => document.querySelectorAll("details.menu[open]").forEach((menu) => { if (!menu.contains(event.target as Node)) { menu.removeAttribute("open"); } }), true);
   }
 
   private key(event: KeyboardEvent): void {
     const at = event.target as HTMLElement;
     const isTyping = at.isContentEditable || at.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=range])");
-    // What has the focus has a use of its own for the space bar.
+    // The focused element uses the space bar itself.
     const isPressing = event.key === " " && at.matches("button, summary, input");
     if (isTyping || isPressing || event.ctrlKey || event.metaKey || event.altKey || byId("view-lab").hidden || this.variants.all.length === 0) {
       return;
@@ -665,7 +666,7 @@ class Lab {
   }
 }
 
-// Of a file; null: it is no text.
+// The text of a file; null: it is not text.
 function textOf(bytes: ArrayBuffer): string | null {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -675,11 +676,11 @@ function textOf(bytes: ArrayBuffer): string | null {
   }
 }
 
-// What is wrong, where there is no room for a list.
+// Errors in one sentence, where there is no room for a list.
 function sentence(problems: Problem[]): string {
-  const told = ({ at, line, message, given, expected, hint }: Problem) =>
-    [message, at && `at ${at}`, line !== null && `line ${line}`, given && `given ${given}`, expected && `expected ${expected}`, hint].filter(Boolean).join("; ");
-  return problems.map(told).join(" \u2014 ");
+  const described = ({ at, line, message, given, expected, hint }: Problem) =>
+    [message, at && `at ${at}`, line !== undefined && `line ${line}`, given && `given ${given}`, expected && `expected ${expected}`, hint].filter(Boolean).join("; ");
+  return problems.map(described).join(" \u2014 ");
 }
 
 void new Lab().begin();

@@ -1,4 +1,4 @@
-// The network as a drawing: nodes, links, queues, and each packet where it is.
+// A drawing of the network: nodes, links, queues, and the position of each packet.
 
 import type { Description, Drop, Flow, Port, Reading } from "./answers";
 import { flowColour, ink, reasonColour } from "./colours";
@@ -9,13 +9,13 @@ interface Point {
   y: number;
 }
 
-// Where things are, in shares of the drawing.
+// Positions, as fractions of the drawing.
 interface Layout {
   nodes: Map<string, Point>;
   senders: Map<number, Point>;
   receivers: Map<number, Point>;
   ports: number[];
-  // The least distances of nodes.
+  // The smallest distances between nodes.
   rowGap: number;
   columnGap: number;
 }
@@ -27,12 +27,12 @@ interface Falling {
 }
 
 const HEIGHT = 250;
-// Milliseconds that a discarded packet falls.
+// Milliseconds for which a discarded packet falls.
 const FALL = 700;
-// Pixels of the drawing that nodes do not use, above them and altogether.
+// Pixels of the drawing that nodes do not use, above them and in total.
 const ABOVE = 30;
 const ASIDE = 62;
-// Places of a queue that are drawn one by one.
+// Number of queue places that are drawn individually.
 const PLACES = 30;
 
 export class Drawing {
@@ -41,7 +41,7 @@ export class Drawing {
   private readonly flows: Map<number, Flow>;
   private readonly order: Map<number, number>;
   private falling: Falling[] = [];
-  // What is on the canvas; undefined: it has to be drawn in any case.
+  // The content of the canvas; undefined: it must be redrawn.
   private shown: Reading | null | undefined = undefined;
   private readonly still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   private readonly most = new Map<number, number>();
@@ -59,12 +59,12 @@ export class Drawing {
     this.canvas.addEventListener("click", (event) => this.clicked(event));
   }
 
-  // For who does not see the drawing.
+  // Text alternative of the drawing.
   private words(): string {
     const { ports } = this.description;
     const links = this.layout.ports.slice(0, 8).map((id) => ports[id]).filter((port): port is Port => Boolean(port));
-    const told = links.map((port) => `${port.name} from ${port.from} to ${port.to}, ${rate(port.rate_bps)}, ${buffer(port)}`);
-    return `The network: ${this.description.flow_count} flows; ${told.join("; ")}`;
+    const descriptions = links.map((port) => `${port.name} from ${port.from} to ${port.to}, ${rate(port.rate_bps)}, ${buffer(port)}`);
+    return `The network: ${this.description.flow_count} flows; ${descriptions.join("; ")}`;
   }
 
   // Discarded packets fall from their queue.
@@ -182,7 +182,7 @@ export class Drawing {
   }
 
   private drawNodes(ctx: CanvasRenderingContext2D): void {
-    // Those of a column do not touch.
+    // Nodes of a column do not touch.
     const half = Math.min(this.isCrowded ? 6 : 11, 0.4 * this.layout.rowGap * (HEIGHT - ASIDE));
     for (const name of this.layout.nodes.keys()) {
       const { x, y } = this.node(name);
@@ -211,7 +211,7 @@ export class Drawing {
 
   private box(port: Port): { left: number; top: number; width: number; height: number } {
     const { x, y } = this.queueAt(port);
-    // Of many queues each is small, and lies on its link.
+    // With many queues each is small, and is drawn on its link.
     if (this.isCrowded) {
       const width = Math.min(36, 0.4 * this.layout.columnGap * (this.width - 40));
       return { left: x - width / 2, top: y + 18, width, height: 8 };
@@ -261,7 +261,7 @@ export class Drawing {
     }
   }
 
-  // Flows of what waits, from the head of the queue.
+  // Flows of the waiting packets, from the head of the queue.
   private waiting(reading: Reading | null, port: number): (number | null)[] {
     const numbers = reading?.packets?.numbers;
     const found: (number | null)[] = [];
@@ -316,7 +316,7 @@ export class Drawing {
     }
   }
 
-  // Where a packet comes from and goes to, if that is drawn.
+  // The two ends of a packet's current segment, if they are drawn.
   private ends(flow: Flow | undefined, where: number, id: number, isAck: boolean): [Point, Point] | null {
     const port = this.description.ports[id];
     switch (where) {
@@ -383,7 +383,7 @@ function line(ctx: CanvasRenderingContext2D, from: Point, to: Point, colour: str
   ctx.stroke();
 }
 
-// Nodes in columns, by how far along the ways of flows they lie; ends of flows beside theirs.
+// Nodes in columns, by their distance along routes; ends of flows next to their nodes.
 function laidOut(description: Description, flows: Flow[]): Layout {
   const ways = flows.map((flow) => {
     const ports = flow.forward.map((id) => description.ports[id]).filter((port): port is Port => Boolean(port));
@@ -391,7 +391,7 @@ function laidOut(description: Description, flows: Flow[]): Layout {
   });
   const column = new Map<string, number>();
   ways.flat().forEach((name) => column.set(name, 0));
-  // Flows in both directions have no common order: then it is as good as so many rounds make it.
+  // Flows in both directions have no common order: the number of rounds is limited.
   for (let round = 0; round < Math.min(column.size, 40); round++) {
     let changed = false;
     for (const way of ways) {
@@ -409,7 +409,7 @@ function laidOut(description: Description, flows: Flow[]): Layout {
   }
   const columns = [...new Set(column.values())].sort((one, other) => one - other);
   const nodes = new Map<string, Point>();
-  // At both sides there is room for the ends of flows, whose links have most of the delay where there are few others.
+  // Both sides have space for the ends of flows, whose access links have most of the delay where there are few other links.
   const outside = columns.length <= 3 ? 0.26 : 0.15;
   let rowGap = 1;
   columns.forEach((value, place) => {

@@ -1,10 +1,10 @@
-// The service worker: it keeps the files of one build of the page, for when there is no server. While there is one, what it serves is shown, so
-// that nobody sees an old page after an upgrade.
+// The service worker: stores the files of one build of the page for use without a server. If the server is reachable, its files are used,
+// so that an upgrade takes effect at once.
 
 declare const LAB_FILES: string[];
 declare const LAB_BUILD: string;
 
-// What a service worker has of the browser; the types of pages do not know it.
+// Service worker interfaces that the types of pages do not declare.
 interface Lifetime extends Event {
   waitUntil(done: Promise<unknown>): void;
 }
@@ -30,7 +30,7 @@ host.addEventListener("fetch", (event) => {
   const { scope } = host.registration;
   const name = request.url.startsWith(scope) ? request.url.slice(scope.length).replace(/[?#].*/, "") : null;
   if (request.method === "GET" && name !== null && (name === "" || LAB_FILES.includes(name))) {
-    // What the browser has of it itself may be old as well: the server is asked.
+    // The browser's HTTP cache may be outdated as well: revalidates with the server.
     event.respondWith(fetch(request.url, { cache: "no-cache" }).catch(() => kept(name === "" ? "index.html" : name)));
   }
 });

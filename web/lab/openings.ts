@@ -1,8 +1,8 @@
-// What has been opened in this window, by the entry of the browser's history that it belongs to: Back and Forward find it with its edits.
+// Scenarios opened in this window, by the entry of the browser's history: Back and Forward restore them with their edits.
 
 import type { Variant, Variants } from "./variants";
 
-// Texts, which are quickly read again.
+// Texts, which are quickly parsed again.
 export interface Kept {
   variants: Pick<Variant, "name" | "toml" | "sound">[];
   edited: Variant["name"];
@@ -13,22 +13,22 @@ export class Openings {
   private readonly kept = new Map<string, Kept>();
   private count = 0;
 
-  // A name that no entry has, not even one from before the page was loaded.
+  // A name that no entry has, including entries from before the page was loaded.
   fresh(): string {
     return `${performance.timeOrigin}:${++this.count}`;
   }
 
-  // The entry that is shown is of this opening.
+  // Assigns the current history entry to this opening.
   mark(opening: string): void {
     history.replaceState({ opening }, "");
   }
 
-  // Another entry for what is open.
+  // Adds a history entry for the open scenario.
   another(address: string): void {
     history.pushState({ opening: this.current }, "", address);
   }
 
-  // What the entry that is shown is of.
+  // The opening of the current history entry.
   get shown(): string | null {
     const state = history.state as { opening?: string } | null;
     return state?.opening ?? null;
@@ -38,17 +38,17 @@ export class Openings {
     return this.current !== null && this.shown === this.current;
   }
 
-  // With its edits, if it was closed in this window.
+  // The opening with its edits, if it was closed in this window.
   find(opening: string | null): Kept | null {
     return opening === null ? null : (this.kept.get(opening) ?? null);
   }
 
-  // What is open, as it is kept: with what is typed and not applied.
+  // The open variants in storable form, including typed text that has not been applied.
   of({ all, edited }: Variants, typed: string | null): Kept {
     return { variants: all.map(({ name, toml, sound }) => ({ name, toml: name === edited ? (typed ?? toml) : toml, sound })), edited };
   }
 
-  // Another one is open now; `before` was.
+  // Another opening replaces `before`.
   replace(before: Kept, opening: string): void {
     if (this.current !== null) {
       this.kept.set(this.current, before);

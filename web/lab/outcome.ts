@@ -1,4 +1,4 @@
-// What a run has come to: its tables, and its last losses.
+// Results of a run: its tables, and its last losses.
 
 import type { Drop, Results } from "./answers";
 import { make } from "./dom";
@@ -7,19 +7,19 @@ import type { Variant } from "./variants";
 import { lossNamed } from "./why";
 import { count, seconds } from "./words";
 
-// Losses that are listed.
+// Number of losses listed.
 const LISTED = 60;
 
 export function outcome(results: Record<string, Results>, seed: number): HTMLElement[] {
   const several = Object.keys(results).length > 1;
   return Object.entries(results).flatMap(([name, of]) => [
     make("h3", {}, several ? `Results of ${name}` : "Results"),
-    make("p", { class: "aside" }, `The same numbers, byte for byte, as tailback run --seed ${seed}: SHA-256 of all tables `, make("code", { class: "hash", id: `hash-${name}` }, of.hash), `; scenario `, make("code", { class: "hash" }, of.scenario.slice(0, 16)), `; ${count(of.events)} events.`),
+    make("p", { class: "aside" }, `Identical to the results of tailback run --seed ${seed}: SHA-256 of all tables`, make("code", { class: "hash", id: `hash-${name}` }, of.hash), `; scenario `, make("code", { class: "hash" }, of.scenario.slice(0, 16)), `; ${count(of.events)} events.`),
     ...tables(of),
   ]);
 }
 
-// Each of the last losses with its why; so that nobody needs a mouse for it.
+// The last losses, each with a button for its explanation, for use without a mouse.
 export function lossList(variants: Variant[], why: (name: Variant["name"], drop: Drop) => void): HTMLElement | null {
   const rows = variants.flatMap(({ name, pane }) => pane.run.drops.slice(-LISTED).map((drop) => ({ name, drop }))).sort((one, other) => other.drop.time_s - one.drop.time_s);
   if (rows.length === 0) {

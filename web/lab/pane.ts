@@ -20,7 +20,7 @@ export class Pane {
   private readonly legend = make("ul", { class: "legend" });
   private readonly cells: HTMLElement[];
   private readonly title = make("h3");
-  // Panels with something that is not drawn yet, those that have waited longest first.
+  // Panels with undrawn changes, the longest waiting ones first.
   private readonly stale = new Set<Panel>();
   private pointedAt: number | null = null;
 
@@ -49,7 +49,7 @@ export class Pane {
     return cell;
   }
 
-  // The ground has changed.
+  // The background has changed.
   recolour(): void {
     this.legend.querySelectorAll("line").forEach((stroke, place) => stroke.setAttribute("stroke", flowColour(place)));
     this.drawing.touch();
@@ -90,15 +90,15 @@ export class Pane {
     return made;
   }
 
-  // One queue has its name in the title.
+  // A single queue has its name in the title.
   private queueKey(time: number | null): KeyEntry[] {
     const { followed, ports } = this.description;
-    const told = (port: number) => (time === null ? "" : ` ${digits(this.run.at(`queue:${port}`, time) ?? 0)}`);
-    const entries = followed.ports.map((port, place) => ({ colour: ink(PORT_COLOURS[place % PORT_COLOURS.length] ?? "--ink"), text: `${ports[port]?.name}${told(port)}` }));
+    const valueOf = (port: number) => (time === null ? "" : ` ${digits(this.run.at(`queue:${port}`, time) ?? 0)}`);
+    const entries = followed.ports.map((port, place) => ({ colour: ink(PORT_COLOURS[place % PORT_COLOURS.length] ?? "--ink"), text: `${ports[port]?.name}${valueOf(port)}` }));
     return entries.length > 1 || time !== null ? entries : [];
   }
 
-  // The reasons that there were, or of the bin that is pointed at.
+  // The reasons of all losses, or of losses in the bin under the pointer.
   private lossKey(time: number | null): KeyEntry[] {
     const sums = REASONS.map(() => 0);
     const bin = time === null ? null : Math.floor((time * BINS) / this.description.duration_s);
@@ -108,7 +108,7 @@ export class Pane {
     return REASONS.map((reason, place) => ({ colour: reasonColour(reason), text: `${reason} ${count(sums[place] ?? 0)}`, lost: sums[place] ?? 0 })).filter(({ lost }) => lost > 0);
   }
 
-  // What one flow needs to fill its one bottleneck: rate times empty round trip.
+  // The bandwidth-delay product of a single flow with a single bottleneck: rate times base round trip.
   private product(): { value: number; label: string } | null {
     const { followed, ports, flows, groups, flow_count, changes_s } = this.description;
     const flow = flows.find((one) => one.flow === followed.flows[0]);
@@ -129,15 +129,15 @@ export class Pane {
     }));
   }
 
-  // Panels of two variants that show the same have one scale.
+  // Corresponding panels of two variants share one scale.
   compare(other: Pane | null): void {
     this.panels.forEach((panel) => { panel.peer = other?.panels.find(({ options }) => options.title === panel.options.title) ?? null; });
   }
 
-  // `variant`: its letter, where there are two.
+  // `variant`: its letter, if there are two.
   entitle(variant: string | null): void {
     this.title.className = variant === null ? "alone" : "";
-    this.title.textContent = `${variant === null ? "" : `${variant}: `}${this.description.name || "without a name"}`;
+    this.title.textContent = `${variant === null ? "" : `${variant}: `}${this.description.name || "unnamed"}`;
   }
 
   take(reading: Reading): void {
@@ -145,11 +145,11 @@ export class Pane {
     this.drawing.drop(reading.drops);
     this.touch();
     if (this.pointedAt === null) {
-      this.tell(null);
+      this.showValues(null);
     }
   }
 
-  // Something has changed that is not drawn yet.
+  // Marks all panels as changed.
   touch(): void {
     this.panels.forEach((panel) => this.stale.add(panel));
   }
@@ -158,7 +158,7 @@ export class Pane {
     this.drawing.draw(this.run.reading);
   }
 
-  // So many panels at most, and how many it were; the rest waits for the next frame.
+  // Draws at most `most` panels and returns their number; the rest waits for the next frame.
   drawCurves(window: [number, number], most: number): number {
     const drawn = [...this.stale].slice(0, most);
     for (const panel of drawn) {
@@ -170,36 +170,36 @@ export class Pane {
     return drawn.length;
   }
 
-  // Values now, or at a time that is pointed at.
-  tell(time: number | null): void {
+  // Current values, or values at the time under the pointer.
+  showValues(time: number | null): void {
     this.pointedAt = time;
-    this.panels.forEach((panel) => panel.tell(time));
+    this.panels.forEach((panel) => panel.showValues(time));
     this.description.followed.flows.forEach((flow, place) => {
       const cell = this.cells[place];
       if (cell) {
         const state = this.run.reading?.flows.find((one) => one.flow === flow);
-        fill(cell, time === null ? (state ? told(state, this.lost(flow)) : "") : this.toldAt(flow, time));
+        fill(cell, time === null ? (state ? summary(state, this.lost(flow)) : "") : this.summaryAt(flow, time));
       }
     });
   }
 
-  // What is lost of a flow: a cell takes its packet with it.
+  // Label of a flow's losses: the loss of a cell loses its packet.
   private lost(flow: number): string {
     const group = this.description.flows.find((one) => one.flow === flow)?.group;
     return this.description.groups.find((one) => one.name === group)?.cells ? "cells lost" : "lost";
   }
 
-  private toldAt(flow: number, time: number): string {
+  private summaryAt(flow: number, time: number): string {
     const value = (quantity: string) => this.run.at(`${quantity}:${flow}`, time);
     const parts = [value("cwnd") === null ? "" : `window ${digits(value("cwnd") ?? 0)}`, rate(value("goodput")), seconds(value("rtt"))];
     return `at ${seconds(time, 5)}: ${parts.filter((part) => part && part !== "\u2013").join(" · ")}`;
   }
 }
 
-function told(state: FlowState, lost: string): string {
+function summary(state: FlowState, lost: string): string {
   const parts = [
     state.cwnd === null ? "" : `window ${digits(state.cwnd)}`,
-    state.in_flight === null ? "" : `${count(state.in_flight)} under way`,
+    state.in_flight === null ? "" : `${count(state.in_flight)} in flight`,
     state.goodput_bps === null ? "" : rate(state.goodput_bps),
     state.rtt_s === null ? "" : seconds(state.rtt_s),
     `${count(state.sent)} sent`,

@@ -1,26 +1,26 @@
-// Runs of what is open: begun, gone on with, held and read.
+// Controls the runs of the open variants: start, continue, pause and read.
 
 import type { Breaks, Results } from "./answers";
 import type { Engine } from "./engine";
 import type { Variants } from "./variants";
 import type { Frame } from "./worker";
 
-// Slower than this every packet is shown; in simulated seconds a second.
+// Below this speed every packet is shown; in simulated seconds per second.
 const CLOSE_SPEED = 1;
-// More flows than this are looked at from afar.
+// With more flows than this, packets are not shown.
 const CLOSE_FLOWS = 2000;
-// Packets that are drawn.
+// Maximum number of packets drawn.
 const PACKETS = 3000;
 
-// Who wants to hear of runs.
+// Receives notifications about runs.
 export interface Listener {
   status(text: string): void;
-  told(error: unknown): void;
-  // Something new has been read.
+  failed(error: unknown): void;
+  // A new reading.
   frame(frame: Frame): void;
-  // It goes on, or has halted.
+  // The run was started or paused.
   changed(): void;
-  // It has halted before the end.
+  // The run was stopped before the end.
   halted(): void;
   finished(): void;
 }
@@ -29,7 +29,7 @@ export class Player {
   results: Record<string, Results> = {};
   isPlaying = false;
   private opened: { close: boolean } | null = null;
-  // Frames of runs that are no longer there are not for these curves.
+  // Frames with another epoch belong to previous runs.
   private epoch = 0;
 
   constructor(private readonly engine: Engine, private readonly variants: Variants, private readonly listener: Listener) {
@@ -48,7 +48,7 @@ export class Player {
     this.results = {};
     this.variants.panes.forEach((pane) => {
       pane.run.clear();
-      pane.tell(null);
+      pane.showValues(null);
       pane.touch();
     });
     this.listener.changed();
@@ -78,7 +78,7 @@ export class Player {
     this.stop();
     if (await this.ensure(true)) {
       const epoch = this.epoch;
-      // There is one clock: the first that goes on has the step, and the other comes to the same time.
+      // There is one clock: the first run that continues takes the step, and the other advances to the same time.
       const [first, ...others] = this.variants.all.filter(({ pane }) => !pane.run.reading?.done).map(({ name }) => name);
       if (first !== undefined) {
         await this.engine.ask({ ask: "step", name: first, step });
@@ -91,7 +91,7 @@ export class Player {
     }
   }
 
-  // Runs are there, and looked at as closely as is wanted; they keep their place.
+  // Opens the runs with the required level of detail; they keep their time.
   private async ensure(close: boolean): Promise<boolean> {
     const few = this.variants.panes.every(({ description }) => description.flow_count <= CLOSE_FLOWS);
     const wanted = close && few;
@@ -124,12 +124,12 @@ export class Player {
       this.listener.status("");
       return true;
     } catch (error) {
-      this.listener.told(error);
+      this.listener.failed(error);
       return false;
     }
   }
 
-  // What has been read of runs that are no longer shown is not for these curves.
+  // Readings of previous runs are ignored.
   private async read(): Promise<void> {
     const { epoch } = this;
     const readings: Frame["readings"] = {};
@@ -158,7 +158,7 @@ export class Player {
     void this.finish();
   }
 
-  // At the end of a run its tables.
+  // At the end of a run, reads its tables.
   private async finish(): Promise<void> {
     const { generation } = this.variants;
     if (!this.isDone) {
@@ -170,7 +170,7 @@ export class Player {
         this.results[name] = await this.engine.ask<Results>({ ask: "results", name });
       }
     } catch (error) {
-      this.listener.told(error);
+      this.listener.failed(error);
       return;
     }
     if (generation === this.variants.generation) {

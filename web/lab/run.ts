@@ -1,8 +1,8 @@
-// What the page has of a run: curves, losses, changes of state, and how everything stands.
+// The page's data of a run: curves, losses, state changes, and the current state.
 
 import type { Description, Drop, Reading, StateChange } from "./answers";
 
-// Losses and changes of state that are kept; the first go first, many at a time.
+// Maximum number of losses and state changes stored; the oldest are dropped first, many at a time.
 const KEPT = 20_000;
 const MARKS = 2048;
 
@@ -56,7 +56,7 @@ export class Run {
     this.reading = reading;
   }
 
-  // Of the first losses one in each span of time is left: as many as can be told apart when all is seen.
+  // Keeps one of the oldest losses per time interval: as many as can be distinguished when the whole run is visible.
   private thin(): void {
     const span = this.description.duration_s / MARKS;
     let last = -1;
@@ -81,12 +81,12 @@ export class Run {
   }
 }
 
-// The place of the first value above `value` in ascending ones.
+// The index of the first value above `value` in an ascending list.
 export function after(values: number[], value: number): number {
   return first(values.length, (place) => (values[place] as number) > value);
 }
 
-// The first place from which on something holds, or how many there are.
+// The first index from which a condition holds, or `count` if it never does.
 export function first(count: number, holds: (place: number) => boolean): number {
   let [low, high] = [0, count];
   while (low < high) {

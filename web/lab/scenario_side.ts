@@ -1,4 +1,4 @@
-// The side of the page that has the scenario: knobs, or its text, and what is wrong with it.
+// The scenario side of the page: controls or text, and errors.
 
 import type { Knob, Problem } from "./answers";
 import { byId, fill, make } from "./dom";
@@ -11,19 +11,19 @@ import type { Variant, Variants } from "./variants";
 // Pixels.
 const LINE = 19;
 
-// What somebody does here.
+// Callbacks of the editor.
 export interface Editor {
-  // Edits of the text; `at` is what was turned.
+  // Edits of the text; `at` is the place of the control.
   turn(edits: Edit[], at: string): void;
   change(toml: string): void;
-  // The other variant is to be edited.
+  // Selects the other variant for editing.
   choose(name: Variant["name"]): void;
 }
 
 export class ScenarioSide {
-  // The schema says what knobs are.
+  // Schema data for the controls.
   places: Places | null = null;
-  // What the fields had before anybody typed. A field of text has line ends of its own.
+  // Contents of the fields before typing. A text area normalises line ends.
   private filled = { name: "", toml: "", field: "" };
   private seed = "";
 
@@ -51,13 +51,13 @@ export class ScenarioSide {
     });
   }
 
-  // A text that was typed and has not been applied.
+  // Typed text that has not been applied.
   get typed(): string | null {
     const { value } = byId<HTMLTextAreaElement>("toml");
     return value === this.filled.field ? null : value;
   }
 
-  // The same, which counts as applied from now on.
+  // The typed text, which counts as applied from now on.
   take(): string | null {
     const { typed } = this;
     if (typed !== null) {
@@ -66,19 +66,19 @@ export class ScenarioSide {
     return typed;
   }
 
-  // A seed that was typed and does not run yet.
+  // A typed seed that is not in use yet.
   get typedSeed(): string | null {
     const { value } = byId<HTMLInputElement>("seed");
     return value === this.seed ? null : value;
   }
 
-  // What was typed and has not been applied goes.
+  // Discards input that has not been applied.
   forget(): void {
     this.filled = { name: "", toml: "", field: "" };
     this.seed = "";
   }
 
-  // `typed`: it is no seed; null: nothing is wrong.
+  // `typed`: an invalid seed; null: no error.
   seedProblem(typed: string | null): void {
     const field = byId<HTMLInputElement>("seed");
     field.setAttribute("aria-invalid", String(typed !== null));
@@ -90,7 +90,7 @@ export class ScenarioSide {
 
   show(): void {
     const variant = this.variants.get();
-    byId("title").textContent = variant.pane.description.name || "Without a name";
+    byId("title").textContent = variant.pane.description.name || "Unnamed";
     byId("question").textContent = questionOf(variant.toml);
     const choice = ({ name }: Variant) => make("button", { "aria-pressed": String(name === variant.name), click: () => this.editor.choose(name) }, name);
     fill(byId("variants"), ...this.variants.all.map(choice));
@@ -124,7 +124,7 @@ export class ScenarioSide {
   private problems(variant: Variant): void {
     const told = (problem: Problem) => {
       const facts = [["given", problem.given], ["expected", problem.expected], ["hint", problem.hint]].filter(([, text]) => text);
-      const place = problem.line === null ? null : make("button", { click: () => this.jump(problem.line ?? 1) }, `line ${problem.line}`);
+      const place = problem.line === undefined ? null : make("button", { click: () => this.jump(problem) }, `line ${problem.line}, column ${problem.column}`);
       return make("li", {}, make("b", {}, problem.message), problem.at ? ` at ${problem.at} ` : " ", place, make("dl", {}, ...facts.flatMap(([name, text]) => [make("dt", {}, name ?? ""), make("dd", {}, text ?? "")])));
     };
     const { problems } = variant;
@@ -133,7 +133,7 @@ export class ScenarioSide {
     fill(
       byId("problems"),
       problems.length ? make("ul", {}, ...problems.map(told)) : null,
-      problems.length && variant.sound ? make("p", { class: "note" }, "What runs is the last text that was sound.") : null,
+      problems.length && variant.sound ? make("p", { class: "note" }, "The run uses the last valid text.") : null,
       ...notes.map((note) => make("p", { class: "note" }, `${note.message}${note.at ? ` (${note.at})` : ""}${note.hint ? ` \u2013 ${note.hint}` : ""}`)),
     );
   }
@@ -141,7 +141,7 @@ export class ScenarioSide {
   private gutter(): void {
     const text = byId<HTMLTextAreaElement>("toml");
     const wrong = new Set(this.variants.all.length ? this.variants.get().problems.map((problem) => problem.line) : []);
-    // A text between those that are wrong: there may be very many lines.
+    // Text between the lines with errors: there may be very many lines.
     const parts: (string | HTMLElement)[] = [""];
     const lines = text.value.split("\n").length;
     for (let line = 1; line <= lines; line++) {
@@ -155,13 +155,17 @@ export class ScenarioSide {
     byId("numbers").scrollTop = text.scrollTop;
   }
 
-  private jump(line: number): void {
+  // Selects the value or key of a problem in the text.
+  private jump({ line = 1, column = 1, end_column = column }: Problem): void {
     this.tab("text");
     const text = byId<HTMLTextAreaElement>("toml");
-    const starts = text.value.split("\n");
-    const from = starts.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+    const lines = text.value.split("\n");
+    const start = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+    // Columns count characters, and a text area UTF-16 units.
+    const characters = [...(lines[line - 1] ?? "")];
+    const [from, to] = [column, end_column].map((end) => start + characters.slice(0, end - 1).join("").length);
     text.focus();
-    text.setSelectionRange(from, from + (starts[line - 1]?.length ?? 0));
+    text.setSelectionRange(from ?? start, to ?? start);
     text.scrollTop = Math.max(0, (line - 6) * LINE);
   }
 }

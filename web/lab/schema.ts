@@ -1,28 +1,28 @@
-// What the JSON Schema says of the places of a scenario: help, ranges, words, and what may stand in a table.
+// Queries of the JSON Schema by place in a scenario: help, ranges, words, and the possible entries of a table.
 
 type Schema = { [key: string]: unknown };
 type Scalar = string | number | boolean;
 export type Value = Scalar | { [key: string]: Value };
-// Null: what stands there goes.
+// Null: removes the value.
 export type Edit = { at: string; value: Value | null };
-// By place; null: a table in braces, or one without anything.
+// By place; null: an inline or empty table.
 export type Values = ReadonlyMap<string, Scalar | null>;
 
 export interface Known {
   help: string;
   fallback: unknown;
   words: string[];
-  // Of a number: the least and the most that it may be, as far as that is said.
+  // Range of a number: the minimum and maximum, where declared.
   range: [number | null, number | null];
 }
 
-// A group has one of these, so that none comes beside another.
+// A group has exactly one of these.
 const WAYS = ["tcp", "source", "traffic"];
 
 export class Places {
   constructor(private readonly root: Schema) {}
 
-  // `values`: what stands in the scenario. It decides between alternatives: what `policy = "red"` is not says nothing of RED's settings.
+  // `values`: the scenario's values. They select between alternatives: with `policy = "red"`, only RED's settings apply.
   at(place: string, values: Values): Known {
     const { own: found, all } = this.walk(place, values);
     const value = values.get(place);
@@ -39,7 +39,7 @@ export class Places {
     };
   }
 
-  // What a table may have and does not have, each with a value to begin with.
+  // Entries that a table may have and does not have, each with an initial value.
   missing(section: string, values: Values): { key: string; help: string; value: Value }[] {
     const has = keysOf(section, values);
     const found = new Map<string, { key: string; help: string; value: Value }>();
@@ -52,14 +52,15 @@ export class Places {
     return [...found.values()];
   }
 
-  // What of a table does not have to be there, and has no header of its own in the text.
+  // Entries that may be removed from a table and have no header of their own in the text.
   optional(section: string, values: Values): string[] {
     const tables = this.tables(section, values, true);
     const needed = new Set(tables.flatMap((table) => requiredOf(table)));
     return [...keysOf(section, values)].filter((key) => !needed.has(key) && !WAYS.includes(key) && values.has(join(section, key)));
   }
 
-  // A value at a place, and what has to change with it in its table: another policy has other settings, and needs some.
+  // Edits for a new value at a place, including dependent changes in its table: another policy has other settings, and requires some of
+  // them.
   turned(at: string, value: Scalar, values: Values): Edit[] {
     const section = at.includes(".") ? at.slice(0, at.lastIndexOf(".")) : "";
     const [before, after] = [this.tables(section, values), this.tables(section, new Map([...values, [at, value]]))];
@@ -91,7 +92,7 @@ export class Places {
     return edits;
   }
 
-  // What schemas say of a place: those that what stands in the scenario fits, and all.
+  // Schemas that apply to a place: those matching the scenario's values, and all.
   private walk(place: string, values: Values): { own: Schema[]; all: Schema[] } {
     const keys = place === "" ? [] : place.split(/\.|(?=\[)/);
     let own = [this.root];
@@ -107,7 +108,7 @@ export class Places {
     return { own, all };
   }
 
-  // The alternatives of a table that what stands in it fits; `all`: also in what else it has.
+  // The alternatives of a table that match its values; `all`: including its other entries.
   private tables(section: string, values: Values, all = false): Schema[] {
     const shapes = this.walk(section, values).own.flatMap((schema) => this.shapes(schema));
     const has = keysOf(section, values);
@@ -115,13 +116,13 @@ export class Places {
     return shapes.filter((schema) => schema["properties"] !== undefined && fits(schema, section, values) && (!all || knows(schema)));
   }
 
-  // A value to begin with; null: nothing simple.
+  // An initial value; null: there is no simple one.
   private firstOf(schema: Schema, depth = 0): Value | null {
     const { default: fallback, const: constant, examples } = schema;
     if (isScalar(fallback) && fallback !== "none") {
       return fallback;
     }
-    // Said where the example of its kind would not do: it has to lie below or above another, or be of a usual size.
+    // Declared where the default example is unsuitable: the value must be below or above another, or of a typical size.
     if (Array.isArray(examples)) {
       return examples[0] as Value;
     }
@@ -157,7 +158,7 @@ export class Places {
     }
   }
 
-  // As far as a page can tell; the core has the last word.
+  // A preliminary check; the core makes the final decision.
   private accepts(schema: Schema, value: Scalar): boolean {
     return this.shapes(schema).some((shape) => {
       const words = wordsOf(shape);
@@ -172,7 +173,7 @@ export class Places {
     });
   }
 
-  // What a schema stands for: itself, what it refers to, and its alternatives.
+  // Expands a schema: itself, its references, and its alternatives.
   private shapes(schema: Schema, depth = 0): Schema[] {
     if (depth > 12) {
       return [];
@@ -202,7 +203,7 @@ export class Places {
   }
 }
 
-// Whether what stands in the scenario at a place can be of this shape: none of its words is another, and none is missing.
+// Whether the scenario's values at a place match this shape: no word differs, and none is missing.
 function fits(schema: Schema, place: string, values: Values): boolean {
   return Object.entries(propertiesOf(schema)).every(([name, property]) => {
     const value = values.get(join(place, name));
@@ -242,7 +243,7 @@ function join(section: string, key: string): string {
   return section === "" ? key : `${section}.${key}`;
 }
 
-// The keys that a table has.
+// The keys of a table.
 function keysOf(section: string, values: Values): Set<string> {
   const within = section === "" ? "" : `${section}.`;
   const places = [...values.keys()].filter((at) => at.startsWith(within));

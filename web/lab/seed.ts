@@ -1,19 +1,19 @@
-// The seed of what is open stands in its text, as everything else does: the field beside Run is another way to set it.
+// The seed is part of the scenario's text; the field next to Run is another way to set it.
 
 import type { Knob } from "./answers";
 import type { Engine } from "./engine";
 
-// Of a text that names none.
+// The seed of a text without one.
 const UNNAMED = 1;
 export const SEEDS = `a seed is a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`;
 
-// What is typed, if it is a seed.
+// The typed seed, if valid.
 export function seedTyped(text: string): number | null {
   const seed = Number(text.trim());
   return /^\d+$/.test(text.trim()) && Number.isSafeInteger(seed) ? seed : null;
 }
 
-// The seed that a text names. The core says where it stands; it may be written as 1_000 or 0x3e8.
+// The seed of a text. The core locates it, because it may be written as 1_000 or 0x3e8.
 export function seedOf(toml: string, knobs: Knob[]): number {
   const knob = knobs.find(({ at }) => at === "seed");
   if (!knob) {

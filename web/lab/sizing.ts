@@ -1,4 +1,4 @@
-// The calculator: how much buffer does a link need, by every rule, and which rule is meant for the case?
+// The buffer calculator: the buffer of a link by every rule, and the rule that applies to the case.
 
 import { Fault, type Problem, type RuleAnswer, type SizingAnswer } from "./answers";
 import { fill, make } from "./dom";
@@ -9,9 +9,9 @@ interface Field {
   key: string;
   label: string;
   value: string;
-  // Left out of the question while it is empty.
+  // Omitted from the question while empty.
   optional?: boolean;
-  // What may be chosen, if it is no text: what it is called, and what the question then has.
+  // The choices, unless it is a text field: the label, and the value in the question.
   choices?: [string, boolean | null][];
 }
 
@@ -19,13 +19,13 @@ const FIELDS: Field[] = [
   { key: "rate", label: "Rate of the link, or of one channel", value: "1 Gbps" },
   { key: "base_rtt", label: "Round trip without queueing", value: "100 ms" },
   { key: "flows", label: "Long-lived flows", value: "1000" },
-  { key: "target", label: "Utilisation that is wanted", value: "98 %" },
-  { key: "packet", label: "Packet on the wire", value: "1500 B" },
-  { key: "access_rate", label: "Rate of each sender's own link (if known)", value: "", optional: true },
-  { key: "paced", label: "Do senders spread their packets?", value: "", choices: [["not known", null], ["yes, they pace", true], ["no, they send bursts", false]] },
+  { key: "target", label: "Target utilisation", value: "98 %" },
+  { key: "packet", label: "Packet size on the wire", value: "1500 B" },
+  { key: "access_rate", label: "Access rate of each sender (if known)", value: "", optional: true },
+  { key: "paced", label: "Pacing at senders", value: "", choices: [["unknown", null], ["yes, paced", true], ["no, bursts", false]] },
   { key: "transmitters", label: "Channels that share the buffer", value: "1" },
-  { key: "inputs", label: "Inputs (if it is a switch)", value: "", optional: true },
-  { key: "window", label: "Largest window, in packets (if it limits)", value: "", optional: true },
+  { key: "inputs", label: "Input links (for a switch)", value: "", optional: true },
+  { key: "window", label: "Largest window in packets (if limited)", value: "", optional: true },
 ];
 
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
@@ -55,19 +55,19 @@ export function sizing(place: HTMLElement, engine: Engine): void {
       }
     }
   };
-  // What was answered last stays, for it is what is being changed; but it is not the answer to what the fields say now.
+  // The previous answer remains visible while the question is edited, but is marked as outdated.
   const complain = (found: Problem[]) => {
     for (const { field, input } of inputs) {
       input.setAttribute("aria-invalid", String(found.some(({ at }) => isAt(field, at))));
     }
     answer.classList.toggle("stale", found.length > 0);
-    const still = answer.hasChildNodes() ? make("p", {}, "Below are still the answers to the last question that could be read.") : null;
+    const still = answer.hasChildNodes() ? make("p", {}, "The table below still answers the last valid question.") : null;
     fill(problems, ...(found.length > 0 ? [make("ul", { class: "problem" }, ...found.map(complaint)), still] : []));
   };
   fill(
     place,
-    make("h2", {}, "How much buffer?"),
-    make("p", {}, "Every rule that the core knows, for the same link. They differ because they answer different questions: what each is for, and whether it is meant for your case, stands beside it."),
+    make("h2", {}, "Buffer size calculator"),
+    make("p", {}, "All implemented buffer sizing rules, for the same link. They differ because they have different purposes. The table shows the purpose of each rule and whether it applies to your case."),
     make("div", { class: "form short" }, ...inputs.map(({ field, input }) => make("label", { for: input.id }, field.label, input))),
     problems,
     answer,
@@ -82,7 +82,7 @@ function control(field: Field, change: () => void): HTMLInputElement | HTMLSelec
     : make("input", { id, value: field.value, autocomplete: "off", change });
 }
 
-// What a field says, as a question has it; null: nothing.
+// The value of a field in the question's syntax; null: empty.
 function given(field: Field, text: string): string | number | boolean | null {
   if (field.choices) {
     return field.choices[Number(text)]?.[1] ?? null;
@@ -93,7 +93,7 @@ function given(field: Field, text: string): string | number | boolean | null {
   return NUMBER.test(text) ? Number(text) : text;
 }
 
-// Whether a fault is in a field, or in a part of it, as `base_rtt.uniform` is.
+// Whether an error belongs to a field, or to a part of it, as `base_rtt.uniform` does.
 function isAt(field: Field, at: string): boolean {
   return at.split(/[.[]/)[0] === field.key;
 }
@@ -104,7 +104,7 @@ function complaint(problem: Problem): HTMLElement {
 }
 
 function shown({ asked, rules, recommended, advice }: SizingAnswer): HTMLElement[] {
-  const head = ["rule", "packets", "delay", "is it meant for this case?"].map((name) => make("th", { scope: "col" }, name));
+  const head = ["Rule", "Packets", "Delay", "Applicability"].map((name) => make("th", { scope: "col" }, name));
   const rows = rules.map((rule) => row(rule, rule.rule === recommended));
   return [
     make("p", { class: "advice" }, advice),
@@ -114,8 +114,8 @@ function shown({ asked, rules, recommended, advice }: SizingAnswer): HTMLElement
 
 function row(rule: RuleAnswer, recommended: boolean): HTMLElement {
   const refused = rule.packets === null;
-  const verdict = refused ? "no answer" : rule.meant ? "meant" : "not meant";
-  // The reason of a refusal begins with the verdict, and that of a rule that is simply meant says no more than it.
+  const verdict = refused ? "no answer" : rule.meant ? "applies" : "does not apply";
+  // The reason of a refusal starts with the verdict, and that of a rule without conditions is no more than the verdict.
   const why = rule.why.startsWith(verdict) ? rule.why : `${verdict}: ${rule.why}`;
   const places = rule.most === null ? count(rule.packets) : `${count(rule.packets)} to ${count(rule.most)}`;
   return make(

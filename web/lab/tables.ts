@@ -1,13 +1,13 @@
-// Tables of results, with the numbers of the command line.
+// Tables of results, with the same numbers as the command line.
 
 import { columnOf, type Results, type Table } from "./answers";
 import { make } from "./dom";
 import { digits } from "./words";
 
-// Rows that are shown; the CSV has all.
+// Number of rows shown; the CSV has all of them.
 const SHOWN = 60;
 
-// The tables of counters, and those of traces, which are long, folded.
+// The tables of counters; tables of traces, which are long, are collapsed.
 export function tables(results: Results): HTMLElement[] {
   const counters = ["flows", "queues", "groups", "classes"];
   return results.tables.map((table) => (counters.includes(table.name) ? shown(table) : make("details", {}, make("summary", {}, `Trace ${table.name}`), shown(table))));
@@ -35,7 +35,7 @@ export function valueOf(results: Results, table: string, column: string, row = 0
   return typeof value === "number" ? value : null;
 }
 
-// All digits, as the wheel writes them: what is missing is empty.
+// All digits, as in the Python package; missing values are empty.
 export function csv(table: Table): string {
   const { columns } = table;
   const rows = columns[0]?.[1].length ?? 0;

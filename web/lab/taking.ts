@@ -1,4 +1,4 @@
-// What can be taken away: files, pictures, and a link that holds everything.
+// Exports: files, pictures, and a link that contains everything.
 
 import type { Results } from "./answers";
 import { byId, fill, make, save } from "./dom";
@@ -8,7 +8,7 @@ import { csv } from "./tables";
 import type { Variants } from "./variants";
 import { count } from "./words";
 
-// `settled`: once what is typed has been applied.
+// `settled`: once typed text has been applied.
 export function exportMenu(variants: Variants, results: Record<string, Results>, settled: () => Promise<unknown>): void {
   const menu = byId("exports");
   const { panes } = variants;
@@ -25,7 +25,7 @@ export function exportMenu(variants: Variants, results: Record<string, Results>,
   );
 }
 
-// A link to what is open. The answer says where it is now.
+// Creates a link to the open scenarios. Returns a message with its location.
 export async function share(variants: Variants, version: string): Promise<string> {
   const [one, other] = variants.all;
   if (!one) {
@@ -44,8 +44,8 @@ export async function share(variants: Variants, version: string): Promise<string
   const address = location.href;
   try {
     await navigator.clipboard.writeText(address);
-    return `The link is copied: ${count(address.length)} characters, which hold the scenario and the seed.`;
+    return `The link has been copied: ${count(address.length)} characters, which contain the scenario and the seed.`;
   } catch {
-    return "The address of this page is the link now: copy it from there.";
+    return "The address of this page is now the link: copy it from the address bar.";
   }
 }

@@ -1,4 +1,4 @@
-// What closed forms say: lines over the curves, and in words what each is and assumes.
+// Predictions of closed forms: lines over the curves, and a text with each model and its assumptions.
 
 import type { Description, PredictedLine } from "./answers";
 import { flowColour, ink } from "./colours";
@@ -6,10 +6,10 @@ import type { Level } from "./curves";
 import { make } from "./dom";
 import { digits, rate } from "./words";
 
-// Values that differ by less are one line.
+// Values that differ by less are drawn as one line.
 const ALIKE = 0.01;
 
-// One line for flows with the same number, else one each in the colour of its flow.
+// One line for flows with the same value, otherwise one each in the colour of its flow.
 export function levelsOf(description: Description, panel: PredictedLine["panel"]): Level[] {
   const { predictions, followed } = description;
   const lines = predictions.lines.filter((line) => line.panel === panel);
@@ -25,9 +25,9 @@ export function levelsOf(description: Description, panel: PredictedLine["panel"]
 
 export function theory(description: Description): HTMLElement {
   const { lines, none } = description.predictions;
-  const why = none === null ? null : make("p", {}, `No model is drawn for this run: ${none}.`);
+  const why = none === null ? null : make("p", {}, `No model covers this run: ${none}.`);
   const kinds = [...new Map(lines.map((line) => [`${line.panel} ${line.model} ${line.label}`, line])).values()];
-  const told = kinds.flatMap((kind) => {
+  const entries = kinds.flatMap((kind) => {
     const distinct = [...new Set(named(lines, kind).map(valueOf))];
     return [
       make("dt", { "data-panel": kind.panel, "data-label": kind.label, "data-values": JSON.stringify(named(lines, kind).map(({ of, value }) => [of, value])) }, make("b", {}, `${kind.label}: ${distinct.slice(0, 8).join(", ")}`), ` (${kind.model})`),
@@ -35,8 +35,8 @@ export function theory(description: Description): HTMLElement {
       kind.assumes.length ? make("dd", {}, `Assumes: ${kind.assumes.join("; ")}.`) : null,
     ];
   });
-  const more = make("p", {}, "tailback predict says the same, and more where this says that it does.");
-  return make("details", { class: "theory" }, make("summary", {}, "What theory says"), why, lines.length ? make("dl", {}, ...told) : null, more);
+  const more = make("p", {}, "tailback predict computes the same predictions, and covers the further cases named here.");
+  return make("details", { class: "theory" }, make("summary", {}, "Theory"), why, lines.length ? make("dl", {}, ...entries) : null, more);
 }
 
 function named(lines: PredictedLine[], { model, label, panel }: PredictedLine): PredictedLine[] {

@@ -1,5 +1,5 @@
-// Moving pictures on cards: windows above, queues below, as the core runs the scenario. A card plays once when it comes into sight, and again
-// when it is pointed at or has the focus; one that is out of sight costs nothing.
+// Animated previews on cards: windows above, queues below, simulated by the core. A card plays once when it becomes visible, and again on
+// hover or focus; invisible cards cost nothing.
 
 import { Fault, type Description } from "./answers";
 import { flowColour, ink, reasonColour } from "./colours";
@@ -8,14 +8,14 @@ import type { Engine } from "./engine";
 import { Run } from "./run";
 import { count, rate } from "./words";
 
-// Milliseconds in which a run is shown, if the core is that fast.
+// Milliseconds in which a run is shown, if the core is fast enough.
 const SHOWN = 5000;
-// Events that the core handles for a card before it is another one's turn.
+// Number of events that the core processes for a card before the next card's turn.
 const EVENTS = 15_000;
-// More flows than this are told in words.
+// With more flows than this, only a text is shown.
 const FLOWS = 1000;
 const HEIGHT = 76;
-// Of the height, where there are windows.
+// Fraction of the height for the windows.
 const WINDOWS = 0.58;
 
 interface Card {
@@ -24,9 +24,9 @@ interface Card {
   canvas: HTMLCanvasElement;
   facts: HTMLElement;
   run: Run | null;
-  // Simulated seconds that are to be shown by now.
+  // Simulated seconds to be shown by now.
   target: number;
-  // When it was last this card's turn.
+  // Time of this card's last turn.
   last: number;
   state: "unknown" | "closed" | "open" | "done" | "refused";
 }
@@ -39,7 +39,7 @@ export class Thumbnails {
   private readonly still = matchMedia("(prefers-reduced-motion: reduce)");
   private readonly observer = new IntersectionObserver((entries) => entries.forEach((entry) => this.seen(entry)));
 
-  // `isFree`: whether the core has nothing better to do.
+  // `isFree`: whether the core is idle.
   constructor(private readonly engine: Engine, private readonly isFree: () => boolean) {}
 
   add(root: HTMLElement, canvas: HTMLCanvasElement, facts: HTMLElement, toml: string): void {
@@ -54,7 +54,7 @@ export class Thumbnails {
     }
   }
 
-  // Once a frame: a piece of work for one card, unless the last one is not done yet.
+  // Called once per frame: a piece of work for one card, unless the last one is still in progress.
   tick(): void {
     if (this.isBusy || !this.isFree()) {
       return;
@@ -66,7 +66,7 @@ export class Thumbnails {
     }
   }
 
-  // The ground has changed.
+  // The background has changed.
   recolour(): void {
     this.inSight.forEach((card) => draw(card));
   }
@@ -85,7 +85,7 @@ export class Thumbnails {
     }
   }
 
-  // What it shows stays.
+  // Its picture remains.
   private close(card: Card): void {
     if (card.state === "open") {
       card.state = "closed";
@@ -100,7 +100,7 @@ export class Thumbnails {
     }
   }
 
-  // The one that is pointed at has every other turn.
+  // The card under the pointer has every other turn.
   private next(): Card | null {
     const waiting = [...this.inSight].filter(({ state }) => state !== "done" && state !== "refused");
     const first = waiting.reduce<Card | null>((best, card) => (best && best.last <= card.last ? best : card), null);
@@ -130,7 +130,7 @@ export class Thumbnails {
   private async describe(card: Card): Promise<void> {
     const description = await this.engine.ask<Description>({ ask: "describe", scenario: { toml: card.toml, seed: 1 } });
     const isLarge = description.flow_count > FLOWS;
-    card.facts.textContent = `${told(description)}${isLarge ? ": too many for a picture" : ""}`;
+    card.facts.textContent = `${summary(description)}${isLarge ? ": too many for a preview" : ""}`;
     card.run = new Run(description);
     card.state = isLarge ? "refused" : "closed";
     draw(card);
@@ -144,15 +144,15 @@ export class Thumbnails {
       card.state = "open";
       await this.engine.ask({ ask: "open", name: card.name, scenario: { toml: card.toml, seed: 1 }, close: false });
     }
-    // Where nothing is to move, the whole run is one picture.
+    // With reduced motion, the whole run is one picture.
     card.target = this.still.matches ? duration_s : Math.min(duration_s, card.target + (duration_s * elapsed) / SHOWN);
-    // It may have gone out of sight meanwhile.
+    // It may have become invisible meanwhile.
     if (card.state !== "open") {
       void this.engine.ask({ ask: "close", name: card.name });
       return;
     }
     const at = await this.engine.ask<{ now_s: number; done: boolean }>({ ask: "advance", name: card.name, until_s: card.target, events: EVENTS, breaks: {} });
-    // The core is slower than the picture: it goes as fast as it can.
+    // If the core is slower than the preview, the preview follows the core.
     card.target = at.done ? duration_s : Math.min(card.target, at.now_s);
     if (card.state !== "open") {
       return;
@@ -168,7 +168,7 @@ export class Thumbnails {
   }
 }
 
-function told({ flow_count, followed, ports }: Description): string {
+function summary({ flow_count, followed, ports }: Description): string {
   const slowest = followed.ports.map((id) => ports[id]).reduce((least, port) => (port && (!least || port.rate_bps < least.rate_bps) ? port : least), undefined);
   const link = slowest ? ` \u00b7 ${rate(slowest.rate_bps * slowest.transmitters)} \u00b7 ${slowest.policy ?? "user code"}` : "";
   return `${count(flow_count)} ${flow_count === 1 ? "flow" : "flows"}${link}`;

@@ -1,4 +1,4 @@
-// What is open: a scenario, or two side by side with one seed.
+// The open scenarios: one, or two side by side with one seed.
 
 import { Fault, type Description, type Knob, type Of, type Problem } from "./answers";
 import type { Engine } from "./engine";
@@ -7,18 +7,18 @@ import { seeded, seedOf } from "./seed";
 
 export interface Variant {
   name: "A" | "B";
-  // As it stands in the text, sound or not.
+  // The current text, valid or not.
   toml: string;
   knobs: Knob[];
   problems: Problem[];
-  // Of the last one that was sound.
+  // The last valid text.
   sound: string;
-  // Of the same: both variants have one.
+  // Seed of the valid text, common to both variants.
   seed: number;
   pane: Pane;
 }
 
-// Shown where nothing sound has been open yet.
+// Shown until the first valid scenario.
 const NOTHING: Description = {
   name: "Nothing to show yet",
   duration_s: 1,
@@ -39,9 +39,9 @@ const NOTHING: Description = {
 export class Variants {
   all: Variant[] = [];
   edited: Variant["name"] = "A";
-  // The first of the flows that are followed; null: some of each group.
+  // The first observed flow; null: some of each group.
   follow: number | null = null;
-  // What is waited for is of this opening, not of one before.
+  // Identifies the current opening, so that results of previous ones are ignored.
   generation = 0;
 
   constructor(private readonly engine: Engine, private readonly pane: (name: string, description: Description) => Pane) {}
@@ -78,12 +78,12 @@ export class Variants {
     return this.all[0]?.seed ?? 1;
   }
 
-  // What the core is to run.
+  // The scenario for the core.
   scenario(toml: string): Of & { follow: number | null } {
     return { toml, seed: this.seed, follow: this.follow };
   }
 
-  // A scenario in place of what is open; `seed`: another one than its text names. False: another one has been opened meanwhile.
+  // Opens a scenario, replacing the current one; `seed`: overrides that of its text. False: another one has been opened meanwhile.
   async open(toml: string, seed: number | null = null): Promise<boolean> {
     const generation = ++this.generation;
     this.follow = null;
@@ -96,7 +96,7 @@ export class Variants {
     return true;
   }
 
-  // What is wrong with a text that is to be opened.
+  // The error of a text to be opened, if any.
   async fault(toml: string): Promise<Fault | null> {
     try {
       await this.engine.ask<Description>({ ask: "describe", scenario: { toml, seed: 1, follow: null } });
@@ -109,19 +109,19 @@ export class Variants {
     }
   }
 
-  // A text that is not sound in place of what is open, so that it can be mended here.
+  // Opens an invalid text, so that it can be corrected here.
   mend(toml: string, fault: Fault): void {
     this.edited = "A";
     this.all = [{ name: "A", toml, knobs: [], problems: fault.answer.problems, sound: "", seed: 1, pane: this.pane("A", NOTHING) }];
   }
 
-  // Another text for the variant that is edited. Its seed is then that of both.
+  // Sets a new text for the edited variant. Its seed then applies to both.
   async change(toml: string): Promise<boolean> {
     const variant = this.get();
     variant.toml = toml;
     const generation = ++this.generation;
     const sound = await this.described(variant.name, toml).catch(async (error: unknown) => {
-      // Knobs are those of the text also where that has to be mended.
+      // Controls always belong to the current text, even if it is invalid.
       const knobs = await this.knobs(toml);
       variant.knobs = knobs.length ? knobs : variant.knobs;
       throw error;
@@ -134,7 +134,7 @@ export class Variants {
     return true;
   }
 
-  // The same with another seed, which their texts name then.
+  // Reopens both with another seed, which is written to their texts.
   async reseed(seed: number): Promise<boolean> {
     const generation = ++this.generation;
     const all = await Promise.all(this.all.map((one) => this.again(one, seed)));
@@ -145,7 +145,7 @@ export class Variants {
     return true;
   }
 
-  // A second one beside the first.
+  // Adds a second variant next to the first.
   async add(toml: string): Promise<boolean> {
     const generation = ++this.generation;
     const variant = await this.described("B", toml, this.seed);
@@ -157,7 +157,7 @@ export class Variants {
     return true;
   }
 
-  // The same, with other flows followed.
+  // Reopens with other observed flows.
   async refollow(first: number | null): Promise<boolean> {
     const generation = ++this.generation;
     const before = this.follow;
@@ -180,7 +180,7 @@ export class Variants {
     this.generation++;
   }
 
-  // Described once more; a text that has to be mended stays as it is.
+  // Describes a variant again; an invalid text remains as it is.
   private async again({ name, toml, problems, sound }: Variant, seed: number): Promise<Variant> {
     const again = await this.described(name, sound, seed);
     return problems.length ? { ...again, toml, problems } : again;
@@ -198,7 +198,7 @@ export class Variants {
     return { name, toml, knobs, problems: [], sound: toml, seed, pane: this.pane(name, description) };
   }
 
-  // What cannot be read has none; its description says what is wrong with it.
+  // A text that cannot be parsed has no controls; its description contains the error.
   private async knobs(toml: string): Promise<Knob[]> {
     try {
       return (await this.engine.ask<{ knobs: Knob[] }>({ ask: "knobs", toml })).knobs;

@@ -1,4 +1,4 @@
-// Why a packet was lost, in sentences.
+// Explanation of a loss in sentences.
 
 import { REASON_WORDS, type DifferenceAnswer, type Drop, type WhyAnswer } from "./answers";
 import { make } from "./dom";
@@ -14,32 +14,32 @@ function segmentNamed(drop: Drop): string {
 
 export function explained(drop: Drop, why: WhyAnswer, units: string): HTMLElement[] {
   const size = why.buffer === null ? "an unlimited buffer" : `a buffer of ${count(why.buffer)} ${why.unit === "bytes" ? "bytes" : units}`;
-  const held = why.held === null ? "" : ` It held ${count(why.held)}.`;
+  const held = why.held === null ? "" : `  It held ${count(why.held)}.`;
   const sent =
     why.sent_s === null
-      ? "When it was sent lies before what was looked at."
+      ? "It was sent before the recorded interval."
       : `It was sent ${seconds(drop.time_s - why.sent_s)} before${why.window_when_sent === null ? "" : `, from a window of ${digits(why.window_when_sent)} segments`}${why.transmission > 1 ? `, for the ${ordinal(why.transmission)} time` : ""}.`;
   const steps = why.after.map(({ after_s, what }) => make("li", {}, make("span", {}, `+${seconds(after_s)}`), step(what)));
   return [
     make("p", {}, `At ${seconds(drop.time_s, 6)}, ${drop.queue} (${why.policy ?? "user code"}, ${size}) discarded ${segmentNamed(drop)}: ${REASON_WORDS[why.reason ?? drop.reason] ?? drop.reason}.${held}`),
     make("p", {}, sent),
-    make("h3", {}, "What the sender did afterwards"),
-    why.after.length ? make("ol", {}, ...steps) : make("p", {}, "Nothing that a sender does was seen: it is a source of datagrams, or the run ended."),
-    make("p", { class: "aside" }, why.repaired ? "With that the loss is repaired." : why.after.length ? "The loss was not repaired in the time that was looked at." : ""),
+    make("h3", {}, "The sender's reaction"),
+    why.after.length ? make("ol", {}, ...steps) : make("p", {}, "No reaction was recorded: it is a datagram source, or the run ended."),
+    make("p", { class: "aside" }, why.repaired ? "This repaired the loss." : why.after.length ? "The loss was not repaired within the recorded interval." : ""),
   ];
 }
 
 function step(what: Record<string, number | string>): string {
   const number = (name: string) => Number(what[name]);
   if ("already" in what) {
-    const busy = what["already"] === "timeout" ? "had run into a timeout" : "was in fast recovery";
-    return `${busy} already, ${seconds(number("since_s"))} before, for segment ${count(number("ack"))}: for all that is lost of one window it reduces it once`;
+    const busy = what["already"] === "timeout" ? "was in a timeout" : "was in fast recovery";
+    return `${busy} already, ${seconds(number("since_s"))} before, for segment ${count(number("ack"))}: a sender reduces its window once for all losses of one window`;
   }
   if ("duplicate" in what) {
-    return `heard the ${ordinal(number("duplicate"))} duplicate acknowledgement: the receiver still expects segment ${count(number("ack"))}`;
+    return `received the ${ordinal(number("duplicate"))} duplicate acknowledgement: the receiver still expects segment ${count(number("ack"))}`;
   }
   if ("resent" in what) {
-    return "sent the segment again";
+    return "retransmitted the segment";
   }
   if ("window" in what) {
     return `reduced its window from ${digits(number("before"))} to ${digits(number("window"))} segments`;
@@ -48,9 +48,9 @@ function step(what: Record<string, number | string>): string {
     return `set its slow-start threshold to ${digits(number("ssthresh"))} segments`;
   }
   if ("acked" in what) {
-    return `heard that everything before segment ${count(number("acked"))} has arrived`;
+    return `received an acknowledgement of everything before segment ${count(number("acked"))}`;
   }
-  const states: Record<string, string> = { slow_start: "entered slow start", congestion_avoidance: "went on in congestion avoidance", recovery: "entered fast recovery", timeout: "ran into a timeout: its timer expired", done: "had everything acknowledged" };
+  const states: Record<string, string> = { slow_start: "entered slow start", congestion_avoidance: "entered congestion avoidance", recovery: "entered fast recovery", timeout: "had a timeout: its timer expired", done: "received the last acknowledgement" };
   return states[String(what["state"])] ?? String(what["state"]);
 }
 
@@ -60,8 +60,8 @@ function ordinal(number: number): string {
 
 export function difference(answer: DifferenceAnswer): string {
   if (answer.same) {
-    return "A and B do the same to the end of the shorter one: what differs has no effect.";
+    return "A and B behave identically up to the end of the shorter run: their difference has no effect.";
   }
-  const side = (name: string, row: { time_s: number; what: string } | null) => (row ? `in ${name}, ${row.what} at ${seconds(row.time_s, 9)}` : `in ${name} nothing`);
+  const side = (name: string, row: { time_s: number; what: string } | null) => (row ? `in ${name}, ${row.what} at ${seconds(row.time_s, 9)}` : `in ${name} no event`);
   return `First difference at ${seconds(answer.time_s, 9)}: ${side("A", answer.left)}; ${side("B", answer.right)}.`;
 }

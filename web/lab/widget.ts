@@ -1,6 +1,6 @@
-// The lab in a notebook: the same page in a frame, from files that the notebook has in the widget. What Python hands over is data.
+// The lab in a notebook: the same page in a frame, from files supplied by the widget. Data from Python is never executed.
 
-// What anywidget gives (its front-end module contract).
+// The interface of anywidget (its front-end module contract).
 interface Model {
   get(name: "files"): Record<string, DataView>;
   get(name: "fragment"): string;
@@ -8,7 +8,7 @@ interface Model {
 }
 
 const TYPES: Record<string, string> = { html: "text/html", css: "text/css", js: "text/javascript", json: "application/json", svg: "image/svg+xml", wasm: "application/wasm" };
-// As that of the page, for files that are all made here.
+// The page's policy, adapted to blob URLs.
 const POLICY = "default-src 'none'; script-src blob: 'wasm-unsafe-eval'; worker-src blob:; style-src blob:; img-src data: blob:; connect-src blob:; base-uri 'none'; form-action 'none'";
 
 async function render({ model, el }: { model: Model; el: HTMLElement }): Promise<() => void> {
@@ -30,14 +30,14 @@ async function render({ model, el }: { model: Model; el: HTMLElement }): Promise
       places[name] = addressed(content, name);
     }
   }
-  const told = addressed(`globalThis.TAILBACK_FILES = ${JSON.stringify(places)};`, "places.js");
+  const script = addressed(`globalThis.TAILBACK_FILES = ${JSON.stringify(places)};`, "places.js");
   const page = new DOMParser().parseFromString(new TextDecoder().decode(files["index.html"]), "text/html");
   page.querySelector("meta[http-equiv]")?.setAttribute("content", POLICY);
   for (const [tag, name] of [["link", "href"], ["script", "src"]] as const) {
     page.querySelectorAll(tag).forEach((element) => element.setAttribute(name, places[element.getAttribute(name) ?? ""] ?? ""));
   }
   const first = page.createElement("script");
-  first.src = told;
+  first.src = script;
   page.querySelector("script")?.before(first);
   const frame = document.createElement("iframe");
   frame.title = "Tailback lab";

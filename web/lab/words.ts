@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Number formatting.
 
 const NARROW = "\u202f";
 
@@ -40,7 +40,7 @@ export function seconds(value: number | null | undefined, most = 3): string {
   return size >= 1e-3 ? `${digits(value * 1e3, most)}${NARROW}ms` : `${digits(value * 1e6, most)}${NARROW}µs`;
 }
 
-// The place in a run.
+// The current time of a run.
 export function clock(value: number): string {
   if (value > 0 && value < 0.01) {
     return seconds(value, 5);

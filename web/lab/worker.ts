@@ -1,10 +1,10 @@
-// The worker: it has the core, answers what the page asks, and keeps runs going, one slice after another, without ever making the page wait.
+// The worker: contains the core, answers requests of the page, and advances runs in slices, so that the page never waits.
 
 import type { Breaks, FaultAnswer, Reading } from "./answers";
 
-// What a worker has of the browser; the types of pages do not know it.
+// Worker interfaces that the types of pages do not declare.
 interface Host {
-  // Where the core is.
+  // Address of the core.
   readonly name: string;
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
   postMessage(message: FromWorker): void;
@@ -12,9 +12,9 @@ interface Host {
 
 export interface Play {
   epoch: number;
-  // Which runs, side by side.
+  // The runs, side by side.
   names: string[];
-  // Simulated seconds a second; null for as fast as it goes.
+  // Simulated seconds per second; null for as fast as possible.
   speed: number | null;
   until_s: number;
   breaks: Breaks;
@@ -23,7 +23,7 @@ export interface Play {
 
 export type ToWorker =
   | { kind: "ask"; id: number; request: unknown }
-  // What is new of a run: its points are no JSON.
+  // New data of a run, whose points are binary.
   | { kind: "read"; id: number; request: { name: string; packets: number } }
   // A question that needs many slices.
   | { kind: "question"; id: number; request: { name: string } }
@@ -31,18 +31,18 @@ export type ToWorker =
   | { kind: "run_to"; id: number; names: string[]; until_s: number }
   | { kind: "play"; play: Play }
   | { kind: "pause" }
-  // All begins anew: no run is needed any more.
+  // Starts over: no run is needed any more.
   | { kind: "renew" }
   // The page has drawn the last frame.
   | { kind: "drawn" };
 
 export interface Frame {
-  // Of the play that it is of.
+  // Epoch of the play that it belongs to.
   epoch: number;
   readings: Record<string, Reading>;
   hit: string | null;
   playing: boolean;
-  // Events a second of real time.
+  // Events per second of real time.
   pace: number;
   memory: number;
 }
@@ -65,7 +65,7 @@ interface Core {
   tailback_numbers_count(): number;
 }
 
-// Where the points of a curve are among the numbers: first all x, then all y.
+// Location of a curve's points among the numbers: first all x, then all y.
 interface Points {
   replace: number;
   at: number;
@@ -78,13 +78,13 @@ interface Advanced {
   hit: string | null;
 }
 
-// Milliseconds that a slice of work may take, before messages are looked at again.
+// Milliseconds of a work slice, after which messages are handled.
 const SLICE = 12;
-// Events at a time; few enough for a slice on a slow phone.
+// Events per call; few enough for a slice on a slow phone.
 const EVENTS = 20_000;
-// Bytes at which runs are stopped, before the tab is.
+// Memory in bytes at which runs are stopped, before the tab crashes.
 const MOST_MEMORY = 1_600_000_000;
-// Bytes from which on a core that nobody needs gives way to a new one: the memory of one grows, and never shrinks.
+// Memory in bytes at which an idle core is replaced by a new one, because WebAssembly memory never shrinks.
 const MUCH_MEMORY = 300_000_000;
 
 const host = globalThis as unknown as Host;
@@ -99,7 +99,7 @@ let shown = 0;
 let events = 0;
 let measured = 0;
 let pace = 0;
-// One that waits for its turn, so that questions do not stop runs.
+// Questions wait for their turn, so that they do not stop runs.
 const questions: { id: number; name: string }[] = [];
 const journeys: { id: number; names: string[]; until_s: number }[] = [];
 
@@ -131,7 +131,7 @@ function read(request: Record<string, unknown>): Reading {
   return { ...rest, series: curves };
 }
 
-// Answers, or says what is wrong; a core that has stopped for a bug of ours is told as that.
+// Performs an action and sends its result or error; a core stopped by a bug is reported as such.
 function attempt(id: number, act: () => unknown): void {
   try {
     host.postMessage({ kind: "answer", id, answer: act() });
@@ -145,7 +145,7 @@ function faultOf(error: unknown): FaultAnswer {
   if (fault) {
     return fault;
   }
-  const problem = { at: "", line: null, message: `the core has stopped: ${String(error)}`, given: null, expected: null, hint: "reload the page; and please report it, with the link" };
+  const problem = { at: "", message: `the core has stopped: ${String(error)}`, given: null, expected: null, hint: "reload the page, and please report the bug with the link" };
   return { problems: [problem], more: 0, is_bug: true };
 }
 
@@ -153,7 +153,7 @@ function advance(name: string, until_s: number, breaks: Breaks): Advanced {
   return ask<Advanced>({ ask: "advance", name, until_s, events: EVENTS, breaks });
 }
 
-// One slice of what is to be done. True: there is more.
+// One slice of the pending work. True: there is more.
 function slice(): boolean {
   const end = performance.now() + SLICE;
   const journey = journeys[0];
@@ -198,12 +198,12 @@ function playOn(given: Play, end: number): boolean {
   if (given.speed === null) {
     target = given.until_s;
   } else {
-    // After a pause of the browser nothing is made up for.
+    // Time lost to a pause of the browser is not caught up.
     target = Math.min(given.until_s, target + (given.speed * Math.min(now - last, 100)) / 1000);
   }
   last = now;
   let hit: string | null = null;
-  // The one that is behind goes on.
+  // The run that is behind continues.
   while (performance.now() < end) {
     const behind = given.names.filter((name) => !done[name] && (now_s[name] ?? 0) < target).sort((one, other) => (now_s[one] ?? 0) - (now_s[other] ?? 0))[0];
     if (behind === undefined) {
@@ -221,7 +221,7 @@ function playOn(given: Play, end: number): boolean {
   const over = given.names.every((name) => done[name] || (now_s[name] ?? 0) >= given.until_s);
   if (hit !== null || over || full) {
     play = null;
-    frame(given, full ? "the run has taken 1.6 GB, which is as much as the lab gives it" : hit, false);
+    frame(given, full ? "the run has reached the lab's memory limit of 1.6 GB" : hit, false);
     return false;
   }
   if (!awaited && now - shown >= (given.speed === null ? 30 : 14)) {
@@ -230,7 +230,7 @@ function playOn(given: Play, end: number): boolean {
   return true;
 }
 
-// Runs side by side stay within a hundredth of the whole of one another.
+// Keeps parallel runs within a hundredth of the whole run of each other.
 function together(given: Play): number {
   const behind = Math.min(...given.names.map((name) => (done[name] ? Infinity : now_s[name] ?? 0)));
   return behind + given.until_s / 100;
@@ -254,7 +254,7 @@ function frame(given: Play, hit: string | null, playing: boolean): void {
   host.postMessage({ kind: "frame", frame: { epoch: given.epoch, readings, hit, playing, pace, memory: core?.memory.buffer.byteLength ?? 0 } });
 }
 
-// Slices follow one another through a channel: timers would wait four milliseconds between them.
+// Slices follow one another through a channel, because timers would wait four milliseconds between them.
 const { port1, port2 } = new MessageChannel();
 let running = false;
 
@@ -276,7 +276,7 @@ port1.onmessage = () => {
   if (!more) {
     return;
   }
-  // At less than full speed there is nothing to do until the next moment that is shown.
+  // Below full speed there is nothing to do until the next displayed time.
   if (play?.speed != null && journeys.length + questions.length === 0) {
     running = true;
     setTimeout(() => {
@@ -288,7 +288,7 @@ port1.onmessage = () => {
   }
 };
 
-// Whoever waits hears of it.
+// Rejects all pending requests.
 function stopped(error: unknown): void {
   const fault = faultOf(error);
   play = null;
@@ -301,7 +301,7 @@ function stopped(error: unknown): void {
 function begun(given: Play): void {
   [now_s, done] = [{}, {}];
   for (const name of given.names) {
-    // Where it stands.
+    // Reads its current time.
     now_s[name] = ask<Advanced>({ ask: "advance", name, until_s: 0, events: 0, breaks: {} }).now_s;
   }
   target = Math.min(...Object.values(now_s));

@@ -1,4 +1,4 @@
-// Curves on a canvas, from their own numbers: places may repeat, and each curve has its own.
+// Curves on a canvas, from their own numbers: x values may repeat, and each curve has its own.
 
 import type uPlot from "uplot";
 import { type Curve, ink, inked, type Level } from "./figure";
@@ -9,7 +9,7 @@ export function drawCurve(u: uPlot, curve: Curve): void {
   const ctx = u.ctx;
   const pixel = devicePixelRatio;
   const x = curve.x.map((value) => u.valToPos(value, "x", true));
-  // What a logarithmic axis cannot show lies below it.
+  // Values that a logarithmic axis cannot show are drawn below it.
   const floor = u.bbox.top + u.bbox.height + 10 * pixel;
   const place = (value: number) => {
     const at = u.valToPos(value, "y", true);
@@ -59,7 +59,7 @@ export function drawLevels(u: uPlot, levels: Level[]): void {
 
 type Heights = (number | null)[];
 
-// Draws, and nothing of it outside the panel.
+// Draws, clipped to the panel.
 function within(u: uPlot, draw: () => void): void {
   const { ctx, bbox } = u;
   ctx.save();
@@ -76,7 +76,7 @@ function shade(ctx: CanvasRenderingContext2D, alpha: number, draw: () => void): 
   ctx.globalAlpha = 1;
 }
 
-// Values that hold until the next place.
+// Steps: values hold until the next x.
 function stairs(x: number[], ...rows: Heights[]): [number[], ...Heights[]] {
   const places = x.flatMap((at, turn) => (turn ? [at, at] : [at]));
   const held = rows.map((y) => y.flatMap((at, turn) => (turn ? [y[turn - 1] ?? null, at] : [at])));
@@ -96,7 +96,7 @@ function polyline(ctx: CanvasRenderingContext2D, x: number[], y: Heights): void 
   ctx.stroke();
 }
 
-// Between two edges, piece by piece where both are known at both ends.
+// A band between two edges, in pieces where both edges are known at both ends.
 function band(ctx: CanvasRenderingContext2D, x: number[], low: Heights = [], high: Heights = []): void {
   ctx.beginPath();
   for (let turn = 1; turn < low.length; turn++) {

@@ -1,10 +1,10 @@
-// What a figure's JSON holds, as tailback/_pictures.py writes it for reports and tools/panels.py for the site.
+// The JSON data of a figure, as written by tailback/_pictures.py for reports and tools/panels.py for the site.
 
 export interface Figure {
   panels: Panel[];
-  // That stand side by side where there is room; all if not said.
+  // Number of panels side by side where there is room; all if omitted.
   columns?: number;
-  // What belongs to all panels.
+  // Text for all panels.
   words?: string;
 }
 
@@ -23,7 +23,7 @@ export interface Axis {
   high: number;
 }
 
-// null: nothing is known there, and the line has a gap.
+// null: no value, and the line has a gap.
 type Numbers = (number | null)[];
 
 export interface Curve {
@@ -39,29 +39,29 @@ export interface Curve {
   steps: boolean;
   // Intervals as bars instead of a band.
   bars: boolean;
-  // The area down to zero.
+  // Whether the area down to zero is filled.
   filled: boolean;
 }
 
 export interface Level {
   label: string;
   value: number;
-  // At a place instead of at a height.
+  // Whether the line is vertical.
   upright?: boolean;
   colour?: string;
 }
 
-// An ink of the page: "--soft".
+// A colour variable of the page: "--soft".
 export function ink(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name) || "gray";
 }
 
-// A colour of the picture for the ground that the page has now.
+// A colour of the picture for the page's current background.
 export function inked(colour: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(variable(colour)) || colour;
 }
 
-// The same for a style sheet, which follows the ground by itself.
+// The same for a style sheet, which follows the background by itself.
 export function inkedStyle(colour: string): string {
   return `var(${variable(colour)}, ${colour})`;
 }
@@ -75,7 +75,7 @@ const PREFIXES: [number, string][] = [
   [1e6, " M"],
 ];
 
-// A number as an axis or the legend has it: no more digits than tell.
+// Formats a number for an axis or the legend, with no more digits than necessary.
 export function written(value: number, digits = 4): string {
   const [unit, prefix] = PREFIXES.find(([least]) => Math.abs(value) >= least) ?? [1, ""];
   const rounded = Number((value / unit).toPrecision(digits));

@@ -1,4 +1,4 @@
-// Every figure with numbers beside its picture becomes a plot. Without this script the picture stays.
+// Replaces every figure that has data with an interactive plot. Without this script the picture remains.
 
 import type uPlot from "uplot";
 import uplot from "uplot/dist/uPlot.min.css";
@@ -40,7 +40,7 @@ for (const figure of document.querySelectorAll<HTMLElement>("figure[data-plot]")
   try {
     plots.push(...drawn(figure));
   } catch (error) {
-    // The picture still says all.
+    // The picture remains valid.
     figure.classList.remove("drawn");
     figure.querySelector(".plots")?.remove();
     console.error(error);

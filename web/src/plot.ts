@@ -1,4 +1,4 @@
-// A panel as a plot: drag to zoom, double click or tap to see all, values under the cursor in the legend.
+// A panel as a plot: drag to zoom, double click or double tap to reset, values under the cursor in the legend.
 
 import uPlot from "uplot";
 import { drawCurve, drawLevels } from "./drawing";
@@ -63,7 +63,7 @@ function axis(given: Axis, space: number): uPlot.Axis {
   return made;
 }
 
-// Round places of a logarithmic axis: powers of ten, with as much between them as its length has room for.
+// Round values of a logarithmic axis: powers of ten, with intermediate values as space permits.
 export function decades(low: number, high: number): number[] {
   const span = Math.log10(high / low);
   const first = Math.floor(Math.log10(low));
@@ -83,14 +83,14 @@ function series(curve: Curve): uPlot.Series {
   return {
     label: curve.name,
     stroke: () => inked(curve.colour),
-    // Drawn from its own numbers; what uPlot is handed is for the legend.
+    // Curves are drawn from their own numbers; uPlot's data are for the legend.
     paths: () => null,
     points: { show: false },
-    value: (u, _value, _turn, place) => (place === null || place === undefined ? "\u2013" : told(curve, u.data[0][place] as number)),
+    value: (u, _value, _turn, place) => (place === null || place === undefined ? "\u2013" : valuesText(curve, u.data[0][place] as number)),
   };
 }
 
-// Where a curve is read off: at the cursor's place if it is of marks, which say nothing between them, else at the nearest known one.
+// Index at which a curve is read: the cursor's position for marks, which have no values in between, otherwise the nearest known one.
 function read(u: uPlot, curves: Curve[], turn: number, place: number): number {
   const known = u.data[turn] ?? [];
   if (curves[turn - 1]?.line === "none") {
@@ -105,8 +105,8 @@ function read(u: uPlot, curves: Curve[], turn: number, place: number): number {
   return place;
 }
 
-// All values of a curve at one place, with their intervals.
-function told(curve: Curve, place: number): string {
+// All values of a curve at one x, with their intervals.
+function valuesText(curve: Curve, place: number): string {
   const found = curve.x.flatMap((at, turn) => {
     const value = curve.y[turn] ?? null;
     if (at !== place || value === null) {
@@ -130,7 +130,7 @@ function dashOf(curves: Curve[], turn: number): string {
   return line === "none" ? "solid" : line;
 }
 
-// The curves side by side over all places, as uPlot looks for what is next to the cursor.
+// The curves over all x values, as uPlot requires to find the values next to the cursor.
 function joined(curves: Curve[]): uPlot.AlignedData {
   const tables = curves.map((curve): uPlot.AlignedData => {
     const values = new Map(curve.x.map((at, turn) => [at, curve.y[turn] ?? null]));

@@ -1,15 +1,15 @@
-// Zooming with a finger: along the plot it takes a part, a double tap shows all again. Up and down it scrolls the page, as anywhere.
+// Touch zoom: a horizontal drag selects a range, a double tap resets. A vertical drag scrolls the page as usual.
 
 import type uPlot from "uplot";
 
-// Less is a tap, in pixels.
+// Shorter movements are taps, in pixels.
 const DRAG = 10;
-// Between the taps of a double one, in ms.
+// Time between the taps of a double tap, in ms.
 const PAUSE = 400;
 
 type Zoom = (u: uPlot, from: number, to: number) => void;
 
-// `zoom`: what shows a part, for plots that do not keep their own scale.
+// `zoom`: selects a range, for plots without a scale of their own.
 export function touch(all: (u: uPlot) => void, zoom: Zoom = (u, min, max) => u.setScale("x", { min, max })): uPlot.Plugin {
   return { hooks: { ready: [(u) => listen(u, all, zoom)] } };
 }
@@ -18,7 +18,7 @@ function listen(u: uPlot, all: (u: uPlot) => void, zoom: Zoom): void {
   const over = u.over;
   let from: number | null = null;
   let tapped = -PAUSE;
-  // What the browser still does with a finger; it leaves the rest to us.
+  // Gestures left to the browser.
   over.style.touchAction = "pan-y pinch-zoom";
   const on = (kind: "down" | "move" | "up" | "cancel", act: (event: PointerEvent, at: number) => void) =>
     over.addEventListener(`pointer${kind}`, (event) => {
@@ -49,7 +49,7 @@ function listen(u: uPlot, all: (u: uPlot) => void, zoom: Zoom): void {
     from = null;
     select(0, 0);
   });
-  // The browser has begun to scroll.
+  // The browser has started to scroll.
   on("cancel", () => {
     from = null;
     select(0, 0);
