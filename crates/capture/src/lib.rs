@@ -9,7 +9,7 @@
 //! * `write`: [`Writer`], pcapng with interface names and comments
 //! * `run`: a simulated run as a capture, from its packet trace
 //!
-//! Of the simulator, this crate uses only units and tables.
+//! This crate uses only units and tables of the simulator.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 

@@ -215,7 +215,7 @@ impl Arguments for Patience {
     }
 }
 
-/// Words of which a model takes one.
+/// A set of words; a model takes one of them.
 pub trait Choice: Sized {
     /// Name of its type.
     const NAME: &'static str;

@@ -15,7 +15,7 @@ pub struct Question {
     pub base_rtt: RoundTrips,
     /// Target utilisation, above 0 and at most 1.
     pub target: f64,
-    /// `None` if there are so many inputs that their number has no effect.
+    /// `None` if the number of inputs is unlimited.
     pub inputs: Option<u64>,
     /// Rate of the senders' access links, if known.
     pub access_rate_bps: Option<f64>,
@@ -63,7 +63,7 @@ impl Question {
         self.paced.and(slow)
     }
 
-    /// One transmitter, and so many inputs that their number has no effect.
+    /// One transmitter with an unlimited number of inputs.
     pub(crate) fn is_plain_link(&self) -> bool {
         self.inputs.is_none() && self.transmitters == 1
     }

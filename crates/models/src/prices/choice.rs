@@ -1,4 +1,4 @@
-//! Choices between words that are only names.
+//! Choices between words without further data.
 
 /// See [`crate::model::Choice`]: an enum whose variants are words. `$parameter` is the models' name for it.
 macro_rules! choice {
