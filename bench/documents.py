@@ -1,10 +1,10 @@
-"""What the whole of a document takes: every run of its experiments, one after another, and nothing kept.
+"""Cost of a whole document: every run of its experiments, in sequence, without stored results.
 
 python bench/documents.py                            # spd-1998 with ten seeds: minutes
 python bench/documents.py bpd-2001 --seeds 2
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import tailback as tb
 
 
 def cpu_seconds() -> float:
-    """User and system time of this process and of those it has waited for."""
+    """User and system time of this process and its finished child processes."""
     return sum(os.times()[:4])
 
 
 def whole(document: str, seeds: int) -> dict[str, Any]:
-    """What it took, and how much was run."""
+    """Cost of a document, and the amount of simulation."""
     cpu, wall = cpu_seconds(), time.perf_counter()
     tally = tb.reproduce(document, seeds=seeds, workers=1).tally
     cpu, wall = cpu_seconds() - cpu, time.perf_counter() - wall

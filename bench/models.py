@@ -1,11 +1,11 @@
-"""What models cost: a sizing answer with all rules, a closed loop of a large trunk, and arrays through in one call.
+"""Cost of models: a sizing answer with all rules, a closed loop of a large trunk, and arrays in one call.
 
     python bench/models.py
 
-CPU time on one core, the least of several measurements.
+CPU time on one core, the minimum of several measurements.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tailback.prediction._question import Question
 
 TRUNK: dict[str, Any] = {"rate_bps": 40e9, "packet_bytes": 1040, "harmonic_rtt_s": 0.1091}
 LARGE: dict[str, Any] = {"transmitters": 1000, "buffer": 1_000_000, "flows": 4_000_000, **TRUNK}
-# What the models follow state by state ends where all inputs are busy.
+# The state-by-state part of the models ends where all inputs are busy.
 INPUTS = (2_000, 16_000, 1_000_000)
 ROWS = 100_000
 REPEAT = 7
 
 
 def seconds(call: Callable[[], object], times: int = 1) -> float:
-    """Of one call, the least of several rounds of so many."""
+    """CPU seconds per call, the minimum of several rounds of `times` calls."""
     rounds = []
     for _ in range(REPEAT):
         began = time.process_time()
@@ -53,7 +53,7 @@ def closed_loop(model: str, inputs: int) -> Callable[[], object]:
 
 
 def mark_ns(scheme: str, **settings: Any) -> float:
-    """What a queue's decision on a packet costs: of paths of nine queues over paths of one, for each queue more."""
+    """Cost of a queue's decision per packet: the difference between paths of nine queues and of one, per additional queue."""
     probes, paths = 20_000, 20
 
     def path(queues: int) -> Callable[[], object]:
@@ -66,7 +66,7 @@ def main() -> None:
     flows = np.arange(1, ROWS + 1)
     targets = np.linspace(0.5, 0.95, ROWS)
     link = {"rate_bps": 40e9, "packet_bytes": 1040}
-    shown = {
+    report = {
         "sizing_answer_ms": 1e3 * seconds(all_rules, 100),
         **{
             f"closed_loop_{model}_{inputs}_inputs_ms": 1e3 * seconds(closed_loop(model, inputs))
@@ -82,7 +82,7 @@ def main() -> None:
         **{f"mark_ns_{scheme}": mark_ns(scheme) for scheme in ("adpm", "rem", "ram", "tpm", "rpm")},
         "load_average": os.getloadavg()[0],
     }
-    print(json.dumps(shown, indent=2))
+    print(json.dumps(report, indent=2))
 
 
 if __name__ == "__main__":

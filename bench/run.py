@@ -1,17 +1,17 @@
-"""Run Tailback beside ns-2 and ns-3 on the same dumbbells and report speed, memory and results.
+"""Compare Tailback with ns-2 and ns-3 on the same dumbbells: speed, memory and results.
 
     make bench                                   # all of it, about fifteen minutes
-    python bench/run.py --workloads W1,W3-10     # some of it
-    python bench/run.py --guided                 # Tailback optimised by a profile, as its releases are
+    python bench/run.py --workloads W1,W3-10     # a selection
+    python bench/run.py --guided                 # Tailback with profile-guided optimisation, as in releases
 
-Speed is bottleneck data packets per CPU second of the run phase; set-up is reported apart. CPU seconds are user and system time
-as the kernel's scheduler counts them, read by each program itself before and after its run. Repetitions are interleaved, so that
-what disturbs the machine disturbs all tools, and medians are taken. ns-3 gets shorter runs: the others would take it hours.
+Speed is bottleneck data packets per CPU second of the run phase; set-up is reported separately. CPU seconds are user and system
+time as counted by the kernel's scheduler, read by each program before and after its run. Repetitions are interleaved, so that
+disturbances of the machine affect all tools, and medians are reported. ns-3 gets shorter runs, because full runs take it hours.
 
-Exit code 0; 1 if a result strays from ns-2's by more than the tolerance; 2 if something that this needs is not there.
+Exit code 0; 1 if a result differs from that of ns-2 by more than the tolerance; 2 if a requirement is missing.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
@@ -48,27 +48,27 @@ NS3_LIBRARIES = [
 UTILISATION_TOLERANCE = 0.07
 LOSS_FACTOR = 1.5
 BRIEF = 9
-"""Runs of Tailback for each of the peers': they take hundredths of a second, in which a disturbance counts for much."""
+"""Runs of Tailback per run of a peer: they take hundredths of a second, so that disturbances have a large effect."""
 FEW_DROPS = 10
-"""A ratio of fewer drops than this says nothing."""
+"""With fewer drops than this the ratio is not significant."""
 WANTED_RATIO = {"ns2": 9.0, "ns3": 100.0}
 
 Settings = dict[str, Any]
 """Arguments of one run, by name."""
 Measured = dict[str, float]
-"""What one run printed, by name."""
+"""Output of one run, by name."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """One dumbbell: arguments as in `peers/dumbbell.tcl`, and what changes where ns-3 takes part."""
+    """One dumbbell: arguments as in `peers/dumbbell.tcl`, and their changes for comparisons with ns-3."""
 
     name: str
     settings: Settings
     short: Settings
-    """Overrides for the runs that ns-3 and Tailback share."""
+    """Overrides for the runs compared with ns-3."""
     ns3: Settings = field(default_factory=dict)
-    """Further arguments that only ns-3 has."""
+    """Additional arguments of ns-3."""
 
     @property
     def shortened(self) -> Settings:
@@ -104,7 +104,7 @@ IN_CELLS = {
         "spd": 1,
     },
 }
-"""Dumbbells of virtual channels: ATM-100 is W2 with 22 cells for each packet, ATM-15 the bottleneck of the document spd-1998 with
+"""Dumbbells of virtual channels: ATM-100 is W2 with 22 cells per packet, ATM-15 the bottleneck of the document spd-1998 with
 15 connections and SPD, at a round trip of 22 ms. The packaged peers have no ATM."""
 CELLS_A_PACKET = 22
 HOPS: dict[str, tuple[str, Settings, Settings]] = {
@@ -112,16 +112,16 @@ HOPS: dict[str, tuple[str, Settings, Settings]] = {
     "fat tree, 8192 hosts": ("fat_tree", {"k": 32}, {"k": 8, "size": 500_000}),
     "parking lot of 20": ("parking_lot", {"t": 4}, {"t": 0.5}),
 }
-"""Program, settings, and what changes where instructions are counted, which takes fifty times as long. The larger fat tree is the
-one that other data-centre simulators state figures for: 100 Gbit/s, 1 us a link, 1 MiB a flow, queues of 200 packets."""
+"""Program, settings, and changes for counting instructions, which takes fifty times as long. The larger fat tree is the one for
+which other data centre simulators publish figures: 100 Gbit/s, 1 us per link, 1 MiB per flow, queues of 200 packets."""
 IN_PACKETS: Settings = {"cells": 0, "bpd": 0, "spd": 0, "t": 5}
-"""What makes packets of cells again; instructions per packet hardly depend on the duration."""
+"""Changes cells back to packets; instructions per packet depend very little on the duration."""
 SET_UP_ONLY = {"t": 0.0001}
 LIKE_NS3 = {"sack": 1, "recovery": "Prr"}
-"""ns-3's own defaults: with SACK off a quarter of what crosses its bottleneck is a duplicate."""
+"""ns-3's own defaults: with SACK off, a quarter of the packets at its bottleneck are duplicates."""
 
 LONG_PIPE = {"n": 1, "c": 1000, "acc": 1000, "rmin": 1000, "rmax": 1000, "buf": 1000000, "t": 20, "start": 0}
-"""A second of round trip holds any window: `ss` packets and their acknowledgements are in flight, none of them queued."""
+"""A round trip of one second holds any window: `ss` packets and their acknowledgements are in flight, none of them queued."""
 SMALL_WINDOW = WORKLOADS[0].settings | {"c": 8.32, "buf": 100, "ss": 183, "t": 1000}
 LARGE_WINDOW = WORKLOADS[0].settings | {"c": 832, "buf": 10000, "ss": 18300, "t": 30}
 """W1 with a bandwidth-delay product of 100 and of 10,000 packets."""
@@ -137,9 +137,9 @@ FAST_LINK: Settings = LONG_PIPE | {
 }
 """One flow at 10 Gbit/s, whose window is near 50,000 packets all the time."""
 TEN_FLOWS = WORKLOADS[2].settings | {"t": 1000}
-"""W3-10, long enough for a time that can be compared."""
+"""W3-10, long enough for a comparison of times."""
 THOUSAND_FLOWS: Settings = W2 | {"n": 1000, "buf": 10240, "t": 4}
-"""At 1 Gbit/s, with FQ-CoDel's usual room."""
+"""At 1 Gbit/s, with FQ-CoDel's usual buffer."""
 BY_NUMBERS = TEN_FLOWS | {"law": 4, "buf": 1000}
 COMPARED = {
     "window of 10000 over 100": (SMALL_WINDOW, LARGE_WINDOW),
@@ -158,10 +158,10 @@ COMPARED = {
         THOUSAND_FLOWS | {"codel": 2, "buf": 2000},
     ),
 }
-"""Pairs of runs whose packets are compared in what they cost."""
+"""Pairs of runs whose cost per packet is compared."""
 
 OF_LAWS: Settings = WORKLOADS[0].settings | {"t": 10}
-"""W1, in which each controller is compared with Reno in what a packet costs."""
+"""W1, in which the cost per packet of each controller is compared with Reno's."""
 FIRST_LAW = 100
 
 MANY_SIZES: list[Settings] = [
@@ -179,16 +179,17 @@ TRAINING: list[tuple[str, Settings]] = [
     ("fat_tree", {"k": 8, "size": 200_000}),
     ("parking_lot", {"t": 0.5}),
 ]
-"""What a guided build learns from: program and settings of runs other than those that are measured, a second in all."""
+"""Training set of the guided build: program and settings of runs other than the measured ones, one second in total."""
 
 WHY_NS3_DIFFERS = """\
-Why ns-3 differs: its runs are short, so they compare how flows start. ns-3 repairs start-up losses with SACK and proportional
-rate reduction, many holes a round trip; NewReno, which ns-2 and Tailback run here, repairs one a round trip. Tailback with SACK
-(RFC 6675) is shown for that reason. In W3-1000 ns-3's flows share 100 host pairs and so 100 round-trip times instead of 1000."""
+Why ns-3 differs: its runs are short, so that they compare the start of flows. ns-3 repairs start-up losses with SACK and
+proportional rate reduction, many holes per round trip; NewReno, which ns-2 and Tailback use here, repairs one per round trip.
+Tailback with SACK (RFC 6675) is shown for that reason. In W3-1000 ns-3's flows share 100 host pairs and therefore 100 round-trip
+times instead of 1000."""
 
 
 class Missing(Exception):
-    """Something that this needs is not there."""
+    """A requirement is missing."""
 
 
 def main() -> int:
@@ -230,30 +231,28 @@ def main() -> int:
 
 def read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--workloads", default=",".join(workload.name for workload in WORKLOADS), help="comma-separated names")
+    parser.add_argument("--repetitions", type=int, default=3, help="timed runs per tool and workload; the median counts")
     parser.add_argument(
-        "--workloads", default=",".join(workload.name for workload in WORKLOADS), help="names, with commas between"
+        "--guided", action="store_true", help="build Tailback with profile-guided optimisation, as releases are built"
     )
-    parser.add_argument("--repetitions", type=int, default=3, help="timed runs of each tool on each workload; the median counts")
-    parser.add_argument(
-        "--guided", action="store_true", help="build Tailback guided by a profile of brief runs, as releases are built"
-    )
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench.json", help="where the report goes")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "bench.json", help="file for the report")
     arguments = parser.parse_args()
     unknown = set(arguments.workloads.split(",")) - {workload.name for workload in WORKLOADS}
     if unknown:
-        parser.error(f"there is no workload {', '.join(sorted(unknown))}; there are {', '.join(w.name for w in WORKLOADS)}")
+        parser.error(f"unknown workload {', '.join(sorted(unknown))}; expected {', '.join(w.name for w in WORKLOADS)}")
     if arguments.repetitions < 1:
-        parser.error("--repetitions is at least 1")
+        parser.error("--repetitions must be at least 1")
     return arguments
 
 
-# What it takes
+# Requirements
 
 
 def install_packages() -> None:
-    """Install what is missing where that is allowed, or say how."""
+    """Install missing packages if permitted, or report the command."""
     if shutil.which("dpkg-query") is None:
-        raise Missing("the comparison needs Debian's packages of ns-2 and ns-3")
+        raise Missing("the comparison requires Debian's packages of ns-2 and ns-3")
     missing = [package for package in PACKAGES if not version(package)]
     if not missing:
         return
@@ -274,15 +273,15 @@ def version(package: str) -> str:
 
 
 def build_tailback(guided: bool) -> dict[str, pathlib.Path]:
-    """Release builds of the core's own programs, by name; `guided` by a profile of what brief runs do, or not."""
+    """Release builds of the core's own programs, by name; `guided`: with profile-guided optimisation."""
     note("building Tailback")
     if not guided:
         return build_programs([], {})
     (host,) = (line.removeprefix("host: ") for line in output(["rustc", "-vV"]).splitlines() if line.startswith("host: "))
     tools = pathlib.Path(output(["rustc", "--print", "sysroot"]).strip()) / "lib" / "rustlib" / host / "bin"
     if not (tools / "llvm-profdata").exists():
-        raise Missing("profiles are merged by a tool that is not installed: rustup component add llvm-tools")
-    # With a target named, only what runs is compiled so, and not what takes part in building it.
+        raise Missing("llvm-profdata, which merges profiles, is not installed: rustup component add llvm-tools")
+    # An explicit target applies the flags to the programs only, and not to build scripts and macros.
     apart = ["--target", host, "--target-dir", str(ROOT / "target" / "guided")]
     with tempfile.TemporaryDirectory() as folder:
         profile = pathlib.Path(folder) / "profile"
@@ -303,12 +302,12 @@ def build_programs(arguments: list[str], environment: dict[str, str]) -> dict[st
 
 
 def build_ns3() -> pathlib.Path:
-    """The ns-3 program, built as Debian's users build theirs."""
+    """The ns-3 program, built as by users of the Debian package."""
     note("building the ns-3 program")
     program = ROOT / "target" / "bench" / "dumbbell-ns3"
     program.parent.mkdir(parents=True, exist_ok=True)
     source = HERE / "peers" / "dumbbell-ns3.cc"
-    # The package's pkg-config file names GSL, which the package does not need or bring: list the libraries by hand.
+    # The package's pkg-config file requires GSL, which the package neither needs nor installs: list the libraries explicitly.
     libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
     if subprocess.run(["g++", "-O3", "-std=c++17", "-o", program, source, *libraries]).returncode:
         raise Missing(f"{source.name} did not compile")
@@ -317,7 +316,7 @@ def build_ns3() -> pathlib.Path:
 
 @dataclass(frozen=True)
 class Tools:
-    """The three programs. Each call is one run and returns what the program printed."""
+    """The three programs. Each call is one run and returns the program's output."""
 
     tailback_program: pathlib.Path
     ns2_program: pathlib.Path
@@ -364,7 +363,7 @@ def measure_speed(tools: Tools, workloads: list[Workload], repetitions: int) -> 
             note(f"timing {workload.name}, {repetition + 1} of {repetitions}")
             timed: dict[str, Callable[[], Measured]] = {
                 "tailback": lambda w=workload: tools.tailback(w.settings),  # type: ignore[misc]
-                # The queue monitor that counts costs time: counts come from a run of its own, and every run repeats exactly.
+                # The counting queue monitor costs time: counts come from a separate run, because every run repeats exactly.
                 "ns2": lambda w=workload: tools.ns2(w.settings) | {"delivered": delivered[w.name]},  # type: ignore[misc]
                 "ns3": lambda w=workload: tools.ns3(w.shortened | w.ns3),  # type: ignore[misc]
             }
@@ -381,7 +380,7 @@ def medians(runs: list[Measured]) -> Measured:
 
 
 def compare_results(tools: Tools, workload: Workload) -> dict[str, Any]:
-    """Utilisation and loss beside both peers, and what strays from ns-2 by more than the tolerance."""
+    """Utilisation and loss compared with both peers, and differences from ns-2 above the tolerance."""
     note(f"comparing results of {workload.name}")
     ours = tools.tailback(workload.settings)
     ns2 = tools.ns2(workload.settings | {"mon": 1})
@@ -426,7 +425,7 @@ def instructions(program: pathlib.Path, settings: Settings) -> int:
 
 
 def measure_cells(tools: Tools, repetitions: int) -> list[dict[str, Any]]:
-    """Cells through the bottleneck per CPU second, and what each costs."""
+    """Cells through the bottleneck per CPU second, and the cost of each."""
     measured = []
     for name, settings in IN_CELLS.items():
         note(f"timing {name}")
@@ -447,7 +446,7 @@ def measure_cells(tools: Tools, repetitions: int) -> list[dict[str, Any]]:
 
 
 def measure_hops(programs: dict[str, pathlib.Path], repetitions: int) -> list[dict[str, Any]]:
-    """Packets that leave ports per CPU second where lines merge at every hop, and what each costs, its share of TCP included."""
+    """Packets that leave ports per CPU second where lines merge at every hop, and their cost, including TCP's share."""
     measured = []
     for name, (program, settings, counted) in HOPS.items():
         note(f"timing {name}")
@@ -498,8 +497,8 @@ def slope(run: Callable[[Settings], Measured], settings: Settings, name: str, lo
 def measure_scaling(
     tools: Tools, speed: dict[str, dict[str, Measured]], by_workload: dict[str, float], repetitions: int
 ) -> dict[str, dict[str, float]]:
-    """How the cost of a packet grows with flows, with the window and with the law; 1 is not at all."""
-    note("measuring how cost grows")
+    """Growth of the cost per packet with flows, window and controller; 1 means no growth."""
+    note("measuring the growth of cost")
     grows = {}
     if {"W3-10", "W3-1000"} <= speed.keys():
         few, many = (speed[name]["tailback"]["packets_per_cpu_s"] for name in ("W3-10", "W3-1000"))
@@ -517,7 +516,7 @@ def measure_scaling(
 
 
 def measure_laws(tools: Tools) -> dict[str, float]:
-    """Instructions of a packet with each controller over those with Reno; what pacing takes is in them."""
+    """Instructions per packet of each controller, pacing included, over Reno's."""
     names: list[str] = json.loads(output([tools.tailback_program, "laws"]))
     cost = {name: instructions_per_packet(tools, OF_LAWS | {"law": FIRST_LAW + index}) for index, name in enumerate(names)}
     return {name: spent / cost["reno"] for name, spent in cost.items()}
@@ -572,9 +571,9 @@ def show(report: dict[str, Any]) -> None:
         counts = [f"{workload['instructions_per_packet']:.0f}", f"{workload['events_per_packet']:.2f}"]
         rows.append([workload["name"], *rates, *ratios, *counts])
     wanted = f"* below {WANTED_RATIO['ns2']:g} or {WANTED_RATIO['ns3']:g} times"
-    table(f"Thousand bottleneck packets per CPU second ({wanted}), and what Tailback spends on one", rows)
+    table(f"Thousand bottleneck packets per CPU second ({wanted}), and Tailback's cost per packet", rows)
 
-    rows = [["", "thousand per CPU s", "instructions", "for a packet", "events"]]
+    rows = [["", "thousand per CPU s", "instructions", "per packet", "events"]]
     for of in report["cells"]:
         counts = [
             f"{of['instructions_per_cell']:.0f}",
@@ -596,7 +595,7 @@ def show(report: dict[str, Any]) -> None:
         for tool, of in tools.items():
             seconds = [f"{of['setup_cpu_s']:.3f}", f"{of['run_cpu_s']:.3f}"]
             rows.append([name, tool, *seconds, f"{of['delivered']:,.0f}", f"{of['peak_rss_kb'] / 1e3:.1f}"])
-    table("What the runs took", rows)
+    table("Cost of the runs", rows)
 
     rows = [["bytes", "Tailback", "ns-2", "ns-3"]]
     for name, by in report["memory"].items():
@@ -605,10 +604,10 @@ def show(report: dict[str, Any]) -> None:
 
     rows = [["cost of a packet", "time", "instructions"]]
     rows += [[name, f"{of['time']:.2f}", f"{of['instructions']:.2f}"] for name, of in report["scaling"].items()]
-    table("How Tailback's cost grows (1.00: not at all)", rows)
+    table("Growth of Tailback's cost (1.00: none)", rows)
 
     rows = [["", "instructions"], *([name, f"{ratio:.2f}"] for name, ratio in report["laws"].items())]
-    table("A packet of each controller over one of Reno", rows)
+    table("Cost per packet of each controller over Reno", rows)
 
     rows = [["", "run", "tool", "utilisation", "loss", "drops"]]
     for result in report["results"]:
@@ -616,7 +615,7 @@ def show(report: dict[str, Any]) -> None:
             for tool, of in result[run].items():
                 shown = tool.replace("ns3", "ns3 (SACK, PRR)").replace("tailback_sack", "tailback (SACK)")
                 rows.append([result["name"], run, shown, f"{of['utilisation']:.4f}", f"{of['loss']:.3e}", f"{of['drops']:,.0f}"])
-    table("Results: full runs are checked against ns-2, short ones shown next to ns-3", rows)
+    table("Results: full runs are checked against ns-2, short ones compared with ns-3", rows)
     print(WHY_NS3_DIFFERS)
 
 

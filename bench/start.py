@@ -1,12 +1,12 @@
-"""What it costs to begin: `import tailback`, a small run in a new process, and help on the command line.
+"""Start-up cost: `import tailback`, a small run in a new process, and help on the command line.
 
     python bench/start.py
 
-CPU time of a new process in an environment of its own, with the package and nothing but what that needs. The least of several
-measurements, less that of a Python that does nothing.
+CPU time of a new process in a virtual environment with only the package and its dependencies. The minimum of several
+measurements, less that of an empty Python process.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPEAT = 15
 
 
 def cpu_s(*command: str | Path) -> float:
-    """Of a process and all that it starts, the least of several."""
+    """CPU seconds of a process and its children, the minimum of several measurements."""
     measured = []
     for _ in range(REPEAT):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,15 +1,15 @@
-"""What a study costs beside the runs in it: a thousand short runs in a bare loop, then as a study.
+"""Overhead of a study over its runs: a thousand short runs in a bare loop, then as a study.
 
-    python bench/studies.py                      # runs of a minute of simulated time: some milliseconds each
+    python bench/studies.py                      # runs of a minute of simulated time: several milliseconds each
     python bench/studies.py --duration '200 s'
 
-Per run: CPU time that the study adds, and CPU time of the thread that keeps the ledger. In all: the share of the study's CPU
-time that simulates, and the bare loop's CPU time over workers x wall time, which is 1 if no worker ever waits. The last needs a
-machine with nothing else to do. The bare loop runs on as many cores at once as the study does, for cores that share caches and
-power slow each other down. Both are measured several times in turn, and the least of each counts.
+Per run: the CPU time added by the study, and the CPU time of the ledger thread. In total: the fraction of the study's CPU time
+that simulates, and the bare loop's CPU time over workers x wall time, which is 1 if no worker ever waits. The last value requires
+an otherwise idle machine. The bare loop runs on the same number of cores as the study, because cores that share caches and power
+slow each other down. Both are measured several times in turn, and the minimum of each counts.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIELD = "topology.dumbbell.queue.buffer"
 
 
 def bare(scenario: tb.Scenario, workers: int) -> float:
-    """CPU seconds of the runs and nothing else, with every worker on its share of the seeds."""
+    """CPU seconds of the runs alone, with the seeds divided among the workers."""
     points = [scenario.with_({FIELD: f"{buffer} packets"}) for buffer in BUFFERS]
 
     def share(worker: int) -> None:
@@ -70,7 +70,7 @@ def main() -> None:
     measured = [(bare(scenario, arguments.workers), study(scenario, arguments.workers)) for _ in range(arguments.repeat)]
     alone = min(cpu for cpu, _ in measured)
     cpu, first, wall = (min(getattr(cost, name) for _, cost in measured) for name in ("cpu", "first", "wall"))
-    shown = {
+    report = {
         "runs": runs,
         "ms_per_run": 1e3 * alone / runs,
         "overhead_ms_per_run": 1e3 * (cpu - alone) / runs,
@@ -80,7 +80,7 @@ def main() -> None:
         "simulating_share_of_wall": alone / (arguments.workers * wall),
         "load_average": os.getloadavg()[0],
     }
-    print(json.dumps(shown, indent=2))
+    print(json.dumps(report, indent=2))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""What sharing one run among threads gains: the core's own programs on one thread and on several, one after the other.
+"""Speedup of a run on several threads: the core's own programs on one thread and on several, in turn.
 
-    python bench/threads.py                  # on as many threads as there are processors
+    python bench/threads.py                  # one thread per processor
     python bench/threads.py --threads 2 --repetitions 5
 
-Wall-clock time of the run, with the time until the threads have their parts and until these are a whole again: the median of
-interleaved runs. `bound` is how many times faster no number of processors could be: all events, over those of the thread that
-had most of them in each epoch. It is counted, not timed, so it is known for any number of threads on any machine.
+Wall-clock time of the run, including the division of the network and the merging of the parts: the median of interleaved runs.
+`bound` is an upper bound of the speedup with any number of processors: all events, over the events of the busiest thread in each
+epoch. It is counted, not timed, and therefore known for any number of threads on any machine.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "fat tree, 8192 hosts": ("fat_tree", {"k": 32}),
     "fat tree, 8192 hosts, mixed": ("fat_tree", {"k": 32, "mixed": 1}),
 }
-"""Program and settings. `mixed`: flows share links; without it no two of them do."""
+"""Program and settings. `mixed`: flows share links; otherwise no two flows do."""
 BOUNDS = (2, 16, 64)
 LARGE = "8192"
-"""What these take on many threads is not worth the bound."""
+"""The bound is not computed for these runs, which take too long on many threads."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--threads", type=int, default=max(2, os.cpu_count() or 2), help="of the shared runs")
-    parser.add_argument("--repetitions", type=int, default=3, help="runs of each; the median counts")
-    parser.add_argument("--only", default="", help="runs whose names begin so")
+    parser.add_argument("--threads", type=int, default=max(2, os.cpu_count() or 2), help="number of threads of the parallel runs")
+    parser.add_argument("--repetitions", type=int, default=3, help="runs per measurement; the median counts")
+    parser.add_argument("--only", default="", help="only runs whose names start with this text")
     arguments = parser.parse_args()
     subprocess.run(["cargo", "build", "--release", "--package", "tailback-core", "--examples"], cwd=ROOT, check=True)
     bounds_of = ", ".join(map(str, BOUNDS))
@@ -66,8 +66,8 @@ def main() -> None:
 
 def measured(program: str, settings: dict[str, Any], threads: int) -> dict[str, float]:
     words = [f"{name}={value}" for name, value in (settings | {"threads": threads}).items()]
-    told = subprocess.run([ROOT / "target/release/examples" / program, *words], check=True, stdout=subprocess.PIPE, text=True)
-    numbers: dict[str, float] = json.loads(told.stdout)
+    finished = subprocess.run([ROOT / "target/release/examples" / program, *words], check=True, stdout=subprocess.PIPE, text=True)
+    numbers: dict[str, float] = json.loads(finished.stdout)
     return numbers
 
 

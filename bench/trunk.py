@@ -1,12 +1,12 @@
-"""How fast the detailed model of a trunk is simulated: packets per CPU second over inputs, places and load.
+"""Simulation speed of the detailed trunk model: packets per CPU second by inputs, places and load.
 
     python bench/trunk.py
     python bench/trunk.py --packets 1000000000
 
-Counted directly, on one core, without splitting; packets of the rounds that only forget the start count, for they cost the same.
+Direct simulation on one core, without splitting; packets of the warm-up rounds are included, because they cost the same.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@
 
 using namespace ns3;
 
-/// CPU seconds of this process so far, user and system, as the scheduler counts them; 0 where the kernel keeps none. The kernel
-/// brings them up to date when the process stops running: hence the nap.
+/// User and system CPU seconds of this process as counted by the scheduler; 0 if the kernel does not count them. The kernel
+/// updates them when the process stops running: hence the sleep.
 static double
 CpuSeconds()
 {
@@ -184,7 +184,7 @@ main(int argc, char** argv)
         good += s->GetTotalRx();
     }
     Ptr<Queue<Packet>> q = bdev->GetQueue();
-    // Total received = accepted by the queue; what is still stored has not yet left.
+    // Total received = accepted by the queue; packets still queued have not left yet.
     double dep = q->GetTotalReceivedPackets() - q->GetNPackets();
     double drops = q->GetTotalDroppedPackets();
     printf("setup_cpu_s %.6f run_cpu_s %.6f peak_rss_kb %ld events %lu\n",

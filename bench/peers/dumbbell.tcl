@@ -12,14 +12,14 @@
 #   sched   Calendar|Heap|Splay|List|Map           (Calendar)
 #   mon     0|1  queue monitor (counts; off in timed runs)
 #   start   flows start evenly over this many seconds (1)
-# Prints lines of "name value" pairs. CPU seconds are the scheduler's own, user and system; 0 where the kernel keeps none.
+# Prints lines of "name value" pairs. User and system CPU seconds are counted by the scheduler; 0 if the kernel does not count them.
 array set o {n 100 c 1000 acc 100 rmin 60 rmax 180 buf 10 t 20 ss 100
              hdr few rt manual sched Calendar mon 0 start 1}
 foreach a $argv { set kv [split $a =]; set o([lindex $kv 0]) [lindex $kv 1] }
 
 if {$o(hdr) == "few"} { remove-all-packet-headers; add-packet-header IP TCP Flags }
 
-# The kernel brings them up to date when the process stops running: hence the nap.
+# The kernel updates them when the process stops running: hence the sleep.
 proc cpu {} {
     after 1
     if {[catch {set f [open /proc/[pid]/schedstat]; set line [gets $f]; close $f}]} { return 0 }
