@@ -1,8 +1,8 @@
-"""Writes what the lab shows of the documents: each experiment with its question, and one of its scenarios to watch.
+"""Writes the lab's list of the documents' experiments: each with its question and one of its scenarios.
 
     .venv/bin/python tools/experiments.py > web/lab/experiments.json
 
-Of the scenarios of an experiment it is the one of which a curve over time is drawn, where there is one, and else the middle one.
+The chosen scenario is the one whose trace the document shows; if there is none, the middle one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def experiments() -> list[dict[str, Any]]:
 
 def _described(experiment: Experiment, title: str) -> dict[str, Any]:
     runs = [variant for variant in experiment.variants if isinstance(variant.scenario, Scenario)]
-    said = {
+    entry = {
         "name": experiment.id,
         "title": experiment.title,
         "question": experiment.question,
@@ -33,16 +33,16 @@ def _described(experiment: Experiment, title: str) -> dict[str, Any]:
         "computations": len(experiment.variants) - len(runs),
     }
     if not runs:
-        return {**said, "point": None, "toml": None}
+        return {**entry, "point": None, "toml": None}
     chosen = _shown(experiment, runs)
     point = f"{runs.index(chosen) + 1} of {len(runs)}: {chosen}"
     comment = f"# {experiment.question}\n# {title}: {experiment.source}; scenario {point}.\n"
     assert isinstance(chosen.scenario, Scenario)
-    return {**said, "point": point, "toml": comment + toml(chosen.scenario.to_dict())}
+    return {**entry, "point": point, "toml": comment + toml(chosen.scenario.to_dict())}
 
 
 def _shown(experiment: Experiment, runs: list[Variant]) -> Variant:
-    """The scenario to watch."""
+    """The scenario for the lab."""
     for trace in experiment.traces:
         for variant in runs:
             if all(variant.labels.get(name) == label for name, label in trace.where.items()):
@@ -51,5 +51,5 @@ def _shown(experiment: Experiment, runs: list[Variant]) -> Variant:
 
 
 if __name__ == "__main__":
-    # A line for each, so that a change of one is a change of a line.
+    # One line per experiment, so that a change of one changes one line.
     sys.stdout.write("[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in experiments()) + "\n]\n")

@@ -1,7 +1,7 @@
-"""The experiments on the pages of members: one for controllers, one for queue policies over packets, one for those over cells.
+"""The experiments on the pages of members: one for controllers, one for queue policies with packets, and one with cells.
 
-What goes with what is tried: the first partner to which the core has no objection. So a new member needs no word here, unless
-it asks for a setting of a type that no other member asks for, or its defaults are for other networks than these.
+Each member is combined with the first partner that the core accepts. A new member therefore needs no entry here, unless it
+requires a setting of a new type, or its defaults are unsuitable for these networks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tailback import _core
 from tailback.errors import ScenarioError
 from tailback.papers.standards.members import forms
 
-# A setting without a default, by type and, where there are several of a type, by name as well.
+# Values of settings without a default, by type and, where a type has several settings, by type and name.
 GIVEN: dict[str, Any] = {
     "QueueLength": "20 %",
     "QueueLength lower": "10 %",
@@ -37,31 +37,31 @@ GIVEN: dict[str, Any] = {
     "Size burst": "100 kB",
 }
 
-# Settings of the queue beside a controller, where its default is for other senders: REM's is for marks that Reno hears.
+# Settings of the queue for a controller where the default is for other senders: REM's default is for Reno.
 BESIDE: dict[str, dict[str, Any]] = {"rem": {"gamma": 1.5e-5}}
 
-# Controllers whose defaults are for a data center: what they have to know of a path of 40 ms. They would take the delay of an
-# acknowledgement for that of a queue.
+# Settings of controllers with data centre defaults for a path of 40 ms. With their defaults they would mistake the delay of an
+# acknowledgement for queueing delay.
 FOR_THIS_PATH: dict[str, dict[str, Any]] = {
-    "swift": {"base_target": "55 ms", "flow_range": "10 ms", "flow_most_window": 1000},
+    "swift": {"base_target": "55 ms", "fs_range": "10 ms", "fs_max_cwnd": 1000},
     "timely": {
         "t_low": "50 ms",
         "t_high": "150 ms",
         "min_rtt": "40 ms",
         "additive_step": "100 kbps",
         "initial_rate": "10 Mbps",
-        "outstanding": "2 MB",
+        "max_outstanding": "2 MB",
     },
 }
 
-# Beside flows in cells, where a policy is for flows that hear of it.
+# Settings of flows in cells, for policies that give explicit feedback.
 SERVICE = {"erica": 'abr = {buffer = "20 packets", icr = "1.5 Mbps", rif = 1.0}\n'}
 
-# The queue of a controller that goes by marks.
+# The queue of a controller that requires marks.
 MARKING = "threshold"
 
-# The second flow comes later and from a little farther away.
-SECOND = {"flows.web.count": 2, "flows.web.start": ["0 s", "10 s"], "flows.web.rtt": ["40 ms", "44 ms"]}
+# The second flow starts later and has a slightly longer round trip.
+SECOND = {"flows.web.count": 2, "flows.web.start": ["0 s", "10 s"], "flows.web.propagation_rtt": ["40 ms", "44 ms"]}
 
 CONTROLLER = """\
 name = "one flow"
@@ -76,7 +76,7 @@ queue = {queue}
 [flows.web]
 from = "left"
 to = "right"
-rtt = "40 ms"
+propagation_rtt = "40 ms"
 tcp = {{preset = "sack", controller = {controller}, timestamps = true{rest}}}
 """
 
@@ -94,7 +94,7 @@ queue = {queue}
 count = 10
 from = "left"
 to = "right"
-rtt = {{evenly = ["40 ms", "80 ms"]}}
+propagation_rtt = {{evenly = ["40 ms", "80 ms"]}}
 start = {{uniform = ["0 s", "1 s"]}}
 tcp = {{preset = "sack", controller = {controller}, ecn = true}}
 """
@@ -123,16 +123,16 @@ tcp = {{preset = "bpd-2001/reno", timer = {{tick = "0.3 s"}}}}
 
 @dataclass(frozen=True)
 class Experiment:
-    """Runs of one scenario, and what it is.
+    """A scenario and its runs.
 
     Attributes
     ----------
     toml : str
-        The scenario of the first run, without what is recorded of it.
+        The scenario of the first run, without `record`.
     runs : dict
-        By what stands above them.
+        By title.
     partner : str
-        The other end, queue or sender, if it is not the first that there is.
+        The partner (queue policy or controller), if it is not the first one.
     """
 
     toml: str
@@ -150,7 +150,7 @@ def policies() -> dict[str, dict[str, Any]]:
 
 @cache
 def of_controller(name: str) -> Experiment:
-    """One flow, and two of which the second comes later, through the first policy that suits."""
+    """One flow alone, and with a second flow that starts later; with the first suitable policy."""
     law = inline({"kind": name, **given(controllers()[name], "kind"), **FOR_THIS_PATH.get(name, {})})
     queues = {policy: inline({**queue(policy, "417 packets"), **BESIDE.get(name, {})}) for policy in policies()}
     at_once = ", delayed_ack = false" if name in FOR_THIS_PATH else ""
@@ -166,7 +166,7 @@ def of_controller(name: str) -> Experiment:
 
 @cache
 def over_packets(name: str) -> Experiment | None:
-    """Ten flows of the first controller that suits; none if the policy is for cells."""
+    """Ten flows of the first suitable controller; none if the policy requires cells."""
     waiting = inline(queue(name, "333 packets"))
     laws = {one: inline({"kind": one, **given(form, "kind")}) for one, form in controllers().items()}
     try:
@@ -178,7 +178,7 @@ def over_packets(name: str) -> Experiment | None:
 
 @cache
 def over_cells(name: str) -> Experiment | None:
-    """Five flows whose packets are cut; none for a policy over packets, but for the one that a queue has if none is named."""
+    """Five flows whose packets are sent as cells; none for packet policies, except the default policy."""
     if over_packets(name) is not None and "policy" in policies()[name]["required"]:
         return None
     toml = CELLS.format(queue=inline(queue(name, "1200 cells"))) + SERVICE.get(name, "")
@@ -190,9 +190,9 @@ def measured(toml: str) -> tb.Run:
 
 
 def suiting(candidates: Mapping[str, str], changes: Mapping[str, Any] | None = None) -> tuple[str, str]:
-    """The first scenario without an error or a warning, also with these changes, and its name unless it is the first of all.
+    """The first scenario without an error or a warning, also with these changes, and its name unless it is the first candidate.
 
-    If there is none, the first problem is raised.
+    If there is none, the first error or warning is raised.
     """
     problems: list[Exception] = []
     for name, toml in candidates.items():
@@ -212,7 +212,7 @@ def queue(name: str, buffer: str) -> dict[str, Any]:
 
 
 def given(form: dict[str, Any], tag: str) -> dict[str, Any]:
-    """What has to be set, and rates that a link of this experiment cannot carry."""
+    """Values of required settings, and of rates that exceed the links of this experiment."""
     found = {}
     for name, setting in form["properties"].items():
         kind = setting.get("$ref", setting.get("type", "")).removeprefix("#/$defs/")
@@ -224,13 +224,13 @@ def given(form: dict[str, Any], tag: str) -> dict[str, Any]:
 
 
 def exceeds(rate: str | None, other: str) -> bool:
-    """Whether one rate is above another; `none` is not."""
-    told = None if rate is None else _core.in_column_units(rate)
+    """Whether one rate is above another; None is not."""
+    given = None if rate is None else _core.in_column_units(rate)
     most = _core.in_column_units(other)
-    return told is not None and most is not None and told[0] > most[0]
+    return given is not None and most is not None and given[0] > most[0]
 
 
 def inline(table: dict[str, Any]) -> str:
-    """As TOML writes a table in a line."""
+    """An inline table in TOML."""
     words = [f"{key} = {value if isinstance(value, int | float) else chr(34) + value + chr(34)}" for key, value in table.items()]
     return f"{{{', '.join(words)}}}"

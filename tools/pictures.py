@@ -1,4 +1,4 @@
-"""How pictures in docs/images are drawn and written, so that the same version makes the same bytes, and few of them."""
+"""Draws and writes the pictures in docs/images reproducibly and compactly."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 mpl.use("agg")
 
-# Beside the style of all plots, what those that are drawn with matplotlib itself need not say again.
+# The style of all plots, and common settings of plots drawn with matplotlib directly.
 LOOKS: Any = {
     **STYLE,
     "axes.prop_cycle": cycler(color=COLOURS),
@@ -26,13 +26,13 @@ LOOKS: Any = {
     "figure.figsize": (7, 3.4),
     "figure.constrained_layout.use": True,
     "legend.frameon": False,
-    # In points: finer than print, and pictures a tenth as large.
+    # In points: finer than print resolution, and a tenth of the file size.
     "path.simplify_threshold": 0.5,
 }
 
 
 def svg(figure: Figure) -> str:
-    """The figure as a slim file, with its numbers."""
+    """The figure as a compact SVG file, with its numbers."""
     text = io.StringIO()
     with mpl.rc_context(LOOKS):
         figure.savefig(text, format="svg")
@@ -40,21 +40,21 @@ def svg(figure: Figure) -> str:
 
 
 def slim(svg: str) -> str:
-    """A picture without the date and version of what drew it, and without digits that nobody can see."""
+    """A picture without date, program version and invisible digits."""
     svg = re.sub(r" *<metadata>.*?</metadata>\n", "", svg, flags=re.DOTALL)
     svg = re.sub(r"(?<=[\s\"(,])-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}".removesuffix(".0"), svg)
     return re.sub(r' d="(M [-\d. \nML]*)"', lambda path: f' d="{_relative(path[1])}"', svg)
 
 
 def _relative(line: str) -> str:
-    """A path of straight lines, each point told from the one before, and only where it differs: a third of the characters."""
-    told = []
+    """A path of straight lines with relative coordinates and without repeated points: a third of the characters."""
+    commands = []
     at = (0, 0)
     for command, x, y in re.findall(r"([ML]) (\S+) (\S+)", line):
         point = (round(10 * float(x)), round(10 * float(y)))
         if command == "M":
-            told.append(f"M{point[0] / 10:g} {point[1] / 10:g}")
+            commands.append(f"M{point[0] / 10:g} {point[1] / 10:g}")
         elif point != at:
-            told.append(f"l{(point[0] - at[0]) / 10:g} {(point[1] - at[1]) / 10:g}".replace(" -", "-"))
+            commands.append(f"l{(point[0] - at[0]) / 10:g} {(point[1] - at[1]) / 10:g}".replace(" -", "-"))
         at = point
-    return "".join(told)
+    return "".join(commands)

@@ -1,9 +1,9 @@
-"""Writes where the project is into what a release is built of: the release knows its repository, the sources do not.
+"""Adds the repository's address to the sources of a release; the sources themselves do not contain it.
 
     python3 tools/project_urls.py https://github.com/OWNER/NAME
 
-`[project.urls]` goes into pyproject.toml, and links of README.md, which is the page of the package on PyPI, lead into the
-repository as it is under the release's tag. .github/workflows/release.yml runs it before it builds; nothing of it is committed.
+This writes `[project.urls]` to pyproject.toml, and changes links of README.md, which is the package's page on PyPI, to refer to
+the repository at the release's tag. .github/workflows/release.yml runs this before the build; the changes are not committed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 REPOSITORY = re.compile(r"https://[\w.-]+(?::\d+)?/[\w.-]+/[\w.-]+")
-# Links within the repository, and whether they are pictures.
+# Links within the repository; the first group is `!` for pictures.
 LINK = re.compile(r"(!?)(\[[^\]]*\])\((?!\w+:|#)([^)\s]+)\)")
 
 
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> None:
     project = ROOT / "pyproject.toml"
     text = project.read_text(encoding="utf-8")
     if "urls" in tomllib.loads(text)["project"]:
-        sys.exit("pyproject.toml has [project.urls] already; they are written once, into a fresh checkout")
+        sys.exit("pyproject.toml already has [project.urls]; run this in a fresh checkout")
     version = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]["version"]
     urls = {
         "Source": repository,

@@ -1,12 +1,12 @@
-"""Says what a release builds with, and refuses a tag that the sources do not bear out.
+"""Prints the versions for a release build, and refuses a tag that contradicts the sources.
 
     .venv/bin/python tools/release.py [TAG]
 
-Prints `version`, `rust` and `maturin`, one `name=value` in a line, as .github/workflows/release.yml reads them. The version
-stands in Cargo.toml. With a tag, such as `v0.1.0`, the tag, CITATION.cff and a section of CHANGELOG.md have to name the same one.
+Prints `version`, `rust` and `maturin`, one `name=value` per line, for .github/workflows/release.yml. The version is defined in
+Cargo.toml. With a tag, such as `v0.1.0`, the tag, CITATION.cff and a section of CHANGELOG.md must name the same version.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def facts(root: Path = ROOT) -> dict[str, str]:
-    """The version that Cargo.toml gives, the toolchain that it asks for, and the maturin that pyproject.toml asks for."""
+    """The version and the Rust version of Cargo.toml, and the maturin version of pyproject.toml."""
     package = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["package"]
     (maturin,) = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
     return {"version": package["version"], "rust": package["rust-version"], "maturin": maturin.removeprefix("maturin==")}
 
 
 def contradictions(tag: str, root: Path = ROOT) -> list[str]:
-    """What speaks against a release under this tag, one line each."""
+    """Contradictions between this tag and the sources, one line each."""
     version = facts(root)["version"]
     cited = re.search(r"^version: (\S+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     section = rf"^## \[{re.escape(version)}\] - \d{{4}}-\d\d-\d\d$"
@@ -41,7 +41,7 @@ def contradictions(tag: str, root: Path = ROOT) -> list[str]:
 
 
 def main(arguments: list[str]) -> None:
-    """Prints the facts, or what speaks against the tag."""
+    """Prints the facts, or exits with the contradictions."""
     found = [line for tag in arguments for line in contradictions(tag)]
     if found:
         sys.exit("\n".join(found))

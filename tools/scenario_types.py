@@ -1,8 +1,8 @@
-"""Prints python/tailback/_types.py: the tables of a scenario as types, made from the JSON Schema.
+"""Prints python/tailback/_types.py: the tables of a scenario as types, generated from the JSON Schema.
 
     .venv/bin/python tools/scenario_types.py > python/tailback/_types.py
 
-A test compares the file with what this prints, so the schema stays the only place where a field is named.
+A test compares the file with this output, so that fields are defined in the schema only.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 import tailback as tb
 
 HEAD = '''\
-"""The tables of a scenario as types: plain dictionaries, with names that editors and type checkers know.
+"""The tables of a scenario as types: plain dictionaries with keys for editors and type checkers.
 
-Made from the JSON Schema by tools/scenario_types.py; a test compares. What is required is checked by the core, as all else is.
+Generated from the JSON Schema by tools/scenario_types.py; a test compares them. The core checks required keys and all values.
 
 >>> import tailback as tb
->>> tb.Flow(count=3, rtt="100 ms", tcp=tb.Tcp(preset="sack"))
+>>> tb.Flow(count=3, propagation_rtt="100 ms", tcp=tb.Tcp(preset="sack"))
 {'count': 3, 'rtt': '100 ms', 'tcp': {'preset': 'sack'}}
 """
 
@@ -31,7 +31,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 '''
 
 
-# Characters that leave room for a name.
+# Maximum length of a type that leaves room for a name.
 _LINE = 100
 
 
@@ -53,11 +53,11 @@ def alias(name: str, definition: dict[str, Any]) -> str:
     """A value with a name, such as a rate."""
     comment = "".join(f"# {line}\n" for line in wrapped(definition["description"]))
     found = kind(definition)
-    # Words alone need no name that comes later, and a list of them may be long.
+    # Literals refer to no later names, and may be long.
     is_words = found.startswith("Literal[") and found.endswith("]") and "|" not in found
     if is_words:
         return f"\n{comment}{name}: TypeAlias = {found}\n"
-    # One string, in a line for each alternative where one line is too short.
+    # One string, split into one line per alternative if necessary.
     alternatives = found.split(" | ")
     joined = [f'"{one} | "' for one in alternatives[:-1]] + [f'"{alternatives[-1]}"']
     text = f'"{found}"' if len(found) < _LINE else "(\n    " + "\n    ".join(joined) + "\n)"
@@ -65,7 +65,7 @@ def alias(name: str, definition: dict[str, Any]) -> str:
 
 
 def table(name: str, definition: dict[str, Any]) -> str:
-    """A table; by the functional form where a key is a word of Python."""
+    """A table, in functional form if a key is a Python keyword."""
     fields = {key: union(values) for key, values in properties(definition).items()}
     described = "\n".join(f"    {line}".rstrip() for line in documentation(definition))
     if not any(map(keyword.iskeyword, fields)):
@@ -77,23 +77,23 @@ def table(name: str, definition: dict[str, Any]) -> str:
 
 
 def documentation(definition: dict[str, Any]) -> Iterator[str]:
-    """The table's description and its keys: those of all its forms, then those of each form under its word."""
+    """The table's description and its keys: first the keys common to all forms, then the keys of each form."""
     yield from wrapped(definition["description"])
     found = forms(definition)
     tag = next((key for key, value in found[0].items() if "const" in value), "")
     common = {key: value for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}
     yield from section("Attributes", common)
     if tag:
-        yield from ("", tag, "    What the rest of the table means:", "")
+        yield from ("", tag, "    Selects the other keys of the table:", "")
         for form in found:
-            said = form[tag]
-            word = f'``"{said["const"]}"``' if "const" in said else "``user:NAME``"
-            yield from (f"    {line}" for line in wrapped(f"* {word}: {said['description']}"))
+            tagged = form[tag]
+            word = f'``"{tagged["const"]}"``' if "const" in tagged else "``user:NAME``"
+            yield from (f"    {line}" for line in wrapped(f"* {word}: {tagged['description']}"))
     for form in found:
         own = {key: value for key, value in form.items() if key != tag and key not in common}
         if own:
-            said = form[tag]
-            yield from section(f'With {tag} = "{said.get("const", "user:NAME")}"', own)
+            tagged = form[tag]
+            yield from section(f'With {tag} = "{tagged.get("const", "user:NAME")}"', own)
 
 
 def section(title: str, keys: dict[str, Any]) -> Iterator[str]:
@@ -105,7 +105,7 @@ def section(title: str, keys: dict[str, Any]) -> Iterator[str]:
 
 
 def forms(definition: dict[str, Any]) -> list[dict[str, Any]]:
-    """The keys of a table, with their schemas; of each of its forms, if it has several."""
+    """The keys of a table with their schemas, for each of its forms."""
     always = definition.get("properties", {})
     return [{**always, **form.get("properties", {})} for form in definition.get("oneOf", [{}])]
 
@@ -122,7 +122,7 @@ def properties(definition: dict[str, Any]) -> dict[str, list[Any]]:
 
 
 def union(values: list[Any]) -> str:
-    """The Python type of a key; its words stand together."""
+    """The Python type of a key; its literals are combined."""
     words = [value["const"] for value in values if "const" in value]
     others = [value for value in values if "const" not in value]
     types = [kind({"enum": words})] if words else []

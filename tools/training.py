@@ -1,10 +1,10 @@
-"""What profile-guided optimisation of the package learns from: runs as users make them, five seconds in all.
+"""The training set for profile-guided optimisation of the package: typical runs, five seconds in total.
 
     maturin build --release --pgo
 
-builds the package so that it counts which way its branches go, runs this with it (`pgo-command` in pyproject.toml), and
-builds it again with the counts. That changes what a run costs, never its results. Every example is in the set, and with them
-most controllers, policies and traces; and dumbbells of one flow to 200, in packets and in cells, because most runs are some.
+builds the package with instrumentation, runs this script with it (`pgo-command` in pyproject.toml), and builds it again with
+the profile. That changes the cost of a run, never its results. The set contains every example, and with them most controllers,
+policies and traces; and dumbbells of one to 200 flows, with packets and with cells, because most runs are dumbbells.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import tailback as tb
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
-# Flows, and simulated seconds in which they send some hundred thousand packets.
+# Number of flows, and simulated seconds in which they send several hundred thousand packets.
 SIZES = {1: 40, 3: 40, 10: 20, 50: 5, 200: 2}
 
-# What the flows of a dumbbell do.
+# TCP settings of the flows of a dumbbell.
 SENDERS: list[tb.Tcp] = [
     {"preset": "newreno", "delayed_ack": False},
     {"preset": "newreno", "delayed_ack": {"every": 2, "timeout": "200 ms"}},
@@ -28,10 +28,10 @@ SENDERS: list[tb.Tcp] = [
     {"preset": "cubic"},
 ]
 
-# At the switch of examples/atm.toml.
+# Queue policies at the switch of examples/atm.toml.
 POLICIES: list[tb.Queue] = [
     {"buffer": "1200 cells"},
-    {"policy": "bpd", "buffer": "1200 cells", "lower": "40 %", "upper": "90 %", "gap": 25},
+    {"policy": "bpd", "buffer": "1200 cells", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25},
     {
         "policy": "spd",
         "buffer": "1200 cells",
@@ -43,14 +43,14 @@ POLICIES: list[tb.Queue] = [
 
 
 def main() -> None:
-    """Runs the set."""
+    """Runs the training set."""
     warnings.simplefilter("ignore", tb.ScenarioWarning)
     for scenario in scenarios():
         tb.simulate(scenario, seed=1)
 
 
 def scenarios() -> Iterator[tb.Scenario]:
-    """The set."""
+    """The training set."""
     yield from (tb.load(path) for path in sorted(EXAMPLES.glob("*.toml")))
     for sender in SENDERS:
         yield from (dumbbell(flows, seconds, sender) for flows, seconds in SIZES.items())
@@ -59,13 +59,13 @@ def scenarios() -> Iterator[tb.Scenario]:
 
 
 def dumbbell(flows: int, seconds: int, tcp: tb.Tcp) -> tb.Scenario:
-    """Greedy flows of different round trips; each has 20 Mbit/s to itself and a place or more in the buffer."""
+    """Greedy flows with different round trips, with 20 Mbit/s and at least one buffer place per flow."""
     queue = {"buffer": f"{50 + flows} packets"}
     greedy: tb.Flow = {
         "count": flows,
         "from": "left",
         "to": "right",
-        "rtt": {"uniform": ["40 ms", "150 ms"]},
+        "propagation_rtt": {"uniform": ["40 ms", "150 ms"]},
         "start": {"uniform": ["0 s", "1 s"]},
         "sender_access": {"rate": "500 Mbps"},
         "receiver_access": {"rate": "500 Mbps"},

@@ -1,16 +1,17 @@
-"""Measures how far the models of a trunk are off, and draws it.
+"""Measures the error of the trunk models, and draws it.
 
     .venv/bin/python tools/trunk_map.py measure
     .venv/bin/python tools/trunk_map.py draw docs/images
     .venv/bin/python tools/trunk_map.py table
 
-`measure` adds what is missing to python/tailback/models/trunk_map.csv: losses of the detailed model on the axes of that module.
-Delete the file to measure all again, which takes an hour of two cores. The same version writes the same file. Where packets keep
-their lengths losses are simulated, once more and longer where it is not yet clear how far a model is off; without a place, and in
-the two memoryless readings, they are from the exact chain. `draw` makes the maps, `table` their summary, both from the file.
+`measure` adds missing rows to python/tailback/models/trunk_map.csv: losses of the detailed model on the axes of that module.
+Delete the file to repeat all measurements, which takes an hour on two cores. The same version writes the same file. Where packets
+keep their lengths, losses are simulated, and simulated again for longer if the error of a model is not clear yet. Without waiting
+places, and in the two memoryless variants, they are computed by the exact chain. `draw` draws the maps from the file, and `table`
+summarises it.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (the purpose of this script is to print)
 
 from __future__ import annotations
 
@@ -28,19 +29,19 @@ from tailback.models import _trunk_map as trunk_map
 
 FACTORS = (1.05, 1.2, 2.0)
 
-# Width of the 95 % interval over the loss, or as wide as so many packets make it: at first, and where a class is not yet clear.
+# Relative width of the 95 % interval, and maximum number of packets: at first, and if a class is not clear yet.
 WIDTHS = ((0.03, 5_000_000), (0.01, 10_000_000))
-# Smaller losses take too long; by EBL, which is near enough to know.
+# Smaller losses take too long; estimated by EBL, which is accurate enough for this.
 LEAST_LOSS = 1e-9
 # Chains that are solved in seconds.
 EXACT_CHANNELS = 16
 EXACT_CHAIN = {"fresh": (64, 20), "coupled": (16, 5)}
 
-# Drawn: one picture for each number of channels.
+# One picture is drawn for each of these numbers of channels.
 DRAWN = (1, 4, 16, 64)
 CLASSES = ("< 1/2", "to 1/1.2", "to 1/1.05", "± 5 %", "to 1.2", "to 2", "> 2")
-# Blue and orange are told apart with any colour vision. Where there is no colour at all, marks tell the sides apart: down where a
-# model loses too little, up where it loses too much, the larger the further off.
+# Blue and orange are distinguishable with any colour vision. Without colour, marks show the direction: down where a model
+# underestimates the loss, up where it overestimates it; larger marks mean larger errors.
 COLOURS = ("#1b4f91", "#6ea6d6", "#c4dff2", "#fdf9c4", "#f9bf80", "#e0822a", "#963f00")
 MARKS = ("v", "v", "v", "", "^", "^", "^")
 INKS = ("#ffffff", "#1a1a1a", "#1a1a1a", "#1a1a1a", "#1a1a1a", "#1a1a1a", "#ffffff")
@@ -85,7 +86,7 @@ def measure(file: Path) -> None:
 
 
 def points() -> Iterator[tuple[int, int, int, float, Reading]]:
-    """Inputs, channels, places, load and reading of all that is measured."""
+    """Inputs, channels, places, load and variant of all measurements."""
     for transmitters in trunk_map.CHANNELS:
         for channels, links in trunk_map.SHARES[1:]:
             inputs, rest = divmod(transmitters * links, channels)
@@ -103,7 +104,7 @@ def points() -> Iterator[tuple[int, int, int, float, Reading]]:
 
 
 def simulated(trunk: dict[str, Any]) -> tuple[float, float]:
-    """Loss and half of its 95 % interval, narrower where that decides how far a model is off."""
+    """Loss and half of its 95 % interval, which is narrower where the class of a model depends on it."""
     by_model = [float(tb.models.trunk_loss(**trunk, model=model).loss) for model in LOSS_MODELS]
     for width, packets in WIDTHS:
         found = tb.models.simulate_trunk(**trunk, relative_width=width, most_arrivals=packets)
@@ -113,14 +114,14 @@ def simulated(trunk: dict[str, Any]) -> tuple[float, float]:
 
 
 def classified(by_model: float, loss: float, half_width: float) -> tuple[int, bool]:
-    """Which of CLASSES a model is in, and whether it is in the same throughout the interval of the loss."""
+    """The class of a model (index of CLASSES), and whether it is the same over the whole interval of the loss."""
     bounds = [1 / factor for factor in reversed(FACTORS)] + list(FACTORS)
     least, here, most = (sum(by_model > bound * at for bound in bounds) for at in (loss + half_width, loss, loss - half_width))
     return here, least == most
 
 
 def classes(model: LossModel, reading: Reading) -> np.ndarray[Any, Any]:
-    """Of CLASSES, on the axes of the map; plus a half where the interval leaves it open, NaN where nothing was measured."""
+    """Indices of CLASSES, on the axes of the map; plus 0.5 where the interval is inconclusive, NaN without a measurement."""
     losses, half_widths = trunk_map.measured(reading)
     ratios = np.exp(trunk_map.ratios(model, reading))
     found = np.full(losses.shape, np.nan)
@@ -181,7 +182,7 @@ def draw(folder: Path) -> None:
                 for name, colour, sign, ink, size in zip(CLASSES, COLOURS, MARKS, INKS, SIZES, strict=True)
             }
             keys["not mapped"] = Patch(facecolor="none", edgecolor=UNMAPPED, hatch="////", linewidth=0)
-            # One above the other in each key, not side by side.
+            # Stacked in each legend entry, not side by side.
             above = {tuple: HandlerTuple(ndivide=1)}
             figure.legend(
                 list(keys.values()), list(keys), handler_map=above, loc="outside lower center", ncols=4, frameon=False, fontsize=8
@@ -193,8 +194,8 @@ def draw(folder: Path) -> None:
 
 
 def mark(axis: Any, cells: np.ndarray[Any, Any]) -> None:
-    """What does not rest on colour: on which side a cell is, a dot in its corner where that is open, hatching where none is."""
-    # Cells hide it where something was measured.
+    """Marks the direction of the error, and by a dot an inconclusive class; cells without a measurement are hatched."""
+    # Measured cells cover the hatching.
     axis.patch.set(hatch="////", edgecolor=UNMAPPED, linewidth=0)
     for here, (sign, ink, size) in enumerate(zip(MARKS, INKS, SIZES, strict=True)):
         rows, columns = np.nonzero(np.floor(cells) == here)
@@ -204,7 +205,7 @@ def mark(axis: Any, cells: np.ndarray[Any, Any]) -> None:
 
 
 def table() -> None:
-    """Of the points that were measured, how many each model is near as far as intervals can tell, as Markdown."""
+    """Fraction of measured points at which each model is accurate within the intervals, as Markdown."""
     for reading in READINGS:
         print(f"\n| {reading} | 5 % | 10 % | 20 % | factor 2 | points |\n|---|---|---|---|---|---|")
         for model in LOSS_MODELS:
@@ -221,10 +222,10 @@ def table() -> None:
 
 
 def near(model: LossModel, reading: Reading, factors: tuple[float, ...], there: Any) -> list[str]:
-    """Which part of the points a model is within each factor at, and how many points that are."""
+    """Fraction of the points at which a model is within each factor, and the number of points."""
     losses, half_widths = trunk_map.measured(reading)
     by_model = np.exp(trunk_map.ratios(model, reading)) * losses
-    # Inputs without number were not measured.
+    # Unlimited inputs were not measured.
     losses, half_widths, by_model = (
         values[:, 1:] if there is ... else values[there] for values in (losses, half_widths, by_model)
     )
