@@ -867,9 +867,9 @@ def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open)
         return told
 
     assert "closed" not in forked(0, "3 Mbps")
-    assert "The B that is open now is closed" in forked(0, "4 Mbps")
+    assert "The current B is closed" in forked(0, "4 Mbps")
     before = page.inner_text("#hash-B")
-    assert "The A that is open now is closed: this B takes its place" in forked(1, "2 Mbps")
+    assert "The current A is closed and this B takes its place" in forked(1, "2 Mbps")
     assert page.inner_text("#hash-A") == before
     # Each curve is of its own variant, and a fork that cannot be closes nothing.
     over = page.locator(".pane").first.locator(".panel .u-over").first

@@ -74,7 +74,7 @@ def test_means_of_a_list() -> None:
         (lambda: tb.models.round_trips({"pareto": {"mean": 0.1, "shape": 1}}), "more than 1"),
         (
             lambda: tb.models.closed_loop(inputs=2, transmitters=1, buffer=0, flows=9, **TRUNK, rto_s=1),
-            "`receiver_window` is not given; expected both this and `rto_s`",
+            "`receiver_window` is missing; expected both this and `rto_s`",
         ),
         (
             lambda: tb.models.closed_loop(inputs=2, transmitters=1, buffer=-1, flows=9, **TRUNK),

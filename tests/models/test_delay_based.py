@@ -14,7 +14,7 @@ def shares(count: int) -> np.ndarray:
     """Rates over the capacity of FAST flows that start 20 s apart, in the last 20 s."""
     flows: dict[str, Any] = {
         f"flow{number}": {
-            "rtt": "50 ms",
+            "propagation_rtt": "50 ms",
             "start": f"{20 * (number - 1)} s",
             "tcp": {"preset": "newreno", "timestamps": True, "delayed_ack": False, "controller": {"kind": "fast", "alpha": 50}},
         }

@@ -121,7 +121,7 @@ def test_a_poisson_source_passes_and_one_flow_of_tcp_does_not() -> None:
         )
         return sending_intervals(tb.simulate(scenario))
 
-    poisson = {"count": 3, "source": {"kind": "poisson", "rate": "2 Mbps", "packet": "1000 B"}}
+    poisson = {"count": 3, "source": {"kind": "poisson", "rate": "2 Mbps", "packet_size": "1000 B"}}
     single = {"propagation_rtt": "60 ms", "tcp": {"preset": "newreno", "pacing": True}}
     assert poisson_check(intervals(poisson)).holds
     assert not poisson_check(intervals(single)).holds

@@ -116,9 +116,9 @@ def test_the_detailed_model_is_solved_in_its_finite_readings() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"reading": "own_length"}, "`reading` is own_length; expected fresh or coupled where packets wait"),
+        ({"reading": "own_length"}, "`reading` is own_length; expected fresh or coupled with a buffer"),
         ({"reading": "own"}, '`reading` is "own"; expected one of own_length, fresh, coupled'),
-        ({"reading": "coupled", "buffer": 30}, "`buffer` is 30; expected at most 20 packets in the coupled reading"),
+        ({"reading": "coupled", "buffer": 30}, "`buffer` is 30; expected at most 20 packets in the coupled variant"),
         ({"buffer": 10**9}, "`trunk` is a chain of [0-9]+ states; expected at most 4000000 states"),
     ],
 )

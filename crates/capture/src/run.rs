@@ -232,34 +232,34 @@ fn range(text: &str) -> Option<(u64, u64)> {
 fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
     // The format requires a bounded text, and users' texts are unbounded.
     let scenario: String = about.scenario.chars().take(200).collect();
-    let mut said = vec![format!(
+    let mut notes = vec![format!(
         "{scenario}, seed {}: a simulated run, as observed at the sending hosts. Times are relative to the start of the run. \
          Payloads are truncated. Marks (CE) are set after the point of capture and are visible in their echoes.",
         about.seed
     )];
     if rows.any(|row| rows.what[row] == "syn") {
-        said.push("The handshake consists of SYN and SYN-ACK without negotiated options.".into());
+        notes.push("The handshake consists of SYN and SYN-ACK without negotiated options.".into());
     } else {
-        said.push("No handshake is simulated: sequence numbers start at 1.".into());
+        notes.push("No handshake is simulated: sequence numbers start at 1.".into());
     }
     if rows.any(|row| rows.what[row] == "ack" && rows.window[row] > u64::from(u16::MAX)) {
-        said.push("Receiver windows above 65535 bytes are written as 65535, because no window scale is negotiated.".into());
+        notes.push("Receiver windows above 65535 bytes are written as 65535, because no window scale is negotiated.".into());
     }
     if rows.any(|row| rows.what[row] == "data" && options_bytes(rows.header_bytes(row)).is_none()) {
-        said.push("TCP headers of simulated sizes that real headers cannot have are written with 40 bytes in total.".into());
+        notes.push("TCP headers of simulated sizes that real headers cannot have are written with 40 bytes in total.".into());
     }
     if rows.any(|row| rows.what[row] == "datagram" && rows.header_bytes(row) != IP + UDP) {
-        said.push("Headers of datagrams are written with 28 bytes, which differs from their simulated size.".into());
+        notes.push("Headers of datagrams are written with 28 bytes, which differs from their simulated size.".into());
     }
     if rows
         .any(|row| matches!(rows.what[row], "ack" | "syn_ack") && rows.bytes[row] != IP + TCP + sack_bytes(rows.sack_blocks[row]))
     {
-        said.push("Acknowledgements have a fixed size in the simulation, and the size of their headers in this file.".into());
+        notes.push("Acknowledgements have a fixed size in the simulation, and the size of their headers in this file.".into());
     }
     if rows.any(|row| rows.payload[row] > MOST_IP - IP - TCP - MOST_OPTIONS) {
-        said.push("Packets of more than 65535 bytes have no length in their IP header.".into());
+        notes.push("Packets of more than 65535 bytes have no length in their IP header.".into());
     }
-    said.join(" ")
+    notes.join(" ")
 }
 
 /// Size of the option that contains these blocks.

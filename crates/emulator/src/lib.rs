@@ -1,7 +1,7 @@
 //! Real packets through a simulated network, in real time.
 //!
 //! [`Emulation`] drives an engine by a clock. A packet from a host enters the engine at the instant at which it is read, and is
-//! written to its destination at the departure time that the engine has computed. The emulator never sleeps for departures, so
+//! written to its destination at the arrival time that the engine has computed. The emulator never sleeps for departures, so
 //! that timing errors of one packet do not affect the next. Modules:
 //!
 //! * `pacer`: the emulation's own clock, which is set back after stalls of the machine, and its lateness

@@ -53,8 +53,8 @@ mod tests {
         let mut names = std::collections::BTreeSet::new();
         for model in families().into_iter().flat_map(|(_, models)| models) {
             assert!(names.insert(model.name), "{} is listed twice", model.name);
-            for said in [model.help[0], model.equation, model.source] {
-                assert!(!said.is_empty(), "{}", model.name);
+            for text in [model.help[0], model.equation, model.source] {
+                assert!(!text.is_empty(), "{}", model.name);
             }
             for parameter in (model.parameters)() {
                 assert!(!parameter.help.is_empty(), "{} of {}", parameter.name, model.name);

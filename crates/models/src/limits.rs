@@ -26,9 +26,9 @@ pub const LOSE_TOGETHER: f64 = 0.85;
 /// Pollaczek-Khinchine: 0.8 / (2 (1 - 0.8)) service times). The error above this load is measured in docs/evidence/theory.md.
 pub const QUIET_LOAD: f64 = 0.8;
 
-/// Largest queueing delay over the bandwidth-delay product that the closed loop may neglect. It leaves queueing out of the round
-/// trips, so that its rates are too high by at most this fraction. Beyond it the normal approximation of the sum of windows takes
-/// over. Measured in docs/evidence/theory.md.
+/// Largest buffer, as a fraction of the bandwidth-delay product, for which the closed loop is used. It leaves queueing out of the
+/// round trips, so that its rates are too high by at most this fraction. At this size it agrees with the normal approximation of the
+/// sum of windows, which is used for larger buffers. Measured in docs/evidence/theory.md.
 pub const SHORT_QUEUE: f64 = 0.1;
 
 /// Range of windows, in packets, over which the rule `unpaced` was tested, and the highest utilisation.

@@ -293,8 +293,8 @@ fn two_runs_first_differ_where_a_smaller_buffer_is_full() {
     assert_eq!(difference(TWO, TWO)["same"], json!(true));
     let answer = difference(TWO, &TWO.replace("8 packets", "5 packets"));
     assert_eq!(answer["same"], json!(false));
-    let told = |side: &str| answer[side]["what"].as_str().unwrap_or_default().to_string();
-    assert!(told("left") == "bottleneck holds 6" || told("right").contains("bottleneck discards"), "{answer}");
+    let event = |side: &str| answer[side]["what"].as_str().unwrap_or_default().to_string();
+    assert!(event("left") == "bottleneck holds 6" || event("right").contains("bottleneck discards"), "{answer}");
 }
 
 #[test]
@@ -377,10 +377,10 @@ fn each_part_of_a_run_with_thousands_of_losses_has_a_reported_loss() {
     // Without a reading in between, as when a run catches up.
     ask(&mut lab, &json!({"ask": "advance", "name": "A", "until_s": 40.0, "events": 100_000_000, "breaks": {}}));
     let read = ask(&mut lab, &json!({"ask": "read", "name": "A", "packets": 0}));
-    let told: Vec<f64> = read["drops"].as_array().unwrap().iter().filter_map(|drop| drop["time_s"].as_f64()).collect();
-    assert!(told.is_sorted());
-    assert!(told.len() < all.len());
+    let reported: Vec<f64> = read["drops"].as_array().unwrap().iter().filter_map(|drop| drop["time_s"].as_f64()).collect();
+    assert!(reported.is_sorted());
+    assert!(reported.len() < all.len());
     let parts =
         |times: &[f64]| times.iter().map(|time| (time / 40.0 * 2048.0) as u64).collect::<std::collections::BTreeSet<u64>>();
-    assert_eq!(parts(&told), parts(all));
+    assert_eq!(parts(&reported), parts(all));
 }

@@ -3,7 +3,7 @@
 use super::holes::{Holes, Opener};
 use super::outstanding::Outstanding;
 use super::round_trips::RoundTrips;
-use super::samples::{Kept, Load};
+use super::samples::{Load, SampleSink};
 use super::sequence::{Position, Stretch, Wire, first_position, position};
 use crate::segment::{Options, Segment};
 use crate::time::Timestamp;
@@ -115,7 +115,7 @@ const REORDERED_WITHIN: Duration = Duration::from_millis(3);
 impl Direction {
     /// Processes a segment from the sender of this direction.
     #[inline]
-    pub(crate) fn on_sent(&mut self, at: Timestamp, segment: &Segment<'_>, options: &Options, kept: &mut Kept<'_>) {
+    pub(crate) fn on_sent(&mut self, at: Timestamp, segment: &Segment<'_>, options: &Options, sink: &mut SampleSink<'_>) {
         let (header, payload) = (&segment.header, segment.payload.0);
         self.counts.packets += 1;
         self.span = Some(self.span.map_or((at, at), |(first, _)| (first, at)));
@@ -136,7 +136,7 @@ impl Direction {
             None => first_position(number),
         };
         if payload > 0 {
-            self.on_data(at, Stretch { start, end: start + payload }, options.timestamp, kept);
+            self.on_data(at, Stretch { start, end: start + payload }, options.timestamp, sink);
         } else if self.is_keep_alive(segment) {
             self.counts.keep_alives += 1;
         }
@@ -177,7 +177,7 @@ impl Direction {
     }
 
     #[inline]
-    fn on_data(&mut self, at: Timestamp, data: Stretch, timestamp: Option<u32>, kept: &mut Kept<'_>) {
+    fn on_data(&mut self, at: Timestamp, data: Stretch, timestamp: Option<u32>, sink: &mut SampleSink<'_>) {
         let next = *self.next.get_or_insert(data.start);
         let acknowledged = *self.acknowledged.get_or_insert(data.start.min(next));
         if data.bytes() == 1 && data.end <= next && acknowledged >= next {
@@ -208,7 +208,7 @@ impl Direction {
             self.counts.forgotten_segments += self.outstanding.send(new, at);
             self.next = Some(data.end);
         }
-        self.note_in_flight(at, kept);
+        self.note_in_flight(at, sink);
     }
 
     /// Processes data below the highest byte sent: either retransmitted or reordered.
@@ -280,10 +280,10 @@ impl Direction {
 
     /// Processes a segment with an acknowledgement from the receiver of this direction. `scale`: scale of its window, if known.
     #[inline]
-    pub(crate) fn on_received(&mut self, at: Timestamp, heard: &ReceivedSegment<'_>, kept: &mut Kept<'_>) {
-        let header = &heard.segment.header;
+    pub(crate) fn on_received(&mut self, at: Timestamp, received: &ReceivedSegment<'_>, sink: &mut SampleSink<'_>) {
+        let header = &received.segment.header;
         self.counts.acknowledgements += 1;
-        let window = u64::from(header.window_size()) << if header.syn() { 0 } else { heard.scale };
+        let window = u64::from(header.window_size()) << if header.syn() { 0 } else { received.scale };
         let had_window = self.window.last;
         self.window.advertise(window);
         let number = Wire(header.acknowledgment_number());
@@ -300,8 +300,8 @@ impl Direction {
         let acknowledged = *self.acknowledged.get_or_insert(ack.min(next));
         self.in_flight.pass(at, self.bytes_in_flight());
         if ack > acknowledged {
-            self.on_progress(at, ack, kept);
-        } else if ack == acknowledged && heard.repeats && next > acknowledged && had_window == Some(window) {
+            self.on_progress(at, ack, sink);
+        } else if ack == acknowledged && received.repeats && next > acknowledged && had_window == Some(window) {
             // RFC 5681 section 2.
             self.counts.duplicate_acks += 1;
         }
@@ -317,12 +317,12 @@ impl Direction {
             self.round_trips.add_to_timeout(round_trip);
         }
         self.last_acknowledgement = Some(at);
-        if heard.options.blocks[0].is_some() {
-            self.on_blocks(ack, &heard.options);
+        if received.options.blocks[0].is_some() {
+            self.on_blocks(ack, &received.options);
         }
     }
 
-    fn on_progress(&mut self, at: Timestamp, ack: Position, kept: &mut Kept<'_>) {
+    fn on_progress(&mut self, at: Timestamp, ack: Position, sink: &mut SampleSink<'_>) {
         // A FIN takes one sequence number after the data.
         let data = if self.fin.is_some_and(|fin| fin + 1 == ack) { ack - 1 } else { ack };
         if let Some(next) = self.next.filter(|&next| data > next) {
@@ -334,11 +334,11 @@ impl Direction {
         }
         if let Some(round_trip) = self.outstanding.acknowledge(data, at) {
             self.round_trips.add(round_trip);
-            kept.round_trip(at, round_trip);
+            sink.round_trip(at, round_trip);
         }
         self.acknowledged = Some(data);
         self.last_progress = Some(at);
-        self.note_in_flight(at, kept);
+        self.note_in_flight(at, sink);
     }
 
     /// SACK blocks (RFC 2018). The first may report data received twice (RFC 2883 section 4).
@@ -382,10 +382,10 @@ impl Direction {
         }
     }
 
-    fn note_in_flight(&mut self, at: Timestamp, kept: &mut Kept<'_>) {
+    fn note_in_flight(&mut self, at: Timestamp, sink: &mut SampleSink<'_>) {
         let now = Load { bytes: self.bytes_in_flight(), segments: self.outstanding.segments() as u64 };
         self.in_flight.note(at, now);
-        kept.in_flight(at, now);
+        sink.in_flight(at, now);
     }
 }
 

@@ -17,7 +17,7 @@ use crate::segment::{End, IpPacket, Segment};
 use crate::skipped::Reason;
 use crate::time::Timestamp;
 use direction::ReceivedSegment;
-use samples::Kept;
+use samples::SampleSink;
 use sequence::Wire;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -72,7 +72,7 @@ const WIDEST_SCALE: u8 = 14;
 
 impl Connections {
     pub fn new(samples: Samples) -> Connections {
-        let rows = (samples == Samples::Kept).then(Box::default);
+        let rows = (samples == Samples::Stored).then(Box::default);
         Connections { rows, ..Connections::default() }
     }
 
@@ -85,7 +85,7 @@ impl Connections {
         let index = self.place(point, &segment);
         let Connections { all, rows, .. } = self;
         let connection = &mut all[index as usize];
-        connection.see(at, &segment, Kept { rows: rows.as_deref_mut(), of: Which { connection: index, direction: 0 } });
+        connection.see(at, &segment, SampleSink { rows: rows.as_deref_mut(), of: Which { connection: index, direction: 0 } });
         Ok(())
     }
 
@@ -139,20 +139,20 @@ impl Connection {
     }
 
     #[inline]
-    fn see(&mut self, at: Timestamp, segment: &Segment<'_>, mut kept: Kept<'_>) {
+    fn see(&mut self, at: Timestamp, segment: &Segment<'_>, mut sink: SampleSink<'_>) {
         let header = &segment.header;
         let sender = usize::from(segment.from != self.ends[0]);
         let options = segment.options();
         let is_keep_alive = self.directions[sender].is_keep_alive(segment);
-        kept.of.direction = sender as u32;
-        self.directions[sender].on_sent(at, segment, &options, &mut kept);
+        sink.of.direction = sender as u32;
+        self.directions[sender].on_sent(at, segment, &options, &mut sink);
         self.is_reset |= header.rst();
         if header.ack() && !header.rst() {
             let scale = self.window_scale(sender).unwrap_or(0);
             let repeats = segment.payload.0 == 0 && !header.syn() && !header.fin() && !is_keep_alive;
-            let heard = ReceivedSegment { segment, options, scale, repeats };
-            kept.of.direction = 1 - sender as u32;
-            self.directions[1 - sender].on_received(at, &heard, &mut kept);
+            let received = ReceivedSegment { segment, options, scale, repeats };
+            sink.of.direction = 1 - sender as u32;
+            self.directions[1 - sender].on_received(at, &received, &mut sink);
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub enum Samples {
     #[default]
     Summed,
-    Kept,
+    Stored,
 }
 
 /// A direction of a connection.
@@ -32,12 +32,12 @@ pub(crate) struct Rows {
 }
 
 /// Destination of the samples of a direction, if they are stored.
-pub(crate) struct Kept<'a> {
+pub(crate) struct SampleSink<'a> {
     pub(crate) rows: Option<&'a mut Rows>,
     pub(crate) of: Which,
 }
 
-impl Kept<'_> {
+impl SampleSink<'_> {
     #[inline]
     pub(crate) fn round_trip(&mut self, at: Timestamp, round_trip: Duration) {
         if let Some(rows) = &mut self.rows {

@@ -18,7 +18,7 @@ struct Model {
 
 /// Header fields of a packet besides its sequence numbers.
 #[derive(Clone, Copy, Default)]
-struct Said<'a> {
+struct Fields<'a> {
     options: &'a [u8],
     ecn: u8,
     window: Option<u16>,
@@ -31,16 +31,16 @@ fn milliseconds(count: u64) -> Duration {
 
 impl Model {
     fn new() -> Model {
-        Model { connections: Connections::new(Samples::Kept), at: 0 }
+        Model { connections: Connections::new(Samples::Stored), at: 0 }
     }
 
     /// Opened by a handshake of 10 ms, captured near the sender.
     fn opened(syn_options: &[u8]) -> Model {
         let mut model = Model::new();
-        model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Said { flags: "S", options: syn_options, ..Said::default() });
+        model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Fields { flags: "S", options: syn_options, ..Fields::default() });
         model.wait(10);
-        model.packet(RECEIVER, (99, FIRST, 0), Said { flags: "SA", options: syn_options, ..Said::default() });
-        model.packet(SENDER, (FIRST, 100, 0), Said { flags: "A", ..Said::default() });
+        model.packet(RECEIVER, (99, FIRST, 0), Fields { flags: "SA", options: syn_options, ..Fields::default() });
+        model.packet(SENDER, (FIRST, 100, 0), Fields { flags: "A", ..Fields::default() });
         model
     }
 
@@ -50,20 +50,20 @@ impl Model {
     }
 
     /// `of`: sequence number, acknowledgement, bytes.
-    fn packet(&mut self, from: [u8; 4], of: (u32, u32, usize), said: Said<'_>) -> &mut Model {
+    fn packet(&mut self, from: [u8; 4], of: (u32, u32, usize), fields: Fields<'_>) -> &mut Model {
         let to = if from == SENDER { RECEIVER } else { SENDER };
         let ports = if from == SENDER { (1000, 2000) } else { (2000, 1000) };
-        let mut tcp = TcpHeader::new(ports.0, ports.1, of.0, said.window.unwrap_or(5000));
+        let mut tcp = TcpHeader::new(ports.0, ports.1, of.0, fields.window.unwrap_or(5000));
         tcp.acknowledgment_number = of.1;
-        tcp.syn = said.flags.contains('S');
-        tcp.fin = said.flags.contains('F');
-        tcp.rst = said.flags.contains('R');
-        tcp.ack = said.flags.contains('A');
-        tcp.ece = said.flags.contains('E');
-        tcp.cwr = said.flags.contains('C');
-        tcp.set_options_raw(said.options).unwrap();
+        tcp.syn = fields.flags.contains('S');
+        tcp.fin = fields.flags.contains('F');
+        tcp.rst = fields.flags.contains('R');
+        tcp.ack = fields.flags.contains('A');
+        tcp.ece = fields.flags.contains('E');
+        tcp.cwr = fields.flags.contains('C');
+        tcp.set_options_raw(fields.options).unwrap();
         let mut ip = Ipv4Header::new((tcp.header_len() + of.2) as u16, 64, IpNumber::TCP, from, to).unwrap();
-        ip.ecn = etherparse::IpEcn::try_new(said.ecn).unwrap();
+        ip.ecn = etherparse::IpEcn::try_new(fields.ecn).unwrap();
         let bytes = [ip.to_bytes().as_slice(), tcp.to_bytes().as_slice()].concat();
         let original = Bytes((bytes.len() + of.2) as u64);
         let packet = IpPacket { bytes: &bytes, original };
@@ -78,8 +78,8 @@ impl Model {
 
     fn data_with(&mut self, segments: &[u32], options: &[u8]) -> &mut Model {
         for &segment in segments {
-            let said = Said { flags: "A", options, ..Said::default() };
-            self.packet(SENDER, (FIRST.wrapping_add(1000 * segment), 100, 1000), said);
+            let fields = Fields { flags: "A", options, ..Fields::default() };
+            self.packet(SENDER, (FIRST.wrapping_add(1000 * segment), 100, 1000), fields);
         }
         self
     }
@@ -96,7 +96,7 @@ impl Model {
             options.extend(FIRST.wrapping_add(1000 * to).to_be_bytes());
         }
         let options = if blocks.is_empty() { &[][..] } else { &options };
-        self.packet(RECEIVER, (100, FIRST.wrapping_add(1000 * next), 0), Said { flags: "A", options, ..Said::default() })
+        self.packet(RECEIVER, (100, FIRST.wrapping_add(1000 * next), 0), Fields { flags: "A", options, ..Fields::default() })
     }
 
     fn direction(&self) -> &Direction {
@@ -136,7 +136,7 @@ fn retransmitted_data_are_counted_twice_and_give_no_round_trip() {
 fn an_acknowledgement_is_duplicate_only_with_outstanding_data_and_an_unchanged_window() {
     let mut model = Model::opened(&[]);
     model.ack(0).data(&[0]);
-    let window = |window| Said { flags: "A", window: Some(window), ..Said::default() };
+    let window = |window| Fields { flags: "A", window: Some(window), ..Fields::default() };
     model.packet(RECEIVER, (100, FIRST, 0), window(6000)).packet(RECEIVER, (100, FIRST, 0), window(6000));
     assert_eq!(model.counts().duplicate_acks, 1);
     // An acknowledgement with data is no duplicate either.
@@ -248,9 +248,9 @@ fn windows_are_scaled_if_both_ends_requested_it() {
 fn a_closed_window_is_probed_and_a_silent_connection_kept_alive() {
     let mut model = Model::opened(&[]);
     model.data(&[0]).wait(20);
-    let closed = Said { flags: "A", window: Some(0), ..Said::default() };
+    let closed = Fields { flags: "A", window: Some(0), ..Fields::default() };
     model.packet(RECEIVER, (100, FIRST.wrapping_add(1000), 0), closed);
-    let alive = Said { flags: "A", ..Said::default() };
+    let alive = Fields { flags: "A", ..Fields::default() };
     model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 1), alive).packet(SENDER, (FIRST.wrapping_add(1000), 100, 1), alive);
     assert_eq!((model.counts().zero_window_probes, model.direction().window.times_zero), (2, 1));
     let mut model = Model::opened(&[]);
@@ -264,12 +264,12 @@ fn a_closed_window_is_probed_and_a_silent_connection_kept_alive() {
 #[test]
 fn marks_and_their_echoes_are_counted_in_their_direction() {
     let mut model = Model::new();
-    model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Said { flags: "SEC", ..Said::default() });
-    model.packet(RECEIVER, (99, FIRST, 0), Said { flags: "SAE", ..Said::default() });
-    model.packet(SENDER, (FIRST, 100, 1000), Said { flags: "A", ecn: 2, ..Said::default() });
-    model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 1000), Said { flags: "A", ecn: 3, ..Said::default() });
-    model.packet(RECEIVER, (100, FIRST.wrapping_add(2000), 0), Said { flags: "AE", ..Said::default() });
-    model.packet(SENDER, (FIRST.wrapping_add(2000), 100, 1000), Said { flags: "AC", ecn: 2, ..Said::default() });
+    model.packet(SENDER, (FIRST.wrapping_sub(1), 0, 0), Fields { flags: "SEC", ..Fields::default() });
+    model.packet(RECEIVER, (99, FIRST, 0), Fields { flags: "SAE", ..Fields::default() });
+    model.packet(SENDER, (FIRST, 100, 1000), Fields { flags: "A", ecn: 2, ..Fields::default() });
+    model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 1000), Fields { flags: "A", ecn: 3, ..Fields::default() });
+    model.packet(RECEIVER, (100, FIRST.wrapping_add(2000), 0), Fields { flags: "AE", ..Fields::default() });
+    model.packet(SENDER, (FIRST.wrapping_add(2000), 100, 1000), Fields { flags: "AC", ecn: 2, ..Fields::default() });
     let counts = model.counts();
     assert_eq!((counts.ect_packets, counts.ce_packets, counts.ece_packets, counts.cwr_packets), (2, 1, 1, 1));
     let table = &model.connections.tables(&["lo".into()], Timestamp(0))[0];
@@ -282,7 +282,7 @@ fn a_new_initial_number_opens_a_connection_and_the_same_one_is_a_retransmitted_s
     let mut model = Model::opened(&[]);
     model.data(&[0]);
     let syn = |model: &mut Model, number| {
-        model.packet(SENDER, (number, 0, 0), Said { flags: "S", ..Said::default() });
+        model.packet(SENDER, (number, 0, 0), Fields { flags: "S", ..Fields::default() });
     };
     syn(&mut model, FIRST.wrapping_sub(1));
     assert_eq!((model.connections.len(), model.counts().retransmitted_packets), (1, 1));
@@ -309,8 +309,8 @@ fn the_end_of_a_connection_is_reported() {
     let ended = |flags| {
         let mut model = Model::opened(&[]);
         model.data(&[0]);
-        model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 0), Said { flags, ..Said::default() });
-        model.wait(20).packet(RECEIVER, (100, FIRST.wrapping_add(1001), 0), Said { flags: "A", ..Said::default() });
+        model.packet(SENDER, (FIRST.wrapping_add(1000), 100, 0), Fields { flags, ..Fields::default() });
+        model.wait(20).packet(RECEIVER, (100, FIRST.wrapping_add(1001), 0), Fields { flags: "A", ..Fields::default() });
         assert_eq!(model.counts().unseen_bytes, 0, "{flags}");
         let table = &model.connections.tables(&[], Timestamp(0))[0];
         let tailback_core::record::Column::Word(keys, words) = table.column("ended").unwrap() else { panic!() };
@@ -318,7 +318,7 @@ fn the_end_of_a_connection_is_reported() {
     };
     assert_eq!(ended("FA"), ["fin", "open"]);
     let mut model = Model::opened(&[]);
-    model.packet(RECEIVER, (100, 0, 0), Said { flags: "R", ..Said::default() });
+    model.packet(RECEIVER, (100, 0, 0), Fields { flags: "R", ..Fields::default() });
     assert!(model.connections.all()[0].is_reset);
 }
 

@@ -168,8 +168,8 @@ fn the_position_of_damage_is_reported_and_earlier_packets_are_kept() {
     // Its captured length exceeds the block.
     packet[20] = 200;
     let damaged = [begin.clone(), packet, order.packet(0, 6, b"later")].concat();
-    let said = "0 packets, then at 48: a packet is invalid: it is shorter than its length fields state";
-    assert_eq!(read(&damaged).unwrap_err(), said);
+    let expected = "0 packets, then at 48: a packet is invalid: it is shorter than its length fields state";
+    assert_eq!(read(&damaged).unwrap_err(), expected);
     let mut odd = [begin, order.packet(0, 6, b"1")].concat();
     odd[48 + 4] = 35;
     assert_eq!(
@@ -209,7 +209,7 @@ fn capture() -> Vec<u8> {
 fn reading_a_few_bytes_at_a_time_gives_the_same_result() {
     let file = capture();
     let tables = |source: &mut dyn Read| {
-        let mut analyser = Analyser::open(source, Samples::Kept).unwrap();
+        let mut analyser = Analyser::open(source, Samples::Stored).unwrap();
         while !analyser.advance(3).unwrap() {}
         assert_eq!((analyser.packets(), analyser.bytes_read()), (20, file.len() as u64));
         analyser.tables()
@@ -292,7 +292,7 @@ proptest! {
 }
 
 fn analyse(file: &[u8]) {
-    let Ok(mut analyser) = Analyser::open(file, Samples::Kept) else { return };
+    let Ok(mut analyser) = Analyser::open(file, Samples::Stored) else { return };
     while !analyser.advance(7).unwrap() {}
     for table in analyser.tables() {
         assert!(table.columns.iter().all(|(_, column)| column.len() == table.rows()));

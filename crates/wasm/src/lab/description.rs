@@ -25,8 +25,8 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
     let followed = Followed::of(&network, of.follow);
     let ports = (0..).zip(&port_ends).map(|(id, (from, to))| described_port(&network, id, from.as_str(), to.as_str()));
     // The observed flows are included.
-    let told = |index: usize| index < MOST_FLOWS || followed.flows.contains(&(index as u32));
-    let flows = network.flows.iter().zip(&flow_ends).enumerate().filter(|&(index, _)| told(index));
+    let is_listed = |index: usize| index < MOST_FLOWS || followed.flows.contains(&(index as u32));
+    let flows = network.flows.iter().zip(&flow_ends).enumerate().filter(|&(index, _)| is_listed(index));
     let flows = flows.map(|(index, (flow, (from, to)))| described_flow(&network, index, flow, [from.as_str(), to.as_str()]));
     Ok(json!({
         "name": scenario.description.name,

@@ -67,8 +67,8 @@ fn first(left: &[Row], right: &[Row]) -> Option<Value> {
     let place = (0..left.len().max(right.len())).find(|&place| left.get(place) != right.get(place))?;
     let (left, right) = (left.get(place), right.get(place));
     let time_s = left.into_iter().chain(right).map(|row| row.time_s).fold(f64::INFINITY, f64::min);
-    let told = |row: Option<&Row>| row.map(|row| json!({"time_s": row.time_s, "what": row.what}));
-    Some(json!({"done": true, "same": false, "time_s": time_s, "left": told(left), "right": told(right)}))
+    let described = |row: Option<&Row>| row.map(|row| json!({"time_s": row.time_s, "what": row.what}));
+    Some(json!({"done": true, "same": false, "time_s": time_s, "left": described(left), "right": described(right)}))
 }
 
 fn rows_of(table: &Table) -> Vec<Row> {

@@ -20,7 +20,7 @@ pub(super) fn all(text: &str) -> Result<Value, Fault> {
             _ => true,
         };
         if is_shown && found.len() < MOST {
-            found.push(json!({"at": at, "value": said(value.get_ref()), "from": value.span().start, "to": value.span().end}));
+            found.push(json!({"at": at, "value": content(value.get_ref()), "from": value.span().start, "to": value.span().end}));
         }
     });
     Ok(json!({"knobs": found}))
@@ -32,7 +32,7 @@ pub(super) fn values(table: &DeTable<'_>) -> Vec<(String, Value)> {
     walk(table, "", &mut |at, value| match value.get_ref() {
         DeValue::Table(inner) if !inner.is_empty() => {}
         DeValue::Array(_) => {}
-        _ => found.push((at.to_string(), said(value.get_ref()))),
+        _ => found.push((at.to_string(), content(value.get_ref()))),
     });
     found
 }
@@ -88,7 +88,7 @@ fn walk_value<'a>(value: &Spanned<DeValue<'a>>, at: &str, see: &mut impl FnMut(&
     }
 }
 
-fn said(value: &DeValue<'_>) -> Value {
+fn content(value: &DeValue<'_>) -> Value {
     match value {
         DeValue::String(text) => json!(text),
         DeValue::Boolean(is) => json!(is),

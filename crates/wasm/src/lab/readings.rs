@@ -11,7 +11,7 @@ use tailback_core::record::{Column, Table};
 
 /// Maximum number of losses and state changes reported individually between two readings: the most recent ones. In addition, the
 /// first loss in each 1/2048 of the run is reported, so that every possible mark has one.
-const TOLD: usize = 400;
+const MOST_REPORTED: usize = 400;
 const MARKS: f64 = 2048.0;
 
 #[derive(Clone, Debug)]
@@ -156,13 +156,13 @@ impl Readings {
             let span = (times[row] / self.duration_s * MARKS) as u64;
             let is_first = span >= self.spans;
             // Further rows would be dropped anyway.
-            if !is_first && row + TOLD < rows {
+            if !is_first && row + MOST_REPORTED < rows {
                 continue;
             }
             self.spans = self.spans.max(span + 1);
             let port = words(table, "queue").0[row];
-            let told = if is_first { &mut self.first_drops } else { &mut self.drops };
-            told.push(json!({
+            let list = if is_first { &mut self.first_drops } else { &mut self.drops };
+            list.push(json!({
                 "time_s": times[row], "queue": queue, "port": port, "flow": flow, "reason": reason,
                 "group": word(words(table, "group"), row), "index": integers(table, "flow").get(row),
                 "segment": segments[row], "transmission": transmissions[row],
@@ -231,13 +231,13 @@ impl Readings {
     }
 }
 
-fn time_of(told: &Value) -> f64 {
-    told["time_s"].as_f64().unwrap_or_default()
+fn time_of(drop: &Value) -> f64 {
+    drop["time_s"].as_f64().unwrap_or_default()
 }
 
 /// Keeps the most recent entries.
-fn cut(told: &mut Vec<Value>) {
-    if told.len() > TOLD {
-        told.drain(..told.len() - TOLD);
+fn cut(reports: &mut Vec<Value>) {
+    if reports.len() > MOST_REPORTED {
+        reports.drain(..reports.len() - MOST_REPORTED);
     }
 }

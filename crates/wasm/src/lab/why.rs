@@ -26,9 +26,9 @@ pub(super) struct Loss {
 }
 
 /// Rows stored from before the loss.
-const REMEMBERED: usize = 20_000;
+const MOST_STORED: usize = 20_000;
 /// Maximum number of steps of the sender that are reported.
-const TOLD: usize = 60;
+const MOST_STEPS: usize = 60;
 
 pub(super) struct Why {
     engine: Engine,
@@ -43,7 +43,7 @@ pub(super) struct Why {
     /// Occupancy of the queue: the last value before the loss.
     held: Option<u64>,
     reason: Option<String>,
-    told: Vec<Value>,
+    steps: Vec<Value>,
     /// State of the sender, and its start.
     state: Option<(f64, String)>,
     /// The segment that the receiver expects, and the number of duplicates received for it.
@@ -90,7 +90,7 @@ impl Why {
             sent_s: None,
             held: None,
             reason: None,
-            told: Vec::new(),
+            steps: Vec::new(),
             state: None,
             expected: 0,
             duplicates: 0,
@@ -110,7 +110,7 @@ impl Why {
         for (time_s, what) in rows {
             self.note(time_s, what);
         }
-        if end || self.repaired || self.told.len() >= TOLD {
+        if end || self.repaired || self.steps.len() >= MOST_STEPS {
             return self.answer();
         }
         json!({"done": false, "share": self.engine.now().seconds() / self.until.seconds().max(1e-12)})
@@ -132,7 +132,7 @@ impl Why {
             "sent_s": self.sent_s,
             "window_when_sent": before.map(|window| window.1),
             "window_when_lost": self.windows.iter().rev().find(|window| window.0 <= self.loss.time_s).map(|window| window.1),
-            "after": self.told,
+            "after": self.steps,
             "repaired": self.repaired,
         })
     }
@@ -169,17 +169,17 @@ impl Why {
         match what {
             What::Window(window) => {
                 if !is_before && self.windows.back().is_some_and(|before| window < before.1) {
-                    self.tell(time_s, json!({"window": window, "before": self.windows.back().map(|before| before.1)}));
+                    self.report(time_s, json!({"window": window, "before": self.windows.back().map(|before| before.1)}));
                 }
                 self.windows.push_back((time_s, window));
-                if self.windows.len() > REMEMBERED {
+                if self.windows.len() > MOST_STORED {
                     self.windows.pop_front();
                 }
             }
-            What::Threshold(threshold) if !is_before => self.tell(time_s, json!({"ssthresh": threshold})),
+            What::Threshold(threshold) if !is_before => self.report(time_s, json!({"ssthresh": threshold})),
             What::State(state) => {
                 if !is_before {
-                    self.tell(time_s, json!({"state": state}));
+                    self.report(time_s, json!({"state": state}));
                 }
                 self.state = Some((time_s, state));
             }
@@ -188,7 +188,7 @@ impl Why {
                     self.sent_s = Some(time_s);
                 } else if transmission > self.loss.transmission && !self.resent {
                     self.resent = true;
-                    self.tell(time_s, json!({"resent": transmission}));
+                    self.report(time_s, json!({"resent": transmission}));
                 }
             }
             What::Hears(ack, is_duplicate) => {
@@ -199,11 +199,11 @@ impl Why {
                 }
                 // The repair of an earlier loss no longer counts them.
                 if is_duplicate && !self.resent && !self.is_repairing() && self.duplicates <= 3 {
-                    self.tell(time_s, json!({"duplicate": self.duplicates, "ack": ack}));
+                    self.report(time_s, json!({"duplicate": self.duplicates, "ack": ack}));
                 }
                 if ack > self.loss.segment && !self.repaired {
                     self.repaired = true;
-                    self.tell(time_s, json!({"acked": ack}));
+                    self.report(time_s, json!({"acked": ack}));
                 }
             }
             // At one instant, departures precede accepted arrivals, as far as there is space.
@@ -217,7 +217,7 @@ impl Why {
     fn begin(&mut self) {
         if let Some((since, state)) = self.state.clone().filter(|_| self.is_repairing()) {
             let at = self.loss.time_s;
-            self.tell(at, json!({"already": state, "since_s": at - since, "ack": self.expected}));
+            self.report(at, json!({"already": state, "since_s": at - since, "ack": self.expected}));
         }
     }
 
@@ -225,9 +225,9 @@ impl Why {
         self.state.as_ref().is_some_and(|(_, state)| state == "recovery" || state == "timeout")
     }
 
-    fn tell(&mut self, time_s: f64, what: Value) {
+    fn report(&mut self, time_s: f64, what: Value) {
         if !self.repaired || what.get("acked").is_some() {
-            self.told.push(json!({"time_s": time_s, "after_s": time_s - self.at.seconds(), "what": what}));
+            self.steps.push(json!({"time_s": time_s, "after_s": time_s - self.at.seconds(), "what": what}));
         }
     }
 }

@@ -48,18 +48,20 @@ pub(super) fn greedy_tcp(network: &Network) -> Result<Vec<Greedy<'_>>, String> {
 
 fn greedy<'a>(network: &'a Network, flow: &'a Flow) -> Result<Greedy<'a>, String> {
     let group = &network.groups[flow.group as usize];
-    let misfit = |why: &str| Err(format!("flows.{}: {why}", group.name));
+    let uncovered = |why: &str| Err(format!("flows.{}: {why}", group.name));
     let Transport::Tcp(tcp, law) = &group.transport else {
-        return misfit("datagrams share links with TCP, which no model covers");
+        return uncovered("datagrams share links with TCP, which no model covers");
     };
     match () {
         () if group.application.is_some() || flow.size.is_some() || flow.stop != Time::NEVER => {
-            return misfit("not greedy for the whole run: models require flows that always have data to send");
+            return uncovered("not greedy for the whole run: models require flows that always have data to send");
         }
-        () if flow.start >= Time::ZERO + network.duration => return misfit("some of its flows start after the end of the run"),
-        () if group.framing.is_some() => return misfit("packets are sent as cells, and models count packets"),
+        () if flow.start >= Time::ZERO + network.duration => {
+            return uncovered("some of its flows start after the end of the run");
+        }
+        () if group.framing.is_some() => return uncovered("packets are sent as cells, and models count packets"),
         () if group.send_processing.is_some() || group.receive_processing.is_some() => {
-            return misfit("no model covers processing times at hosts");
+            return uncovered("no model covers processing times at hosts");
         }
         () => {}
     }

@@ -35,25 +35,25 @@ fn queue(network: &Network, port: u32) -> Result<Line, String> {
     let (mut arrivals, mut packet) = (0.0, None);
     for flow in network.flows.iter().filter(|flow| network.paths[flow.forward as usize].contains(&port)) {
         let group = &network.groups[flow.group as usize];
-        let misfit = |why: &str| Err(format!("flows.{}: {why}", group.name));
-        let Transport::Datagram(spec) = &group.transport else { return misfit("TCP crosses it as well") };
+        let uncovered = |why: &str| Err(format!("flows.{}: {why}", group.name));
+        let Transport::Datagram(spec) = &group.transport else { return uncovered("TCP crosses it as well") };
         let (Arrivals::Process(ProcessSpec::Poisson(_)), Some(per_second)) = (&spec.arrivals, spec.per_second()) else {
-            return misfit("packets do not arrive as a Poisson process");
+            return uncovered("packets do not arrive as a Poisson process");
         };
         let (exponential, payload) = match spec.packet {
             PacketSize::Fixed(bytes) => (false, bytes.0 as f64),
             PacketSize::Exponential { mean, .. } if spec.header.0 == 0 => (true, mean),
-            _ => return misfit("packets have neither one size nor exponential sizes including headers"),
+            _ => return uncovered("packets have neither one size nor exponential sizes including headers"),
         };
         if flow.sender_access.rate.is_some()
             || group.jitter != Span::ZERO
             || group.send_processing.is_some()
             || group.receive_processing.is_some()
         {
-            return misfit("an access link, jitter or processing time changes the arrival process");
+            return uncovered("an access link, jitter or processing time changes the arrival process");
         }
         if group.framing.is_some() || flow.size.is_some() || flow.stop != Time::NEVER {
-            return misfit("does not send whole packets for the whole run");
+            return uncovered("does not send whole packets for the whole run");
         }
         let this = (exponential, payload + spec.header.0 as f64);
         if *packet.get_or_insert(this) != this {

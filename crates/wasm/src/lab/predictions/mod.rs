@@ -82,10 +82,10 @@ pub(super) fn all(network: &Network, followed: &Followed) -> Value {
         Err(why) => (Vec::new(), Some(why)),
     };
     let shares = fair_shares::lines(network, followed);
-    json!({"lines": lines.iter().chain(&shares).map(told).collect::<Vec<_>>(), "none": why})
+    json!({"lines": lines.iter().chain(&shares).map(as_json).collect::<Vec<_>>(), "none": why})
 }
 
-fn told(line: &Line) -> Value {
+fn as_json(line: &Line) -> Value {
     let Theory { name, equation, source, assumes } = &line.theory;
     json!({
         "panel": line.panel.name(), "of": line.of, "value": line.value, "label": line.label,
