@@ -36,7 +36,7 @@ impl CaptureAnalysis {
     #[new]
     #[pyo3(signature = (path, *, samples))]
     fn new(py: Python<'_>, path: PathBuf, samples: bool) -> PyResult<Self> {
-        let samples = if samples { Samples::Kept } else { Samples::Summed };
+        let samples = if samples { Samples::Stored } else { Samples::Summed };
         let opened = py.detach(|| {
             let file = File::open(&path).map_err(OpenError::Unreadable)?;
             let file_bytes = file.metadata().map_err(OpenError::Unreadable)?.len();

@@ -62,10 +62,10 @@ impl Running {
     }
 
     /// Applies a function to the complete engine.
-    pub fn told<T>(&mut self, told: impl FnOnce(&Engine) -> T) -> T {
+    pub fn with_engine<T>(&mut self, apply: impl FnOnce(&Engine) -> T) -> T {
         match self {
-            Running::Alone(engine) => told(engine),
-            Running::Shared(parallel) => told(&parallel.engine()),
+            Running::Alone(engine) => apply(engine),
+            Running::Shared(parallel) => apply(&parallel.engine()),
         }
     }
 

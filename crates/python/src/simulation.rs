@@ -107,7 +107,7 @@ impl Simulation {
         if running.has_user_code() {
             return Err(checkpoint_error(py, &path, "user code cannot be saved in a checkpoint"));
         }
-        let written = py.detach(|| running.told(|engine| checkpoint::write(&path, engine, &origin.of_checkpoint())));
+        let written = py.detach(|| running.with_engine(|engine| checkpoint::write(&path, engine, &origin.of_checkpoint())));
         written.map_err(|error| checkpoint_error(py, &path, &error.to_string()))
     }
 
@@ -122,7 +122,7 @@ impl Simulation {
     /// Measurements up to now, after a check of packet conservation.
     fn results(&mut self, py: Python<'_>) -> PyResult<Results> {
         let Self { running, origin, .. } = self;
-        let measured = origin.measured(py, || running.told(Engine::results))?;
+        let measured = origin.measured(py, || running.with_engine(Engine::results))?;
         origin.results(py, measured)
     }
 }

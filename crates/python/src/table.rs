@@ -278,7 +278,7 @@ fn missing_as_null(values: Vec<f64>) -> Float64Array {
 
 fn unread(error: ArrowError) -> PyErr {
     match error {
-        ArrowError::ParquetError(said) | ArrowError::SchemaError(said) => PyOSError::new_err(said),
+        ArrowError::ParquetError(message) | ArrowError::SchemaError(message) => PyOSError::new_err(message),
         error => PyOSError::new_err(error.to_string()),
     }
 }

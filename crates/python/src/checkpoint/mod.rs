@@ -86,12 +86,12 @@ pub fn read(path: &Path, of: &Of) -> Result<Engine, String> {
     let mut line = Vec::new();
     file.seek(SeekFrom::Start(FIRST_LINE.len() as u64)).and_then(|_| file.read_until(b'\n', &mut line)).map_err(unreadable)?;
     let head: Value = serde_json::from_slice(&line).map_err(|_| damaged())?;
-    let said = |key: &str| head[key].as_str().ok_or_else(damaged);
-    let version = said("version")?;
+    let field = |key: &str| head[key].as_str().ok_or_else(damaged);
+    let version = field("version")?;
     if version != of.version {
         return Err(format!("it was written by Tailback {version}, and this is {}", of.version));
     }
-    if said("content_hash")? != of.content_hash {
+    if field("content_hash")? != of.content_hash {
         return Err(match head["seed"].as_u64() {
             Some(seed) if seed != of.seed => format!("it belongs to a run with seed {seed}, and this run has seed {}", of.seed),
             _ => "it belongs to another scenario, or to another build of this version".to_string(),

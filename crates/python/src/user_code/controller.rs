@@ -17,11 +17,11 @@ pub struct Controller {
     /// Whether it receives round-trip samples.
     measures: bool,
     /// Whether it receives one-way delays.
-    hears_delays: bool,
+    receives_delays: bool,
     /// Whether it receives acknowledgements that acknowledge no new data, or arrive during loss recovery.
-    hears_all: bool,
+    receives_all: bool,
     /// Its most recent output.
-    said: Control,
+    output: Control,
 }
 
 impl Controller {
@@ -29,18 +29,18 @@ impl Controller {
         let law = made(py, CodeKind::Controller, code, Some(start))?;
         law.call_method1(intern!(py, "draw_from"), (Draw(draws),))?;
         let measures = overrides(&law, "Controller", "on_round_trip")?;
-        let hears_delays = overrides(&law, "Controller", "on_one_way_delay")?;
-        let hears_all = overrides(&law, "Controller", "on_other_ack")?;
-        let said = control(&law)?;
-        Ok(Controller { law: law.unbind(), measures, hears_delays, hears_all, said })
+        let receives_delays = overrides(&law, "Controller", "on_one_way_delay")?;
+        let receives_all = overrides(&law, "Controller", "on_other_ack")?;
+        let output = control(&law)?;
+        Ok(Controller { law: law.unbind(), measures, receives_delays, receives_all, output })
     }
 
     /// Notifies the controller of an event, and reads its output.
-    fn tell<V: PyClass + Into<PyClassInitializer<V>>>(&mut self, method: &str, event: V) -> Result<Control, Fault> {
+    fn notify<V: PyClass + Into<PyClassInitializer<V>>>(&mut self, method: &str, event: V) -> Result<Control, Fault> {
         let law = &self.law;
-        let said = attached(|py| called(law.bind(py), method, (Py::new(py, event)?,)))?;
-        self.said = said;
-        Ok(said)
+        let output = attached(|py| called(law.bind(py), method, (Py::new(py, event)?,)))?;
+        self.output = output;
+        Ok(output)
     }
 }
 
@@ -81,41 +81,41 @@ fn pacing(value: &Bound<'_, PyAny>) -> PyResult<Option<Rate>> {
 
 impl UserController for Controller {
     fn control(&mut self) -> Result<Control, Fault> {
-        Ok(self.said)
+        Ok(self.output)
     }
 
     fn on_ack(&mut self, ack: &congestion::Ack) -> Result<Control, Fault> {
-        self.tell("on_ack", Ack::from(ack))
+        self.notify("on_ack", Ack::from(ack))
     }
 
     fn on_other_ack(&mut self, ack: &congestion::Ack) -> Result<Control, Fault> {
-        if self.hears_all { self.tell("on_other_ack", Ack::from(ack)) } else { Ok(self.said) }
+        if self.receives_all { self.notify("on_other_ack", Ack::from(ack)) } else { Ok(self.output) }
     }
 
     fn on_round_trip(&mut self, measured: &congestion::RoundTrip) -> Result<Control, Fault> {
-        if self.measures { self.tell("on_round_trip", RoundTrip::from(measured)) } else { Ok(self.said) }
+        if self.measures { self.notify("on_round_trip", RoundTrip::from(measured)) } else { Ok(self.output) }
     }
 
     fn on_one_way_delay(&mut self, delay: Span, now: Time) -> Result<Control, Fault> {
-        if self.hears_delays {
+        if self.receives_delays {
             let law = &self.law;
-            self.said = attached(|py| called(law.bind(py), "on_one_way_delay", (delay.seconds(), now.seconds())))?;
+            self.output = attached(|py| called(law.bind(py), "on_one_way_delay", (delay.seconds(), now.seconds())))?;
         }
-        Ok(self.said)
+        Ok(self.output)
     }
 
     fn on_congestion(&mut self, seen: &congestion::Congestion) -> Result<Control, Fault> {
-        self.tell("on_congestion", Congestion::from(seen))
+        self.notify("on_congestion", Congestion::from(seen))
     }
 
     fn on_timeout(&mut self, seen: &congestion::Congestion) -> Result<Control, Fault> {
-        self.tell("on_timeout", Congestion::from(seen))
+        self.notify("on_timeout", Congestion::from(seen))
     }
 
     fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault> {
         let law = &self.law;
-        self.said = attached(|py| called(law.bind(py), "limit_window", (most.0,)))?;
-        Ok(self.said)
+        self.output = attached(|py| called(law.bind(py), "limit_window", (most.0,)))?;
+        Ok(self.output)
     }
 
     fn copy(&self) -> Result<Box<dyn UserController>, Fault> {
