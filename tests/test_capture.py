@@ -28,13 +28,13 @@ def run() -> tb.Run:
                     "dumbbell": {
                         "rate": "10 Mbps",
                         "delay": "10 ms",
-                        "queue": {"buffer": "20 packets", "policy": "red", "lower": "5 packets", "upper": "15 packets"},
+                        "queue": {"buffer": "20 packets", "policy": "red", "min_threshold": "5 packets", "max_threshold": "15 packets"},
                     }
                 },
                 "flows": {
                     "lossy": {"from": "left", "to": "right", "tcp": {"preset": "sack"}},
                     "marked": {"from": "left", "to": "right", "count": 2, "tcp": {"preset": "sack", "ecn": True}},
-                    "voice": {"from": "left", "to": "right", "source": {"kind": "poisson", "rate": "1 Mbps", "packet": "500 B"}},
+                    "voice": {"from": "left", "to": "right", "source": {"kind": "poisson", "rate": "1 Mbps", "packet_size": "500 B"}},
                 },
                 "record": {"traces": ["packets", "rtt", "in_flight", "acks", "drops"]},
             }

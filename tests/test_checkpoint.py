@@ -24,7 +24,7 @@ from tailback._cli.run import run as run_command
 FLOWS: dict[str, Any] = {
     "web": {"count": 3, "propagation_rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "sack", "ecn": True}},
     "paid": {"tcp": {"preset": "sack", "controller": {"kind": "rem", "max_rate": "10 Mbps"}}},
-    "udp": {"source": {"kind": "poisson", "rate": "1 Mbps", "packet": "500 B"}},
+    "udp": {"source": {"kind": "poisson", "rate": "1 Mbps", "packet_size": "500 B"}},
 }
 SCENARIO = tb.dumbbell(
     rate="10 Mbps",

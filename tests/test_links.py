@@ -109,10 +109,10 @@ def test_rates_that_make_no_trace_are_refused(tmp_path: Path, rates: list[tuple[
 
 def test_flows_of_queues_are_a_table_on_request() -> None:
     shape: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "20 packets", "flows": 2, "duration": "2 s"}
-    run = tb.simulate(tb.dumbbell(**shape, record={"flows_of_queues": True}))
+    run = tb.simulate(tb.dumbbell(**shape, record={"queue_flows": True}))
     assert sum(run.queue_flows["departed_bytes"]) == sum(run.queues["departed_bytes"])
     assert "queue_flows" not in run.traces
-    with pytest.raises(tb.errors.UnknownName, match="flows_of_queues"):
+    with pytest.raises(tb.errors.UnknownName, match="queue_flows"):
         _ = tb.simulate(tb.dumbbell(**shape)).queue_flows
 
 

@@ -64,7 +64,7 @@ def web(**keys: Any) -> dict[str, Any]:
 
 
 def test_arrivals_carry_the_load_that_is_asked_for() -> None:
-    flows = web(arrivals={"load": 0.5, "of": "10 Mbps"}, size={"exponential": "20 kB"})
+    flows = web(arrivals={"load": 0.5, "reference_rate": "10 Mbps"}, size={"exponential": "20 kB"})
     runs = [tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="60 s"), seed=seed) for seed in range(1, 6)]
     offered = [8 * sum(run.flows["size_bytes"]) / 60 / 10e6 for run in runs]
     # 1875 flows a run in the mean; of five runs the mean has a standard error of 0.5 x sqrt(2 / 9375).
@@ -73,7 +73,7 @@ def test_arrivals_carry_the_load_that_is_asked_for() -> None:
 
 
 def test_completions_by_class_are_those_of_the_flows() -> None:
-    flows = web(arrivals={"load": 0.5, "of": "10 Mbps"}, size={"workload": "data_mining"})
+    flows = web(arrivals={"load": 0.5, "reference_rate": "10 Mbps"}, size={"workload": "data_mining"})
     run = tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="600 s", seed=3))
     table = run.completions(["2 kB", "10 kB"], [50, 99.9])
     assert [*table] == [
@@ -199,7 +199,7 @@ def test_sizes_that_do_not_fit_are_told(size: dict[str, Any], told: str) -> None
 
 def test_times_know_no_workload() -> None:
     with pytest.raises(tb.ScenarioError, match="unknown key `workload`"):
-        tb.simulate(tb.dumbbell(**LINK, flows=web(rtt={"workload": "web_search"}), duration="1 s"))
+        tb.simulate(tb.dumbbell(**LINK, flows=web(propagation_rtt={"workload": "web_search"}), duration="1 s"))
 
 
 def test_arrivals_that_end_long_before_the_run_are_warned_of() -> None:

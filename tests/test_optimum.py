@@ -99,7 +99,7 @@ def test_changes_of_other_links_do_not_matter() -> None:
 def test_what_sends_less_is_taken_from_the_capacity_and_named() -> None:
     flows = {
         **THREE,
-        "voice": {"from": "n1", "source": {"kind": "constant", "rate": "2 Mbps", "packet": "1000 B", "header": "28 B"}},
+        "voice": {"from": "n1", "source": {"kind": "constant", "rate": "2 Mbps", "packet_size": "1000 B", "header": "28 B"}},
         "page": {"size": "20 kB", "start": "3 s", **NEWRENO},
         "early": {"stop": "5 s", **NEWRENO},
         "late": {"start": "4 s", **NEWRENO},
@@ -163,7 +163,7 @@ def test_a_flow_has_at_most_what_its_controller_takes() -> None:
 def test_what_the_optimum_does_not_know_of_is_noted() -> None:
     narrow: Any = {"tcp": {"preset": "sack", "receiver_window": 4}}
     run = tb.simulate(
-        lot({"narrow": narrow, "web": NEWRENO, "udp": {"source": {"kind": "constant", "rate": "1 Mbps", "packet": "1000 B"}}})
+        lot({"narrow": narrow, "web": NEWRENO, "udp": {"source": {"kind": "constant", "rate": "1 Mbps", "packet_size": "1000 B"}}})
     )
     notes = run.optimum({"udp": 2}).notes
     assert any("the weight of `udp` has no effect" in note for note in notes)
@@ -176,7 +176,7 @@ def test_what_has_no_optimum_says_so() -> None:
         tb.ParameterError, match="no flow sends greedily over the whole measurement interval: `web` starts after the"
     ):
         tb.simulate(lot({"web": {"start": "3 s", **NEWRENO}})).optimum()
-    full = {"kind": "constant", "rate": "12 Mbps", "packet": "1000 B"}
+    full = {"kind": "constant", "rate": "12 Mbps", "packet_size": "1000 B"}
     with pytest.raises(
         tb.ParameterError, match=r"other flows use .* Mbps of the 10 Mbps of `hop1`: no capacity remains to share"
     ):

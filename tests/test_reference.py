@@ -39,7 +39,7 @@ def everything() -> list[tb.Run]:
         traces=traces,
     ).with_({"record.delay_percentiles": True})
     law = tcp.with_({"record.traces": ["law"], "flows.web.tcp.controller": "fast", "flows.web.tcp.timestamps": True})
-    bins = tcp.with_({"record.traces": {"throughput": {"of": ["web"], "bin": "100 ms"}}})
+    bins = tcp.with_({"record.traces": {"throughput": {"flows": ["web"], "bin": "100 ms"}}})
     priced = tcp.with_(
         {
             "record.traces": [],
@@ -54,7 +54,7 @@ def everything() -> list[tb.Run]:
     links = tcp.with_(
         {
             "record.traces": ["departures"],
-            "record.flows_of_queues": True,
+            "record.queue_flows": True,
             "topology.dumbbell.duplication": 0.01,
             "topology.dumbbell.queue": policer,
         }

@@ -101,4 +101,4 @@ def test_of_many_flows_a_summary_shows_the_spread_in_their_groups() -> None:
     assert "flows by group" not in few.summary()
 
 
-NOISE = {"kind": "poisson", "rate": "1 Mbps", "packet": "1000 B"}
+NOISE = {"kind": "poisson", "rate": "1 Mbps", "packet_size": "1000 B"}

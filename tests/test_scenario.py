@@ -45,7 +45,7 @@ def test_with_changes_a_copy(scenario: tb.Scenario) -> None:
 
 
 def test_numpy_values_are_numbers(scenario: tb.Scenario) -> None:
-    changed = scenario.with_({"flows.tcp.count": np.int64(2), "flows.tcp.rtt": list(np.array(["50 ms", "60 ms"]))})
+    changed = scenario.with_({"flows.tcp.count": np.int64(2), "flows.tcp.propagation_rtt": list(np.array(["50 ms", "60 ms"]))})
     assert changed["flows.tcp.count"] == 2
     changed.check()
 
@@ -60,7 +60,7 @@ def test_the_normalised_form_has_every_setting_and_is_the_same_scenario(scenario
 
 
 SPD = {"policy": "spd", "epd_threshold": "80 %", "congestion_threshold": "200 cells", "dropping_threshold": "20 cells"}
-BPD = {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25}
+BPD = {"policy": "bpd", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25}
 
 
 def test_flows_that_would_start_after_the_end_never_run_and_are_warned_of() -> None:
@@ -76,11 +76,11 @@ def test_flows_that_would_start_after_the_end_never_run_and_are_warned_of() -> N
 
 def test_what_a_control_law_goes_by_can_be_traced() -> None:
     fast = {"preset": "newreno", "timestamps": True, "controller": {"kind": "fast", "alpha": 20}}
-    flows: dict[str, Any] = {"fast": {"rtt": "40 ms", "tcp": fast}}
+    flows: dict[str, Any] = {"fast": {"propagation_rtt": "40 ms", "tcp": fast}}
     scenario = tb.dumbbell(
         rate="10 Mbps", delay="1 ms", buffer="500 packets", flows=flows, duration="10 s", traces={"law": ["fast"]}
     )
-    law = tb.simulate(scenario).trace("law")
+    law = tb.simulate(scenario).trace("controller")
     assert law.columns == ["time_s", "group", "flow", "quantity", "value"]
     last = {quantity: law.where(quantity=quantity)["value"][-1] for quantity in set(law["quantity"].tolist())}
     assert set(last) == {"alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"}
@@ -89,13 +89,13 @@ def test_what_a_control_law_goes_by_can_be_traced() -> None:
     assert last["average_rtt_s"] - last["base_rtt_s"] == pytest.approx(0.024, abs=0.0012)
     plain = scenario.with_({"flows.fast.tcp": {"preset": "newreno"}})
     with pytest.warns(tb.ScenarioWarning, match="nothing to trace"):
-        assert len(tb.simulate(plain).trace("law")) == 0
+        assert len(tb.simulate(plain).trace("controller")) == 0
 
 
 def test_a_trunk_with_a_channel_for_each_input_is_warned_of() -> None:
     trunk: dict[str, Any] = {"rate": "10 Mbps", "buffer": "0 packets", "flows": 4, "duration": "1 s"}
     tb.dwdm(inputs=3, transmitters=2, **trunk).check()
-    tb.dwdm(inputs=2, transmitters=2, **trunk, conversion=False).check()
+    tb.dwdm(inputs=2, transmitters=2, **trunk, wavelength_conversion=False).check()
     with pytest.warns(tb.ScenarioWarning, match="what comes by them never waits"):
         tb.dwdm(inputs=2, transmitters=2, **trunk).check()
 
@@ -117,10 +117,10 @@ def test_a_trunk_that_decides_on_heads_and_has_small_edge_routers() -> None:
         (SPD, {"dropping_threshold": "0 cells"}, "loses all its packets"),
         (SPD, {"congestion_threshold": "80 %"}, "this policy is `epd`"),
         (SPD, {"dropping_threshold": "80 %"}, "this policy is `epd`"),
-        (BPD, {"lower": "0 cells"}, "no packet of several cells can begin"),
+        (BPD, {"lower_threshold": "0 cells"}, "no packet of several cells can begin"),
         ({"policy": "epd_per_vc", "threshold": "80 %"}, {"threshold": "0 cells"}, "no packet of several cells can begin"),
         (BPD, {"gap": 0}, "this policy is `epd`"),
-        (BPD, {"lower": "90 %"}, "this policy is `epd`"),
+        (BPD, {"lower_threshold": "90 %"}, "this policy is `epd`"),
         ({"policy": "epd", "threshold": "80 %"}, {"threshold": "0 %"}, "no packet of several cells can begin"),
     ],
 )

@@ -17,13 +17,13 @@ from support import SMALL, Command
 FLOWS: dict[str, Any] = {
     "long": {"from": "n0", "to": "n3", "count": 5, "tcp": {"preset": "sack", "ecn": True}},
     "short": {"from": "n1", "to": "n2", "count": 5, "propagation_rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "newreno"}},
-    "udp": {"from": "n2", "to": "n3", "source": {"kind": "poisson", "rate": "1 Mbps", "packet": "500 B"}},
+    "udp": {"from": "n2", "to": "n3", "source": {"kind": "poisson", "rate": "1 Mbps", "packet_size": "500 B"}},
 }
 SCENARIO = tb.parking_lot(
     hops=3,
     rate="10 Mbps",
     delay="5 ms",
-    queue={"policy": "red", "lower": "5 packets", "upper": "15 packets", "max_probability": 0.1, "buffer": "30 packets"},
+    queue={"policy": "red", "min_threshold": "5 packets", "max_threshold": "15 packets", "max_probability": 0.1, "buffer": "30 packets"},
     flows=FLOWS,
     duration="20 s",
     warmup="2 s",

@@ -17,7 +17,7 @@ queue = {buffer = "10 packets"}
 [flows.probe]
 from = "left"
 to = "right"
-source = {kind = "constant", rate = "2 Mbps", packet = "1000 B"}
+source = {kind = "constant", rate = "2 Mbps", packet_size = "1000 B"}
 [[timeline]]
 at = "5 s"
 link = "bottleneck"
@@ -45,9 +45,9 @@ def test_a_queue_has_room_for_more_and_for_less_and_keeps_what_is_in_it() -> Non
 
 def test_what_a_smaller_buffer_no_longer_reaches_is_warned_of() -> None:
     text = ROOM.replace(
-        '{buffer = "10 packets"}', '{buffer = "60 packets", policy = "red", lower = "4 packets", upper = "20 packets"}'
+        '{buffer = "10 packets"}', '{buffer = "60 packets", policy = "red", min_threshold = "4 packets", max_threshold = "20 packets"}'
     )
-    with pytest.warns(tb.ScenarioWarning, match="`upper` of `red` stays, beyond the buffer") as told:
+    with pytest.warns(tb.ScenarioWarning, match="`max_threshold` of `red` stays, beyond the buffer") as told:
         tb.Scenario.from_toml(text)
     assert [str(one.message).count("timeline[1].buffer") for one in told] == [1]
 

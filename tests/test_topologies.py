@@ -121,7 +121,7 @@ def test_a_seed_draws_another_graph(generator: Any, settings: Any) -> None:
 
 def test_hashes_spread_what_shortest_ways_crowd() -> None:
     def busy(routing: str) -> int:
-        flows: Any = {"web": {"traffic": {"shift": {"among": "host*"}}, **WEB}}
+        flows: Any = {"web": {"traffic": {"shift": {"nodes": "host*"}}, **WEB}}
         run = tb.simulate(tb.fat_tree(k=4, **LINKS, routing=routing, flows=flows, duration="20 ms"))
         queues = run.queues.to_dict()
         carried = zip(queues["queue"], queues["departed_units"], strict=True)
@@ -132,7 +132,7 @@ def test_hashes_spread_what_shortest_ways_crowd() -> None:
 
 
 def test_a_seed_is_another_hash() -> None:
-    scenario = tb.fat_tree(k=4, **LINKS, flows={"web": web({"shift": {"among": "host*"}})}, duration="20 ms")
+    scenario = tb.fat_tree(k=4, **LINKS, flows={"web": web({"shift": {"nodes": "host*"}})}, duration="20 ms")
     first, again, other = (list(tb.simulate(scenario, seed=seed).queues["departed_units"]) for seed in (1, 1, 2))
     assert first == again
     assert first != other

@@ -40,7 +40,7 @@ class Reno(Controller):
 
     def on_congestion(self, seen: Congestion) -> None:
         half = float(seen.in_flight // 2)
-        self.window, self.ssthresh = max(half, float(seen.least_window)), max(half, 2.0)
+        self.window, self.ssthresh = max(half, float(seen.min_window)), max(half, 2.0)
 
     def on_timeout(self, seen: Congestion) -> None:
         if not seen.repeated:

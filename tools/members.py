@@ -58,7 +58,7 @@ POLICIES = """\
 # Queue policies
 
 `policy` of a [`queue`](../scenario/queue.md), with its settings in the same table: `queue = {buffer = "80 packets", policy =
-"red", lower = "25 %", upper = "75 %"}`. Each page below describes one policy: settings, notes on its source, and its behaviour
+"red", min_threshold = "25 %", max_threshold = "75 %"}`. Each page below describes one policy: settings, notes on its source, and its behaviour
 in the experiment of this page. [Queue policies](../../howto/policies.md) helps to choose one.
 
 **Packets**: ten ECN-capable flows with round-trip times of 40 to 80 ms share 50 Mbit/s and a buffer of 333 packets. Senders run
@@ -73,7 +73,7 @@ warmup = "10 s"
 [topology.dumbbell]
 rate = "50 Mbps"
 delay = "10 ms"
-queue = {policy = "red", buffer = "333 packets", lower = "10 %", upper = "30 %"}
+queue = {policy = "red", buffer = "333 packets", min_threshold = "10 %", max_threshold = "30 %"}
 
 [flows.web]
 count = 10

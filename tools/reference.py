@@ -209,7 +209,7 @@ FAMILIES = {
 # Sources
 
 `kind` of a datagram `source`, which also needs its `packet`, or of an `application` above TCP:
-`source = {kind = "poisson", rate = "5 Mbps", packet = "1000 B"}`.
+`source = {kind = "poisson", rate = "5 Mbps", packet_size = "1000 B"}`.
 """,
     ),
 }

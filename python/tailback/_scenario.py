@@ -182,7 +182,7 @@ class Scenario:
         Examples
         --------
         >>> import tailback as tb
-        >>> web = {"traffic": {"shift": {"among": "host*", "by": 4}}, "size": "10 kB", "tcp": {"preset": "newreno"}}
+        >>> web = {"traffic": {"shift": {"nodes": "host*", "offset": 4}}, "size": "10 kB", "tcp": {"preset": "newreno"}}
         >>> scenario = tb.fat_tree(
         ...     k=4, rate="10 Gbps", delay="1 us", buffer="50 packets", flows={"web": web}, duration="10 ms"
         ... )
@@ -194,7 +194,7 @@ class Scenario:
 
     def remarks(self) -> list[str]:
         """Notes that affect the interpretation of results, for example about a few deterministic flows at a drop-tail queue."""
-        return _core.remarks(*self._source())
+        return [text for _, text in _core.remarks(*self._source())]
 
     def with_(self, changes: Mapping[str, Any]) -> Scenario:
         """A copy of the scenario with changed values.
@@ -213,7 +213,7 @@ class Scenario:
         description = self.to_dict()
         for path, value in changes.items():
             if not isinstance(path, str):
-                raise _core.scenario_error("", "", "not a path", given=_short(path), expected="text such as `flows.web.count`")
+                raise _core.argument_errors([("changes", "a path is not text", _short(path), "text such as `flows.web.count`", None)])
             _set(description, _steps(path), value, path)
         return Scenario(description)
 
@@ -268,7 +268,7 @@ def load(path: str | os.PathLike[str]) -> Scenario:
         The file is missing, is not a file or not text, or the scenario is not valid; lists every problem with its line.
     """
     if not os.fspath(path):
-        raise _core.scenario_error("", "", "the name of the file is empty", expected="a scenario file")
+        raise _core.argument_errors([("path", "`path` is empty", None, "the name of a scenario file", None)])
     file = Path(path)
     # A file name need not be valid UTF-8; this is how errors show it.
     name = str(file).encode(errors="backslashreplace").decode()
@@ -315,14 +315,14 @@ def _take_in_parquet(description: dict[str, Any], file: str, written: str | None
                 # Other columns are ignored.
                 columns = [name for name in names if re.fullmatch(_LOOKED_AT, name)]
                 if twice := [name for name in columns if columns.count(name) > 1]:
-                    said = f"{table} has several columns `{twice[0]}`"
-                    raise _core.scenario_error(file, at, said, given=", ".join(names), expected="one", written=written)
+                    said = f"`{table}` has several columns `{twice[0]}`"
+                    raise _core.scenario_error(file, at, said, given=", ".join(names), expected="one column", written=written)
                 if missing := [name for name in ("source", "sink") if name not in columns]:
-                    said, expected = f"{table} has no column `{missing[0]}`", "`source` and `sink`"
+                    said, expected = f"`{table}` has no column `{missing[0]}`", "`source` and `sink`"
                     raise _core.scenario_error(file, at, said, given=", ".join(names), expected=expected, written=written)
                 read = _core.Table.read_parquet("flows", path, columns)
             except OSError as error:
-                said, expected = f"cannot be read: {error}", "a Parquet file that can be read, beside the scenario's"
+                said, expected = f"`{table}` cannot be read: {error}", "a Parquet file, relative to the scenario's directory"
                 raise _core.scenario_error(file, at, said, given=str(path), expected=expected, written=written) from None
             traffic["table"] = dict(_of_parquet(column, read.values(column), columns) for column in columns)
             found = True
@@ -358,9 +358,9 @@ def _read(file: Path, name: str) -> str:
         with file.open("rb") as stream:
             data = stream.read(_MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _core.scenario_error(name, "", "no such file", expected="a scenario file") from None
+        raise _core.scenario_error(name, "", "the file does not exist", expected="a scenario file") from None
     except IsADirectoryError:
-        raise _core.scenario_error(name, "", "this is a directory", expected="a scenario file") from None
+        raise _core.scenario_error(name, "", "the file is a directory", expected="a scenario file") from None
     except (OSError, ValueError) as error:
         raise _core.scenario_error(name, "", f"the file cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if len(data) > _MAX_BYTES:
@@ -369,7 +369,7 @@ def _read(file: Path, name: str) -> str:
         return data.decode()
     except UnicodeDecodeError:
         expected = "a scenario in TOML, encoded as UTF-8"
-        raise _core.scenario_error(name, "", "this is not text", expected=expected) from None
+        raise _core.scenario_error(name, "", "the file is not text", expected=expected) from None
 
 
 def _table(description: Any) -> Mapping[str, Any]:
@@ -382,14 +382,8 @@ def _table(description: Any) -> Mapping[str, Any]:
     elif isinstance(description, str):
         is_text = "\n" in description or "=" in description or description.lstrip().startswith("{")
         hint = "`Scenario.from_toml(text)` reads text" if is_text else f"`tailback.load({_short(description)})` reads a file"
-    raise _core.scenario_error(
-        "",
-        "",
-        "not a scenario",
-        given=_short(description),
-        expected="a Scenario, or a dictionary as in a scenario file",
-        hint=hint,
-    )
+    expected = "a Scenario, or a dictionary as in a scenario file"
+    raise _core.argument_errors([("", "the scenario is not a dictionary", _short(description), expected, hint)])
 
 
 def _whole(seed: Any) -> int:
@@ -400,9 +394,9 @@ def _whole(seed: Any) -> int:
     except TypeError:
         number = None
     if number is None:
-        raise _core.scenario_error("", "seed", "not a seed", given=_short(seed), expected=expected)
+        raise _core.argument_errors([("seed", "`seed` is not a whole number", _short(seed), expected, None)])
     if not 0 <= number <= _MAX_SEED:
-        raise _core.scenario_error("", "seed", "a seed out of range", given=_short(seed), expected=expected)
+        raise _core.argument_errors([("seed", "`seed` is out of range", _short(seed), expected, None)])
     return number
 
 
@@ -419,29 +413,34 @@ def _short(value: Any) -> str:
 def _plain(value: Any, at: str = "", depth: int = 0) -> Any:
     """A deep copy with JSON types only; NumPy scalars and arrays become numbers and lists."""
     if depth > _DEEPEST:
-        hint = "does something contain itself?"
-        raise _core.scenario_error("", _short_path(at), f"nested deeper than {_DEEPEST} levels", hint=hint)
+        hint = "a value may contain itself"
+        raise _core.scenario_error("", _short_path(at), f"the scenario is nested deeper than {_DEEPEST} levels", hint=hint)
     # Ordered by frequency for speed: `dict` before the slower check for `Mapping`.
     if isinstance(value, (str, bool)):
         return value
     if isinstance(value, (dict, Mapping)):
         for key in value:
             if not isinstance(key, str):
-                raise _core.scenario_error("", at, "a key that is not text", given=_short(key))
+                raise _core.scenario_error("", at, f"{_key(at)} has a key that is not text", given=_short(key))
         return {key: _plain(inner, f"{at}.{key}" if at else key, depth + 1) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(inner, f"{at}[{index}]", depth + 1) for index, inner in enumerate(value)]
     if hasattr(value, "tolist") and not isinstance(value, bytes):
         return _plain(value.tolist(), at, depth + 1)
     if isinstance(value, float) and not math.isfinite(value):
-        raise _core.scenario_error("", at, "not a finite number", given=str(value))
+        raise _core.scenario_error("", at, f"{_key(at)} is not a finite number", given=str(value))
     if isinstance(value, int) and not -_HUGE < value < _HUGE:
-        raise _core.scenario_error("", at, "a number out of range", given=_short(value))
+        raise _core.scenario_error("", at, f"{_key(at)} is out of range", given=_short(value))
     if isinstance(value, (int, float)):
         return value
     raise _core.scenario_error(
-        "", at, "not a value of a scenario", given=_short(value), expected="text, a number, a list or a table"
+        "", at, f"{_key(at)} has a type that scenarios do not have", given=_short(value), expected="text, a number, a list or a table"
     )
+
+
+def _key(at: str) -> str:
+    """The last key of a path, as messages name it."""
+    return f"`{at.rpartition('.')[2]}`" if at else "the scenario"
 
 
 def _copied(value: Any) -> Any:
@@ -485,4 +484,4 @@ def _chosen(parent: Any, step: str | int, path: str) -> list[str | int]:
         return _places(parent)
     if step in _places(parent) or (isinstance(parent, dict) and isinstance(step, str)):
         return [step]
-    raise _core.scenario_error("", path, f"there is no `{step}` in this path", given=_short(parent))
+    raise _core.scenario_error("", path, f"the path has no `{step}`", given=_short(parent))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ParamSpec
 
-from tailback._scenario import Scenario
+from tailback import _core
+from tailback._scenario import Scenario, schema
 from tailback._types import Flow, Queue, Reverse
 from tailback.errors import ParameterError
 
@@ -24,7 +26,39 @@ __all__ = [
     "waxman",
 ]
 
+P = ParamSpec("P")
 
+
+def _arguments_checked(function: Callable[P, Scenario]) -> Callable[P, Scenario]:
+    """A function that reports unknown keyword arguments, with the nearest valid name, before missing ones."""
+    code = function.__code__
+    own = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(function)
+    def checked(*arguments: P.args, **keywords: P.kwargs) -> Scenario:
+        if others := [name for name in keywords if name not in own]:
+            known = list(dict.fromkeys([*own, *_tables(), "traces"]))
+            problems = []
+            for name in others:
+                if name not in known:
+                    near = _core.nearest_word(name, known)
+                    expected = "one of " + ", ".join(f"`{word}`" for word in known)
+                    hint = near and f"did you mean `{near}`?"
+                    problems.append((name, f"`{function.__name__}()` has no argument `{name}`", None, expected, hint))
+            if problems:
+                raise _core.argument_errors(problems)
+        return function(*arguments, **keywords)
+
+    return checked
+
+
+@functools.cache
+def _tables() -> tuple[str, ...]:
+    """The keys of a scenario that a topology function does not set itself."""
+    return tuple(key for key in schema()["properties"] if key != "topology")
+
+
+@_arguments_checked
 def dumbbell(
     *,
     rate: str | Mapping[str, Any],
@@ -85,6 +119,7 @@ def dumbbell(
     return _scenario({"dumbbell": shape}, flows, ("left", "right"), duration, rest)
 
 
+@_arguments_checked
 def parking_lot(
     *,
     hops: int,
@@ -119,6 +154,7 @@ def parking_lot(
     return _scenario({"parking_lot": shape}, flows, ("n0", f"n{hops}"), duration, rest)
 
 
+@_arguments_checked
 def chain(
     *,
     rates: Sequence[str | Mapping[str, Any]],
@@ -148,6 +184,7 @@ def chain(
     return _scenario({"chain": shape}, flows, ("n0", f"n{len(rates)}"), duration, rest)
 
 
+@_arguments_checked
 def dwdm(
     *,
     inputs: int,
@@ -215,6 +252,7 @@ def dwdm(
     return _scenario({"dwdm": shape}, flows, ("edge*", "far"), duration, rest)
 
 
+@_arguments_checked
 def fat_tree(
     *,
     k: int,
@@ -274,6 +312,7 @@ def fat_tree(
     return _fabric({"fat_tree": shape}, "host*", flows, duration, {"routing": routing, **rest})
 
 
+@_arguments_checked
 def leaf_spine(
     *,
     leaves: int,
@@ -299,7 +338,7 @@ def leaf_spine(
     Examples
     --------
     >>> import tailback as tb
-    >>> incast = {"traffic": {"incast": {"among": "host*", "senders": 20}}, "size": "20 kB", "tcp": {"preset": "newreno"}}
+    >>> incast = {"traffic": {"incast": {"nodes": "host*", "senders": 20}}, "size": "20 kB", "tcp": {"preset": "newreno"}}
     >>> scenario = tb.leaf_spine(
     ...     leaves=4, spines=2, hosts=8, rate="40 Gbps", host_rate="10 Gbps", delay="1 us", buffer="50 packets",
     ...     flows={"incast": incast}, duration="20 ms",
@@ -314,6 +353,7 @@ def leaf_spine(
     return _fabric({"leaf_spine": shape}, "host*", flows, duration, {"routing": routing, **rest})
 
 
+@_arguments_checked
 def torus(
     *,
     dimensions: Sequence[int],
@@ -360,6 +400,7 @@ def torus(
     return _fabric({"torus": shape}, "switch*" if hosts == 0 else "host*", flows, duration, {"routing": routing, **rest})
 
 
+@_arguments_checked
 def dragonfly(
     *,
     switches: int,
@@ -413,6 +454,7 @@ def dragonfly(
     return _fabric({"dragonfly": shape}, "switch*" if hosts == 0 else "host*", flows, duration, {"routing": routing, **rest})
 
 
+@_arguments_checked
 def random_regular(
     *,
     switches: int,
@@ -463,6 +505,7 @@ def random_regular(
     return _fabric({"random_regular": shape}, among, flows, duration, {"routing": routing, **rest})
 
 
+@_arguments_checked
 def waxman(
     *,
     routers: int,
@@ -520,6 +563,7 @@ def waxman(
     return _fabric({"waxman": shape}, "router*", flows, duration, rest)
 
 
+@_arguments_checked
 def from_networkx(
     graph: Any,
     *,
@@ -617,7 +661,8 @@ def _queue(buffer: str | None, queue: Queue | None) -> Queue:
         return queue
     if buffer is not None and queue is None:
         return {"policy": "drop_tail", "buffer": buffer}
-    raise TypeError("give either `buffer` or `queue`")
+    given = "neither" if buffer is None else "both"
+    raise _core.argument_errors([("queue", "either `buffer` or `queue` is required", given, "one of them", None)])
 
 
 def _scenario(
@@ -636,8 +681,6 @@ def _scenario(
 
 
 def _described(topology: dict[str, Any], groups: Any, duration: str, rest: dict[str, Any]) -> Scenario:
-    if "topology" in rest:
-        raise TypeError(f"a second topology; {next(iter(topology))} is the one")
     if "traces" in rest:
         rest["record"] = {**(rest.get("record") or {}), "traces": rest.pop("traces")}
     return Scenario({"duration": duration, **rest, "topology": topology, "flows": groups})

@@ -3,7 +3,7 @@
 Made from the JSON Schema by tools/scenario_types.py; a test compares. What is required is checked by the core, as all else is.
 
 >>> import tailback as tb
->>> tb.Flow(count=3, rtt="100 ms", tcp=tb.Tcp(preset="sack"))
+>>> tb.Flow(count=3, propagation_rtt="100 ms", tcp=tb.Tcp(preset="sack"))
 {'count': 3, 'rtt': '100 ms', 'tcp': {'preset': 'sack'}}
 """
 
@@ -23,7 +23,7 @@ __all__ = [
     "Columns",
     "Controller",
     "ControllerTable",
-    "Counting",
+    "AckCounting",
     "DelayedAck",
     "DelayedAckTable",
     "Description",
@@ -41,16 +41,16 @@ __all__ = [
     "Excess",
     "FastRetransmit",
     "FatTree",
-    "FirstEstimate",
+    "InitialEstimate",
     "Flow",
     "FlowArrivals",
     "FlowTable",
     "Framing",
     "GilbertElliott",
     "Graph",
-    "Halves",
+    "SsthreshFrom",
     "Identification",
-    "InRecovery",
+    "NewRenoVariant",
     "Incast",
     "Jitter",
     "LeafSpine",
@@ -75,7 +75,7 @@ __all__ = [
     "Rate",
     "Record",
     "Recovery",
-    "RedCounts",
+    "RedQueueUnit",
     "RedSignals",
     "Reverse",
     "Routing",
@@ -88,7 +88,7 @@ __all__ = [
     "SizeDistribution",
     "SlowStart",
     "Source",
-    "SpdReading",
+    "SpdVariant",
     "Steps",
     "Switching",
     "Tcp",
@@ -105,7 +105,7 @@ __all__ = [
     "Traffic",
     "UpdateForm",
     "Waxman",
-    "WayBack",
+    "Feedback",
     "Window",
     "WindowValidation",
 ]
@@ -279,7 +279,7 @@ class Class(TypedDict, total=False):
         The flows that have it: those whose group has this `class`.
     share
         Share of the link in proportion to those of the others; what it says, the scheduler knows.
-    takes_others
+    default
         Whether flows whose class no other queue has, or that have none, have this queue as well.
 
     policy
@@ -339,7 +339,7 @@ class Class(TypedDict, total=False):
     With policy = "bpd"
     -------------------
     gap
-        For how many packets after a loss a VC is judged by `upper` (GAP).
+        For how many packets after a loss a VC is judged by `max_threshold` (GAP).
     lower
         Cells in the buffer from which packets of most VCs may not begin (LT).
     upper
@@ -353,7 +353,7 @@ class Class(TypedDict, total=False):
         Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
     epd_threshold
         Once the buffer holds this many cells, no packet may begin.
-    reading
+    variant
         How the printed code is read.
 
     With policy = "erica"
@@ -371,11 +371,11 @@ class Class(TypedDict, total=False):
         What the average queue is counted in. Thresholds keep the unit of the buffer: counted in bytes, a packet of a
         threshold is one of the size `packet`.
     gentle
-        Between `upper` and twice that, the probability grows to 1.
+        Between `max_threshold` and twice that, the probability grows to 1.
     lower
         Average queue below which nothing is marked (min_th).
     max_probability
-        Probability of a mark as the average reaches `upper` (max_p).
+        Probability of a mark as the average reaches `max_threshold` (max_p).
     packet
         Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have
         been sent meanwhile.
@@ -411,7 +411,7 @@ class Class(TypedDict, total=False):
     -------------------
     burst
         A burst of this length after a calm passes unmarked (MAX_BURST).
-    max_marked
+    max_mark_probability
         Highest probability at which packets are marked; above it they are discarded (mark_ecnth).
     packet
         Typical packet: a queue of two of them counts as empty (MEAN_PKTSIZE).
@@ -426,7 +426,7 @@ class Class(TypedDict, total=False):
         Weight of the delay's distance from the target, per second (alpha).
     beta
         Weight of its change, per second (beta).
-    max_marked
+    max_mark_probability
         Highest probability at which packets are marked; from it on they are discarded (p_Cmax).
     period
         Time between updates of the probability (Tupdate), at least 1 us.
@@ -458,7 +458,7 @@ class Class(TypedDict, total=False):
     lower
         Queue up to which nothing is marked (K_min).
     max_probability
-        Probability of a mark at `upper` (P_max).
+        Probability of a mark at `max_threshold` (P_max).
     upper
         Queue at which the probability is `max_probability` (K_max); above it everything is marked.
 
@@ -496,9 +496,9 @@ class Class(TypedDict, total=False):
         How much spare capacity counts in a round trip (alpha).
     beta
         How much the queue counts (beta).
-    first_rtt
+    initial_rtt
         Stands for the mean round trip until packets tell one.
-    first_share
+    initial_share
         The first rate, as a share of the link's.
     period
         Time between updates of the rate (T), at least 1 us.
@@ -552,7 +552,7 @@ class Class(TypedDict, total=False):
         | str
     )
     share: float
-    takes_others: bool
+    default: bool
     threshold: Threshold | QueueLength
     active: ActiveVcs
     gap: int
@@ -561,11 +561,11 @@ class Class(TypedDict, total=False):
     congestion_threshold: Threshold
     dropping_threshold: DroppingThreshold
     epd_threshold: Threshold
-    reading: SpdReading
+    variant: SpdVariant
     averaging_interval: Duration
     delta: float
     target: Probability | Duration | QueueLength
-    counts: RedCounts
+    counts: RedQueueUnit
     gentle: bool
     max_probability: Probability
     packet: Size
@@ -576,7 +576,7 @@ class Class(TypedDict, total=False):
     freeze: Duration
     increment: Probability
     burst: Duration | Size
-    max_marked: Probability
+    max_mark_probability: Probability
     period: Duration
     alpha: float
     beta: float
@@ -588,8 +588,8 @@ class Class(TypedDict, total=False):
     slope: float
     gain: float
     signed: bool
-    first_rtt: Duration
-    first_share: Probability
+    initial_rtt: Duration
+    initial_share: Probability
     parameters: Parameters
 
 
@@ -695,15 +695,15 @@ class ControllerTable(TypedDict, total=False):
 
     With kind = "bbrv1"
     -------------------
-    bandwidth_rounds
+    btlbw_filter_len
         Round trips of which the highest rate of delivery counts (BtlBwFilterLen).
     pacing_margin
         Share of the rate of delivery that pacing stays below it, which the draft does not have; 1 % in Linux.
-    probe_rtt
+    probe_rtt_duration
         How long nearly nothing is in flight then (ProbeRTTDuration).
-    rtprop_lifetime
+    rtprop_filter_len
         How long a shortest round trip counts until it is measured anew (RTpropFilterLen).
-    window_gain
+    cwnd_gain
         Bandwidth-delay products in flight at most while bandwidth is probed (cwnd_gain).
 
     With kind = "vegas"
@@ -725,12 +725,12 @@ class ControllerTable(TypedDict, total=False):
     ------------------
     alpha
         Segments to keep in the queues.
-    alpha_return
+    alpha_recovery_rate
         A loss, a mark or a first timeout halves `alpha`, down to a hundredth, and `beta` with it; it returns
         exponentially, at this rate per second (k of equation 4.32).
     beta
         The window rests while at least `alpha` segments are in the queues and fewer than this; `alpha` if not given.
-    drain_again
+    drain_interval
         With `draining`: after so long the flow forgets what it took for propagation and drains again, so that a
         longer path is not taken for a queue.
     draining
@@ -743,7 +743,7 @@ class ControllerTable(TypedDict, total=False):
         Slow start while the queueing delay is below this (MIthreshold).
     paced_decrease
         The window shrinks by its share on each acknowledgement, so that sending does not pause (Algorithm 1).
-    remembered_window
+    lagged_window
         The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the
         form `thesis` and on in `module` if not given. Off in `module`, which updates many times before it sees what
         came of it, it does not come to rest.
@@ -764,7 +764,7 @@ class ControllerTable(TypedDict, total=False):
 
     With kind = "maxnet"
     --------------------
-    fastest
+    max_rate
         Rate at a cost of 0, and the most that a source of weight 1 sends.
     slow_start
         Whether the window at most doubles in a round trip, while the cost is learnt.
@@ -773,7 +773,7 @@ class ControllerTable(TypedDict, total=False):
 
     With kind = "rcp"
     -----------------
-    fastest
+    max_rate
         The most that it sends.
     slow_start
         Whether the window at most doubles in a round trip, while an estimated price is still far off.
@@ -782,7 +782,7 @@ class ControllerTable(TypedDict, total=False):
 
     With kind = "rem"
     -----------------
-    fastest
+    max_rate
         The most that it sends, which it does at a price of 0.
     slow_start
         Whether the window at most doubles in a round trip, while the price is learnt.
@@ -854,7 +854,7 @@ class ControllerTable(TypedDict, total=False):
     -------------------
     rtt_0
         The round trip that it keeps pace with (RTT_0). Flows with a shorter one are Reno.
-    start_limit
+    max_slow_start_increment
         By so many segments at most an acknowledged one opens the window in slow start. What the paper has, 2^rho - 1,
         are 15 with four times `rtt_0`, and a million with twenty times as much.
 
@@ -954,19 +954,19 @@ class ControllerTable(TypedDict, total=False):
         Weight of the newest round in the estimate of the marked share (g).
     initial_alpha
         That estimate at the start (alpha).
-    own_rounds
+    transition_rounds
         Round trips from which on it does (D).
     virtual_rtt
         Shortest round trip as which it behaves, whatever its own is (RTT_virt); 0 is its own.
 
     With kind = "copa"
     ------------------
-    competes
+    competitive_mode
         Whether delta is lowered beside flows that fill the queues, by additive increase and multiplicative decrease
         of one over it.
     delta
         How much delay weighs against throughput: about one over it packets are kept in the queues.
-    min_rtt_lifetime
+    min_rtt_filter_len
         How long a shortest round trip counts (RTTmin).
 
     With kind = "swift"
@@ -977,45 +977,45 @@ class ControllerTable(TypedDict, total=False):
         The target of a path without hops and of a large window (base_target).
     decrease
         What is taken of a window for an excess as large as the delay (beta).
-    flow_least_window
+    fs_min_cwnd
         A window up to which all of that is added (fs_min_cwnd).
-    flow_most_window
+    fs_max_cwnd
         A window from which on nothing of it is (fs_max_cwnd).
-    flow_range
+    fs_range
         What the smallest windows add to it (fs_range); zero for one target for all.
     hop_delay
         What each link of the path adds to it.
-    least_window
+    min_cwnd
         The window is no smaller (min_cwnd). Below one, a segment leaves only every few round trips.
-    most_decrease
+    max_mdf
         At most this share is taken of a window, and for a loss (max_mdf).
-    most_window
+    max_cwnd
         The window is no larger (max_cwnd).
-    timeouts_to_reset
+    retx_reset_threshold
         So many timeouts in a row leave the least window (RETX_RESET_THRESHOLD).
 
     With kind = "timely"
     --------------------
     additive_step
         By this much the rate grows at a time (delta).
-    calm_completions
+    hai_threshold
         Completions in a row without a growing round trip after which steps are larger (HAI).
-    calm_steps
+    hai_factor
         How much larger (N).
     decrease
         How much a gradient, or an excess, takes of the rate (beta).
-    fastest
+    max_rate
         The most that it sends: the line rate of the host.
     initial_rate
         What it starts with: C/(N+1) in the paper, where N other flows of the host share its line rate; without,
-        `fastest`.
+        `max_rate`.
     min_rtt
         What a gradient is a share of: the round trip of an empty network (minRTT).
     outstanding
         At most so much is outstanding.
     segment
         Data whose acknowledgement is a completion, after which the rate changes.
-    slowest
+    min_rate
         The least that it sends.
     t_high
         Round trips above this lower it (T_high).
@@ -1032,15 +1032,15 @@ class ControllerTable(TypedDict, total=False):
         Share of the long-term bound that is left to others (Headroom).
     loss_threshold
         Share of a round trip's segments that may be lost while bandwidth is probed (LossThresh).
-    min_rtt_lifetime
+    min_rtt_filter_len
         How long a shortest round trip counts (MinRTTFilterLen).
     pacing_margin
         Share of the rate of delivery that pacing stays below it (PacingMarginPercent).
-    probe_rtt
+    probe_rtt_duration
         For how long (ProbeRTTDuration).
     probe_rtt_interval
         Without a shorter round trip for so long, half a product is in flight for a while (ProbeRTTInterval).
-    window_gain
+    cwnd_gain
         Bandwidth-delay products in flight at most, but while bandwidth is probed and in ProbeRTT (DefaultCwndGain).
 
     With kind = "fixed"
@@ -1092,30 +1092,30 @@ class ControllerTable(TypedDict, total=False):
     )
     fast_convergence: bool
     steps: Steps
-    bandwidth_rounds: int
+    btlbw_filter_len: int
     pacing_margin: Probability
-    probe_rtt: Duration
-    rtprop_lifetime: Duration
-    window_gain: float
+    probe_rtt_duration: Duration
+    rtprop_filter_len: Duration
+    cwnd_gain: float
     alpha: float | Probability
     alpha_rate: float
     beta: float | Probability
     beta_rate: float
     gamma: float | Probability
     slow_start: bool
-    alpha_return: float
-    drain_again: Duration
+    alpha_recovery_rate: float
+    drain_interval: Duration
     draining: int
     history_weight: Probability
     mi_threshold: Duration
     paced_decrease: bool
-    remembered_window: bool
+    lagged_window: bool
     round_trips: int
     update: UpdateForm
     update_period: Duration
     backlog: float
     weight: float | Rate | Probability
-    fastest: Rate
+    max_rate: Rate
     high_decrease: Probability
     high_p: Probability
     high_window: float
@@ -1133,7 +1133,7 @@ class ControllerTable(TypedDict, total=False):
     s_min: float
     tau: Duration
     rtt_0: Duration
-    start_limit: float
+    max_slow_start_increment: float
     alpha_max: float
     alpha_min: float
     beta_max: Probability
@@ -1156,29 +1156,29 @@ class ControllerTable(TypedDict, total=False):
     current_filter: int
     min_cwnd: float
     target: Duration
-    own_rounds: int
+    transition_rounds: int
     virtual_rtt: Duration
-    competes: bool
-    min_rtt_lifetime: Duration
+    competitive_mode: bool
+    min_rtt_filter_len: Duration
     additive_increase: float
     base_target: Duration
     decrease: Probability
-    flow_least_window: float
-    flow_most_window: float
-    flow_range: Duration
+    fs_min_cwnd: float
+    fs_max_cwnd: float
+    fs_range: Duration
     hop_delay: Duration
-    least_window: float
-    most_decrease: Probability
-    most_window: float
-    timeouts_to_reset: int
+    min_cwnd: float
+    max_mdf: Probability
+    max_cwnd: float
+    retx_reset_threshold: int
     additive_step: Rate
-    calm_completions: int
-    calm_steps: int
+    hai_threshold: int
+    hai_factor: int
     initial_rate: Rate
     min_rtt: Duration
     outstanding: Size
     segment: Size
-    slowest: Rate
+    min_rate: Rate
     t_high: Duration
     t_low: Duration
     headroom: Probability
@@ -1189,7 +1189,7 @@ class ControllerTable(TypedDict, total=False):
 
 
 # What of an acknowledgement opens the window.
-Counting: TypeAlias = Literal["bytes", "acknowledgements"]
+AckCounting: TypeAlias = Literal["bytes", "acknowledgements"]
 
 # true, false, or a table such as {every = 2, timeout = "200 ms"}
 DelayedAck: TypeAlias = "bool | DelayedAckTable"
@@ -1201,24 +1201,24 @@ class DelayedAckTable(TypedDict, total=False):
 
     Attributes
     ----------
-    at_once
+    quickack_segments
         So many segments, the flow's first, are acknowledged one by one.
     every
         Acknowledge at least once per this many full segments.
-    marks_at_once
+    ack_ce_immediately
         The first marked segment since the sender last reduced its window, the next, and one that tells of a reduction
         are acknowledged at once.
-    sack_timeout
+    sack_compression
         With SACK, above a gap, after three acknowledgements at once, one for all that arrives within this time, or a
         third of a round trip if that is less; 0 s for one each.
     timeout
         Acknowledge at most this long after the first unacknowledged segment arrived.
     """
 
-    at_once: int
+    quickack_segments: int
     every: int
-    marks_at_once: bool
-    sack_timeout: Duration
+    ack_ce_immediately: bool
+    sack_compression: Duration
     timeout: Duration
 
 
@@ -1399,7 +1399,7 @@ class Dwdm(TypedDict, total=False):
 
     Attributes
     ----------
-    conversion
+    wavelength_conversion
         Whether a packet may leave on any channel, and not only on the wavelength on which it came.
     delay
         Propagation delay of the trunk, one way.
@@ -1420,7 +1420,7 @@ class Dwdm(TypedDict, total=False):
         Wavelength channels of the trunk.
     """
 
-    conversion: bool
+    wavelength_conversion: bool
     delay: Duration
     edge_queue: Queue
     input_delay: Duration
@@ -1557,7 +1557,7 @@ class FatTree(TypedDict, total=False):
 
 
 # What a receiver takes the price for before the first probe.
-FirstEstimate: TypeAlias = Literal["least", "most"]
+InitialEstimate: TypeAlias = Literal["min", "max"]
 
 
 Flow = TypedDict(
@@ -1576,7 +1576,7 @@ Flow = TypedDict(
         "receiver_access": "Access",
         "return_route": "list[str]",
         "route": "list[str]",
-        "rtt": "DurationDistribution",
+        "propagation_rtt": "DurationDistribution",
         "send_processing": "Processing",
         "sender_access": "Access",
         "size": "SizeDistribution",
@@ -1623,7 +1623,7 @@ Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says wh
         where hashes decide, as `routing` says.
     route
         Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, as `routing` says.
-    rtt
+    propagation_rtt
         Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
     send_processing
         Processing of each data packet at the sender, if not the node's.
@@ -1653,17 +1653,17 @@ class FlowArrivals(TypedDict, total=False):
     Attributes
     ----------
     load
-        Payload that arrives, in the mean, as a share of the rate `of`, 1 at most; headers come on top.
+        Payload that arrives, in the mean, as a share of `reference_rate`, 1 at most; headers come on top.
         `mean_interval` can say more.
     mean_interval
         From one start to the next, in the mean.
-    of
+    reference_rate
         What `load` is a share of, such as the rate of the bottleneck.
     """
 
     load: Probability
     mean_interval: Duration
-    of: Rate
+    reference_rate: Rate
 
 
 # the name of a CSV file with columns `source`, `sink`, `size` and `start`, or a table of these lists (from
@@ -1764,14 +1764,14 @@ class Graph(TypedDict, total=False):
 
 
 # The quantity whose half becomes the slow-start threshold when a segment is lost.
-Halves: TypeAlias = Literal["flight_size", "window"]
+SsthreshFrom: TypeAlias = Literal["flight_size", "window"]
 
 # How senders identify packets, of which probes are made.
 Identification: TypeAlias = Literal["counting", "from_one", "byte_swapped", "random", "checksum"]
 
 # Which partial acknowledgements restart the retransmission timer: the variants of RFC 6582 section 4. With
 # `rack_tlp` all do.
-InRecovery: TypeAlias = Literal["impatient", "slow_but_steady"]
+NewRenoVariant: TypeAlias = Literal["impatient", "slow_but_steady"]
 
 
 class Incast(TypedDict, total=False):
@@ -2018,22 +2018,22 @@ class Prices(TypedDict, total=False):
 
     Attributes
     ----------
-    fastest
-        Instead of `least`, where prices are one over a rate (`rcp`): the largest rate.
+    max_rate
+        Instead of `min_price`, where prices are one over a rate (`rcp`): the largest rate.
     identification
         How senders identify packets, of which probes are made.
-    least
+    min_price
         Price that is mapped to 0.
     mapping
         How a price is mapped to 0 to 1, where it does not travel as a number: linearly, if nothing says otherwise,
-        and by its logarithm between `slowest` and `fastest`.
-    most
+        and by its logarithm between `min_rate` and `max_rate`.
+    max_price
         Price that is mapped to 1.
     scale
         Of the signed mapping: prices up to about this size are mapped linearly, larger ones by their logarithm.
-    slowest
-        Instead of `most`, where prices are one over a rate (`rcp`): the least rate.
-    way_back
+    min_rate
+        Instead of `max_price`, where prices are one over a rate (`rcp`): the least rate.
+    feedback
         How the price comes from the receiver to the sender.
 
     scheme
@@ -2052,7 +2052,7 @@ class Prices(TypedDict, total=False):
 
     With scheme = "adpm"
     --------------------
-    first_estimate
+    initial_estimate
         What a receiver takes the price for before the first probe.
     thresholds
         How the threshold of a packet follows from its identification.
@@ -2088,16 +2088,16 @@ class Prices(TypedDict, total=False):
         many are needed, or the price of a queue that asks for less may be taken for the largest.
     """
 
-    fastest: Rate
+    max_rate: Rate
     identification: Identification
-    least: float
+    min_price: float
     mapping: MappingKind
-    most: float
+    max_price: float
     scale: float
     scheme: Literal["exact", "adpm", "rem", "ram", "tpm", "rpm"]
-    slowest: Rate
-    way_back: WayBack
-    first_estimate: FirstEstimate
+    min_rate: Rate
+    feedback: Feedback
+    initial_estimate: InitialEstimate
     thresholds: Thresholds
     memory: int
     phi: float
@@ -2119,7 +2119,7 @@ class Queue(TypedDict, total=False):
 
     Attributes
     ----------
-    bdp_packet
+    bdp_packet_size
         Packet size that a `buffer` in percent is counted in.
     bdp_rtt
         Round-trip time that a `buffer` in percent refers to.
@@ -2193,7 +2193,7 @@ class Queue(TypedDict, total=False):
     With policy = "bpd"
     -------------------
     gap
-        For how many packets after a loss a VC is judged by `upper` (GAP).
+        For how many packets after a loss a VC is judged by `max_threshold` (GAP).
     lower
         Cells in the buffer from which packets of most VCs may not begin (LT).
     upper
@@ -2207,7 +2207,7 @@ class Queue(TypedDict, total=False):
         Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
     epd_threshold
         Once the buffer holds this many cells, no packet may begin.
-    reading
+    variant
         How the printed code is read.
 
     With policy = "erica"
@@ -2225,11 +2225,11 @@ class Queue(TypedDict, total=False):
         What the average queue is counted in. Thresholds keep the unit of the buffer: counted in bytes, a packet of a
         threshold is one of the size `packet`.
     gentle
-        Between `upper` and twice that, the probability grows to 1.
+        Between `max_threshold` and twice that, the probability grows to 1.
     lower
         Average queue below which nothing is marked (min_th).
     max_probability
-        Probability of a mark as the average reaches `upper` (max_p).
+        Probability of a mark as the average reaches `max_threshold` (max_p).
     packet
         Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have
         been sent meanwhile.
@@ -2265,7 +2265,7 @@ class Queue(TypedDict, total=False):
     -------------------
     burst
         A burst of this length after a calm passes unmarked (MAX_BURST).
-    max_marked
+    max_mark_probability
         Highest probability at which packets are marked; above it they are discarded (mark_ecnth).
     packet
         Typical packet: a queue of two of them counts as empty (MEAN_PKTSIZE).
@@ -2280,7 +2280,7 @@ class Queue(TypedDict, total=False):
         Weight of the delay's distance from the target, per second (alpha).
     beta
         Weight of its change, per second (beta).
-    max_marked
+    max_mark_probability
         Highest probability at which packets are marked; from it on they are discarded (p_Cmax).
     period
         Time between updates of the probability (Tupdate), at least 1 us.
@@ -2312,7 +2312,7 @@ class Queue(TypedDict, total=False):
     lower
         Queue up to which nothing is marked (K_min).
     max_probability
-        Probability of a mark at `upper` (P_max).
+        Probability of a mark at `max_threshold` (P_max).
     upper
         Queue at which the probability is `max_probability` (K_max); above it everything is marked.
 
@@ -2350,9 +2350,9 @@ class Queue(TypedDict, total=False):
         How much spare capacity counts in a round trip (alpha).
     beta
         How much the queue counts (beta).
-    first_rtt
+    initial_rtt
         Stands for the mean round trip until packets tell one.
-    first_share
+    initial_share
         The first rate, as a share of the link's.
     period
         Time between updates of the rate (T), at least 1 us.
@@ -2378,7 +2378,7 @@ class Queue(TypedDict, total=False):
         Keyword arguments for the policy's class (of `user:NAME`).
     """
 
-    bdp_packet: Size
+    bdp_packet_size: Size
     bdp_rtt: Duration
     buffer: Buffer
     classes: list[Class]
@@ -2418,11 +2418,11 @@ class Queue(TypedDict, total=False):
     congestion_threshold: Threshold
     dropping_threshold: DroppingThreshold
     epd_threshold: Threshold
-    reading: SpdReading
+    variant: SpdVariant
     averaging_interval: Duration
     delta: float
     target: Probability | Duration | QueueLength
-    counts: RedCounts
+    counts: RedQueueUnit
     gentle: bool
     max_probability: Probability
     packet: Size
@@ -2433,7 +2433,7 @@ class Queue(TypedDict, total=False):
     freeze: Duration
     increment: Probability
     burst: Duration | Size
-    max_marked: Probability
+    max_mark_probability: Probability
     period: Duration
     alpha: float
     beta: float
@@ -2445,8 +2445,8 @@ class Queue(TypedDict, total=False):
     slope: float
     gain: float
     signed: bool
-    first_rtt: Duration
-    first_share: Probability
+    initial_rtt: Duration
+    initial_share: Probability
     parameters: Parameters
 
 
@@ -2511,14 +2511,14 @@ class Record(TypedDict, total=False):
     ----------
     delay_percentiles
         Keep percentiles of the delay per queue and per flow group.
-    flows_of_queues
+    queue_flows
         Count what of each flow passes each queue: table `queue_flows`.
     traces
         Traces: a list of kinds, each for everything, or a table of what to follow for each kind.
     """
 
     delay_percentiles: bool
-    flows_of_queues: bool
+    queue_flows: bool
     traces: Traces
 
 
@@ -2526,7 +2526,7 @@ class Record(TypedDict, total=False):
 Recovery: TypeAlias = Literal["newreno", "reno", "sack", "rack_tlp", "tahoe", "bpd_sack"]
 
 # What RED counts the average queue in.
-RedCounts: TypeAlias = Literal["packets", "bytes"]
+RedQueueUnit: TypeAlias = Literal["packets", "bytes"]
 
 # How RED tells of congestion.
 RedSignals: TypeAlias = Literal["marks", "drops"]
@@ -2622,7 +2622,7 @@ class SchedulerTable(TypedDict, total=False):
         Time between updates of the base probability (Tupdate), at least 1 us.
     ramp
         So much further it marks everything; 0 is a step (range).
-    ramp_from
+    l4s_min_threshold
         Delay above which the L4S queue marks by itself (minTh).
     service
         Which queue is served.
@@ -2641,7 +2641,7 @@ class SchedulerTable(TypedDict, total=False):
     coupling: float
     period: Duration
     ramp: Duration
-    ramp_from: Duration
+    l4s_min_threshold: Duration
     service: DualService
     shift: Duration
     target: Duration
@@ -2766,7 +2766,7 @@ class Source(TypedDict, total=False):
 
 
 # How the printed code of single packet discard is read.
-SpdReading: TypeAlias = Literal["corrected", "printed"]
+SpdVariant: TypeAlias = Literal["corrected", "printed"]
 
 # The steps in which CUBIC's window grows.
 Steps: TypeAlias = Literal["fractions", "whole_segments"]
@@ -2784,7 +2784,7 @@ class Tcp(TypedDict, total=False):
         Size of an acknowledgement on the wire, 1 B to 1 kB.
     controller
         Control law of the window. It replaces the preset's with all its settings.
-    counting
+    ack_counting
         What of an acknowledgement opens the window.
     delayed_ack
         Delayed acknowledgements; `false` acknowledges every segment at once, `true` delays as the preset does, or
@@ -2795,7 +2795,7 @@ class Tcp(TypedDict, total=False):
         Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer. With
         `rack_tlp`, whose losses are found by time, DupThresh of RFC 8985: so many segments SACKed find one without
         waiting for reordering.
-    halves
+    ssthresh_from
         The quantity whose half becomes the slow-start threshold when a segment is lost.
     handshake
         Open a connection before data is sent (RFC 9293): a SYN of the size of a `header`, and data once it is
@@ -2823,9 +2823,9 @@ class Tcp(TypedDict, total=False):
     slow_start
         What ends slow start before a loss does. All but `standard` need `timestamps = true`. Of the preset only with
         a controller whose slow start can be ended: Vegas, FAST and a user's have a start of their own.
-    slow_start_limit
+    abc_limit
         Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is
-        all that it acknowledges. Only with `counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless
+        all that it acknowledges. Only with `ack_counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless
         given, and `unlimited` with `pacing` (L of RFC 9406).
     timer
         Retransmission timer.
@@ -2838,11 +2838,11 @@ class Tcp(TypedDict, total=False):
 
     ack_size: Size
     controller: Controller
-    counting: Counting
+    ack_counting: AckCounting
     delayed_ack: DelayedAck
     ecn: bool
     fast_retransmit: FastRetransmit
-    halves: Halves
+    ssthresh_from: SsthreshFrom
     handshake: bool
     header: Size
     initial_ssthresh: Segments
@@ -2855,7 +2855,7 @@ class Tcp(TypedDict, total=False):
     recovery: Recovery
     sack_blocks: int
     slow_start: SlowStart
-    slow_start_limit: Segments
+    abc_limit: Segments
     timer: Timer
     timestamps: bool
     window_validation: WindowValidation
@@ -2876,7 +2876,7 @@ class Throughput(TypedDict, total=False):
     ----------
     bin
         Width of a bin.
-    of
+    reference_rate
         Flow groups or flows.
     """
 
@@ -2893,7 +2893,7 @@ class Timer(TypedDict, total=False):
         How it counts.
     granularity
         Clock granularity G of RFC 6298 (form `exact`).
-    in_recovery
+    newreno_variant
         Which partial acknowledgements restart it.
     initial_rto
         Timeout before the first round-trip sample.
@@ -2909,7 +2909,7 @@ class Timer(TypedDict, total=False):
 
     form: TimerForm
     granularity: Duration
-    in_recovery: InRecovery
+    newreno_variant: NewRenoVariant
     initial_rto: Duration
     max_backoff: int
     max_rto: Duration
@@ -3076,7 +3076,7 @@ TraceWord: TypeAlias = Literal[
     "segments",
     "acks",
     "state",
-    "law",
+    "controller",
     "throughput",
     "queue",
     "drops",
@@ -3160,7 +3160,7 @@ class Waxman(TypedDict, total=False):
 
 
 # How the price comes from the receiver to the sender.
-WayBack: TypeAlias = Literal["exact", "one_bit"]
+Feedback: TypeAlias = Literal["exact", "one_bit"]
 
 # a whole number of segments from 1 to 1073741824, or a size such as `64 KiB`
 Window: TypeAlias = "int | Size"

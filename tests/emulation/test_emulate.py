@@ -109,7 +109,7 @@ def test_marks_reach_the_kernel_and_it_answers_them() -> None:
         ([], [], "there is nothing to run"),
         ([tb.Command("left", "sleep 1", server=True)], [], "there are only servers"),
         ([tb.Command("left", "no-such-program")], [], "`no-such-program` cannot be started on `left`: No such file"),
-        ([tb.Command("left", "")], [], "an empty command"),
+        ([tb.Command("left", "")], [], "the command for `left` is empty"),
         ([tb.Command("lefd", "true")], [], "did you mean `left`?"),
         ([], ["web"], "unknown flow group `web`"),
     ],

@@ -108,7 +108,7 @@ def test_round_trips_have_the_harmonic_mean_of_a_table() -> None:
     row = next(row for row in tables.table("3.1") if row.rule == "(3.23)")
     experiment = next(each for each in tried.SIZING if each.id.endswith("table3.1-packets"))
     low, high = (
-        float(text.removesuffix(" ms")) for text in experiment.variants[0].scenario.to_dict()["flows"]["tcp"]["rtt"]["uniform"]
+        float(text.removesuffix(" ms")) for text in experiment.variants[0].scenario.to_dict()["flows"]["tcp"]["propagation_rtt"]["uniform"]
     )
     assert (high - low) / np.log(high / low) == pytest.approx(1000 * row.rtt_s, rel=1e-5)
 

@@ -15,7 +15,7 @@ TRUNK: dict[str, Any] = {
     "transmitters": 16,
     "inputs": 32,
     "flows": 64000,
-    "packet": "1040 B",
+    "packet_size": "1040 B",
 }
 
 LINK: dict[str, Any] = {"target": 0.8, "transmitters": 1, "inputs": None, "flows": 6000, "paced": False}

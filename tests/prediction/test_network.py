@@ -51,7 +51,7 @@ def test_a_controller_is_called_as_the_scenario_calls_it(kind: str) -> None:
     ],
 )
 def test_a_source_is_called_as_the_scenario_calls_it(source: dict[str, Any], packets_per_s: float) -> None:
-    [group] = Network(between({}, {"source": {**source, "packet": "960 B", "header": "40 B"}})).groups
+    [group] = Network(between({}, {"source": {**source, "packet_size": "960 B", "header": "40 B"}})).groups
     assert isinstance(group, DatagramGroup)
     assert (group.source.kind, group.source.size, group.source.packet_bytes, group.source.header) == (
         source["kind"],

@@ -231,14 +231,14 @@ def test_rows_and_names_are_those_of_a_run() -> None:
     assert prediction.flows["base_rtt_s"].tolist() == run.flows["base_rtt_s"].tolist()
 
 
-EXPONENTIAL = {"packet": {"exponential": "1000 B"}}
+EXPONENTIAL = {"packet_size": {"exponential": "1000 B"}}
 
 
 DATAGRAMS: dict[str, tuple[dict[str, Any], dict[str, Any], str | None]] = {
     "trunk without places": ({"transmitters": 4, "queue": {"buffer": "0 packets"}}, {}, "Erlang B"),
     "trunk with places": (
         {"transmitters": 4, "queue": {"buffer": "6 packets"}},
-        {"packet": {"exponential": "1000 B"}},
+        {"packet_size": {"exponential": "1000 B"}},
         "M/M/4/10",
     ),
     "trunk of one size": ({"transmitters": 4, "queue": {"buffer": "6 packets"}}, {}, None),
@@ -264,7 +264,7 @@ def test_datagrams_meet_the_queue_that_is_meant_for_them(case: str) -> None:
                     "count": 2,
                     "from": "a",
                     "to": "b",
-                    "source": {"kind": "poisson", "rate": f"{rate / 2:.0f} bps", "packet": "1000 B", **source},
+                    "source": {"kind": "poisson", "rate": f"{rate / 2:.0f} bps", "packet_size": "1000 B", **source},
                 }
             },
         }

@@ -159,7 +159,7 @@ def test_links_that_change_the_process_of_arrivals_are_named(feeder: dict[str, A
     assert math.isnan(prediction.groups["goodput_bps"][0])
 
 
-FIXED = SOURCE | {"packet": "1500 B"}
+FIXED = SOURCE | {"packet_size": "1500 B"}
 MISFITS: dict[str, tuple[dict[str, Any], str, str]] = {
     "heads do not decide": ({"links.trunk.switching": "store_and_forward"}, "links.trunk.switching", "store_and_forward"),
     "inputs are faster": (
@@ -171,12 +171,12 @@ MISFITS: dict[str, tuple[dict[str, Any], str, str]] = {
     "headers": ({"flows.input.source": SOURCE | {"header": "40 B"}}, "flows.input.source.packet", "including headers"),
     "other idle times": (second(source=SOURCE | {"mean_idle": "5 us"}), "links.trunk", "inputs of the model are equal"),
     "other packets": (
-        second(source=SOURCE | {"packet": {"exponential": "500 B"}}),
+        second(source=SOURCE | {"packet_size": {"exponential": "500 B"}}),
         "links.trunk",
         "flows.input and flows.other differ",
     ),
     "a Poisson process beside them": (
-        second(source={"kind": "poisson", "rate": "1 Gbps", "packet": {"exponential": "1500 B"}}),
+        second(source={"kind": "poisson", "rate": "1 Gbps", "packet_size": {"exponential": "1500 B"}}),
         "flows.other",
         "not an alternating source",
     ),

@@ -44,7 +44,7 @@ UDP: dict[str, Any] = {
     "duration": "5 s",
     "topology": {"dumbbell": {"rate": "10 Mbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}}},
     "flows": {
-        "udp": {"from": "left", "to": "right", "count": 3, "source": {"kind": "poisson", "rate": "4 Mbps", "packet": "1000 B"}}
+        "udp": {"from": "left", "to": "right", "count": 3, "source": {"kind": "poisson", "rate": "4 Mbps", "packet_size": "1000 B"}}
     },
     "record": {"traces": ["drops"]},
 }
@@ -220,7 +220,7 @@ class Sends(Source):
     ("parameters", "message"),
     [
         ({"wait_s": -1.0}, "the wait is -1 s"),
-        ({"packet": "large"}, "the next packet is"),
+        ({"packet_size": "large"}, "the next packet is"),
         ({"packet": 0}, "a packet of 0 bytes"),
         ({"packet": 2_000_000}, "a packet of 2000000 bytes; expected 1 to 1000000"),
         ({"packet": -1}, "the next packet is"),

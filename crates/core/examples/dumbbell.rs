@@ -117,7 +117,7 @@ fn read(arguments: impl Iterator<Item = String>) -> Result<Dumbbell, String> {
     let settings = Settings::read(&DEFAULTS, arguments)?;
     match settings.get("rmin") {
         shortest if shortest >= 22.0 => Ok(Dumbbell(settings)),
-        shortest => Err(format!("rmin={shortest}: bottleneck and receiver links alone take 22 ms there and back")),
+        shortest => Err(format!("rmin={shortest}: bottleneck and receiver links alone have a round-trip time of 22 ms")),
     }
 }
 

@@ -282,7 +282,7 @@ mod tests {
     use tailback_core::network::*;
     use tailback_core::price::PriceSpec;
     use tailback_core::primitives::units::Rate;
-    use tailback_core::queue::{PolicySpec, RedCounts, RedSignals, RedSpec};
+    use tailback_core::queue::{PolicySpec, RedQueueUnit, RedSignals, RedSpec};
     use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 
     const LEFT: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
@@ -472,13 +472,13 @@ mod tests {
     #[test]
     fn ecn_capable_packets_are_marked() {
         let red = RedSpec {
-            lower: 0,
-            upper: 1,
+            min_threshold: 0,
+            max_threshold: 1,
             max_probability: 1.0,
             weight: 1.0,
             gentle: false,
-            packet: 1000,
-            counts: RedCounts::Packets,
+            mean_packet_size: 1000,
+            queue_unit: RedQueueUnit::Packets,
             signals: RedSignals::Marks,
         };
         let fields = |ecn| {

@@ -90,7 +90,8 @@ impl Scenario {
             check_played(&description, name, &mut report);
         }
         for (name, _) in description.flows.iter().filter(|(_, flow)| flow.framing.is_some()) {
-            let problem = report.add(format!("flows.{name}.framing"), "real packets do not travel in cells, nor beside them");
+            let problem =
+                report.add(format!("flows.{name}.framing"), "`framing` cannot be emulated: real packets are not sent in cells");
             problem.expected("no `framing`");
         }
         if !report.is_empty() {
@@ -100,12 +101,13 @@ impl Scenario {
         let mut aside = Report::new(self.source());
         let nodes = network::nodes(&description, &mut aside);
         if nodes.len() > MOST_HOSTS {
-            let problem = report.add("nodes", "too many nodes: each would be a host with a network stack of its own");
+            let problem = report.add("nodes", "`nodes` has too many entries: each becomes a host with its own network stack");
             problem.given(nodes.len().to_string()).expected(format!("at most {MOST_HOSTS}"));
             return Err(report.finish());
         }
         for name in nodes.iter().filter(|name| means_something_else(name.as_str())) {
-            let problem = report.add(format!("nodes.{name}"), "real programs take this name for another address");
+            let problem =
+                report.add(format!("nodes.{name}"), format!("`{name}` is a name that programs resolve to another address"));
             problem.given(name.to_string()).expected("a name that is not `localhost` and not a number");
         }
         if !report.is_empty() {
@@ -120,7 +122,7 @@ impl Scenario {
         match network::network(&description, &mut report) {
             Some(network) if network.ports.iter().any(|port| port.impairments.duplication > 0.0) => {
                 let names = network.ports.iter().filter(|port| port.impairments.duplication > 0.0).map(|port| &port.name);
-                let problem = report.add("links", "links that duplicate packets carry simulated ones only");
+                let problem = report.add("links", "`duplication` cannot be emulated");
                 problem.given(names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")).expected("no `duplication`");
                 Err(report.finish())
             }
@@ -155,14 +157,14 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
         report.add(format!("{at}.{key}"), message).expected(expected);
     };
     if flow.tcp.is_none() {
-        refuse("source", "the kernel plays TCP, not this", "`tcp`");
+        refuse("source", "`source` cannot run in the kernel", "`tcp`");
     }
     if flow.application.is_some() {
-        refuse("application", "the kernel plays transfers and greedy flows", "no `application`");
+        refuse("application", "`application` cannot run in the kernel", "no `application`");
     }
     if flow.send_processing.is_some() || flow.receive_processing.is_some() {
         let key = if flow.send_processing.is_some() { "send_processing" } else { "receive_processing" };
-        refuse(key, "a real host takes the time that it takes", "no processing");
+        refuse(key, &format!("`{key}` cannot be set for a real host"), "no processing");
     }
 }
 
@@ -283,7 +285,7 @@ impl Build {
 
     fn finish(mut self, mut report: Report) -> Result<Emulated, Errors> {
         if self.addresses > ADDRESSES {
-            let problem = report.add("flows", "more real flows than there are addresses for tests");
+            let problem = report.add("flows", "`flows` needs more addresses than the test network has");
             problem.given(self.addresses.to_string()).expected(format!("at most {ADDRESSES} ends"));
             return Err(report.finish());
         }
@@ -372,10 +374,10 @@ mod tests {
         let web = "[flows.web]\nfrom = \"left\"\nto = \"right\"\n";
         let unknown = refused(&format!("{web}tcp = {{preset = \"sack\"}}"), &["wep"]);
         assert!(unknown.contains("did you mean `web`?"), "{unknown}");
-        let source = format!("{web}source = {{kind = \"constant\", rate = \"1 Mbps\", packet = \"1000 B\"}}");
-        assert!(refused(&source, &["web"]).contains("the kernel plays TCP, not this"));
+        let source = format!("{web}source = {{kind = \"constant\", rate = \"1 Mbps\", packet_size = \"1000 B\"}}");
+        assert!(refused(&source, &["web"]).contains("`source` cannot run in the kernel"));
         let cells = format!("{web}framing = {{}}\ntcp = {{preset = \"bpd-2001/reno\"}}");
-        assert!(refused(&cells, &["web"]).contains("real packets do not travel in cells"));
+        assert!(refused(&cells, &["web"]).contains("real packets are not sent in cells"));
     }
 
     #[test]
@@ -386,7 +388,7 @@ mod tests {
                  queue = {{buffer = \"9 packets\"}}\n[nodes]\n{name} = {{}}\nb = {{}}\n"
             );
             let errors = Scenario::from_toml(&text, "").unwrap().emulated(&[]).unwrap_err().to_string();
-            assert!(errors.contains("real programs take this name for another address"), "{errors}");
+            assert!(errors.contains("is a name that programs resolve to another address"), "{errors}");
         }
     }
 

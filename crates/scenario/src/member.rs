@@ -106,8 +106,9 @@ impl<F: Family> Record for Choice<F> {
             if F::User::EXISTS {
                 return Choice::User(F::User::take(table, decoder));
             }
-            let message = format!("user code cannot be a {} here", F::NOUN);
-            decoder.inside(F::TAG, |decoder| decoder.fault(message).given(node.to_string()).expected(listed(&names)).line);
+            decoder.inside(F::TAG, |decoder| {
+                _ = decoder.wrong("cannot be user code").given(node.to_string()).expected(listed(&names))
+            });
             table.know_all();
             return Choice::default();
         }
@@ -115,7 +116,7 @@ impl<F: Family> Record for Choice<F> {
             Some(node) => decoder.inside(F::TAG, |decoder| decoder.word(node, F::NOUN, &names)),
             None => F::DEFAULT.or_else(|| {
                 let message = format!("`{}` is missing", F::TAG);
-                decoder.inside(F::TAG, |decoder| decoder.fault(message).expected(listed(&names)).line);
+                decoder.inside(F::TAG, |decoder| _ = decoder.fault(message).expected(listed(&names)));
                 None
             }),
         };
@@ -320,7 +321,7 @@ impl Readable for Setting {
             Some(node) => decoder.inside(self.key, |decoder| self.kind.decode(node, decoder)),
             None => self.usual().or_else(|| {
                 let message = format!("`{}` is missing", self.key);
-                decoder.inside(self.key, |decoder| decoder.fault(message).expected(self.kind.expected()).line);
+                decoder.inside(self.key, |decoder| _ = decoder.fault(message).expected(self.kind.expected()));
                 None
             }),
         };
@@ -355,11 +356,11 @@ impl Notation for Kind {
             Kind::Duration { least } => {
                 let duration = Duration::decode(node, decoder)?;
                 if duration.span() < *least {
-                    let (message, expected) = match least.0 {
-                        1 => ("a duration of zero", "more than 0 ms".into()),
-                        least => ("a duration too short", format!("at least {}", Duration::new(least))),
+                    let (predicate, expected) = match least.0 {
+                        1 => ("is zero", "more than 0 ms".into()),
+                        least => ("is too short", format!("at least {}", Duration::new(least))),
                     };
-                    decoder.fault(message).given(duration.to_string()).expected(expected);
+                    decoder.wrong(predicate).given(duration.to_string()).expected(expected);
                     return None;
                 }
                 Some(Written::Duration(duration))
@@ -369,7 +370,7 @@ impl Notation for Kind {
                 let size = Size::decode(node, decoder)?;
                 if !(*least..=*most).contains(&size.bytes()) {
                     let expected = format!("{} to {}", Size::new(*least), Size::new(*most));
-                    decoder.fault("a size out of range").given(size.to_string()).expected(expected);
+                    decoder.wrong("is out of range").given(size.to_string()).expected(expected);
                     return None;
                 }
                 Some(Written::Size(size))
@@ -512,9 +513,9 @@ mod tests {
             described(member, index)
         };
         assert!(description("swift", "decrease").ends_with(" Must not be 0."));
-        assert!(description("swift", "most_decrease").ends_with(" Must be neither 0 nor 1."));
+        assert!(description("swift", "max_mdf").ends_with(" Must be neither 0 nor 1."));
         // A bound that depends on another setting is not an end of the range.
-        assert!(!description("swift", "most_window").contains("Must"));
+        assert!(!description("swift", "max_cwnd").contains("Must"));
         assert!(!description("ledbat", "min_cwnd").contains("Must"));
     }
 }

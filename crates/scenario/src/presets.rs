@@ -6,7 +6,7 @@ use serde_json::Value;
 use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, Steps};
 use tailback_core::primitives::units::{Bytes, Segments, Span};
 use tailback_core::tcp::{
-    Counting, DelayedAck, Halves, InRecovery, Recovery, SlowStart, TcpSpec, TimerForm, TimerSpec, WindowValidation,
+    AckCounting, DelayedAck, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
 };
 
 /// A named TCP with where its settings come from.
@@ -62,10 +62,10 @@ pub const PRESETS: &[Preset] = &[
         source: "BBR version 1 as Linux sends: paced 1 % below the rate of delivery, the rest as linux/reno, but for RFC 9937, \
                  which does not bound what BBR sends",
         controller: ControllerSpec::Bbr1(Bbr1Spec {
-            window_gain: 2.0,
-            bandwidth_rounds: 10,
-            rtprop_lifetime: Span::from_millis(10_000),
-            probe_rtt: Span::from_millis(200),
+            cwnd_gain: 2.0,
+            btlbw_filter_len: 10,
+            rtprop_filter_len: Span::from_millis(10_000),
+            probe_rtt_duration: Span::from_millis(200),
             pacing_margin: 0.01,
         }),
         spec: |_| linux(),
@@ -105,7 +105,7 @@ fn modern(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         recovery,
         // RFC 5681 equation (4).
-        halves: Halves::FlightSize,
+        ssthresh_from: SsthreshFrom::FlightSize,
         // An Ethernet frame's 1500 bytes without 20 of IP and 20 of TCP: no options, so no timestamps either.
         mss: Bytes(1460),
         header: Bytes(40),
@@ -131,8 +131,8 @@ fn modern(recovery: Recovery) -> TcpSpec {
         window_validation: WindowValidation::Rfc7661,
         timer: TimerSpec::rfc6298(),
         // RFC 3465, recommended by RFC 5681 section 3.1; L = 2 of its section 2.2.
-        counting: Counting::Bytes,
-        slow_start_limit: Segments(2),
+        ack_counting: AckCounting::Bytes,
+        abc_limit: Segments(2),
         slow_start: SlowStart::Standard,
     }
 }
@@ -141,7 +141,7 @@ fn modern(recovery: Recovery) -> TcpSpec {
 fn linux() -> TcpSpec {
     TcpSpec {
         // Reno and CUBIC take their share of the window, not of what is outstanding.
-        halves: Halves::Window,
+        ssthresh_from: SsthreshFrom::Window,
         // With a timestamp option, 12 bytes with its padding.
         mss: Bytes(1448),
         header: Bytes(52),
@@ -150,20 +150,20 @@ fn linux() -> TcpSpec {
         // An acknowledgement of one segment waits for 40 ms; with 4 MB of memory for a connection, 200 segments are acknowledged one by one.
         delayed_ack: Some(DelayedAck {
             timeout: Span::from_millis(40),
-            at_once: Segments(200),
-            sack_timeout: Span::from_millis(1),
-            marks_at_once: true,
+            quickack_segments: Segments(200),
+            sack_compression: Span::from_millis(1),
+            ack_ce_immediately: true,
             ..DelayedAck::USUAL
         }),
         // The least timeout bounds the variation, not the sum: RTO = SRTT + max(200 ms, 4 RTTVAR).
         timer: TimerSpec {
             form: TimerForm::Exact { granularity: Span::from_millis(200) },
             min_rto: Span::from_millis(200),
-            in_recovery: InRecovery::SlowButSteady,
+            newreno_variant: NewRenoVariant::SlowButSteady,
             max_rto: Span::from_millis(120_000),
             ..TimerSpec::rfc6298()
         },
-        slow_start_limit: Segments::UNLIMITED,
+        abc_limit: Segments::UNLIMITED,
         window_validation: WindowValidation::Linux,
         ..modern(Recovery::RackTlp)
     }
@@ -178,7 +178,7 @@ fn bpd(recovery: Recovery, tick: Option<Span>) -> TcpSpec {
 fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSpec {
     TcpSpec {
         recovery,
-        halves: Halves::Window,
+        ssthresh_from: SsthreshFrom::Window,
         mss,
         header: Bytes(40),
         ack_size: Bytes(40),
@@ -197,8 +197,8 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSp
         window_validation: WindowValidation::None,
         timer: TimerSpec::coarse(tick),
         // Every segment is acknowledged at once; where several are, after a repair, the window opens as for one.
-        counting: Counting::Acknowledgements,
-        slow_start_limit: Segments::UNLIMITED,
+        ack_counting: AckCounting::Acknowledgements,
+        abc_limit: Segments::UNLIMITED,
         slow_start: SlowStart::Standard,
     }
 }
@@ -217,13 +217,13 @@ const MECHANISMS: &[Mechanism] = &[
         name: "the window opens for what is acknowledged",
         source: "RFC 3465, RFC 5681 section 3.1",
         revision: "2003, 2009",
-        is_on: |spec| spec.counting == Counting::Bytes,
+        is_on: |spec| spec.ack_counting == AckCounting::Bytes,
     },
     Mechanism {
         name: "without a limit in slow start",
         source: "observed of Linux",
         revision: "6.18",
-        is_on: |spec| spec.slow_start_limit == Segments::UNLIMITED && spec.counting == Counting::Bytes,
+        is_on: |spec| spec.abc_limit == Segments::UNLIMITED && spec.ack_counting == AckCounting::Bytes,
     },
     Mechanism {
         name: "slow start that ends before it loses",
@@ -289,7 +289,7 @@ const MECHANISMS: &[Mechanism] = &[
         name: "a threshold of half the flight, not of half the window",
         source: "RFC 5681 equation (4)",
         revision: "2009",
-        is_on: |spec| spec.halves == Halves::FlightSize,
+        is_on: |spec| spec.ssthresh_from == SsthreshFrom::FlightSize,
     },
     Mechanism { name: "timestamps", source: "RFC 7323", revision: "2014", is_on: |spec| spec.timestamps },
     Mechanism {
@@ -302,19 +302,19 @@ const MECHANISMS: &[Mechanism] = &[
         name: "the first segments are acknowledged one by one",
         source: "observed of Linux",
         revision: "6.18",
-        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.at_once > Segments(0)),
+        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.quickack_segments > Segments(0)),
     },
     Mechanism {
         name: "fewer acknowledgements above a gap than segments (SACK compression)",
         source: "Linux, `tcp_comp_sack_delay_ns`",
         revision: "6.18",
-        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.sack_timeout > Span::ZERO),
+        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.sack_compression > Span::ZERO),
     },
     Mechanism {
         name: "marks, and that they were answered, are acknowledged at once",
         source: "observed of Linux",
         revision: "6.18",
-        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.marks_at_once),
+        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.ack_ce_immediately),
     },
     Mechanism {
         name: "a window that is not used does not open",
@@ -332,7 +332,7 @@ const MECHANISMS: &[Mechanism] = &[
         name: "each partial acknowledgement restarts the timer",
         source: "RFC 6582 section 4",
         revision: "2012",
-        is_on: |spec| spec.timer.in_recovery == InRecovery::SlowButSteady || spec.recovery == Recovery::RackTlp,
+        is_on: |spec| spec.timer.newreno_variant == NewRenoVariant::SlowButSteady || spec.recovery == Recovery::RackTlp,
     },
     Mechanism {
         name: "timer without ticks",
@@ -393,9 +393,9 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         preset: _,
         controller,
         recovery,
-        halves,
-        counting,
-        slow_start_limit,
+        ssthresh_from,
+        ack_counting,
+        abc_limit,
         slow_start,
         mss,
         header,
@@ -417,9 +417,9 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
     vec![
         ("controller", shown(controller)),
         ("recovery", shown(recovery)),
-        ("halves", shown(halves)),
-        ("counting", shown(counting)),
-        ("slow_start_limit", shown(slow_start_limit)),
+        ("ssthresh_from", shown(ssthresh_from)),
+        ("ack_counting", shown(ack_counting)),
+        ("abc_limit", shown(abc_limit)),
         ("slow_start", shown(slow_start)),
         ("mss", shown(mss)),
         ("header", shown(header)),
@@ -442,7 +442,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
         ("timer.min_rto", shown(timer.min_rto)),
         ("timer.max_rto", shown(timer.max_rto)),
         ("timer.initial_rto", shown(timer.initial_rto)),
-        ("timer.in_recovery", shown(timer.in_recovery)),
+        ("timer.newreno_variant", shown(timer.newreno_variant)),
         ("timer.max_backoff", shown(timer.max_backoff)),
     ]
 }
@@ -460,10 +460,11 @@ fn shown(setting: Option<impl Serialize>) -> String {
             law.into_iter().fold(name, |text, (key, value)| format!("{text}, {key} {}", shown(Some(value))))
         }
         Value::Object(ack) => {
-            let [every, timeout, at_once, sacks] = ["every", "timeout", "at_once", "sack_timeout"].map(|key| shown(ack.get(key)));
+            let [every, timeout, at_once, sacks] =
+                ["every", "timeout", "quickack_segments", "sack_compression"].map(|key| shown(ack.get(key)));
             let first = if at_once == "0" { String::new() } else { format!(", the first {at_once} at once") };
             let above = if sacks == "0 ms" { String::new() } else { format!(", above a gap within {sacks}") };
-            let marks = if ack.get("marks_at_once") == Some(&Value::Bool(true)) { ", marks at once" } else { "" };
+            let marks = if ack.get("ack_ce_immediately") == Some(&Value::Bool(true)) { ", marks at once" } else { "" };
             format!("every {every}, within {timeout}{first}{above}{marks}")
         }
         list @ Value::Array(_) => list.to_string(),

@@ -24,7 +24,7 @@ record! {
         /// Input links, each as fast as one transmitter; so many that they do not matter if not given.
         inputs: Option<Whole<1, 1_000_000>>,
         /// Size of a packet on the wire.
-        packet: Size = Size::new(1500),
+        packet_size: Size = Size::new(1500),
         /// Bit rate of the link that each sender has for itself.
         access_rate: Option<Rate>,
         /// Whether senders spread their packets over the round trip.
@@ -34,7 +34,7 @@ record! {
     }
 }
 
-const UNKNOWN: &str = "round trips whose harmonic mean is not known here";
+const UNKNOWN: &str = "`base_rtt` has a distribution without a known harmonic mean";
 
 impl BufferQuestion {
     /// Reads JSON. `file` is the name that messages show; empty if there is none.
@@ -57,13 +57,15 @@ impl BufferQuestion {
 
     fn check(&self, report: &mut Report) {
         if self.target.0 == 0.0 && report.sound("target") {
-            report.add("target", "a target of zero").given("0").expected("a share above 0, such as `80 %`");
+            report.add("target", "`target` is zero").given("0").expected("a share above 0, such as `80 %`");
         }
-        if self.packet.bytes() == 0 && report.sound("packet") {
-            report.add("packet", "a packet of zero bytes").given(self.packet.to_string()).expected("at least 1 B");
+        if self.packet_size.bytes() == 0 && report.sound("packet_size") {
+            report.add("packet_size", "`packet` is zero").given(self.packet_size.to_string()).expected("at least 1 B");
         }
         let without = match self.base_rtt {
-            Distribution::Exponential(_) => Some(("exponential", "round trips without a lower bound: their harmonic mean is 0")),
+            Distribution::Exponential(_) => {
+                Some(("exponential", "`base_rtt` has no lower bound, so that its harmonic mean is 0"))
+            }
             Distribution::BoundedPareto { .. } => Some(("bounded_pareto", UNKNOWN)),
             Distribution::Cdf(_) => Some(("cdf", UNKNOWN)),
             _ => None,
@@ -87,7 +89,7 @@ mod tests {
         let question = asked(r#"{"rate": "40 Gbps", "base_rtt": "100 ms", "flows": 4000, "target": "80 %"}"#).unwrap();
         assert_eq!(question.rate, Rate::new(40_000_000_000));
         assert_eq!(question.base_rtt, Distribution::Fixed(Duration::new(100_000_000_000)));
-        assert_eq!((question.target, question.transmitters, question.packet), (Probability(0.8), Whole(1), Size::new(1500)));
+        assert_eq!((question.target, question.transmitters, question.packet_size), (Probability(0.8), Whole(1), Size::new(1500)));
         assert_eq!(question.inputs, None);
     }
 
@@ -102,9 +104,9 @@ mod tests {
     #[test]
     fn what_no_rule_could_answer_is_refused() {
         let errors =
-            asked(r#"{"rate": "1 Gbps", "base_rtt": {"exponential": "1 ms"}, "flows": 1, "target": 0, "packet": "0 B"}"#)
+            asked(r#"{"rate": "1 Gbps", "base_rtt": {"exponential": "1 ms"}, "flows": 1, "target": 0, "packet_size": "0 B"}"#)
                 .unwrap_err();
-        for part in ["base_rtt", "target", "packet"] {
+        for part in ["base_rtt", "target", "packet_size"] {
             assert!(errors.contains(&format!("at       {part}")), "{part}: {errors}");
         }
     }

@@ -2,8 +2,9 @@
 
 use crate::decode::{Decode, Decoder};
 use crate::flow_table;
+use crate::location::Source;
 use crate::network;
-use crate::problem::{Errors, Report, Source, Warnings};
+use crate::problem::{Errors, Problem, Report, Warnings};
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::{Event, Flow, Link, Node, Prices, Record, Routing, Topology};
@@ -75,7 +76,10 @@ impl Scenario {
     pub fn from_toml_bytes(bytes: &[u8], file: &str) -> Result<Scenario, Errors> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Scenario::from_toml(text, file),
-            Err(_) => Err(Errors::of_file(file, "this is not text", "a scenario in TOML, encoded as UTF-8")),
+            Err(_) => {
+                let problem = Problem::new("", "the file is not text").expecting("a scenario in TOML, encoded as UTF-8");
+                Err(Errors::one(file, problem))
+            }
         }
     }
 
@@ -272,8 +276,8 @@ pub fn json_schema() -> serde_json::Value {
 /// Whether anything is sent.
 fn check_flows(description: &Description, report: &mut Report) {
     if description.flows.is_empty() && report.sound("flows") {
-        let problem = report.add("flows", "nothing would be sent").given("no flows").expected("at least one [flows.NAME]");
-        problem.hint("without any, real packets can cross the network: `tailback emulate`");
+        let problem = report.add("flows", "the scenario has no `flows`").expected("at least one [flows.NAME]");
+        problem.hint("`tailback emulate` accepts a scenario without flows");
     }
 }
 
@@ -291,7 +295,7 @@ dumbbell = {rate = "10 Mbps", delay = "10 ms", queue = {buffer = "50 %", bdp_rtt
 count = 2
 from = "left"
 to = "right"
-rtt = {evenly = ["50 ms", "90 ms"]}
+propagation_rtt = {evenly = ["50 ms", "90 ms"]}
 tcp = {preset = "newreno"}
 "#;
 
@@ -328,7 +332,7 @@ tcp = {preset = "newreno"}
         let settings = [&tcp["preset"], &tcp["mss"], &tcp["receiver_window"], &tcp["initial_ssthresh"], &tcp["delayed_ack"]];
         assert_eq!(json!(settings), json!(["bpd-2001/reno", "536 B", 122, 122.0, false]));
         let timer = json!({"form": "coarse_ns", "tick": "300 ms", "min_rto": "600 ms", "max_rto": "64 s", "initial_rto": "3 s",
-            "in_recovery": "impatient", "max_backoff": 64});
+            "newreno_variant": "impatient", "max_backoff": 64});
         assert_eq!(tcp["timer"], timer);
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
         assert_eq!((again.to_json(), again.content_hash("")), (scenario.to_json(), scenario.content_hash("")));
@@ -339,19 +343,22 @@ tcp = {preset = "newreno"}
     fn faults_of_shape_and_of_meaning_are_found_together() {
         let text = DUMBBELL.replace("\"10 Mbps\"", "10").replace("to = \"right\"", "to = \"rigth\"");
         let errors = Scenario::from_toml(&text, "d.toml").unwrap_err();
-        let found: Vec<_> = errors.list.iter().map(|problem| (problem.at.as_str(), problem.line)).collect();
+        let found: Vec<_> = errors.list.iter().map(|problem| (problem.at.as_str(), problem.line())).collect();
         assert_eq!(found, [("topology.dumbbell.rate", Some(4)), ("flows.web.to", Some(8))]);
     }
 
     #[test]
     fn what_is_no_table_is_a_single_fault() {
         let errors = Scenario::from_json("[]", "").unwrap_err();
-        assert_eq!(errors.list.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>(), ["not a table: a list"]);
+        assert_eq!(
+            errors.list.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>(),
+            ["the scenario must be a table, not a list"]
+        );
     }
 
     #[test]
     fn bytes_that_are_no_text_are_refused() {
         let errors = Scenario::from_toml_bytes(&[b'a', 0xff], "noise").unwrap_err();
-        assert_eq!(errors.list[0].message, "this is not text");
+        assert_eq!(errors.list[0].message, "the file is not text");
     }
 }

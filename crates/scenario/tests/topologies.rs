@@ -87,7 +87,7 @@ fn count(neighbours: &BTreeMap<String, BTreeSet<String>>, prefix: &str) -> usize
 #[test]
 fn a_fat_tree_has_the_switches_hosts_and_ways_of_its_paper() {
     for k in [2, 4, 6, 8] {
-        let network = fat_tree(k, "ecmp", &group("shift = {among = \"host*\"}", ALL));
+        let network = fat_tree(k, "ecmp", &group("shift = {nodes = \"host*\"}", ALL));
         let (k, around) = (k as usize, neighbours(&network));
         assert_eq!(count(&around, "host"), k * k * k / 4);
         assert_eq!(count(&around, "edge") + count(&around, "agg") + count(&around, "core"), 5 * k * k / 4);
@@ -296,11 +296,11 @@ fn the_other_patterns_are_what_they_are_called() {
     let of = |traffic: &str, more: &str| pairs(&fat_tree(4, "shortest", &group(traffic, &format!("size = \"1 kB\"\n{more}"))));
     let host = |number: usize| format!("host{number}");
     assert_eq!(
-        of("shift = {among = \"host*\"}", ""),
+        of("shift = {nodes = \"host*\"}", ""),
         (0..16).map(|from| (host(from), host((from + 8) % 16))).collect::<Vec<_>>()
     );
     assert_eq!(
-        of("shift = {among = [\"host9\", \"host2\", \"host4\"], by = 1}", "")[1..],
+        of("shift = {nodes = [\"host9\", \"host2\", \"host4\"], offset = 1}", "")[1..],
         [(host(2), host(4)), (host(4), host(9))]
     );
     assert_eq!(
@@ -315,12 +315,12 @@ fn the_other_patterns_are_what_they_are_called() {
     let chi_square: f64 = 1000.0 / 240.0 * (240 - often.len()) as f64
         + often.values().map(|&seen| (f64::from(seen) - 1000.0 / 240.0).powi(2) / (1000.0 / 240.0)).sum::<f64>();
     assert!(chi_square < 312.0, "{chi_square}");
-    let incast = of("incast = {among = \"host*\", senders = 5}", "count = 10");
+    let incast = of("incast = {nodes = \"host*\", senders = 5}", "count = 10");
     for round in incast.chunks(5) {
         assert!(round.iter().all(|(from, to)| *to == round[0].1 && from != to));
         assert_eq!(round.iter().map(|(from, _)| from).collect::<BTreeSet<_>>().len(), 5);
     }
-    assert_eq!(of("incast = {among = \"host*\", senders = 15, to = \"host3\"}", "").len(), 15);
+    assert_eq!(of("incast = {nodes = \"host*\", senders = 15, to = \"host3\"}", "").len(), 15);
 }
 
 #[test]

@@ -10,7 +10,7 @@ scenario = tb.dumbbell(
     name="drop-tail", rate="20 Mbps", delay="10 ms", buffer="200 packets", duration="20 s", traces=["queue"],
     flows={"web": {"count": 10, "propagation_rtt": {"evenly": ["60 ms", "120 ms"]}, "tcp": {"preset": "sack"}}},
 )
-red = {"policy": "red", "buffer": "200 packets", "lower": "20 packets", "upper": "60 packets"}
+red = {"policy": "red", "buffer": "200 packets", "min_threshold": "20 packets", "max_threshold": "60 packets"}
 queues = {"RED": red, "CoDel": {"policy": "codel", "buffer": "200 packets"}}
 runs = {name: tb.simulate(scenario.with_({"topology.dumbbell.queue": queue})) for name, queue in queues.items()}
 tb.simulate(scenario).plot("queue", lines="bottleneck", beside=runs, span=(8, 20)).savefig("over_time.svg")

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import tailback as tb
 
 web = {"count": 20, "propagation_rtt": {"uniform": ["60 ms", "120 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"}}
-lengths = {"red": {"lower": "20 packets", "upper": "60 packets"}, "rem": {"target": "20 packets"}}
+lengths = {"red": {"min_threshold": "20 packets", "max_threshold": "60 packets"}, "rem": {"target": "20 packets"}}
 figure, axis = plt.subplots()
 for policy in ("drop_tail", "red", "codel", "pie", "pi2", "rem"):
     queue = {"policy": policy, "buffer": "200 packets", **lengths.get(policy, {})}

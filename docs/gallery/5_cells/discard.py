@@ -7,7 +7,7 @@ packets; EPD discards whole packets; BPD spares whoever has just lost one, and h
 
 import tailback as tb
 
-bpd = {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25}
+bpd = {"policy": "bpd", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25}
 switch = {name: {"policy": name} for name in ("drop_tail", "ppd")} | {"epd": {"policy": "epd", "threshold": "80 %"}, "bpd": bpd}
 vc = {"count": 5, "framing": {"trailer": "0 B"}, "sender_access": {"rate": "30 Mbps", "delay": "0.3 ms"}, "jitter": "20 us"}
 vc |= {"start": {"uniform": ["0 ms", "50 ms"]}, "tcp": {"preset": "bpd-2001/reno", "timer": {"tick": "0.3 s"}}}

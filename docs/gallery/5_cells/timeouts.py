@@ -12,6 +12,6 @@ scenario = tb.dumbbell(
     name="EPD", rate="75 Mbps", delay="0.3 ms", queue={"policy": "epd", "threshold": "40 %", "buffer": "1200 cells"},
     flows={"vc": vc}, duration="3.5 s", traces=["cwnd", "queue"],
 )
-bpd = {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25, "buffer": "1200 cells"}
+bpd = {"policy": "bpd", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25, "buffer": "1200 cells"}
 other = tb.simulate(scenario.with_({"topology.dumbbell.queue": bpd}))
 tb.simulate(scenario).plot(lines=("vc", "bottleneck"), span=(2.5, 3.5), beside={"BPD": other}).savefig("timeouts.svg")

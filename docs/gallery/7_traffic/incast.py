@@ -7,7 +7,7 @@ network that carries all answers of 24 servers in 13 ms.
 
 import tailback as tb
 
-flows = {"answers": {"traffic": {"incast": {"among": "host*", "senders": 2}}, "size": "64 kB", "tcp": {"preset": "sack"}}}
+flows = {"answers": {"traffic": {"incast": {"nodes": "host*", "senders": 2}}, "size": "64 kB", "tcp": {"preset": "sack"}}}
 rack = {"leaves": 4, "hosts": 8, "spines": 2, "rate": "1 Gbps", "delay": "5 us", "queue": {"buffer": "64 packets"}}
 scenario = {"duration": "3 s", "routing": "ecmp", "topology": {"leaf_spine": rack}, "flows": flows}
 shorter = {"flows.answers.tcp.timer": {"initial_rto": "10 ms", "min_rto": "10 ms"}}

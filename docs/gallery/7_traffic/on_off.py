@@ -6,7 +6,7 @@ the four TCP flows back, and after it they need up to a second to fill the link 
 
 import tailback as tb
 
-video = {"kind": "on_off", "rate": "10 Mbps", "packet": "1000 B", "header": "28 B", "mean_on": "3 s", "mean_off": "3 s"}
+video = {"kind": "on_off", "rate": "10 Mbps", "packet_size": "1000 B", "header": "28 B", "mean_on": "3 s", "mean_off": "3 s"}
 scenario = tb.dumbbell(
     name="four TCP flows and an on-off source", rate="20 Mbps", delay="10 ms", buffer="50 packets", duration="30 s",
     flows={"tcp": {"count": 4, "propagation_rtt": {"evenly": ["40 ms", "80 ms"]}, "tcp": {"preset": "sack"}}, "video": {"source": video}},

@@ -12,7 +12,7 @@ import tailback as tb
 load = np.linspace(0.3, 1.3, 11)
 figure, axis = plt.subplots()
 for name, packet, model in (("M/M/1/5", {"exponential": "1000 B"}, tb.models.mm1k), ("M/D/1/5", "1000 B", tb.models.md1k)):
-    source = {"kind": "poisson", "rate": "10 Mbps", "packet": packet}
+    source = {"kind": "poisson", "rate": "10 Mbps", "packet_size": packet}
     scenario = tb.dumbbell(rate="10 Mbps", delay="1 ms", buffer="4 packets", flows={"web": {"source": source}}, duration="60 s")
     rates = {"flows.web.source.rate": [f"{10 * each:.3f} Mbps" for each in load]}
     lost = tb.sweep(scenario, rates).queues.where(queue="bottleneck")["loss_share"]

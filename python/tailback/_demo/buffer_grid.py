@@ -156,7 +156,7 @@ def scenario(cell: Cell) -> Scenario:
         flows={
             "tcp": {
                 "count": cell.flows,
-                "rtt": f"{RTT_MS} ms" if cell.flows == 1 else {"uniform": [f"{low} ms", f"{high} ms"]},
+                "propagation_rtt": f"{RTT_MS} ms" if cell.flows == 1 else {"uniform": [f"{low} ms", f"{high} ms"]},
                 "start": {"uniform": ["0 s", f"{cell.times.starts} s"]},
                 "tcp": {"preset": "sack", "pacing": cell.paced},
             }

@@ -141,7 +141,7 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     >>> import tailback as tb
     >>> scenario = tb.dumbbell(
     ...     rate="10 Mbps", delay="1 ms", buffer="4 packets", duration="60 s",
-    ...     flows={"poisson": {"source": {"kind": "poisson", "rate": "10 Mbps", "packet": {"exponential": "1000 B"}}}},
+    ...     flows={"poisson": {"source": {"kind": "poisson", "rate": "10 Mbps", "packet_size": {"exponential": "1000 B"}}}},
     ... )
     >>> round(float(tb.predict(scenario).queues["loss_share"][0]), 4)
     0.1667

@@ -9,7 +9,7 @@ from typing import Any
 
 from tailback import _core
 from tailback._scenario import Scenario
-from tailback.errors import ParameterError, ScenarioError
+from tailback.errors import ParameterError, Problem, ScenarioError
 from tailback.models import RoundTrips, enachescu_window, round_trips
 from tailback.prediction._network import Network, TcpGroup
 
@@ -87,7 +87,7 @@ def ask(given: Mapping[str, Any], scenario: Scenario | None, link: str | None, *
     # Placeholders for required values that are not given; the scenario's values replace them below.
     filled = {"rate": "1 bps", "base_rtt": "1 s", "flows": 1} | dict(given)
     read = _read(filled, flags=flags)
-    fields = {"rate": "rate_bps", "packet": "packet_bytes", "access_rate": "access_rate_bps"}
+    fields = {"rate": "rate_bps", "packet_size": "packet_bytes", "access_rate": "access_rate_bps"}
     changed = {fields.get(name, name): getattr(read, fields.get(name, name)) for name in given}
     return replace(described, **changed)
 
@@ -112,10 +112,7 @@ def _read(given: Mapping[str, Any], *, flags: bool) -> Question:
     except ScenarioError as error:
         if not flags:
             raise
-        problems = [
-            (_flag(problem.at), problem.message, problem.given, problem.expected, problem.hint) for problem in error.problems
-        ]
-        raise _core.scenario_errors("the options", problems, 0) from None
+        raise _core.argument_errors([_of_flag(problem) for problem in error.problems]) from None
     rtt = numbers.pop("base_rtt_s")
     if isinstance(rtt, dict) and "evenly" in rtt:
         (low, high), flows = rtt["evenly"], numbers["flows"]
@@ -133,6 +130,13 @@ def _flag(at: str) -> str:
     """Convert ``access_rate`` to ``--access-rate``; the rest of the path is unchanged."""
     head, dot, rest = at.partition(".")
     return f"--{head.replace('_', '-')}{dot}{rest}" if head else at
+
+
+def _of_flag(problem: Problem) -> tuple[str, str, str | None, str | None, str | None]:
+    """A problem of an option of the command line, which its message names as well."""
+    flag = _flag(problem.at)
+    message = problem.message.replace(f"`{problem.at}`", f"`{flag}`")
+    return flag, message, problem.given, problem.expected, problem.hint
 
 
 def _of_scenario(network: Network, link: str | None) -> Question:

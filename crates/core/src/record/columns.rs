@@ -36,7 +36,10 @@ pub const TABLES: &[Described] = &[
             ("goodput_bps", "Delivered payload per second of the measurement interval."),
             ("marked_packets", "Data packets that reached the receiver with a congestion mark (CE)."),
             ("loss_share", "Discarded packets divided by packets sent; 0 if none were sent."),
-            ("waiting_at_end", "1 if the flow was stalled at the end of the run, waiting for its retransmission timer; otherwise 0."),
+            (
+                "waiting_at_end",
+                "1 if the flow was stalled at the end of the run, waiting for its retransmission timer; otherwise 0.",
+            ),
             (
                 "active_share",
                 "Share of the flow's measured lifetime in which it was not waiting for its retransmission timer. Missing if none of it is measured.",
@@ -77,7 +80,10 @@ pub const TABLES: &[Described] = &[
             ),
             ("discarded_partial", "Cells discarded because another cell of their frame was discarded here."),
             ("discarded_single", "Single packets discarded by SPD when a queue builds up."),
-            ("discarded_random", "Units lost at random on the link or before the queue: `loss.probability`, `loss.gilbert_elliott`."),
+            (
+                "discarded_random",
+                "Units lost at random on the link or before the queue: `loss.probability`, `loss.gilbert_elliott`.",
+            ),
             ("discarded_listed", "Units discarded because the scenario lists them: `loss.drops`."),
             ("discarded_policed", "Units discarded by a policer. Only if the run has a policer."),
             ("loss_share", "Discarded units divided by arrived units; 0 if none arrived."),
@@ -86,7 +92,10 @@ pub const TABLES: &[Described] = &[
                 "Share of the measurement interval in which the link was transmitting; the mean over several transmitters. For a link with a \
                  delivery trace, the used share of the opportunities' bytes.",
             ),
-            ("mean_queue_units", "Time average of the number of units in the queue. The unit in service counts only with `counts_in_service`."),
+            (
+                "mean_queue_units",
+                "Time average of the number of units in the queue. The unit in service counts only with `counts_in_service`.",
+            ),
             ("max_queue_units", "Maximum number of units in the queue, counted as in `mean_queue_units`."),
             ("mean_wait_s", "Mean time from arrival to the start of transmission. Missing if no unit was sent."),
             ("duplicated_units", "Units duplicated by the link. Only if some link duplicates packets."),
@@ -111,7 +120,10 @@ pub const TABLES: &[Described] = &[
                 "fairness",
                 "Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one flow has everything. Missing if nothing was delivered.",
             ),
-            ("completed", "Flows whose receiver has the whole transfer, including those that finished during the warm-up. The columns below refer to them."),
+            (
+                "completed",
+                "Flows whose receiver has the whole transfer, including those that finished during the warm-up. The columns below refer to them.",
+            ),
             ("completion_p50_s", "Median completion time. Missing if no flow completed."),
             ("completion_p95_s", "95th percentile of the completion time, by nearest rank. Missing as `completion_p50_s` is."),
             ("completion_p99_s", "99th percentile of the completion time. Missing as `completion_p50_s` is."),
@@ -192,7 +204,12 @@ pub const TABLES: &[Described] = &[
     Described {
         table: "in_flight",
         row: "An acknowledgement received by a sender.",
-        columns: &[TIME, GROUP, FLOW, ("in_flight_packets", "Segments in flight: sent, and neither acknowledged nor considered lost.")],
+        columns: &[
+            TIME,
+            GROUP,
+            FLOW,
+            ("in_flight_packets", "Segments in flight: sent, and neither acknowledged nor considered lost."),
+        ],
     },
     Described {
         table: "segments",
@@ -231,7 +248,7 @@ pub const TABLES: &[Described] = &[
         ],
     },
     Described {
-        table: "law",
+        table: "controller",
         row: "A change of a controller's internal quantity.",
         columns: &[
             TIME,
@@ -276,7 +293,13 @@ pub const TABLES: &[Described] = &[
     Described {
         table: "departures",
         row: "A unit that has left a queue: its last bit has been transmitted.",
-        columns: &[TIME, ("queue", "Name of the queue: the link's name, with `.reverse` for the reverse direction."), GROUP, FLOW, ("bytes", "Size on the wire.")],
+        columns: &[
+            TIME,
+            ("queue", "Name of the queue: the link's name, with `.reverse` for the reverse direction."),
+            GROUP,
+            FLOW,
+            ("bytes", "Size on the wire."),
+        ],
     },
     Described {
         table: "packets",

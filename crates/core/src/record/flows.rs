@@ -402,7 +402,7 @@ impl<'a> Tables<'a> {
                 let quantity = rows.iter().map(|row| row.1.0).collect();
                 let value = rows.iter().map(|row| row.1.1).collect();
                 let quantity = Column::Word(quantity, of.quantities.clone());
-                self.table("law", &moments, [("quantity", quantity), ("value", Column::Float(value))])
+                self.table("controller", &moments, [("quantity", quantity), ("value", Column::Float(value))])
             }
             TraceKind::Throughput(bin) => self.throughput(bin),
             TraceKind::Packets | TraceKind::Queue | TraceKind::Drops | TraceKind::Departures => return None,

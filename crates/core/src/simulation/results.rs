@@ -5,7 +5,7 @@ use super::edge::Edge;
 use super::engine::Engine;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
-use super::port::{ClassCounts, Passed, PortCounts, Stepped};
+use super::port::{ClassCounts, FlowTotals, PortCounts, Stepped};
 use super::routes::END;
 use super::senders::{End, Senders};
 use crate::network::{Hop, Port, Transfer};
@@ -77,7 +77,7 @@ impl Engine {
             edges: self.edge_table(until),
             queue_flows: self.senders.network.record.queue_flows.then(|| self.queue_flow_table(until)),
             traces: self.traces(until),
-            complete: until >= self.senders.fabric.common.window.end,
+            complete: until >= self.senders.fabric.sim.interval.end,
             simulated_s: until.seconds(),
             events: self.events(),
         })
@@ -88,8 +88,8 @@ impl Engine {
     pub fn take_traces(&mut self) -> Vec<Table> {
         let until = self.now();
         let tables = self.traces(until);
-        let Fabric { common, ports, .. } = &mut self.senders.fabric;
-        if let Some(recorder) = &mut common.recorder {
+        let Fabric { sim, ports, .. } = &mut self.senders.fabric;
+        if let Some(recorder) = &mut sim.recorder {
             recorder.forget_before(until);
             ports.iter_mut().for_each(|port| port.forget_trace_rows(until));
         }
@@ -97,7 +97,7 @@ impl Engine {
     }
 
     fn traces(&self, until: Time) -> Vec<Table> {
-        let recorder = self.senders.fabric.common.recorder.as_ref();
+        let recorder = self.senders.fabric.sim.recorder.as_ref();
         recorder.map_or_else(Vec::new, |recorder| recorder.tables(&self.flow_names(), &self.queue_rows(), until))
     }
 
@@ -110,7 +110,7 @@ impl Engine {
     }
 
     fn measured_seconds(&self, until: Time) -> f64 {
-        until.since(self.senders.fabric.common.window.warmup).seconds()
+        until.since(self.senders.fabric.sim.interval.warmup).seconds()
     }
 
     fn flow_table(&self, until: Time, in_lines: &InLines, slowdowns: &[f64]) -> Table {
@@ -122,7 +122,7 @@ impl Engine {
         let senders: Vec<SenderCounts> = self.senders.ends.iter().map(End::counts).collect();
         let counts = |i: usize| &self.senders.fabric.paths[i].counts;
         let carried = |i: usize| &self.senders.fabric.paths[i].carried;
-        let channel = |i: usize| self.senders.fabric.common.channels.get(i);
+        let channel = |i: usize| self.senders.fabric.sim.channels.get(i);
         let columns = vec![
             ("group", groups),
             ("flow", indices),
@@ -154,7 +154,7 @@ impl Engine {
 
     /// NaN if no part of the flow's lifetime is measured.
     fn active_share(&self, index: usize, until: Time, in_lines: &InLines) -> f64 {
-        let warmup = self.senders.fabric.common.window.warmup;
+        let warmup = self.senders.fabric.sim.interval.warmup;
         let started = self.senders.plans[index].start.max(warmup);
         let ended = self.ended(index).min(until);
         let cut_off = self.waiting_since(index, until, in_lines).map_or(Span::ZERO, |since| until.since(since.max(warmup)));
@@ -167,9 +167,9 @@ impl Engine {
     fn waiting_since(&self, index: usize, until: Time, in_lines: &InLines) -> Option<Time> {
         let End::Tcp(sender) = &self.senders.ends[index] else { return None };
         let is_over = until >= self.senders.fabric.paths[index].counts.completed;
-        let common = &self.senders.fabric.common;
-        let is_due = |kind| common.calendar.time_of(common.order.flow(kind, index as u32)) != Time::NEVER;
-        let offer = common.calendar.time_of(common.order.flow(FlowKind::Offer, index as u32));
+        let sim = &self.senders.fabric.sim;
+        let is_due = |kind| sim.calendar.time_of(sim.order.flow(kind, index as u32)) != Time::NEVER;
+        let offer = sim.calendar.time_of(sim.order.flow(FlowKind::Offer, index as u32));
         let may_send = offer < sender.deadline && sender.in_flight() < self.senders.window_of(sender, index);
         let may_hear = in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::Wake) || may_send;
         (!is_over && !may_hear && self.senders.awaits_timeout(sender, index)).then_some(sender.last_active)
@@ -190,7 +190,7 @@ impl Engine {
 
     fn completion(&self, index: usize) -> f64 {
         match self.senders.fabric.paths[index].counts.completed {
-            time if time >= self.senders.fabric.common.window.end => f64::NAN,
+            time if time >= self.senders.fabric.sim.interval.end => f64::NAN,
             time => time.since(self.senders.plans[index].start).seconds(),
         }
     }
@@ -215,8 +215,8 @@ impl Engine {
         let transfer = Transfer {
             group: &network.groups[wire.group as usize],
             size: self.senders.plans[index].size,
-            sender_access: wire.sender_access(&fabric.common.rates),
-            receiver_access: wire.receiver_access(&fabric.common.rates),
+            sender_access: wire.sender_access(&fabric.sim.rates),
+            receiver_access: wire.receiver_access(&fabric.sim.rates),
             route: &route[..route.iter().position(|&port| port == END).unwrap_or(route.len())],
             links,
         };
@@ -288,7 +288,7 @@ impl Engine {
 
     fn queue_flow_table(&self, until: Time) -> Table {
         let Senders { network, fabric, .. } = &self.senders;
-        let rows: Vec<(u32, u32, &Passed)> = (0..)
+        let rows: Vec<(u32, u32, &FlowTotals)> = (0..)
             .zip(&fabric.ports)
             .flat_map(|(port, of)| of.equipment.of_flows().map(move |(flow, passed)| (port, flow, passed)))
             .filter(|(_, _, passed)| passed.units.measured() > 0)
@@ -350,14 +350,14 @@ impl Engine {
     }
 
     fn edge_table(&self, until: Time) -> Option<Table> {
-        let common = &self.senders.fabric.common;
+        let sim = &self.senders.fabric.sim;
         let (flows, edges): (Vec<u32>, Vec<&Edge>) =
-            (0..).zip(&common.edges).filter_map(|(flow, edge)| Some((flow, edge.as_deref()?))).unzip();
+            (0..).zip(&sim.edges).filter_map(|(flow, edge)| Some((flow, edge.as_deref()?))).unzip();
         if edges.is_empty() {
             return None;
         }
         let (groups, indices) = self.flow_names().columns(&flows);
-        let means: Vec<(f64, f64)> = edges.iter().map(|edge| edge.means(until, &common.window)).collect();
+        let means: Vec<(f64, f64)> = edges.iter().map(|edge| edge.means(until, &sim.interval)).collect();
         let integer = |value: &dyn Fn(&Edge) -> u64| Column::Integer(edges.iter().map(|edge| value(edge)).collect());
         let float = |value: &dyn Fn(&Edge) -> f64| Column::Float(edges.iter().map(|edge| value(edge)).collect());
         let columns = vec![
@@ -401,9 +401,9 @@ impl Engine {
     /// Waiting time up to `until` of the packets in a stepped port's queues; a port that computes departures ahead has already counted it.
     fn held_in_queue(&self, port: usize, until: Time) -> u128 {
         let Some(stepped) = self.senders.fabric.ports[port].stepped() else { return 0 };
-        let pool = &self.senders.fabric.common.pool;
+        let pool = &self.senders.fabric.sim.pool;
         let waiting = stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line));
-        waiting.map(|packet| u128::from(self.senders.fabric.common.window.overlap(packet.time, until).0)).sum()
+        waiting.map(|packet| u128::from(self.senders.fabric.sim.interval.overlap(packet.time, until).0)).sum()
     }
 
     fn group_table(&self, until: Time, slowdowns: &[f64]) -> Table {
@@ -434,7 +434,7 @@ impl Engine {
         }
         if self.senders.network.record.delay_percentiles {
             for (name, at) in [("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)] {
-                columns.push((name, float(&|group| self.senders.fabric.common.delays[group].percentile(at))));
+                columns.push((name, float(&|group| self.senders.fabric.sim.delays[group].percentile(at))));
             }
         }
         named("groups", columns)
@@ -444,7 +444,7 @@ impl Engine {
         let fabric = &self.senders.fabric;
         QueueRows {
             names: Arc::new(self.senders.network.ports.iter().map(|port| port.name.clone()).collect()),
-            of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.common.waiting)).collect(),
+            of_ports: fabric.ports.iter().map(|port| port.trace_rows(&fabric.sim.waiting)).collect(),
             departures: fabric.ports.iter().map(|port| port.equipment.departures()).collect(),
         }
     }

@@ -1,7 +1,7 @@
 //! Shared test code of the core: small networks and their runs, and random networks with fixed seeds. Random networks combine anything that
 //! a scenario can describe and are valid by construction.
 
-#![allow(dead_code, clippy::expect_used, reason = "each test file uses its part, and a test may panic")]
+#![allow(dead_code, clippy::expect_used, reason = "each test file uses a part of this module, and tests may panic")]
 
 pub mod statistics;
 
@@ -68,7 +68,7 @@ pub fn floats(table: &Table, column: &str) -> Vec<f64> {
 
 /// A trace of a run by its name.
 pub fn trace<'a>(results: &'a Results, name: &str) -> &'a Table {
-    results.traces.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("`{name}` was not traced"))
+    results.traces.iter().find(|table| table.name == name).unwrap_or_else(|| panic!("`{name}` is not traced"))
 }
 
 /// A port with one transmitter, an unlimited buffer and no loss.
@@ -203,10 +203,10 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
     let mut dice = Dice::new(seed + (1 << 43));
     if !dice.chance(3) {
         // No scenario combines senders with prices of a different meaning.
-        let told: Vec<Meaning> = ports.iter().filter_map(|port| port.policy.price_meaning()).collect();
+        let meanings: Vec<Meaning> = ports.iter().filter_map(|port| port.policy.price_meaning()).collect();
         for group in groups {
             if let Transport::Tcp(_, law) = &mut group.transport
-                && law.price_meaning().is_some_and(|meaning| told.iter().any(|&other| other != meaning))
+                && law.price_meaning().is_some_and(|meaning| meanings.iter().any(|&other| other != meaning))
             {
                 *law = ControllerSpec::Reno(());
             }
@@ -729,7 +729,7 @@ pub fn with_access_as_ports(network: &Network) -> Network {
     let flows = network.flows.len() as u32;
     let mut ports = Vec::new();
     let port = |name: &str, access: &Access| Port {
-        rate: access.rate.expect("only rated access links can be written out"),
+        rate: access.rate.expect("only access links with a rate can be expanded"),
         ..link(name, 1, access.delay, Buffer::Unlimited)
     };
     ports.extend(network.ports.iter().cloned());

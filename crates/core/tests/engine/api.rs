@@ -1,6 +1,6 @@
 //! The engine's interface: events, steps, injected datagrams and their fates, results before the end.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use crate::common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
@@ -10,7 +10,7 @@ use tailback_core::primitives::units::{Bytes, Span, Time};
 use tailback_core::queue::{PolicySpec, Reason, RedQueueUnit, RedSignals, RedSpec};
 use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{Outcome, Engine, Fate, Results};
+use tailback_core::{Engine, Fate, Outcome, Results};
 
 fn millis(ms: u64) -> Time {
     Time(Span::from_millis(ms).0)

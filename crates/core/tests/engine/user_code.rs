@@ -1,7 +1,7 @@
 //! User code: Reno, drop-tail and a Poisson source supplied by the caller give the results of the built-in ones, on random networks, in
 //! slices, and from copies. A failure stops the run where it takes place.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test may")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may panic")]
 
 use crate::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
@@ -268,7 +268,7 @@ fn a_failure_stops_the_run_where_it_happens_however_it_is_sliced() {
     assert!(failure.to_string().starts_with("flows.web.tcp.controller: `user:outside` failed at 0.01212 s"), "{failure}");
     let events = whole.events();
     assert!(whole.run_for(Time::NEVER, 5) && whole.events() == events);
-    whole.results().expect("conservation holds there, too");
+    whole.results().expect("conservation holds after a failure");
     let mut sliced = Engine::with_code(one_flow("1"), &OUTSIDE);
     while !sliced.run_for(Time::NEVER, 1) {}
     assert_eq!((sliced.events(), sliced.now()), (events, whole.now()));

@@ -52,7 +52,7 @@ fn copa_flows_keep_1_25_over_delta_packets_each_in_the_queue_and_at_most_2_5_ove
         let results = copa(&laws, recovery);
         let inverse: f64 = deltas.iter().map(|delta| 1.0 / delta).sum();
         let (mean, most) = (first(&results.queues, "mean_queue_units"), first(&results.queues, "max_queue_units"));
-        assert!((mean / (1.25 * inverse) - 1.0).abs() < 0.2, "{deltas:?}: {mean} packets, and not {}", 1.25 * inverse);
+        assert!((mean / (1.25 * inverse) - 1.0).abs() < 0.2, "{deltas:?}: {mean} packets, expected {}", 1.25 * inverse);
         assert!(most <= 2.5 * inverse + 1.0, "{deltas:?}: {most} packets");
         assert!(first(&results.queues, "utilisation") > 0.99 && first(&results.queues, "discarded_units") == 0.0);
     }
@@ -126,7 +126,7 @@ fn swifts_queue_matches_the_target_delay_of_its_windows() {
         (0..200).for_each(|_| delay = (delay + target(rate * delay / f64::from(flows))) / 2.0);
         let results = run(data_center(ControllerSpec::Swift(spec), flows, 0.2));
         let (mean, expected) = (first(&results.queues, "mean_queue_units"), rate * (delay - base));
-        assert!((mean - expected).abs() < 2.0 + 0.1 * expected, "{flows} flows: {mean} packets, and not {expected}");
+        assert!((mean - expected).abs() < 2.0 + 0.1 * expected, "{flows} flows: {mean} packets, expected {expected}");
         assert!(first(&results.queues, "utilisation") > 0.999 && first(&results.queues, "discarded_units") == 0.0);
     }
 }

@@ -1,6 +1,6 @@
 //! Impairments of links against closed forms: burst losses and losses before the queue, jitter, duplication, delivery traces.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp};
@@ -10,7 +10,7 @@ use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
-use tailback_core::{Outcome, Engine, Fate};
+use tailback_core::{Engine, Fate, Outcome};
 
 /// 8 Mbit/s and 20 ms, with an unlimited buffer: 1000 bytes take 1 ms.
 fn impaired(impairments: Impairments) -> Port {
@@ -163,7 +163,7 @@ fn reordering_causes_spurious_retransmissions_and_in_order_jitter_causes_none() 
     };
     assert_eq!(retransmitted(false), (0.0, 0.0));
     let (sent, needless) = retransmitted(true);
-    assert!(sent > 0.0 && needless == sent, "{sent} sent again, {needless} of them in vain");
+    assert!(sent > 0.0 && needless == sent, "{sent} retransmissions, {needless} of them spurious");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn with_periodic_losses_the_window_matches_the_closed_form() {
         let (left, opening) = by_power(k, l, alpha, beta);
         let form = Form { law, packets: &opening, left: &left };
         for found in left_of_periodic_losses(&form, packets, ROUND_TRIP_S) {
-            assert!((found - 1.0).abs() < 0.01, "{name}, a loss in {packets}: {found} of what the form says");
+            assert!((found - 1.0).abs() < 0.01, "{name}, a loss in {packets}: {found} of the closed form");
         }
     };
     for packets in [10_000, 100_000] {
@@ -290,7 +290,7 @@ fn ledbat_keeps_its_target_in_the_queue() {
         // Packets of 1040 bytes.
         let expected = target as f64 * 1e-3 * megabits as f64 * 1e6 / 8.0 / 1040.0;
         let found = first(&queues, "mean_queue_units");
-        assert!((found / expected - 1.0).abs() < 0.01, "{target} ms at {megabits} Mbit/s: {found} packets, and not {expected}");
+        assert!((found / expected - 1.0).abs() < 0.01, "{target} ms at {megabits} Mbit/s: {found} packets, expected {expected}");
         assert_eq!(first(&queues, "utilisation"), 1.0);
     }
 }

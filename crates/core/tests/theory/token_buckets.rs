@@ -79,7 +79,7 @@ fn groups_have_policers_of_their_own() {
     network.groups = vec![Group { class: 1, ..source("a") }, Group { class: 2, ..source("b") }];
     network.flows = vec![flow(0, 0, 1), flow(1, 0, 1)];
     let results = run(network);
-    let classes = results.classes.as_ref().unwrap_or_else(|| panic!("the link tells classes apart"));
+    let classes = results.classes.as_ref().unwrap_or_else(|| panic!("the link has class queues"));
     assert_eq!(floats(classes, "discarded_units"), [1000.0, 0.0]);
     assert_eq!(first(&results.queues, "discarded_policed"), 1000.0);
 }

@@ -44,20 +44,20 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
     }
     if !matches!(flow.start, Distribution::Fixed(_)) {
         report
-            .add(format!("{at}.start"), "each flow has a start of its own")
-            .expected("one duration, from which `arrivals` counts");
+            .add(format!("{at}.start"), "`start` must be a single duration with `arrivals`")
+            .expected("one duration, after which the arrivals begin");
     }
-    match (arrivals.mean_interval, arrivals.load, arrivals.of) {
+    match (arrivals.mean_interval, arrivals.load, arrivals.reference_rate) {
         (Some(_), None, None) | (None, Some(_), Some(_)) => {}
         _ => {
             report
-                .add(&inner, "how often flows start is not said in one way")
-                .expected("either `mean_interval`, or `load` and `of`");
+                .add(&inner, "`arrivals` must have either `mean_interval` or `load`")
+                .expected("either `mean_interval`, or `load` and `reference_rate`");
             return;
         }
     }
     if arrivals.load.is_some() && flow.size.is_none() {
-        report.add(format!("{inner}.load"), "a load of endless flows").expected("`size`, or `mean_interval`");
+        report.add(format!("{inner}.load"), "`load` requires flows of a finite size").expected("`size`, or `mean_interval`");
         return;
     }
     // Of sizes that are wrong the mean says nothing.
@@ -67,11 +67,15 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
     let mean = mean_interval(flow, arrivals);
     let key = if arrivals.load.is_some() { "load" } else { "mean_interval" };
     if mean < 1.0 {
-        report.add(format!("{inner}.{key}"), "flows that start at once").expected("times between them above 0");
+        report
+            .add(format!("{inner}.{key}"), format!("`{key}` makes all flows start at once"))
+            .expected("more than 0 s between starts");
         return;
     }
     if mean > LONGEST {
-        report.add(format!("{inner}.{key}"), "flows that never start").expected("less than 200 days between them");
+        report
+            .add(format!("{inner}.{key}"), format!("`{key}` makes flows start too late"))
+            .expected("less than 200 days between starts");
         return;
     }
     let last = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
@@ -80,7 +84,8 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
     // So long a silence at the end is no chance: exp(-10) of all runs have it.
     if is_given && last < end && end.since(last).0 as f64 > 10.0 * mean {
         let needed = flows.len() as f64 + end.since(last).0 as f64 / mean;
-        let problem = report.warn(format!("{at}.count"), "the last flow starts long before the end");
+        let problem =
+            report.warn(format!("{at}.count"), "`count` is too small: the last flow starts long before the end of the run");
         problem
             .given(format!("{} flows, the last at {}", flows.len(), Duration::new(last.0)))
             .expected(format!("about {needed:.0} flows"));
@@ -89,7 +94,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
 
 /// The values of a group's longest list, if it has any.
 pub(super) fn list_of(flow: &schema::Flow) -> Option<usize> {
-    let lists = [list(&flow.start), flow.size.as_ref().and_then(list), flow.rtt.as_ref().and_then(list)];
+    let lists = [list(&flow.start), flow.size.as_ref().and_then(list), flow.propagation_rtt.as_ref().and_then(list)];
     lists.into_iter().flatten().max()
 }
 
@@ -117,7 +122,7 @@ fn end(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
 
 /// Picoseconds from one start to the next; not a number where that is not said.
 fn mean_interval(flow: &schema::Flow, arrivals: &FlowArrivals) -> f64 {
-    match (arrivals.mean_interval, arrivals.load, arrivals.of) {
+    match (arrivals.mean_interval, arrivals.load, arrivals.reference_rate) {
         (Some(mean), ..) => mean.base() as f64,
         (None, Some(load), Some(rate)) => {
             let bits = 8.0 * flow.size.as_ref().map_or(f64::NAN, Distribution::mean);
@@ -178,8 +183,9 @@ mod tests {
     #[test]
     fn a_load_sets_the_interval_by_the_mean_size() {
         // 10 Mbit/s x 0.5 over 8 x 10,000 bit: 62.5 flows a second, 625 in ten.
-        let network =
-            dumbbell(&format!("{GROUP}size = {{exponential = \"10 kB\"}}\narrivals = {{load = 0.5, of = \"10 Mbps\"}}\n"));
+        let network = dumbbell(&format!(
+            "{GROUP}size = {{exponential = \"10 kB\"}}\narrivals = {{load = 0.5, reference_rate = \"10 Mbps\"}}\n"
+        ));
         assert!((network.flows.len() as f64 - 625.0).abs() < 5.0 * 25.0, "{}", network.flows.len());
     }
 
@@ -205,8 +211,8 @@ mod tests {
             let scenario = Scenario::from_toml(&format!("duration = \"10 s\"\n{link}{GROUP}{more}\n"), "").unwrap();
             scenario.build().unwrap_err().to_string()
         };
-        assert!(told("arrivals = {load = 0.5}").contains("either `mean_interval`, or `load` and `of`"));
-        assert!(told("arrivals = {load = 0.5, of = \"1 Mbps\"}").contains("endless"));
+        assert!(told("arrivals = {load = 0.5}").contains("either `mean_interval`, or `load` and `reference_rate`"));
+        assert!(told("arrivals = {load = 0.5, reference_rate = \"1 Mbps\"}").contains("endless"));
         assert!(told("arrivals = {mean_interval = \"0 s\"}").contains("at once"));
         let own = "start = {uniform = [\"0 s\", \"1 s\"]}\narrivals = {mean_interval = \"1 s\"}";
         assert!(told(own).contains("a start of its own"));

@@ -25,7 +25,7 @@ pub(super) fn draws(description: &Description) -> bool {
         || description.flows.values().any(|flow| {
             flow.arrivals.is_some()
                 || flow.traffic.as_ref().is_some_and(is_drawn)
-                || flow.rtt.as_ref().is_some_and(is_random)
+                || flow.propagation_rtt.as_ref().is_some_and(is_random)
                 || is_random(&flow.start)
                 || flow.size.as_ref().is_some_and(is_random)
         })
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn fixed_times_and_a_full_queue_are_not() {
-        assert!(!is_random(&group("{preset = \"sack\"}", "rtt = [\"40 ms\", \"80 ms\"]"), TAIL));
+        assert!(!is_random(&group("{preset = \"sack\"}", "propagation_rtt = [\"40 ms\", \"80 ms\"]"), TAIL));
         assert!(!is_random(&group("{preset = \"cubic\"}", "size = \"1 MB\""), "{policy = \"codel\", buffer = \"9 packets\"}"));
     }
 
@@ -110,7 +110,10 @@ mod tests {
         let plain = group("{preset = \"sack\"}", "");
         assert!(is_random(&group("{preset = \"sack\"}", "start = {uniform = [\"0 s\", \"1 s\"]}"), TAIL));
         assert!(is_random(&group("{preset = \"linux/bbr\"}", ""), TAIL));
-        assert!(is_random(&plain, "{policy = \"red\", buffer = \"90 packets\", lower = \"20 packets\", upper = \"60 packets\"}"));
+        assert!(is_random(
+            &plain,
+            "{policy = \"red\", buffer = \"90 packets\", min_threshold = \"20 packets\", max_threshold = \"60 packets\"}"
+        ));
         assert!(is_random(&plain, "{policy = \"pie\", buffer = \"90 packets\"}"));
     }
 }

@@ -3,7 +3,7 @@
 use super::groups::Groups;
 use super::places;
 use crate::member::Choice;
-use crate::problem::{Alike, Report, listed};
+use crate::problem::{Alike, Report, key as name_of, listed};
 use crate::scenario::Description;
 use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
 use std::collections::BTreeSet;
@@ -22,8 +22,8 @@ pub(super) fn scheduling(
 ) -> Option<Scheduling> {
     let Some(scheduler) = &queue.scheduler else {
         if queue.classes.is_some() {
-            let problem = report.add(format!("{at}.classes"), "classes without a scheduler");
-            problem.expected("also `scheduler`, such as `scheduler = \"drr\"`, which says how they share the link");
+            let problem = report.add(format!("{at}.classes"), "`classes` requires a `scheduler`");
+            problem.expected("also `scheduler`, such as `scheduler = \"drr\"`");
         }
         return None;
     };
@@ -38,42 +38,39 @@ pub(super) fn scheduling(
     let Some(classes) = &queue.classes else {
         let policy = policy?;
         if spec.ranks() {
-            let problem = report.add(format!("{at}.scheduler"), "a scheduler that goes by the order of classes");
-            problem.given(chosen.name()).expected("also `classes`, the first of which goes first");
+            let problem = report.add(format!("{at}.scheduler"), "`scheduler` requires `classes`");
+            problem.given(chosen.name()).expected("also `classes`, the first of which is served first");
         }
         check_policy(policy, at, report);
         if hashed.is_some() && policy.sees_flows() {
-            let problem =
-                report.add(format!("{at}.policy"), "a policy that tells flows apart, in queues that mix them by a hash");
+            let problem = report.add(format!("{at}.policy"), "`policy` distinguishes flows, and `queues` mixes them by a hash");
             let given = policy.name().unwrap_or("user code");
-            problem.given(given).expected("a queue for each flow (no `queues`), `classes`, or a policy that does not");
+            problem.given(given).expected("a queue for each flow (no `queues`), `classes`, or another policy");
         }
         let queues = hashed.map_or(Queues::OfFlows, |count| Queues::Hashed(count.0 as u32));
         return Some(Scheduling { scheduler: spec, queues });
     };
     if hashed.is_some() {
-        let problem = report.add(format!("{at}.scheduler.queues"), "queues that a hash chooses between, and `classes`");
-        problem.expected("one of them");
+        let problem = report.add(format!("{at}.scheduler.queues"), "`queues` cannot be used with `classes`");
+        problem.expected("either `queues` or `classes`");
     }
     if queue.policy != Policy::default() {
-        let problem = report.warn(format!("{at}.policy"), "ignored: each of the `classes` has a policy of its own");
-        problem.expected("no `policy` beside `classes`");
+        let problem = report.warn(format!("{at}.policy"), "`policy` is ignored: each of the `classes` has its own");
+        problem.expected("no `policy`, or no `classes`");
     }
     check_classes(classes, &spec, at, report);
     let of_class = |(index, class): (usize, &Class)| {
         let at = format!("{at}.classes[{index}]");
         if matches!(class.buffer, Buffer::Share(_)) {
-            let problem = report.add(format!("{at}.buffer"), "a buffer in percent");
-            problem
-                .given(class.buffer.to_string())
-                .expected("packets, cells or bytes: places of the class within the queue's buffer");
+            let problem = report.add(format!("{at}.buffer"), "`buffer` of a class cannot be a percentage");
+            problem.given(class.buffer.to_string()).expected("packets, cells or bytes, as a part of the queue's buffer");
         } else if class.buffer.is_in_cells() != queue.buffer.is_in_cells()
             && class.buffer.is_in_packets() != queue.buffer.is_in_packets()
         {
-            let problem = report.add(format!("{at}.buffer"), "a class and its queue are counted in different units");
+            let problem = report.add(format!("{at}.buffer"), "`buffer` of the class and of the queue have different units");
             problem.given(format!("{}, of {}", class.buffer, queue.buffer)).expected("packets or cells for both");
         } else if exceeds(class.buffer, queue.buffer) {
-            let problem = report.warn(format!("{at}.buffer"), "a class cannot have more than the queue's buffer");
+            let problem = report.warn(format!("{at}.buffer"), "`buffer` of a class exceeds that of the queue");
             problem.given(format!("{}, of {}", class.buffer, queue.buffer)).expected(format!("less than {}", queue.buffer));
         }
         let own = (class.buffer != Buffer::Unlimited).then_some(class.buffer);
@@ -102,8 +99,9 @@ fn check_managed(queue: &Queue, scheduler: &SchedulerSpec, hashed: Option<&str>,
     for key in [policy, classes, hashed].into_iter().flatten() {
         let at = format!("{at}.{key}");
         if report.sound(&at) {
-            let problem = report.add(at, format!("`{name}` has two queues of its own, and their policies"));
-            problem.expected(format!("no `{}`", key.rsplit('.').next().unwrap_or_default()));
+            let problem =
+                report.add(&at, format!("{} cannot be used with `{name}`, which has its own queues and policies", name_of(&at)));
+            problem.expected(format!("no {}", name_of(&at)));
         }
     }
 }
@@ -121,22 +119,22 @@ fn exceeds(own: Buffer, shared: Buffer) -> bool {
 fn check_policy(policy: &PolicySpec, at: &str, report: &mut Report) {
     let at = format!("{at}.policy");
     if policy.price_meaning().is_some() && report.sound(&at) {
-        let problem = report.add(at, "a policy that tells a price of the link, in one of several queues");
-        problem.given(policy.name().unwrap_or_default()).expected("no `scheduler`, or a policy that tells none");
+        let problem = report.add(at, "`policy` computes a price of the link, which requires a single queue");
+        problem.given(policy.name().unwrap_or_default()).expected("no `scheduler`, or a policy without a price");
     }
 }
 
 fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report: &mut Report) {
     let at = format!("{at}.classes");
     if classes.is_empty() {
-        report.add(&at, "no classes").expected("at least one, or no `classes`: each flow has a queue then");
+        report.add(&at, "`classes` is empty").expected("at least one class, or no `classes`, so that each flow has a queue");
     }
     let (mut names, mut faults) = (BTreeSet::new(), Alike::default());
     for (index, class) in classes.iter().enumerate() {
         if !names.insert(class.name.as_str()) {
             report.among(&mut faults, |report| {
-                let problem = report.add(format!("{at}[{index}].name"), "two queues of one class");
-                problem.given(class.name.to_string()).expected("a queue for each class").line
+                let problem = report.add(format!("{at}[{index}].name"), "`name` is used by two classes");
+                problem.given(class.name.to_string()).expected("a different name for each class");
             });
         }
         let (share, at_share) = (class.share.0, format!("{at}[{index}].share"));
@@ -145,10 +143,10 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
         }
         if !(1e-3..=1e6).contains(&share) {
             report.among(&mut faults, |report| {
-                report.add(at_share, "a share out of range").given(share.to_string()).expected("0.001 to 1000000").line
+                report.add(at_share, "`share` is out of range").given(share.to_string()).expected("0.001 to 1000000");
             });
         } else if share != 1.0 && !scheduler.weighs() {
-            let problem = report.warn(at_share, "ignored: this scheduler knows no shares");
+            let problem = report.warn(at_share, "`share` is ignored: the scheduler has no shares");
             problem
                 .given(share.to_string())
                 .expected(format!("no `share`, or another scheduler than `{}`", scheduler.name().unwrap_or_default()));
@@ -159,8 +157,8 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
     }
     let mut others = (0..).zip(classes).filter(|(_, class)| class.default).skip(1);
     if let Some((index, _)) = others.next() {
-        let problem = report.add(format!("{at}[{index}].default"), "two queues that take all others");
-        problem.expected("one at most");
+        let problem = report.add(format!("{at}[{index}].default"), "`default` is true for two classes");
+        problem.expected("at most one default class");
     }
 }
 
@@ -171,13 +169,13 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
     if !has(|queues| matches!(queues, Queues::L4sAndClassic))
         && let Some((name, _)) = description.flows.iter().find(|(_, flow)| flow.l4s.is_some())
     {
-        let problem = report.warn(format!("flows.{name}.l4s"), "no queue tells L4S packets apart");
+        let problem = report.warn(format!("flows.{name}.l4s"), "`l4s` has no effect: no queue distinguishes L4S packets");
         problem.expected("a queue with `scheduler = \"dualpi2\"`");
     }
     if !has(|queues| matches!(queues, Queues::OfClasses(..))) {
         for (name, flow) in &description.flows {
             let Some(class) = &flow.class else { continue };
-            let problem = report.add(format!("flows.{name}.class"), "no queue tells classes apart");
+            let problem = report.add(format!("flows.{name}.class"), "`class` is given, and no queue has `classes`");
             problem.given(class.to_string()).expected("a queue with `scheduler` and `classes`");
         }
         return;
@@ -221,7 +219,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
                 }
                 None => {
                     let known: Vec<&str> = known.collect();
-                    let problem = report.add(at, format!("`class` is missing: the queue of `{link}` tells classes apart"));
+                    let problem = report.add(at, format!("`class` is missing, and the queue of `{link}` has no default class"));
                     problem.expected(format!("{}, or a queue with `default = true`", listed(&known)));
                 }
             }
@@ -232,7 +230,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         for (queue, class) in (0..).zip(queues).filter(|(queue, _)| !used.contains(&(port, *queue))) {
             let at = format!("{place}.classes[{queue}]");
             if told.is_empty() && report.sound(&at) {
-                let problem = report.warn(at, "no flow has this queue");
+                let problem = report.warn(&at, format!("{} is not used by any flow", name_of(&at)));
                 problem.given(class.name.clone()).expected("a flow group with this `class` whose route crosses the link");
             }
         }
@@ -298,7 +296,7 @@ mod tests {
             scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}\n{text}"))
         };
         let of = |law: &str, more: &str| format!("tcp = {{preset = \"sack\", ecn = true, controller = \"{law}\"}}\n{more}");
-        let source = "source = {kind = \"constant\", rate = \"9 kbps\", packet = \"90 B\"}";
+        let source = "source = {kind = \"constant\", rate = \"9 kbps\", packet_size = \"90 B\"}";
         let five = [
             of("prague", ""),
             of("prague", "l4s = false"),

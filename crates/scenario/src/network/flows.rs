@@ -10,7 +10,7 @@ use super::traffic::{self, Ends};
 use super::{Paths, arrivals, rates, transport};
 use crate::distribution::{Distribution, Nth};
 use crate::flow_table::FlowTable;
-use crate::problem::{Alike, Report};
+use crate::problem::{Alike, Report, key};
 use crate::quantity::{Duration, Quantity};
 use crate::scenario::Description;
 use crate::schema::{self, NodeKind, PortName, Processing, Routing};
@@ -123,8 +123,8 @@ fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Repor
     let key = if flow.route.is_some() { "route" } else { "return_route" };
     let is_one = pairs.len() == 1 || (flow.route.is_none() && flow.return_route.is_none());
     if !is_one && report.sound(at) {
-        let problem = report.add(format!("{at}.{key}"), "one route for flows between several nodes");
-        problem.given(said(flow)).expected("a group for each pair of nodes, or no route");
+        let problem = report.add(format!("{at}.{key}"), format!("`{key}` is given for flows between several pairs of nodes"));
+        problem.given(said(flow)).expected("a group for each pair of nodes, or no `route`");
     }
     is_one
 }
@@ -230,7 +230,7 @@ impl Routes<'_> {
             report.among(&mut faults, |report| {
                 let place = self.table.map_or(String::new(), |table| format!(".traffic.table{}", table.place(column, index)));
                 let message = format!("there is no route from `{}` to `{}`", graph.name(from), graph.name(to));
-                report.add(format!("{at}{place}"), message).expected("links in that direction; hosts do not forward").line
+                report.add(format!("{at}{place}"), message).expected("links in that direction; hosts do not forward");
             });
         }
         if let Some(problem) = faults.rest(at, "pairs of nodes", report) {
@@ -253,14 +253,17 @@ fn group(
         (None, Some(source)) => transport::datagrams(source, framing, &format!("{at}.source"), report),
         (tcp, _) => {
             let given = if tcp.is_some() { "both" } else { "neither" };
-            report.add(at, "exactly one way to send is needed").given(given).expected("either `tcp` or `source`");
+            report
+                .add(at, format!("{} must have either `tcp` or `source`", key(at)))
+                .given(given)
+                .expected("either `tcp` or `source`");
             return None;
         }
     };
     let application_at = format!("{at}.application");
     if flow.application.is_some() && flow.tcp.is_none() && report.sound(&application_at) {
         report
-            .add(&application_at, "an application without TCP")
+            .add(&application_at, "`application` requires `tcp`")
             .expected("`tcp`, or no `application`: datagrams have a `source`");
     }
     let of_nodes = |nodes: BTreeSet<usize>, pick: fn(&schema::Node) -> Option<Processing>, key, report: &mut Report| {
@@ -268,8 +271,8 @@ fn group(
         let mut all = nodes.into_iter().map(of);
         let first = all.next().flatten();
         if all.any(|other| other != first) {
-            let problem = report.add(format!("{at}.{key}"), "its nodes process packets differently");
-            problem.expected(format!("a group for each, or a `{key}` of the group"));
+            let problem = report.add(format!("{at}.{key}"), format!("`{key}` differs between the nodes of the group"));
+            problem.expected(format!("a group for each node, or `{key}` in the group"));
         }
         first
     };
@@ -296,7 +299,7 @@ fn l4s(flow: &schema::Flow, transport: &Transport, at: &str, report: &mut Report
     let Transport::Tcp(spec, law) = transport else { return flow.l4s.unwrap_or(false) };
     let at = format!("{at}.l4s");
     if flow.l4s == Some(true) && !spec.ecn && report.sound(&at) {
-        let problem = report.add(at, "packets that say they are L4S, and cannot carry marks");
+        let problem = report.add(at, "`l4s` requires ECN, and `ecn` is off");
         problem.given("true").expected("`ecn = true` in `tcp`, or no `l4s`");
     }
     flow.l4s.unwrap_or(law.is_l4s() && spec.ecn)
@@ -312,8 +315,8 @@ fn check_starts(flows: &[Flow], at: &str, duration: Duration, report: &mut Repor
         flows.iter().map(|flow| flow.start).max().filter(|_| never > 0 && report.sound(&at) && report.sound("duration"))
     {
         let which = if never == flows.len() { "the".into() } else { format!("{never} of {}", flows.len()) };
-        let (before, least) = if stop < end { ("they stop", Duration::new(stop.0)) } else { ("the run ends", duration) };
-        let problem = report.warn(at, format!("{which} flows never start: {before} before"));
+        let (before, least) = if stop < end { ("`stop`", Duration::new(stop.0)) } else { ("the end of the run", duration) };
+        let problem = report.warn(at, format!("`start` is not before {before}: {which} flows never start"));
         problem.given(format!("{} s", latest.seconds())).expected(format!("less than {least}"));
     }
 }
@@ -322,10 +325,7 @@ fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, report: &m
     if let (Distribution::Fixed(start), Some(stop), None) = (&flow.start, flow.stop, changes.start) {
         let at = format!("{at}.stop");
         if stop <= *start && report.sound(&at) {
-            report
-                .add(at, "the flows stop before they start")
-                .given(stop.to_string())
-                .expected(format!("after the start, {start}"));
+            report.add(at, "`stop` is not after `start`").given(stop.to_string()).expected(format!("after `start`, {start}"));
         }
     }
 }
@@ -338,8 +338,8 @@ fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Gra
             let Some((name, flows, ports)) = crossed.get(position) else { continue };
             let at = format!("flows.{name}");
             if flows.contains(&drop.flow) && !ports.contains(&id) && report.sound(&at) {
-                let message = format!("`{}` lists drops of `{name}`, whose data never crosses it", port.name);
-                report.add(at, message).expected("drops at a link on its route");
+                let message = format!("`drops` of `{}` names `{name}`, whose data does not cross that link", port.name);
+                report.add(at, message).expected("drops at a link on the route of these flows");
             }
         }
     }
@@ -431,18 +431,18 @@ impl Expansion<'_> {
     fn check(&self, problems: &mut Problems) -> bool {
         let (flow, count) = (self.flow, self.count);
         let fine = problems.length("start", Some(&flow.start), count)
-            & problems.length("rtt", flow.rtt.as_ref(), count)
+            & problems.length("propagation_rtt", flow.propagation_rtt.as_ref(), count)
             & problems.length("size", flow.size.as_ref(), count);
         let own_delay = flow.sender_access.as_ref().is_some_and(|access| access.delay.is_some());
-        if flow.rtt.is_some() && own_delay {
-            let problem = problems.add("sender_access.delay", "`rtt` already sets this delay");
-            problem.expected("either `rtt` or `sender_access.delay`");
+        if flow.propagation_rtt.is_some() && own_delay {
+            let problem = problems.add("sender_access.delay", "`sender_access.delay` and `propagation_rtt` set the same delay");
+            problem.expected("either `propagation_rtt` or `sender_access.delay`");
             return false;
         }
         if flow.size.is_none() && self.most_segments > u128::from(MAX_SEGMENTS) {
             let given = format!("up to {} segments", self.most_segments);
-            let problem = problems.add("", "a flow could send more segments than it can number");
-            problem.given(given).expected(format!("at most {MAX_SEGMENTS}: a shorter run, larger packets or a slower link"));
+            let problem = problems.add("", "the flows can exceed the maximum number of segments");
+            problem.given(given).expected(format!("at most {MAX_SEGMENTS}: use a shorter run, larger packets or a slower link"));
             return false;
         }
         fine
@@ -456,7 +456,7 @@ impl Expansion<'_> {
 
     fn sender_access(&self, index: u64, rest: Span, problems: &mut Problems) -> Option<Access> {
         let given = access(self.flow.sender_access.as_ref());
-        let Some(rtt) = &self.flow.rtt else { return Some(given) };
+        let Some(rtt) = &self.flow.propagation_rtt else { return Some(given) };
         let rtt = self.draw(rtt, index, Purpose::Rtt);
         let receiver = access(self.flow.receiver_access.as_ref()).delay;
         let rest = rest + receiver + receiver;
@@ -464,8 +464,8 @@ impl Expansion<'_> {
             Some(left) => Some(Access { delay: Span(left / 2), ..given }),
             None => {
                 let given = format!("{} (flow {index})", Duration::new(rtt));
-                let expected = format!("at least {}, which the links need there and back", Duration::new(rest.0));
-                problems.add("rtt", "a round trip shorter than the path").given(given).expected(expected);
+                let expected = format!("at least {}, the delay of the links in both directions", Duration::new(rest.0));
+                problems.add("propagation_rtt", "`propagation_rtt` is shorter than the path").given(given).expected(expected);
                 None
             }
         }
@@ -479,7 +479,7 @@ impl Expansion<'_> {
         let segments = bytes.div_ceil(transport::payload_bytes(transport).max(1));
         if segments > MAX_SEGMENTS {
             let given = format!("{bytes} B (flow {index})");
-            let problem = problems.add("size", "a transfer of more segments than a flow can number");
+            let problem = problems.add("size", "`size` exceeds the maximum number of segments");
             problem.given(given).expected(format!("at most {MAX_SEGMENTS} segments"));
             return None;
         }
@@ -519,7 +519,10 @@ impl Problems<'_, '_> {
             Some(Distribution::List(values)) if values.len() as u64 != count => {
                 if self.report.sound(&at) {
                     let given = format!("{} values for {count} flows", values.len());
-                    self.report.add(at, "a list needs one value per flow").given(given).expected(format!("{count} values"));
+                    self.report
+                        .add(&at, format!("{} does not have one value per flow", crate::problem::key(&at)))
+                        .given(given)
+                        .expected(format!("{count} values"));
                 }
                 false
             }

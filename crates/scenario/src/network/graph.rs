@@ -4,7 +4,7 @@ use super::classes;
 use super::groups::Groups;
 use super::sites::{Made, Sites, Taken};
 use crate::link_rate::LinkRate;
-use crate::problem::{Alike, Report};
+use crate::problem::{Alike, Report, key};
 use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::scenario::Description;
 use crate::schema::{self, Buffer, Jitter, Link, Loss, PortName, Queue, Style, policy_spec};
@@ -100,12 +100,12 @@ impl Graph {
         let from = self.sites.node(&link.from, &format!("{at}.from"), report);
         let to = self.sites.node(&link.to, &format!("{at}.to"), report);
         if from.is_some() && from == to {
-            report.add(format!("{at}.to"), "a link from a node to itself").given(link.to.as_str()).expected("another node");
+            report.add(format!("{at}.to"), "`from` and `to` are the same node").given(link.to.as_str()).expected("another node");
         }
         let places = [format!("{at}.queue"), format!("{at}.reverse.queue")];
         let pair = pair(link, [&at, &format!("{at}.reverse")], places, groups, report);
         if !link.duplex && link.reverse.is_some() {
-            let problem = report.add(format!("{at}.reverse"), "this link has no way back");
+            let problem = report.add(format!("{at}.reverse"), "`reverse` is given for a one-way link");
             problem.given("duplex = false").expected("duplex = true, or no `reverse`");
         }
         self.add_pair(name, from.zip(to), pair);
@@ -218,19 +218,22 @@ impl Graph {
             if *from != here {
                 let given = format!("`{}`, which begins at `{}`", name.0, self.name(*from));
                 report
-                    .add(at, "the route is broken")
+                    .add(&at, format!("{} does not continue the route", key(&at)))
                     .given(given)
                     .expected(format!("a link that begins at `{}`", self.name(here)));
                 return None;
             }
             if seen.contains(to) {
                 let given = format!("`{}`, which ends at `{}`", name.0, self.name(*to));
-                report.add(at, "the route visits a node twice").given(given).expected("links that lead on");
+                report
+                    .add(&at, format!("{} leads back to a node of the route", key(&at)))
+                    .given(given)
+                    .expected("a link to another node");
                 return None;
             }
             if *to != end && self.is_host(*to) {
                 let given = format!("`{}`, which ends at `{}`", name.0, self.name(*to));
-                report.add(at, "the route leads through a host").given(given).expected("links between routers");
+                report.add(&at, format!("{} leads through a host", key(&at))).given(given).expected("links between routers");
                 return None;
             }
             seen.push(*to);
@@ -238,7 +241,10 @@ impl Graph {
         }
         if here != end {
             let expected = format!("`{}`", self.name(end));
-            report.add(at, "the route ends at the wrong node").given(format!("`{}`", self.name(here))).expected(expected);
+            report
+                .add(at, format!("{} ends at the wrong node", key(at)))
+                .given(format!("`{}`", self.name(here)))
+                .expected(expected);
             return None;
         }
         Some(ports)
@@ -360,11 +366,11 @@ impl Direction<'_> {
         let shaper = self.queue.shaper.as_ref()?;
         let (at, burst) = (format!("{queue_at}.shaper"), shaper.burst.bytes());
         if !(1..=GIGABYTE).contains(&burst) && report.sound(&format!("{at}.burst")) {
-            let problem = report.add(format!("{at}.burst"), "a size out of range");
+            let problem = report.add(format!("{at}.burst"), "`burst` is out of range");
             problem.given(shaper.burst.to_string()).expected(format!("1 B to {}", Size::new(GIGABYTE)));
         }
         if shaper.rate.rate().0 as f64 >= rate && report.sound(&format!("{at}.rate")) {
-            let problem = report.warn(format!("{at}.rate"), "the shaper holds nothing back: the link is no faster");
+            let problem = report.warn(format!("{at}.rate"), "`rate` of the shaper has no effect: the link is not faster");
             problem.given(shaper.rate.to_string()).expected(format!("less than {}", self.rate));
         }
         Some(BucketSpec { rate: shaper.rate.rate(), burst: Bytes(burst) })
@@ -390,7 +396,7 @@ impl Direction<'_> {
             let PolicySpec::Policer(PolicerSpec { rate: policed, .. }) = policy else { continue };
             let at = format!("{at}.rate");
             if policed.0 as f64 >= rate && report.sound(&at) {
-                let message = "the link sends no more than its policer lets in: the buffer decides what is lost";
+                let message = "`rate` of the policer has no effect: the link is not faster";
                 let problem = report.warn(at, message);
                 problem.given(Rate::new(policed.0).to_string()).expected(format!("less than {}", self.rate));
             }
@@ -401,7 +407,7 @@ impl Direction<'_> {
         let at = format!("{at}.loss");
         let loses_nothing = |loss: &Loss| loss.probability.0 == 0.0 && loss.gilbert_elliott.is_none() && loss.drops.is_empty();
         if self.loss.is_some_and(loses_nothing) && report.sound(&at) {
-            let problem = report.warn(at, "a `loss` that loses nothing");
+            let problem = report.warn(at, "`loss` has no effect: it loses no packets");
             problem.expected("a `probability` above 0, `gilbert_elliott` or `drops` in it, or no `loss`");
         }
     }
@@ -413,12 +419,12 @@ impl Direction<'_> {
         }
         let transmitters_at = format!("{}.transmitters", at.strip_suffix(".reverse").unwrap_or(at));
         if transmitters > 1 && report.sound(&transmitters_at) {
-            let problem = report.add(transmitters_at, "several transmitters on a link that sends by a trace");
+            let problem = report.add(transmitters_at, "`transmitters` must be 1 on a link with a trace");
             problem.given(transmitters.to_string()).expected("1, or a rate such as `10 Mbps`");
         }
         let switching_at = format!("{at}.switching");
         if self.switching.0 == Switching::CutThrough && report.sound(&switching_at) {
-            let problem = report.add(switching_at, "a link that sends by a trace cannot begin as a head arrives");
+            let problem = report.add(switching_at, "`switching` cannot be cut-through on a link with a trace");
             problem.given(self.switching.0.word()).expected("`store_and_forward`, or a rate such as `10 Mbps`");
         }
     }
@@ -427,10 +433,10 @@ impl Direction<'_> {
         let given = self.loss?.gilbert_elliott.as_ref()?;
         let at = format!("{at}.loss.gilbert_elliott.r");
         if given.r.0 == 0.0 && given.p.0 > 0.0 && report.sound(&at) {
-            let problem = report.add(at, "a link that never leaves its bad state");
+            let problem = report.add(at, "`r` of 0 keeps the link in the bad state");
             problem.given("0").expected("a probability above 0, or `probability` alone for losses without bursts");
         } else if given.r.0 == 0.0 && given.p.0 == 0.0 && report.sound(&at) {
-            let problem = report.add(at, "a link that never leaves its good state, for it has no other");
+            let problem = report.add(at, "`p` and `r` of 0 keep the link in the good state");
             problem.given("p = 0, r = 0").expected("both above 0, or `probability` alone for losses without bursts");
         }
         let [p, r, loss_in_good, loss_in_bad] = [given.p, given.r, given.loss_in_good, given.loss_in_bad].map(|given| given.0);
@@ -534,7 +540,7 @@ mod tests {
             warnings.list.iter().map(|warning| warning.at.clone()).zip(warnings.texts().map(first)).collect::<Vec<_>>()
         };
         let of = |at: &str, message: &str| vec![(at.to_string(), message.to_string())];
-        let nothing = "a `loss` that loses nothing";
+        let nothing = "`loss` has no effect: it loses no packets";
         assert_eq!(warned("rate = \"1 Mbps\"\nloss = {}\n"), of("links.wire.loss", nothing));
         let back = "rate = \"1 Mbps\"\nreverse = {loss = {at = \"before_queue\"}}\n";
         assert_eq!(warned(back), of("links.wire.reverse.loss", nothing));
@@ -544,12 +550,12 @@ mod tests {
             let policer = format!("policy = \"policer\", rate = \"{rate}\", burst = \"15 kB\"");
             let queue = format!("{{buffer = \"9 packets\", {policer}}}");
             let of_class = format!(
-                "{{buffer = \"9 packets\", scheduler = \"drr\", classes = [{{name = \"a\", takes_others = true, {policer}}}]}}"
+                "{{buffer = \"9 packets\", scheduler = \"drr\", classes = [{{name = \"a\", default = true, {policer}}}]}}"
             );
             let queue = if at.contains("classes") { of_class } else { queue };
             warned(&format!("rate = \"2 Mbps\"\nreverse = {{queue = {queue}}}\n"))
         };
-        let message = "the link sends no more than its policer lets in: the buffer decides what is lost";
+        let message = "`rate` of the policer has no effect: the link is not faster";
         for at in ["links.wire.reverse.queue.rate", "links.wire.reverse.queue.classes[0].rate"] {
             assert_eq!(policed("2 Mbps", at), of(at, message));
             assert_eq!(policed("1999 kbps", at), []);

@@ -42,13 +42,13 @@ pub(super) fn remark(network: &Network, report: &mut Report) {
             port.scheduling.is_none() && matches!(port.policy, PolicySpec::DropTail(_)) && port.buffer != Buffer::Unlimited;
         if drops_at_tail && (2..=FEW).contains(&flows) {
             let message = format!(
-                "phase effects: {flows} flows share the drop-tail queue of `{}`, and nothing here is random, so that their shares depend on \
-                 their round trips to a tenth of a millisecond",
+                "results may show phase effects: {flows} flows share the drop-tail queue of `{}` and nothing is random, so that a \
+                 tenth of a millisecond of round-trip time decides their shares",
                 port.name
             );
             let problem = report.warn("", message);
             problem.expected(
-                "round trips that are drawn, such as rtt = {uniform = [\"36 ms\", \"44 ms\"]}, or `jitter`, and several seeds",
+                "random round-trip times, such as propagation_rtt = {uniform = [\"36 ms\", \"44 ms\"]}, or `jitter`, and several seeds",
             );
         }
     }
@@ -78,9 +78,9 @@ mod tests {
 
     #[test]
     fn a_few_flows_without_chance_are_remarked_on() {
-        let said = remarks(&group(2, "rtt = \"40 ms\""));
+        let said = remarks(&group(2, "propagation_rtt = \"40 ms\""));
         assert!(said[0].starts_with("phase effects: 2 flows share the drop-tail queue of `bottleneck`"), "{said:?}");
-        assert_eq!(remarks(&group(2, "rtt = [\"40 ms\", \"80 ms\"]")).len(), 1);
+        assert_eq!(remarks(&group(2, "propagation_rtt = [\"40 ms\", \"80 ms\"]")).len(), 1);
     }
 
     #[test]
@@ -88,7 +88,7 @@ mod tests {
         for flows in [
             group(1, ""),
             group(21, ""),
-            group(2, "rtt = {uniform = [\"36 ms\", \"44 ms\"]}"),
+            group(2, "propagation_rtt = {uniform = [\"36 ms\", \"44 ms\"]}"),
             group(2, "start = {uniform = [\"0 s\", \"1 s\"]}"),
             group(2, "jitter = \"20 us\""),
             group(2, "").replace("{preset = \"sack\"}", "{preset = \"sack\", controller = \"vegas\"}"),
@@ -96,7 +96,7 @@ mod tests {
             group(2, "send_processing = {uniform = [\"0 us\", \"10 us\"]}"),
             group(
                 2,
-                "[flows.noise]\nfrom = \"left\"\nto = \"right\"\nsource = {kind = \"poisson\", rate = \"1 Mbps\", packet = \"1000 B\"}",
+                "[flows.noise]\nfrom = \"left\"\nto = \"right\"\nsource = {kind = \"poisson\", rate = \"1 Mbps\", packet_size = \"1000 B\"}",
             ),
             group(
                 2,

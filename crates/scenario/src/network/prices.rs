@@ -44,17 +44,20 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
             (1.0 / max_rate.rate().0 as f64, 1.0 / min_rate.rate().0 as f64)
         }
         (None, None, Some(min_rate), Some(_)) => {
-            report.add(format!("{AT}.min_rate"), "one over it has no end").given(min_rate.to_string()).expected("above 0 bps");
+            report
+                .add(format!("{AT}.min_rate"), "`min_rate` is zero: its price would be infinite")
+                .given(min_rate.to_string())
+                .expected("above 0 bps");
             return None;
         }
         (Some(_), _, Some(_), _) | (Some(_), _, _, Some(_)) | (_, Some(_), Some(_), _) | (_, Some(_), _, Some(_)) => {
-            let problem = report.add(AT, "the range of prices is given twice");
+            let problem = report.add(AT, "`prices` gives the range twice");
             problem.expected("either `min_price` and `max_price`, or `min_rate` and `max_rate`");
             return None;
         }
         _ => {
             let expected = "`min_price` and `max_price`, or `min_rate` and `max_rate` where prices are one over a rate (`rcp`)";
-            report.add(AT, "the range of prices is missing, which marks stand for").expected(expected);
+            report.add(AT, "`prices` does not give the range that marks encode").expected(expected);
             return None;
         }
     };
@@ -65,27 +68,32 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         report.add(format!("{AT}.{key}"), message).given(given).expected(expected);
     };
     if least >= most {
-        let (key, given) = if is_of_rates {
-            ("min_rate", "`min_rate` not below `max_rate`")
+        let (key, message, expected) = if is_of_rates {
+            ("min_rate", "`min_rate` is not below `max_rate`", "less than `max_rate`")
         } else {
-            ("min_price", "`min_price` not below `max_price`")
+            ("min_price", "`min_price` is not below `max_price`", "less than `max_price`")
         };
-        refuse(key, "a range without prices", given.into(), "the other way round");
+        report.add(format!("{AT}.{key}"), message).expected(expected);
         return None;
     }
     if kind == MappingKind::Logarithmic && least <= 0.0 {
-        refuse("min_price", "it has no logarithm", least.to_string(), "above 0, or another `mapping`");
+        refuse(
+            "min_price",
+            "`min_price` must be above 0 for a logarithmic mapping",
+            least.to_string(),
+            "above 0, or another `mapping`",
+        );
         return None;
     }
     if kind == MappingKind::Signed && scale <= 0.0 {
-        refuse("scale", "a scale without size", scale.to_string(), "above 0");
+        refuse("scale", "`scale` must be above 0", scale.to_string(), "above 0");
         return None;
     }
     if spec.scheme.combines() == Some(Combination::Sum) && (kind != MappingKind::Linear || least != 0.0) {
         let given = format!("mapping = \"{}\", min_price = {least}", kind.word());
         refuse(
             "mapping",
-            "this scheme tells the sum of mapped prices, which have to add up as prices do",
+            "`mapping` must be linear from 0: the scheme adds mapped prices",
             given,
             "`mapping = \"linear\"` with `min_price = 0`",
         );
@@ -95,7 +103,10 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
     let comes_back = |place: f64| (mapping.mapped(mapping.price(Mapped(place))).0 - place).abs() < 1e-6;
     if ![0.0, 0.25, 0.5, 0.75, 1.0].into_iter().all(comes_back) {
         let given = format!("mapping = \"{}\", min_price = {least:e}, max_price = {most:e}, scale = {scale:e}", kind.word());
-        report.add(AT, "a range in which numbers cannot tell prices apart").given(given).expected("a narrower range");
+        report
+            .add(AT, "`prices` has a range that floating-point numbers cannot resolve")
+            .given(given)
+            .expected("a narrower range");
         return None;
     }
     Some(mapping)
@@ -112,16 +123,16 @@ fn warn_of_what_is_not_used(prices: &Prices, spec: &PriceSpec, report: &mut Repo
     ];
     let has_range = spec.has_range();
     for (key, _) in given.iter().filter(|(_, is_given)| *is_given && !has_range) {
-        let problem = report.warn(format!("{AT}.{key}"), "prices travel as numbers, which need no mapping");
-        problem.expected("a `scheme` that marks, `feedback = \"one_bit\"`, or nothing");
+        let problem =
+            report.warn(format!("{AT}.{key}"), format!("`{key}` is ignored: prices are sent as numbers, without a mapping"));
+        problem.expected(format!("a `scheme` that marks, `feedback = \"one_bit\"`, or no `{key}`"));
     }
     if has_range && prices.scale.is_some() && spec.mapping.kind != MappingKind::Signed && report.sound(AT) {
-        let problem = report.warn(format!("{AT}.scale"), "only the signed mapping has a scale: this one is not used");
+        let problem = report.warn(format!("{AT}.scale"), "`scale` is ignored: only the signed mapping uses it");
         problem.given(format!("mapping = \"{}\"", spec.mapping.kind.word())).expected("`mapping = \"signed\"`, or no `scale`");
     }
     if spec.identification != Identification::Counting && !spec.scheme.asks() {
-        let problem =
-            report.warn(format!("{AT}.identification"), "with this scheme no packet asks by its identification: it is not used");
+        let problem = report.warn(format!("{AT}.identification"), "`identification` is ignored: the scheme does not use it");
         problem.given(format!("scheme = \"{}\"", spec.scheme.name().unwrap_or_default()));
         problem.expected("`adpm`, `tpm` or `rpm`, or no `identification`");
     }
@@ -169,7 +180,7 @@ pub(super) fn check(
         if is_price_alone && crossed.contains(&index) && !heard.contains(&index) && report.sound(graph.queue_place(index)) {
             let problem = report.warn(
                 format!("{}.policy", graph.queue_place(index)),
-                "no sender that crosses this queue goes by its price: it discards what does not fit, and nothing else",
+                "`policy` computes a price that no sender on this link uses: the queue only discards packets that do not fit",
             );
             problem.given(port.policy.name().unwrap_or_default().to_string());
             problem.expected(format!("flows with a controller such as {}", listed(&["maxnet", "rcp", "xcp", "clamp"])));
@@ -178,14 +189,13 @@ pub(super) fn check(
             && is_price_alone
             && heard.contains(&index)
         {
-            let message =
-                "some senders that cross this queue go by its price and some do not: those keep the price up for the others";
+            let message = "`policy` computes a price that some senders on this link do not use: they keep it high for the others";
             let problem = report.warn(format!("{}.policy", graph.queue_place(index)), message);
-            problem.given(format!("`{group}` goes by no price")).expected("controllers that go by its price");
+            problem.given(format!("`{group}` uses no price")).expected("controllers that use its price");
         }
     }
     if description.prices.is_some() && heard.is_empty() && !flows.is_empty() && report.sound(AT) {
-        report.warn(AT, "no sender goes by prices: this is not used").expected("a controller that does, or no `prices`");
+        report.warn(AT, "`prices` is ignored: no sender uses prices").expected("a controller that uses prices, or no `prices`");
     }
 }
 
@@ -195,22 +205,22 @@ fn check_for_user_code(spec: &PriceSpec, graph: &Graph, ports: &[PortId], group:
     let told: Vec<Meaning> = ports.iter().filter_map(|&port| graph.ports[port as usize].policy.price_meaning()).collect();
     let Some(&first) = told.first() else { return };
     let (trouble, expected) = if group.framing.is_some() {
-        ("its packets travel in cells, which carry no prices".to_string(), "a group without `framing`")
+        ("cells carry no prices".to_string(), "a group without `framing`")
     } else if let Some(other) = told.iter().find(|&&other| other != first) {
-        let message = format!("queues of its path tell {} and {}, which do not go together", first.noun(), other.noun());
-        (message, "queue policies that tell the same")
+        let message = format!("queues on the path send {} and {}, which cannot be combined", first.noun(), other.noun());
+        (message, "queue policies with the same kind of price")
     } else if spec.is_marked() && first == Meaning::Feedback {
-        ("marks cannot tell a change of the rate".to_string(), "`scheme = \"exact\"`")
+        ("marks cannot encode a change of the rate".to_string(), "`scheme = \"exact\"`")
     } else if told.len() > usize::from(spec.scheme.most_hops()) {
         (
-            format!("{} queues tell prices on its path, more than the scheme tells apart", told.len()),
+            format!("{} queues on the path send prices, more than the scheme distinguishes", told.len()),
             "another scheme, or a shorter path",
         )
     } else {
         return;
     };
     if report.sound(&at) {
-        report.warn(at, format!("should its code ask for prices: {trouble}")).expected(expected);
+        report.warn(at, format!("`controller` cannot use prices: {trouble}")).expected(expected);
     }
 }
 
@@ -237,7 +247,7 @@ impl Path<'_> {
             Transport::Datagram(_) => return,
         };
         if self.group.framing.is_some() {
-            let problem = report.add(&at, "its packets travel in cells, which carry no prices");
+            let problem = report.add(&at, "`controller` needs prices, which cells do not carry");
             problem.given(law).expected("a group without `framing`, or another controller");
             return;
         }
@@ -251,7 +261,7 @@ impl Path<'_> {
             self.ports.iter().copied().filter(|&port| price_meaning(port).is_some_and(|other| other != self.meaning)).peekable();
         if let Some(&other) = others.peek() {
             let message = format!(
-                "it goes by {}, and queues of its path tell {}",
+                "`controller` uses {}, and queues on the path send {}",
                 self.meaning.noun(),
                 price_meaning(other).map_or("nothing", Meaning::noun)
             );
@@ -267,21 +277,19 @@ impl Path<'_> {
             return;
         }
         if told == 0 {
-            let without = if self.meaning == Meaning::Wait {
-                "nothing but losses bounds its window"
-            } else {
-                "its window stays as it begins"
-            };
-            let problem = report.warn(&at, format!("no queue of its path tells it a price: {without}"));
-            problem.given(law).expected(format!("a queue policy that tells {} on its path", self.meaning.noun()));
+            let without = if self.meaning == Meaning::Wait { "only losses bound the window" } else { "the window never changes" };
+            let problem = report.warn(&at, format!("`controller` receives no price from the queues on its path: {without}"));
+            problem.given(law).expected(format!("a queue policy on the path that sends {}", self.meaning.noun()));
             return;
         }
         let mut silent =
             self.ports.iter().filter(|port| !may_tell(port)).copied().filter(|&port| price_meaning(port).is_none()).peekable();
         if silent.peek().is_some() {
-            let problem =
-                report.warn(&at, "only some queues of its path tell a price: of what congests the others it does not hear");
-            problem.given(law).expected(format!("a policy that tells {} also at {}", self.meaning.noun(), named(&mut silent)));
+            let problem = report.warn(
+                &at,
+                "`controller` receives prices from some queues on its path only, and no congestion signal from the others",
+            );
+            problem.given(law).expected(format!("a policy that sends {} also at {}", self.meaning.noun(), named(&mut silent)));
         }
         self.check_scheme(&at, told, report);
     }
@@ -290,28 +298,30 @@ impl Path<'_> {
     fn check_scheme(&self, at: &str, told: usize, report: &mut Report) {
         if self.spec.feedback == Feedback::OneBit && matches!(self.meaning, Meaning::Feedback | Meaning::Marginal | Meaning::Wait)
         {
-            let why = if self.meaning == Meaning::Feedback {
-                "which one bit cannot tell"
-            } else {
-                "of which the sum may be beyond any range"
-            };
-            let message = format!("`{}` goes by {}, {why}", self.group.name, self.meaning.noun());
+            let why =
+                if self.meaning == Meaning::Feedback { "which one bit cannot encode" } else { "whose sum may exceed any range" };
+            let message = format!("`feedback` is one bit, and `{}` uses {}, {why}", self.group.name, self.meaning.noun());
             report.add("prices.feedback", message).given("\"one_bit\"").expected("\"exact\"");
             return;
         }
         if self.is_of_rates && self.spec.has_range() && self.meaning != Meaning::Rate && report.sound(AT) {
-            let message = format!("`{}` goes by {}, and the range is one over rates", self.group.name, self.meaning.noun());
+            let message =
+                format!("`min_rate` gives a range of inverse rates, and `{}` uses {}", self.group.name, self.meaning.noun());
             report.add("prices.min_rate", message).given("`min_rate` and `max_rate`").expected("`min_price` and `max_price`");
             return;
         }
         let Some(combines) = self.spec.scheme.combines() else { return };
         let given = format!("scheme = \"{}\"", self.scheme);
         if self.meaning == Meaning::Feedback {
-            let message = format!("`{}` goes by {}, which marks cannot tell", self.group.name, self.meaning.noun());
+            let message = format!(
+                "`scheme` sends marks, and `{}` uses {}, which marks cannot encode",
+                self.group.name,
+                self.meaning.noun()
+            );
             report.add("prices.scheme", message).given(given).expected("\"exact\"");
         } else if told > usize::from(self.spec.scheme.most_hops()) {
             let message =
-                format!("{told} queues tell prices on the path of `{}`, more than the scheme tells apart", self.group.name);
+                format!("{told} queues on the path of `{}` send prices, more than the scheme distinguishes", self.group.name);
             let has_setting = self.spec.scheme.most_hops() < u8::MAX;
             let expected = if has_setting {
                 format!("`hops` of at least {told}, or another scheme")
@@ -322,9 +332,9 @@ impl Path<'_> {
         } else if combines != self.meaning.combines() && told > 1 {
             let noun = |combination| if combination == Combination::Sum { "the sum" } else { "the largest" };
             let (price_meaning, wants) = (noun(combines), noun(self.meaning.combines()));
-            let problem =
-                report.warn(at, format!("it goes by {wants} of the prices of its path, and the scheme tells {price_meaning}"));
-            problem.given(given).expected("rates that are fair in another sense, or another scheme");
+            let problem = report
+                .warn(at, format!("`controller` uses {wants} of the prices on its path, and the scheme sends {price_meaning}"));
+            problem.given(given).expected("another scheme, unless another kind of fairness is intended");
         }
     }
 }

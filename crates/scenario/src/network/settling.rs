@@ -51,16 +51,21 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
         let at = format!("{}.{}", places[port as usize], limit.setting);
         if limit.given > limit.doubtful && report.sound(&at) {
             let (most, verb) = match limit.given > limit.least_unstable {
-                true => (limit.least_unstable, "is bound to"),
-                false => (limit.doubtful, "may"),
+                true => (limit.least_unstable, "makes"),
+                false => (limit.doubtful, "may make"),
             };
             let bound = if most < 0.01 { format!("{most:.2e}") } else { format!("{most:.3}") };
-            let by_marks = if told > 0.0 { format!(" and marks that tell it after {:.0} ms", 1e3 * told) } else { String::new() };
-            let message = format!("with round trips of {:.0} ms{by_marks} the price {verb} swing, and rates with it", 1e3 * rtt);
+            let by_marks =
+                if told > 0.0 { format!(" and price feedback by marks in {:.0} ms", 1e3 * told) } else { String::new() };
+            let message = format!(
+                "`{}` {verb} price and rates oscillate, with round trips of {:.0} ms{by_marks}",
+                limit.setting,
+                1e3 * rtt
+            );
             report
                 .warn(at, message)
                 .given(limit.given.to_string())
-                .expected(format!("less than {bound}, half of that to be safe"));
+                .expected(format!("less than {bound}; half of that leaves a margin"));
         }
     }
 }
@@ -82,9 +87,9 @@ pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut
         let at = format!("{}.buffer", places[port as usize]);
         if integrates && wanted > 2.0 * rate && bits < rate * rtt && report.sound(&at) {
             let message =
-                "senders that go by its price begin with more than the link carries, and until they have learnt it, much is lost";
+                "`buffer` is too small for the initial rates of senders that use its price: many packets are lost at the start";
             let expected = format!(
-                "a bandwidth-delay product, {:.0} packets, or more; or a smaller `max_rate` of the controllers",
+                "at least a bandwidth-delay product, {:.0} packets, or a smaller `max_rate` of the controllers",
                 rate * rtt / packet
             );
             report.warn(at, message).given(format!("{:.0} packets", bits / packet)).expected(expected);
@@ -138,7 +143,7 @@ fn least_unstable_gamma(rem: &RemSpec, port: &Port, network: &Network, flows: &[
         let between = (calm + wild) / 2.0;
         *(if swings(between) { &mut wild } else { &mut calm }) = between;
     }
-    wild * weights / rate / (rate / (8.0 * f64::from(rem.packet)))
+    wild * weights / rate / (rate / (8.0 * f64::from(rem.mean_packet_size)))
 }
 
 /// Ranges in which a scheme has fewer levels than rates need: from the price at which a queue's flows fill its link to twice that, or by which
@@ -162,7 +167,7 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], repor
         let share = (spec.mapping.mapped(at_rest.1).0 - spec.mapping.mapped(at_rest.0).0) * spec.scheme.resolution();
         if share < 1.0 && spec.mapping.covers(at_rest.0) {
             let message = format!(
-                "so wide a range that the prices {:.3e} and {:.3e} of `{}` are told alike, though rates differ by a factor of 2 or more",
+                "`prices` has too wide a range: the prices {:.3e} and {:.3e} of `{}` are encoded alike, though rates differ by a factor of 2 or more",
                 at_rest.0, at_rest.1, places[port as usize]
             );
             let given = format!("least = {:e}, most = {:e}", spec.mapping.least, spec.mapping.most);

@@ -24,8 +24,8 @@ pub(super) fn record(description: &Description, groups: &Groups, graph: &Graph, 
     };
     traces.retain(|trace| !trace.of.is_empty());
     check_bins(&traces, description.duration, report);
-    let schema::Record { delay_percentiles, flows_of_queues, .. } = description.record;
-    Record { traces, delay_percentiles, flows_of_queues }
+    let schema::Record { delay_percentiles, queue_flows, .. } = description.record;
+    Record { traces, delay_percentiles, queue_flows }
 }
 
 struct Follow<'a> {
@@ -43,7 +43,7 @@ impl Follow<'_> {
     }
 
     fn table(&self, table: &TraceTable, report: &mut Report) -> Vec<Trace> {
-        let (bin, of) = table.throughput.as_ref().map_or((DEFAULT_BIN, &[][..]), |trace| (trace.bin, &trace.of[..]));
+        let (bin, of) = table.throughput.as_ref().map_or((DEFAULT_BIN, &[][..]), |trace| (trace.bin, &trace.flows[..]));
         let lists = [
             (TraceWord::Cwnd, "cwnd", &table.cwnd[..]),
             (TraceWord::Ssthresh, "ssthresh", &table.ssthresh),
@@ -52,8 +52,8 @@ impl Follow<'_> {
             (TraceWord::Segments, "segments", &table.segments),
             (TraceWord::Acks, "acks", &table.acks),
             (TraceWord::State, "state", &table.state),
-            (TraceWord::Law, "law", &table.law),
-            (TraceWord::Throughput, "throughput.of", of),
+            (TraceWord::Law, "controller", &table.controller),
+            (TraceWord::Throughput, "throughput.flows", of),
             (TraceWord::Queue, "queue", &table.queue),
             (TraceWord::Drops, "drops", &table.drops),
             (TraceWord::Departures, "departures", &table.departures),
@@ -117,15 +117,17 @@ pub(super) fn check_laws(description: &Description, groups: &[Group], report: &m
     let mut laws: Vec<&str> =
         samples.iter().filter(|law| !law.quantities().is_empty()).filter_map(ControllerSpec::name).collect();
     laws.dedup();
-    for (position, name) in table.law.iter().enumerate() {
+    for (position, name) in table.controller.iter().enumerate() {
         let group = name.split('[').next().unwrap_or(name);
         let says_nothing = |group: &Group| match &group.transport {
             Transport::Tcp(_, law) => law.quantities().is_empty(),
             Transport::Datagram(_) => true,
         };
         if groups.iter().any(|known| known.name == group && says_nothing(known)) {
-            let problem = report
-                .warn(format!("record.traces.law[{position}]"), "nothing to trace: its control law goes by its window alone");
+            let problem = report.warn(
+                format!("record.traces.controller[{position}]"),
+                format!("`law` records nothing for `{name}`: its controller has no state beside the window"),
+            );
             problem.given(name.clone()).expected(format!("flows of {}", listed(&laws)));
         }
     }
@@ -141,7 +143,7 @@ fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
         let bins = duration.span().0.checked_div(bin.0).map(|bins| bins.saturating_mul(trace.of.len() as u64));
         if bins.is_none_or(|bins| bins > MOST_BINS) && report.sound(at) {
             let given = Duration::new(bin.0).to_string();
-            report.add(at, "bins too narrow").given(given).expected(format!("at most {MOST_BINS} bins in all"));
+            report.add(at, "`bin` is too short").given(given).expected(format!("at most {MOST_BINS} bins in all"));
         }
     }
 }
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_table_follows_groups_single_flows_and_ports() {
-        let table = "traces = {cwnd = [\"web\", \"bulk[1]\", \"web[0]\"], throughput = {bin = \"1 s\", of = [\"bulk\"]}, drops = [\"bottleneck.reverse\"]}";
+        let table = "traces = {cwnd = [\"web\", \"bulk[1]\", \"web[0]\"], throughput = {bin = \"1 s\", flows = [\"bulk\"]}, drops = [\"bottleneck.reverse\"]}";
         let wanted = [
             Trace { kind: TraceKind::Cwnd, of: vec![0, 1, 3] },
             Trace { kind: TraceKind::Throughput(Span::from_millis(1000)), of: vec![2, 3] },

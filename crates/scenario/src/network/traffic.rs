@@ -2,7 +2,7 @@
 
 use super::routing::below;
 use super::sites::Sites;
-use crate::problem::{Alike, Report};
+use crate::problem::{Alike, Report, key};
 use crate::schema::{Flow, Incast, Nodes, Shift, Traffic};
 use crate::values::Name;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
@@ -29,7 +29,7 @@ pub(super) fn round(traffic: &Traffic, sites: &Sites) -> Option<u64> {
     let many = |nodes: &Nodes| sites.many(nodes) as u64;
     match traffic {
         Traffic { permutation: Some(nodes), .. } => Some(many(nodes)),
-        Traffic { shift: Some(shift), .. } => Some(many(&shift.among)),
+        Traffic { shift: Some(shift), .. } => Some(many(&shift.nodes)),
         Traffic { all_to_all: Some(nodes), .. } => {
             let nodes = many(nodes);
             Some(nodes.saturating_mul(nodes.saturating_sub(1)))
@@ -45,7 +45,7 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
     let at = format!("flows.{name}");
     let Some(traffic) = &flow.traffic else { return between(flow, &at, count, sites, report) };
     for (key, _) in [("from", &flow.from), ("to", &flow.to)].iter().filter(|(_, nodes)| nodes.is_some()) {
-        let problem = report.add(format!("{at}.{key}"), "`traffic` says who sends to whom");
+        let problem = report.add(format!("{at}.{key}"), format!("`{key}` cannot be used with `traffic`"));
         problem.expected(format!("either `{key}` or `traffic`"));
     }
     let Traffic { permutation, shift, all_to_all, random_pairs, incast, table } = traffic;
@@ -54,7 +54,7 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
     let at = format!("{at}.traffic");
     if given.iter().filter(|given| **given).count() != 1 {
         if report.sound(&at) {
-            let problem = report.add(at, "exactly one pattern is needed");
+            let problem = report.add(at, "`traffic` must have exactly one pattern");
             problem.expected("one of `permutation`, `shift`, `all_to_all`, `random_pairs`, `incast`, `table`");
         }
         return None;
@@ -72,7 +72,7 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
     }
     if let Some(nodes) = random_pairs {
         if !says_count(flow) {
-            let problem = report.add(at, "how many flows there are is not said");
+            let problem = report.add(at, "`random_pairs` requires the number of flows");
             problem.expected("`count`, `arrivals`, or a list of starts or sizes");
             return None;
         }
@@ -85,15 +85,16 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
         };
         return Some((0..count as u64).map(pair).collect());
     }
-    if let Some(Shift { among, by }) = shift {
-        let nodes = several(among, "shift.among", report)?;
-        let by = by.map_or(nodes.len() / 2, |by| by.0 as usize);
-        if by >= nodes.len() {
-            let problem = report.add(format!("{at}.shift.by"), "beyond the last node").given(by.to_string());
-            problem.expected(format!("1 to {}: there are {} nodes", nodes.len() - 1, nodes.len()));
+    if let Some(Shift { nodes, offset }) = shift {
+        let nodes = several(nodes, "shift.nodes", report)?;
+        let offset = offset.map_or(nodes.len() / 2, |offset| offset.0 as usize);
+        if offset >= nodes.len() {
+            let problem =
+                report.add(format!("{at}.shift.offset"), "`offset` is not below the number of nodes").given(offset.to_string());
+            problem.expected(format!("1 to {}, for {} nodes", nodes.len() - 1, nodes.len()));
             return None;
         }
-        return Some((0..nodes.len()).take(count).map(|from| (nodes[from], nodes[(from + by) % nodes.len()])).collect());
+        return Some((0..nodes.len()).take(count).map(|from| (nodes[from], nodes[(from + offset) % nodes.len()])).collect());
     }
     if let Some(incast) = incast {
         return incasts(incast, &format!("{at}.incast"), count, chance, sites, report);
@@ -113,13 +114,13 @@ fn several(nodes: &Nodes, at: &str, sites: &Sites, report: &mut Report) -> Optio
     distinct.sort_unstable();
     distinct.dedup();
     if distinct.len() < found.len() {
-        report.add(at, "a node is named twice").given(nodes.to_string()).expected("each node once");
+        report.add(at, format!("{} names a node twice", key(at))).given(nodes.to_string()).expected("each node once");
         return None;
     }
     if found.len() < 2 {
         let (written, name) = (nodes.to_string(), sites.name(found[0]));
         let given = if written == name { written } else { format!("{written}, which is `{name}` alone") };
-        report.add(at, "a pattern of one node").given(given).expected("at least two nodes");
+        report.add(at, format!("{} names only one node", key(at))).given(given).expected("at least two nodes");
         return None;
     }
     Some(found)
@@ -135,7 +136,7 @@ fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Repo
                 let problem = report.add(at, format!("`{key}` is missing"));
                 problem.expected(<Nodes as crate::decode::Decode>::expected());
                 if sites.all_named && sites.count() > 0 {
-                    problem.hint(format!("a node is {}", sites.first_ones()));
+                    problem.hint(format!("the nodes are {}", sites.first_ones()));
                 }
                 None
             }
@@ -147,7 +148,7 @@ fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Repo
     if let Some((node, _)) = ends.iter().find(|(from, to)| from == to) {
         let at = format!("{at}.to");
         if report.sound(&at) {
-            report.add(at, "a flow from a node to itself").given(sites.name(*node)).expected("another node");
+            report.add(at, "`from` and `to` are the same node").given(sites.name(*node)).expected("another node");
         }
         return None;
     }
@@ -175,17 +176,20 @@ fn permutations(nodes: &[usize], count: usize, chance: Chance) -> Vec<Ends> {
 }
 
 fn incasts(incast: &Incast, at: &str, count: usize, chance: Chance, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
-    let Incast { among, senders, to } = incast;
-    let among = several(among, &format!("{at}.among"), sites, report)?;
+    let Incast { nodes, senders, to } = incast;
+    let nodes = several(nodes, &format!("{at}.nodes"), sites, report)?;
     let to = match to {
         Some(to) => sites.named(to, &format!("{at}.to"), report)?,
-        None => among.clone(),
+        None => nodes.clone(),
     };
     let (senders, at) = (senders.0 as usize, format!("{at}.senders"));
     // The one that hears them may be one of them.
-    let others = among.len() - usize::from(to.iter().any(|node| among.contains(node)));
+    let others = nodes.len() - usize::from(to.iter().any(|node| nodes.contains(node)));
     if senders > others {
-        report.add(at, "more senders than nodes").given(senders.to_string()).expected(format!("at most {others}"));
+        report
+            .add(at, "`senders` exceeds the number of other nodes")
+            .given(senders.to_string())
+            .expected(format!("at most {others}"));
         return None;
     }
     let mut pairs = Vec::with_capacity(count);
@@ -195,7 +199,7 @@ fn incasts(incast: &Incast, at: &str, count: usize, chance: Chance, sites: &Site
         }
         let stream = chance.round(number);
         let receiver = to[below(to.len(), stream.bits(0))];
-        let mut left: Vec<usize> = among.iter().copied().filter(|&node| node != receiver).collect();
+        let mut left: Vec<usize> = nodes.iter().copied().filter(|&node| node != receiver).collect();
         for sent in 0..senders.min(count - pairs.len()) {
             let place = sent + below(left.len() - sent, stream.bits(1 + sent as u64));
             left.swap(sent, place);
@@ -211,8 +215,10 @@ fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &
         return None;
     }
     if table.flows() != count {
-        let problem = report.add(at, "a flow table needs a row for each flow");
-        problem.given(format!("{} rows for {count} flows", table.flows())).expected("no `count`, and lists as long as the table");
+        let problem = report.add(at, "`table` does not have one row per flow");
+        problem
+            .given(format!("{} rows for {count} flows", table.flows()))
+            .expected("no `count`, and lists with one value per row");
         return None;
     }
     if !sites.all_named {
@@ -230,7 +236,7 @@ fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &
                 }
                 if ends.0.is_some() && ends.0 == ends.1 {
                     let at = format!("{at}{}", table.place("sink", flow));
-                    report.add(at, "a flow from a node to itself").given(sink.as_str()).expected("another node");
+                    report.add(at, "`source` and `sink` are the same node").given(sink.as_str()).expected("another node");
                 }
             }),
         }

@@ -11,15 +11,15 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Transport};
 use tailback_core::primitives::units::{self, Bytes, Span};
 use tailback_core::settings::PlainWords;
-use tailback_core::tcp::{self, Counting, SlowStart, TcpSpec, TimerSpec};
+use tailback_core::tcp::{self, AckCounting, SlowStart, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let preset = preset(tcp.preset);
     let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::span));
     set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.0));
-    set(&mut spec.halves, tcp.halves.map(|halves| halves.0));
-    set(&mut spec.counting, tcp.counting.map(|counting| counting.0));
+    set(&mut spec.ssthresh_from, tcp.ssthresh_from.map(|from| from.0));
+    set(&mut spec.ack_counting, tcp.ack_counting.map(|ack_counting| ack_counting.0));
     set(&mut spec.slow_start, tcp.slow_start.map(|slow_start| slow_start.0));
     set(&mut spec.mss, bytes(tcp.mss, 1..=MEGABYTE, &format!("{at}.mss"), report));
     set(&mut spec.header, bytes(tcp.header, 0..=KILOBYTE, &format!("{at}.header"), report));
@@ -36,7 +36,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     set(&mut spec.delayed_ack, delayed_ack);
     set(&mut spec.ecn, tcp.ecn);
     set(&mut spec.pacing, tcp.pacing);
-    spec.slow_start_limit = slow_start_limit(tcp.slow_start_limit, &spec, &format!("{at}.slow_start_limit"), report);
+    spec.abc_limit = abc_limit(tcp.abc_limit, &spec, &format!("{at}.abc_limit"), report);
     set(&mut spec.window_validation, tcp.window_validation.map(|rule| rule.0));
     timer(&tcp.timer, &mut spec.timer, &format!("{at}.timer"), report);
     check(&spec, at, report);
@@ -53,7 +53,7 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
 
 /// The same TCP with nothing left to its preset. One that cannot be built stays as it is.
 pub(crate) fn filled(given: &Tcp) -> Tcp {
-    let source = problem::Source::default();
+    let source = crate::location::Source::default();
     let mut report = Report::new(&source);
     match tcp(given, "", &mut report) {
         Transport::Tcp(spec, controller) if report.is_empty() => Tcp::of(given.preset, &controller, &spec),
@@ -65,8 +65,8 @@ pub(crate) fn filled(given: &Tcp) -> Tcp {
 pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report: &mut Report) -> Transport {
     let header = bytes(Some(source.header), 0..=KILOBYTE, &format!("{at}.header"), report).unwrap_or_default();
     let (arrivals, packet) = match &source.arrivals {
-        Choice::Member(chosen, Datagrams { packet }) => {
-            let packet = packet_size(packet, &format!("{at}.packet"), report);
+        Choice::Member(chosen, Datagrams { packet_size }) => {
+            let packet = payload(packet_size, &format!("{at}.packet_size"), report);
             (process(chosen, at, report).map_or(traffic::Arrivals::External, traffic::Arrivals::Process), packet)
         }
         Choice::User(UserSource { kind, parameters }) => {
@@ -97,7 +97,7 @@ fn receiver_window(given: Option<Window>, mss: Bytes, at: &str, report: &mut Rep
     let at_window = format!("{at}.receiver_window");
     if segments.is_none() && report.sound(&at_window) && report.sound(&format!("{at}.mss")) {
         let (least, most) = (Size::new(mss.0), Size::new(mss.0 * u64::from(Window::MOST)));
-        let problem = report.add(at_window, "a window of less than a segment, or of too many");
+        let problem = report.add(at_window, "`receiver_window` is out of range");
         problem.given(window.to_string()).expected(format!("{least} to {most}: 1 to {} segments", Window::MOST));
     }
     segments
@@ -110,49 +110,49 @@ fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Repor
     }
     let given = format!("\"{}\"", spec.slow_start.word());
     if !spec.timestamps {
-        let problem = report.add(at, "it needs a round trip from every acknowledgement, and one at a time is measured");
-        problem.given(given).expected("`timestamps = true` beside it");
+        let problem = report.add(at, "`slow_start` requires `timestamps`");
+        problem.given(given).expected("also `timestamps = true`, which gives a round-trip sample for every acknowledgement");
     } else if !law.ends_slow_start() {
         let samples = ControllerSpec::samples();
         let mut hear: Vec<&str> = samples.iter().filter(|law| law.ends_slow_start()).filter_map(ControllerSpec::name).collect();
         hear.dedup();
-        let problem = report.add(at, "the controller has a start of its own");
-        problem.given(given).expected(format!("\"standard\", or as controller {}", listed(&hear)));
+        let problem = report.add(at, "`slow_start` cannot be changed: the controller has its own");
+        problem.given(given).expected(format!("\"standard\", or a controller that is {}", listed(&hear)));
     }
 }
 
-fn slow_start_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
+fn abc_limit(given: Option<Segments>, spec: &TcpSpec, at: &str, report: &mut Report) -> units::Segments {
     let count = given.map_or(f64::INFINITY, Segments::count);
-    match spec.counting {
-        Counting::Acknowledgements if count.is_finite() && report.sound(at) => {
-            let problem = report.add(at, "each acknowledgement opens the window for one segment");
-            problem.given(count.to_string()).expected("`counting = \"bytes\"` beside it");
+    match spec.ack_counting {
+        AckCounting::Acknowledgements if count.is_finite() && report.sound(at) => {
+            let problem = report.add(at, "`abc_limit` requires `ack_counting = \"bytes\"`");
+            problem.given(count.to_string()).expected("also `ack_counting = \"bytes\"`, or no `abc_limit`");
         }
-        Counting::Bytes if count.is_finite() && count.fract() > 0.0 && report.sound(at) => {
+        AckCounting::Bytes if count.is_finite() && count.fract() > 0.0 && report.sound(at) => {
             report
-                .add(at, "a part of a segment")
+                .add(at, "`abc_limit` is not a whole number of segments")
                 .given(count.to_string())
                 .expected("a whole number of segments, or \"unlimited\"");
         }
         _ => {}
     }
-    match spec.counting {
+    match spec.ack_counting {
         // RFC 9406 section 4.2.
-        Counting::Bytes if given.is_none() && spec.slow_start == SlowStart::HyStartPlusPlus => {
+        AckCounting::Bytes if given.is_none() && spec.slow_start == SlowStart::HyStartPlusPlus => {
             if spec.pacing {
                 units::Segments::UNLIMITED
             } else {
                 units::Segments(8)
             }
         }
-        Counting::Bytes if given.is_none() => spec.slow_start_limit,
-        Counting::Bytes if count.is_finite() => units::Segments(count as u32),
+        AckCounting::Bytes if given.is_none() => spec.abc_limit,
+        AckCounting::Bytes if count.is_finite() => units::Segments(count as u32),
         _ => units::Segments::UNLIMITED,
     }
 }
 
 /// Payload of a datagram.
-fn packet_size(packet: &PacketBytes, at: &str, report: &mut Report) -> PacketSize {
+fn payload(packet: &PacketBytes, at: &str, report: &mut Report) -> PacketSize {
     match *packet {
         PacketBytes::Fixed(size) => PacketSize::Fixed(bytes(Some(size), 1..=MEGABYTE, at, report).unwrap_or(Bytes(1))),
         PacketBytes::Exponential(mean) => {
@@ -208,7 +208,7 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
             let least = given.min_rto.map(|least| least.span().min(*granularity));
             set(granularity, given.granularity.map(Duration::span).or(least));
             if given.tick.is_some() {
-                let problem = report.add(format!("{at}.tick"), "an exact timer has no tick");
+                let problem = report.add(format!("{at}.tick"), "`tick` cannot be used with the timer form `exact`");
                 problem.expected("`granularity`, or form = \"coarse_ns\" or \"coarse_bsd\"");
             }
         }
@@ -216,7 +216,7 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
             above_zero(*tick, &format!("{at}.tick"), report);
             if given.granularity.is_some() {
                 report
-                    .add(format!("{at}.granularity"), "a coarse timer has a tick instead")
+                    .add(format!("{at}.granularity"), "`granularity` cannot be used with a coarse timer")
                     .expected("`tick`, or form = \"exact\"");
             }
         }
@@ -224,7 +224,7 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
     set(&mut spec.min_rto, given.min_rto.map(Duration::span));
     set(&mut spec.max_rto, given.max_rto.map(Duration::span));
     set(&mut spec.initial_rto, given.initial_rto.map(Duration::span));
-    set(&mut spec.in_recovery, given.in_recovery.map(|word| word.0));
+    set(&mut spec.newreno_variant, given.newreno_variant.map(|word| word.0));
     set(&mut spec.max_backoff, given.max_backoff.map(|factor| factor.0 as u32));
 }
 
@@ -234,12 +234,12 @@ const LONGEST_TIMER: Span = Span::from_millis(24 * 3_600_000);
 fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     let timer = &spec.timer;
     if spec.initial_window.is_infinite() {
-        let problem = report.add(format!("{at}.initial_window"), "an unlimited initial window");
+        let problem = report.add(format!("{at}.initial_window"), "`initial_window` cannot be unlimited");
         problem.given("\"unlimited\"").expected("a number of segments; `receiver_window` bounds it");
     }
     if spec.handshake && spec.header == Bytes(0) && report.sound(&format!("{at}.header")) {
-        let problem = report.add(format!("{at}.handshake"), "a SYN of no bytes");
-        problem.given("`header` of 0 B").expected("a header of at least 1 B, or no handshake");
+        let problem = report.add(format!("{at}.handshake"), "`handshake` requires a `header`: a SYN cannot have 0 bytes");
+        problem.given("`header` of 0 B").expected("a `header` of at least 1 B, or no `handshake`");
     }
     let tick = match timer.form {
         tcp::TimerForm::Exact { granularity } => ("granularity", granularity),
@@ -249,7 +249,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
         let at = format!("{at}.timer.{key}");
         if value > LONGEST_TIMER && report.sound(&at) {
             let (given, longest) = (Duration::new(value.0).to_string(), Duration::new(LONGEST_TIMER.0));
-            report.add(at, "a timer too long").given(given).expected(format!("at most {longest} (24 h)"));
+            report.add(at, format!("`{key}` is too long")).given(given).expected(format!("at most {longest} (24 h)"));
         }
     }
     above_zero(timer.min_rto, &format!("{at}.timer.min_rto"), report);
@@ -268,7 +268,7 @@ fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     if !timer.max_backoff.is_power_of_two() {
         let at = format!("{at}.timer.max_backoff");
         if report.sound(&at) {
-            report.add(at, "a back-off doubles each time").given(timer.max_backoff.to_string()).expected("a power of two");
+            report.add(at, "`max_backoff` is not a power of two").given(timer.max_backoff.to_string()).expected("a power of two");
         }
     }
 }
@@ -286,14 +286,14 @@ fn bytes(given: Option<Size>, fits: RangeInclusive<u64>, at: &str, report: &mut 
     }
     if report.sound(at) {
         let expected = format!("{} to {}", Size::new(*fits.start()), Size::new(*fits.end()));
-        report.add(at, "a size out of range").given(size.to_string()).expected(expected);
+        report.add(at, format!("{} is out of range", problem::key(at))).given(size.to_string()).expected(expected);
     }
     None
 }
 
 fn above_zero(span: Span, at: &str, report: &mut Report) {
     if span == Span::ZERO && report.sound(at) {
-        report.add(at, "a duration of zero").given("0 ms").expected("more than 0 ms");
+        report.add(at, format!("{} is zero", problem::key(at))).given("0 ms").expected("more than 0 ms");
     }
 }
 
@@ -332,11 +332,11 @@ mod tests {
         let limit = |more: &str| {
             let given = format!("tcp = {{preset = \"cubic\", slow_start = \"hystart++\", timestamps = true{more}}}");
             let Transport::Tcp(spec, _) = transport(&given) else { panic!("not TCP") };
-            spec.slow_start_limit
+            spec.abc_limit
         };
         assert_eq!(limit(""), units::Segments(8));
         assert_eq!(limit(", pacing = true"), units::Segments::UNLIMITED);
-        assert_eq!(limit(", slow_start_limit = 2"), units::Segments(2));
+        assert_eq!(limit(", abc_limit = 2"), units::Segments(2));
     }
 
     #[test]
@@ -383,7 +383,7 @@ mod tests {
     #[test]
     fn a_source_has_its_rate_and_its_packets() {
         // 1028 bytes at 8.224 Mbit/s: one each millisecond.
-        let given = "source = {kind = \"constant\", rate = \"8.224 Mbps\", packet = \"1000 B\", header = \"28 B\"}";
+        let given = "source = {kind = \"constant\", rate = \"8.224 Mbps\", packet_size = \"1000 B\", header = \"28 B\"}";
         let arrivals = traffic::Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(8_224_000) }));
         let spec = DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(28) };
         assert_eq!(spec.per_second(), Some(1000.0));

@@ -33,7 +33,7 @@ record! {
         /// Private link between the network and each receiver.
         receiver_access: Option<Access>,
         /// Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
-        rtt: Option<Distribution<Duration>>,
+        propagation_rtt: Option<Distribution<Duration>>,
         /// When each flow starts.
         start: Distribution<Duration> = Distribution::Fixed(Duration::new(0)),
         /// Lets flows start one after another, from `start` on.
@@ -71,11 +71,11 @@ record! {
     pub struct FlowArrivals {
         /// From one start to the next, in the mean.
         mean_interval: Option<Duration>,
-        /// Payload that arrives, in the mean, as a share of the rate `of`, 1 at most; headers come on top. `mean_interval`
+        /// Payload that arrives, in the mean, as a share of `reference_rate`, 1 at most; headers come on top. `mean_interval`
         /// can say more.
         load: Option<Probability>,
         /// What `load` is a share of, such as the rate of the bottleneck.
-        of: Option<Rate>,
+reference_rate: Option<Rate>,
     }
 }
 
@@ -137,7 +137,7 @@ impl Serialize for Nodes {
 impl Decode for Nodes {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Nodes> {
         match node {
-            Node::List(list) if list.is_empty() => decoder.misfit(node, "no node"),
+            Node::List(list) if list.is_empty() => decoder.misfit(node, "is empty"),
             Node::List(_) => Vec::decode(node, decoder).map(Nodes),
             _ => NodeName::decode(node, decoder).map(|name| Nodes(vec![name])),
         }
@@ -152,8 +152,8 @@ impl Decode for NodeName {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<NodeName> {
         match node {
             Node::Text(text) if Name::of(text.strip_suffix('*').unwrap_or(text)).is_some() => Some(NodeName(text.clone())),
-            Node::Text(_) => decoder.misfit(node, "not a name"),
-            _ => decoder.misfit(node, format!("not a name: {}", kind(node))),
+            Node::Text(_) => decoder.misfit(node, "is not a valid name"),
+            _ => decoder.misfit(node, format!("must be a node's name, not {}", kind(node))),
         }
     }
 
@@ -203,7 +203,7 @@ impl Decode for PortName {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<PortName> {
         match node {
             Node::Text(text) => Some(PortName(text.clone())),
-            _ => decoder.misfit(node, format!("not a link: {}", kind(node))),
+            _ => decoder.misfit(node, format!("must be a link's name, not {}", kind(node))),
         }
     }
 

@@ -25,7 +25,7 @@ record! {
         /// Round-trip time that a `buffer` in percent refers to.
         bdp_rtt: Option<Duration>; "100 ms",
         /// Packet size that a `buffer` in percent is counted in.
-        bdp_packet: Size = Size::new(1500),
+        bdp_packet_size: Size = Size::new(1500),
         /// What chooses between several queues that share the buffer: of flows, each with the policy, or of `classes`.
         scheduler: Option<Scheduler>,
         /// The queues of a scheduler, one for each class of flows; some schedulers go by their order.
@@ -112,7 +112,7 @@ pub(crate) fn policy_spec(
 fn check_cells(buffer: Buffer, at: &str, report: &mut Report) {
     let at = format!("{at}.buffer");
     if matches!(buffer, Buffer::Packets(_) | Buffer::Share(_)) && report.sound(&at) {
-        let problem = report.add(at, "a buffer in packets, for a policy that works on cells");
+        let problem = report.add(at, "`buffer` must be in cells for this policy");
         problem.given(buffer.to_string()).expected("a buffer in cells such as `1200 cells`, or in bytes");
     }
 }
@@ -122,13 +122,13 @@ impl Queue {
     pub(crate) fn resolved(&self, rate: f64, at: &str, report: &mut Report) -> Option<Buffer> {
         let Buffer::Share(share) = self.buffer else { return Some(self.buffer) };
         let Some(rtt) = self.bdp_rtt else {
-            let problem = report.add(format!("{at}.buffer"), "a buffer in percent needs a round-trip time");
-            problem.given(share.to_string()).expected("also `bdp_rtt`, the round-trip time that it refers to");
+            let problem = report.add(format!("{at}.buffer"), "`buffer` in percent requires `bdp_rtt`");
+            problem.given(share.to_string()).expected("also `bdp_rtt`, the round-trip time of the bandwidth-delay product");
             return None;
         };
-        let packet = self.bdp_packet.bytes();
+        let packet = self.bdp_packet_size.bytes();
         if packet == 0 {
-            let problem = report.add(format!("{at}.bdp_packet"), "a packet without bytes");
+            let problem = report.add(format!("{at}.bdp_packet_size"), "`bdp_packet_size` is zero");
             problem.given("0 B").expected("at least 1 B");
             return None;
         }
@@ -180,14 +180,14 @@ impl Decode for Buffer {
             Node::Text(text) if text.ends_with('B') => Size::decode(node, decoder).map(Buffer::Bytes),
             Node::Text(text) => {
                 let complaint = complaint(text, "a buffer", RANGES);
-                let problem = decoder.fault(complaint.message).given(node.to_string());
+                let problem = decoder.wrong(complaint.predicate).given(node.to_string());
                 let unit = complaint.unit.unwrap_or_default();
-                problem.one_of(unit, ["packets", "cells", "kB", "%", "unlimited"]);
+                problem.nearest(unit, &["packets", "cells", "kB", "%", "unlimited"]);
                 problem.expected(complaint.range.map_or_else(Buffer::expected, String::from));
                 None
             }
-            Node::Integer(_) | Node::Float(_) => decoder.misfit(node, "a buffer without a unit"),
-            _ => decoder.misfit(node, "not a buffer"),
+            Node::Integer(_) | Node::Float(_) => decoder.misfit(node, "has no unit"),
+            _ => decoder.misfit(node, "is not a buffer"),
         }
     }
 
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
     use tailback_core::primitives::units::Span;
     use tailback_core::queue::{
-        ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedCounts, RedSignals, RedSpec, SpdReading, SpdSpec,
+        ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedQueueUnit, RedSignals, RedSpec, SpdSpec, SpdVariant,
         ThresholdSpec,
     };
 
@@ -264,7 +264,8 @@ mod tests {
     #[test]
     fn thresholds_are_cells_or_shares_of_the_buffer() {
         let bpd = |buffer: &str| {
-            let json = r#"{"policy": "bpd", "buffer": "BUFFER", "lower": "40 %", "upper": "900 cells", "gap": 25}"#;
+            let json =
+                r#"{"policy": "bpd", "buffer": "BUFFER", "lower_threshold": "40 %", "upper_threshold": "900 cells", "gap": 25}"#;
             spec(&json.replace("BUFFER", buffer))
         };
         let of_cells = |lower| PolicySpec::Bpd(BpdSpec { lower, upper: 900, gap: 25 });
@@ -285,18 +286,18 @@ mod tests {
     #[test]
     fn all_settings_reach_the_core() {
         let json = r#"{"policy": "spd", "buffer": "1000 cells", "dropping_threshold": "20 cells", "epd_threshold": "70 %",
-            "congestion_threshold": "200 cells", "reading": "printed"}"#;
+            "congestion_threshold": "200 cells", "variant": "printed"}"#;
         let printed =
-            SpdSpec { dropping_threshold: Some(20), epd_threshold: 700, congestion_threshold: 200, reading: SpdReading::Printed };
+            SpdSpec { dropping_threshold: Some(20), epd_threshold: 700, congestion_threshold: 200, variant: SpdVariant::Printed };
         assert_eq!(spec(json), PolicySpec::Spd(printed));
         let off = json.replace("\"20 cells\"", "\"none\"").replace(", \"reading\": \"printed\"", "");
-        let corrected = SpdSpec { dropping_threshold: None, reading: SpdReading::Corrected, ..printed };
+        let corrected = SpdSpec { dropping_threshold: None, variant: SpdVariant::Corrected, ..printed };
         assert_eq!(spec(&off), PolicySpec::Spd(corrected));
         let per_vc =
             |rest: &str| spec(&format!(r#"{{"policy": "epd_per_vc", "buffer": "1000 cells", "threshold": "70 %"{rest}}}"#));
         let of_vcs = |active| PolicySpec::EpdPerVc(EpdPerVcSpec { threshold: 700, active });
         assert_eq!(per_vc(""), of_vcs(ActiveVcs::Configured));
-        assert_eq!(per_vc(r#", "active": "backlogged""#), of_vcs(ActiveVcs::Backlogged));
+        assert_eq!(per_vc(r#", "active_vcs": "backlogged""#), of_vcs(ActiveVcs::Backlogged));
         assert_eq!(spec(r#"{"policy": "ppd", "buffer": "unlimited"}"#), PolicySpec::Ppd(()));
     }
 
@@ -312,7 +313,7 @@ mod tests {
 
     #[test]
     fn settings_of_active_queue_management_reach_the_core() {
-        let red = |rest: &str| spec(&format!(r#"{{"policy": "red", "buffer": "80 packets", "lower": "25 %"{rest}}}"#));
+        let red = |rest: &str| spec(&format!(r#"{{"policy": "red", "buffer": "80 packets", "min_threshold": "25 %"{rest}}}"#));
         let usual = RedSpec {
             lower: 20,
             upper: 60,
@@ -320,20 +321,21 @@ mod tests {
             max_probability: 0.1,
             gentle: true,
             packet: 1000,
-            counts: RedCounts::Packets,
+            counts: RedQueueUnit::Packets,
             signals: RedSignals::Marks,
         };
-        assert_eq!(red(r#", "upper": "60 packets""#), PolicySpec::Red(usual));
-        let given = r#", "upper": "75 %", "weight": 0.01, "max_probability": 0.02, "gentle": false, "packet": "500 B""#;
+        assert_eq!(red(r#", "max_threshold": "60 packets""#), PolicySpec::Red(usual));
+        let given =
+            r#", "upper_threshold": "75 %", "weight": 0.01, "max_probability": 0.02, "gentle": false, "packet_size": "500 B""#;
         let other = RedSpec { weight: 0.01, max_probability: 0.02, gentle: false, packet: 500, ..usual };
         assert_eq!(red(given), PolicySpec::Red(other));
-        let words = r#", "upper": "60 packets", "counts": "bytes", "signals": "drops""#;
-        assert_eq!(red(words), PolicySpec::Red(RedSpec { counts: RedCounts::Bytes, signals: RedSignals::Drops, ..usual }));
+        let words = r#", "upper_threshold": "60 packets", "queue_unit": "bytes", "signals": "drops""#;
+        assert_eq!(red(words), PolicySpec::Red(RedSpec { counts: RedQueueUnit::Bytes, signals: RedSignals::Drops, ..usual }));
         // RFC 8289 sections 4.2 and 4.3, RFC 8033 sections 4 and 5.1.
         let ms = Span::from_millis;
         let codel = CodelSpec { target: ms(5), interval: ms(100) };
         assert_eq!(spec(r#"{"policy": "codel", "buffer": "unlimited"}"#), PolicySpec::Codel(codel));
-        let pie = PieSpec { target: ms(15), period: ms(15), burst: ms(150), max_marked: 0.1, packet: 1000 };
+        let pie = PieSpec { target: ms(15), period: ms(15), burst: ms(150), max_mark_probability: 0.1, packet: 1000 };
         assert_eq!(spec(r#"{"policy": "pie", "buffer": "50 kB"}"#), PolicySpec::Pie(pie));
         let switch = spec(r#"{"policy": "threshold", "buffer": "80 packets", "threshold": "25 %"}"#);
         assert_eq!(switch, PolicySpec::Threshold(ThresholdSpec { threshold: 20 }));
@@ -345,7 +347,7 @@ mod tests {
             dropping_threshold: dropping.parse().ok(),
             epd_threshold: 700,
             congestion_threshold: congestion.parse().unwrap(),
-            reading: SpdReading::Corrected,
+            variant: SpdVariant::Corrected,
         };
         let warned = |dropping, congestion| PolicySpec::Spd(spd(dropping, congestion)).check().len();
         // With 699 cells beyond the congestion threshold EPD discards, with 698 there is one length left to SPD.
@@ -356,25 +358,28 @@ mod tests {
     #[test]
     fn a_threshold_in_percent_of_a_buffer_in_percent_is_of_its_packets() {
         // Half of 8 Mbit/s over 100 ms: 50,000 bytes, 50 packets of 1000; a tenth of these and 60 %.
-        let json = r#"{"policy": "red", "buffer": "50 %", "bdp_rtt": "100 ms", "bdp_packet": "1000 B", "lower": "10 %", "upper": "60 %"}"#;
+        let json = r#"{"policy": "red", "buffer": "50 %", "bdp_rtt": "100 ms", "bdp_packet_size": "1000 B", "min_threshold": "10 %", "max_threshold": "60 %"}"#;
         let PolicySpec::Red(RedSpec { lower, upper, .. }) = spec(json) else { panic!("not RED") };
         assert_eq!((lower, upper), (5, 30));
         let beyond = json.replace("60 %", "51 packets");
-        assert_eq!(read(&beyond).2, [("queue.upper".into(), "a threshold beyond the buffer".into())]);
+        assert_eq!(read(&beyond).2, [("queue.upper_threshold".into(), "`upper_threshold` exceeds the buffer".into())]);
     }
 
     #[test]
     fn thresholds_may_be_the_whole_buffer_and_equal() {
-        let json = r#"{"policy": "bpd", "buffer": "60 cells", "lower": "100 %", "upper": "60 cells", "gap": 0}"#;
+        let json =
+            r#"{"policy": "bpd", "buffer": "60 cells", "lower_threshold": "100 %", "upper_threshold": "60 cells", "gap": 0}"#;
         assert_eq!(spec(json), PolicySpec::Bpd(BpdSpec { lower: 60, upper: 60, gap: 0 }));
     }
 
     #[test]
     fn a_fault_is_not_blamed_on_its_neighbours() {
         // A buffer, or a threshold, that cannot be read says nothing of what else stands there.
-        let (.., problems) = read(r#"{"policy": "bpd", "buffer": 1200, "lower": "40 %", "upper": "90 %", "gap": 25}"#);
-        assert_eq!(problems, [("queue.buffer".into(), "a buffer without a unit".into())]);
-        let (.., problems) = read(r#"{"policy": "bpd", "buffer": "9 cells", "lower": "4 cells", "upper": 8, "gap": 25}"#);
-        assert_eq!(problems, [("queue.upper".into(), "a threshold without a unit".into())]);
+        let (.., problems) =
+            read(r#"{"policy": "bpd", "buffer": 1200, "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25}"#);
+        assert_eq!(problems, [("queue.buffer".into(), "`buffer` has no unit".into())]);
+        let (.., problems) =
+            read(r#"{"policy": "bpd", "buffer": "9 cells", "lower_threshold": "4 cells", "upper_threshold": 8, "gap": 25}"#);
+        assert_eq!(problems, [("queue.upper_threshold".into(), "`upper_threshold` has no unit".into())]);
     }
 }

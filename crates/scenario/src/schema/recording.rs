@@ -1,6 +1,6 @@
 //! `[record]`: what to keep beside the counters, which are always on.
 
-use crate::decode::{Decode, Decoder};
+use crate::decode::{Decode, Decoder, kind};
 use crate::quantity::Duration;
 use crate::record::{record, words};
 use crate::tree::Node;
@@ -16,7 +16,7 @@ record! {
         /// Keep percentiles of the delay per queue and per flow group.
         delay_percentiles: bool = false,
         /// Count what of each flow passes each queue: table `queue_flows`.
-        flows_of_queues: bool = false,
+        queue_flows: bool = false,
     }
 }
 
@@ -30,7 +30,7 @@ words! {
         Segments = "segments",
         Acks = "acks",
         State = "state",
-        Law = "law",
+        Law = "controller",
         Throughput = "throughput",
         Queue = "queue",
         Drops = "drops",
@@ -72,7 +72,7 @@ record! {
         /// Changes between slow start, congestion avoidance, recovery and timeout.
         state: FlowTraces = FlowTraces::default(),
         /// What control laws go by beside the window, at each change: of FAST and Vegas thresholds and round trips, of CUBIC its curve.
-        law: FlowTraces = FlowTraces::default(),
+        controller: FlowTraces = FlowTraces::default(),
         /// Delivered payload per bin.
         throughput: Option<Throughput>,
         /// Packets in a queue, at each change.
@@ -95,7 +95,7 @@ record! {
         /// Width of a bin.
         bin: Duration = DEFAULT_BIN,
         /// Flow groups or flows.
-        of: FlowTraces,
+        flows: FlowTraces,
     }
 }
 
@@ -107,7 +107,7 @@ impl Decode for Traces {
         match node {
             Node::List(_) => Vec::decode(node, decoder).map(Traces::All),
             Node::Table(_) => TraceTable::decode(node, decoder).map(|table| Traces::Some(Box::new(table))),
-            _ => decoder.misfit(node, "this does not fit here"),
+            _ => decoder.misfit(node, format!("cannot be {}", kind(node))),
         }
     }
 

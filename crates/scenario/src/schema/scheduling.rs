@@ -55,7 +55,7 @@ record! {
         /// The flows that have it: those whose group has this `class`.
         name: Name,
         /// Whether flows whose class no other queue has, or that have none, have this queue as well.
-        takes_others: bool = false,
+        default: bool = false,
         /// Share of the link in proportion to those of the others; what it says, the scheduler knows.
         share: Number = Number(1.0),
         /// Waiting places of its own, within the queue's `buffer`.
@@ -84,7 +84,7 @@ impl Decode for Scheduler {
                 let name_alone = IndexMap::from([("kind".to_string(), node.clone())]);
                 SchedulerTable::decode(&Node::Table(name_alone), decoder)
             }
-            _ => decoder.misfit::<Scheduler>(node, "not a scheduler").and(None),
+            _ => decoder.misfit::<Scheduler>(node, "is not a scheduler").and(None),
         };
         table.map(|table| Scheduler(table.chooser))
     }

@@ -45,7 +45,7 @@ record! {
     /// What sources that Tailback knows have in common.
     pub struct Datagrams {
         /// Payload of each datagram: fixed or exponential.
-        packet: PacketBytes,
+        packet_size: PacketBytes,
     }
 }
 

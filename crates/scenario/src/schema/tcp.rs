@@ -1,7 +1,7 @@
 //! `tcp = {preset = ..., ...}`: a preset and what to change in it.
 
 use super::controller::Controller;
-use crate::decode::{Decode, Decoder};
+use crate::decode::{Decode, Decoder, kind};
 use crate::quantity::{Duration, Segments, Size};
 use crate::record::{record, words};
 use crate::tree::Node;
@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::primitives::units::{self, Bytes, Span};
-use tailback_core::tcp::{self, Counting, Halves, InRecovery, Recovery, SlowStart, TcpSpec, WindowValidation};
+use tailback_core::tcp::{self, AckCounting, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, WindowValidation};
 
 words! {
     /// Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
@@ -52,13 +52,13 @@ record! {
         /// How losses are found and repaired.
         recovery: Option<Word<Recovery>>,
         /// The quantity whose half becomes the slow-start threshold when a segment is lost.
-        halves: Option<Word<Halves>>,
+        ssthresh_from: Option<Word<SsthreshFrom>>,
         /// What of an acknowledgement opens the window.
-        counting: Option<Word<Counting>>,
+        ack_counting: Option<Word<AckCounting>>,
         /// Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is all that
-        /// it acknowledges. Only with `counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless given, and `unlimited`
+        /// it acknowledges. Only with `ack_counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless given, and `unlimited`
         /// with `pacing` (L of RFC 9406).
-        slow_start_limit: Option<Segments>,
+        abc_limit: Option<Segments>,
         /// What ends slow start before a loss does. All but `standard` need `timestamps = true`. Of the preset only with a controller whose slow
         /// start can be ended: Vegas, FAST and a user's have a start of their own.
         slow_start: Option<Word<SlowStart>>,
@@ -115,16 +115,16 @@ impl Tcp {
             min_rto: Some(duration(spec.timer.min_rto)),
             max_rto: Some(duration(spec.timer.max_rto)),
             initial_rto: Some(duration(spec.timer.initial_rto)),
-            in_recovery: Some(Word(spec.timer.in_recovery)),
+            newreno_variant: Some(Word(spec.timer.newreno_variant)),
             max_backoff: Some(Whole(spec.timer.max_backoff.into())),
         };
         Tcp {
             preset,
             controller: Some(Controller::of(controller)),
             recovery: Some(Word(spec.recovery)),
-            halves: Some(Word(spec.halves)),
-            counting: Some(Word(spec.counting)),
-            slow_start_limit: Some(segments(spec.slow_start_limit)),
+            ssthresh_from: Some(Word(spec.ssthresh_from)),
+            ack_counting: Some(Word(spec.ack_counting)),
+            abc_limit: Some(segments(spec.abc_limit)),
             slow_start: Some(Word(spec.slow_start)),
             mss: Some(Size::new(spec.mss.0)),
             header: Some(Size::new(spec.header.0)),
@@ -170,7 +170,7 @@ record! {
         /// Timeout before the first round-trip sample.
         initial_rto: Option<Duration>,
         /// Which partial acknowledgements restart it.
-        in_recovery: Option<Word<InRecovery>>,
+        newreno_variant: Option<Word<NewRenoVariant>>,
         /// Largest back-off factor, a power of two.
         max_backoff: Option<Whole<1, 65536>>,
     }
@@ -210,8 +210,8 @@ impl Decode for Window {
         match node {
             Node::Integer(count) if (1..=Window::MOST.into()).contains(count) => Some(Window::Segments(*count as u32)),
             Node::Text(_) => Size::decode(node, decoder).map(Window::Bytes),
-            Node::Integer(_) => decoder.misfit(node, "a window out of range"),
-            _ => decoder.misfit(node, "not a window"),
+            Node::Integer(_) => decoder.misfit(node, "is out of range"),
+            _ => decoder.misfit(node, "is not a window"),
         }
     }
 
@@ -272,7 +272,7 @@ impl Decode for FastRetransmit {
         match node {
             Node::Boolean(false) => Some(FastRetransmit::Off),
             Node::Integer(count @ 1..=1000) => Some(FastRetransmit::After(*count as u32)),
-            _ => decoder.misfit(node, "not a number of duplicate acknowledgements"),
+            _ => decoder.misfit(node, "is not a number of duplicate acknowledgements"),
         }
     }
 
@@ -321,12 +321,12 @@ record! {
         /// Acknowledge at most this long after the first unacknowledged segment arrived.
         timeout: Option<Duration>,
         /// So many segments, the flow's first, are acknowledged one by one.
-        at_once: Option<Whole<0, 1_000_000_000>>,
+        quickack_segments: Option<Whole<0, 1_000_000_000>>,
         /// With SACK, above a gap, after three acknowledgements at once, one for all that arrives within this time, or a third of a round trip if that
         /// is less; 0 s for one each.
-        sack_timeout: Option<Duration>,
+        sack_compression: Option<Duration>,
         /// The first marked segment since the sender last reduced its window, the next, and one that tells of a reduction are acknowledged at once.
-        marks_at_once: Option<bool>,
+        ack_ce_immediately: Option<bool>,
     }
 }
 
@@ -335,9 +335,9 @@ impl DelayedAck {
         DelayedAck::On(DelayedAckTable {
             every: Some(Whole(spec.every.into())),
             timeout: Some(duration(spec.timeout)),
-            at_once: Some(Whole(spec.at_once.0.into())),
-            sack_timeout: Some(duration(spec.sack_timeout)),
-            marks_at_once: Some(spec.marks_at_once),
+            quickack_segments: Some(Whole(spec.quickack_segments.0.into())),
+            sack_compression: Some(duration(spec.sack_compression)),
+            ack_ce_immediately: Some(spec.ack_ce_immediately),
         })
     }
 
@@ -347,13 +347,16 @@ impl DelayedAck {
         match self {
             DelayedAck::Off => None,
             DelayedAck::AsPreset => Some(preset),
-            DelayedAck::On(DelayedAckTable { every, timeout, at_once, sack_timeout, marks_at_once }) => Some(tcp::DelayedAck {
-                every: every.map_or(preset.every, |every| every.0 as u32),
-                timeout: timeout.map_or(preset.timeout, Duration::span),
-                at_once: at_once.map_or(preset.at_once, |count| units::Segments(count.0 as u32)),
-                sack_timeout: sack_timeout.map_or(preset.sack_timeout, Duration::span),
-                marks_at_once: marks_at_once.unwrap_or(preset.marks_at_once),
-            }),
+            DelayedAck::On(DelayedAckTable { every, timeout, quickack_segments, sack_compression, ack_ce_immediately }) => {
+                Some(tcp::DelayedAck {
+                    every: every.map_or(preset.every, |every| every.0 as u32),
+                    timeout: timeout.map_or(preset.timeout, Duration::span),
+                    quickack_segments: quickack_segments
+                        .map_or(preset.quickack_segments, |count| units::Segments(count.0 as u32)),
+                    sack_compression: sack_compression.map_or(preset.sack_compression, Duration::span),
+                    ack_ce_immediately: ack_ce_immediately.unwrap_or(preset.ack_ce_immediately),
+                })
+            }
         }
     }
 }
@@ -364,7 +367,7 @@ impl Decode for DelayedAck {
             Node::Boolean(false) => Some(DelayedAck::Off),
             Node::Boolean(true) => Some(DelayedAck::AsPreset),
             Node::Table(_) => DelayedAckTable::decode(node, decoder).map(DelayedAck::On),
-            _ => decoder.misfit(node, "this does not fit here"),
+            _ => decoder.misfit(node, format!("cannot be {}", kind(node))),
         }
     }
 

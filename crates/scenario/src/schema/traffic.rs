@@ -40,9 +40,9 @@ record! {
     /// Each node sends to the one so many places on, the last ones to the first.
     pub struct Shift {
         /// The nodes.
-        among: Nodes,
+        nodes: Nodes,
         /// Places, from 1 to one less than there are nodes; half as many as nodes, rounded down, if not given.
-        by: Option<Whole<1, 3_999_999>>,
+        offset: Option<Whole<1, 3_999_999>>,
     }
 }
 
@@ -50,7 +50,7 @@ record! {
     /// So many nodes send to one of them, by chance; the next so many flows to the next one.
     pub struct Incast {
         /// The nodes.
-        among: Nodes,
+        nodes: Nodes,
         /// How many send at a time.
         senders: Whole<1, 3_999_999>,
         /// The node that they send to, or several of which each time one is drawn; any if not given.

@@ -53,7 +53,7 @@ def _policies(network: str) -> list[Choice]:
             "congestion_threshold": f"{cells // 5} cells",
             "epd_threshold": threshold,
         },
-        "BPD": {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25},
+        "BPD": {"policy": "bpd", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25},
     }
     return [
         Choice({"scheme": name, "edge": "none"}, {f"{queue}.{key}": value for key, value in of.items()})

@@ -119,8 +119,8 @@ def bpd(lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,)) 
             {"policy": "BPD", "gap": gap, "threshold": each},
             {
                 f"{_QUEUE}.policy": "bpd",
-                f"{_QUEUE}.lower": _percent(each),
-                f"{_QUEUE}.upper": _percent(UPPER_THRESHOLD),
+                f"{_QUEUE}.lower_threshold": _percent(each),
+                f"{_QUEUE}.upper_threshold": _percent(UPPER_THRESHOLD),
                 f"{_QUEUE}.gap": gap,
             },
         )

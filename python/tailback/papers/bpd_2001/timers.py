@@ -28,7 +28,7 @@ def many_connections() -> Scenario:
                 "source": {
                     **CONNECTION,
                     "count": CONNECTIONS,
-                    "rtt": {"uniform": ["1 ms", "30 ms"]},
+                    "propagation_rtt": {"uniform": ["1 ms", "30 ms"]},
                     "tcp": {"preset": "bpd-2001/reno", "timer": {"tick": "0.5 s"}},
                 }
             },

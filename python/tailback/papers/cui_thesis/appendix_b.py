@@ -213,7 +213,7 @@ def come_and_go(form: str) -> Scenario:
     """Figure B.1 as a whole: three flows of 50 ms that leave in reverse order."""
     flows: dict[str, Any] = {
         name(number): {
-            "rtt": "50 ms",
+            "propagation_rtt": "50 ms",
             "start": f"{start} s",
             "stop": f"{stop} s",
             "tcp": tcp(ALPHA, update=form),
@@ -282,7 +282,7 @@ TEN_GIGABIT_ALPHA = 10_000
 def ten_gigabit(form: str, until_s: int) -> Scenario:
     """Figure B.8: flows of 20 ms that start 20 s apart, as far as they have by then."""
     flows: dict[str, Any] = {
-        name(number): {"rtt": "20 ms", "start": f"{start} s", "tcp": tcp(TEN_GIGABIT_ALPHA, update=form)}
+        name(number): {"propagation_rtt": "20 ms", "start": f"{start} s", "tcp": tcp(TEN_GIGABIT_ALPHA, update=form)}
         for number, start in enumerate((0, 10, 30), 1)
         if start < until_s
     }
@@ -339,7 +339,10 @@ LOSSES = (1e-6, 1e-5, 1e-4, 1e-3)
 def random_loss(form: str, probability: float) -> Scenario:
     """One flow of 100 ms on a wire that loses packets at random."""
     flows: dict[str, Any] = {
-        name(1): {"rtt": "100 ms", "tcp": {**tcp(ALPHA, update=form), "recovery": "sack", "timer": {"min_rto": "200 ms"}}}
+        name(1): {
+            "propagation_rtt": "100 ms",
+            "tcp": {**tcp(ALPHA, update=form), "recovery": "sack", "timer": {"min_rto": "200 ms"}},
+        }
     }
     return dumbbell(
         name="cui-thesis, figure B.11",

@@ -31,23 +31,23 @@ class System:
 
 
 MAXNET = {"policy": "maxnet", "target": TARGET}
-MAXNET_SOURCE = {"kind": "maxnet", "fastest": FASTEST}
+MAXNET_SOURCE = {"kind": "maxnet", "max_rate": FASTEST}
 RCP = {"policy": "rcp", "target": TARGET}
-REM = {"policy": "rem", "target": "10 packets", "gamma": 1e-4, "packet": "1500 B"}
-REM_SOURCE = {"kind": "rem", "weight": "1 Mbps", "fastest": FASTEST}
-ADPM: dict[str, Any] = {"scheme": "adpm", "first_estimate": "most"}
-COSTS = {**ADPM, "least": 0, "most": 6}
-RATES = {**ADPM, "slowest": "10 kbps", "fastest": FASTEST}
-SUMS = {"least": 0, "most": 2}
+REM = {"policy": "rem", "target": "10 packets", "gamma": 1e-4, "mean_packet_size": "1500 B"}
+REM_SOURCE = {"kind": "rem", "weight": "1 Mbps", "max_rate": FASTEST}
+ADPM: dict[str, Any] = {"scheme": "adpm", "initial_estimate": "max"}
+COSTS = {**ADPM, "min_price": 0, "max_price": 6}
+RATES = {**ADPM, "min_rate": "10 kbps", "max_rate": FASTEST}
+SUMS = {"min_price": 0, "max_price": 2}
 
 # By the largest price of a path, and by the sum.
 LARGEST = {
     "maxnet": System("MaxNet", MAXNET, MAXNET_SOURCE),
     "maxnet adpm": System("MaxNet, ADPM", MAXNET, MAXNET_SOURCE, COSTS),
-    "maxnet adpm one bit": System("MaxNet, ADPM there and back", MAXNET, MAXNET_SOURCE, {**COSTS, "way_back": "one_bit"}),
+    "maxnet adpm one bit": System("MaxNet, ADPM there and back", MAXNET, MAXNET_SOURCE, {**COSTS, "feedback": "one_bit"}),
     "rcp": System("RCP", RCP, "rcp"),
     "rcp adpm": System("RCP, ADPM", RCP, "rcp", RATES),
-    "rcp adpm one bit": System("RCP, ADPM there and back", RCP, "rcp", {**RATES, "way_back": "one_bit"}),
+    "rcp adpm one bit": System("RCP, ADPM there and back", RCP, "rcp", {**RATES, "feedback": "one_bit"}),
     "xcp": System("XCP", {"policy": "xcp"}, "xcp"),
 }
 SUMMED = {
@@ -160,10 +160,10 @@ def arrivals(system: System) -> Scenario:
     """Transfers begin at any time from 5 s on, and take half of what the link carries meanwhile."""
     rtt = {"uniform": ["20 ms", "120 ms"]}
     flows: dict[str, Any] = {
-        "staying": {"count": STAYING, "rtt": rtt, "start": {"uniform": ["0 s", "1 s"]}, "tcp": sender(system)},
+        "staying": {"count": STAYING, "propagation_rtt": rtt, "start": {"uniform": ["0 s", "1 s"]}, "tcp": sender(system)},
         "coming": {
             "count": TRANSFERS,
-            "rtt": rtt,
+            "propagation_rtt": rtt,
             "start": {"uniform": ["5 s", f"{ARRIVALS_S - 10} s"]},
             "size": f"{TRANSFER_BYTES} B",
             "tcp": sender(system),

@@ -51,7 +51,8 @@ def three_sources(form: str, draining: bool) -> Scenario:
     """Figure 4.9: as in figure B.1, but all stay."""
     law: dict[str, Any] = {"update": form, **({"draining": R} if draining else {})}
     flows: dict[str, Any] = {
-        name(number): {"rtt": "50 ms", "start": f"{40 * (number - 1)} s", "tcp": tcp(ALPHA, **law)} for number in (1, 2, 3)
+        name(number): {"propagation_rtt": "50 ms", "start": f"{40 * (number - 1)} s", "tcp": tcp(ALPHA, **law)}
+        for number in (1, 2, 3)
     }
     return shared_link("cui-thesis, figure 4.9", flows, 160)
 
@@ -110,9 +111,9 @@ def late_arrival(case: str, count: int, form: str, draining: bool) -> Scenario:
     old, new = CASES[case]
     law: dict[str, Any] = {"update": form}
     flows: dict[str, Any] = {
-        "existing": {"count": count, "rtt": f"{old} ms", "tcp": sender(**law)},
+        "existing": {"count": count, "propagation_rtt": f"{old} ms", "tcp": sender(**law)},
         "new": {
-            "rtt": f"{new} ms",
+            "propagation_rtt": f"{new} ms",
             "start": f"{LATE_S} s",
             "tcp": sender(**law, **({"draining": R} if draining else {})),
         },

@@ -75,7 +75,8 @@ def name(number: int) -> str:
 def arrivals(count: int, tcp: dict[str, Any], spacing_s: int = SPACING_S) -> Scenario:
     """Flows of 40 ms that start one after the other on a link with room for all."""
     flows: dict[str, Any] = {
-        name(number): {"rtt": "40 ms", "start": f"{spacing_s * (number - 1)} s", "tcp": tcp} for number in range(1, count + 1)
+        name(number): {"propagation_rtt": "40 ms", "start": f"{spacing_s * (number - 1)} s", "tcp": tcp}
+        for number in range(1, count + 1)
     }
     return shared_link(f"cui-thesis, {count} arrivals", flows, spacing_s * count)
 
@@ -348,7 +349,7 @@ STOPS = (100, 80, 60)
 def three_flows(form: str, until: int) -> Scenario:
     """Figure B.1: three flows of 50 ms, as far as they have started."""
     flows: dict[str, Any] = {
-        name(number): {"rtt": "50 ms", "start": f"{start} s", "stop": f"{stop} s", "tcp": tcp(ALPHA, update=form)}
+        name(number): {"propagation_rtt": "50 ms", "start": f"{start} s", "stop": f"{stop} s", "tcp": tcp(ALPHA, update=form)}
         for number, (start, stop) in enumerate(zip(STARTS, STOPS, strict=True), 1)
         if start < until
     }

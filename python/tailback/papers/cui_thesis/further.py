@@ -42,7 +42,7 @@ def fast(alpha: float = 50, **law: Any) -> dict[str, Any]:
 
 def on_one_link(flows: dict[str, dict[str, Any]], queue: dict[str, Any], **rest: Any) -> Scenario:
     """100 Mb/s, 120 s, of which the last 80 are measured; flows of 50 ms that start within the first five seconds."""
-    usual = {"from": "left", "to": "right", "rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}}
+    usual = {"from": "left", "to": "right", "propagation_rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}}
     link = rest.pop("link", {})
     return Scenario(
         {
@@ -157,7 +157,8 @@ MIXTURE = Experiment(
         Variant(
             {"law": law},
             on_one_link(
-                {f"rtt{rtt_ms}": {"rtt": f"{rtt_ms} ms", "tcp": tcp} for rtt_ms in ROUND_TRIPS_MS}, {"buffer": "2000 packets"}
+                {f"rtt{rtt_ms}": {"propagation_rtt": f"{rtt_ms} ms", "tcp": tcp} for rtt_ms in ROUND_TRIPS_MS},
+                {"buffer": "2000 packets"},
             ),
         )
         for law, tcp in SENDERS.items()
@@ -184,7 +185,7 @@ MIXTURE = Experiment(
 
 POLICIES: dict[str, dict[str, Any]] = {
     "drop_tail": {},
-    "red": {"policy": "red", "lower": "100 packets", "upper": "300 packets"},
+    "red": {"policy": "red", "min_threshold": "100 packets", "max_threshold": "300 packets"},
     "codel": {"policy": "codel"},
 }
 
@@ -289,7 +290,7 @@ def several_bottlenecks(factor: int) -> Scenario:
     link = {"rate": "100 Mbps", "delay": "5 ms", "queue": {"buffer": "20000 packets"}}
     flows: dict[str, Any] = {"long": {"from": "node1", "to": f"node{HOPS + 1}", "tcp": fast(50 * factor)}}
     for hop in range(1, HOPS + 1):
-        flows[f"short{hop}"] = {"from": f"node{hop}", "to": f"node{hop + 1}", "rtt": f"{10 * HOPS} ms", "tcp": fast()}
+        flows[f"short{hop}"] = {"from": f"node{hop}", "to": f"node{hop + 1}", "propagation_rtt": f"{10 * HOPS} ms", "tcp": fast()}
     return Scenario(
         {
             "name": "cui-thesis, several bottlenecks",
@@ -359,7 +360,7 @@ BOTTLENECKS = Experiment(
 AGAIN: dict[str, dict[str, Any]] = {
     "plain": {},
     "draining once": {"draining": 10},
-    "draining every 20 s": {"draining": 10, "drain_again": "20 s"},
+    "draining every 20 s": {"draining": 10, "drain_interval": "20 s"},
 }
 COUNTS = (1, 4)
 
@@ -372,7 +373,7 @@ ROUTE = Experiment(
         Variant(
             {"law": law, "flows": count},
             on_one_link(
-                {"fast": {"count": count, "rtt": "40 ms", "tcp": fast(**settings)}},
+                {"fast": {"count": count, "propagation_rtt": "40 ms", "tcp": fast(**settings)}},
                 {"buffer": "20000 packets"},
                 duration="160 s",
                 warmup="100 s",

@@ -53,7 +53,7 @@ def single(flows: int, buffer: int, seconds: int | None = None) -> Scenario:
     seconds = seconds or LINK_SECONDS
     group: Any = {
         "count": flows,
-        "rtt": {"uniform": ["50 ms", "150 ms"]},
+        "propagation_rtt": {"uniform": ["50 ms", "150 ms"]},
         "start": {"uniform": ["0 s", "1 s"]},
         "sender_access": {"rate": "8 Mbps"},
         "tcp": {"preset": "newreno", "mss": "460 B", "delayed_ack": False, "pacing": True},
@@ -198,7 +198,7 @@ def filled(flows: int, part: float, senders: str) -> Scenario:
         "record.traces": {"queue": ["bottleneck"]},
     }
     if flows == 1:
-        changes["flows.tcp.rtt"] = f"{1000 * LONGEST_S:g} ms"
+        changes["flows.tcp.propagation_rtt"] = f"{1000 * LONGEST_S:g} ms"
     return single(flows, round(part * LINK_PACKETS_PER_S * LONGEST_S)).with_(changes)
 
 

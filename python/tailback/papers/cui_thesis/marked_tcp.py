@@ -59,14 +59,14 @@ COUNTS = (10, 20, 40, 80, 160)
 TARGET = 50
 QUEUES: dict[str, dict[str, Any]] = {
     # Five times the usual gamma: a price that settles within the warm-up also with most flows.
-    "REM": {"policy": "rem", "buffer": "1000 packets", "target": f"{TARGET} packets", "gamma": 0.005, "packet": "1000 B"},
-    "RED": red(lower=f"{TARGET // 2} packets", upper=f"{3 * TARGET} packets", buffer="1000 packets"),
+    "REM": {"policy": "rem", "buffer": "1000 packets", "target": f"{TARGET} packets", "gamma": 0.005, "mean_packet_size": "1000 B"},
+    "RED": red(min_threshold=f"{TARGET // 2} packets", max_threshold=f"{3 * TARGET} packets", buffer="1000 packets"),
 }
 
 
 def loaded(policy: str, count: int) -> Scenario:
     """So many flows of Reno with ECN on 40 Mb/s, 50 ms."""
-    flow = {"count": count, "rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
+    flow = {"count": count, "propagation_rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
     return on_one_link("cui-thesis, section 2.3.3", "40 Mbps", QUEUES[policy], flow, (20, 60))
 
 
@@ -226,8 +226,8 @@ def loop(capacity_mbps: float, delay_ms: float) -> Loop:
 
 def regulated(capacity_mbps: float, delay_ms: float) -> Scenario:
     """Flows of Reno with ECN at RED."""
-    queue = red(lower=f"{MIN_THRES} packets", upper=f"{MAX_THRES} packets", weight=WEIGHT, buffer="10000 packets")
-    flow = {"count": FLOWS, "rtt": f"{delay_ms} ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
+    queue = red(min_threshold=f"{MIN_THRES} packets", max_threshold=f"{MAX_THRES} packets", weight=WEIGHT, buffer="10000 packets")
+    flow = {"count": FLOWS, "propagation_rtt": f"{delay_ms} ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
     record = {"traces": {"queue": ["bottleneck"]}}
     return on_one_link("cui-thesis, section 2.3.1", f"{capacity_mbps:g} Mbps", queue, flow, (SETTLED_S, END_S), record=record)
 

@@ -47,7 +47,7 @@ K = 0.1
 LAWS: dict[str, dict[str, Any]] = {
     "plain": {},
     "Algorithm 1": {"paced_decrease": True},
-    "alpha-adjusting": {"paced_decrease": True, "alpha_return": K},
+    "alpha-adjusting": {"paced_decrease": True, "alpha_recovery_rate": K},
 }
 RECOVERIES = ("newreno", "sack")
 
@@ -63,7 +63,7 @@ def overflowing(
     """Flows that start 20 s apart, give or take half a second, with alpha 800 each; what follows the last start is measured."""
     flows: dict[str, Any] = {
         name(number): {
-            "rtt": f"{rtt_ms} ms",
+            "propagation_rtt": f"{rtt_ms} ms",
             "start": {"uniform": [f"{20 * (number - 1)} s", f"{20 * (number - 1) + 1} s"]},
             "tcp": sender(800, form, recovery, **law),
         }
@@ -255,7 +255,7 @@ def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> 
     """Figure 4.18: four flows on 400 Mb/s with Algorithm 1 and alpha-adjusting."""
     flows: dict[str, Any] = {
         name(number): {
-            "rtt": f"{rtt_ms} ms",
+            "propagation_rtt": f"{rtt_ms} ms",
             "start": {"uniform": ["0 s", "1 s"]},
             "tcp": sender(alpha, form, "sack", **LAWS["alpha-adjusting"]),
         }
@@ -363,7 +363,7 @@ FIGURE_4_19 = Experiment(
 MECHANISMS = tuple(
     Variant(
         {"form": form, "old_window": remembered, "recovery": recovery, "timer": timer},
-        overflowing(3, 50, 1300, form, recovery, {"remembered_window": remembered}, 160).with_(
+        overflowing(3, 50, 1300, form, recovery, {"lagged_window": remembered}, 160).with_(
             {f"flows.{name(number)}.tcp.timer.max_backoff": backoff for number in (1, 2, 3)}
         ),
     )

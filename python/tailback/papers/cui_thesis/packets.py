@@ -106,7 +106,7 @@ def switch(
     measured_s = measured_s or (20.0 if is_large else 4.0)
     group: Any = {
         "count": flows,
-        "rtt": rtt or {"uniform": ["60 ms", "180 ms"]},
+        "propagation_rtt": rtt or {"uniform": ["60 ms", "180 ms"]},
         "start": {"uniform": ["0 s", "1 s"]},
         "sender_access": {"rate": access},
         "tcp": {"preset": "newreno", "mss": "1000 B", "delayed_ack": False, "pacing": paced},

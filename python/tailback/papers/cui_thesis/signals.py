@@ -143,8 +143,8 @@ def red(**settings: Any) -> dict[str, Any]:
     return {
         "policy": "red",
         "buffer": "400 packets",
-        "lower": f"{LOWER} packets",
-        "upper": f"{UPPER} packets",
+        "min_threshold": f"{LOWER} packets",
+        "max_threshold": f"{UPPER} packets",
         "max_probability": MOST,
         **settings,
     }
@@ -152,15 +152,15 @@ def red(**settings: Any) -> dict[str, Any]:
 
 def standing(queue: int, gentle: bool) -> Scenario:
     """A window that does not react, whose every packet finds so many waiting: the average is what each finds."""
-    flow = {"rtt": "10.5 ms", "tcp": steady(queue + ELSEWHERE)}
+    flow = {"propagation_rtt": "10.5 ms", "tcp": steady(queue + ELSEWHERE)}
     # The average has settled after twenty times 1 / w_q packets.
     return on_one_link("cui-thesis, figure 2.1", RATE, red(gentle=gentle), flow, (10, 70))
 
 
 def overload(load: float) -> Scenario:
     """More than the link carries, and RED that drops: it has to discard the excess, and finds the queue at which it does."""
-    source = {"kind": "poisson", "rate": f"{8 * load:.4g} Mbps", "packet": "1000 B"}
-    flow = {"rtt": "10.5 ms", "source": source}
+    source = {"kind": "poisson", "rate": f"{8 * load:.4g} Mbps", "packet_size": "1000 B"}
+    flow = {"propagation_rtt": "10.5 ms", "source": source}
     return on_one_link("cui-thesis, figure 2.1, dropping", RATE, red(signals="drops"), flow, (10, 110))
 
 
@@ -382,7 +382,7 @@ def priced(hops: int, total: float) -> Scenario:
         "alpha": 1e-6,
         "gamma": total / hops / HELD,
         "phi": PHI,
-        "packet": "1000 B",
+        "mean_packet_size": "1000 B",
     }
     link = {"rate": RATE, "delay": "1 ms", "queue": rem}
     # A share of the rate is that share of what the link holds.
@@ -390,7 +390,7 @@ def priced(hops: int, total: float) -> Scenario:
         f"local{hop}": {
             "from": f"node{hop}",
             "to": f"node{hop + 1}",
-            "rtt": "2 ms",
+            "propagation_rtt": "2 ms",
             "tcp": steady(round(HELD * (1 - THROUGH)) + 2),
         }
         for hop in range(1, hops + 1)
@@ -398,7 +398,7 @@ def priced(hops: int, total: float) -> Scenario:
     flows["through"] = {
         "from": "node1",
         "to": f"node{hops + 1}",
-        "rtt": f"{2 * hops} ms",
+        "propagation_rtt": f"{2 * hops} ms",
         "tcp": steady(20_000, rate=f"{8 * THROUGH:g} Mbps"),
     }
     return Scenario(

@@ -260,7 +260,7 @@ def slow_link(count: int) -> Scenario:
         "timer": {"initial_rto": "1000 s", "min_rto": "1000 s", "max_rto": "4000 s"},
     }
     flows: dict[str, Any] = {
-        name(number): {"rtt": "40 ms", "start": f"{start} s", "tcp": patient}
+        name(number): {"propagation_rtt": "40 ms", "start": f"{start} s", "tcp": patient}
         for number, start in enumerate(TABLE_STARTS_S[:count], 1)
     }
     end = TABLE_ENDS_S[count - 1]

@@ -40,7 +40,7 @@ def policies(packet_cells: int, names: Iterable[str] = POLICIES, queue: str = "l
         "PPD": {"policy": "ppd"},
         "EPD": {"policy": "epd", "threshold": "80 %"},
         "EPD per VC": {"policy": "epd_per_vc", "threshold": "80 %"},
-        "BPD": {"policy": "bpd", "lower": "40 %", "upper": "90 %", "gap": 25},
+        "BPD": {"policy": "bpd", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25},
         "SPD": {
             "policy": "spd",
             "dropping_threshold": f"{packet_cells} cells",

@@ -126,7 +126,7 @@ def spd(
                 f"{_QUEUE}.dropping_threshold": f"{dropping} cells",
                 f"{_QUEUE}.congestion_threshold": f"{congestion} cells",
                 f"{_QUEUE}.epd_threshold": f"{each} cells",
-                f"{_QUEUE}.reading": reading,
+                f"{_QUEUE}.variant": reading,
             },
         )
         for each in thresholds

@@ -34,8 +34,8 @@ EARLY = Choice({"setting": "EARLY"}, {"duration": "1 s", "flows.*.tcp.fast_retra
 OPEN = Choice({"setting": "OPEN"}, {**LONG.changes, "links.*.queue.congestion_threshold": "0 cells"})
 # 8 s without fast retransmit, packets of 20 cells, a congestion threshold of 50, and either reading of the code.
 _SLIP = {"duration": "8 s", "links.*.queue.congestion_threshold": "50 cells", **packet(20)}
-PRINTED = Choice({"setting": "PRINTED"}, {**_SLIP, "links.*.queue.reading": "printed"})
-CORRECTED = Choice({"setting": "CORRECTED"}, {**_SLIP, "links.*.queue.reading": "corrected"})
+PRINTED = Choice({"setting": "PRINTED"}, {**_SLIP, "links.*.queue.variant": "printed"})
+CORRECTED = Choice({"setting": "CORRECTED"}, {**_SLIP, "links.*.queue.variant": "corrected"})
 
 SETTINGS = (SHORT, LONG, EARLY, OPEN, PRINTED, CORRECTED)
 DESCRIBED = {

@@ -50,7 +50,7 @@ def beside(
         marks = {"ecn": True} if law in SCALABLE else {}
         return {
             "count": count,
-            "rtt": {"uniform": [f"{0.97 * rtt_ms:g} ms", f"{1.03 * rtt_ms:g} ms"]},
+            "propagation_rtt": {"uniform": [f"{0.97 * rtt_ms:g} ms", f"{1.03 * rtt_ms:g} ms"]},
             "start": {"uniform": ["0 s", "2 s"]},
             "tcp": sender(law, **marks),
         }

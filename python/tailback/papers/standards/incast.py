@@ -34,7 +34,7 @@ def asked(law: str, servers: int) -> Scenario:
     flows: Any = {
         "server": {
             "count": servers,
-            "rtt": {"uniform": ["80 us", "120 us"]},
+            "propagation_rtt": {"uniform": ["80 us", "120 us"]},
             "size": f"{ANSWER // servers} B",
             "start": {"uniform": ["0 us", "100 us"]},
             "tcp": tcp,

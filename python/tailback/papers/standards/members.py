@@ -22,13 +22,13 @@ NO_COMPETITORS = ("fixed",)
 # Settings that have to be given, with their source, for 10 Mbit/s, 100 ms and 500 waiting places.
 GIVEN: dict[str, dict[str, Any]] = {
     # Floyd and Jacobson, 1993, section 5.
-    "red": {"lower": "5 packets", "upper": "15 packets"},
+    "red": {"min_threshold": "5 packets", "max_threshold": "15 packets"},
     # About where CoDel and PIE have theirs: 16 ms. The document (Athuraliya and others, 2001) leaves it to whoever runs the link.
     "rem": {"target": "20 packets"},
     # A seventh of what the link and the round trip hold (Alizadeh and others, SIGCOMM 2010, equation (13)).
     "threshold": {"threshold": "17 packets"},
     # K_min and K_max of Zhu and others, SIGCOMM 2015, section 5: 5 and 200 kB.
-    "ramp": {"lower": "5 packets", "upper": "200 packets"},
+    "ramp": {"min_threshold": "5 packets", "max_threshold": "200 packets"},
     # Ours: a twentieth below the link, and half of what it holds.
     "policer": {"rate": "9.5 Mbps", "burst": "60 kB"},
 }
@@ -70,7 +70,7 @@ def controllers() -> tuple[str, ...]:
     """Those that need neither prices nor marks."""
 
     def tried(name: str) -> Scenario:
-        flows: Any = {"tcp": {"rtt": "40 ms", "tcp": sender(name)}}
+        flows: Any = {"tcp": {"propagation_rtt": "40 ms", "tcp": sender(name)}}
         return dumbbell(rate="20 Mbps", delay="5 ms", buffer="100 packets", flows=flows, duration="10 s")
 
     return tuple(name for name in forms("ControllerTable", "kind") if name not in NO_COMPETITORS and is_accepted(tried(name)))
@@ -84,7 +84,7 @@ def queues() -> dict[str, dict[str, Any]]:
         return {"policy": name, "buffer": "500 packets", **GIVEN.get(name, {})}
 
     def accepts_reno(queue: Any) -> bool:
-        flows: Any = {"tcp": {"rtt": "100 ms", "tcp": sender("reno")}}
+        flows: Any = {"tcp": {"propagation_rtt": "100 ms", "tcp": sender("reno")}}
         return is_accepted(dumbbell(rate="10 Mbps", delay="5 ms", queue=queue, flows=flows, duration="10 s"))
 
     alone = {name: tried(name) for name in forms("Queue", "policy") if accepts_reno(tried(name))}

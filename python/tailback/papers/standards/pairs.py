@@ -29,7 +29,7 @@ def shared(first: str, second: str, second_ms: float = SHORT_MS, *, count: int =
     def flow(law: str, rtt_ms: float) -> Any:
         rtt = {"uniform": [f"{0.97 * rtt_ms:g} ms", f"{1.03 * rtt_ms:g} ms"]}
         start = {"uniform": ["0 s", "2 s"]}
-        return {"count": count, "rtt": rtt, "start": start, "jitter": PROCESSING, "tcp": sender(law)}
+        return {"count": count, "propagation_rtt": rtt, "start": start, "jitter": PROCESSING, "tcp": sender(law)}
 
     return dumbbell(
         name=f"standards, {first} and {second}",

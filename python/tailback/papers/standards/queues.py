@@ -25,7 +25,7 @@ STEP_S = 20
 def bulk(law: str = "reno", count: int = 1, **rest: Any) -> dict[str, Any]:
     """Flows that always have something to send."""
     start = {"uniform": ["0 s", "1 s"]}
-    return {"count": count, "rtt": RTT, "start": start, "tcp": sender(law), **rest}
+    return {"count": count, "propagation_rtt": RTT, "start": start, "tcp": sender(law), **rest}
 
 
 # Section, and who sends.
@@ -37,12 +37,12 @@ TRAFFIC: dict[str, dict[str, Any]] = {
     },
     "5.2 one CUBIC": {"cubic": bulk("cubic")},
     "5.3 more datagrams than fit, and Reno": {
-        "datagrams": {"source": {"kind": "constant", "rate": "12 Mbps", "packet": "1000 B"}},
+        "datagrams": {"source": {"kind": "constant", "rate": "12 Mbps", "packet_size": "1000 B"}},
         "reno": bulk(count=4),
     },
     "5.4 LEDBAT beside Reno": {"ledbat": bulk("ledbat"), "reno": bulk()},
     "6.2 round trips of 5 to 560 ms": {
-        "reno": {**bulk(count=10), "rtt": {"uniform": ["15 ms", "560 ms"]}},
+        "reno": {**bulk(count=10), "propagation_rtt": {"uniform": ["15 ms", "560 ms"]}},
     },
     "8.2.2 mild: 5 flows": {"reno": bulk(count=5)},
     "8.2.3 medium: 20 flows": {"reno": bulk(count=20)},
@@ -55,28 +55,28 @@ TRAFFIC: dict[str, dict[str, Any]] = {
     "8.2.6 10 and 2 Mbit/s by turns": {"reno": bulk(count=5)},
     "7.2 bursts: web, video, a call, bulk": {
         "web": {
-            "rtt": RTT,
+            "propagation_rtt": RTT,
             "arrivals": {"mean_interval": "500 ms"},
             "size": {"bounded_pareto": {"shape": 1.2, "lowest": "5 kB", "highest": "1 MB"}},
             "tcp": sender("reno"),
         },
-        "video": {"source": {"kind": "on_off", "rate": "8 Mbps", "packet": "1000 B", "mean_on": "20 ms", "mean_off": "180 ms"}},
-        "call": {"source": {"kind": "constant", "rate": "87 kbps", "packet": "200 B"}},
+        "video": {"source": {"kind": "on_off", "rate": "8 Mbps", "packet_size": "1000 B", "mean_on": "20 ms", "mean_off": "180 ms"}},
+        "call": {"source": {"kind": "constant", "rate": "87 kbps", "packet_size": "200 B"}},
         "bulk": bulk(),
     },
     "9.1 mix: bulk, web, a call, datagrams, streams": {
         "bulk": bulk(count=2),
         "web": {
-            "rtt": RTT,
+            "propagation_rtt": RTT,
             "arrivals": {"mean_interval": "500 ms"},
             "size": {"bounded_pareto": {"shape": 1.2, "lowest": "5 kB", "highest": "1 MB"}},
             "tcp": sender("reno"),
         },
-        "call": {"source": {"kind": "constant", "rate": "87 kbps", "packet": "200 B"}},
-        "datagrams": {"source": {"kind": "constant", "rate": "1 Mbps", "packet": "1000 B"}},
+        "call": {"source": {"kind": "constant", "rate": "87 kbps", "packet_size": "200 B"}},
+        "datagrams": {"source": {"kind": "constant", "rate": "1 Mbps", "packet_size": "1000 B"}},
         "streams": {
             "count": 2,
-            "rtt": RTT,
+            "propagation_rtt": RTT,
             # Chunks, in bursts of five times what a stream needs.
             "application": {"kind": "on_off", "rate": "5 Mbps", "mean_on": "200 ms", "mean_off": "800 ms"},
             "tcp": sender("reno"),

@@ -33,7 +33,9 @@ PRINTED: dict[str, dict[int, float]] = {
 def through_losses(law: str, period: int) -> Scenario:
     """One flow, fast enough a link, and every n-th segment lost once; one early loss ends slow start."""
     lost = [30, *(period * number for number in range(1, LOSSES + 1))]
-    flows: Any = {"tcp": {"rtt": f"{1e3 * RTT_S:g} ms", "size": f"{(LOSSES * period + 1) * MSS} B", "tcp": sender(law)}}
+    flows: Any = {
+        "tcp": {"propagation_rtt": f"{1e3 * RTT_S:g} ms", "size": f"{(LOSSES * period + 1) * MSS} B", "tcp": sender(law)}
+    }
     scenario = dumbbell(
         name=f"standards, {law}, a loss in {period}",
         rate="400 Gbps",

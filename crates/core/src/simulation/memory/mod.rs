@@ -5,10 +5,10 @@ mod trace_rows;
 
 use super::adaptation::Channel;
 use super::edge::Edge;
-use super::facts::uses_are_remembered;
+use super::group_profile::uses_are_remembered;
 use super::hosts::Hosts;
 use super::path::Path;
-use super::port::{Passed, Port, Sharing};
+use super::port::{FlowTotals, Port, Sharing};
 use super::senders::End;
 use super::wiring::{Plan, has_channels};
 use crate::congestion::ControllerSpec;
@@ -103,7 +103,7 @@ fn queue_flows(network: &Network) -> u64 {
     let ports = |path: u32| network.paths[path as usize].len() as u64;
     let counted: u64 = network.flows.iter().map(|flow| ports(flow.forward) + ports(flow.backward)).sum();
     // A row of the table in addition to an entry of a tree.
-    counted.saturating_mul(2 * size_of::<Passed>() as u64 + 64)
+    counted.saturating_mul(2 * size_of::<FlowTotals>() as u64 + 64)
 }
 
 /// Unused places in the first and the last chunk of each line of a flow or port: a few per line, or the number of packets if that is less.
@@ -125,7 +125,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
     let flow = IDLE_FLOW + hosts + channel + edge + application + watch + usage;
-    let apart = Port::BYTES_APART + size_of::<crate::network::Port>();
+    let apart = Port::COLD_BYTES + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
         // The requests of user code are not known here.
@@ -142,16 +142,16 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     };
     let goes_by_prices =
         network.groups.iter().any(|group| matches!(&group.transport, Transport::Tcp(_, law) if law.price_meaning().is_some()));
-    let known_by_time: u64 = network.flows.iter().map(by_time).sum();
+    let outstanding_by_time: u64 = network.flows.iter().map(by_time).sum();
     let packet = size_of::<Packet>()
-        + if known_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 }
+        + if outstanding_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 }
         + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 }
         + if goes_by_prices { size_of::<NumberAndHeader>() } else { 0 };
     let packets = packets_in_flight(network);
     MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
-            + known_by_time
+            + outstanding_by_time
             + of(network.ports.len(), size_of::<Port>() + apart)
             + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE)
             + delivery_traces(network)

@@ -208,7 +208,7 @@ impl<'a> Ways<'a> {
                 sum.rounds += rounds;
                 let may_shrink = spec.window_validation != WindowValidation::None;
                 sum.restarts += if group.application.is_some() && may_shrink { rounds } else { 0.0 };
-                sum.attempts += if let Some(price) = self.least_price(law, rate) {
+                sum.attempts += if let Some(price) = self.min_price(law, rate) {
                     // The maximum that it may send, whether or not it is received.
                     law.rate_at(price) * seconds / 8.0 / bytes + first_window + rounds
                 } else if law.ignores_losses() {
@@ -235,7 +235,7 @@ impl<'a> Ways<'a> {
     }
 
     /// Minimum price that a price-based controller may receive: that of a link with this `rate`, or the initial value of receivers.
-    fn least_price(&self, law: &ControllerSpec, rate: f64) -> Option<f64> {
+    fn min_price(&self, law: &ControllerSpec, rate: f64) -> Option<f64> {
         let prices = &self.network.prices;
         let feedback = if prices.is_marked() { prices.mapping.least } else { f64::INFINITY };
         match law.price_meaning()? {

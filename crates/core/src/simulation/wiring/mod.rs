@@ -6,9 +6,9 @@ mod plan;
 pub(crate) use plan::Plan;
 
 use super::path::{Carried, Path, PathCounts};
-use super::port::{Entry, Kept, Port, QueuesOfFlows, Sharing, Stepping};
+use super::port::{Entry, Port, PortRecording, QueuesOfFlows, Sharing, Stepping};
+use super::user_code_factory::UserCodeFactory;
 use super::wire::{AccessRates, Wire};
-use super::workshop::Workshop;
 use crate::network;
 use crate::network::{ChangeKind, Network, Record, Switching, TraceKind, Transport};
 use crate::primitives::line::Line;
@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// The ports, and the port of each transmitter of the stepped ports. `rerouted`: flows whose route changes.
-pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: &Workshop) -> (Vec<Port>, Vec<u32>) {
+pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &UserCodeFactory) -> (Vec<Port>, Vec<u32>) {
     let changing = ports_that_change(network);
     let merging = merging_ports(network, &changing);
     let is_traced = |kind: TraceKind, port: u32| {
@@ -49,7 +49,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             let stream = Stream::new(Entity { seed: network.seed, name: &spec.name, index }, Purpose::Policy);
             match policy {
                 PolicySpec::User(code) => {
-                    Policies::user(workshop.make(code, |extras| extras.policy(code, Draws::new(stream))), flows)
+                    Policies::user(factory.make(code, |extras| extras.policy(code, Draws::new(stream))), flows)
                 }
                 policy => Policies::new(policy, flows, stream),
             }
@@ -64,7 +64,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, workshop: 
             }
         };
         let Record { delay_percentiles: percentiles, queue_flows: flows, .. } = network.record;
-        let kept = Kept {
+        let kept = PortRecording {
             percentiles,
             occupancy: is_traced(TraceKind::Queue, index),
             flows,

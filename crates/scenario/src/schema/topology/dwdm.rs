@@ -24,7 +24,7 @@ record! {
         /// The queue in front of the trunk: with conversion its places are shared by all channels, without it each has as many.
         queue: Queue,
         /// Whether a packet may leave on any channel, and not only on the wavelength on which it came.
-        conversion: bool = true,
+        wavelength_conversion: bool = true,
         /// The queue of each edge router; unlimited if not given.
         edge_queue: Option<Queue>,
         /// When the switch decides on a packet: at its last bit, or at its first (cut-through).
@@ -35,7 +35,7 @@ record! {
 impl Dwdm {
     /// As many switches as there are wavelengths that packets cannot leave, and the channels of each.
     fn switches(&self) -> (u64, u64) {
-        if self.conversion { (1, self.transmitters.0) } else { (self.transmitters.0, 1) }
+        if self.wavelength_conversion { (1, self.transmitters.0) } else { (self.transmitters.0, 1) }
     }
 }
 
@@ -47,14 +47,15 @@ impl Generator for Dwdm {
 
     fn check(&self, at: &str, report: &mut Report) {
         let (inputs, channels) = (self.inputs.0, self.transmitters.0);
-        if !self.conversion && inputs < channels && report.sound(at) {
-            let problem = report.add(format!("{at}.inputs"), "fewer inputs than wavelengths, some of which nothing could use");
-            problem.given(inputs.to_string()).expected(format!("at least {channels}, or `conversion = true`"));
+        if !self.wavelength_conversion && inputs < channels && report.sound(at) {
+            let problem =
+                report.add(format!("{at}.inputs"), "`inputs` is below the number of wavelengths, so that some are unused");
+            problem.given(inputs.to_string()).expected(format!("at least {channels}, or `wavelength_conversion = true`"));
         }
-        if self.conversion && inputs <= channels {
-            let message = "a channel for each input: what comes by them never waits or is lost at the trunk";
+        if self.wavelength_conversion && inputs <= channels {
+            let message = "`inputs` does not exceed the number of channels: packets never wait or are lost at the trunk";
             let problem = report.warn(format!("{at}.inputs"), message);
-            problem.given(inputs.to_string()).expected(format!("more than {channels}, the channels"));
+            problem.given(inputs.to_string()).expected(format!("more than {channels}, the number of channels"));
         }
     }
 
@@ -65,7 +66,8 @@ impl Generator for Dwdm {
 
     fn make(&self, _: u64, plan: &mut Plan) {
         let (switches, channels) = self.switches();
-        let numbered = |name: &str, number: u64| if self.conversion { name.to_string() } else { format!("{name}{}", number + 1) };
+        let numbered =
+            |name: &str, number: u64| if self.wavelength_conversion { name.to_string() } else { format!("{name}{}", number + 1) };
         let mut trunk = Style::new(self.rate, self.delay, &self.queue);
         trunk.link.transmitters = Whole(channels);
         trunk.link.switching = self.switching;
@@ -90,9 +92,9 @@ impl Generator for Dwdm {
 mod tests {
     use super::*;
 
-    fn dwdm(inputs: u64, transmitters: u64, conversion: bool) -> Plan {
+    fn dwdm(inputs: u64, transmitters: u64, wavelength_conversion: bool) -> Plan {
         let mut plan = Plan::default();
-        let dwdm = Dwdm { inputs: Whole(inputs), transmitters: Whole(transmitters), conversion, ..Dwdm::default() };
+        let dwdm = Dwdm { inputs: Whole(inputs), transmitters: Whole(transmitters), wavelength_conversion, ..Dwdm::default() };
         dwdm.make(1, &mut plan);
         assert_eq!(dwdm.extent(), Extent { nodes: plan.nodes.len() as u128, links: plan.links.len() as u128 });
         plan
