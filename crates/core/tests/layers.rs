@@ -76,14 +76,20 @@ fn an_import_that_points_upwards_or_sideways_is_found() {
     assert_eq!(found("queue/red.rs", "use crate::{primitives::math, congestion::Ack, tcp};\n"), 2);
     assert_eq!(found("record/recorder.rs", "fn new(port: &crate::simulation::Port) {}\n"), 1);
     assert_eq!(found("tcp/recovery/sack.rs", "use super::super::super::network::Network;\nuse super::super::sender::Tcp;\n"), 1);
-    assert_eq!(found("primitives/line.rs", "// As crate::network has it.\n/// [`crate::network::Port`]\n"), 0);
+    assert_eq!(found("primitives/line.rs", "// See crate::network.\n/// [`crate::network::Port`]\n"), 0);
     assert_eq!(
         found("primitives/line.rs", "#[cfg(test)]\nmod tests {\n    use crate::Engine;\n    use crate::network::Port;\n}\n"),
         0
     );
     assert_eq!(found("primitives/line.rs", "use crate::Engine;\n"), 1);
     let inside = |file, text| violations(file, text, "simulation/", SIMULATION).len();
-    assert_eq!(inside("simulation/port/ahead.rs", "use super::equipment::Held;\nuse crate::simulation::measurement_interval::Window;\n"), 0);
+    assert_eq!(
+        inside(
+            "simulation/port/ahead.rs",
+            "use super::equipment::BufferState;\nuse crate::simulation::measurement_interval::MeasurementInterval;\n"
+        ),
+        0
+    );
     assert_eq!(inside("simulation/port/ahead.rs", "use super::super::fabric::Fabric;\nuse crate::simulation::Engine;\n"), 2);
     assert_eq!(inside("simulation/fabric/mod.rs", "use super::engine::Engine;\nuse super::port::Port;\n"), 1);
     assert_eq!(inside("tcp/sender.rs", "use super::engine::Engine;\n"), 0);

@@ -437,7 +437,7 @@ mod tests {
         let seen = world.seen.borrow();
         assert!(seen.len() == 6 && seen.iter().zip(&expected).all(near), "{seen:?}");
         let results = emulation.engine().results().unwrap();
-        assert_eq!(results.queues.floats("discarded_full").unwrap()[0], 1.0);
+        assert_eq!(results.queues.floats("dropped_full").unwrap()[0], 1.0);
         assert!(results.complete);
         let report = emulation.report();
         assert_eq!(report.floats("delivered_packets").unwrap(), [6.0]);

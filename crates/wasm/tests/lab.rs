@@ -125,7 +125,7 @@ fn every_packet_in_flight_is_reported_once_at_its_location() {
         let results = engine.results().unwrap();
         let sum = |table: &Table, column: &str| table.floats(column).unwrap().iter().sum::<f64>() as u64;
         let arrived = sum(&results.flows, "delivered_packets") + sum(&results.flows, "spurious_retransmissions");
-        let discarded = results.queues.floats("discarded_units").unwrap()[0] as u64;
+        let discarded = results.queues.floats("dropped_units").unwrap()[0] as u64;
         assert_eq!(data, sum(&results.flows, "sent_packets") - arrived - discarded, "at {millis} ms");
         let held = results.traces.iter().find(|table| table.name == "queue").and_then(|queue| queue.floats("queue_units"));
         assert_eq!(waiting, held.unwrap().last().map_or(0, |&held| held as u64), "at {millis} ms");

@@ -411,16 +411,16 @@ mod tests {
 
     #[test]
     fn an_rm_cell_keeps_its_fields_when_turned_around_and_differs_from_other_cells() {
-        let says = RmCell { ccr: Rate((1 << 53) + 12_345_678_901), er: Rate(u64::MAX), ci: false, ni: true };
+        let fields = RmCell { ccr: Rate((1 << 53) + 12_345_678_901), er: Rate(u64::MAX), ci: false, ni: true };
         let mut rm = Packet::data(Time(9), Time(5), &SENT, 41).forward_rm(Time(9), &fields);
         assert!(rm.is_rm() && rm.is_cell() && !rm.is_ack() && !rm.has_price());
         rm.next_hop();
-        assert_eq!((rm.rm(), rm.place()), (says, 42));
-        rm.write_rm(&RmCell { er: Rate(7), ci: true, ..says });
+        assert_eq!((rm.rm(), rm.place()), (fields, 42));
+        rm.write_rm(&RmCell { er: Rate(7), ci: true, ..fields });
         rm.mark();
         rm.turn_around(11);
         assert!(rm.is_rm() && rm.is_ack() && !rm.has_report() && !rm.is_marked());
-        assert_eq!((rm.rm(), rm.place(), rm.flow), (RmCell { er: Rate(7), ci: true, ..says }, 11, 3));
+        assert_eq!((rm.rm(), rm.place(), rm.flow), (RmCell { er: Rate(7), ci: true, ..fields }, 11, 3));
         let mut cell = Packet::data(Time(9), Time(5), &SENT, 41);
         cell.become_cell(Units(0));
         cell.make_room_for_efci();

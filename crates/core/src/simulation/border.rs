@@ -5,7 +5,7 @@
 
 use super::event_order::EventOrder;
 use super::path::Feeder;
-use super::routes::{ELSEWHERE, END, END_IN, END_OF_ANY, is_end};
+use super::routes::{END, END_ANY_DOMAIN, END_IN_DOMAIN, REMOTE, is_end};
 use crate::primitives::calendar::{Ranks, Slot};
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
 use crate::primitives::units::{Span, Time};
@@ -28,10 +28,10 @@ impl Owners {
     /// The owner of a packet's next hop. `entry` is an entry of the flat list of routes.
     pub(crate) fn of_next_place(&self, packet: &Packet, entry: u32) -> Domain {
         match entry {
-            END | END_OF_ANY if packet.is_ack() => self.of_senders[packet.flow as usize],
-            END | END_OF_ANY => self.of_receivers[packet.flow as usize],
-            end if is_end(end) => (end - END_IN) as Domain,
-            port => self.of_ports[(port & !ELSEWHERE) as usize],
+            END | END_ANY_DOMAIN if packet.is_ack() => self.of_senders[packet.flow as usize],
+            END | END_ANY_DOMAIN => self.of_receivers[packet.flow as usize],
+            end if is_end(end) => (end - END_IN_DOMAIN) as Domain,
+            port => self.of_ports[(port & !REMOTE) as usize],
         }
     }
 }

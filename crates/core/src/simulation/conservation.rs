@@ -46,8 +46,8 @@ impl Engine {
             let sent = self.sent_in_all(index);
             self.check_edge(index)?;
             self.check_application(index)?;
-            self.check_known_by_time(index)?;
-            if let Some(channel) = self.senders.fabric.common.channels.get(index).filter(|_| self.travels_in_cells(path)) {
+            self.check_outstanding_by_time(index)?;
+            if let Some(channel) = self.senders.fabric.sim.channels.get(index).filter(|_| self.travels_in_cells(path)) {
                 for (side, in_lines, what) in
                     [(&channel.data, data[index], "data cells"), (&channel.acks, acks[index], "cells back")]
                 {
@@ -56,7 +56,7 @@ impl Engine {
                 continue;
             }
             let accounted = u64::from(carried.received_in_all) + u64::from(counts.discarded_in_all) + data[index];
-            let copies = self.senders.fabric.common.copies.get(&(index as u32)).copied().unwrap_or_default();
+            let copies = self.senders.fabric.sim.copies.get(&(index as u32)).copied().unwrap_or_default();
             of_flow(u64::from(sent) + copies.data, accounted, "data packets and copies")?;
             let accounted = u64::from(carried.acks_received_in_all) + u64::from(counts.acks_discarded_in_all) + acks[index];
             of_flow(u64::from(carried.acks_sent_in_all) + copies.acks, accounted, "acknowledgements and copies")?;
@@ -76,8 +76,8 @@ impl Engine {
             }
         }
         let (reports, prices) = self.reports_and_prices();
-        let common = &self.senders.fabric.common;
-        for (what, kept, carried) in [("reports", common.reports.used(), reports), ("prices", common.prices.used(), prices)] {
+        let sim = &self.senders.fabric.sim;
+        for (what, kept, carried) in [("reports", sim.reports.used(), reports), ("prices", sim.prices.used(), prices)] {
             if kept as u64 != carried {
                 let of = "side pools of packets".to_string();
                 return Err(ConservationError { of, sent: kept as u64, accounted_for: carried, what });
@@ -127,11 +127,11 @@ impl Engine {
     }
 
     /// RACK has each outstanding segment in exactly one state, and its counters match the states.
-    fn check_known_by_time(&self, index: usize) -> Result<(), ConservationError> {
+    fn check_outstanding_by_time(&self, index: usize) -> Result<(), ConservationError> {
         let path = &self.senders.fabric.paths[index];
-        let by_time = self.senders.fabric.facts[path.wire.group as usize].by_time;
+        let by_time = self.senders.fabric.profiles[path.wire.group as usize].by_time;
         let End::Tcp(sender) = &self.senders.ends[index] else { return Ok(()) };
-        let known = if by_time { self.senders.known_by_time(sender) } else { None };
+        let known = if by_time { self.senders.outstanding_by_time(sender) } else { None };
         let outstanding = Segments(sender.high - sender.una);
         match known {
             Some(known) if known != outstanding => Err(ConservationError {
@@ -149,7 +149,7 @@ impl Engine {
         let mut data = vec![0; self.senders.ends.len()];
         let mut acks = vec![0; self.senders.ends.len()];
         let mut are_under_way = vec![false; self.senders.ends.len()];
-        for &(_, flow) in self.senders.fabric.common.to_be_discarded.iter().filter(|discard| discard.0 >= self.now()) {
+        for &(_, flow) in self.senders.fabric.sim.to_be_discarded.iter().filter(|discard| discard.0 >= self.now()) {
             are_under_way[flow as usize] = true;
         }
         self.each_packet(|packet, place| {
@@ -159,13 +159,13 @@ impl Engine {
                 Place::Edge => 0,
                 Place::Ends if packet.is_cell() => 0,
                 Place::Ends => 1,
-                Place::Access => self.senders.fabric.facts[path.wire.group as usize].cells(packet).0,
+                Place::Access => self.senders.fabric.profiles[path.wire.group as usize].cells(packet).0,
             };
             let counts = if packet.is_ack() { &mut acks } else { &mut data };
             counts[packet.flow as usize] += units;
             are_under_way[packet.flow as usize] |= place != Place::Ends || packet.time >= self.now();
         });
-        for (flow, channel) in self.senders.fabric.common.channels.iter().enumerate() {
+        for (flow, channel) in self.senders.fabric.sim.channels.iter().enumerate() {
             data[flow] -= u64::from(channel.data.gone());
             acks[flow] -= u64::from(channel.acks.gone());
             are_under_way[flow] |= channel.data.received_until.max(channel.acks.received_until) >= self.now();
@@ -186,16 +186,16 @@ impl Engine {
     }
 
     fn each_packet(&self, mut see: impl FnMut(&Packet, Place)) {
-        let pool = &self.senders.fabric.common.pool;
+        let pool = &self.senders.fabric.sim.pool;
         let lines_of = |path: &Path| -> [(Line, Place); 4] {
-            let facts = &self.senders.fabric.facts[path.wire.group as usize];
-            let cut = if facts.has_edge { Place::Network } else { Place::Access };
+            let profile = &self.senders.fabric.profiles[path.wire.group as usize];
+            let cut = if profile.has_edge { Place::Network } else { Place::Access };
             [(path.send, cut), (path.back, Place::Access), (path.home, Place::Ends), (path.deliver, Place::Ends)]
         };
         for (line, place) in self.senders.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             pool.iter(&line).for_each(|packet| see(packet, place));
         }
-        for edge in self.senders.fabric.common.edges.iter().flatten() {
+        for edge in self.senders.fabric.sim.edges.iter().flatten() {
             for (line, place) in
                 [(edge.coming, Place::Edge), (edge.queue, Place::Edge), (edge.held, Place::Ends), (edge.returning, Place::Ends)]
             {

@@ -7,7 +7,7 @@
 //! (section 2.3.3): the rate of acknowledgements matches the explicit rate. Differs: the number of packets that an acknowledgement releases
 //! is not estimated; the queue length is used instead.
 
-use super::window::Window;
+use super::measurement_interval::MeasurementInterval;
 use crate::abr::Source;
 use crate::network::Abr;
 use crate::primitives::line::Line;
@@ -52,7 +52,7 @@ pub(crate) struct EdgeCounts {
     pub(crate) held_acks: u64,
     pub(crate) held_for: u128,
     pub(crate) most_cells: u64,
-    /// Integrals over picoseconds of the cells in the buffer and of ACR in bit/s.
+    /// Integrals over time in picoseconds of the cells in the buffer and of ACR in bit/s.
     cell_time: u128,
     rate_time: u128,
     /// Over the whole run: packets that arrived, were discarded, and have left.
@@ -80,9 +80,9 @@ impl Edge {
     }
 
     /// A packet arrives at the edge. Returns false if the buffer has no room for it.
-    pub(crate) fn arrive(&mut self, now: Time, bytes: Bytes, cells: Units, window: &Window) -> bool {
-        self.keep_time(now, window);
-        let measured = u64::from(window.measures(now));
+    pub(crate) fn arrive(&mut self, now: Time, bytes: Bytes, cells: Units, interval: &MeasurementInterval) -> bool {
+        self.keep_time(now, interval);
+        let measured = u64::from(interval.measures(now));
         let lacks_room = self.spec.buffer.lacks_room((Units(self.queue.len().into()), self.bytes), bytes);
         self.counts.arrived += measured;
         self.counts.arrived_in_all += 1;
@@ -100,11 +100,11 @@ impl Edge {
     }
 
     /// The next cell of the first packet leaves now. `cells` is the packet's number of cells. Returns the number of cells that follow.
-    pub(crate) fn send_cell(&mut self, now: Time, bytes: Bytes, cells: Units, window: &Window) -> Units {
-        self.keep_time(now, window);
+    pub(crate) fn send_cell(&mut self, now: Time, bytes: Bytes, cells: Units, interval: &MeasurementInterval) -> Units {
+        self.keep_time(now, interval);
         self.source.on_data();
         self.last_cell = Some(now);
-        self.counts.data_cells += u64::from(window.measures(now));
+        self.counts.data_cells += u64::from(interval.measures(now));
         self.cells = Units(self.cells.0 - 1);
         self.gone += 1;
         let following = Units(cells.0 - u64::from(self.gone));
@@ -117,9 +117,9 @@ impl Edge {
     }
 
     /// A forward RM cell leaves now.
-    pub(crate) fn send_rm(&mut self, now: Time, window: &Window) {
+    pub(crate) fn send_rm(&mut self, now: Time, interval: &MeasurementInterval) {
         self.last_cell = Some(now);
-        self.counts.forward_rm += u64::from(window.measures(now));
+        self.counts.forward_rm += u64::from(interval.measures(now));
     }
 
     /// Earliest departure time of the next cell.
@@ -128,14 +128,14 @@ impl Edge {
     }
 
     /// Whether the first held acknowledgement may continue.
-    pub(crate) fn lets_go(&self) -> bool {
+    pub(crate) fn can_release(&self) -> bool {
         let waiting = Units((self.queue.len() + self.coming.len()).into());
         !self.held.is_empty() && self.spec.holds_acks_from.is_none_or(|most| waiting < most)
     }
 
     /// Update the time integrals up to now; called before every change.
-    pub(crate) fn keep_time(&mut self, now: Time, window: &Window) {
-        let span = window.overlap(self.changed, now);
+    pub(crate) fn keep_time(&mut self, now: Time, interval: &MeasurementInterval) {
+        let span = interval.overlap(self.changed, now);
         self.changed = now;
         let (cells, rate) = self.over(span);
         self.counts.cell_time += cells;
@@ -148,9 +148,9 @@ impl Edge {
     }
 
     /// Mean cells in the buffer and mean ACR in bit/s up to `until`, over the measurement interval.
-    pub(crate) fn means(&self, until: Time, window: &Window) -> (f64, f64) {
-        let (cells, rate) = self.over(window.overlap(self.changed, until));
-        let measured = window.overlap(window.warmup, until).0 as f64;
+    pub(crate) fn means(&self, until: Time, interval: &MeasurementInterval) -> (f64, f64) {
+        let (cells, rate) = self.over(interval.overlap(self.changed, until));
+        let measured = interval.overlap(interval.warmup, until).0 as f64;
         ((self.counts.cell_time + cells) as f64 / measured, (self.counts.rate_time + rate) as f64 / measured)
     }
 

@@ -3,13 +3,13 @@
 //! `senders/` and `receivers.rs` implement the end hosts, `fabric/` the hops between them, and `wiring/` everything that is derived from
 //! the network before the run starts.
 
-use super::common::Fate;
 use super::event_order::{Event, EventOrder};
 use super::fabric::Fabric;
 use super::senders::Senders;
 use super::signals::make_readers;
+use super::sim_state::Fate;
+use super::user_code_factory::{Code, NoCode, UserCodeFactory};
 use super::wiring::route_starts;
-use super::workshop::{Code, NoCode, Workshop};
 use crate::network::{ChangeKind, Network};
 use crate::primitives::calendar::Slot;
 use crate::primitives::packet::Ecn;
@@ -57,12 +57,12 @@ impl Engine {
     /// Set up a run with the user code that the network names. `code` creates one object per flow or port. If that fails,
     /// [`Engine::failure`] returns the reason and nothing runs.
     pub fn with_code(network: Network, code: &dyn Code) -> Engine {
-        let workshop = Workshop { code, alarm: Alarm::default() };
-        let watch = network.user_code().next().map(|_| Watch { alarm: workshop.alarm.clone(), handled_alarms: 0 });
+        let factory = UserCodeFactory { code, alarm: Alarm::default() };
+        let watch = network.user_code().next().map(|_| Watch { alarm: factory.alarm.clone(), handled_alarms: 0 });
         let (readers, signalled) = make_readers(&network, code);
         // User-code objects are created in this order: ports, then ends.
-        let fabric = Fabric::new(&network, readers.len(), &signalled, &workshop);
-        let senders = Senders::new(network, fabric, readers, &workshop);
+        let fabric = Fabric::new(&network, readers.len(), &signalled, &factory);
+        let senders = Senders::new(network, fabric, readers, &factory);
         let mut engine = Engine { senders, events: 0, next_change: 0, watch };
         engine.schedule_change();
         engine
@@ -70,7 +70,7 @@ impl Engine {
 
     /// Simulated time reached.
     pub fn now(&self) -> Time {
-        self.senders.fabric.common.now
+        self.senders.fabric.sim.now
     }
 
     /// Number of events handled.
@@ -80,8 +80,8 @@ impl Engine {
 
     /// Time of the next event, if there is one before the end.
     pub fn next_event_time(&mut self) -> Option<Time> {
-        let common = &mut self.senders.fabric.common;
-        common.calendar.peek().filter(|&time| time < common.window.end)
+        let sim = &mut self.senders.fabric.sim;
+        sim.calendar.peek().filter(|&time| time < sim.interval.end)
     }
 
     /// Handle all events before `time`, or before the end of the run if that is earlier. The result does not depend on how a run is divided
@@ -141,23 +141,23 @@ impl Engine {
 
     /// Handle events before `time` within `limits`. Returns true if no events remain or `limits.taken` is reached.
     fn advance_within(&mut self, time: Time, limits: Limits) -> bool {
-        let end = time.min(self.senders.fabric.common.window.end);
+        let end = time.min(self.senders.fabric.sim.interval.end);
         let Limits { events, mut taken } = limits;
         let mut left = events;
         while left > 0 {
-            if let Some(flow) = self.senders.fabric.common.known_at_home.pop() {
+            if let Some(flow) = self.senders.fabric.sim.early_acks.pop() {
                 left -= u64::from(self.senders.process_ack_early(flow));
                 continue;
             }
-            if let Some(ack) = self.senders.fabric.common.come_home.pop_front() {
+            if let Some(ack) = self.senders.fabric.sim.pending_acks.pop_front() {
                 if self.senders.fabric.is_large {
-                    self.senders.look_ahead_at_home();
+                    self.senders.prefetch_pending_acks();
                 }
                 left -= u64::from(self.senders.process_known_ack(&ack));
                 continue;
             }
-            let Some((now, slot)) = self.senders.fabric.common.calendar.pop_before(end) else {
-                self.senders.fabric.common.now = self.now().max(end);
+            let Some((now, slot)) = self.senders.fabric.sim.calendar.pop_before(end) else {
+                self.senders.fabric.sim.now = self.now().max(end);
                 break;
             };
             left -= u64::from(self.handle(now, slot));
@@ -166,7 +166,7 @@ impl Engine {
                 break;
             }
         }
-        self.senders.fabric.let_wait_at_home();
+        self.senders.fabric.store_pending_acks();
         self.events += events - left;
         left > 0
     }
@@ -175,13 +175,13 @@ impl Engine {
     /// count as events, because their number depends on how far other senders have run ahead.
     #[inline(always)]
     fn handle(&mut self, now: Time, slot: Slot) -> bool {
-        self.senders.fabric.common.now = now;
+        self.senders.fabric.sim.now = now;
         if self.senders.fabric.is_large {
-            self.senders.look_ahead();
+            self.senders.prefetch_upcoming();
         }
         let senders = &mut self.senders;
-        match senders.fabric.common.order.event(slot) {
-            Event::Home(flow) => senders.on_home(flow, now),
+        match senders.fabric.sim.order.event(slot) {
+            Event::Home(flow) => senders.on_ack_arrival(flow, now),
             Event::Send(flow) => senders.fabric.on_send(flow),
             Event::Back(flow) => senders.fabric.on_back(flow),
             Event::Port(port) => senders.fabric.on_port(port),
@@ -202,7 +202,7 @@ impl Engine {
             Event::Change => {
                 self.on_change();
                 // Every domain has this event; only the first counts it.
-                return self.senders.fabric.common.border.as_ref().is_none_or(|border| border.own == 0);
+                return self.senders.fabric.sim.border.as_ref().is_none_or(|border| border.own == 0);
             }
         }
         true
@@ -217,12 +217,12 @@ impl Engine {
     /// Append the new fates of datagrams of external flows to `fates`, except for flows in cells. Each fate is reported once, in no
     /// particular order. Its time may be later than now; it is final even then.
     pub fn take_fates(&mut self, fates: &mut Vec<Fate>) {
-        fates.append(&mut self.senders.fabric.common.fates);
+        fates.append(&mut self.senders.fabric.sim.fates);
     }
 
     fn schedule_change(&mut self) {
         if let Some(next) = self.senders.network.changes.get(self.next_change) {
-            self.senders.fabric.common.calendar.schedule(EventOrder::CHANGE, next.at);
+            self.senders.fabric.sim.calendar.schedule(EventOrder::CHANGE, next.at);
         }
     }
 

@@ -2,10 +2,10 @@
 //! acknowledgement that it causes. Packets that return to a sender are queued in a line there.
 
 use super::adaptation::Collected;
-use super::common::{Became, Common, Fate};
 use super::event_order::FlowKind;
-use super::facts::Facts;
+use super::group_profile::GroupProfile;
 use super::path::Path;
+use super::sim_state::{Fate, Outcome, SimState};
 use crate::primitives::packet::{AckNumber, Packet, Received, Report};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::units::Units;
@@ -26,51 +26,51 @@ impl Path {
     pub(crate) fn leave_network<const CELLS: bool>(
         &mut self,
         packet: &mut Packet,
-        facts: &Facts,
-        common: &mut Common,
+        profile: &GroupProfile,
+        sim: &mut SimState,
         route: Route,
     ) -> bool {
         let flow = packet.flow;
         if packet.is_ack() {
-            packet.time = self.wire.sender_down(packet.time, facts.ack_unit, &mut common.rates);
+            packet.time = self.wire.sender_down(packet.time, profile.ack_unit, &mut sim.rates);
             if CELLS && packet.is_cell() {
-                if facts.has_edge && packet.is_rm() {
-                    common.return_rm(*packet);
+                if profile.has_edge && packet.is_rm() {
+                    sim.return_rm(*packet);
                     return false;
                 }
-                if common.channels[flow as usize].acks.collect(packet, || facts.ack_cells) != Collected::Whole {
+                if sim.channels[flow as usize].acks.collect(packet, || profile.ack_cells) != Collected::Whole {
                     if packet.has_report() && packet.is_last() {
-                        common.reports.release(packet.ack_word());
+                        sim.reports.release(packet.ack_word());
                     }
                     return false;
                 }
-                packet.time += facts.reassembly();
+                packet.time += profile.reassembly();
             }
             // If others are queued and none is on its way to them, this is not the next acknowledgement that the sender processes.
-            let goes_behind = !self.home.is_empty() && common.come_home.is_empty();
-            if facts.runs_ahead && route == Route::Fixed && !goes_behind {
-                common.come_home.push_back(*packet);
+            let goes_behind = !self.home.is_empty() && sim.pending_acks.is_empty();
+            if profile.runs_ahead && route == Route::Fixed && !goes_behind {
+                sim.pending_acks.push_back(*packet);
                 return false;
             }
             if self.home.is_empty() {
-                common.calendar.schedule(common.order.flow(FlowKind::Home, flow), packet.time);
+                sim.calendar.schedule(sim.order.flow(FlowKind::Home, flow), packet.time);
             }
-            common.pool.push(&mut self.home, *packet);
+            sim.pool.push(&mut self.home, *packet);
             return false;
         }
-        packet.time = self.wire.receiver_down(packet.time, facts.unit_bytes::<CELLS>(packet), &mut common.rates);
+        packet.time = self.wire.receiver_down(packet.time, profile.unit_bytes::<CELLS>(packet), &mut sim.rates);
         if CELLS && packet.is_cell() {
-            let channel = &mut common.channels[flow as usize];
-            if facts.has_edge && packet.is_rm() {
+            let channel = &mut sim.channels[flow as usize];
+            if profile.has_edge && packet.is_rm() {
                 channel.take_forward_rm(packet);
             } else {
-                if facts.has_edge {
+                if profile.has_edge {
                     channel.efci = packet.is_marked();
                     packet.forget_efci();
                 }
-                let collected = channel.data.collect(packet, || facts.cells(packet));
-                if packet.is_last() && common.window.measures(packet.time) {
-                    channel.count(collected, facts.cells(packet));
+                let collected = channel.data.collect(packet, || profile.cells(packet));
+                if packet.is_last() && sim.interval.measures(packet.time) {
+                    channel.count(collected, profile.cells(packet));
                     self.counts.discarded += u32::from(collected != Collected::Whole);
                 }
                 if collected != Collected::Whole {
@@ -78,93 +78,93 @@ impl Path {
                 }
             }
             // An RM cell stays behind the packet before it.
-            packet.time += facts.reassembly();
+            packet.time += profile.reassembly();
         }
-        if facts.delivers_as_event || route == Route::Changing {
+        if profile.delivers_as_event || route == Route::Changing {
             if self.deliver.is_empty() {
-                common.calendar.schedule(common.order.flow(FlowKind::Deliver, flow), packet.time);
+                sim.calendar.schedule(sim.order.flow(FlowKind::Deliver, flow), packet.time);
             }
-            common.pool.push(&mut self.deliver, *packet);
+            sim.pool.push(&mut self.deliver, *packet);
             return false;
         }
-        if facts.plain { self.receive_as::<true>(packet, facts, common) } else { self.receive_unit(packet, facts, common) }
+        if profile.plain { self.receive_as::<true>(packet, profile, sim) } else { self.receive_unit(packet, profile, sim) }
     }
 
     /// A whole packet, or a forward RM cell, reaches its receiver at `packet.time`. Returns true if it is answered at once; the packet is
     /// then converted to the answer. RM cells are turned around (ATM Forum TM 4.0, section 5.10.5).
     #[inline(never)]
-    pub(crate) fn receive_unit(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
+    pub(crate) fn receive_unit(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) -> bool {
         if packet.is_rm() {
             packet.turn_around(self.wire.backward);
             return true;
         }
-        if facts.plain_at_receiver {
-            let answers = self.receive_as::<true>(packet, facts, common);
+        if profile.plain_at_receiver {
+            let answers = self.receive_as::<true>(packet, profile, sim);
             if answers {
                 packet.set_signals();
             }
             return answers;
         }
-        self.receive(packet, facts, common)
+        self.receive(packet, profile, sim)
     }
 
     /// A data packet reaches its receiver at `packet.time`. Returns true if it causes an immediate acknowledgement; the packet is then
     /// converted to it.
     #[inline]
-    fn receive(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
-        self.receive_as::<false>(packet, facts, common)
+    fn receive(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) -> bool {
+        self.receive_as::<false>(packet, profile, sim)
     }
 
-    /// `PLAIN` selects the conditions of [`Facts::plain`], so that rare features have no cost.
+    /// `PLAIN` selects the conditions of [`GroupProfile::plain`], so that rare features have no cost.
     #[inline(always)]
-    fn receive_as<const PLAIN: bool>(&mut self, packet: &mut Packet, facts: &Facts, common: &mut Common) -> bool {
+    fn receive_as<const PLAIN: bool>(&mut self, packet: &mut Packet, profile: &GroupProfile, sim: &mut SimState) -> bool {
         let flow = packet.flow;
         let time = packet.time;
-        let measured = common.window.measures(time);
+        let measured = sim.interval.measures(time);
         self.carried.received_in_all += 1;
         if !PLAIN
             && measured
-            && let Some(delays) = common.delays.get_mut(self.wire.group as usize)
+            && let Some(delays) = sim.delays.get_mut(self.wire.group as usize)
         {
             delays.add(time.since(packet.sent));
         }
         if !PLAIN
-            && facts.receivers_signal
-            && let Some(place) = facts.place_among_signalled(flow)
+            && profile.receivers_signal
+            && let Some(place) = profile.place_among_signalled(flow)
         {
-            let reported = &mut common.at_receivers[place];
+            let reported = &mut sim.at_receivers[place];
             reported.marks += u32::from(packet.is_marked());
             if packet.has_price() {
-                let header = packet.take_price(&mut common.prices);
-                reported.set_price(match common.estimators.get_mut(place) {
-                    Some(estimator) => common.price_spec.path_price(estimator, &header),
+                let header = packet.take_price(&mut sim.prices);
+                reported.set_price(match sim.estimators.get_mut(place) {
+                    Some(estimator) => sim.price_spec.path_price(estimator, &header),
                     None => header.price,
                 });
                 if header.feedback.is_finite() {
-                    common.feedbacks[place] += header.feedback;
+                    sim.feedbacks[place] += header.feedback;
                 }
             }
             // A SYN is smaller than a data segment and sent faster.
-            if !(facts.opens && packet.segment == SYN) {
+            if !(profile.opens && packet.segment == SYN) {
                 reported.note_delay(time.since(packet.sent));
             }
         }
-        if !PLAIN && facts.ecn {
+        if !PLAIN && profile.ecn {
             self.receiver.on_ecn(EcnFlags { marked: packet.is_marked(), reduced: packet.has_cwr() });
             self.marked += u32::from(measured && packet.is_marked());
         }
-        let is_tcp = PLAIN || facts.is_tcp;
+        let is_tcp = PLAIN || profile.is_tcp;
         let (is_new, reply) = if is_tcp {
-            let is_syn = !PLAIN && facts.opens && packet.segment == SYN;
+            let is_syn = !PLAIN && profile.opens && packet.segment == SYN;
             let delayed_ack =
-                if PLAIN || is_syn { None } else { facts.delayed_ack.map(|rule| rule.after(time.since(packet.sent))) };
-            let outcome = self.receiver.on_segment(packet.segment, packet.sent, delayed_ack, &mut common.out_of_order);
+                if PLAIN || is_syn { None } else { profile.delayed_ack.map(|rule| rule.after(time.since(packet.sent))) };
+            let outcome = self.receiver.on_segment(packet.segment, packet.sent, delayed_ack, &mut sim.out_of_order);
             (outcome.is_new, Some(outcome.reply))
         } else {
             (true, None)
         };
         if is_new {
-            let payload = packet.bytes() - facts.header;
+            let payload = packet.bytes() - profile.header;
             if measured {
                 self.carried.delivered += 1;
                 self.carried.delivered_bytes += payload.0;
@@ -172,31 +172,31 @@ impl Path {
             if self.receiver.expected >= self.complete_at && is_tcp {
                 self.counts.completed = time;
             }
-            if !PLAIN && let Some(recorder) = &mut common.recorder {
-                recorder.on_delivered(flow, time, payload, common.window.end);
+            if !PLAIN && let Some(recorder) = &mut sim.recorder {
+                recorder.on_delivered(flow, time, payload, sim.interval.end);
             }
         } else {
             self.counts.duplicates += u32::from(measured);
         }
         match reply {
             Some(Reply::Now) => {
-                if !PLAIN && facts.delayed_ack.is_some() {
-                    common.calendar.cancel(common.order.flow(FlowKind::DelayedAck, flow));
+                if !PLAIN && profile.delayed_ack.is_some() {
+                    sim.calendar.cancel(sim.order.flow(FlowKind::DelayedAck, flow));
                 }
                 let cause = if is_new { Cause::NewData } else { Cause::Duplicate };
-                self.acknowledge::<PLAIN>(packet, cause, facts, common);
+                self.acknowledge::<PLAIN>(packet, cause, profile, sim);
                 true
             }
             Some(Reply::Delayed { timer }) => {
                 if let Some(timer) = timer {
-                    common.calendar.schedule(common.order.flow(FlowKind::DelayedAck, flow), time + timer);
+                    sim.calendar.schedule(sim.order.flow(FlowKind::DelayedAck, flow), time + timer);
                 }
                 false
             }
             None => {
-                if facts.is_external {
-                    let became = Became::Delivered { is_marked: packet.is_marked() };
-                    common.fates.push(Fate { time, flow, datagram: packet.segment, became });
+                if profile.is_external {
+                    let outcome = Outcome::Delivered { is_marked: packet.is_marked() };
+                    sim.fates.push(Fate { time, flow, datagram: packet.segment, outcome });
                 }
                 false
             }
@@ -210,50 +210,50 @@ impl Path {
         &mut self,
         packet: &mut Packet,
         cause: Cause,
-        facts: &Facts,
-        common: &mut Common,
+        profile: &GroupProfile,
+        sim: &mut SimState,
     ) {
         let mut time = packet.time;
-        if !PLAIN && let Some(hosts) = common.hosts.get_mut(packet.flow as usize) {
-            time = hosts.receive(time, &facts.group);
+        if !PLAIN && let Some(hosts) = sim.hosts.get_mut(packet.flow as usize) {
+            time = hosts.receive(time, &profile.group);
         }
         if !PLAIN
-            && facts.delayed_ack.is_some()
+            && profile.delayed_ack.is_some()
             && let Some(echo) = self.receiver.acknowledged()
         {
             packet.sent = echo;
         }
-        let received = match facts.sack_blocks {
+        let received = match profile.sack_blocks {
             0 => None,
-            most if !PLAIN && facts.by_time && cause == Cause::Duplicate => {
-                Some(self.receiver.blocks_after((packet.segment, packet.segment + 1), most, &common.out_of_order))
+            most if !PLAIN && profile.by_time && cause == Cause::Duplicate => {
+                Some(self.receiver.blocks_after((packet.segment, packet.segment + 1), most, &sim.out_of_order))
             }
-            most => self.receiver.blocks(most, &common.out_of_order),
+            most => self.receiver.blocks(most, &sim.out_of_order),
         };
-        let signalled = if PLAIN || !facts.receivers_signal { None } else { facts.place_among_signalled(packet.flow) };
+        let signalled = if PLAIN || !profile.receivers_signal { None } else { profile.place_among_signalled(packet.flow) };
         let number = match (received, signalled) {
             (None, None) => AckNumber::Here(self.receiver.expected),
             (Some(received), None) => {
-                AckNumber::InReport(common.reports.put(Report { received, feedback: ReceiverFeedback::default() }))
+                AckNumber::InReport(sim.reports.put(Report { received, feedback: ReceiverFeedback::default() }))
             }
             (received, Some(place)) => {
                 let received = received.unwrap_or(Received { ack: self.receiver.expected, ..Received::default() });
-                let reported = common.receiver_feedback(place, packet.segment);
-                AckNumber::InReport(common.reports.put(Report { received, feedback: reported }))
+                let reported = sim.receiver_feedback(place, packet.segment);
+                AckNumber::InReport(sim.reports.put(Report { received, feedback: reported }))
             }
         };
         self.carried.acks_sent_in_all += 1;
         packet.become_ack(time, number, self.wire.backward);
-        if !PLAIN && facts.acks_signal {
+        if !PLAIN && profile.acks_signal {
             packet.set_signals();
         }
-        if !PLAIN && facts.ecn && self.receiver.echoes_mark() {
+        if !PLAIN && profile.ecn && self.receiver.echoes_mark() {
             packet.mark();
         }
-        if !PLAIN && facts.framing.is_some() {
+        if !PLAIN && profile.framing.is_some() {
             packet.become_cell(Units(0));
         } else {
-            packet.time = self.wire.receiver_up(time, facts.ack_unit, &mut common.rates);
+            packet.time = self.wire.receiver_up(time, profile.ack_unit, &mut sim.rates);
         }
     }
 }

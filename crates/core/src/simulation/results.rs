@@ -138,7 +138,7 @@ impl Engine {
             ("delivered_bytes", integer(&|i| carried(i).delivered_bytes)),
             ("goodput_bps", float(&|i| carried(i).delivered_bytes as f64 * 8.0 / seconds)),
             ("marked_packets", integer(&|i| self.senders.fabric.paths[i].marked.into())),
-            ("loss_share", float(&|i| Share { part: counts(i).discarded.into(), whole: senders[i].sent.into() }.value())),
+            ("loss_rate", float(&|i| Share { part: counts(i).discarded.into(), whole: senders[i].sent.into() }.value())),
             ("waiting_at_end", integer(&|i| self.waiting_since(i, until, in_lines).is_some().into())),
             ("active_share", float(&|i| self.active_share(i, until, in_lines))),
             ("completion_time_s", float(&|i| self.completion(i))),
@@ -249,15 +249,15 @@ impl Engine {
             ("departed_units", integer(&|i| counts(i).departed.measured())),
             ("departed_bytes", integer(&|i| counts(i).departed_bytes.measured())),
             ("marked_units", integer(&|i| counts(i).marked.measured())),
-            ("discarded_units", integer(&all)),
+            ("dropped_units", integer(&all)),
         ];
         columns.extend(DISCARDED.map(|(name, reason)| (name, integer(&|i| discarded(i, reason)))));
         let polices = |port: &Port| port.policies().any(|policy| matches!(policy, PolicySpec::Policer(_)));
         if self.senders.network.ports.iter().any(polices) {
-            columns.push(("discarded_policed", integer(&|i| discarded(i, Reason::Policed))));
+            columns.push(("dropped_policed", integer(&|i| discarded(i, Reason::Policed))));
         }
         columns.extend([
-            ("loss_share", float(&|i| Share { part: all(i), whole: arrived(i) }.value())),
+            ("loss_rate", float(&|i| Share { part: all(i), whole: arrived(i) }.value())),
             ("utilisation", float(&|i| self.utilisation(i, counts(i), until))),
             ("mean_queue_units", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
             ("max_queue_units", integer(&|i| counts(i).most)),
@@ -268,7 +268,7 @@ impl Engine {
         }
         if self.senders.network.ports.iter().any(|port| port.policies().any(|policy| policy.price_meaning().is_some())) {
             columns.push(("price", float(&|i| self.senders.fabric.ports[i].equipment.price())));
-            columns.push(("beyond_range_packets", integer(&|i| counts(i).beyond_range.measured())));
+            columns.push(("clamped_packets", integer(&|i| counts(i).beyond_range.measured())));
         }
         if self.senders.network.record.delay_percentiles {
             for (name, at) in [("wait_p50_s", 0.5), ("wait_p95_s", 0.95), ("wait_p99_s", 0.99)] {
@@ -338,11 +338,8 @@ impl Engine {
             ("arrived_units", integer(&|counts| counts.arrived.measured())),
             ("departed_units", integer(&|counts| counts.departed.measured())),
             ("departed_bytes", integer(&|counts| counts.departed_bytes.measured())),
-            ("discarded_units", integer(&|counts| counts.discarded.measured())),
-            (
-                "loss_share",
-                float(&|counts| Share { part: counts.discarded.measured(), whole: counts.arrived.measured() }.value()),
-            ),
+            ("dropped_units", integer(&|counts| counts.discarded.measured())),
+            ("loss_rate", float(&|counts| Share { part: counts.discarded.measured(), whole: counts.arrived.measured() }.value())),
             ("throughput_bps", float(&|counts| counts.departed_bytes.measured() as f64 * 8.0 / seconds)),
             ("mean_wait_s", float(&|counts| seconds_of(counts.waited) / counts.served as f64)),
         ];
@@ -364,8 +361,8 @@ impl Engine {
             ("group", groups),
             ("flow", indices),
             ("arrived_packets", integer(&|edge| edge.counts.arrived)),
-            ("discarded_packets", integer(&|edge| edge.counts.discarded)),
-            ("loss_share", float(&|edge| Share { part: edge.counts.discarded, whole: edge.counts.arrived }.value())),
+            ("dropped_packets", integer(&|edge| edge.counts.discarded)),
+            ("loss_rate", float(&|edge| Share { part: edge.counts.discarded, whole: edge.counts.arrived }.value())),
             ("data_cells", integer(&|edge| edge.counts.data_cells)),
             ("forward_rm_cells", integer(&|edge| edge.counts.forward_rm)),
             ("backward_rm_cells", integer(&|edge| edge.counts.backward_rm)),
@@ -469,13 +466,13 @@ fn known_sorted(flows: &[usize], of: &dyn Fn(usize) -> f64) -> Vec<f64> {
 
 /// All reasons except the policer's, which few networks use.
 const DISCARDED: [(&str, Reason); Reason::ALL.len() - 1] = [
-    ("discarded_full", Reason::Full),
-    ("discarded_early", Reason::Early),
-    ("discarded_late", Reason::Late),
-    ("discarded_partial", Reason::Partial),
-    ("discarded_single", Reason::Single),
-    ("discarded_random", Reason::Random),
-    ("discarded_listed", Reason::Listed),
+    ("dropped_full", Reason::Full),
+    ("dropped_early", Reason::Early),
+    ("dropped_late", Reason::Late),
+    ("dropped_partial", Reason::Partial),
+    ("dropped_single", Reason::Single),
+    ("dropped_random", Reason::Random),
+    ("dropped_listed", Reason::Listed),
 ];
 
 fn seconds_of(picoseconds: u128) -> f64 {

@@ -3,14 +3,14 @@
 /// End of a route in the flat list of routes.
 pub(crate) const END: u32 = u32::MAX;
 /// End of a route whose flows end in several domains.
-pub(crate) const END_OF_ANY: u32 = u32::MAX - 1;
-/// `END_IN + N`: end of a route whose flows all end in domain N.
-pub(crate) const END_IN: u32 = u32::MAX << 16;
-/// Entries from here on are not ports of the domain: each is an end, or `ELSEWHERE` plus the port of another domain.
-pub(crate) const ELSEWHERE: u32 = 1 << 31;
+pub(crate) const END_ANY_DOMAIN: u32 = u32::MAX - 1;
+/// `END_IN_DOMAIN + N`: end of a route whose flows all end in domain N.
+pub(crate) const END_IN_DOMAIN: u32 = u32::MAX << 16;
+/// Entries from here on are not ports of the domain: each is an end, or `REMOTE` plus the port of another domain.
+pub(crate) const REMOTE: u32 = 1 << 31;
 
 /// Whether the route ends with this entry.
 #[inline]
 pub(crate) fn is_end(entry: u32) -> bool {
-    entry >= END_IN
+    entry >= END_IN_DOMAIN
 }

@@ -68,7 +68,7 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
     let outcome = Outcome::Discarded { port: 0, reason: Reason::Full };
     assert_eq!((fates[0], fates.len()), (Fate { time: Time::ZERO, flow: 0, datagram: 2, outcome }, 3));
     let results = engine.results().unwrap();
-    assert_eq!(results.queues.floats("discarded_full").unwrap()[0], 1.0);
+    assert_eq!(results.queues.floats("dropped_full").unwrap()[0], 1.0);
     assert_eq!(results.flows.floats("sent_packets").unwrap()[0], 3.0);
 }
 

@@ -1,7 +1,7 @@
 //! Properties that every network must have, on random networks with fixed seeds. Each property has 400 networks of its own, or the number
 //! in `TAILBACK_SOAK`, such as `TAILBACK_SOAK=1000000`.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test may")]
+#![allow(clippy::expect_used, clippy::panic, reason = "tests may panic")]
 
 use crate::common::{Dice, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
 use std::num::NonZeroUsize;
@@ -56,7 +56,7 @@ fn first_difference(a: &Table, b: &Table) -> String {
 #[test]
 fn conserves_and_repeats() {
     // Number of networks with edges that received CI, and that held acknowledgements.
-    let (mut told, mut held) = (0, 0);
+    let (mut congested, mut held) = (0, 0);
     for seed in seeds(0) {
         let network = random_network(seed);
         let results = run(&network);
@@ -71,11 +71,11 @@ fn conserves_and_repeats() {
         );
         if let Some(edges) = &results.edges {
             let some = |column: &str| edges.floats(column).expect("a column of numbers").iter().any(|&count| count > 0.0);
-            told += u32::from(some("congested_rm_cells"));
+            congested += u32::from(some("congested_rm_cells"));
             held += u32::from(some("held_acks"));
         }
     }
-    assert!(told > 2 && held > 4, "{told} with CI, {held} that held acknowledgements");
+    assert!(congested > 2 && held > 4, "{congested} with CI, {held} that held acknowledgements");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn slices_and_snapshots_change_no_byte() {
             }
             if dice.chance(2) {
                 let bytes = postcard::to_stdvec(&engine).expect("an engine is plain data");
-                engine = postcard::from_bytes(&bytes).expect("and comes back as it was");
+                engine = postcard::from_bytes(&bytes).expect("a serialised engine can be restored");
             } else {
                 let copy = engine.clone();
                 engine.run_until(Time::NEVER);
@@ -125,7 +125,7 @@ fn hops_computed_ahead_equal_stepped_hops_on_trunks() {
         let network = random_trunk(seed);
         let (whole, stepped) = (run(&network), run(&Network { stepped: true, ..network.clone() }));
         same(seed, "stepped", &whole, &stepped);
-        assert!(stepped.events > whole.events, "seed {seed}: nothing was ahead");
+        assert!(stepped.events > whole.events, "seed {seed}: no hop was computed ahead");
         if seed.is_multiple_of(SHARED_ONE_IN as u64) {
             shared_runs_equal_one(seed, &network);
         }
@@ -253,7 +253,7 @@ fn intermediate_traces_are_a_prefix_of_the_final_traces() {
 }
 
 #[test]
-fn private_access_equals_access_links_written_out() {
+fn private_access_equals_expanded_access_links() {
     for seed in seeds(6) {
         let network = random_network(seed);
         let expanded = with_access_as_ports(&network);
@@ -268,7 +268,7 @@ fn private_access_equals_access_links_written_out() {
                     table.words("queue").expect("a column").into_iter().map(|name| names.contains(&name)).collect::<Vec<_>>();
                 table.keep(&shared);
             }
-            same(seed, "access written out", &fused, &unfused);
+            same(seed, "access links expanded", &fused, &unfused);
         }
     }
 }

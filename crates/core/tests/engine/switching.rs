@@ -2,7 +2,7 @@
 //!
 //! Three input links feed a trunk. All transmitters send 1000 bytes in 1 ms; the inputs' delay is 2 ms, the trunk's 3 ms.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use crate::common::{flow, group, link};
 use tailback_core::network::*;
@@ -10,7 +10,7 @@ use tailback_core::price::PriceSpec;
 use tailback_core::primitives::packet::Ecn;
 use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
-use tailback_core::{Outcome, Engine};
+use tailback_core::{Engine, Outcome};
 
 const HEADER: Bytes = Bytes(40);
 const TRUNK: usize = 3;

@@ -101,7 +101,7 @@ fn losses_before_the_queue_reduce_its_load_and_losses_after_it_do_not() {
         let seconds = Span::from_millis(60_000);
         let network = dumbbell(lossy, group("poisson", Transport::Datagram(spec)), vec![flow(0, 0, 1)], seconds);
         let results = run(Network { seed, warmup: Span::from_millis(1000), ..network });
-        let share = first(&results.queues, "loss_share");
+        let share = first(&results.queues, "loss_rate");
         assert!((share - 0.25).abs() < 0.02, "{share}");
         first(&results.queues, "mean_wait_s") / 0.001
     };

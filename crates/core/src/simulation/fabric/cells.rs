@@ -12,12 +12,12 @@ impl Fabric {
     /// when its turn comes.
     pub(super) fn walk_in_cells(&mut self, direction: Direction, mut packet: Packet) {
         let path = &mut self.paths[packet.flow as usize];
-        let facts = &self.facts[path.wire.group as usize];
-        let cells = facts.cells(&packet);
-        let cut = packet.time + facts.segmentation();
-        packet.time = path.wire.up_in_cells(direction, cut, cells, &mut self.common.rates);
+        let profile = &self.profiles[path.wire.group as usize];
+        let cells = profile.cells(&packet);
+        let cut = packet.time + profile.segmentation();
+        packet.time = path.wire.up_in_cells(direction, cut, cells, &mut self.sim.rates);
         packet.become_cell(Units(cells.0 - 1));
-        let channel = &mut self.common.channels[packet.flow as usize];
+        let channel = &mut self.sim.channels[packet.flow as usize];
         let (feeder, side) = match direction {
             Direction::Forth => (Feeder::Send, &mut channel.data),
             Direction::Back => (Feeder::Back, &mut channel.acks),
@@ -26,13 +26,13 @@ impl Fabric {
         if packet.is_last() {
             return self.walk(Some(feeder), packet);
         }
-        let spacing = path.wire.cell_spacing(direction, &mut self.common.rates);
+        let spacing = path.wire.cell_spacing(direction, &mut self.sim.rates);
         let entry = &self.ports[self.routes[packet.place()] as usize].entry;
         if entry.needs_event() {
             if entry.is_of_heads() {
                 packet.time = packet.time.before(spacing);
             }
-            return self.common.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
+            return self.sim.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
         }
         for following in (0..cells.0).rev() {
             packet.become_cell(Units(following));
@@ -44,20 +44,20 @@ impl Fabric {
     /// The next cell of the packet at the head of a line to a first port, whose turn has come.
     pub(super) fn next_cell(&mut self, flow: u32, direction: Direction) -> Option<Packet> {
         let path = &mut self.paths[flow as usize];
-        let channel = &mut self.common.channels[flow as usize];
+        let channel = &mut self.sim.channels[flow as usize];
         let (line, side, kind) = match direction {
             Direction::Forth => (&mut path.send, &mut channel.data, FlowKind::Send),
             Direction::Back => (&mut path.back, &mut channel.acks, FlowKind::Back),
         };
-        let slot = self.common.order.flow(kind, flow);
-        let packet = *self.common.pool.front(line)?;
-        let cell = side.next_cell(&packet, self.facts[path.wire.group as usize].cells(&packet));
+        let slot = self.sim.order.flow(kind, flow);
+        let packet = *self.sim.pool.front(line)?;
+        let cell = side.next_cell(&packet, self.profiles[path.wire.group as usize].cells(&packet));
         if cell.is_last() {
-            self.common.take_head(line, slot);
+            self.sim.take_head(line, slot);
         } else {
-            let next = packet.time + path.wire.cell_spacing(direction, &mut self.common.rates);
-            self.common.pool.front_mut(line)?.time = next;
-            self.common.calendar.schedule(slot, next);
+            let next = packet.time + path.wire.cell_spacing(direction, &mut self.sim.rates);
+            self.sim.pool.front_mut(line)?.time = next;
+            self.sim.calendar.schedule(slot, next);
         }
         Some(cell)
     }

@@ -10,95 +10,95 @@ use crate::simulation::wire::Direction;
 
 impl Fabric {
     pub(crate) fn edge(&self, flow: u32) -> Option<&Edge> {
-        self.common.edges.get(flow as usize)?.as_deref()
+        self.sim.edges.get(flow as usize)?.as_deref()
     }
 
     /// A packet leaves its sender and reaches the edge at `packet.time`.
     pub(super) fn send_to_edge(&mut self, mut packet: Packet) {
-        let facts = &self.facts[self.paths[packet.flow as usize].wire.group as usize];
-        packet.time += facts.segmentation();
-        let slot = self.common.order.edge(EdgeKind::AtEdge, packet.flow);
-        let Some(edge) = self.common.edges.get_mut(packet.flow as usize).and_then(Option::as_deref_mut) else { return };
+        let profile = &self.profiles[self.paths[packet.flow as usize].wire.group as usize];
+        packet.time += profile.segmentation();
+        let slot = self.sim.order.edge(EdgeKind::AtEdge, packet.flow);
+        let Some(edge) = self.sim.edges.get_mut(packet.flow as usize).and_then(Option::as_deref_mut) else { return };
         if edge.coming.is_empty() {
-            self.common.calendar.schedule(slot, packet.time);
+            self.sim.calendar.schedule(slot, packet.time);
         }
-        self.common.pool.push(&mut edge.coming, packet);
+        self.sim.pool.push(&mut edge.coming, packet);
     }
 
     /// A packet arrives at its edge.
     pub(crate) fn on_edge(&mut self, now: Time, flow: u32) {
         let path = &mut self.paths[flow as usize];
-        let facts = &self.facts[path.wire.group as usize];
-        let slot = self.common.order.edge(EdgeKind::AtEdge, flow);
-        let common = &mut self.common;
-        let Some(edge) = common.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
-        let Some(packet) = common.pool.pop(&mut edge.coming) else { return };
-        if let Some(next) = common.pool.front(&edge.coming) {
-            common.calendar.schedule(slot, next.time);
+        let profile = &self.profiles[path.wire.group as usize];
+        let slot = self.sim.order.edge(EdgeKind::AtEdge, flow);
+        let sim = &mut self.sim;
+        let Some(edge) = sim.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(packet) = sim.pool.pop(&mut edge.coming) else { return };
+        if let Some(next) = sim.pool.front(&edge.coming) {
+            sim.calendar.schedule(slot, next.time);
         }
-        if edge.arrive(now, packet.bytes(), facts.cells(&packet), &common.window) {
-            common.pool.push(&mut edge.queue, packet);
+        if edge.arrive(now, packet.bytes(), profile.cells(&packet), &sim.interval) {
+            sim.pool.push(&mut edge.queue, packet);
         } else {
-            path.counts.discarded += u32::from(common.window.measures(now));
+            path.counts.discarded += u32::from(sim.interval.measures(now));
         }
         self.await_cell(now, flow);
     }
 
     /// Schedule the next cell of an edge, if it has any. The rate may have changed.
     fn await_cell(&mut self, now: Time, flow: u32) {
-        let slot = self.common.order.edge(EdgeKind::Cell, flow);
+        let slot = self.sim.order.edge(EdgeKind::Cell, flow);
         let Some(edge) = self.edge(flow).filter(|edge| !edge.queue.is_empty()) else { return };
-        let (due, pending) = (edge.due(now), self.common.calendar.time_of(slot));
+        let (due, pending) = (edge.due(now), self.sim.calendar.time_of(slot));
         if due == pending {
             return;
         }
         if pending != Time::NEVER {
-            self.common.calendar.cancel(slot);
+            self.sim.calendar.cancel(slot);
         }
-        self.common.calendar.schedule(slot, due);
+        self.sim.calendar.schedule(slot, due);
     }
 
     /// An edge sends its next cell.
     pub(crate) fn on_cell(&mut self, now: Time, flow: u32) {
         let path = &mut self.paths[flow as usize];
-        let facts = &self.facts[path.wire.group as usize];
-        let common = &mut self.common;
-        let Some(edge) = common.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
-        let Some(&packet) = common.pool.front(&edge.queue) else { return };
+        let profile = &self.profiles[path.wire.group as usize];
+        let sim = &mut self.sim;
+        let Some(edge) = sim.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(&packet) = sim.pool.front(&edge.queue) else { return };
         let source = edge.spec.source;
         let mut cell = if edge.source.owes_rm(&source, now) {
-            edge.keep_time(now, &common.window);
+            edge.keep_time(now, &sim.interval);
             let says = edge.source.on_forward_rm(&source, now);
-            edge.send_rm(now, &common.window);
+            edge.send_rm(now, &sim.interval);
             packet.forward_rm(now, &says)
         } else {
-            let following = edge.send_cell(now, packet.bytes(), facts.cells(&packet), &common.window);
+            let following = edge.send_cell(now, packet.bytes(), profile.cells(&packet), &sim.interval);
             let mut cell = packet;
             cell.become_cell(following);
             cell.make_room_for_efci();
             if following == Units(0) {
-                common.pool.pop(&mut edge.queue);
+                sim.pool.pop(&mut edge.queue);
             }
             cell
         };
-        cell.time = path.wire.up_in_cells(Direction::Forth, now, Units(1), &mut common.rates);
-        common.channels[flow as usize].data.sent_in_all += 1;
+        cell.time = path.wire.up_in_cells(Direction::Forth, now, Units(1), &mut sim.rates);
+        sim.channels[flow as usize].data.sent_in_all += 1;
         self.await_cell(now, flow);
         self.walk(Some(Feeder::Send), cell);
     }
 
     /// A backward RM cell arrives at its edge.
     pub(crate) fn on_rm(&mut self, now: Time, flow: u32) {
-        let slot = self.common.order.edge(EdgeKind::Rm, flow);
-        let common = &mut self.common;
-        let Some(edge) = common.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
-        let Some(cell) = common.pool.pop(&mut edge.returning) else { return };
-        if let Some(next) = common.pool.front(&edge.returning) {
-            common.calendar.schedule(slot, next.time);
+        let slot = self.sim.order.edge(EdgeKind::Rm, flow);
+        let sim = &mut self.sim;
+        let Some(edge) = sim.edges.get_mut(flow as usize).and_then(Option::as_deref_mut) else { return };
+        let Some(cell) = sim.pool.pop(&mut edge.returning) else { return };
+        if let Some(next) = sim.pool.front(&edge.returning) {
+            sim.calendar.schedule(slot, next.time);
         }
         let rm = cell.rm();
-        let measured = u64::from(common.window.measures(now));
-        edge.keep_time(now, &common.window);
+        let measured = u64::from(sim.interval.measures(now));
+        edge.keep_time(now, &sim.interval);
         edge.counts.backward_rm += measured;
         edge.counts.congested_rm += if rm.ci { measured } else { 0 };
         let source = edge.spec.source;
@@ -114,18 +114,18 @@ impl Fabric {
     /// Hold an acknowledgement at the edge.
     pub(crate) fn hold(&mut self, mut ack: Packet, now: Time) {
         ack.time = now;
-        let Some(edge) = self.common.edges.get_mut(ack.flow as usize).and_then(Option::as_deref_mut) else { return };
-        self.common.pool.push(&mut edge.held, ack);
+        let Some(edge) = self.sim.edges.get_mut(ack.flow as usize).and_then(Option::as_deref_mut) else { return };
+        self.sim.pool.push(&mut edge.held, ack);
     }
 
     /// Take the first held acknowledgement at the edge of a flow, if it may continue now.
-    pub(crate) fn let_go(&mut self, flow: u32, now: Time) -> Option<Packet> {
-        let common = &mut self.common;
-        let edge = common.edges.get_mut(flow as usize)?.as_deref_mut().filter(|edge| edge.lets_go())?;
-        let ack = common.pool.pop(&mut edge.held)?;
+    pub(crate) fn release_ack(&mut self, flow: u32, now: Time) -> Option<Packet> {
+        let sim = &mut self.sim;
+        let edge = sim.edges.get_mut(flow as usize)?.as_deref_mut().filter(|edge| edge.can_release())?;
+        let ack = sim.pool.pop(&mut edge.held)?;
         if ack.time < now {
-            edge.counts.held_acks += u64::from(common.window.measures(now));
-            edge.counts.held_for += u128::from(common.window.overlap(ack.time, now).0);
+            edge.counts.held_acks += u64::from(sim.interval.measures(now));
+            edge.counts.held_for += u128::from(sim.interval.overlap(ack.time, now).0);
         }
         Some(ack)
     }

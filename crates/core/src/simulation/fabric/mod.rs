@@ -10,16 +10,16 @@ mod edges;
 mod stepped_ports;
 
 use super::border::{Arrival, Arrivals, Mail, Sorted};
-use super::common::{Became, Common, Fate};
 use super::event_order::{Entities, Event, EventOrder, FlowKind};
-use super::facts::{Facts, OfRun, Signalled};
+use super::group_profile::{GroupProfile, RunMode, Signalled};
 use super::path::{Feeder, Path};
 use super::port::{Entry, Port};
 use super::receivers::Route;
-use super::routes::{ELSEWHERE, END, END_OF_ANY};
+use super::routes::{END, END_ANY_DOMAIN, REMOTE};
+use super::sim_state::{Fate, Outcome, SimState};
+use super::user_code_factory::UserCodeFactory;
 use super::wire::Direction;
 use super::wiring::{flows_of, make_paths, make_ports};
-use super::workshop::Workshop;
 use crate::network::{Change, ChangeKind, Network};
 use crate::primitives::calendar::Slot;
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
@@ -49,12 +49,12 @@ pub(crate) struct Fabric {
     pub(crate) periodic: Vec<Periodic>,
     pub(crate) paths: Vec<Path>,
     /// Properties of each flow group.
-    pub(crate) facts: Vec<Facts>,
+    pub(crate) profiles: Vec<GroupProfile>,
     /// Flows whose route changes. Their packets may arrive out of order, so nothing after the last port is computed ahead.
     pub(crate) rerouted: BTreeSet<u32>,
-    /// The state of ports and flows exceeds the nearer caches, so that prefetching pays.
+    /// The state of ports and flows exceeds the nearer caches, so that prefetching is worthwhile.
     pub(crate) is_large: bool,
-    pub(crate) common: Common,
+    pub(crate) sim: SimState,
 }
 
 /// A policy or scheduler with a periodic update.
@@ -74,10 +74,10 @@ enum PeriodicTarget {
 
 impl Fabric {
     /// `readers`: number of flows whose controllers request signals. `signalled`: the groups of those flows.
-    pub(crate) fn new(network: &Network, readers: usize, signalled: &[Option<Signalled>], workshop: &Workshop) -> Fabric {
+    pub(crate) fn new(network: &Network, readers: usize, signalled: &[Option<Signalled>], factory: &UserCodeFactory) -> Fabric {
         let reroutes = |change: &Change| if let ChangeKind::Route(flow, ..) = change.what { Some(flow) } else { None };
         let rerouted: BTreeSet<u32> = network.changes.iter().filter_map(reroutes).collect();
-        let (ports, transmitters) = make_ports(network, &rerouted, workshop);
+        let (ports, transmitters) = make_ports(network, &rerouted, factory);
         let periods = |(port, of): (u32, &Port)| {
             let of_queues = (0..).zip(of.equipment.periods()).map(|(queue, period)| (PeriodicTarget::Policy(queue), period));
             let of_scheduler = of.stepped().and_then(|stepped| stepped.period_of_scheduler());
@@ -92,54 +92,54 @@ impl Fabric {
             ports: ports.len() as u32,
             edges: if network.has_edges() { network.flows.len() as u32 } else { 0 },
         });
-        let common = Common::new(network, order, readers);
-        let in_order = network.stepped || network.user_code().next().is_some();
-        let observed = !common.delays.is_empty() || !common.hosts.is_empty();
+        let sim = SimState::new(network, order, readers);
+        let in_time_order = network.stepped || network.user_code().next().is_some();
+        let observed = !sim.delays.is_empty() || !sim.hosts.is_empty();
         let run = |group: u32| {
             let flows = flows_of(network, group);
-            let traced = |what: fn(&Recorder, &Range<u32>) -> bool| common.recorder.as_ref().is_some_and(|all| what(all, &flows));
-            OfRun {
+            let traced = |what: fn(&Recorder, &Range<u32>) -> bool| sim.recorder.as_ref().is_some_and(|all| what(all, &flows));
+            RunMode {
                 stepped: network.stepped,
                 observed: observed || traced(Recorder::follows_receivers),
                 // A sender that acts ahead of a route change would send on the old route.
-                in_order: in_order || traced(Recorder::wants_order) || rerouted.range(flows.clone()).next().is_some(),
+                in_time_order: in_time_order || traced(Recorder::wants_order) || rerouted.range(flows.clone()).next().is_some(),
             }
         };
         let groups = (0..).zip(&network.groups).zip(signalled);
-        let facts = groups.map(|((index, group), &signalled)| Facts::of(group, signalled, run(index))).collect();
+        let profile = groups.map(|((index, group), &signalled)| GroupProfile::of(group, signalled, run(index))).collect();
         let mut fabric = Fabric {
             routes: network.paths.iter().flat_map(|path| path.iter().copied().chain([END])).collect(),
             by_event: ports.iter().map(|port| matches!(port.entry, Entry::ByEvent)).collect(),
             ports,
             transmitters,
             periodic,
-            paths: make_paths(network, &common.rates),
-            facts,
+            paths: make_paths(network, &sim.rates),
+            profiles: profile,
             rerouted,
             is_large: CAN_PREFETCH && network.ports.len() * size_of::<Port>() + network.flows.len() * 512 > NEAR,
-            common,
+            sim,
         };
-        fabric.common.ack_unit = the_same(fabric.facts.iter().map(|facts| facts.ack_unit));
+        fabric.sim.ack_unit = the_same(fabric.profiles.iter().map(|profile| profile.ack_unit));
         fabric.schedule_periods();
         fabric
     }
 
     /// Whether any trace or listed drop depends on the transmission number of a segment.
     pub(crate) fn distinguishes_transmissions(&self) -> bool {
-        let traced = self.common.recorder.as_ref().is_some_and(|recorder| recorder.distinguishes_transmissions());
+        let traced = self.sim.recorder.as_ref().is_some_and(|recorder| recorder.distinguishes_transmissions());
         traced || self.ports.iter().any(|port| port.equipment.has_listed_drops())
     }
 
     /// Whether a flow's sender is traced.
     #[inline]
     pub(crate) fn is_traced(&self, flow: u32) -> bool {
-        self.common.recorder.as_ref().is_some_and(|recorder| recorder.follows_sender(flow))
+        self.sim.recorder.as_ref().is_some_and(|recorder| recorder.follows_sender(flow))
     }
 
     /// Index of a flow among the flows whose controllers request signals.
     #[inline]
     pub(crate) fn signalled(&self, flow: u32) -> Option<usize> {
-        self.facts[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
+        self.profiles[self.paths[flow as usize].wire.group as usize].place_among_signalled(flow)
     }
 
     /// A sender hands down a data packet, now or ahead of time. `RECORDED`: the packet may be recorded.
@@ -156,28 +156,28 @@ impl Fabric {
 
     #[inline(always)]
     fn send_as<const RECORDED: bool>(&mut self, now: Time, packet: &Outgoing, ecn: Ecn, header: Option<PriceHeader>) {
-        let common = &mut self.common;
+        let sim = &mut self.sim;
         let flow = packet.flow;
-        if RECORDED && let Some(recorder) = &mut common.recorder {
-            let is_capable = self.facts[self.paths[flow as usize].wire.group as usize].framing.is_none();
+        if RECORDED && let Some(recorder) = &mut sim.recorder {
+            let is_capable = self.profiles[self.paths[flow as usize].wire.group as usize].framing.is_none();
             // Cells do not carry the marks of packets.
             recorder.on_send(now, packet, if is_capable { ecn } else { Ecn::INCAPABLE });
         }
         let path = &mut self.paths[flow as usize];
         let mut time = now;
-        if let Some(hosts) = common.hosts.get_mut(flow as usize) {
-            time = hosts.send(time, &self.facts[path.wire.group as usize].group);
+        if let Some(hosts) = sim.hosts.get_mut(flow as usize) {
+            time = hosts.send(time, &self.profiles[path.wire.group as usize].group);
         }
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
-        let facts = &self.facts[path.wire.group as usize];
-        if facts.framing.is_some() {
-            return if facts.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forth, packet) };
+        let profile = &self.profiles[path.wire.group as usize];
+        if profile.framing.is_some() {
+            return if profile.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forth, packet) };
         }
         packet.set_ecn(ecn);
         if let Some(header) = header {
-            packet.make_room_for_price(header, &mut common.prices);
+            packet.make_room_for_price(header, &mut sim.prices);
         }
-        packet.time = path.wire.sender_up(time, packet.bytes(), &mut common.rates);
+        packet.time = path.wire.sender_up(time, packet.bytes(), &mut sim.rates);
         self.walk(Some(Feeder::Send), packet);
     }
 
@@ -185,11 +185,11 @@ impl Fabric {
     #[inline]
     pub(crate) fn on_send(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
-        let facts = &self.facts[path.wire.group as usize];
-        let packet = if facts.framing.is_some() && !facts.has_edge {
+        let profile = &self.profiles[path.wire.group as usize];
+        let packet = if profile.framing.is_some() && !profile.has_edge {
             self.next_cell(flow, Direction::Forth)
         } else {
-            self.common.take_head(&mut path.send, self.common.order.flow(FlowKind::Send, flow))
+            self.sim.take_head(&mut path.send, self.sim.order.flow(FlowKind::Send, flow))
         };
         if let Some(packet) = packet {
             self.walk(None, packet);
@@ -200,10 +200,10 @@ impl Fabric {
     #[inline]
     pub(crate) fn on_back(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
-        let packet = if self.facts[path.wire.group as usize].framing.is_some() {
+        let packet = if self.profiles[path.wire.group as usize].framing.is_some() {
             self.next_cell(flow, Direction::Back)
         } else {
-            self.common.take_head(&mut path.back, self.common.order.flow(FlowKind::Back, flow))
+            self.sim.take_head(&mut path.back, self.sim.order.flow(FlowKind::Back, flow))
         };
         if let Some(packet) = packet {
             self.walk(None, packet);
@@ -213,8 +213,8 @@ impl Fabric {
     /// The head of a port's delay line reaches the next port, or the end of its route.
     #[inline]
     pub(crate) fn on_port(&mut self, port: u32) {
-        let slot = self.common.order.port(port);
-        if let Some(packet) = self.common.take_head(&mut self.ports[port as usize].line, slot) {
+        let slot = self.sim.order.port(port);
+        if let Some(packet) = self.sim.take_head(&mut self.ports[port as usize].line, slot) {
             self.walk(None, packet);
         } else {
             self.on_overtaking(port);
@@ -224,10 +224,10 @@ impl Fabric {
     /// A data packet reaches its receiver.
     pub(crate) fn on_deliver(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
-        let slot = self.common.order.flow(FlowKind::Deliver, flow);
-        let Some(mut packet) = self.common.take_head(&mut path.deliver, slot) else { return };
-        let facts = &self.facts[path.wire.group as usize];
-        if path.receive_unit(&mut packet, facts, &mut self.common) {
+        let slot = self.sim.order.flow(FlowKind::Deliver, flow);
+        let Some(mut packet) = self.sim.take_head(&mut path.deliver, slot) else { return };
+        let profile = &self.profiles[path.wire.group as usize];
+        if path.receive_unit(&mut packet, profile, &mut self.sim) {
             self.walk_back(packet);
         }
     }
@@ -240,15 +240,15 @@ impl Fabric {
             let segment = path.receiver.expected.saturating_sub(1);
             let latest = Outgoing { flow, segment, transmission: 1, bytes: Bytes(0) };
             let mut packet = Packet::data(now, now, &latest, 0);
-            let facts = &self.facts[path.wire.group as usize];
-            path.acknowledge::<false>(&mut packet, Cause::NewData, facts, &mut self.common);
+            let profile = &self.profiles[path.wire.group as usize];
+            path.acknowledge::<false>(&mut packet, Cause::NewData, profile, &mut self.sim);
             self.walk_back(packet);
         }
     }
 
     /// Cells of a full data packet of the flow; 0 if its packets are not segmented.
     pub(crate) fn frame_cells(&self, flow: usize) -> Units {
-        self.facts[self.paths[flow].wire.group as usize].full_cells
+        self.profiles[self.paths[flow].wire.group as usize].full_cells
     }
 
     /// An acknowledgement starts from the first port of its path, or, if it travels in cells, from the receiver.
@@ -259,32 +259,32 @@ impl Fabric {
 
     /// Take the acknowledgement that has reached its sender.
     #[inline]
-    pub(crate) fn take_home(&mut self, flow: u32) -> Option<Packet> {
+    pub(crate) fn pop_ack(&mut self, flow: u32) -> Option<Packet> {
         let path = &mut self.paths[flow as usize];
         path.carried.acks_received_in_all += 1;
-        self.common.pool.pop(&mut path.home)
+        self.sim.pool.pop(&mut path.home)
     }
 
     /// Count an acknowledgement that reaches its sender without queueing.
     #[inline]
-    pub(crate) fn count_home(&mut self, flow: u32) {
+    pub(crate) fn count_ack(&mut self, flow: u32) {
         self.paths[flow as usize].carried.acks_received_in_all += 1;
     }
 
     /// Queue an acknowledgement at its sender. Returns true if it is the first one there.
     #[inline]
-    pub(crate) fn wait_at_home(&mut self, ack: Packet) -> bool {
+    pub(crate) fn push_ack(&mut self, ack: Packet) -> bool {
         let home = &mut self.paths[ack.flow as usize].home;
         let is_first = home.is_empty();
-        self.common.pool.push(home, ack);
+        self.sim.pool.push(home, ack);
         is_first
     }
 
     /// Queue all acknowledgements that are known to arrive at their senders.
-    pub(crate) fn let_wait_at_home(&mut self) {
-        while let Some(ack) = self.common.come_home.pop_front() {
-            if self.wait_at_home(ack) {
-                self.common.known_at_home.push(ack.flow);
+    pub(crate) fn store_pending_acks(&mut self) {
+        while let Some(ack) = self.sim.pending_acks.pop_front() {
+            if self.push_ack(ack) {
+                self.sim.early_acks.push(ack.flow);
             }
         }
     }
@@ -292,7 +292,7 @@ impl Fabric {
     /// Prefetch the packet of an event, if the event is about a line. Returns the packet's place in the pool.
     #[inline]
     pub(crate) fn prefetch_head_of(&self, slot: Slot) -> Option<u32> {
-        let line = match self.common.order.event(slot) {
+        let line = match self.sim.order.event(slot) {
             Event::Port(port) => &self.ports[port as usize].line,
             Event::Home(flow) => &self.paths[flow as usize].home,
             Event::Send(flow) => &self.paths[flow as usize].send,
@@ -300,15 +300,15 @@ impl Fabric {
             Event::Deliver(flow) => &self.paths[flow as usize].deliver,
             _ => return None,
         };
-        self.common.pool.prefetch_front(line)
+        self.sim.pool.prefetch_front(line)
     }
 
     /// Prefetch the port or end that is the packet's next hop.
     #[inline]
     pub(crate) fn prefetch_next_place(&self, packet: &Packet) {
         match self.routes[packet.place()] {
-            port if port < ELSEWHERE => prefetch(&self.ports[port as usize]),
-            END | END_OF_ANY => prefetch(&self.paths[packet.flow as usize]),
+            port if port < REMOTE => prefetch(&self.ports[port as usize]),
+            END | END_ANY_DOMAIN => prefetch(&self.paths[packet.flow as usize]),
             _ => {}
         }
     }
@@ -317,13 +317,13 @@ impl Fabric {
     #[inline]
     pub(crate) fn prefetch_within_next_place(&self, packet: &Packet) {
         let next = self.routes[packet.place()];
-        if next < ELSEWHERE {
+        if next < REMOTE {
             let port = &self.ports[next as usize];
-            self.common.calendar.prefetch(self.common.order.port(next));
-            self.common.pool.prefetch_back(&port.line);
+            self.sim.calendar.prefetch(self.sim.order.port(next));
+            self.sim.pool.prefetch_back(&port.line);
             if let Some(waiting) = port.waiting() {
-                self.common.waiting.prefetch_front(&waiting);
-                self.common.waiting.prefetch_back(&waiting);
+                self.sim.waiting.prefetch_front(&waiting);
+                self.sim.waiting.prefetch_back(&waiting);
             }
         }
     }
@@ -334,33 +334,33 @@ impl Fabric {
         let path = &self.paths[packet.flow as usize];
         let start = if packet.is_ack() { path.wire.forward } else { path.wire.backward };
         let first = self.routes[start as usize];
-        if first < ELSEWHERE {
+        if first < REMOTE {
             prefetch(&self.ports[first as usize]);
         }
-        self.common.pool.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
+        self.sim.pool.prefetch_back(if packet.is_ack() { &path.send } else { &path.back });
     }
 
     /// Whether the packet's next port is the last of its route.
     #[inline]
     pub(crate) fn is_at_last_port(&self, packet: &Packet) -> bool {
         let place = packet.place();
-        self.routes[place] < ELSEWHERE && self.routes[place + 1] >= ELSEWHERE
+        self.routes[place] < REMOTE && self.routes[place + 1] >= REMOTE
     }
 
     /// Schedule the arrival of the next acknowledgement at its sender.
     #[inline]
-    pub(crate) fn await_home(&mut self, flow: u32, next: Time) {
-        self.common.calendar.schedule(self.common.order.flow(FlowKind::Home, flow), next);
+    pub(crate) fn schedule_ack(&mut self, flow: u32, next: Time) {
+        self.sim.calendar.schedule(self.sim.order.flow(FlowKind::Home, flow), next);
     }
 
     /// Arrival time of the next queued acknowledgement at its sender, if any.
     #[inline]
-    pub(crate) fn next_home(&self, flow: u32) -> Option<Time> {
-        self.common.pool.front(&self.paths[flow as usize].home).map(|next| next.time)
+    pub(crate) fn next_ack_time(&self, flow: u32) -> Option<Time> {
+        self.sim.pool.front(&self.paths[flow as usize].home).map(|next| next.time)
     }
 
     /// Receive packets from another domain. Packets that need not wait for their turn continue.
-    pub(crate) fn take_in(&mut self, mail: &mut Mail, arrivals: &mut Arrivals) {
+    pub(crate) fn receive_mail(&mut self, mail: &mut Mail, arrivals: &mut Arrivals) {
         mail.first = Time::NEVER;
         let (mut reports, mut prices) = (mail.reports.drain(..), mail.prices.drain(..));
         for index in 0..mail.packets.len() {
@@ -368,16 +368,16 @@ impl Fabric {
                 self.prefetch_next_place(packet);
             }
             let (feeder, mut packet) = mail.packets[index];
-            debug_assert!(self.makes_no_difference_yet(&packet));
+            debug_assert!(self.can_arrive_early(&packet));
             if packet.is_ack() && packet.has_report() && packet.is_last() {
-                reports.next().into_iter().for_each(|report| packet.lay_report(report, &mut self.common.reports));
+                reports.next().into_iter().for_each(|report| packet.store_report(report, &mut self.sim.reports));
             } else if packet.has_price() {
-                prices.next().into_iter().for_each(|price| packet.lay_price(price, &mut self.common.prices));
+                prices.next().into_iter().for_each(|price| packet.store_price(price, &mut self.sim.prices));
             }
             let next = self.routes[packet.place()];
             let is_overtaking = matches!(feeder, Feeder::Port(port) if self.ports[port as usize].overtaking().is_some());
-            if is_overtaking || (next < ELSEWHERE && matches!(self.ports[next as usize].entry, Entry::ByEvent)) {
-                arrivals.push(Arrival { slot: self.common.slot_of(feeder, packet.flow), packet });
+            if is_overtaking || (next < REMOTE && matches!(self.ports[next as usize].entry, Entry::ByEvent)) {
+                arrivals.push(Arrival { slot: self.sim.slot_of(feeder, packet.flow), packet });
             } else {
                 self.walk(Some(feeder), packet);
             }
@@ -387,7 +387,7 @@ impl Fabric {
 
     /// Prefetch memory for packets from other domains whose turn comes soon.
     #[inline]
-    pub(crate) fn look_ahead_at_arrivals(&self, arrivals: &Sorted) {
+    pub(crate) fn prefetch_arrivals(&self, arrivals: &Sorted) {
         if let Some(packet) = arrivals.after(12) {
             prefetch(&self.routes[packet.place()]);
         }
@@ -399,9 +399,9 @@ impl Fabric {
         }
     }
 
-    fn makes_no_difference_yet(&self, packet: &Packet) -> bool {
+    fn can_arrive_early(&self, packet: &Packet) -> bool {
         let delay = self.paths[packet.flow as usize].wire.delay_behind(self.routes[packet.place()], packet);
-        packet.time + delay >= self.common.now
+        packet.time + delay >= self.sim.now
     }
 
     /// The turn of a packet from another domain has come.
@@ -412,7 +412,7 @@ impl Fabric {
 
     /// Put a packet from another domain in the line that it was in.
     pub(crate) fn put_in_line(&mut self, arrival: Arrival) {
-        let feeder = match self.common.order.event(arrival.slot) {
+        let feeder = match self.sim.order.event(arrival.slot) {
             Event::Port(port) if self.ports[port as usize].overtaking().is_some() => return self.overtake(port, arrival.packet),
             Event::Port(port) => Feeder::Port(port),
             Event::Back(_) => Feeder::Back,
@@ -425,7 +425,7 @@ impl Fabric {
     /// place.
     #[inline(always)]
     fn walk(&mut self, feeder: Option<Feeder>, packet: Packet) {
-        if self.common.channels.is_empty() { self.walk_as::<false>(feeder, packet) } else { self.walk_as::<true>(feeder, packet) }
+        if self.sim.channels.is_empty() { self.walk_as::<false>(feeder, packet) } else { self.walk_as::<true>(feeder, packet) }
     }
 
     /// `CELLS`: some packets travel in cells.
@@ -434,42 +434,42 @@ impl Fabric {
         let flow = packet.flow;
         let changes = !self.rerouted.is_empty() && self.rerouted.contains(&flow);
         let route = if changes { Route::Changing } else { Route::Fixed };
-        let Fabric { routes, ports, by_event, paths, facts, common, .. } = self;
+        let Fabric { routes, ports, by_event, paths, profiles, sim, .. } = self;
         // Departure from the last port's delay line, if known.
         let mut left_at = if let Some(Feeder::Port(_)) = feeder { packet.time } else { Time::ZERO };
-        let mut bytes = match common.ack_unit {
+        let mut bytes = match sim.ack_unit {
             Some(ack_unit) if packet.is_ack() => ack_unit,
             Some(_) if !(CELLS && packet.is_cell()) => packet.bytes(),
-            _ => facts[paths[flow as usize].wire.group as usize].unit_bytes::<CELLS>(&packet),
+            _ => profiles[paths[flow as usize].wire.group as usize].unit_bytes::<CELLS>(&packet),
         };
         loop {
             let next = routes[packet.place()];
-            if next >= ELSEWHERE {
+            if next >= REMOTE {
                 if next != END
                     && let Some(feeder) = feeder
-                    && common.leaves(next, feeder, packet, paths)
+                    && sim.leaves(next, feeder, packet, paths)
                 {
                     return;
                 }
                 if let (Some(feeder), Route::Changing) = (feeder, route) {
-                    return common.enqueue(feeder, packet, paths, ports);
+                    return sim.enqueue(feeder, packet, paths, ports);
                 }
                 let path = &mut paths[flow as usize];
-                let facts = &facts[path.wire.group as usize];
-                if !path.leave_network::<CELLS>(&mut packet, facts, common, route) {
+                let profile = &profiles[path.wire.group as usize];
+                if !path.leave_network::<CELLS>(&mut packet, profile, sim, route) {
                     return;
                 }
                 if CELLS && packet.is_cell() {
                     return self.walk_in_cells(Direction::Back, packet);
                 }
                 feeder = Some(Feeder::Back);
-                bytes = facts.ack_unit;
+                bytes = profile.ack_unit;
                 continue;
             }
             if let Some(feeder) = feeder
                 && by_event[next as usize]
             {
-                return common.enqueue(feeder, packet, paths, ports);
+                return sim.enqueue(feeder, packet, paths, ports);
             }
             let port = &mut ports[next as usize];
             if !matches!(port.entry, Entry::AtOnce) {
@@ -483,13 +483,13 @@ impl Fabric {
                                 return self.take_gathered(next, known);
                             }
                         }
-                        _ => return common.enqueue(feeder, packet, paths, ports),
+                        _ => return sim.enqueue(feeder, packet, paths, ports),
                     }
                 } else if port.stepped().is_some() {
                     return self.arrive_stepped(next, packet, bytes);
                 }
             }
-            let passed = port.pass(&mut packet, bytes, &common.window, &common.prices, &mut common.waiting);
+            let passed = port.pass(&mut packet, bytes, &sim.interval, &sim.prices, &mut sim.waiting);
             if let Some(Err(reason)) = passed {
                 return self.discard(next, packet, packet.time, reason);
             }
@@ -503,8 +503,8 @@ impl Fabric {
     fn arrive_as_head(&mut self, port: u32, feeder: Feeder, mut packet: Packet, bytes: Bytes) {
         let wire = &self.paths[packet.flow as usize].wire;
         let service = match feeder {
-            Feeder::Send => wire.service(Direction::Forth, bytes, &mut self.common.rates),
-            Feeder::Back => wire.service(Direction::Back, bytes, &mut self.common.rates),
+            Feeder::Send => wire.service(Direction::Forth, bytes, &mut self.sim.rates),
+            Feeder::Back => wire.service(Direction::Back, bytes, &mut self.sim.rates),
             Feeder::Port(from) => self.ports[from as usize].equipment.service(bytes),
         };
         packet.time = packet.time.before(service);
@@ -514,7 +514,7 @@ impl Fabric {
     /// A packet whose head reaches this port at `packet.time` is queued for its turn, or processed at once if the port needs no event.
     fn join(&mut self, port: u32, feeder: Feeder, packet: Packet) {
         if self.ports[port as usize].entry.needs_event() {
-            return self.common.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
+            return self.sim.enqueue(feeder, packet, &mut self.paths, &mut self.ports);
         }
         self.walk(None, packet);
     }
@@ -530,28 +530,28 @@ impl Fabric {
         while let Some(ack) = self.ports[port as usize].gather_mut().and_then(|gather| gather.take_before(known)) {
             self.walk(None, ack);
         }
-        let slot = self.common.order.gathered(port);
+        let slot = self.sim.order.gathered(port);
         let first = self.ports[port as usize].gather_mut().and_then(|gather| gather.first());
         let Some(first) = first else { return };
-        let pending = self.common.calendar.time_of(slot);
+        let pending = self.sim.calendar.time_of(slot);
         if first < pending {
             if pending != Time::NEVER {
-                self.common.calendar.cancel(slot);
+                self.sim.calendar.cancel(slot);
             }
-            self.common.calendar.schedule(slot, first);
+            self.sim.calendar.schedule(slot, first);
         }
     }
 
     #[cold]
     #[inline(never)]
     fn discard(&mut self, port: u32, mut packet: Packet, time: Time, reason: Reason) {
-        let (now, to_be_discarded) = (self.common.now, &mut self.common.to_be_discarded);
+        let (now, to_be_discarded) = (self.sim.now, &mut self.sim.to_be_discarded);
         while to_be_discarded.pop_front_if(|first| first.0 < now).is_some() {}
         if time > now {
             to_be_discarded.push_back((time, packet.flow));
         }
         let counts = &mut self.paths[packet.flow as usize].counts;
-        if let Some(channel) = self.common.channels.get_mut(packet.flow as usize).filter(|_| packet.is_cell()) {
+        if let Some(channel) = self.sim.channels.get_mut(packet.flow as usize).filter(|_| packet.is_cell()) {
             let side = if packet.is_ack() { &mut channel.acks } else { &mut channel.data };
             side.discarded_in_all += 1;
         }
@@ -559,20 +559,20 @@ impl Fabric {
             counts.acks_discarded_in_all += u32::from(!packet.is_cell());
             // The last cell owns the report of an acknowledgement.
             if packet.has_report() && packet.is_last() {
-                self.common.reports.release(packet.ack_word());
+                self.sim.reports.release(packet.ack_word());
             }
         } else {
             if packet.has_price() {
-                packet.take_price(&mut self.common.prices);
+                packet.take_price(&mut self.sim.prices);
             }
             counts.discarded_in_all += u32::from(!packet.is_cell());
-            counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && self.common.window.measures(time));
-            if self.facts[self.paths[packet.flow as usize].wire.group as usize].is_external && !packet.is_cell() {
-                let became = Became::Discarded { port, reason };
-                self.common.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment, became });
+            counts.discarded += u32::from(packet.is_last() && !packet.is_rm() && self.sim.interval.measures(time));
+            if self.profiles[self.paths[packet.flow as usize].wire.group as usize].is_external && !packet.is_cell() {
+                let outcome = Outcome::Discarded { port, reason };
+                self.sim.fates.push(Fate { time, flow: packet.flow, datagram: packet.segment, outcome });
             }
         }
-        if let Some(recorder) = self.common.recorder.as_mut().filter(|_| !packet.is_rm()) {
+        if let Some(recorder) = self.sim.recorder.as_mut().filter(|_| !packet.is_rm()) {
             recorder.on_discard(port, &packet, time, reason);
         }
     }

@@ -6,7 +6,7 @@ use crate::primitives::units::{Bytes, Time};
 use crate::queue::Reason;
 use crate::simulation::path::Feeder;
 use crate::simulation::port::{Arrival, Overtaking, Sending};
-use crate::simulation::routes::{ELSEWHERE, END};
+use crate::simulation::routes::{END, REMOTE};
 
 /// A transmitter of a stepped port, by its index at the port.
 #[derive(Clone, Copy)]
@@ -19,16 +19,16 @@ impl Fabric {
     #[inline(never)]
     pub(super) fn arrive_stepped(&mut self, port: u32, mut packet: Packet, bytes: Bytes) {
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
-        match stepped.arrive(equipment, &mut packet, bytes, &self.common.window, &mut self.common.prices) {
+        match stepped.arrive(equipment, &mut packet, bytes, &self.sim.interval, &mut self.sim.prices) {
             Arrival::Discarded(reason) => self.discard(port, packet, packet.time, reason),
             Arrival::Waits(queue) => {
                 let now = packet.time;
-                self.common.pool.push(&mut stepped.queues[queue].line, packet);
+                self.sim.pool.push(&mut stepped.queues[queue].line, packet);
                 self.make_room(port, now);
             }
             Arrival::Serves(transmitter, service) => {
-                let slot = self.common.order.departure(stepped.first + transmitter);
-                self.common.calendar.schedule(slot, packet.time + service);
+                let slot = self.sim.order.departure(stepped.first + transmitter);
+                self.sim.calendar.schedule(slot, packet.time + service);
                 self.send_head(packet.time, Transmitter { port, number: transmitter });
             }
         }
@@ -40,12 +40,12 @@ impl Fabric {
         let Some(stepped) = self.ports[port as usize].stepped() else { return };
         let Some(&Sending { packet, head_is_gone: false, .. }) = stepped.transmitters.get(number) else { return };
         let next = self.routes[packet.place() + 1];
-        if next >= ELSEWHERE || !self.ports[next as usize].entry.is_of_heads() {
+        if next >= REMOTE || !self.ports[next as usize].entry.is_of_heads() {
             return;
         }
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
-        let departure = self.common.calendar.time_of(self.common.order.departure(stepped.first + number));
-        match stepped.send_head(equipment, number, now, departure, &self.common.window) {
+        let departure = self.sim.calendar.time_of(self.sim.order.departure(stepped.first + number));
+        match stepped.send_head(equipment, number, now, departure, &self.sim.interval) {
             Some((packet, Ok(()))) => self.join(next, Feeder::Port(port), packet),
             Some((packet, Err(reason))) => self.discard(port, packet, departure, reason),
             None => {}
@@ -53,7 +53,7 @@ impl Fabric {
     }
 
     fn unit_bytes(&self, packet: &Packet) -> Bytes {
-        self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet)
+        self.profiles[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet)
     }
 
     /// A transmitter of a stepped port has finished sending.
@@ -64,7 +64,7 @@ impl Fabric {
         let Some(sent) = stepped.transmitters.take(number) else { return };
         let bytes = self.unit_bytes(&sent.packet);
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
-        let gone = stepped.finish(equipment, sent, now, bytes, &self.common.window);
+        let gone = stepped.finish(equipment, sent, now, bytes, &self.sim.interval);
         let transmitter = Transmitter { port, number };
         let left_queue = self.serve_next(now, transmitter);
         if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut()
@@ -74,16 +74,16 @@ impl Fabric {
         }
         match gone {
             Some((packet, Err(reason))) => self.discard(port, packet, now, reason),
-            Some((packet, Ok(()))) => self.set_out(port, packet, now),
+            Some((packet, Ok(()))) => self.depart(port, packet, now),
             None => {}
         }
         self.send_head(now, transmitter);
     }
 
     /// A packet that has just left a port travels to the far end of its link, as does its copy, if the link makes one.
-    fn set_out(&mut self, port: u32, packet: Packet, now: Time) {
+    fn depart(&mut self, port: u32, packet: Packet, now: Time) {
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
-        let copy = stepped.copy_of(equipment, &packet, now, &self.common.window);
+        let copy = stepped.copy_of(equipment, &packet, now, &self.sim.interval);
         let may_be_overtaken = stepped.overtaking().is_some();
         let copy = copy.map(|copy| self.with_copied_side(copy));
         for packet in std::iter::once(packet).chain(copy) {
@@ -98,16 +98,16 @@ impl Fabric {
     /// Count a copy of a packet, and copy its side data.
     #[cold]
     fn with_copied_side(&mut self, mut copy: Packet) -> Packet {
-        let copies = self.common.copies.entry(copy.flow).or_default();
+        let copies = self.sim.copies.entry(copy.flow).or_default();
         if copy.is_ack() {
             copies.acks += 1;
             if copy.has_report() {
-                copy.lay_report(*self.common.reports.at(copy.ack_word()), &mut self.common.reports);
+                copy.store_report(*self.sim.reports.at(copy.ack_word()), &mut self.sim.reports);
             }
         } else {
             copies.data += 1;
             if copy.has_price() {
-                copy.lay_price(*self.common.prices.at(copy.segment), &mut self.common.prices);
+                copy.store_price(*self.sim.prices.at(copy.segment), &mut self.sim.prices);
             }
         }
         copy
@@ -116,7 +116,7 @@ impl Fabric {
     /// A packet enters a link on which packets may overtake one another. Its arrival is an event.
     pub(super) fn overtake(&mut self, port: u32, packet: Packet) {
         let next = self.routes[packet.place()];
-        if next >= ELSEWHERE && next != END && self.common.leaves_for_event(next, Feeder::Port(port), packet, &self.paths) {
+        if next >= REMOTE && next != END && self.sim.leaves_for_event(next, Feeder::Port(port), packet, &self.paths) {
             return;
         }
         if let Some(overtaking) = self.ports[port as usize].overtaking_mut() {
@@ -135,12 +135,12 @@ impl Fabric {
     }
 
     fn await_overtaking(&mut self, port: u32) {
-        let slot = self.common.order.port(port);
+        let slot = self.sim.order.port(port);
         let Some(first) = self.ports[port as usize].overtaking().and_then(Overtaking::first) else { return };
-        let pending = self.common.calendar.time_of(slot);
+        let pending = self.sim.calendar.time_of(slot);
         if first < pending {
-            self.common.calendar.cancel(slot);
-            self.common.calendar.schedule(slot, first);
+            self.sim.calendar.cancel(slot);
+            self.sim.calendar.schedule(slot, first);
         }
     }
 
@@ -152,14 +152,14 @@ impl Fabric {
             left_queue = true;
             let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { break };
             stepped.leave_queue(equipment, queue, waiting.flow, bytes);
-            let goes = stepped.let_go(equipment, &mut waiting, (queue, now), bytes, &self.common.window, &mut self.common.prices);
+            let goes = stepped.dequeue(equipment, &mut waiting, (queue, now), bytes, &self.sim.interval, &mut self.sim.prices);
             stepped.served(queue, bytes, &goes);
             match goes {
                 Err(reason) => self.discard(port, waiting, now, reason),
                 Ok(()) => {
-                    let service = stepped.begin_service(equipment, (number, queue), &waiting, now, bytes, &self.common.window);
-                    let slot = self.common.order.departure(stepped.first + number);
-                    self.common.calendar.schedule(slot, now + service);
+                    let service = stepped.begin_service(equipment, (number, queue), &waiting, now, bytes, &self.sim.interval);
+                    let slot = self.sim.order.departure(stepped.first + number);
+                    self.sim.calendar.schedule(slot, now + service);
                     break;
                 }
             }
@@ -169,24 +169,24 @@ impl Fabric {
 
     /// The first packet of the queue that the scheduler selects.
     fn take_next(&mut self, port: u32) -> Option<(usize, Packet, Bytes)> {
-        let Fabric { ports, common, paths, facts, .. } = self;
+        let Fabric { ports, sim, paths, profiles, .. } = self;
         let (stepped, _) = ports[port as usize].stepped_mut()?;
-        let bytes_of = |packet: &Packet| facts[paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet);
-        let queue = stepped.next_queue(|queue| common.pool.front(&queue.line).map(bytes_of))?;
-        let packet = common.pool.pop(&mut stepped.queues[queue].line)?;
+        let bytes_of = |packet: &Packet| profiles[paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(packet);
+        let queue = stepped.next_queue(|queue| sim.pool.front(&queue.line).map(bytes_of))?;
+        let packet = sim.pool.pop(&mut stepped.queues[queue].line)?;
         Some((queue, packet, bytes_of(&packet)))
     }
 
     /// Discard packets from the longest queue until the buffer limit is met.
     fn make_room(&mut self, port: u32, now: Time) {
         while let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut()
-            && let Some((queue, units)) = stepped.must_make_room(equipment)
+            && let Some((queue, units)) = stepped.overflow(equipment)
         {
             for _ in 0..units {
                 let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
-                let Some(packet) = self.common.pool.pop(&mut stepped.queues[queue].line) else { break };
-                let bytes = self.facts[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(&packet);
-                stepped.give_way(equipment, &packet, (queue, now), bytes, &self.common.window);
+                let Some(packet) = self.sim.pool.pop(&mut stepped.queues[queue].line) else { break };
+                let bytes = self.profiles[self.paths[packet.flow as usize].wire.group as usize].unit_bytes::<true>(&packet);
+                stepped.evict(equipment, &packet, (queue, now), bytes, &self.sim.interval);
                 self.discard(port, packet, now, Reason::Late);
             }
             if let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() {
@@ -200,7 +200,7 @@ impl Fabric {
         let Periodic { port, target, .. } = self.periodic[place as usize];
         match (self.ports[port as usize].stepped_mut(), target) {
             (Some((stepped, equipment)), PeriodicTarget::Policy(queue)) => {
-                let first = self.common.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
+                let first = self.sim.pool.front(&stepped.queues[queue as usize].line).map(|packet| packet.time);
                 stepped.on_period(equipment, (queue as usize, now), first);
             }
             (Some((stepped, _)), PeriodicTarget::Scheduler) => stepped.on_period_of_scheduler(now),
@@ -218,6 +218,6 @@ impl Fabric {
 
     fn schedule_period(&mut self, now: Time, place: u32) {
         let period = self.periodic[place as usize].period;
-        self.common.calendar.schedule(self.common.order.period(place), now + period);
+        self.sim.calendar.schedule(self.sim.order.period(place), now + period);
     }
 }

@@ -88,11 +88,11 @@ fn clocked(network: &Network) -> f64 {
         .map(|path| path.iter().copied().filter(|&port| crossing[port as usize] > 0).min_by(|a, b| share(a).total_cmp(&share(b))))
         .collect();
     // The longest round trip through each narrowest port.
-    let mut through: BTreeMap<u32, Span> = BTreeMap::new();
+    let mut longest_rtts: BTreeMap<u32, Span> = BTreeMap::new();
     let (mut first_windows, mut opens) = (0.0, 1.0_f64);
     for flow in &network.flows {
         let Some(port) = narrowest[flow.forward as usize] else { return f64::INFINITY };
-        let longest = through.entry(port).or_insert(Span::ZERO);
+        let longest = longest_rtts.entry(port).or_insert(Span::ZERO);
         *longest = (*longest).max(network.base_rtt(flow));
         if let Transport::Tcp(spec, _) = &network.groups[flow.group as usize].transport {
             first_windows += spec.initial_window;
@@ -110,7 +110,7 @@ fn clocked(network: &Network) -> f64 {
         _ => (1.0 + opens) * (rate(port) * round.seconds() / 8.0 / smallest + places[port as usize]),
     };
     let wait_elsewhere = places.iter().sum::<f64>();
-    through.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows
+    longest_rtts.iter().map(comes_back).sum::<f64>() + wait_elsewhere + first_windows
 }
 
 /// Maximum capacity in packets of each port's finite buffer over the run.
@@ -158,7 +158,7 @@ mod tests {
     fn most_in_flight(network: &Network) -> u64 {
         let mut engine = Engine::new(network.clone());
         engine.run_until(Time::NEVER);
-        engine.senders.fabric.common.pool.places() as u64
+        engine.senders.fabric.sim.pool.places() as u64
     }
 
     #[test]

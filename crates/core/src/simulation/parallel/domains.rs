@@ -1,6 +1,6 @@
 //! Division of an engine into domains, and merging of domains into one engine. A run can thus be divided, read and saved at any time.
 
-use super::laying::{Source, Sources, lay};
+use super::relocation::{Source, Sources, copy};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::line::Pool;
 use crate::primitives::packet::Packet;
@@ -12,7 +12,7 @@ use crate::simulation::fabric::Fabric;
 use crate::simulation::parallel::shares::Shares;
 use crate::simulation::path::Path;
 use crate::simulation::port::Port;
-use crate::simulation::routes::{ELSEWHERE, END, END_IN, END_OF_ANY, is_end};
+use crate::simulation::routes::{END, END_ANY_DOMAIN, END_IN_DOMAIN, REMOTE, is_end};
 use crate::simulation::senders::{End, Senders};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,12 +24,12 @@ pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: 
     let fabric = &mut part.senders.fabric;
     let of_part = |(port, owner): (&Port, &Domain)| if *owner == own { port.clone() } else { port.of_another_part() };
     fabric.ports = ports.iter().zip(&owners.of_ports).map(of_part).collect();
-    fabric.common.border = Some(Box::new(Border::new(own, owners.clone(), *domains, *lookahead)));
+    fabric.sim.border = Some(Box::new(Border::new(own, owners.clone(), *domains, *lookahead)));
     for entry in &mut fabric.routes {
         *entry = match *entry {
-            END => END_OF_ANY,
+            END => END_ANY_DOMAIN,
             port if owners.of_ports[port as usize] == own => port,
-            port => port | ELSEWHERE,
+            port => port | REMOTE,
         };
     }
     name_ends(fabric, own, owners);
@@ -38,7 +38,7 @@ pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: 
         fabric.forget_counts();
     }
     let sources = Sources { all: vec![Source { senders: &whole.senders, packets, ports }], owners: None };
-    lay(&mut part.senders, &sources, |owner| owner == own, owners);
+    copy(&mut part.senders, &sources, |owner| owner == own, owners);
     part
 }
 
@@ -54,26 +54,26 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
     }
     for (start, owner) in of_routes {
         if let (Some(owner), Some(end)) = (owner, fabric.routes[start as usize..].iter_mut().find(|entry| is_end(**entry))) {
-            *end = if owner == own { END } else { END_IN + u32::from(owner) };
+            *end = if owner == own { END } else { END_IN_DOMAIN + u32::from(owner) };
         }
     }
 }
 
 /// Merge all domains of a run, which have reached the same time.
 pub(super) fn whole(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
-    let first = std::mem::take(&mut domains[0].senders.fabric.common.pool);
+    let first = std::mem::take(&mut domains[0].senders.fabric.sim.pool);
     let mut whole = domains[0].clone();
-    domains[0].senders.fabric.common.pool = first;
+    domains[0].senders.fabric.sim.pool = first;
     whole.events = domains.iter().map(|domain| domain.events).sum();
     let sources = Sources { all: domains.iter().map(|domain| Source::of(&domain.senders)).collect(), owners: Some(owners) };
     let Senders { fabric, .. } = &mut whole.senders;
     for entry in &mut fabric.routes {
-        *entry = if is_end(*entry) { END } else { *entry & !ELSEWHERE };
+        *entry = if is_end(*entry) { END } else { *entry & !REMOTE };
     }
     sources.collect(&mut whole.senders);
-    lay(&mut whole.senders, &sources, |_| true, owners);
-    whole.senders.fabric.common.border = None;
-    for wait in domains.iter().flat_map(|domain| &domain.senders.fabric.common.border).flat_map(|border| &border.waits) {
+    copy(&mut whole.senders, &sources, |_| true, owners);
+    whole.senders.fabric.sim.border = None;
+    for wait in domains.iter().flat_map(|domain| &domain.senders.fabric.sim.border).flat_map(|border| &border.waits) {
         let completed = whole.senders.fabric.paths[wait.flow as usize].counts.completed;
         if let End::Tcp(sender) = &mut whole.senders.ends[wait.flow as usize]
             && wait.until >= completed
@@ -108,10 +108,10 @@ impl Sources<'_> {
             };
             (0..).zip(&self.all).flat_map(of).collect()
         });
-        let discards = self.all.iter().flat_map(|other| other.senders.fabric.common.to_be_discarded.iter().copied());
+        let discards = self.all.iter().flat_map(|other| other.senders.fabric.sim.to_be_discarded.iter().copied());
         let mut discards: Vec<(Time, u32)> = discards.collect();
         discards.sort_unstable();
-        whole.fabric.common.to_be_discarded = discards.into();
+        whole.fabric.sim.to_be_discarded = discards.into();
     }
 }
 
@@ -132,11 +132,11 @@ impl Senders {
         }
         let (own, other) = (&mut self.fabric, &from.fabric);
         own.paths[flow].wire.take_sender(&other.paths[flow].wire);
-        if let (Some(own), Some(other)) = (own.common.hosts.get_mut(flow), other.common.hosts.get(flow)) {
+        if let (Some(own), Some(other)) = (own.sim.hosts.get_mut(flow), other.sim.hosts.get(flow)) {
             own.take_sender(other);
         }
-        take(&mut own.common.edges, &other.common.edges, flow);
-        if let (Some(own), Some(other)) = (own.common.channels.get_mut(flow), other.common.channels.get(flow)) {
+        take(&mut own.sim.edges, &other.sim.edges, flow);
+        if let (Some(own), Some(other)) = (own.sim.channels.get_mut(flow), other.sim.channels.get(flow)) {
             own.take_sender(other);
         }
     }
@@ -150,7 +150,7 @@ impl Fabric {
         path.marked = other.marked;
         path.wire.take_receiver(&other.wire);
         let place = self.signalled(flow as u32);
-        let (own, other) = (&mut self.common, &from.common);
+        let (own, other) = (&mut self.sim, &from.sim);
         if let (Some(own), Some(other)) = (own.hosts.get_mut(flow), other.hosts.get(flow)) {
             own.take_receiver(other);
         }
@@ -169,12 +169,12 @@ impl Fabric {
     /// Reset the counters: the first domain keeps the previous counts.
     fn forget_counts(&mut self) {
         self.paths.iter_mut().for_each(Path::forget_counts);
-        let common = &mut self.common;
-        common.channels.iter_mut().for_each(Channel::forget_discarded);
-        common.delays.fill_with(Histogram::default);
-        common.copies.clear();
-        common.to_be_discarded.clear();
-        if let Some(recorder) = &mut common.recorder {
+        let sim = &mut self.sim;
+        sim.channels.iter_mut().for_each(Channel::forget_discarded);
+        sim.delays.fill_with(Histogram::default);
+        sim.copies.clear();
+        sim.to_be_discarded.clear();
+        if let Some(recorder) = &mut sim.recorder {
             recorder.forget();
         }
     }
@@ -184,7 +184,7 @@ impl Fabric {
         for (path, other) in self.paths.iter_mut().zip(&other.paths) {
             path.add_counts(other);
         }
-        let (own, other) = (&mut self.common, &other.common);
+        let (own, other) = (&mut self.sim, &other.sim);
         for (channel, other) in own.channels.iter_mut().zip(&other.channels) {
             channel.add_discarded(other);
         }

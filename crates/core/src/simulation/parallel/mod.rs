@@ -10,7 +10,7 @@
 
 mod barrier;
 mod domains;
-mod laying;
+mod relocation;
 mod shares;
 
 use super::border::{Arrival, Border, Mail, Owners, Sorted};
@@ -36,7 +36,7 @@ pub struct ParallelEngine {
 
 /// Why a run cannot be divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Indivisible {
+pub enum NotParallel {
     /// One thread was requested.
     OneThread,
     /// User code runs on one thread.
@@ -49,43 +49,43 @@ pub enum Indivisible {
     NoDelay,
 }
 
-impl fmt::Display for Indivisible {
+impl fmt::Display for NotParallel {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_str(match self {
-            Indivisible::OneThread => "one thread was requested",
-            Indivisible::UserCode => "user code runs on one thread",
-            Indivisible::RealPackets => "real packets are handled by one thread",
-            Indivisible::Routes => "routes change during the run",
-            Indivisible::NoDelay => "no link has a delay that would separate two parts of the network",
+            NotParallel::OneThread => "one thread was requested",
+            NotParallel::UserCode => "user code runs on one thread",
+            NotParallel::RealPackets => "real packets are handled by one thread",
+            NotParallel::Routes => "routes change during the run",
+            NotParallel::NoDelay => "no link has a delay that would separate two parts of the network",
         })
     }
 }
 
 impl ParallelEngine {
     /// Maximum number of threads of a run.
-    pub const MOST_THREADS: usize = 1024;
+    pub const MAX_THREADS: usize = 1024;
 
     /// Divide the rest of a run among at most `threads` threads.
     ///
     /// # Errors
     /// The unchanged run, and why it cannot be divided.
-    pub fn new(mut engine: Engine, threads: NonZeroUsize) -> Result<ParallelEngine, Box<(Engine, Indivisible)>> {
+    pub fn new(mut engine: Engine, threads: NonZeroUsize) -> Result<ParallelEngine, Box<(Engine, NotParallel)>> {
         let senders = &engine.senders;
         let why = match () {
-            () if threads.get() == 1 => Some(Indivisible::OneThread),
-            () if engine.has_user_code() => Some(Indivisible::UserCode),
-            () if senders.fabric.facts.iter().any(|facts| facts.is_external) => Some(Indivisible::RealPackets),
-            () if !senders.fabric.rerouted.is_empty() => Some(Indivisible::Routes),
+            () if threads.get() == 1 => Some(NotParallel::OneThread),
+            () if engine.has_user_code() => Some(NotParallel::UserCode),
+            () if senders.fabric.profiles.iter().any(|profile| profile.is_external) => Some(NotParallel::RealPackets),
+            () if !senders.fabric.rerouted.is_empty() => Some(NotParallel::Routes),
             () => None,
         };
         if let Some(why) = why {
             return Err(Box::new((engine, why)));
         }
-        let shares = shares::divide(&engine, threads.get().min(ParallelEngine::MOST_THREADS));
+        let shares = shares::divide(&engine, threads.get().min(ParallelEngine::MAX_THREADS));
         if shares.domains < 2 {
-            return Err(Box::new((engine, Indivisible::NoDelay)));
+            return Err(Box::new((engine, NotParallel::NoDelay)));
         }
-        let packets = &std::mem::take(&mut engine.senders.fabric.common.pool);
+        let packets = &std::mem::take(&mut engine.senders.fabric.sim.pool);
         let ports = &std::mem::take(&mut engine.senders.fabric.ports);
         let (whole, shares) = (&engine, &shares);
         let domains = std::thread::scope(|scope| {
@@ -167,7 +167,7 @@ impl ParallelEngine {
     pub fn run_for(&mut self, time: Time, events: u64) -> bool {
         let end = time.min(self.domains[0].end());
         let count = self.domains.len();
-        let meeting = Meeting {
+        let meeting = Rendezvous {
             barrier: Barrier::new(count),
             next: (0..count).map(|_| AtomicU64::new(0)).collect(),
             mail: (0..count * count).map(|_| Mutex::default()).collect(),
@@ -198,27 +198,27 @@ impl ParallelEngine {
 
 impl Engine {
     fn border_mut(&mut self) -> Option<&mut Border> {
-        self.senders.fabric.common.border.as_deref_mut()
+        self.senders.fabric.sim.border.as_deref_mut()
     }
 
     fn end(&self) -> Time {
-        self.senders.fabric.common.window.end
+        self.senders.fabric.sim.interval.end
     }
 
     /// Advance the clock: there are no events before this time.
     fn reach(&mut self, time: Time) {
         let now = self.now().max(time);
-        self.senders.fabric.common.now = now;
+        self.senders.fabric.sim.now = now;
     }
 
     /// Time of the earliest known event of this domain.
     fn next_time(&mut self) -> Time {
         let fabric = &mut self.senders.fabric;
-        let event = fabric.common.calendar.peek();
-        let home = fabric.common.known_at_home.iter().filter_map(|&flow| fabric.next_home(flow)).min();
-        let inboxes = fabric.common.border.iter().flat_map(|border| &border.inboxes);
+        let event = fabric.sim.calendar.peek();
+        let home = fabric.sim.early_acks.iter().filter_map(|&flow| fabric.next_ack_time(flow)).min();
+        let inboxes = fabric.sim.border.iter().flat_map(|border| &border.inboxes);
         let mail = inboxes.map(|mail| mail.first).min();
-        let arrival = fabric.common.border.iter().filter_map(|border| border.arrivals.first()).min();
+        let arrival = fabric.sim.border.iter().filter_map(|border| border.arrivals.first()).min();
         [event, home, mail, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
@@ -227,7 +227,7 @@ impl Engine {
         let Some(mut arrivals) = self.border_mut().map(|border| std::mem::take(&mut border.arrivals)) else { return };
         for from in 0..self.border_mut().map_or(0, |border| border.inboxes.len()) {
             let Some(mut mail) = self.border_mut().map(|border| std::mem::take(&mut border.inboxes[from])) else { return };
-            self.senders.fabric.take_in(&mut mail, &mut arrivals);
+            self.senders.fabric.receive_mail(&mut mail, &mut arrivals);
             self.border_mut().into_iter().for_each(|border| std::mem::swap(&mut border.inboxes[from], &mut mail));
         }
         self.border_mut().into_iter().for_each(|border| std::mem::swap(&mut border.arrivals, &mut arrivals));
@@ -238,10 +238,10 @@ impl Engine {
         while let Some(mut arrivals) = self.take_arrivals(time) {
             while let Some(Arrival { slot, packet }) = arrivals.next_before(time) {
                 if self.senders.fabric.is_large {
-                    self.senders.fabric.look_ahead_at_arrivals(&arrivals);
+                    self.senders.fabric.prefetch_arrivals(&arrivals);
                 }
                 self.advance(packet.time, u64::MAX);
-                while self.senders.fabric.common.calendar.is_due(packet.time, slot) {
+                while self.senders.fabric.sim.calendar.is_due(packet.time, slot) {
                     self.step(Time(packet.time.0 + 1));
                     self.advance(packet.time, u64::MAX);
                 }
@@ -261,13 +261,13 @@ impl Engine {
             }
             self.put_back(arrivals);
         }
-        self.senders.fabric.let_wait_at_home();
+        self.senders.fabric.store_pending_acks();
         self.border_mut().into_iter().for_each(Border::free_room);
     }
 
     fn take_arrivals(&mut self, before: Time) -> Option<Sorted> {
-        let common = &mut self.senders.fabric.common;
-        common.border.as_mut()?.arrivals.take_before(before, &common.order)
+        let sim = &mut self.senders.fabric.sim;
+        sim.border.as_mut()?.arrivals.take_before(before, &sim.order)
     }
 
     fn put_back(&mut self, arrivals: Sorted) {
@@ -278,7 +278,7 @@ impl Engine {
 }
 
 /// Shared state of the threads of a run.
-struct Meeting {
+struct Rendezvous {
     barrier: Barrier,
     /// For each domain, the time before which it has no events.
     next: Vec<AtomicU64>,
@@ -305,7 +305,7 @@ struct Pace {
 
 impl Pace {
     /// Mail sent in an epoch should still be cached when it is read in the next one.
-    const MOST_EVENTS: u64 = 16_384;
+    const MAX_EVENTS: u64 = 16_384;
 
     /// The first epoch is short. Too short an epoch soon doubles; one that is too long fills the memory with mail.
     fn new(lookahead: Span, domains: usize) -> Pace {
@@ -322,7 +322,7 @@ impl Pace {
             most = here.max(most);
         }
         self.critical_events += most;
-        let enough = Pace::MOST_EVENTS * self.handled.len() as u64;
+        let enough = Pace::MAX_EVENTS * self.handled.len() as u64;
         if all > enough {
             self.length = Span((self.length.0 / 2).max(1));
         } else if all < enough / 2 {
@@ -331,7 +331,7 @@ impl Pace {
     }
 }
 
-impl Meeting {
+impl Rendezvous {
     /// Handle a domain's events, epoch by epoch.
     fn attend(&self, number: usize, domain: &mut Engine, pace: &mut Pace) {
         pace.handled.fill(0);

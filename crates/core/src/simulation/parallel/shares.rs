@@ -93,7 +93,7 @@ impl Graph {
         let mut graph = Graph { ports, flows, work: vec![0.0; ports + 2 * flows], edges: Vec::new() };
         let are_finite = plans.iter().all(|plan| plan.size != Bytes(u64::MAX));
         let loads: Vec<f64> = plans.iter().map(|plan| if are_finite { plan.size.0 as f64 } else { 1.0 }).collect();
-        let delays = least_delays(fabric, network);
+        let delays = min_delays(fabric, network);
         // The head of a packet is earlier than the packet's time, and a port may forward it when its transmission starts.
         let is_of_heads = |port: u32| fabric.ports[port as usize].entry.is_of_heads();
         let mut routes: BTreeMap<u32, f64> = BTreeMap::new();
@@ -107,9 +107,9 @@ impl Graph {
             graph.work[receiver(flow) as usize] = RECEIVER * load;
             let wire = &path.wire;
             // A packet in cells is segmented by the end for the first port, in one step.
-            let is_cut = fabric.facts[wire.group as usize].framing.is_some();
+            let is_cut = fabric.profiles[wire.group as usize].framing.is_some();
             let access = |delay: Span, first: u32| if is_cut || is_of_heads(first) { Span::ZERO } else { delay };
-            let rates = &fabric.common.rates;
+            let rates = &fabric.sim.rates;
             let here = (sender(flow), wire.sender_access(rates).delay);
             let there = (receiver(flow), wire.receiver_access(rates).delay);
             for (start, (from, delay), (to, delay_to)) in [(wire.forward, here, there), (wire.backward, there, here)] {
@@ -184,7 +184,7 @@ fn ends_of(fabric: &Fabric, start: u32) -> (u32, u32) {
 }
 
 /// Minimum delay of each port over the run.
-fn least_delays(fabric: &Fabric, network: &Network) -> Vec<Span> {
+fn min_delays(fabric: &Fabric, network: &Network) -> Vec<Span> {
     let mut delays: Vec<Span> = fabric.ports.iter().map(|port| port.equipment.delay()).collect();
     for change in &network.changes {
         if let ChangeKind::Delay(port, delay) = change.what {

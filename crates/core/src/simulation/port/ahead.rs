@@ -1,13 +1,13 @@
 //! A port that computes departures on arrival and lists each queued unit: for a policy that decides, for a trace, or where units of several
 //! sizes are queued.
 
-use super::care::Care;
-use super::equipment::{Equipment, Held};
+use super::equipment::{BufferState, Equipment};
+use super::port_features::PortFeatures;
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::Reason;
-use crate::simulation::window::Window;
+use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 
 /// The buffer and the transmitter. Departed units are removed at the next arrival.
@@ -36,27 +36,27 @@ impl Ahead {
     /// A packet arrives at `packet.time`. On success the packet's time becomes its arrival at the far end; if the link loses it, its
     /// departure.
     #[inline(always)]
-    pub(super) fn pass<C: Care>(
+    pub(super) fn pass<C: PortFeatures>(
         &mut self,
         equipment: &mut Equipment,
         packet: &mut Packet,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Result<(), Reason> {
         let now = packet.time;
-        if C::OBSERVES {
-            equipment.survives_approach(now, window)?;
+        if C::HAS_OBSERVERS {
+            equipment.survives_approach(now, interval)?;
         }
         self.strike_off::<C>(equipment, now, buffers);
         let busy = self.free > now;
         let in_service = u64::from(busy && equipment.counts_in_service);
         let units = Units(u64::from(self.waiting.len()) + in_service);
         let held_bytes = self.waiting_bytes + Bytes(in_service * u64::from(self.serving_bytes));
-        let held = Held { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
-        if let Err(reason) = equipment.admit::<C>(packet, bytes, (&held, None), window, prices) {
-            equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
+        let held = BufferState { busy, units, bytes: held_bytes, idle: now.since(self.free), transmitters: 1 };
+        if let Err(reason) = equipment.admit::<C>(packet, bytes, (&held, None), interval, prices) {
+            equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
             return Err(reason);
         }
         let start = self.free.max(now);
@@ -68,20 +68,20 @@ impl Ahead {
         } else {
             self.serving_bytes = bytes.0 as u32;
         }
-        if C::DECIDES && (busy || equipment.counts_in_service) {
+        if C::HAS_POLICY && (busy || equipment.counts_in_service) {
             equipment.policy(0).on_stored(packet.flow);
             if !busy {
                 self.serving_flow = Some(packet.flow);
             }
         }
-        if C::TRACES {
+        if C::HAS_TRACE {
             self.note_change(equipment, now);
         }
-        equipment.count_through::<C>([now, start, departure], bytes, &held, window);
+        equipment.count_through::<C>([now, start, departure], bytes, &held, interval);
         packet.time = departure;
-        if C::OBSERVES {
-            equipment.note_departure(packet.flow, departure, bytes, window);
-            equipment.survives_wire(departure, window)?;
+        if C::HAS_OBSERVERS {
+            equipment.note_departure(packet.flow, departure, bytes, interval);
+            equipment.survives_wire(departure, interval)?;
         }
         packet.time = departure + equipment.delay;
         packet.next_hop();
@@ -109,24 +109,24 @@ impl Ahead {
 
     /// Remove the units that have gone into service by `now`, and those that have left.
     #[inline]
-    fn strike_off<C: Care>(&mut self, equipment: &mut Equipment, now: Time, buffers: &mut Pool<Waiting>) {
+    fn strike_off<C: PortFeatures>(&mut self, equipment: &mut Equipment, now: Time, buffers: &mut Pool<Waiting>) {
         while let Some(&Waiting { start, bytes, flow }) = buffers.front(&self.waiting).filter(|waiting| waiting.start <= now) {
             buffers.pop(&mut self.waiting);
             self.serving_bytes = bytes;
             self.waiting_bytes -= Bytes(bytes.into());
-            if C::DECIDES {
+            if C::HAS_POLICY {
                 let left = if equipment.counts_in_service { self.serving_flow.replace(flow) } else { Some(flow) };
                 leave(equipment, left);
             }
-            if C::TRACES {
+            if C::HAS_TRACE {
                 self.note_change(equipment, start);
             }
         }
-        if C::DECIDES && self.free <= now {
+        if C::HAS_POLICY && self.free <= now {
             let left = self.serving_flow.take();
             leave(equipment, left);
         }
-        if C::TRACES && self.free <= now {
+        if C::HAS_TRACE && self.free <= now {
             self.note_last_departure(equipment);
         }
     }

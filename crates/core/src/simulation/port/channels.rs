@@ -1,11 +1,11 @@
 //! A port with several transmitters that computes departures on arrival. All its units have the same service time.
 
-use super::care::Plain;
-use super::equipment::{Equipment, Held};
+use super::equipment::{BufferState, Equipment};
+use super::port_features::Plain;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Span, Time, Units};
 use crate::queue::Reason;
-use crate::simulation::window::Window;
+use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -29,14 +29,14 @@ impl Channels {
         equipment: &mut Equipment,
         packet: &mut Packet,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &Prices,
     ) -> Result<(), Reason> {
         let now = packet.time;
-        self.let_go(now);
+        self.remove_departed(now);
         let waiting = self.waiting();
         let there = if equipment.counts_in_service { self.departures.len() } else { waiting.unwrap_or(0) } as u64;
-        let held = Held {
+        let held = BufferState {
             busy: waiting.is_some(),
             units: Units(there),
             bytes: Bytes(there * bytes.0),
@@ -44,12 +44,12 @@ impl Channels {
             idle: Span::ZERO,
             transmitters: self.transmitters as u64,
         };
-        if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), window, prices) {
-            equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
+        if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), interval, prices) {
+            equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
             return Err(reason);
         }
         let [start, departure] = self.take(now, equipment.service(bytes));
-        equipment.count_through::<Plain>([now, start, departure], bytes, &held, window);
+        equipment.count_through::<Plain>([now, start, departure], bytes, &held, interval);
         equipment.fold_busy();
         packet.time = departure + equipment.delay;
         packet.next_hop();
@@ -57,7 +57,7 @@ impl Channels {
     }
 
     /// Remove the units that have left by now.
-    fn let_go(&mut self, now: Time) {
+    fn remove_departed(&mut self, now: Time) {
         while self.departures.pop_front_if(|departure| *departure <= now).is_some() {}
     }
 
@@ -82,7 +82,7 @@ mod tests {
     fn units_take_the_transmitter_that_is_free_first() {
         let mut channels = Channels::new(2);
         let mut arrive = |at: u64| {
-            channels.let_go(Time(at));
+            channels.remove_departed(Time(at));
             let waiting = channels.waiting();
             (waiting, channels.take(Time(at), Span(10)).map(|time| time.0))
         };

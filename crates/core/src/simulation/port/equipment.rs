@@ -1,7 +1,7 @@
 //! Parts of a port that do not depend on how it serves: buffer, policy, transmission rate, link and counters.
 
-use super::care::Care;
 use super::impairments::{Disturbance, Losses};
+use super::port_features::PortFeatures;
 use crate::network;
 use crate::network::{Buffer, ListedDrop, LossAt};
 use crate::price::{Combination, Meaning, PriceSpec, QueuePrice};
@@ -13,7 +13,7 @@ use crate::primitives::token_bucket::TokenBucket;
 use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::record::recorder::Departure;
-use crate::simulation::window::{Parts, Window};
+use crate::simulation::measurement_interval::{MeasurementInterval, Parts};
 use crate::simulation::wire::KnownServices;
 use crate::user_code::Failure;
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,13 @@ pub(crate) struct Equipment {
     pub(super) delay: Span,
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
-    through: Through,
-    pub(super) rest: Apart,
+    warm_counts: WarmCounts,
+    pub(super) rest: Cold,
 }
 
 /// Counters of units that arrive at, are served by and leave a port computed ahead within the measurement interval. Nearly all units do.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Through {
+struct WarmCounts {
     units: u64,
     bytes: u64,
     /// With one transmitter, at most the measurement interval; with several, see [`Equipment::fold_busy`].
@@ -41,16 +41,16 @@ struct Through {
     most: u64,
 }
 
-/// [`Rest`] in an allocation of its own, so that most packets touch only three cache lines of a port. In a domain of a parallel run, only
+/// [`ColdPortState`] in an allocation of its own, so that most packets touch only three cache lines of a port. In a domain of a parallel run, only
 /// the domain's own ports have it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Apart(Option<Box<Rest>>);
+pub(super) struct Cold(Option<Box<ColdPortState>>);
 
-impl Deref for Apart {
-    type Target = Rest;
+impl Deref for Cold {
+    type Target = ColdPortState;
 
     #[inline]
-    fn deref(&self) -> &Rest {
+    fn deref(&self) -> &ColdPortState {
         match &self.0 {
             Some(rest) => rest,
             None => unreachable!("the port belongs to another domain"),
@@ -58,9 +58,9 @@ impl Deref for Apart {
     }
 }
 
-impl DerefMut for Apart {
+impl DerefMut for Cold {
     #[inline]
-    fn deref_mut(&mut self) -> &mut Rest {
+    fn deref_mut(&mut self) -> &mut ColdPortState {
         match &mut self.0 {
             Some(rest) => rest,
             None => unreachable!("the port belongs to another domain"),
@@ -70,7 +70,7 @@ impl DerefMut for Apart {
 
 /// State that most packets do not touch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Rest {
+pub(super) struct ColdPortState {
     pub(super) rate: Rate,
     /// The policy of the first queue; most ports have no other.
     policy: Policies,
@@ -78,7 +78,7 @@ pub(super) struct Rest {
     other_policies: Vec<Policies>,
     pub(super) counts: PortCounts,
     /// Present if the policy publishes prices, or if it is user code and prices travel as marks.
-    teller: Option<Box<Teller>>,
+    price_writer: Option<Box<PriceWriter>>,
     losses: Losses,
     pub(super) disturbance: Option<Box<Disturbance>>,
     listed: Listed,
@@ -87,21 +87,21 @@ pub(super) struct Rest {
     /// Occupancy after each change, if traced.
     pub(super) trace: Option<Vec<(Time, u32)>>,
     /// Units and bytes sent per flow, if requested.
-    of_flows: Option<BTreeMap<u32, Passed>>,
+    of_flows: Option<BTreeMap<u32, FlowTotals>>,
     /// Departures, if traced.
     departures: Option<Vec<Departure>>,
 }
 
 /// Units and bytes of a flow that a port has sent.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Passed {
+pub(crate) struct FlowTotals {
     pub(crate) units: Parts,
     pub(crate) bytes: Parts,
 }
 
 /// How a port writes its price on packets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Teller {
+struct PriceWriter {
     spec: PriceSpec,
     /// The path price is the sum of the port prices rather than their maximum.
     adds: bool,
@@ -123,7 +123,7 @@ struct Listed {
 
 /// Recordings of a port in addition to its counters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct PortRecording {
     pub(crate) percentiles: bool,
     pub(crate) occupancy: bool,
     pub(crate) flows: bool,
@@ -154,7 +154,7 @@ pub(crate) struct PortCounts {
 }
 
 /// State of the buffer before an arriving unit.
-pub(super) struct Held {
+pub(super) struct BufferState {
     /// No transmitter is idle.
     pub(super) busy: bool,
     /// Without the units in service, unless they count.
@@ -166,27 +166,27 @@ pub(super) struct Held {
 }
 
 /// State of the arriving unit's queue, at a port with several.
-pub(super) struct QueueHeld {
+pub(super) struct QueueState {
     pub(super) number: usize,
     pub(super) units: Units,
     pub(super) bytes: Bytes,
     /// The queue's own buffer is full.
     pub(super) is_full: bool,
     /// The port's buffer is full, and the port will make room.
-    pub(super) makes_room: bool,
+    pub(super) evicts: bool,
 }
 
 impl Equipment {
     /// Bytes outside the structure, including the overhead of an allocation.
-    pub(super) const BYTES_APART: usize = size_of::<Rest>() + 16;
+    pub(super) const COLD_BYTES: usize = size_of::<ColdPortState>() + 16;
 
     /// `policies`: one per queue.
-    pub(super) fn new(spec: &network::Port, of: &network::Network, policies: Vec<Policies>, kept: Kept) -> Equipment {
+    pub(super) fn new(spec: &network::Port, of: &network::Network, policies: Vec<Policies>, kept: PortRecording) -> Equipment {
         let seed = of.seed;
         let mut other_policies = policies;
         let policy = other_policies.remove(0);
         let is_written = matches!(policy, Policies::User(..)) && of.prices.is_marked();
-        let teller = |meaning: Option<Meaning>| Teller {
+        let price_writer = |meaning: Option<Meaning>| PriceWriter {
             spec: of.prices,
             adds: meaning.is_some_and(|meaning| meaning.combines() == Combination::Sum),
             is_written,
@@ -200,14 +200,14 @@ impl Equipment {
             delay: spec.delay,
             buffer: spec.buffer,
             counts_in_service: spec.counts_in_service,
-            through: Through::default(),
-            rest: Apart(Some(Box::new(Rest {
+            warm_counts: WarmCounts::default(),
+            rest: Cold(Some(Box::new(ColdPortState {
                 rate: spec.rate,
                 policy,
                 other_policies,
                 counts: PortCounts::default(),
-                teller: (is_written || spec.policy.price_meaning().is_some())
-                    .then(|| Box::new(teller(spec.policy.price_meaning()))),
+                price_writer: (is_written || spec.policy.price_meaning().is_some())
+                    .then(|| Box::new(price_writer(spec.policy.price_meaning()))),
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
                 listed: Listed { drops, passing: BTreeMap::new() },
@@ -222,7 +222,7 @@ impl Equipment {
 
     /// A copy of this port for a domain that does not own it, without the state outside the structure.
     pub(super) fn of_another_part(&self) -> Equipment {
-        Equipment { rest: Apart(None), ..*self }
+        Equipment { rest: Cold(None), ..*self }
     }
 
     /// The policy of a queue.
@@ -247,7 +247,7 @@ impl Equipment {
 
     /// Whether anything besides the buffer, the policy and the trace needs processing.
     pub(super) fn observes(&self) -> bool {
-        let Rest { losses, listed, waits, of_flows, departures, .. } = &*self.rest;
+        let ColdPortState { losses, listed, waits, of_flows, departures, .. } = &*self.rest;
         let is_told = waits.is_some() || of_flows.is_some() || departures.is_some();
         is_told || !listed.drops.is_empty() || losses.may_happen()
     }
@@ -312,29 +312,29 @@ impl Equipment {
     }
 
     /// Time at which a unit whose turn has come may be sent; at a shaper it waits for tokens.
-    pub(super) fn goes_at(&mut self, now: Time, bytes: Bytes) -> Time {
+    pub(super) fn earliest_departure(&mut self, now: Time, bytes: Bytes) -> Time {
         self.rest.shaper.as_mut().map_or(now, |shaper| shaper.take_in_time(now, bytes))
     }
 
     /// Admit the unit, marked or not, or return the reason for its discard.
     #[inline]
-    pub(super) fn admit<C: Care>(
+    pub(super) fn admit<C: PortFeatures>(
         &mut self,
         packet: &mut Packet,
         bytes: Bytes,
-        (held, of_queue): (&Held, Option<&QueueHeld>),
-        window: &Window,
+        (held, of_queue): (&BufferState, Option<&QueueState>),
+        interval: &MeasurementInterval,
         prices: &Prices,
     ) -> Result<(), Reason> {
-        if C::OBSERVES && self.rest.listed.hold(packet, prices) {
+        if C::HAS_OBSERVERS && self.rest.listed.hold(packet, prices) {
             return Err(Reason::Listed);
         }
         let full = held.busy
             && match of_queue {
                 None => self.buffer.lacks_room((held.units, held.bytes), bytes),
-                Some(queue) => queue.is_full || (!queue.makes_room && self.buffer.lacks_room((held.units, held.bytes), bytes)),
+                Some(queue) => queue.is_full || (!queue.evicts && self.buffer.lacks_room((held.units, held.bytes), bytes)),
             };
-        if !C::DECIDES {
+        if !C::HAS_POLICY {
             return if full { Err(Reason::Full) } else { Ok(()) };
         }
         let unit = Unit { bytes, is_last: packet.is_last() };
@@ -351,7 +351,7 @@ impl Equipment {
             backlogged: 0,
             has_room: !full,
             idle: held.idle,
-            rate: if C::OBSERVES { self.drain_rate(held.transmitters) } else { Rate(self.rest.rate.0 * held.transmitters) },
+            rate: if C::HAS_OBSERVERS { self.drain_rate(held.transmitters) } else { Rate(self.rest.rate.0 * held.transmitters) },
         };
         if packet.is_rm() {
             // An RM cell belongs to no frame and is not data.
@@ -362,14 +362,14 @@ impl Equipment {
             Verdict::Discard(reason) => Err(reason),
             _ if full => Err(Reason::Full),
             Verdict::Accept => Ok(()),
-            Verdict::Mark => self.mark(packet, packet.time, Reason::Early, window),
+            Verdict::Mark => self.mark(packet, packet.time, Reason::Early, interval),
         }
     }
 
     /// A packet whose sender uses prices arrives.
     #[cold]
     pub(super) fn read_price_header(&mut self, packet: &Packet, bytes: Bytes, prices: &mut Prices) {
-        if self.rest.teller.is_some() {
+        if self.rest.price_writer.is_some() {
             let unit = Unit { bytes, is_last: packet.is_last() };
             self.rest.policy.on_price_header(&unit, packet.price_header(prices));
         }
@@ -383,33 +383,33 @@ impl Equipment {
         unit: &Unit,
         written: Option<f64>,
         now: Time,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &mut Prices,
     ) {
-        let Rest { teller, policy, counts, .. } = &mut *self.rest;
-        let Some(teller) = teller else { return };
-        if teller.is_written && written.is_none() {
+        let ColdPortState { price_writer, policy, counts, .. } = &mut *self.rest;
+        let Some(price_writer) = price_writer else { return };
+        if price_writer.is_written && written.is_none() {
             return;
         }
         let header = packet.price_header(prices);
         header.probe.hops = header.probe.hops.saturating_add(1);
         policy.write_price_header(unit, header);
         let Some(price) = written.or_else(|| policy.price()) else { return };
-        if teller.last.0.to_bits() != price.to_bits() {
-            teller.last = (price, teller.spec.queue_price(price));
+        if price_writer.last.0.to_bits() != price.to_bits() {
+            price_writer.last = (price, price_writer.spec.queue_price(price));
         }
-        if teller.spec.has_range() && !teller.spec.mapping.covers(price) {
-            counts.beyond_range.add(window.part(now), 1);
+        if price_writer.spec.has_range() && !price_writer.spec.mapping.covers(price) {
+            counts.beyond_range.add(interval.part(now), 1);
         }
-        if !teller.spec.is_marked() {
+        if !price_writer.spec.is_marked() {
             header.price = Some(match header.price {
-                Some(before) if teller.adds => before + price,
+                Some(before) if price_writer.adds => before + price,
                 Some(before) => before.max(price),
                 None => price,
             });
             return;
         }
-        teller.spec.scheme.mark(&mut header.probe, teller.last.1, &mut teller.draws);
+        price_writer.spec.scheme.mark(&mut header.probe, price_writer.last.1, &mut price_writer.draws);
     }
 
     /// Apply the policy to the signal that a packet carries.
@@ -418,20 +418,20 @@ impl Equipment {
         packet: &mut Packet,
         unit: &Unit,
         (queue, turn): (usize, &Turn),
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &mut Prices,
     ) {
         let before = packet.signal(prices);
         let mut signal = before;
         self.policy(queue).on_signal(unit, turn, &mut signal);
-        let is_written = self.rest.teller.as_ref().is_some_and(|teller| teller.is_written);
+        let is_written = self.rest.price_writer.as_ref().is_some_and(|price_writer| price_writer.is_written);
         let written = if is_written { signal.price.take() } else { None };
         packet.write_signal(&signal, prices);
         if packet.has_price() {
-            self.write_price(packet, unit, written, turn.now, window, prices);
+            self.write_price(packet, unit, written, turn.now, interval, prices);
         }
         if turn.is_capable && signal.marks > 0 && before.marks == 0 {
-            self.rest.counts.marked.add(window.part(turn.now), 1);
+            self.rest.counts.marked.add(interval.part(turn.now), 1);
         }
     }
 
@@ -445,8 +445,14 @@ impl Equipment {
     }
 
     /// Mark a packet. A packet that is not ECN-capable is discarded for this reason.
-    pub(super) fn mark(&mut self, packet: &mut Packet, now: Time, otherwise: Reason, window: &Window) -> Result<(), Reason> {
-        if packet.has_price() && self.rest.teller.as_ref().is_some_and(|teller| !teller.is_written) {
+    pub(super) fn mark(
+        &mut self,
+        packet: &mut Packet,
+        now: Time,
+        otherwise: Reason,
+        interval: &MeasurementInterval,
+    ) -> Result<(), Reason> {
+        if packet.has_price() && self.rest.price_writer.as_ref().is_some_and(|price_writer| !price_writer.is_written) {
             // The sender uses the price and needs no mark.
             return Ok(());
         }
@@ -454,50 +460,50 @@ impl Equipment {
             return Err(otherwise);
         }
         packet.mark();
-        self.rest.counts.marked.add(window.part(now), 1);
+        self.rest.counts.marked.add(interval.part(now), 1);
         Ok(())
     }
 
     /// Count a unit that passes a port computed ahead.
     #[inline]
-    pub(super) fn count_through<C: Care>(
+    pub(super) fn count_through<C: PortFeatures>(
         &mut self,
         [arrival, start, departure]: [Time; 3],
         bytes: Bytes,
-        held: &Held,
-        window: &Window,
+        held: &BufferState,
+        interval: &MeasurementInterval,
     ) {
-        if arrival >= window.warmup && departure < window.end {
-            let through = &mut self.through;
-            through.units += 1;
-            through.bytes += bytes.0;
-            through.busy = through.busy + departure.since(start);
-            through.waited += u128::from(start.0 - arrival.0);
+        if arrival >= interval.warmup && departure < interval.end {
+            let warm_counts = &mut self.warm_counts;
+            warm_counts.units += 1;
+            warm_counts.bytes += bytes.0;
+            warm_counts.busy = warm_counts.busy + departure.since(start);
+            warm_counts.waited += u128::from(start.0 - arrival.0);
             if held.busy || self.counts_in_service {
-                through.most = through.most.max(held.units.0 + 1);
+                warm_counts.most = warm_counts.most.max(held.units.0 + 1);
             }
         } else {
-            self.count_accepted(arrival, held, window);
-            self.count_service(arrival, start, departure, bytes, window);
+            self.count_accepted(arrival, held, interval);
+            self.count_service(arrival, start, departure, bytes, interval);
         }
-        if C::OBSERVES {
-            self.count_wait(arrival, start, window);
+        if C::HAS_OBSERVERS {
+            self.count_wait(arrival, start, interval);
         }
     }
 
     /// With many transmitters the busy time may exceed the range of the narrow sum.
     #[inline]
     pub(super) fn fold_busy(&mut self) {
-        if self.through.busy.0 > u64::MAX / 2 {
-            let busy = u128::from(std::mem::take(&mut self.through.busy.0));
+        if self.warm_counts.busy.0 > u64::MAX / 2 {
+            let busy = u128::from(std::mem::take(&mut self.warm_counts.busy.0));
             self.rest.counts.busy += busy;
             self.rest.counts.held += if self.counts_in_service { busy } else { 0 };
         }
     }
 
     #[inline(never)]
-    pub(super) fn count_accepted(&mut self, now: Time, held: &Held, window: &Window) {
-        let part = window.part(now);
+    pub(super) fn count_accepted(&mut self, now: Time, held: &BufferState, interval: &MeasurementInterval) {
+        let part = interval.part(now);
         let counts = &mut self.rest.counts;
         counts.accepted.add(part, 1);
         if part == 1 && (held.busy || self.counts_in_service) {
@@ -506,51 +512,58 @@ impl Equipment {
     }
 
     #[inline(never)]
-    pub(super) fn count_service(&mut self, arrival: Time, start: Time, departure: Time, bytes: Bytes, window: &Window) {
+    pub(super) fn count_service(
+        &mut self,
+        arrival: Time,
+        start: Time,
+        departure: Time,
+        bytes: Bytes,
+        interval: &MeasurementInterval,
+    ) {
         let leaves = if self.counts_in_service { departure } else { start };
-        let part = window.part(departure);
+        let part = interval.part(departure);
         let counts = &mut self.rest.counts;
         counts.departed.add(part, 1);
         counts.departed_bytes.add(part, bytes.0);
-        counts.busy += u128::from(window.overlap(start, departure).0);
-        counts.held += u128::from(window.overlap(arrival, leaves).0);
-        if window.measures(start) {
+        counts.busy += u128::from(interval.overlap(start, departure).0);
+        counts.held += u128::from(interval.overlap(arrival, leaves).0);
+        if interval.measures(start) {
             counts.served += 1;
             counts.waited += u128::from(start.since(arrival).0);
         }
     }
 
     /// Record a waiting time for percentiles, if requested.
-    pub(super) fn count_wait(&mut self, arrival: Time, start: Time, window: &Window) {
-        if let Some(waits) = self.rest.waits.as_mut().filter(|_| window.measures(start)) {
+    pub(super) fn count_wait(&mut self, arrival: Time, start: Time, interval: &MeasurementInterval) {
+        if let Some(waits) = self.rest.waits.as_mut().filter(|_| interval.measures(start)) {
             waits.add(start.since(arrival));
         }
     }
 
     /// All counters.
     pub(crate) fn counts(&self) -> PortCounts {
-        let (mut counts, through) = (self.rest.counts.clone(), &self.through);
-        counts.accepted.add(1, through.units);
-        counts.departed.add(1, through.units);
-        counts.departed_bytes.add(1, through.bytes);
-        counts.busy += u128::from(through.busy.0);
-        counts.waited += through.waited;
-        counts.held += through.waited + if self.counts_in_service { u128::from(through.busy.0) } else { 0 };
-        counts.served += through.units;
-        counts.most = counts.most.max(through.most);
+        let (mut counts, warm_counts) = (self.rest.counts.clone(), &self.warm_counts);
+        counts.accepted.add(1, warm_counts.units);
+        counts.departed.add(1, warm_counts.units);
+        counts.departed_bytes.add(1, warm_counts.bytes);
+        counts.busy += u128::from(warm_counts.busy.0);
+        counts.waited += warm_counts.waited;
+        counts.held += warm_counts.waited + if self.counts_in_service { u128::from(warm_counts.busy.0) } else { 0 };
+        counts.served += warm_counts.units;
+        counts.most = counts.most.max(warm_counts.most);
         counts
     }
 
     /// Random losses before the queue.
-    pub(super) fn survives_approach(&mut self, arrival: Time, window: &Window) -> Result<(), Reason> {
-        let Rest { losses, counts, .. } = &mut *self.rest;
-        losses.spare(LossAt::BeforeQueue, arrival, counts, window)
+    pub(super) fn survives_approach(&mut self, arrival: Time, interval: &MeasurementInterval) -> Result<(), Reason> {
+        let ColdPortState { losses, counts, .. } = &mut *self.rest;
+        losses.spare(LossAt::BeforeQueue, arrival, counts, interval)
     }
 
     /// Random losses on the link.
-    pub(super) fn survives_wire(&mut self, departure: Time, window: &Window) -> Result<(), Reason> {
-        let Rest { losses, counts, .. } = &mut *self.rest;
-        losses.spare(LossAt::Wire, departure, counts, window)
+    pub(super) fn survives_wire(&mut self, departure: Time, interval: &MeasurementInterval) -> Result<(), Reason> {
+        let ColdPortState { losses, counts, .. } = &mut *self.rest;
+        losses.spare(LossAt::Wire, departure, counts, interval)
     }
 
     /// Whether random losses take place before the queue.
@@ -564,19 +577,19 @@ impl Equipment {
     }
 
     /// Whether the link duplicates a packet that left now.
-    pub(super) fn duplicates(&mut self, now: Time, window: &Window) -> bool {
+    pub(super) fn duplicates(&mut self, now: Time, interval: &MeasurementInterval) -> bool {
         let is_duplicated = self.rest.disturbance.as_mut().is_some_and(|disturbance| disturbance.duplicates());
         if is_duplicated {
-            self.rest.counts.duplicated.add(window.part(now), 1);
+            self.rest.counts.duplicated.add(interval.part(now), 1);
         }
         is_duplicated
     }
 
     /// Record a departure for the table of flows and the trace of departures, if requested.
-    pub(super) fn note_departure(&mut self, flow: u32, departure: Time, bytes: Bytes, window: &Window) {
+    pub(super) fn note_departure(&mut self, flow: u32, departure: Time, bytes: Bytes, interval: &MeasurementInterval) {
         if let Some(of_flows) = &mut self.rest.of_flows {
             let passed = of_flows.entry(flow).or_default();
-            let part = window.part(departure);
+            let part = interval.part(departure);
             passed.units.add(part, 1);
             passed.bytes.add(part, bytes.0);
         }
@@ -591,7 +604,7 @@ impl Equipment {
     }
 
     /// Units and bytes sent per flow, if counted.
-    pub(crate) fn of_flows(&self) -> impl Iterator<Item = (u32, &Passed)> {
+    pub(crate) fn of_flows(&self) -> impl Iterator<Item = (u32, &FlowTotals)> {
         self.rest.of_flows.iter().flatten().map(|(&flow, passed)| (flow, passed))
     }
 }

@@ -6,7 +6,7 @@ use crate::primitives::packet::Packet;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Span, Time};
 use crate::queue::Reason;
-use crate::simulation::window::Window;
+use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -76,7 +76,13 @@ impl Losses {
 
     /// A packet passes a point of the link at which losses may take place.
     #[inline(never)]
-    pub(super) fn spare(&mut self, here: LossAt, now: Time, counts: &mut PortCounts, window: &Window) -> Result<(), Reason> {
+    pub(super) fn spare(
+        &mut self,
+        here: LossAt,
+        now: Time,
+        counts: &mut PortCounts,
+        interval: &MeasurementInterval,
+    ) -> Result<(), Reason> {
         if here != self.at {
             return Ok(());
         }
@@ -85,7 +91,7 @@ impl Losses {
         if !is_lost && !is_lost_in_burst {
             return Ok(());
         }
-        counts.discarded[Reason::Random as usize].add(window.part(now), 1);
+        counts.discarded[Reason::Random as usize].add(interval.part(now), 1);
         Err(Reason::Random)
     }
 }

@@ -1,25 +1,25 @@
 //! A port: buffer, transmitters and delay line. It discards units that do not fit; further discards are decided by its policy.
 
 mod ahead;
-mod care;
 mod channels;
 mod delivery;
 mod equipment;
 mod gather;
 mod impairments;
+mod port_features;
 mod sharing;
 mod stepped;
 mod train;
 mod transmitters;
 
 pub(crate) use ahead::Waiting;
-pub(crate) use equipment::{Equipment, Kept, Passed, PortCounts};
+pub(crate) use equipment::{Equipment, FlowTotals, PortCounts, PortRecording};
 pub(crate) use gather::Gather;
 pub(crate) use impairments::Overtaking;
 pub(crate) use sharing::{ClassCounts, QueuesOfFlows, Sharing};
 pub(crate) use stepped::{Arrival, Sending, Stepped};
 
-use super::window::Window;
+use super::measurement_interval::MeasurementInterval;
 use crate::network;
 use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices};
@@ -28,8 +28,8 @@ use crate::queue::{Policies, Reason};
 use crate::record::recorder::OccupancyRows;
 use crate::user_code::Failure;
 use ahead::Ahead;
-use care::{Decides, Observes, Plain, Traces};
 use channels::Channels;
+use port_features::{Decides, Observes, Plain, Traces};
 use serde::{Deserialize, Serialize};
 use train::{Mixed, Train};
 
@@ -89,7 +89,7 @@ pub(crate) enum Serves {
 
 impl Port {
     /// Bytes of a port outside the structure, without state that grows or that few ports have.
-    pub(crate) const BYTES_APART: usize = Equipment::BYTES_APART;
+    pub(crate) const COLD_BYTES: usize = Equipment::COLD_BYTES;
 
     /// `policies`: one per queue. `sharing`: present if there are several queues. `first_transmitter`: number of the port's first
     /// transmitter among those of all stepped ports.
@@ -97,7 +97,7 @@ impl Port {
         spec: &network::Port,
         of: &network::Network,
         (policies, sharing): (Vec<Policies>, Option<Sharing>),
-        kept: Kept,
+        kept: PortRecording,
         (stepping, first_transmitter): (Stepping, u32),
     ) -> Port {
         let (queues, takes_all) = (policies.len(), policies.iter().all(Policies::takes_all));
@@ -132,17 +132,17 @@ impl Port {
         &mut self,
         packet: &mut Packet,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
         if let Serves::Plain(train) = &mut self.serves {
-            match train.pass(&mut self.equipment, packet, bytes, window, prices) {
+            match train.pass(&mut self.equipment, packet, bytes, interval, prices) {
                 Ok(passed) => return Some(passed),
                 Err(Mixed) => self.serves = Serves::Mixed(train.listed(buffers)),
             }
         }
-        self.pass_mixed(packet, bytes, window, prices, buffers)
+        self.pass_mixed(packet, bytes, interval, prices, buffers)
     }
 
     /// A separate function, so that the common case of one size stays fast.
@@ -151,30 +151,30 @@ impl Port {
         &mut self,
         packet: &mut Packet,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
         if let Serves::Mixed(ahead) = &mut self.serves {
-            return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, window, prices, buffers));
+            return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, interval, prices, buffers));
         }
-        self.pass_with_care(packet, bytes, window, prices, buffers)
+        self.pass_with_features(packet, bytes, interval, prices, buffers)
     }
 
     /// A separate function, so that rare features have no cost for other ports.
     #[inline(never)]
-    fn pass_with_care(
+    fn pass_with_features(
         &mut self,
         packet: &mut Packet,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
         if let Serves::Decides(ahead) = &mut self.serves {
-            return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, window, prices, buffers));
+            return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, interval, prices, buffers));
         }
-        self.pass_observed(packet, bytes, window, prices, buffers)
+        self.pass_observed(packet, bytes, interval, prices, buffers)
     }
 
     #[inline(never)]
@@ -182,14 +182,16 @@ impl Port {
         &mut self,
         packet: &mut Packet,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
         match &mut self.serves {
-            Serves::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, window, prices)),
-            Serves::Traces(ahead) => Some(ahead.pass::<Traces>(&mut self.equipment, packet, bytes, window, prices, buffers)),
-            Serves::Observes(ahead) => Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, window, prices, buffers)),
+            Serves::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, prices)),
+            Serves::Traces(ahead) => Some(ahead.pass::<Traces>(&mut self.equipment, packet, bytes, interval, prices, buffers)),
+            Serves::Observes(ahead) => {
+                Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, interval, prices, buffers))
+            }
             _ => None,
         }
     }

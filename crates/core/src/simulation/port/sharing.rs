@@ -7,7 +7,7 @@ use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::{Policies, PolicySpec};
 use crate::schedule::{Room, Schedulers};
-use crate::simulation::window::{Parts, Window};
+use crate::simulation::measurement_interval::{MeasurementInterval, Parts};
 use serde::{Deserialize, Serialize};
 
 /// State of a port with several queues, in addition to the queues.
@@ -135,11 +135,17 @@ impl Sharing {
 }
 
 impl ClassCounts {
-    pub(super) fn count_service(&mut self, arrival: Time, [start, departure]: [Time; 2], bytes: Bytes, window: &Window) {
-        let part = window.part(departure);
+    pub(super) fn count_service(
+        &mut self,
+        arrival: Time,
+        [start, departure]: [Time; 2],
+        bytes: Bytes,
+        interval: &MeasurementInterval,
+    ) {
+        let part = interval.part(departure);
         self.departed.add(part, 1);
         self.departed_bytes.add(part, bytes.0);
-        if window.measures(start) {
+        if interval.measures(start) {
             self.waited += u128::from(start.since(arrival).0);
             self.served += 1;
         }

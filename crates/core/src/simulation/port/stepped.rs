@@ -1,10 +1,10 @@
 //! A port at which each departure is an event. The reasons are several transmitters, changes on the timeline, a policy that acts on
 //! departures or periodically, a delivery trace, jitter, or duplication.
 
-use super::care::Observes;
 use super::delivery::{Begins, Delivery};
-use super::equipment::{Equipment, Held, QueueHeld};
+use super::equipment::{BufferState, Equipment, QueueState};
 use super::impairments::Overtaking;
+use super::port_features::Observes;
 use super::sharing::{ClassCounts, Sharing};
 use super::transmitters::Transmitters;
 use crate::network;
@@ -13,7 +13,7 @@ use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Span, Time, Units};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
 use crate::schedule::{Decision, Due, Joined, Leaving, Left, Room};
-use crate::simulation::window::Window;
+use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -104,11 +104,11 @@ impl Stepped {
         equipment: &mut Equipment,
         packet: &mut Packet,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &mut Prices,
     ) -> Arrival {
         let now = packet.time;
-        if let Err(reason) = equipment.survives_approach(now, window) {
+        if let Err(reason) = equipment.survives_approach(now, interval) {
             return Arrival::Discarded(reason);
         }
         let idle = self.transmitters.first_idle();
@@ -119,24 +119,24 @@ impl Stepped {
             let number = sharing.queue_of(packet);
             let (units, bytes_of_queue) = self.queues[number].held(equipment);
             let is_full = sharing.is_full(number, (units, bytes_of_queue), bytes);
-            let makes_room = sharing.room != Room::Refuses && equipment.is_full((units_of_port, held_bytes), bytes);
-            QueueHeld { number, units, bytes: bytes_of_queue, is_full, makes_room }
+            let evicts = sharing.room != Room::Refuses && equipment.is_full((units_of_port, held_bytes), bytes);
+            QueueState { number, units, bytes: bytes_of_queue, is_full, evicts }
         });
         let queue = own.as_ref().map_or(0, |own| own.number);
         // Making room for this packet leaves the total unchanged.
-        let making_room = u64::from(own.as_ref().is_some_and(|own| own.makes_room));
+        let making_room = u64::from(own.as_ref().is_some_and(|own| own.evicts));
         let units = Units(units_of_port.0.saturating_sub(making_room));
-        let held = Held { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for, transmitters };
+        let held = BufferState { busy: idle.is_none(), units, bytes: held_bytes, idle: idle_for, transmitters };
         if packet.has_price() {
             equipment.read_price_header(packet, bytes, prices);
         }
-        let admitted = equipment.admit::<Observes>(packet, bytes, (&held, own.as_ref()), window, prices);
-        self.count_arrival(queue, admitted, now, window);
+        let admitted = equipment.admit::<Observes>(packet, bytes, (&held, own.as_ref()), interval, prices);
+        self.count_arrival(queue, admitted, now, interval);
         if let Err(reason) = admitted {
-            equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
+            equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
             return Arrival::Discarded(reason);
         }
-        equipment.count_accepted(now, &held, window);
+        equipment.count_accepted(now, &held, interval);
         if idle.is_none() || equipment.counts_in_service {
             equipment.policy(queue).on_stored(packet.flow);
         }
@@ -146,12 +146,12 @@ impl Stepped {
         }
         match idle {
             Some(transmitter) => {
-                let let_go = self.let_go(equipment, packet, (queue, now), bytes, window, prices);
-                self.served(queue, bytes, &let_go);
-                if let Err(reason) = let_go {
+                let dequeue = self.dequeue(equipment, packet, (queue, now), bytes, interval, prices);
+                self.served(queue, bytes, &dequeue);
+                if let Err(reason) = dequeue {
                     return Arrival::Discarded(reason);
                 }
-                let service = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, window);
+                let service = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, interval);
                 self.note_occupancy(equipment, now);
                 Arrival::Serves(transmitter, service)
             }
@@ -165,11 +165,11 @@ impl Stepped {
         }
     }
 
-    fn count_arrival(&mut self, queue: usize, admitted: Result<(), Reason>, now: Time, window: &Window) {
+    fn count_arrival(&mut self, queue: usize, admitted: Result<(), Reason>, now: Time, interval: &MeasurementInterval) {
         let counts = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue));
         if let Some(counts) = counts {
-            counts.arrived.add(window.part(now), 1);
-            counts.discarded.add(window.part(now), u64::from(admitted.is_err()));
+            counts.arrived.add(interval.part(now), 1);
+            counts.discarded.add(interval.part(now), u64::from(admitted.is_err()));
         }
     }
 
@@ -196,7 +196,7 @@ impl Stepped {
     }
 
     /// If the buffer limit is exceeded: the queue to discard from, and the number of units.
-    pub(crate) fn must_make_room(&self, equipment: &Equipment) -> Option<(usize, u32)> {
+    pub(crate) fn overflow(&self, equipment: &Equipment) -> Option<(usize, u32)> {
         let sharing = self.sharing.as_ref().filter(|sharing| sharing.room != Room::Refuses)?;
         let (units, bytes) = self.held(equipment);
         if units == Units(0) || !equipment.is_full((Units(units.0 - 1), bytes), Bytes(0)) {
@@ -211,17 +211,17 @@ impl Stepped {
     }
 
     /// The first unit of a queue, which the caller has removed, is discarded to make room.
-    pub(crate) fn give_way(
+    pub(crate) fn evict(
         &mut self,
         equipment: &mut Equipment,
         packet: &Packet,
         (queue, now): (usize, Time),
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
     ) {
         self.leave_queue(equipment, queue, packet.flow, bytes);
         equipment.policy(queue).on_overflow(now);
-        self.count_late(equipment, packet, (queue, now), window);
+        self.count_late(equipment, packet, (queue, now), interval);
         self.leave_schedule(queue, bytes, Leaving::Discarded);
     }
 
@@ -235,13 +235,13 @@ impl Stepped {
     }
 
     /// A packet's turn has come, and it is no longer queued. The policy may still mark it, discard it or write on its signal.
-    pub(crate) fn let_go(
+    pub(crate) fn dequeue(
         &mut self,
         equipment: &mut Equipment,
         packet: &mut Packet,
         (queue, now): (usize, Time),
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &mut Prices,
     ) -> Result<(), Reason> {
         let unit = Unit { bytes, is_last: packet.is_last() };
@@ -253,16 +253,16 @@ impl Stepped {
         };
         let goes = match verdict {
             Verdict::Accept => Ok(()),
-            Verdict::Mark => equipment.mark(packet, now, Reason::Late, window),
+            Verdict::Mark => equipment.mark(packet, now, Reason::Late, interval),
             Verdict::Discard(_) => Err(Reason::Late),
         };
         if goes.is_err() {
             if equipment.counts_in_service {
                 equipment.policy(queue).on_left(packet.flow);
             }
-            self.count_late(equipment, packet, (queue, now), window);
+            self.count_late(equipment, packet, (queue, now), interval);
         } else {
-            equipment.signal(packet, &unit, (queue, &turn), window, prices);
+            equipment.signal(packet, &unit, (queue, &turn), interval, prices);
             if packet.is_rm() && !packet.is_ack() {
                 equipment.write_rate(packet, queue);
             }
@@ -271,11 +271,17 @@ impl Stepped {
     }
 
     /// Count the discard of a packet that had been accepted.
-    fn count_late(&mut self, equipment: &mut Equipment, packet: &Packet, (queue, now): (usize, Time), window: &Window) {
-        equipment.rest.counts.discarded[Reason::Late as usize].add(window.part(now), 1);
-        equipment.rest.counts.held += u128::from(window.overlap(packet.time, now).0);
+    fn count_late(
+        &mut self,
+        equipment: &mut Equipment,
+        packet: &Packet,
+        (queue, now): (usize, Time),
+        interval: &MeasurementInterval,
+    ) {
+        equipment.rest.counts.discarded[Reason::Late as usize].add(interval.part(now), 1);
+        equipment.rest.counts.held += u128::from(interval.overlap(packet.time, now).0);
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
-            counts.discarded.add(window.part(now), 1);
+            counts.discarded.add(interval.part(now), 1);
         }
     }
 
@@ -311,9 +317,9 @@ impl Stepped {
         packet: &Packet,
         now: Time,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
     ) -> Span {
-        let start = equipment.goes_at(now, bytes);
+        let start = equipment.earliest_departure(now, bytes);
         let departure = match &mut self.delivery {
             None => start + equipment.service(bytes),
             // Queued packets arrived before this departure. Opportunities that pass during the wait for tokens are lost.
@@ -322,11 +328,11 @@ impl Stepped {
                 delivery.send(bytes, start, begins)
             }
         };
-        equipment.count_service(packet.time, start, departure, bytes, window);
-        equipment.note_departure(packet.flow, departure, bytes, window);
-        equipment.count_wait(packet.time, start, window);
+        equipment.count_service(packet.time, start, departure, bytes, interval);
+        equipment.note_departure(packet.flow, departure, bytes, interval);
+        equipment.count_wait(packet.time, start, interval);
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
-            counts.count_service(packet.time, [start, departure], bytes, window);
+            counts.count_service(packet.time, [start, departure], bytes, interval);
         }
         self.transmitters.start(transmitter, Sending { packet: *packet, queue: queue as u32, head_is_gone: false });
         self.in_service += 1;
@@ -345,7 +351,7 @@ impl Stepped {
         sent: Sending,
         now: Time,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
     ) -> Option<OnWire> {
         self.in_service -= 1;
         self.in_service_bytes -= bytes;
@@ -356,7 +362,7 @@ impl Stepped {
             self.queues[queue].in_service_bytes -= bytes;
             equipment.policy(queue).on_left(sent.packet.flow);
         }
-        (!sent.head_is_gone).then(|| self.set_out(equipment, sent.packet, now, now, window))
+        (!sent.head_is_gone).then(|| self.depart(equipment, sent.packet, now, now, interval))
     }
 
     /// A transmitter has begun to send a packet whose next port is a cut-through port, and will finish at `departure`. The counterpart of
@@ -367,13 +373,13 @@ impl Stepped {
         transmitter: u32,
         now: Time,
         departure: Time,
-        window: &Window,
+        interval: &MeasurementInterval,
     ) -> Option<OnWire> {
         let is_alone = self.transmitters.count() == 1;
         let sending = self.transmitters.get_mut(transmitter)?;
         sending.head_is_gone = true;
         let packet = sending.packet;
-        let gone = self.set_out(equipment, packet, now, departure, window);
+        let gone = self.depart(equipment, packet, now, departure, interval);
         if is_alone {
             // The head of the next packet follows the last bit of this one.
             self.last_out += departure.since(now);
@@ -382,9 +388,16 @@ impl Stepped {
     }
 
     /// Put a packet on the link. The decisive bit left the transmitter now, the last bit leaves at `departure`.
-    fn set_out(&mut self, equipment: &mut Equipment, mut packet: Packet, now: Time, departure: Time, window: &Window) -> OnWire {
+    fn depart(
+        &mut self,
+        equipment: &mut Equipment,
+        mut packet: Packet,
+        now: Time,
+        departure: Time,
+        interval: &MeasurementInterval,
+    ) -> OnWire {
         // Lost packets draw no delay.
-        let survives = equipment.survives_wire(departure, window);
+        let survives = equipment.survives_wire(departure, interval);
         let arrival = now + if survives.is_ok() { equipment.delay_of_next() } else { equipment.delay };
         if self.overtaking.is_none() {
             self.last_out = self.last_out.max(arrival);
@@ -396,8 +409,14 @@ impl Stepped {
 
     /// The link's copy of a packet that left now, if the link duplicates it. It arrives at the same time, or with its own jitter if packets
     /// may overtake one another. Side data is not copied here.
-    pub(crate) fn copy_of(&self, equipment: &mut Equipment, packet: &Packet, now: Time, window: &Window) -> Option<Packet> {
-        if !equipment.duplicates(now, window) {
+    pub(crate) fn copy_of(
+        &self,
+        equipment: &mut Equipment,
+        packet: &Packet,
+        now: Time,
+        interval: &MeasurementInterval,
+    ) -> Option<Packet> {
+        if !equipment.duplicates(now, interval) {
             return None;
         }
         let mut copy = *packet;

@@ -2,13 +2,13 @@
 //! units, but not the units. Departures are computed on arrival: `departure = max(arrival, free) + service`.
 
 use super::ahead::{Ahead, Waiting};
-use super::care::Plain;
-use super::equipment::{Equipment, Held};
+use super::equipment::{BufferState, Equipment};
+use super::port_features::Plain;
 use crate::primitives::line::Pool;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::units::{Bytes, Span, Time, Units};
 use crate::queue::Reason;
-use crate::simulation::window::Window;
+use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 
 /// The buffer and the transmitter. Units that have gone into service are removed at the next arrival.
@@ -39,7 +39,7 @@ impl Train {
         equipment: &mut Equipment,
         packet: &mut Packet,
         bytes: Bytes,
-        window: &Window,
+        interval: &MeasurementInterval,
         prices: &Prices,
     ) -> Result<Result<(), Reason>, Mixed> {
         let now = packet.time;
@@ -49,8 +49,8 @@ impl Train {
             return Err(Mixed);
         }
         let held = self.held(now, equipment);
-        if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), window, prices) {
-            equipment.rest.counts.discarded[reason as usize].add(window.part(now), 1);
+        if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), interval, prices) {
+            equipment.rest.counts.discarded[reason as usize].add(interval.part(now), 1);
             return Ok(Err(reason));
         }
         let start = self.free.max(now);
@@ -60,7 +60,7 @@ impl Train {
             0 => (self.start, self.service, self.units, self.bytes) = (start, service, 1, bytes.0 as u32),
             _ => self.units += 1,
         }
-        equipment.count_through::<Plain>([now, start, self.free], bytes, &held, window);
+        equipment.count_through::<Plain>([now, start, self.free], bytes, &held, interval);
         packet.time = self.free + equipment.delay;
         packet.next_hop();
         Ok(Ok(()))
@@ -77,11 +77,11 @@ impl Train {
     }
 
     #[inline]
-    fn held(&self, now: Time, equipment: &Equipment) -> Held {
+    fn held(&self, now: Time, equipment: &Equipment) -> BufferState {
         let busy = self.free > now;
         let in_service = u64::from(busy && equipment.counts_in_service);
         let waiting = u64::from(self.units);
-        Held {
+        BufferState {
             busy,
             units: Units(waiting + in_service),
             bytes: Bytes(waiting * u64::from(self.bytes) + in_service * u64::from(self.serving_bytes)),

@@ -1,16 +1,16 @@
 //! The sending ends. A TCP sender processes an acknowledgement or a timer and sends as much as it may; an application hands data to it; a
 //! source sends its next datagram.
 
-mod look_ahead;
-mod making;
+mod prefetch;
+mod setup;
 
-use self::look_ahead::Foreseen;
-use self::making::{make_applications, make_ends, make_usages, make_watches};
+use self::prefetch::UpcomingEvents;
+use self::setup::{make_applications, make_ends, make_usages, make_watches};
 use super::border::Wait;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
+use super::user_code_factory::UserCodeFactory;
 use super::wiring::{Plan, first_flows};
-use super::workshop::Workshop;
 use crate::congestion::Controller;
 use crate::network::{Network, Transport};
 use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
@@ -53,20 +53,20 @@ pub(crate) struct Senders {
     pub(crate) watches: Vec<Watch>,
     /// Window usage by flow; empty if no group records it.
     pub(crate) usages: Vec<Usage>,
-    /// Signal readers of the flows whose controllers request signals, group by group ([`Facts::unsignalled_before`](super::facts::Facts)).
+    /// Signal readers of the flows whose controllers request signals, group by group ([`GroupProfile::unsignalled_before`](super::group_profile::GroupProfile)).
     pub(crate) readers: Vec<SignalReader>,
     /// Transmission numbers of retransmitted segments, for listed drops and traces; `None` if unused.
     pub(crate) transmissions: Option<BTreeMap<(u32, u32), u32>>,
     #[serde(skip)]
-    foreseen: Foreseen,
+    upcoming: UpcomingEvents,
 }
 
 /// Treatment of the acknowledgement that follows the one being processed.
 #[derive(Clone, Copy)]
 enum Next {
     /// The sender may process it ahead of time.
-    IsKnown,
-    IsEvent,
+    Early,
+    Scheduled,
 }
 
 /// The sending end of a flow.
@@ -103,10 +103,10 @@ impl End {
 }
 
 impl Senders {
-    pub(crate) fn new(network: Network, fabric: Fabric, readers: Vec<SignalReader>, workshop: &Workshop) -> Senders {
+    pub(crate) fn new(network: Network, fabric: Fabric, readers: Vec<SignalReader>, factory: &UserCodeFactory) -> Senders {
         let stops = (0..).zip(&network.flows).filter(|(_, flow)| flow.stop != Time::NEVER);
         let mut senders = Senders {
-            ends: make_ends(&network, workshop),
+            ends: make_ends(&network, factory),
             plans: network.flows.iter().map(|flow| Plan::of(flow, &network)).collect(),
             first_flows: first_flows(&network),
             stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
@@ -117,7 +117,7 @@ impl Senders {
             usages: make_usages(&network),
             readers,
             transmissions: fabric.distinguishes_transmissions().then(BTreeMap::new),
-            foreseen: Foreseen::default(),
+            upcoming: UpcomingEvents::default(),
             network: Arc::new(Network { flows: Vec::new(), ..network }),
             fabric,
         };
@@ -136,20 +136,20 @@ impl Senders {
                 (_, _, Some(spec)) => (FlowKind::Offer, Some(self.applications[flow].first(start, spec))),
                 _ => (FlowKind::Wake, Some(start)),
             };
-            if let Some(first) = first.filter(|&first| first < fabric.common.window.end) {
-                fabric.common.calendar.schedule(fabric.common.order.flow(kind, flow as u32), first);
+            if let Some(first) = first.filter(|&first| first < fabric.sim.interval.end) {
+                fabric.sim.calendar.schedule(fabric.sim.order.flow(kind, flow as u32), first);
             }
         }
     }
 
     /// An acknowledgement reaches its sender.
     #[inline]
-    pub(crate) fn on_home(&mut self, flow: u32, now: Time) {
-        let runs_ahead = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].runs_ahead;
+    pub(crate) fn on_ack_arrival(&mut self, flow: u32, now: Time) {
+        let runs_ahead = self.fabric.profiles[self.fabric.paths[flow as usize].wire.group as usize].runs_ahead;
         if !runs_ahead && self.fabric.holds_acks(flow) {
             return self.hold_ack(flow, now);
         }
-        self.process_ack(flow, now, if runs_ahead { Next::IsKnown } else { Next::IsEvent });
+        self.process_ack(flow, now, if runs_ahead { Next::Early } else { Next::Scheduled });
     }
 
     /// The next acknowledgement queued at a sender is known. The sender performs its next action ahead of time: it processes the
@@ -157,19 +157,19 @@ impl Senders {
     /// sender has acted.
     #[inline]
     pub(crate) fn process_ack_early(&mut self, flow: u32) -> bool {
-        let (Some(time), End::Tcp(sender)) = (self.fabric.next_home(flow), &self.ends[flow as usize]) else { return false };
-        let horizon = self.fabric.common.horizon();
+        let (Some(time), End::Tcp(sender)) = (self.fabric.next_ack_time(flow), &self.ends[flow as usize]) else { return false };
+        let horizon = self.fabric.sim.horizon();
         if let Some(wake) = sender.wakes_at().filter(|&wake| wake < time) {
             if wake < sender.deadline && wake < horizon {
-                self.fabric.common.known_at_home.push(flow);
+                self.fabric.sim.early_acks.push(flow);
                 self.act_in_time(flow, wake);
                 return true;
             }
         } else if time <= sender.deadline && time < horizon {
-            self.process_ack(flow, time, Next::IsKnown);
+            self.process_ack(flow, time, Next::Early);
             return true;
         }
-        self.fabric.await_home(flow, time);
+        self.fabric.schedule_ack(flow, time);
         false
     }
 
@@ -180,39 +180,39 @@ impl Senders {
         let (flow, time) = (ack.flow, ack.time);
         let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
         let is_next = sender.wakes_at().is_none_or(|wake| wake >= time) && time <= sender.deadline;
-        if is_next && self.fabric.next_home(flow).is_none() && time < self.fabric.common.horizon() {
-            self.fabric.count_home(flow);
+        if is_next && self.fabric.next_ack_time(flow).is_none() && time < self.fabric.sim.horizon() {
+            self.fabric.count_ack(flow);
             self.process_packet(ack, time);
             return true;
         }
-        self.fabric.wait_at_home(*ack) && self.process_ack_early(flow)
+        self.fabric.push_ack(*ack) && self.process_ack_early(flow)
     }
 
     /// An acknowledgement reaches the edge of its flow, which may hold it.
     #[cold]
     fn hold_ack(&mut self, flow: u32, now: Time) {
-        if let Some(ack) = self.take_home(flow, Next::IsEvent) {
+        if let Some(ack) = self.pop_ack(flow, Next::Scheduled) {
             self.fabric.hold(ack, now);
         }
-        self.let_acks_go(flow, now);
+        self.release_acks(flow, now);
     }
 
     /// A packet reaches the edge of its flow.
     pub(crate) fn on_edge(&mut self, now: Time, flow: u32) {
         self.fabric.on_edge(now, flow);
-        self.let_acks_go(flow, now);
+        self.release_acks(flow, now);
     }
 
     /// The edge of a flow sends a cell.
     pub(crate) fn on_cell(&mut self, now: Time, flow: u32) {
         self.fabric.on_cell(now, flow);
-        self.let_acks_go(flow, now);
+        self.release_acks(flow, now);
     }
 
     /// A sender processes the held acknowledgements that the edge releases.
     #[inline(never)]
-    fn let_acks_go(&mut self, flow: u32, now: Time) {
-        while let Some(ack) = self.fabric.let_go(flow, now) {
+    fn release_acks(&mut self, flow: u32, now: Time) {
+        while let Some(ack) = self.fabric.release_ack(flow, now) {
             self.process_packet(&ack, now);
         }
     }
@@ -220,18 +220,18 @@ impl Senders {
     /// A sender processes the acknowledgement that reaches it at this time.
     #[inline]
     fn process_ack(&mut self, flow: u32, now: Time, next: Next) {
-        if let Some(packet) = self.take_home(flow, next) {
+        if let Some(packet) = self.pop_ack(flow, next) {
             self.process_packet(&packet, now);
         }
     }
 
     /// Take the acknowledgement that has reached its sender.
     #[inline(always)]
-    fn take_home(&mut self, flow: u32, next: Next) -> Option<Packet> {
-        let packet = self.fabric.take_home(flow)?;
-        match (self.fabric.next_home(flow), next) {
-            (Some(_), Next::IsKnown) => self.fabric.common.known_at_home.push(flow),
-            (Some(time), Next::IsEvent) => self.fabric.await_home(flow, time),
+    fn pop_ack(&mut self, flow: u32, next: Next) -> Option<Packet> {
+        let packet = self.fabric.pop_ack(flow)?;
+        match (self.fabric.next_ack_time(flow), next) {
+            (Some(_), Next::Early) => self.fabric.sim.early_acks.push(flow),
+            (Some(time), Next::Scheduled) => self.fabric.schedule_ack(flow, time),
             (None, _) => {}
         }
         Some(packet)
@@ -240,7 +240,7 @@ impl Senders {
     #[inline(always)]
     fn process_packet(&mut self, packet: &Packet, now: Time) {
         let flow = packet.flow;
-        let reports = &mut self.fabric.common.reports;
+        let reports = &mut self.fabric.sim.reports;
         let report = packet.has_report().then(|| {
             reports.release(packet.ack_word());
             reports.at(packet.ack_word()).received
@@ -251,7 +251,7 @@ impl Senders {
         };
         let arrived = IncomingAck { ack, blocks, echo: packet.sent };
         if packet.signals() {
-            let reports = &self.fabric.common.reports;
+            let reports = &self.fabric.sim.reports;
             let reported = if packet.has_report() { reports.at(packet.ack_word()).feedback } else { ReceiverFeedback::default() };
             let extras = self.read_signal(now, packet, &arrived, &reported);
             self.act::<true, true>(flow, now, Some(arrived), &extras);
@@ -264,27 +264,27 @@ impl Senders {
 
     /// Check the retransmission timer. Returns true if it has expired.
     pub(crate) fn on_timer(&mut self, flow: u32) -> bool {
-        let now = self.fabric.common.now;
+        let now = self.fabric.sim.now;
         let End::Tcp(sender) = &self.ends[flow as usize] else { return false };
         let deadline = sender.deadline;
         if deadline > now {
-            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Timer, flow), deadline);
+            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Timer, flow), deadline);
             return false;
         }
         self.act_in_time(flow, now);
         true
     }
 
-    /// Additional content of an acknowledgement. `told`: the receiver's signals, if the controller requests them.
+    /// Additional content of an acknowledgement. `reported`: the receiver's signals, if the controller requests them.
     #[cold]
     #[inline(never)]
     fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &IncomingAck, reported: &ReceiverFeedback) -> AckExtras {
-        let facts = &self.fabric.facts[self.fabric.paths[packet.flow as usize].wire.group as usize];
-        let (Some(place), End::Tcp(sender)) = (facts.place_among_signalled(packet.flow), &mut self.ends[packet.flow as usize])
+        let profile = &self.fabric.profiles[self.fabric.paths[packet.flow as usize].wire.group as usize];
+        let (Some(place), End::Tcp(sender)) = (profile.place_among_signalled(packet.flow), &mut self.ends[packet.flow as usize])
         else {
             return AckExtras { echoes_mark: packet.is_marked(), ..AckExtras::default() };
         };
-        let board = (sender.board != NONE && !facts.by_time).then(|| self.boards.at(sender.board));
+        let board = (sender.board != NONE && !profile.by_time).then(|| self.boards.at(sender.board));
         let reader = &mut self.readers[place];
         if let Some(delay) = reader.one_way_delay(reported) {
             sender.controller.on_one_way_delay(delay, now);
@@ -295,8 +295,8 @@ impl Senders {
 
     /// A sender acts because of time, now or ahead of it: a timeout, a start, or a pacing time.
     fn act_in_time(&mut self, flow: u32, now: Time) {
-        let looks_closer = self.fabric.facts[self.fabric.paths[flow as usize].wire.group as usize].looks_closer;
-        if looks_closer || self.fabric.signalled(flow).is_some() {
+        let has_extended_sender = self.fabric.profiles[self.fabric.paths[flow as usize].wire.group as usize].has_extended_sender;
+        if has_extended_sender || self.fabric.signalled(flow).is_some() {
             self.act::<true, true>(flow, now, None, &AckExtras::default());
         } else if self.fabric.is_traced(flow) {
             self.act::<false, true>(flow, now, None, &AckExtras::default());
@@ -307,7 +307,7 @@ impl Senders {
 
     /// Whether the sender's only pending action of its own is a timeout.
     pub(crate) fn awaits_timeout(&self, sender: &Sender, flow: usize) -> bool {
-        let by_time = self.fabric.facts[self.fabric.paths[flow].wire.group as usize].by_time;
+        let by_time = self.fabric.profiles[self.fabric.paths[flow].wire.group as usize].by_time;
         let is_rto = !by_time || sender.board == NONE || self.racks.at(sender.board).awaits_rto();
         sender.deadline != Time::NEVER && is_rto
     }
@@ -320,7 +320,7 @@ impl Senders {
     }
 
     /// Outstanding segments as counted by the states of RACK, once it has any state.
-    pub(crate) fn known_by_time(&self, sender: &Sender) -> Option<Segments> {
+    pub(crate) fn outstanding_by_time(&self, sender: &Sender) -> Option<Segments> {
         (sender.board != NONE).then(|| self.racks.at(sender.board).accounted_for())
     }
 
@@ -348,7 +348,7 @@ impl Senders {
             }
             _ => Span::ZERO,
         };
-        let warmup = self.fabric.common.window.warmup;
+        let warmup = self.fabric.sim.interval.warmup;
         let reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let reader = reader.filter(|reader| reader.tracks_sending());
         let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
@@ -363,7 +363,7 @@ impl Senders {
                 if SIGNALLED && let Some(reader) = &mut tcp.reader {
                     reader.bound_release(tcp.sender);
                 }
-                if TRACED && let Some(recorder) = &mut self.fabric.common.recorder {
+                if TRACED && let Some(recorder) = &mut self.fabric.sim.recorder {
                     recorder.on_ack(
                         now,
                         &AckRecord {
@@ -381,7 +381,7 @@ impl Senders {
             None if tcp.sender.deadline <= now => {
                 let idle = tcp.sender.counts.idle;
                 let is_timeout = tcp.on_timer(self.fabric.paths[flow as usize].counts.completed);
-                if let Some(border) = &mut self.fabric.common.border {
+                if let Some(border) = &mut self.fabric.sim.border {
                     border.note_wait(Wait { flow, until: now, idle: tcp.sender.counts.idle - idle });
                 }
                 match &mut tcp.reader {
@@ -391,7 +391,7 @@ impl Senders {
                 }
                 if TRACED
                     && is_timeout
-                    && let Some(recorder) = &mut self.fabric.common.recorder
+                    && let Some(recorder) = &mut self.fabric.sim.recorder
                 {
                     recorder.on_timeout(flow);
                 }
@@ -441,15 +441,15 @@ impl Senders {
         if SIGNALLED && let Some(reader) = &mut tcp.reader {
             reader.on_all_sent(tcp.sender, tcp.sender.window(spec));
         }
-        see_to_timers(&mut self.fabric, flow, now, tcp.sender, covered);
-        if TRACED && let Some(recorder) = &mut self.fabric.common.recorder {
+        update_timers(&mut self.fabric, flow, now, tcp.sender, covered);
+        if TRACED && let Some(recorder) = &mut self.fabric.sim.recorder {
             recorder.on_window(flow, now, tcp.sender);
         }
     }
 
     /// An application hands data to its sender.
     pub(crate) fn on_offer(&mut self, flow: u32) {
-        let now = self.fabric.common.now;
+        let now = self.fabric.sim.now;
         let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow as usize]) else { return };
         let Transport::Tcp(spec, _) = &group.transport else { return };
@@ -457,9 +457,9 @@ impl Senders {
             return;
         }
         let state = &mut self.applications[flow as usize];
-        let next = state.hand_over(now, application).filter(|&next| next < self.fabric.common.window.end);
+        let next = state.hand_over(now, application).filter(|&next| next < self.fabric.sim.interval.end);
         if let Some(next) = next {
-            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Offer, flow), next);
+            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Offer, flow), next);
         }
         validation::before_offer(sender, self.usages.get_mut(flow as usize), now, spec);
         sender.limit = state.handed_over(application).0 + spec.before_data().0;
@@ -469,7 +469,7 @@ impl Senders {
     /// A flow starts, may send again, or its source has a datagram. Returns false if the sender has already performed the action ahead of
     /// time.
     pub(crate) fn on_wake(&mut self, flow: u32) -> bool {
-        let now = self.fabric.common.now;
+        let now = self.fabric.sim.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else {
             self.on_wake_of_source(flow, now);
             return true;
@@ -481,7 +481,7 @@ impl Senders {
             return true;
         }
         if let Some(wake) = sender.sets_alarm(now) {
-            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), wake);
+            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Wake, flow), wake);
         }
         false
     }
@@ -495,10 +495,10 @@ impl Senders {
             return;
         }
         let (number, payload) = source.take(spec);
-        let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.common.window.end);
-        source.sent_measured += u32::from(now >= self.fabric.common.window.warmup);
+        let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.sim.interval.end);
+        source.sent_measured += u32::from(now >= self.fabric.sim.interval.warmup);
         if let Some(next) = next {
-            self.fabric.common.calendar.schedule(self.fabric.common.order.flow(FlowKind::Wake, flow), next);
+            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Wake, flow), next);
         }
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: payload + spec.header };
         let ecn = if group.l4s { Ecn::CAPABLE } else { Ecn::INCAPABLE };
@@ -507,7 +507,7 @@ impl Senders {
 
     /// Send a datagram of the caller. Returns its number, or `None` if the flow is not external or the datagram is empty or too large.
     pub(crate) fn inject(&mut self, flow: u32, payload: Bytes, ecn: Ecn) -> Option<u32> {
-        let now = self.fabric.common.now;
+        let now = self.fabric.sim.now;
         let group = &self.network.groups[self.fabric.paths.get(flow as usize)?.wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
             return None;
@@ -518,7 +518,7 @@ impl Senders {
             return None;
         }
         let number = source.inject();
-        source.sent_measured += u32::from(self.fabric.common.window.measures(now));
+        source.sent_measured += u32::from(self.fabric.sim.interval.measures(now));
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: wire };
         self.fabric.send::<true>(now, &packet, ecn);
         Some(number)
@@ -529,23 +529,23 @@ impl Senders {
 /// moved with every acknowledgement. `covered`: a timer event is pending no later than this, so that the calendar need not be searched
 /// unless the deadline is earlier.
 #[inline(always)]
-fn see_to_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender, covered: Time) {
+fn update_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender, covered: Time) {
     if sender.deadline < covered {
-        let slot = fabric.common.order.flow(FlowKind::Timer, flow);
-        let pending = fabric.common.calendar.time_of(slot);
+        let slot = fabric.sim.order.flow(FlowKind::Timer, flow);
+        let pending = fabric.sim.calendar.time_of(slot);
         if sender.deadline < pending {
             if pending != Time::NEVER {
-                fabric.common.calendar.cancel(slot);
+                fabric.sim.calendar.cancel(slot);
             }
-            fabric.common.calendar.schedule(slot, sender.deadline);
+            fabric.sim.calendar.schedule(slot, sender.deadline);
         }
     }
     if let Some(wake) = sender.sets_alarm(now) {
-        fabric.common.calendar.schedule(fabric.common.order.flow(FlowKind::Wake, flow), wake);
+        fabric.sim.calendar.schedule(fabric.sim.order.flow(FlowKind::Wake, flow), wake);
     }
 }
 
-/// Size on the wire of the last segment of a transfer, or of the data that an application has handed over so far. It may be short.
+/// Size on the wire of the last segment of a transfer, or of the data that an application has handed over. It may be short.
 #[inline(never)]
 fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
     let before = spec.payload_before(segment);

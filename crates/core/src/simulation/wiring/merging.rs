@@ -13,7 +13,7 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
     #[derive(Clone, Copy)]
     enum Return {
         Unfed,
-        Behind { last_port: u32, ahead: Span, least_data: Bytes },
+        OnLink { last_port: u32, ahead: Span, min_data_size: Bytes },
         Mixed,
     }
     let mut returns = vec![Return::Unfed; ports.len()];
@@ -27,15 +27,15 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
         let back = &mut returns[first as usize];
         *back = match (*back, last, &group.transport) {
             (Return::Unfed, Some(&last_port), Transport::Tcp(spec, _)) if prompt => {
-                let least_data = least_data(flow, group, spec);
-                Return::Behind { last_port, ahead: around_receiver(flow, group, spec, least_data), least_data }
+                let min_data_size = min_data_size(flow, group, spec);
+                Return::OnLink { last_port, ahead: around_receiver(flow, group, spec, min_data_size), min_data_size }
             }
-            (Return::Behind { last_port, ahead, least_data: least }, Some(&last), Transport::Tcp(spec, _))
+            (Return::OnLink { last_port, ahead, min_data_size: least }, Some(&last), Transport::Tcp(spec, _))
                 if prompt && last == last_port =>
             {
-                let data = least_data(flow, group, spec);
+                let data = min_data_size(flow, group, spec);
                 let ahead = ahead.min(around_receiver(flow, group, spec, data));
-                Return::Behind { last_port, ahead, least_data: least.min(data) }
+                Return::OnLink { last_port, ahead, min_data_size: least.min(data) }
             }
             _ => Return::Mixed,
         };
@@ -44,10 +44,10 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
         returns[hop[1] as usize] = Return::Mixed;
     }
     for (index, found) in returns.into_iter().enumerate() {
-        let Return::Behind { last_port, ahead, least_data } = found else { continue };
+        let Return::OnLink { last_port, ahead, min_data_size } = found else { continue };
         let port = &network.ports[last_port as usize];
         // The next packet leaves that port at least one service time later, or at the same time on another transmitter.
-        let service = if port.transmitters == 1 { port.rate.time_to_send(least_data) } else { Span::ZERO };
+        let service = if port.transmitters == 1 { port.rate.time_to_send(min_data_size) } else { Span::ZERO };
         let ahead = service + ahead;
         let ordered = ports[last_port as usize].stepped().is_none() && ports[index].stepped().is_none();
         if ordered && matches!(ports[index].entry, Entry::ByEvent) {
@@ -57,17 +57,17 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
 }
 
 /// Minimum size of a flow's data packets or cells.
-fn least_data(flow: &Flow, group: &Group, spec: &TcpSpec) -> Bytes {
+fn min_data_size(flow: &Flow, group: &Group, spec: &TcpSpec) -> Bytes {
     data_unit(flow, group).unwrap_or_else(|| spec.header.max(Bytes(1)))
 }
 
 /// Minimum time from the departure of data from the last port's delay line to the arrival of its acknowledgement at the first port of the
 /// reverse path: both directions of the receiver's access link.
-fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, least_data: Bytes) -> Span {
+fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, min_data_size: Bytes) -> Span {
     let access = flow.receiver_access;
     let ack = ack_unit(group).unwrap_or(spec.ack_size);
     let service = |bytes| access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes));
-    service(least_data) + access.delay + service(ack) + access.delay
+    service(min_data_size) + access.delay + service(ack) + access.delay
 }
 
 /// Whether each port is fed by several lines, so that an arrival must wait for its turn.

@@ -10,9 +10,9 @@ use crate::traffic::Arrivals;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Facts {
+pub(crate) struct GroupProfile {
     /// TCP over packets, without ECN, that acknowledges every segment at once. Nothing is recorded at arrival, hosts take no time, senders
-    /// do not look closer, and the controller requests no signals.
+    /// have no extended state, and the controller requests no signals.
     pub(crate) plain: bool,
     /// Like `plain`, but the controller may request signals that do not involve the receiver.
     pub(crate) plain_at_receiver: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Facts {
     pub(crate) opens: bool,
     /// Senders look at more than the next expected segment: RACK, slow start with an exit condition, opening of connections, or window
     /// validation.
-    pub(crate) looks_closer: bool,
+    pub(crate) has_extended_sender: bool,
     pub(crate) delayed_ack: Option<Delays>,
     pub(crate) group: Group,
 }
@@ -65,13 +65,13 @@ pub(crate) struct Signalled {
 
 /// Properties of the run that affect the flows of a group.
 #[derive(Clone, Copy)]
-pub(crate) struct OfRun {
+pub(crate) struct RunMode {
     /// Every hop is an event.
     pub(crate) stepped: bool,
     /// Arrivals are recorded, or some host takes time.
     pub(crate) observed: bool,
     /// Actions are performed in order of time: every hop is an event, several senders are traced, or user code may fail.
-    pub(crate) in_order: bool,
+    pub(crate) in_time_order: bool,
 }
 
 /// Whether the group's window usage by applications is recorded.
@@ -85,16 +85,16 @@ pub(crate) fn uses_are_remembered(group: &Group) -> bool {
 /// No controller of the group requests signals.
 const UNSIGNALLED: u32 = u32::MAX;
 
-impl Facts {
+impl GroupProfile {
     /// `signalled` is present if the group's controllers request signals.
-    pub(crate) fn of(group: &Group, signalled: Option<Signalled>, run: OfRun) -> Facts {
+    pub(crate) fn of(group: &Group, signalled: Option<Signalled>, run: RunMode) -> GroupProfile {
         let (tcp, datagram) = match &group.transport {
             Transport::Tcp(spec, _) => (Some(spec), None),
             Transport::Datagram(spec) => (None, Some(spec)),
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack).map(|rule| {
             let has_sack = tcp.is_some_and(|spec| recovery::uses_sack(spec.recovery));
-            let rule = if has_sack { rule } else { DelayedAck { sack_timeout: Span::ZERO, ..rule } };
+            let rule = if has_sack { rule } else { DelayedAck { sack_compression: Span::ZERO, ..rule } };
             Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks) }
         });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
@@ -102,23 +102,23 @@ impl Facts {
         let by_time = tcp.is_some_and(|spec| spec.recovery == Recovery::RackTlp);
         let is_watched = tcp.is_some_and(|spec| spec.slow_start != SlowStart::Standard);
         let opens = tcp.is_some_and(|spec| spec.handshake);
-        let looks_closer = by_time || is_watched || opens || uses_are_remembered(group);
+        let has_extended_sender = by_time || is_watched || opens || uses_are_remembered(group);
         let receivers_signal = signalled.is_some_and(|signalled| signalled.by_receivers);
         let plain_at_receiver = tcp.is_some()
             && !ecn
             && delayed_ack.is_none()
             && group.framing.is_none()
             && !receivers_signal
-            && !looks_closer
+            && !has_extended_sender
             && !run.observed;
-        Facts {
+        GroupProfile {
             plain: plain_at_receiver && signalled.is_none(),
             plain_at_receiver,
             unsignalled_before: signalled.map_or(UNSIGNALLED, |signalled| signalled.unsignalled_before),
             receivers_signal,
-            acks_signal: signalled.is_some() || looks_closer,
+            acks_signal: signalled.is_some() || has_extended_sender,
             is_tcp: tcp.is_some(),
-            runs_ahead: tcp.is_some() && group.application.is_none() && group.abr.is_none() && !run.in_order,
+            runs_ahead: tcp.is_some() && group.application.is_none() && group.abr.is_none() && !run.in_time_order,
             ecn,
             is_external,
             delivers_as_event: run.stepped || delayed_ack.is_some(),
@@ -134,7 +134,7 @@ impl Facts {
             sack_blocks: tcp.filter(|spec| recovery::uses_sack(spec.recovery)).map_or(0, |spec| spec.sack_blocks),
             by_time,
             opens,
-            looks_closer,
+            has_extended_sender,
             delayed_ack,
             group: group.clone(),
         }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// The phases of a run: warm-up, measurement interval, and beyond the end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Window {
+pub(crate) struct MeasurementInterval {
     pub(crate) warmup: Time,
     pub(crate) end: Time,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Window {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Parts(pub(crate) [u64; 3]);
 
-impl Window {
+impl MeasurementInterval {
     #[inline]
     pub(crate) fn part(&self, time: Time) -> usize {
         usize::from(time >= self.warmup) + usize::from(time >= self.end)
@@ -54,11 +54,11 @@ mod tests {
 
     #[test]
     fn overlap_is_cut_at_both_ends() {
-        let window = Window { warmup: Time(10), end: Time(20) };
-        assert_eq!(window.overlap(Time(5), Time(12)), Span(2));
-        assert_eq!(window.overlap(Time(18), Time(30)), Span(2));
-        assert_eq!(window.overlap(Time(5), Time(30)), Span(10));
-        assert_eq!(window.overlap(Time(1), Time(9)), Span(0));
-        assert_eq!([9, 10, 19, 20].map(|t| window.part(Time(t))), [0, 1, 1, 2]);
+        let interval = MeasurementInterval { warmup: Time(10), end: Time(20) };
+        assert_eq!(interval.overlap(Time(5), Time(12)), Span(2));
+        assert_eq!(interval.overlap(Time(18), Time(30)), Span(2));
+        assert_eq!(interval.overlap(Time(5), Time(30)), Span(10));
+        assert_eq!(interval.overlap(Time(1), Time(9)), Span(0));
+        assert_eq!([9, 10, 19, 20].map(|t| interval.part(Time(t))), [0, 1, 1, 2]);
     }
 }

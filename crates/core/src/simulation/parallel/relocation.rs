@@ -5,14 +5,14 @@ use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices, Report, Side};
 use crate::primitives::units::{Span, Time};
 use crate::simulation::border::{Domain, Owners};
-use crate::simulation::common::Common;
 use crate::simulation::edge::Edge;
 use crate::simulation::event_order::{Event, EventOrder};
 use crate::simulation::fabric::Fabric;
 use crate::simulation::path::Path;
 use crate::simulation::port::{Overtaking, Port, Stepped};
-use crate::simulation::routes::ELSEWHERE;
+use crate::simulation::routes::REMOTE;
 use crate::simulation::senders::{End, Senders};
+use crate::simulation::sim_state::SimState;
 use crate::tcp::sender::NONE;
 
 /// The state before: one engine, or several with the owners of their entities.
@@ -33,15 +33,15 @@ pub(super) struct Source<'a> {
 impl<'a> Source<'a> {
     /// An engine with its own packets and ports.
     pub(super) fn of(senders: &'a Senders) -> Source<'a> {
-        Source { senders, packets: &senders.fabric.common.pool, ports: &senders.fabric.ports }
+        Source { senders, packets: &senders.fabric.sim.pool, ports: &senders.fabric.ports }
     }
 
     fn fabric(&self) -> &'a Fabric {
         &self.senders.fabric
     }
 
-    fn common(&self) -> &'a Common {
-        &self.senders.fabric.common
+    fn sim(&self) -> &'a SimState {
+        &self.senders.fabric.sim
     }
 }
 
@@ -99,24 +99,24 @@ struct Pools {
 
 impl Pools {
     /// Copy the packet's side data into these pools.
-    fn carry(&mut self, packet: &mut Packet, from: &Common, cut: Cut) {
+    fn carry(&mut self, packet: &mut Packet, from: &SimState, cut: Cut) {
         if packet.is_ack() && packet.has_report() && (packet.is_last() || cut == Cut::Later) {
-            packet.lay_report(*from.reports.at(packet.ack_word()), &mut self.reports);
+            packet.store_report(*from.reports.at(packet.ack_word()), &mut self.reports);
         } else if packet.has_price() {
-            packet.lay_price(*from.prices.at(packet.segment), &mut self.prices);
+            packet.store_price(*from.prices.at(packet.segment), &mut self.prices);
         }
     }
 
     /// Merge the kept packets of these lines into one line.
-    fn lay<'a>(
+    fn copy<'a>(
         &mut self,
         lines: impl Iterator<Item = (Source<'a>, &'a Line)>,
         cut: Cut,
         is_kept: impl Fn(&Packet) -> bool,
     ) -> Line {
-        let mut packets: Vec<(&Common, Packet)> = Vec::new();
+        let mut packets: Vec<(&SimState, Packet)> = Vec::new();
         for (from, line) in lines.filter(|(_, line)| !line.is_empty()) {
-            packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.common(), packet)));
+            packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.sim(), packet)));
         }
         packets.sort_by_key(|(_, packet)| packet.time);
         let mut laid = Line::default();
@@ -130,12 +130,12 @@ impl Pools {
 
 impl Pools {
     /// Merge the kept packets on a link on which they may overtake one another.
-    fn lay_overtaking(&mut self, sources: &Sources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> Overtaking {
+    fn copy_overtaking(&mut self, sources: &Sources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> Overtaking {
         let mut laid = Overtaking::default();
         for from in &sources.all {
             let under_way = from.ports[port].overtaking().into_iter().flat_map(Overtaking::iter);
             for mut packet in under_way.filter(|packet| is_kept(packet)).copied() {
-                self.carry(&mut packet, from.common(), Cut::Already);
+                self.carry(&mut packet, from.sim(), Cut::Already);
                 laid.insert(packet);
             }
         }
@@ -144,58 +144,58 @@ impl Pools {
 }
 
 /// Rebuild lines, pools and calendar with the entries whose owner is kept.
-pub(super) fn lay(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
-    lay_ends(into, sources, &is_kept, owners);
-    into.forget_foreseen();
-    let Fabric { paths, ports, common, routes, .. } = &mut into.fabric;
+pub(super) fn copy(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
+    copy_ends(into, sources, &is_kept, owners);
+    into.clear_upcoming();
+    let Fabric { paths, ports, sim, routes, .. } = &mut into.fabric;
     let keeps = |packet: &Packet| is_kept(owners.of_next_place(packet, routes[packet.place()]));
     let mut pools = Pools::default();
     for (flow, path) in paths.iter_mut().enumerate() {
         for ((of, of_mut), cut) in LINES {
             let lines = sources.all.iter().map(|from| (*from, of(&from.fabric().paths[flow])));
-            *of_mut(path) = pools.lay(lines, cut, keeps);
+            *of_mut(path) = pools.copy(lines, cut, keeps);
         }
     }
-    for (flow, edge) in common.edges.iter_mut().enumerate().filter_map(|(flow, edge)| Some((flow, edge.as_deref_mut()?))) {
+    for (flow, edge) in sim.edges.iter_mut().enumerate().filter_map(|(flow, edge)| Some((flow, edge.as_deref_mut()?))) {
         let from = sources.at(owners.of_senders[flow]);
-        let kept = from.common().edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
+        let kept = from.sim().edges[flow].as_deref().filter(|_| is_kept(owners.of_senders[flow]));
         for (of, of_mut) in LINES_OF_EDGES {
             let lines = kept.iter().map(|kept| (from, of(kept)));
-            *of_mut(edge) = pools.lay(lines, Cut::Already, |_| true);
+            *of_mut(edge) = pools.copy(lines, Cut::Already, |_| true);
         }
     }
-    common.waiting = Pool::default();
+    sim.waiting = Pool::default();
     for (index, port) in ports.iter_mut().enumerate() {
         let lines = sources.all.iter().map(|from| (*from, &from.ports[index].line));
-        port.line = pools.lay(lines, Cut::Already, keeps);
+        port.line = pools.copy(lines, Cut::Already, keeps);
         if let Some(overtaking) = port.overtaking_mut() {
-            *overtaking = pools.lay_overtaking(sources, index, keeps);
+            *overtaking = pools.copy_overtaking(sources, index, keeps);
         }
         let from = sources.of_port(index);
         let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
         let mut laid = Line::default();
-        for &unit in waiting.iter().flat_map(|waiting| from.common().waiting.iter(waiting)) {
-            common.waiting.push(&mut laid, unit);
+        for &unit in waiting.iter().flat_map(|waiting| from.sim().waiting.iter(waiting)) {
+            sim.waiting.push(&mut laid, unit);
         }
         port.set_waiting(laid);
-        lay_in_port(port, index, from, &mut pools, keeps);
+        copy_in_port(port, index, from, &mut pools, keeps);
     }
-    common.pool = pools.packets;
-    common.reports = pools.reports;
-    common.prices = pools.prices;
-    let known = sources.all.iter().flat_map(|from| from.common().known_at_home.iter().copied());
-    common.known_at_home = known.filter(|&flow| is_kept(owners.of_senders[flow as usize])).collect();
-    into.fabric.common.calendar = laid_calendar(&into.fabric, sources, is_kept, owners);
+    sim.pool = pools.packets;
+    sim.reports = pools.reports;
+    sim.prices = pools.prices;
+    let known = sources.all.iter().flat_map(|from| from.sim().early_acks.iter().copied());
+    sim.early_acks = known.filter(|&flow| is_kept(owners.of_senders[flow as usize])).collect();
+    into.fabric.sim.calendar = rebuilt_calendar(&into.fabric, sources, is_kept, owners);
 }
 
 /// Rebuild the packets within a port, which may be a clone of its own source.
-fn lay_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
-    let common = from.common();
+fn copy_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
+    let sim = from.sim();
     if let Some(gather) = port.gather_mut() {
         gather.retain_mut(|packet| {
             let kept = keeps(packet);
             if kept {
-                pools.carry(packet, common, Cut::Already);
+                pools.carry(packet, sim, Cut::Already);
             }
             kept
         });
@@ -204,24 +204,24 @@ fn lay_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pool
     let Stepped { queues, transmitters, .. } = stepped;
     // In order of arrival, which is the order of their times.
     for (queue, of) in queues.iter_mut().zip(&of.queues) {
-        queue.line = pools.lay([(from, &of.line)].into_iter(), Cut::Already, &keeps);
+        queue.line = pools.copy([(from, &of.line)].into_iter(), Cut::Already, &keeps);
     }
     transmitters.retain(|sending| {
         let kept = keeps(&sending.packet);
         // The side data of a packet has gone ahead with its head.
         if kept && !sending.head_is_gone {
-            pools.carry(&mut sending.packet, common, Cut::Already);
+            pools.carry(&mut sending.packet, sim, Cut::Already);
         }
         kept
     });
 }
 
 /// Rebuild the pools of senders and receivers.
-fn lay_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
+fn copy_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     let Senders { ends, boards, racks, fabric, .. } = into;
-    (*boards, *racks, fabric.common.out_of_order) = (Side::default(), Side::default(), Side::default());
+    (*boards, *racks, fabric.sim.out_of_order) = (Side::default(), Side::default(), Side::default());
     for (flow, end) in ends.iter_mut().enumerate() {
-        let by_time = fabric.facts[fabric.paths[flow].wire.group as usize].by_time;
+        let by_time = fabric.profiles[fabric.paths[flow].wire.group as usize].by_time;
         let from = sources.of_sender(flow);
         if let End::Tcp(sender) = end
             && sender.board != NONE
@@ -232,9 +232,9 @@ fn lay_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) 
                 false => NONE,
             };
         }
-        let (receiver, common) = (&mut fabric.paths[flow].receiver, &mut fabric.common);
+        let (receiver, sim) = (&mut fabric.paths[flow].receiver, &mut fabric.sim);
         if is_kept(owners.of_receivers[flow]) {
-            receiver.lay(&sources.of_receiver(flow).fabric.common.out_of_order, &mut common.out_of_order);
+            receiver.move_to_pool(&sources.of_receiver(flow).fabric.sim.out_of_order, &mut sim.out_of_order);
         } else {
             receiver.forget();
         }
@@ -242,32 +242,32 @@ fn lay_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) 
 }
 
 /// The events of the kept entities.
-fn laid_calendar(
+fn rebuilt_calendar(
     fabric: &Fabric,
     sources: &Sources<'_>,
     is_kept: impl Fn(Domain) -> bool,
     owners: &Owners,
 ) -> Calendar<EventOrder> {
-    let Fabric { common, routes, paths, ports, .. } = fabric;
+    let Fabric { sim, routes, paths, ports, .. } = fabric;
     let pending = 2 * (paths.len() + ports.len());
-    let expected = Expected { entities: common.order.total(), pending, reach: Span(2 * common.ahead.0) };
-    let mut calendar = Calendar::new(common.order, &expected);
+    let expected = Expected { entities: sim.order.total(), pending, reach: Span(2 * sim.ahead.0) };
+    let mut calendar = Calendar::new(sim.order, &expected);
     let of_port = |port: u32| (owners.of_ports[port as usize], sources.of_port(port as usize).senders);
     let of_sender = |flow: u32| (owners.of_senders[flow as usize], sources.of_sender(flow as usize));
     let of_receiver = |flow: u32| (owners.of_receivers[flow as usize], sources.of_receiver(flow as usize));
-    let of_entry = |start: u32| of_port(routes[start as usize] & !ELSEWHERE);
-    for slot in 0..common.order.total() as Slot {
-        let (owner, from) = match common.order.event(slot) {
+    let of_entry = |start: u32| of_port(routes[start as usize] & !REMOTE);
+    for slot in 0..sim.order.total() as Slot {
+        let (owner, from) = match sim.order.event(slot) {
             Event::Port(port) => {
                 // Its line may merge those of several domains.
                 let port = &ports[port as usize];
-                let first = common.pool.front(&port.line).map(|first| first.time);
+                let first = sim.pool.front(&port.line).map(|first| first.time);
                 let first = first.or_else(|| port.overtaking().and_then(Overtaking::first));
                 calendar.schedule(slot, first.unwrap_or(Time::NEVER));
                 continue;
             }
             Event::Change => {
-                calendar.schedule(slot, sources.all[0].common().calendar.time_of(slot));
+                calendar.schedule(slot, sources.all[0].sim().calendar.time_of(slot));
                 continue;
             }
             Event::Departure(transmitter) => of_port(fabric.transmitters[transmitter as usize]),
@@ -280,7 +280,7 @@ fn laid_calendar(
             Event::Back(flow) => of_entry(paths[flow as usize].wire.backward),
         };
         if is_kept(owner) {
-            calendar.schedule(slot, from.fabric.common.calendar.time_of(slot));
+            calendar.schedule(slot, from.fabric.sim.calendar.time_of(slot));
         }
     }
     calendar

@@ -8,7 +8,7 @@ use crate::user_code::{Alarm, Fault, Instance, NOT_BROUGHT, UserCode, fault};
 
 /// Creates the user-code object of each flow or port that needs one.
 pub trait Code {
-    /// The optional signals that controllers of this code request ([`Controller::subscriptions`](crate::congestion::Controller::asks_for)).
+    /// The optional signals that controllers of this code request ([`Controller::subscriptions`](crate::congestion::Controller::subscriptions)).
     /// Called once per group.
     fn subscriptions(&self, _code: &UserCode) -> Subscriptions {
         Subscriptions::default()
@@ -51,12 +51,12 @@ impl Code for NoCode {
 }
 
 /// The [`Code`] of an engine under construction, and its alarm.
-pub(crate) struct Workshop<'a> {
+pub(crate) struct UserCodeFactory<'a> {
     pub(crate) code: &'a dyn Code,
     pub(crate) alarm: Alarm,
 }
 
-impl Workshop<'_> {
+impl UserCodeFactory<'_> {
     /// Create one object. After the first failure no more objects are created, because a million flows would fail alike.
     pub(crate) fn make<T: ?Sized>(&self, code: &UserCode, make: impl FnOnce(&dyn Code) -> Result<Box<T>, Fault>) -> Instance<T> {
         let made = if self.alarm.raised() == 0 { make(self.code) } else { Err(fault("not created, because other code failed")) };

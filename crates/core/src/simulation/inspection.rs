@@ -15,7 +15,7 @@ use crate::queue::Reason;
 
 /// A packet or cell in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct PacketInFlight {
     pub flow: FlowId,
     /// Segment or datagram number of data; for an acknowledgement, the segment that caused it.
     pub segment: u32,
@@ -23,7 +23,7 @@ pub struct Seen {
     pub is_retransmission: bool,
     /// Marked by a queue; for an acknowledgement, whether it echoes a mark.
     pub is_marked: bool,
-    pub place: Place,
+    pub place: PacketLocation,
     /// Arrival at the end of its current link; for a queued packet, the time since which it waits.
     pub time: Time,
     /// Delay of that link; zero in a buffer.
@@ -32,17 +32,17 @@ pub struct Seen {
 
 /// Location of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PacketLocation {
     /// On the private link of the end that sends it, or queued for it.
-    FromItsEnd,
+    SourceAccess,
     /// In the buffer of a port, at this position from the head of its queue.
     Waiting(PortId, u32),
     /// At a transmitter of the port.
     Sending(PortId),
     /// On the link after a port.
-    Behind(PortId),
+    OnLink(PortId),
     /// On the private link of its destination.
-    ToItsEnd,
+    DestinationAccess,
 }
 
 /// State of a TCP sender.
@@ -101,13 +101,13 @@ impl Engine {
     }
 
     /// Calls `see` with every packet in flight.
-    pub fn each_seen(&self, mut see: impl FnMut(Seen)) {
+    pub fn for_each_packet(&self, mut see: impl FnMut(PacketInFlight)) {
         let fabric = &self.senders.fabric;
-        let common = &fabric.common;
-        let mut show = |packet: &Packet, place: Place, delay: Span| {
-            see(Seen {
+        let sim = &fabric.sim;
+        let mut show = |packet: &Packet, place: PacketLocation, delay: Span| {
+            see(PacketInFlight {
                 flow: packet.flow,
-                segment: if packet.is_ack() { packet.segment } else { packet.number(&common.prices) },
+                segment: if packet.is_ack() { packet.segment } else { packet.number(&sim.prices) },
                 is_ack: packet.is_ack(),
                 is_retransmission: packet.is_retransmission(),
                 is_marked: packet.is_marked(),
@@ -117,38 +117,41 @@ impl Engine {
             });
         };
         for path in &fabric.paths {
-            let sender = path.wire.sender_access(&common.rates).delay;
-            let receiver = path.wire.receiver_access(&common.rates).delay;
-            common.pool.iter(&path.send).for_each(|packet| show(packet, Place::FromItsEnd, sender));
-            common.pool.iter(&path.back).for_each(|packet| show(packet, Place::FromItsEnd, receiver));
+            let sender = path.wire.sender_access(&sim.rates).delay;
+            let receiver = path.wire.receiver_access(&sim.rates).delay;
+            sim.pool.iter(&path.send).for_each(|packet| show(packet, PacketLocation::SourceAccess, sender));
+            sim.pool.iter(&path.back).for_each(|packet| show(packet, PacketLocation::SourceAccess, receiver));
             for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.home, path.wire.backward, sender)] {
                 let route = fabric.routes[way as usize..].iter().take_while(|&&port| port != END);
                 let last = route.last().copied().filter(|&port| (port as usize) < fabric.ports.len());
-                for packet in common.pool.iter(line) {
+                for packet in sim.pool.iter(line) {
                     // The hop from the last port to the end is computed in one step.
                     let at_access = packet.time.before(delay);
                     match last.filter(|_| at_access > self.now()) {
                         Some(port) => {
                             let mut packet = *packet;
                             packet.time = at_access;
-                            show(&packet, Place::Behind(port), fabric.ports[port as usize].equipment.delay());
+                            show(&packet, PacketLocation::OnLink(port), fabric.ports[port as usize].equipment.delay());
                         }
-                        None => show(packet, Place::ToItsEnd, delay),
+                        None => show(packet, PacketLocation::DestinationAccess, delay),
                     }
                 }
             }
         }
         for (id, port) in (0..).zip(&fabric.ports) {
             let delay = port.equipment.delay();
-            common.pool.iter(&port.line).for_each(|packet| show(packet, Place::Behind(id), delay));
-            port.overtaking().into_iter().flat_map(Overtaking::iter).for_each(|packet| show(packet, Place::Behind(id), delay));
+            sim.pool.iter(&port.line).for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
+            port.overtaking()
+                .into_iter()
+                .flat_map(Overtaking::iter)
+                .for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
             if let Entry::Gathered(gather) = &port.entry {
-                gather.iter().for_each(|packet| show(packet, Place::FromItsEnd, Span::ZERO));
+                gather.iter().for_each(|packet| show(packet, PacketLocation::SourceAccess, Span::ZERO));
             }
             let Some(stepped) = port.stepped() else { continue };
-            stepped.transmitters.iter().for_each(|sending| show(&sending.packet, Place::Sending(id), Span::ZERO));
-            let waiting = stepped.queues.iter().flat_map(|queue| common.pool.iter(&queue.line));
-            (0..).zip(waiting).for_each(|(behind, packet)| show(packet, Place::Waiting(id, behind), Span::ZERO));
+            stepped.transmitters.iter().for_each(|sending| show(&sending.packet, PacketLocation::Sending(id), Span::ZERO));
+            let waiting = stepped.queues.iter().flat_map(|queue| sim.pool.iter(&queue.line));
+            (0..).zip(waiting).for_each(|(behind, packet)| show(packet, PacketLocation::Waiting(id, behind), Span::ZERO));
         }
     }
 }

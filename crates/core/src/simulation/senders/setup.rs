@@ -5,9 +5,9 @@ use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::units::{Segments, Span};
-use crate::simulation::facts::uses_are_remembered;
+use crate::simulation::group_profile::uses_are_remembered;
+use crate::simulation::user_code_factory::UserCodeFactory;
 use crate::simulation::wiring::{first_flows, segments_of};
-use crate::simulation::workshop::Workshop;
 use crate::tcp::SlowStart;
 use crate::tcp::recovery::uses_sack;
 use crate::tcp::sender::Sender;
@@ -16,7 +16,7 @@ use crate::tcp::validation::Usage;
 use crate::traffic::{Application, Schedule, Source};
 use crate::user_code::UserCode;
 
-pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
+pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End> {
     let mut in_group = vec![0u64; network.groups.len()];
     let mut make = |flow: &Flow| {
         let group = &network.groups[flow.group as usize];
@@ -40,7 +40,7 @@ pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                 }
                 let law = match law {
                     ControllerSpec::User(code) => {
-                        Controllers::user(workshop.make(code, |extras| extras.controller(code, start)), start)
+                        Controllers::user(factory.make(code, |extras| extras.controller(code, start)), start)
                     }
                     law => Controllers::new(law, start),
                 };
@@ -49,7 +49,7 @@ pub(super) fn make_ends(network: &Network, workshop: &Workshop) -> Vec<End> {
                 End::Tcp(Sender::new(law, spec, Segments(waiting)))
             }
             Transport::Datagram(spec) => {
-                let make_user = |code: &UserCode, draws| workshop.make(code, |extras| extras.source(code, draws));
+                let make_user = |code: &UserCode, draws| factory.make(code, |extras| extras.source(code, draws));
                 End::Datagram(Box::new(Source::new(spec, of, make_user)))
             }
         }

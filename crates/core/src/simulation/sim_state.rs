@@ -5,9 +5,9 @@ use super::border::Border;
 use super::edge::Edge;
 use super::event_order::{EdgeKind, EventOrder, FlowKind};
 use super::hosts::Hosts;
+use super::measurement_interval::MeasurementInterval;
 use super::path::{Feeder, Path};
 use super::port::{Port, Waiting};
-use super::window::Window;
 use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Flow, Network, PortId};
@@ -26,9 +26,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// State shared by all flows and ports.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Common {
+pub(crate) struct SimState {
     pub(crate) now: Time,
-    pub(crate) window: Window,
+    pub(crate) interval: MeasurementInterval,
     /// How far ahead of an event a sender may act. This is about the longest round trip, so that the counters of an interrupted run are not
     /// far ahead of its time.
     pub(crate) ahead: Span,
@@ -43,16 +43,16 @@ pub(crate) struct Common {
     /// Packets in the buffers of ports that compute departures ahead.
     pub(crate) waiting: Pool<Waiting>,
     /// Flows whose next queued acknowledgement at the sender is known and has no event yet.
-    pub(crate) known_at_home: Vec<u32>,
+    pub(crate) early_acks: Vec<u32>,
     /// Acknowledgements that will arrive at senders which run ahead, in order per flow, after those queued at the sender. Empty between
-    /// slices of a run ([`Fabric::let_wait_at_home`](super::fabric::Fabric::let_wait_at_home)).
+    /// slices of a run ([`Fabric::store_pending_acks`](super::fabric::Fabric::store_pending_acks)).
     #[serde(skip)]
-    pub(crate) come_home: VecDeque<Packet>,
+    pub(crate) pending_acks: VecDeque<Packet>,
     pub(crate) out_of_order: Side<OutOfOrder>,
     pub(crate) reports: Side<Report>,
     /// Prices on data packets of flows whose controllers request them.
     pub(crate) prices: Prices,
-    /// Signals at the receivers of flows whose controllers request them ([`Facts::place_among_signalled`]).
+    /// Signals at the receivers of flows whose controllers request them ([`GroupProfile::place_among_signalled`]).
     pub(crate) at_receivers: Vec<ReceiverFeedback>,
     /// Feedback from XCP queues to these receivers that no acknowledgement has returned yet, in bytes per second.
     pub(crate) feedbacks: Vec<f64>,
@@ -92,12 +92,12 @@ pub struct Fate {
     pub flow: u32,
     /// Number that [`Engine::inject`](crate::Engine::inject) returned.
     pub datagram: u32,
-    pub became: Became,
+    pub outcome: Outcome,
 }
 
 /// Delivery or discard of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Became {
+pub enum Outcome {
     /// Delivered to its receiver.
     Delivered {
         /// A queue has marked the datagram (CE, RFC 3168 section 5).
@@ -107,32 +107,32 @@ pub enum Became {
     Discarded { port: PortId, reason: Reason },
 }
 
-impl Common {
+impl SimState {
     /// The signals that the receiver at this index reports in response to this segment.
     pub(crate) fn receiver_feedback(&mut self, place: usize, segment: u32) -> ReceiverFeedback {
-        let mut told = self.at_receivers[place].take_report();
+        let mut report = self.at_receivers[place].take_report();
         // Feedback is reported only once.
         let feedback = std::mem::take(&mut self.feedbacks[place]);
         if feedback != 0.0 {
-            told.set_price(Some(feedback));
+            report.set_price(Some(feedback));
         }
         if self.price_spec.feedback == Feedback::OneBit
-            && let Some(price) = told.price()
+            && let Some(price) = report.price()
         {
-            told.set_price(None);
-            told.price_bit = Some(PriceBit::of(self.price_spec.mapping.mapped(price), segment));
+            report.set_price(None);
+            report.price_bit = Some(PriceBit::of(self.price_spec.mapping.mapped(price), segment));
         }
-        told
+        report
     }
 
     /// `signalled`: number of flows whose controllers request signals.
-    pub(crate) fn new(network: &Network, order: EventOrder, signalled: usize) -> Common {
+    pub(crate) fn new(network: &Network, order: EventOrder, signalled: usize) -> SimState {
         let pending = 2 * (network.flows.len() + network.ports.len());
         let groups = if network.record.delay_percentiles { network.groups.len() } else { 0 };
         let reach = reach(network);
-        Common {
+        SimState {
             now: Time::ZERO,
-            window: Window { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
+            interval: MeasurementInterval { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
             ahead: Span(reach.0 / 2),
             order,
             calendar: Calendar::new(order, &Expected { entities: order.total(), pending, reach }),
@@ -141,8 +141,8 @@ impl Common {
             hosts: Hosts::of(network),
             pool: Pool::default(),
             waiting: Pool::default(),
-            known_at_home: Vec::new(),
-            come_home: VecDeque::new(),
+            early_acks: Vec::new(),
+            pending_acks: VecDeque::new(),
             out_of_order: Side::default(),
             reports: Side::default(),
             prices: Side::default(),
@@ -177,7 +177,7 @@ impl Common {
     /// Latest time at which a sender may act ahead of its event.
     #[inline]
     pub(crate) fn horizon(&self) -> Time {
-        self.window.end.min(self.now + self.ahead)
+        self.interval.end.min(self.now + self.ahead)
     }
 
     /// Send a packet to another domain if its next hop, given by `entry`, is there.
@@ -194,7 +194,7 @@ impl Common {
             mail.reports.push(*self.reports.at(packet.ack_word()));
             self.reports.release(packet.ack_word());
         } else if packet.has_price() {
-            mail.prices.push(packet.lift_price(&mut self.prices));
+            mail.prices.push(packet.remove_price(&mut self.prices));
         }
         // The flow's memory is read for few packets only.
         if packet.time < mail.first {
