@@ -35,7 +35,7 @@ impl Settings for BinomialSpec {
     fn check(&self) -> Vec<Misfit> {
         let still = || Misfit::error(&["alpha"], "`alpha` of 0 never opens the window", "above 0");
         let deaf = || Misfit::error(&["beta"], "`beta` of 0 ignores losses", "above 0");
-        let all = || Misfit::error(&["beta", "l"], "a loss removes the whole window", "below 1 where `l` is 1");
+        let all = || Misfit::error(&["beta", "l"], "`beta` of 1 removes the whole window where `l` is 1", "below 1 where `l` is 1");
         let still = (self.alpha <= 0.0).then(still);
         let deaf = (self.beta <= 0.0).then(deaf);
         still.into_iter().chain(deaf).chain((self.l == 1.0 && self.beta >= 1.0).then(all)).collect()

@@ -30,7 +30,9 @@ member! {
 
 impl Settings for ClampClientSpec {
     fn check(&self) -> Vec<Misfit> {
-        let nothing = |keys| Misfit::error(keys, "a value of 0 shrinks the window at any price", "above 0");
+        let nothing = |keys: &'static [&'static str]| {
+            Misfit::error(keys, format!("`{}` of 0 shrinks the window at any price", keys[0]), "above 0")
+        };
         let backlog = (self.backlog == 0.0).then(|| nothing(&["backlog"]));
         let weight = (self.weight == 0.0).then(|| nothing(&["weight"]));
         backlog.into_iter().chain(weight).collect()

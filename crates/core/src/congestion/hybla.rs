@@ -34,7 +34,7 @@ impl Settings for HyblaSpec {
     fn check(&self) -> Vec<Misfit> {
         let tiny = || {
             let message =
-                "a short `rtt_0` causes a large increase per RTT: on paths of a few milliseconds windows double until a loss";
+                "`rtt_0` is so short that on paths of a few milliseconds windows double until a loss";
             Misfit::warning(&["rtt_0"], message, "1 ms or more; the paper has 25 ms")
         };
         (self.rtt_0 < LEAST_RTT_0).then(tiny).into_iter().collect()

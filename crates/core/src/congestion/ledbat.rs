@@ -49,7 +49,7 @@ impl Settings for LedbatSpec {
         let gain = || Misfit::warning(&["gain"], "`gain` exceeds the limit of RFC 6817", "at most 1");
         let stays = || {
             let message =
-                format!("a flow that keeps {} segments in flight at any delay does not yield to other traffic", self.min_cwnd);
+                format!("`min_cwnd` keeps {} segments in flight at any delay, and does not yield to other traffic", self.min_cwnd);
             Misfit::warning(&["min_cwnd"], message, format!("at most {MOST_MIN_CWND}; the RFC has 2"))
         };
         let still = (self.gain <= 0.0).then(still);

@@ -25,7 +25,7 @@ member! {
 impl Settings for RemSourceSpec {
     fn check(&self) -> Vec<Misfit> {
         let never = || {
-            Misfit::warning(&["max_rate", "weight"], "the source slows down only at prices above 1", "`max_rate` above `weight`")
+            Misfit::warning(&["max_rate", "weight"], "`max_rate` is not above `weight`: the source slows down only at prices above 1", "`max_rate` above `weight`")
         };
         (self.max_rate <= self.weight).then(never).into_iter().collect()
     }

@@ -54,15 +54,15 @@ impl Settings for SwiftSpec {
         }
         if self.max_cwnd < self.min_cwnd.max(1.0) {
             let expected = format!("at least {}", self.min_cwnd.max(1.0));
-            misfits.push(Misfit::error(&["max_cwnd"], "no window is large enough to send a segment", expected));
+            misfits.push(Misfit::error(&["max_cwnd"], "`max_cwnd` is too small to send a segment", expected));
         }
         for (key, share) in [(&["decrease"], self.decrease), (&["max_mdf"], self.max_mdf)] {
             if share == 0.0 {
-                misfits.push(Misfit::error(key, "a value of 0 never decreases the window", "above 0"));
+                misfits.push(Misfit::error(key, format!("`{}` of 0 never decreases the window", key[0]), "above 0"));
             }
         }
         if self.max_mdf == 1.0 {
-            misfits.push(Misfit::error(&["max_mdf"], "a value of 1 removes the whole window", "less than 1"));
+            misfits.push(Misfit::error(&["max_mdf"], "`max_mdf` of 1 removes the whole window", "less than 1"));
         }
         misfits
     }

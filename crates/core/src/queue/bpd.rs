@@ -53,7 +53,7 @@ impl Settings for BpdSpec {
             Misfit::warning(&["lower_threshold", "upper_threshold"], message, "`lower_threshold` below `upper_threshold`")
         });
         let no_gap = (gap == 0).then(|| {
-            let message = "no VC is spared after a loss: this policy is `epd`";
+            let message = "`gap` of 0 spares no VC after a loss: this policy is `epd`";
             Misfit::warning(&["gap"], message, "at least 1")
         });
         let nothing_begins = (lower == 0).then(|| nothing_begins(&["lower_threshold"]));

@@ -35,8 +35,7 @@ member! {
 
 impl Settings for EricaSpec {
     fn check(&self) -> Vec<Misfit> {
-        let too_much =
-            "the load may settle above the rate of the link, where the queue grows: at up to (1 + delta) times the target";
+        let too_much = "`target` and `delta` let the load settle above the rate of the link, at up to (1 + delta) times the target";
         let grows = self.target * (1.0 + self.delta) > 1.0;
         let grows = grows.then(|| Misfit::warning(&["target", "delta"], too_much, "at most 1 in all"));
         let nothing = || Misfit::error(&["target"], "`target` of 0 allocates no rate", "above 0, at most 1");

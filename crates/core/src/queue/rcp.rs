@@ -38,7 +38,9 @@ const LEAST_PACKETS: f64 = 0.01;
 
 impl Settings for RcpSpec {
     fn check(&self) -> Vec<Misfit> {
-        let never = |keys, expected| Misfit::error(keys, "with a value of 0 the rate never increases", expected);
+        let never = |keys: &'static [&'static str], expected| {
+            Misfit::error(keys, format!("`{}` of 0 never increases the rate", keys[0]), expected)
+        };
         let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
         let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
         let first = (self.initial_share == 0.0).then(|| never(&["initial_share"], "above 0, at most 1"));

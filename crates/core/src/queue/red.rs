@@ -79,7 +79,9 @@ impl Settings for RedSpec {
                 "`min_threshold` below `max_threshold`",
             )
         };
-        let never = |keys| Misfit::error(keys, "with a value of 0 RED never marks", "above 0, at most 1");
+        let never = |keys: &'static [&'static str]| {
+            Misfit::error(keys, format!("`{}` of 0 marks no packets", keys[0]), "above 0, at most 1")
+        };
         let weight = (self.weight == 0.0).then(|| never(&["weight"]));
         let probability = (self.max_probability == 0.0).then(|| never(&["max_probability"]));
         (self.min_threshold >= self.max_threshold).then(order).into_iter().chain(weight).chain(probability).collect()

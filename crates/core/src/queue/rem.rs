@@ -39,9 +39,11 @@ member! {
 
 impl Settings for RemSpec {
     fn check(&self) -> Vec<Misfit> {
-        let never = |keys, expected| Misfit::error(keys, "REM never marks with this value", expected);
-        let gamma = (self.gamma == 0.0).then(|| never(&["gamma"], "above 0"));
-        let phi = (self.phi == 1.0).then(|| never(&["phi"], "above 1"));
+        let never = |keys: &'static [&'static str], value: f64, expected| {
+            Misfit::error(keys, format!("`{}` of {value} marks no packets", keys[0]), expected)
+        };
+        let gamma = (self.gamma == 0.0).then(|| never(&["gamma"], 0.0, "above 0"));
+        let phi = (self.phi == 1.0).then(|| never(&["phi"], 1.0, "above 1"));
         let alpha =
             (self.alpha == 0.0).then(|| Misfit::error(&["alpha"], "`alpha` of 0 removes the target of the queue", "above 0"));
         alpha.into_iter().chain(gamma).chain(phi).collect()

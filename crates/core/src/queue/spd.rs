@@ -49,7 +49,7 @@ impl Settings for SpdSpec {
         let out_of_reach = !never && dropping_threshold.is_some_and(|cells| cells >= epd_threshold);
         let always = dropping_threshold == Some(0);
         let never = never.then(|| {
-            let message = "EPD discards every packet that SPD could: this policy is `epd`";
+            let message = "`congestion_threshold` leaves SPD no packet to discard: this policy is `epd`";
             Misfit::warning(
                 &["congestion_threshold", "epd_threshold"],
                 message,
@@ -57,11 +57,11 @@ impl Settings for SpdSpec {
             )
         });
         let out_of_reach = out_of_reach.then(|| {
-            let message = "EPD discards before any VC can hold this many cells: this policy is `epd`";
+            let message = "`dropping_threshold` is not below `epd_threshold`: this policy is `epd`";
             Misfit::warning(&["dropping_threshold", "epd_threshold"], message, "`dropping_threshold` below `epd_threshold`")
         });
         let always = always.then(|| {
-            let message = "a VC without buffered cells has reached this threshold: it loses every packet during congestion";
+            let message = "`dropping_threshold` of 0 discards every packet during congestion";
             Misfit::warning(&["dropping_threshold"], message, "at least `1 cell`, or `none`")
         });
         never.into_iter().chain(out_of_reach).chain(always).collect()

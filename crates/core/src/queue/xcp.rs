@@ -33,7 +33,9 @@ member! {
 
 impl Settings for XcpSpec {
     fn check(&self) -> Vec<Misfit> {
-        let never = |keys, expected| Misfit::error(keys, "with a value of 0 no capacity is ever allocated", expected);
+        let never = |keys: &'static [&'static str], expected| {
+            Misfit::error(keys, format!("`{}` of 0 allocates no capacity", keys[0]), expected)
+        };
         let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
         let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
         alpha.into_iter().chain(target).collect()

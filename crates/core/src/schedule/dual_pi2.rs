@@ -61,8 +61,9 @@ impl Settings for DualPi2Spec {
             || Misfit::error(&["classic_share"], "`classic_share` of 0 or 1 never serves one of the queues", "above 0, below 1");
         let is_share = self.classic_share > 0.0 && self.classic_share < 1.0;
         let usual = DualPi2Spec::default();
-        let ignored =
-            |keys, expected| Misfit::warning(keys, "the setting is ignored: it applies to the other `service`", expected);
+        let ignored = |keys: &'static [&'static str], expected| {
+            Misfit::warning(keys, format!("`{}` is ignored: it applies to the other `service`", keys[0]), expected)
+        };
         let of_service = match self.service {
             DualService::WeightedRoundRobin if !is_share => Some(share()),
             DualService::WeightedRoundRobin => (self.time_shift != usual.time_shift)

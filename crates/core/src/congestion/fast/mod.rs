@@ -100,7 +100,7 @@ impl Settings for FastSpec {
         let rests_at_once = self.update == UpdateForm::Module && alpha > 0.0 && self.gamma > 0.0 && alpha * self.gamma <= 1.0;
         let too_little = rests_at_once.then(|| {
             let expected = "`alpha` times `gamma` above 1";
-            Misfit::error(&["alpha"], "the form `module` grows by whole segments, and its increase is never that large", expected)
+            Misfit::error(&["alpha"], "`alpha` is too small: the form `module` grows by whole segments only", expected)
         });
         let misfits = [
             alone,

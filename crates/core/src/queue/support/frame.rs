@@ -50,6 +50,6 @@ impl Frame {
 
 /// Warning about a threshold of no cells.
 pub(in crate::queue) fn nothing_begins(keys: &'static [&'static str]) -> Misfit {
-    let message = "an empty buffer already reaches this threshold: no packet of several cells can begin";
+    let message = format!("`{}` of 0 is reached by an empty buffer: no packet of several cells can begin", keys[0]);
     Misfit::warning(keys, message, "at least `1 cell`")
 }
