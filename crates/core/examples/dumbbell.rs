@@ -83,9 +83,9 @@ fn main() -> Result<(), String> {
         "{{\"delivered\": {}, \"drops\": {}, \"utilisation\": {}, \"loss\": {:e}, \"setup_cpu_s\": {setup:.6}, {}, \
          \"results_cpu_s\": {results_took:.6}, \"peak_rss_kb\": {}, \"events\": {events}}}",
         bottleneck("departed_units"),
-        bottleneck("discarded_units"),
+        bottleneck("dropped_units"),
         bottleneck("utilisation"),
-        bottleneck("loss_share"),
+        bottleneck("loss_rate"),
         cost.json(),
         peak_rss_kb(),
     );
@@ -256,7 +256,7 @@ impl Dumbbell {
     fn prices(&self) -> PriceSpec {
         let marks = PriceSpec {
             scheme: SchemeSpec::Adpm(AdpmSpec::default()),
-            mapping: Mapping { most: 10.0, ..Mapping::UNIT },
+            mapping: Mapping { max: 10.0, ..Mapping::UNIT },
             ..PriceSpec::default()
         };
         if self.0.get("law") == 5.0 { marks } else { PriceSpec::default() }

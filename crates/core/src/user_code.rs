@@ -45,8 +45,7 @@ impl fmt::Display for Failure {
 impl Error for Failure {}
 
 /// Why there is no object if the caller supplies no code.
-pub(crate) const NOT_BROUGHT: &str =
-    "user code is supported only in Python and with `tailback run FILE --code CODE.py`";
+pub(crate) const NOT_BROUGHT: &str = "user code is supported only in Python and with `tailback run FILE --code CODE.py`";
 
 /// An error that the core itself detects.
 pub(crate) fn fault(text: impl Into<String>) -> Fault {

@@ -20,7 +20,7 @@ pub fn run(network: Network, of: &Settings) -> Result<String, String> {
     Ok(format!(
         "{{\"hops\": {}, \"drops\": {}, \"setup_cpu_s\": {:.6}, {}, \"peak_rss_kb\": {}, \"events\": {}}}",
         total("departed_units"),
-        total("discarded_units"),
+        total("dropped_units"),
         built - before,
         cost.json(),
         peak_rss_kb(),

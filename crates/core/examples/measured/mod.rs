@@ -17,7 +17,7 @@ impl Settings {
             let (name, value) = argument.split_once('=').ok_or(format!("`{argument}` is not of the form name=value"))?;
             let value: f64 = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
             let (_, setting) =
-                settings.iter_mut().find(|(known, _)| **known == name).ok_or(format!("there is no setting `{name}`"))?;
+                settings.iter_mut().find(|(known, _)| **known == name).ok_or(format!("unknown setting `{name}`"))?;
             *setting = value;
         }
         Ok(Settings(settings))

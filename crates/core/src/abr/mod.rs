@@ -3,7 +3,7 @@
 //! there).
 //!
 //! Differs: rates are exact, not in the 16-bit floating point of RM cells (section 5.10.3.2). There are no out-of-rate RM cells (rule 11):
-//! a source whose rate would fall below TCR keeps TCR, the rate of such cells (`SourceSpec::least`). CRM follows from TBE and Nrm (section
+//! a source whose rate would fall below TCR keeps TCR, the rate of such cells (`SourceSpec::min`). CRM follows from TBE and Nrm (section
 //! 5.10.2), but ICR is a setting and is not reduced to TBE / FRTT. The two directions of a channel are independent: a destination returns
 //! backward RM cells on arrival, and they use none of its sending rate (rule 3b).
 
@@ -61,7 +61,7 @@ impl SourceSpec {
     }
 
     /// Lower bound of the rate.
-    pub fn least(&self) -> Rate {
+    pub fn min(&self) -> Rate {
         self.minimum.map_or(TCR, |minimum| minimum.max(TCR)).min(self.peak)
     }
 
@@ -133,12 +133,12 @@ impl Source {
             let more = (spec.rif * spec.peak.0 as f64) as u64;
             self.acr = Rate(self.acr.0.saturating_add(more)).min(spec.peak);
         }
-        self.acr = self.acr.min(rm.er).max(spec.least());
+        self.acr = self.acr.min(rm.er).max(spec.min());
     }
 
     fn reduce(&mut self, spec: &SourceSpec, share: f64) {
         let less = (self.acr.0 as f64 * share).ceil() as u64;
-        self.acr = Rate(self.acr.0.saturating_sub(less)).max(spec.least());
+        self.acr = Rate(self.acr.0.saturating_sub(less)).max(spec.min());
     }
 }
 

@@ -90,8 +90,8 @@ impl DeliveryTrace {
 
     /// Rate of the best millisecond.
     pub fn highest_rate(&self) -> Rate {
-        let most = self.0.instants.iter().map(|instant| u64::from(instant.count)).max().unwrap_or(1);
-        Rate(most.saturating_mul(DeliveryTrace::OPPORTUNITY.0 * 8_000))
+        let max = self.0.instants.iter().map(|instant| u64::from(instant.count)).max().unwrap_or(1);
+        Rate(max.saturating_mul(DeliveryTrace::OPPORTUNITY.0 * 8_000))
     }
 
     /// The longest time between two opportunities.

@@ -19,7 +19,7 @@ impl Transfer<'_> {
     /// Minimum time from a flow's start until its receiver has the whole transfer: all of it is sent at once through the empty network,
     /// with the highest rate and the shortest delay of each link of its first route over the run. `None` for datagrams. Controller,
     /// handshake and host delays are ignored. With several transmitters on a link it is a lower bound.
-    pub(crate) fn least_completion(&self) -> Option<Span> {
+    pub(crate) fn min_completion_time(&self) -> Option<Span> {
         let Transport::Tcp(spec, _) = &self.group.transport else { return None };
         let packets = self.size.0.div_ceil(spec.mss.0).max(1);
         let full = spec.mss + spec.header;
@@ -34,8 +34,8 @@ impl Transfer<'_> {
         let ports = self.route.iter().map(|&port| self.links[port as usize]);
         let [up, down] = [&self.sender_access, &self.receiver_access].map(Hop::access);
         let hops: Vec<Hop> = std::iter::once(up).chain(ports).chain([down]).collect();
-        let least = if hops.iter().all(|hop| hop.transmitters == 1) { train.over_single(&hops) } else { train.bound(&hops) };
-        Some(Span(least.saturating_add(at_ends.0)))
+        let min = if hops.iter().all(|hop| hop.transmitters == 1) { train.over_single(&hops) } else { train.bound(&hops) };
+        Some(Span(min.saturating_add(at_ends.0)))
     }
 }
 

@@ -7,12 +7,12 @@ mod base_rtt;
 mod delay;
 mod delivery_trace;
 mod impairments;
-mod least_completion;
+mod min_completion_time;
 
 pub use delay::Delay;
 pub use delivery_trace::{DeliveryTrace, Opportunities, TraceFault};
 pub use impairments::{GilbertElliott, Impairments, Jitter, LossAt};
-pub(crate) use least_completion::{Hop, Transfer};
+pub(crate) use min_completion_time::{Hop, Transfer};
 
 use crate::abr::SourceSpec;
 use crate::congestion::ControllerSpec;

@@ -73,9 +73,9 @@ impl ReceiverFeedback {
 
     /// The report for an acknowledgement that is sent now. Resets the one-way delay.
     pub(crate) fn take_report(&mut self) -> ReceiverFeedback {
-        let told = *self;
+        let report = *self;
         self.one_way_delay = NO_DELAY;
-        told
+        report
     }
 }
 

@@ -75,7 +75,7 @@ struct Discard {
 }
 
 /// Maximum transmission number that packets count.
-const MOST_TRANSMISSIONS: u32 = 255;
+const MAX_TRANSMISSIONS: u32 = 255;
 
 impl Header {
     /// Position of a segment's first byte in the flow's byte stream, from 0.
@@ -152,7 +152,16 @@ impl Packets {
         };
         let &Outgoing { flow, segment, transmission, bytes } = packet;
         let opens = segment < self.headers[flow as usize].before_data;
-        self.rows.push(Row { time, flow, number: segment, transmission, bytes: bytes.0 as u32, blocks: NO_BLOCKS, ecn_state, opens });
+        self.rows.push(Row {
+            time,
+            flow,
+            number: segment,
+            transmission,
+            bytes: bytes.0 as u32,
+            blocks: NO_BLOCKS,
+            ecn_state,
+            opens,
+        });
     }
 
     pub(super) fn on_ack(&mut self, time: Time, ack_record: &AckRecord<'_>) {
@@ -171,7 +180,16 @@ impl Packets {
         let header = &self.headers[ack_record.flow as usize];
         let opens = !ack_record.is_duplicate && ack_record.ack == header.before_data;
         let bytes = header.ack.0 as u32;
-        self.rows.push(Row { time, flow: ack_record.flow, number: ack_record.ack, transmission: 0, bytes, blocks, ecn_state, opens });
+        self.rows.push(Row {
+            time,
+            flow: ack_record.flow,
+            number: ack_record.ack,
+            transmission: 0,
+            bytes,
+            blocks,
+            ecn_state,
+            opens,
+        });
     }
 
     /// A data packet or one of its cells is discarded. The first discard counts; of two at the same time, the one at the lower port number.
@@ -205,7 +223,7 @@ impl Packets {
             ("time_s", Column::Float(rows.iter().map(|row| row.time.seconds()).collect())),
             ("group", groups),
             ("flow", indices),
-            ("what", Column::Word(of(&|row| self.kind(row)), words(&KINDS))),
+            ("kind", Column::Word(of(&|row| self.kind(row)), words(&KINDS))),
             ("segment", whole(&|row| row.number.into())),
             ("transmission", whole(&|row| row.transmission.into())),
             ("sequence_bytes", whole(&|row| self.headers[row.flow as usize].position(row.number))),
@@ -219,7 +237,7 @@ impl Packets {
                 let reasons = beside_none(&mut Reason::ALL.iter().map(|reason| reason.name().to_string()));
                 Column::Word(of_discards(|of| of.reason as u32), reasons)
             }),
-            ("discarded_s", {
+            ("dropped_s", {
                 let seconds = |of: &Option<Discard>| of.map_or(f64::NAN, |of| of.time.seconds());
                 Column::Float(discards.iter().map(seconds).collect())
             }),
@@ -242,7 +260,7 @@ impl Packets {
     }
 
     fn discard(&self, row: &Row) -> Option<Discard> {
-        let transmission = row.transmission.min(MOST_TRANSMISSIONS);
+        let transmission = row.transmission.min(MAX_TRANSMISSIONS);
         self.discards.get(&(row.flow, row.number, transmission)).copied().filter(|_| row.transmission > 0)
     }
 

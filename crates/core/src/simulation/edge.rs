@@ -51,7 +51,7 @@ pub(crate) struct EdgeCounts {
     /// Acknowledgements that were held, and their total waiting time in picoseconds.
     pub(crate) held_acks: u64,
     pub(crate) held_for: u128,
-    pub(crate) most_cells: u64,
+    pub(crate) max_cells: u64,
     /// Integrals over time in picoseconds of the cells in the buffer and of ACR in bit/s.
     cell_time: u128,
     rate_time: u128,
@@ -94,7 +94,7 @@ impl Edge {
         self.bytes += bytes;
         self.cells = Units(self.cells.0 + cells.0);
         if measured > 0 {
-            self.counts.most_cells = self.counts.most_cells.max(self.cells.0);
+            self.counts.max_cells = self.counts.max_cells.max(self.cells.0);
         }
         true
     }
@@ -130,7 +130,7 @@ impl Edge {
     /// Whether the first held acknowledgement may continue.
     pub(crate) fn can_release(&self) -> bool {
         let waiting = Units((self.queue.len() + self.coming.len()).into());
-        !self.held.is_empty() && self.spec.holds_acks_from.is_none_or(|most| waiting < most)
+        !self.held.is_empty() && self.spec.holds_acks_from.is_none_or(|max| waiting < max)
     }
 
     /// Update the time integrals up to now; called before every change.

@@ -225,10 +225,10 @@ impl Path {
         }
         let received = match profile.sack_blocks {
             0 => None,
-            most if !PLAIN && profile.by_time && cause == Cause::Duplicate => {
-                Some(self.receiver.blocks_after((packet.segment, packet.segment + 1), most, &sim.out_of_order))
+            max if !PLAIN && profile.by_time && cause == Cause::Duplicate => {
+                Some(self.receiver.blocks_after((packet.segment, packet.segment + 1), max, &sim.out_of_order))
             }
-            most => self.receiver.blocks(most, &sim.out_of_order),
+            max => self.receiver.blocks(max, &sim.out_of_order),
         };
         let signalled = if PLAIN || !profile.receivers_signal { None } else { profile.place_among_signalled(packet.flow) };
         let number = match (received, signalled) {

@@ -220,7 +220,7 @@ impl Engine {
             route: &route[..route.iter().position(|&port| port == END).unwrap_or(route.len())],
             links,
         };
-        transfer.least_completion().map_or(f64::NAN, |least| completion / least.seconds())
+        transfer.min_completion_time().map_or(f64::NAN, |min| completion / min.seconds())
     }
 
     fn queue_table(&self, until: Time) -> Table {
@@ -260,7 +260,7 @@ impl Engine {
             ("loss_rate", float(&|i| Share { part: all(i), whole: arrived(i) }.value())),
             ("utilisation", float(&|i| self.utilisation(i, counts(i), until))),
             ("mean_queue_units", float(&|i| seconds_of(counts(i).held + self.held_in_queue(i, until)) / seconds)),
-            ("max_queue_units", integer(&|i| counts(i).most)),
+            ("max_queue_units", integer(&|i| counts(i).max)),
             ("mean_wait_s", float(&|i| seconds_of(counts(i).waited) / counts(i).served as f64)),
         ]);
         if self.senders.network.ports.iter().any(|port| port.impairments.duplication > 0.0) {
@@ -370,7 +370,7 @@ impl Engine {
             ("mean_acr_bps", Column::Float(means.iter().map(|means| means.1).collect())),
             ("acr_bps", float(&|edge| edge.rate().0 as f64)),
             ("mean_queue_cells", Column::Float(means.iter().map(|means| means.0).collect())),
-            ("max_queue_cells", integer(&|edge| edge.counts.most_cells)),
+            ("max_queue_cells", integer(&|edge| edge.counts.max_cells)),
             ("held_acks", integer(&|edge| edge.counts.held_acks)),
             ("mean_hold_s", float(&|edge| seconds_of(edge.counts.held_for) / edge.counts.held_acks as f64)),
         ];

@@ -1,8 +1,8 @@
 //! Congestion signals for controllers that request them ([`Subscriptions`]). Other flows have no cost.
 
-use super::facts::Signalled;
+use super::group_profile::Signalled;
+use super::user_code_factory::Code;
 use super::wiring::first_flows;
-use super::workshop::Code;
 use crate::congestion::{ControllerSpec, Subscriptions};
 use crate::network::{Group, Network, Transport};
 use crate::primitives::random::{Entity, Purpose, Stream};
@@ -115,7 +115,7 @@ mod tests {
         let silent = law(Subscriptions { marks: true, ..Subscriptions::default() }, None);
         network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, silent);
         let engine = run(&network);
-        assert!(empty_log(&engine) && engine.senders.fabric.common.prices.used() == 0);
+        assert!(empty_log(&engine) && engine.senders.fabric.sim.prices.used() == 0);
     }
 
     fn empty_log(engine: &Engine) -> bool {
@@ -345,8 +345,8 @@ mod tests {
             network.record.traces = vec![Trace { kind: TraceKind::Segments, of: vec![0] }];
             let engine = run(&network);
             let times = sent(&engine.results().unwrap());
-            let most = times[16..].chunk_by(|a, b| a == b).map(<[f64]>::len).max();
-            assert!(log(&engine).congestion == 1 && most == Some(2), "{recovery:?}: {most:?}");
+            let max = times[16..].chunk_by(|a, b| a == b).map(<[f64]>::len).max();
+            assert!(log(&engine).congestion == 1 && max == Some(2), "{recovery:?}: {max:?}");
         }
     }
 
@@ -422,7 +422,7 @@ mod tests {
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| Flow { group, ..flow(group, 0, 1) }).to_vec();
         let engine = run(&network);
-        assert_eq!((engine.senders.readers.len(), engine.senders.fabric.common.at_receivers.len()), (3, 3));
+        assert_eq!((engine.senders.readers.len(), engine.senders.fabric.sim.at_receivers.len()), (3, 3));
         assert_eq!([0, 1, 2, 3, 4].map(|flow| engine.senders.fabric.signalled(flow)), [Some(0), None, None, Some(1), Some(2)]);
     }
 }

@@ -229,7 +229,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
             *law = dice.one_of(&laws);
         }
     }
-    let (kind, least, most) = match meaning {
+    let (kind, min, max) = match meaning {
         Meaning::Rate => (MappingKind::Logarithmic, 1e-9, 1e-3),
         Meaning::Marginal => (MappingKind::Linear, 0.0, 1.0),
         Meaning::Wait => (MappingKind::Linear, 0.0, 0.1),
@@ -237,7 +237,7 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
     };
     PriceSpec {
         scheme: dice.one_of(&SchemeSpec::samples()),
-        mapping: Mapping { kind, least, most, scale: 0.5 },
+        mapping: Mapping { kind, min, max, scale: 0.5 },
         identification: dice.one_of(Identification::ALL),
         feedback: dice.one_of(Feedback::ALL),
     }
@@ -280,7 +280,7 @@ pub fn random_parking_lot(seed: u64) -> Network {
     // of 250 us.
     let step = if dice.chance(2) { 250 } else { 1 };
     let rate = if step > 1 { Rate(8_320_000) } else { Rate(dice.pick(2, 20) * 1_000_000) };
-    let mut micros = |most: u64| Span::from_micros(step * dice.pick(1, most / step));
+    let mut micros = |max: u64| Span::from_micros(step * dice.pick(1, max / step));
     let delay = micros(3000);
     let bottleneck = |hop| Port { buffer: Buffer::Units(10), ..port(&format!("there{hop}"), rate, delay) };
     let ports = (0..hops).map(bottleneck).chain((0..hops).map(|hop| port(&format!("back{hop}"), Rate(2 * rate.0), delay)));
@@ -458,7 +458,7 @@ fn give_rates(seed: u64, groups: &mut [Group]) {
             tbe: dice.one_of(&[1, 64, 16_777_215]),
             ..SourceSpec::with_peak(peak)
         };
-        let source = SourceSpec { initial: source.initial.max(source.least()), ..source };
+        let source = SourceSpec { initial: source.initial.max(source.min()), ..source };
         let buffer = dice.one_of(&[Buffer::Units(1), Buffer::Units(20), Buffer::Bytes(30_000), Buffer::Unlimited]);
         let holds_acks_from = dice.chance(2).then(|| Units(dice.pick(1, 5)));
         group.abr = Some(Abr { source, buffer, holds_acks_from });
@@ -473,20 +473,20 @@ fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows
         (ports[port].switching, ports[port].rate) = (Switching::CutThrough, Rate(1_000_000));
     }
     let feeds = |port: PortId| paths.iter().flat_map(|path| path.windows(2)).any(|hop| hop[0] == port && is_chosen(hop[1]));
-    let least = |delay: &mut Span| *delay = (*delay).max(Span::from_millis(1));
+    let min = |delay: &mut Span| *delay = (*delay).max(Span::from_millis(1));
     for port in (0..ports.len() as PortId).filter(|&port| feeds(port)) {
-        least(&mut ports[port as usize].delay);
+        min(&mut ports[port as usize].delay);
         ports[port as usize].shaper = None;
     }
     // If access links are expanded, they are ports too.
     flows
         .iter_mut()
         .flat_map(|flow| [&mut flow.sender_access, &mut flow.receiver_access])
-        .for_each(|access| least(&mut access.delay));
+        .for_each(|access| min(&mut access.delay));
     changes.retain(|change| !matches!(change.what, ChangeKind::Rate(port, _) if is_chosen(port)));
     for change in changes {
         if let ChangeKind::Delay(_, delay) = &mut change.what {
-            least(delay);
+            min(delay);
         }
     }
 }

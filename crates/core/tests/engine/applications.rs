@@ -1,6 +1,6 @@
 //! Applications above TCP, and the ends of a virtual channel, with results worked out by hand.
 
-#![allow(clippy::expect_used, reason = "a test may")]
+#![allow(clippy::expect_used, reason = "tests may panic")]
 
 use crate::common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;

@@ -115,7 +115,7 @@ fn hystart_overshoots_less_than_standard_slow_start() {
         let mut network = dumbbell(bottleneck, group("reno", reno(spec)), vec![transfer], Span::from_seconds(20.0));
         network.record.traces = vec![Trace { kind: TraceKind::Ssthresh, of: vec![0] }];
         let results = run(network);
-        (first(&results.queues, "discarded_units"), floats(trace(&results, "ssthresh"), "ssthresh_packets")[1])
+        (first(&results.queues, "dropped_units"), floats(trace(&results, "ssthresh"), "ssthresh_packets")[1])
     };
     // Two segments per acknowledgement until one round trip after the first loss: a window of nearly twice 134 is halved.
     let (lost, ssthresh) = found(SlowStart::Standard);
@@ -144,7 +144,7 @@ fn vegas_flows_keep_alpha_to_beta_packets_each_in_the_queue_fill_the_link_and_lo
         let queues = run(Network { warmup: Span::from_millis(20_000), ..network }).queues;
         let each = first(&queues, "mean_queue_units") / flows as f64;
         assert!((alpha..=beta).contains(&each), "{flows} flows, {alpha} to {beta}: {each}");
-        assert!(first(&queues, "utilisation") > 0.9999 && first(&queues, "discarded_units") == 0.0);
+        assert!(first(&queues, "utilisation") > 0.9999 && first(&queues, "dropped_units") == 0.0);
     }
 }
 
@@ -171,7 +171,7 @@ fn fast_flows_with_the_right_base_rtt_share_the_link_and_keep_alpha_packets_each
         let queue = first(&queues, "mean_queue_units");
         let expected = f64::from(flows) * alpha;
         assert!((queue / expected - 1.0).abs() < 0.005, "{flows} flows, alpha {alpha}: {queue}, not {expected}");
-        assert!(first(&queues, "utilisation") > 0.9999 && first(&queues, "discarded_units") == 0.0);
+        assert!(first(&queues, "utilisation") > 0.9999 && first(&queues, "dropped_units") == 0.0);
         let share = 8e6 / f64::from(flows);
         for goodput in floats(&each, "goodput_bps") {
             assert!((goodput / share - 1.0).abs() < 0.005, "{flows} flows, alpha {alpha}: {goodput} of {share}");

@@ -24,12 +24,12 @@ fn blue_discards_what_codel_alone_would_let_fill_the_buffer() {
     let codel = flooded(PolicySpec::Codel(CodelSpec::default()));
     let cobalt = flooded(PolicySpec::Cobalt(CobaltSpec::default()));
     for results in [&codel, &cobalt] {
-        let lost = first(&results.queues, "loss_share");
+        let lost = first(&results.queues, "loss_rate");
         assert!((lost - 0.5).abs() < 0.02, "{lost}");
     }
     // 200 packets take 160 ms. CoDel's drop rate rises by one per interval, which is not sufficient.
-    assert!(first(&codel.queues, "discarded_full") > 5000.0 && first(&codel.queues, "mean_wait_s") > 0.08);
-    assert!(first(&cobalt.queues, "discarded_full") == 0.0 && first(&cobalt.queues, "mean_wait_s") < 0.04);
+    assert!(first(&codel.queues, "dropped_full") > 5000.0 && first(&codel.queues, "mean_wait_s") > 0.08);
+    assert!(first(&cobalt.queues, "dropped_full") == 0.0 && first(&cobalt.queues, "mean_wait_s") < 0.04);
     // An empty queue lowers the probability slowly, so the link is rarely idle.
     assert!(first(&cobalt.queues, "utilisation") > 0.97);
 }

@@ -61,8 +61,8 @@ fn conserves_and_repeats() {
         let network = random_network(seed);
         let results = run(&network);
         same(seed, "a second run", &results, &run(&network));
-        for (trace, most) in results.traces.iter().zip(trace_rows(&network)) {
-            assert!(trace.rows() as u64 <= most, "seed {seed}: {} rows in {}, {most} at most", trace.rows(), trace.name);
+        for (trace, max) in results.traces.iter().zip(trace_rows(&network)) {
+            assert!(trace.rows() as u64 <= max, "seed {seed}: {} rows in {}, {max} at most", trace.rows(), trace.name);
         }
         let shares = results.flows.floats("active_share").expect("a column of numbers");
         assert!(

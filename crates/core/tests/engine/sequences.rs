@@ -370,7 +370,7 @@ fn transcript(results: &Results) -> Vec<String> {
         }
     }
     let states = trace(results, "state");
-    let Some(Column::Word(words, names)) = states.column("state") else { panic!("states are words") };
+    let Some(Column::Word(words, names)) = states.column("state") else { panic!("states are a word column") };
     for (time, &word) in floats(states, "time_s").into_iter().zip(words) {
         note((time * 1e3).round() as i64, 2, names[word as usize].clone());
     }

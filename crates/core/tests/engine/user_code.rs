@@ -96,8 +96,8 @@ impl UserController for Reno {
         Ok(self.control)
     }
 
-    fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault> {
-        self.control.window = self.control.window.min(most.0);
+    fn limit_window(&mut self, max: Cwnd) -> Result<Control, Fault> {
+        self.control.window = self.control.window.min(max.0);
         Ok(self.control)
     }
 

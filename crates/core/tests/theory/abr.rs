@@ -1,7 +1,7 @@
 //! Tests of the available bit rate service: shares by ERICA are max-min fair and fill the link to the target, one cell in Nrm is an RM
 //! cell, EFCI keeps queues short, and held acknowledgements limit the queue of the edge to the setting.
 
-#![allow(clippy::unwrap_used, reason = "a test may")]
+#![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use crate::common::{flow, group, link, port, reno, run, tcp};
 use tailback_core::Results;
@@ -84,7 +84,7 @@ fn greedy_channels_get_the_target_over_their_number() {
         let results = run(network(vec![switch("link", 10, erica(target))], groups, &routes));
         near(&of_edges(&results, "mean_acr_bps"), &vec![target * 1e7 / count as f64; count]);
         near(&of_queues(&results, "utilisation")[..1], &[target]);
-        assert_eq!(of_queues(&results, "discarded_units")[0], 0.0);
+        assert_eq!(of_queues(&results, "dropped_units")[0], 0.0);
     }
 }
 
@@ -139,7 +139,7 @@ fn a_binary_switch_shares_fairly_without_loss() {
     let results = run(network(vec![switch("link", 10, efci)], groups, &[&[0], &[0]]));
     let delivered = results.flows.floats("delivered_bytes").unwrap();
     assert!((delivered[0] / delivered[1] - 1.0).abs() < 0.1, "{delivered:?}");
-    assert!(of_queues(&results, "utilisation")[0] > 0.95 && of_queues(&results, "discarded_units")[0] == 0.0);
+    assert!(of_queues(&results, "utilisation")[0] > 0.95 && of_queues(&results, "dropped_units")[0] == 0.0);
     assert!(of_edges(&results, "congested_rm_cells")[0] > 0.0 && of_queues(&results, "marked_units")[0] > 0.0);
     // Arrivals within the round trip of 4 ms and the queueing delay, at up to twice the link's rate, add to the threshold.
     assert!(of_queues(&results, "max_queue_units")[0] < 400.0, "{:?}", of_queues(&results, "max_queue_units"));
@@ -160,15 +160,15 @@ fn one_tcp(buffer: Buffer, ack_threshold: Option<u64>) -> Results {
 fn holding_acknowledgements_keeps_the_edge_short_without_loss_of_goodput() {
     let (free, held) = (one_tcp(Buffer::Unlimited, None), one_tcp(Buffer::Units(4), Some(2)));
     // 1040 bytes are 22 cells. An acknowledgement is released when one packet is left, and releases at most two.
-    let most = |results: &Results| of_edges(results, "max_queue_cells")[0];
-    assert!(most(&held) <= 3.0 * 22.0, "{}", most(&held));
-    assert!(most(&free) > 40.0 * 22.0, "{}", most(&free));
-    assert_eq!(of_edges(&held, "discarded_packets"), [0.0]);
+    let max = |results: &Results| of_edges(results, "max_queue_cells")[0];
+    assert!(max(&held) <= 3.0 * 22.0, "{}", max(&held));
+    assert!(max(&free) > 40.0 * 22.0, "{}", max(&free));
+    assert_eq!(of_edges(&held, "dropped_packets"), [0.0]);
     assert!(of_edges(&held, "held_acks")[0] > 100.0 && of_edges(&free, "held_acks")[0] == 0.0);
     let goodput = |results: &Results| results.flows.floats("goodput_bps").unwrap()[0];
     assert!((goodput(&held) / goodput(&free) - 1.0).abs() < 0.01, "{} and {}", goodput(&held), goodput(&free));
     // Without holding, an edge with the same small buffer loses packets.
-    assert!(of_edges(&one_tcp(Buffer::Units(4), None), "discarded_packets")[0] > 0.0);
+    assert!(of_edges(&one_tcp(Buffer::Units(4), None), "dropped_packets")[0] > 0.0);
 }
 
 #[test]

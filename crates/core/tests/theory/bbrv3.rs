@@ -108,14 +108,14 @@ fn queues_are_bounded_by_the_cwnd_gain_and_emptied_by_drain() {
     let results = run(network(1, 1000, 30.0));
     let queue = series(&results, "queue", "queue_units");
     let states = states(&results, 30.0);
-    let most =
+    let max =
         |begin: f64, end: f64| queue.iter().filter(|row| row.0 >= begin && row.0 < end).map(|row| row.1).fold(0.0, f64::max);
     // 5.3.1.1: Startup leaves a queue of about one BDP at most. 3.2: in ProbeBW the queue is at most half a BDP above one BDP.
-    assert!(most(0.0, states[1].2) <= 1.1 * PRODUCT, "{}", most(0.0, states[1].2));
-    assert!(most(states[2].1, 30.0) <= 1.5 * PRODUCT && most(states[2].1, 30.0) > 0.5 * PRODUCT);
+    assert!(max(0.0, states[1].2) <= 1.1 * PRODUCT, "{}", max(0.0, states[1].2));
+    assert!(max(states[2].1, 30.0) <= 1.5 * PRODUCT && max(states[2].1, 30.0) > 0.5 * PRODUCT);
     // Drain and DOWN empty the queue, to the budget of three quanta of two segments at the end; CRUISE keeps it there.
     for &(_, begin, end) in states.iter().filter(|state| state.0 == "CRUISE") {
-        assert!(most(begin + 0.1, end) <= 7.0, "{} packets between {begin} and {end} s", most(begin + 0.1, end));
+        assert!(max(begin + 0.1, end) <= 7.0, "{} packets between {begin} and {end} s", max(begin + 0.1, end));
     }
 }
 
@@ -153,7 +153,7 @@ fn in_a_shallow_buffer_losses_end_startup_and_set_the_long_term_bound() {
         assert!((at(&bounds, time) / (PRODUCT + buffer + 1.0) - 1.0).abs() < 0.05, "{} at {time} s", at(&bounds, time));
     }
     // 0.85 of it while cruising, which leaves no queue. Losses stay below LossThresh per round trip, and far below it on average.
-    let (used, lost) = (first(&results.queues, "utilisation"), first(&results.queues, "discarded_units"));
+    let (used, lost) = (first(&results.queues, "utilisation"), first(&results.queues, "dropped_units"));
     let sent = 20e6 / PACKET_BITS * 35.0;
     assert!(used > 0.93 && lost > 0.0 && lost / sent < 0.002, "{used} {}", lost / sent);
 }
@@ -178,8 +178,8 @@ fn flows_converge_to_fair_shares_and_a_competing_reno_flow_is_not_starved() {
     let mut two = network(2, 97, 120.0);
     two.warmup = Span::from_millis(40_000);
     let results = run(two);
-    let (least, most) = (rates(&results)[0].min(rates(&results)[1]), rates(&results)[0].max(rates(&results)[1]));
-    assert!(least / most > 0.5, "{least} {most}");
+    let (min, max) = (rates(&results)[0].min(rates(&results)[1]), rates(&results)[0].max(rates(&results)[1]));
+    assert!(min / max > 0.5, "{min} {max}");
 
     for buffer in [97, 194] {
         let mut beside = network(1, buffer, 120.0);

@@ -42,7 +42,7 @@ fn the_queue_grows_to_the_threshold_and_a_packet_of_each_flow() {
     for (flows, threshold) in [(2, 40), (5, 40), (10, 40), (20, 65)] {
         let (largest, _) = queue(flows, threshold);
         let expected = (threshold + 1) as f64 + f64::from(flows);
-        assert!((largest - expected).abs() <= 1.0, "{flows} flows: {largest}, and not {expected}");
+        assert!((largest - expected).abs() <= 1.0, "{flows} flows: {largest}, expected {expected}");
     }
 }
 
@@ -52,7 +52,7 @@ fn the_queue_of_two_flows_has_the_amplitude_of_the_paper() {
     let (flows, threshold) = (2.0, 41.0);
     let bdp = 10e9 * 100e-6 / 8.0 / 1040.0;
     let amplitude = (2.0_f64 * flows * (bdp + threshold)).sqrt() / 2.0;
-    let (_, least) = queue(2, 40);
+    let (_, min) = queue(2, 40);
     let expected = threshold + flows - amplitude;
-    assert!((least - expected).abs() <= 2.0, "{least}, and not {expected}");
+    assert!((min - expected).abs() <= 2.0, "{min}, expected {expected}");
 }

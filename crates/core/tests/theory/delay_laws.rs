@@ -51,10 +51,10 @@ fn copa_flows_keep_1_25_over_delta_packets_each_in_the_queue_and_at_most_2_5_ove
             deltas.iter().map(|&delta| CopaSpec { delta, competitive_mode: false, ..CopaSpec::default() }).collect();
         let results = copa(&laws, recovery);
         let inverse: f64 = deltas.iter().map(|delta| 1.0 / delta).sum();
-        let (mean, most) = (first(&results.queues, "mean_queue_units"), first(&results.queues, "max_queue_units"));
+        let (mean, max) = (first(&results.queues, "mean_queue_units"), first(&results.queues, "max_queue_units"));
         assert!((mean / (1.25 * inverse) - 1.0).abs() < 0.2, "{deltas:?}: {mean} packets, expected {}", 1.25 * inverse);
-        assert!(most <= 2.5 * inverse + 1.0, "{deltas:?}: {most} packets");
-        assert!(first(&results.queues, "utilisation") > 0.99 && first(&results.queues, "discarded_units") == 0.0);
+        assert!(max <= 2.5 * inverse + 1.0, "{deltas:?}: {max} packets");
+        assert!(first(&results.queues, "utilisation") > 0.99 && first(&results.queues, "dropped_units") == 0.0);
     }
 }
 
@@ -64,7 +64,7 @@ fn copa_fills_a_link_with_a_buffer_of_five_packets_if_lost_retransmissions_need_
     for competitive_mode in [true, false] {
         let law = [CopaSpec { competitive_mode, ..CopaSpec::default() }];
         let [by_time, by_sack] = [Recovery::RackTlp, Recovery::Sack].map(|recovery| copa_behind(5, &law, recovery));
-        assert!(first(&by_time.queues, "utilisation") > 0.99 && first(&by_time.queues, "loss_share") < 0.002);
+        assert!(first(&by_time.queues, "utilisation") > 0.99 && first(&by_time.queues, "loss_rate") < 0.002);
         assert!(first(&by_sack.queues, "utilisation") < 0.6 && first(&by_sack.flows, "timeouts") > 0.0);
     }
 }
@@ -127,7 +127,7 @@ fn swifts_queue_matches_the_target_delay_of_its_windows() {
         let results = run(data_center(ControllerSpec::Swift(spec), flows, 0.2));
         let (mean, expected) = (first(&results.queues, "mean_queue_units"), rate * (delay - base));
         assert!((mean - expected).abs() < 2.0 + 0.1 * expected, "{flows} flows: {mean} packets, expected {expected}");
-        assert!(first(&results.queues, "utilisation") > 0.999 && first(&results.queues, "discarded_units") == 0.0);
+        assert!(first(&results.queues, "utilisation") > 0.999 && first(&results.queues, "dropped_units") == 0.0);
     }
 }
 
@@ -138,7 +138,7 @@ fn swifts_windows_fall_below_one_if_flows_outnumber_the_packets_within_the_targe
     // Packets in flight outside the queue: 16.9 us.
     let in_flight = (first(&results.queues, "mean_queue_units") + 10e9 / 8.0 / 1040.0 * 16.9e-6) / 300.0;
     assert!((0.2..0.5).contains(&in_flight), "{in_flight}");
-    assert!(first(&results.queues, "utilisation") > 0.85 && first(&results.queues, "discarded_units") == 0.0);
+    assert!(first(&results.queues, "utilisation") > 0.85 && first(&results.queues, "dropped_units") == 0.0);
     assert!(fairness(&results) > 0.95, "{}", fairness(&results));
 }
 
@@ -163,7 +163,7 @@ fn timely_flows_share_the_link_equally_with_round_trips_far_below_t_high() {
     for flows in [2u32, 5, 10, 20] {
         let law = TimelySpec { initial_rate: Some(Rate(10_000_000_000 / u64::from(flows + 1))), ..TimelySpec::default() };
         let results = run(data_center(ControllerSpec::Timely(law), flows, 0.4));
-        assert!(first(&results.queues, "utilisation") > 0.95 && first(&results.queues, "discarded_units") == 0.0);
+        assert!(first(&results.queues, "utilisation") > 0.95 && first(&results.queues, "dropped_units") == 0.0);
         assert!(first(&results.queues, "max_queue_units") < 200.0 && fairness(&results) > 0.99);
     }
 }

@@ -53,12 +53,12 @@ fn prague() -> ControllerSpec {
 
 /// Values of L, then of C.
 fn of_classes(results: &Results, column: &str) -> [f64; 2] {
-    let classes = results.classes.as_ref().unwrap_or_else(|| panic!("the link tells classes apart"));
-    floats(classes, column).try_into().unwrap_or_else(|rows| panic!("two rows, and not {rows:?}"))
+    let classes = results.classes.as_ref().unwrap_or_else(|| panic!("the link has class queues"));
+    floats(classes, column).try_into().unwrap_or_else(|rows| panic!("two rows, found {rows:?}"))
 }
 
 fn near(what: &str, found: f64, expected: f64, share: f64) {
-    assert!((found - expected).abs() <= share * expected, "{what}: {found}, and not {expected}");
+    assert!((found - expected).abs() <= share * expected, "{what}: {found}, expected {expected}");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn ten_flows_of_each_kind_have_the_windows_that_coupled_marks_imply() {
             let [wait_l, wait_c] = of_classes(&results, "mean_wait_s");
             assert!(wait_l < 1e-3, "{wait_l}");
             near("delay of C", wait_c, 0.015, 0.02);
-            let [lost_l, lost_c] = of_classes(&results, "loss_share");
+            let [lost_l, lost_c] = of_classes(&results, "loss_rate");
             let marked = floats(&results.queues, "marked_units")[0] / of_classes(&results, "arrived_units")[0];
             assert_eq!(lost_l, 0.0);
             // k p' for L and p'^2 for C. p' oscillates a little, and its mean is less than its root mean square.
@@ -100,7 +100,7 @@ fn one_flow_of_each_kind_gets_about_the_same_rate_over_a_typical_round_trip() {
     // it leaves capacity to others, and L then has fewer marks.
     let classic = [ControllerSpec::Reno(()), ControllerSpec::Cubic(CubicSpec::default())];
     let l4s = [prague(), ControllerSpec::Dctcp(DctcpSpec::default())];
-    for (rtt, least, most) in [(10, 0.75, 1.25), (40, 0.4, 2.5)] {
+    for (rtt, min, max) in [(10, 0.75, 1.25), (40, 0.4, 2.5)] {
         for (index, (l4s, classic)) in l4s.iter().flat_map(|l| classic.iter().map(move |c| (l, c))).enumerate() {
             let service = [DualService::WeightedRoundRobin, DualService::TimeShiftedFifo][index % 2];
             let spec = DualPi2Spec { service, ..DualPi2Spec::default() };
@@ -116,7 +116,7 @@ fn one_flow_of_each_kind_gets_about_the_same_rate_over_a_typical_round_trip() {
             };
             let Interval { mean, half_width } = Interval::of(&SEEDS.map(ratio).collect::<Vec<f64>>());
             let [low, high] = [mean - half_width, mean + half_width];
-            assert!(low > least && high < most, "{l4s:?} over {classic:?}, {rtt} ms: {low} to {high}");
+            assert!(low > min && high < max, "{l4s:?} over {classic:?}, {rtt} ms: {low} to {high}");
         }
     }
 }
@@ -127,7 +127,7 @@ fn in_overload_both_queues_lose_the_same_share_whichever_causes_it() {
     for [l, c] in [[50_000_000, 5_000_000], [50_000_000, 50_000_000], [5_000_000, 50_000_000]] {
         let groups = vec![Group { l4s: true, ..unresponsive("l", Rate(l)) }, unresponsive("c", Rate(c))];
         let results = run(network(rate, DualPi2Spec::default(), groups, Span::from_millis(20)));
-        let lost = of_classes(&results, "loss_share");
+        let lost = of_classes(&results, "loss_rate");
         let sent = (l + c) as f64;
         for (queue, lost) in ["L", "C"].into_iter().zip(lost) {
             near(&format!("loss of {queue} of {l} and {c}"), lost, 1.0 - rate.0 as f64 / sent, 0.01);

@@ -115,8 +115,8 @@ fn additions(jitter: Jitter, spacing: Span, seed: u64) -> Vec<f64> {
     let impairments = Impairments { jitter: Some(jitter), ..Impairments::default() };
     let mut fates = fates_of(10_000, spacing, impaired(impairments), seed);
     fates.sort_by_key(|fate| fate.datagram);
-    let least = |number: u32| Time(u64::from(number) * spacing.0) + Span::from_millis(21);
-    fates.iter().map(|fate| fate.time.since(least(fate.datagram)).seconds() * 1000.0).collect()
+    let min = |number: u32| Time(u64::from(number) * spacing.0) + Span::from_millis(21);
+    fates.iter().map(|fate| fate.time.since(min(fate.datagram)).seconds() * 1000.0).collect()
 }
 
 /// For two packets T apart with exponential jitter of mean J, the second overtakes with probability exp(-T / J) / 2.

@@ -110,10 +110,10 @@ const PARTS: usize = 8;
 impl Chain {
     fn of(loss: f64) -> Chain {
         // Larger windows than that of 50 / p packets without a loss are negligible.
-        let most = (50.0 / loss).sqrt() as usize / 2 + 20;
-        let states = (most + 1) * (PARTS + 1);
+        let max = (50.0 / loss).sqrt() as usize / 2 + 20;
+        let states = (max + 1) * (PARTS + 1);
         let begin = |state: usize| Begin { window: (state / (PARTS + 1)).max(2), early: state % (PARTS + 1) };
-        let episodes: Vec<Episode> = (0..states).map(|state| Episode::from(begin(state), loss, most, states)).collect();
+        let episodes: Vec<Episode> = (0..states).map(|state| Episode::from(begin(state), loss, max, states)).collect();
         let mut share = vec![1.0 / states as f64; states];
         for _ in 0..60 {
             let mut next = vec![0.0; states];
@@ -140,7 +140,7 @@ struct Episode {
 }
 
 impl Episode {
-    fn from(begin: Begin, loss: f64, most: usize, states: usize) -> Episode {
+    fn from(begin: Begin, loss: f64, max: usize, states: usize) -> Episode {
         let mut episode = Episode { packets: 0.0, round_trips: 0.0, next: vec![0.0; states] };
         let mut window = begin.window as f64;
         let mut burst = (begin.early * (begin.window - 1) + PARTS / 2) / PARTS;
@@ -151,7 +151,7 @@ impl Episode {
                 // The packet at this position is the next lost one.
                 let probability = without_loss * loss;
                 let found = window as usize;
-                let half = (found / 2).clamp(2, most);
+                let half = (found / 2).clamp(2, max);
                 let is_late = burst - place <= 3;
                 let sent_in_burst = if is_late { 0 } else { place + found - before };
                 let early = (half - 1).saturating_sub(sent_in_burst) as f64 / (half - 1) as f64 * PARTS as f64;

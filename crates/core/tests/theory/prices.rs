@@ -40,7 +40,7 @@ fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec,
 }
 
 fn told_by(scheme: SchemeSpec, kind: MappingKind, range: (f64, f64)) -> PriceSpec {
-    let mapping = Mapping { kind, least: range.0, most: range.1, scale: 1.0 };
+    let mapping = Mapping { kind, min: range.0, max: range.1, scale: 1.0 };
     PriceSpec { scheme, mapping, ..PriceSpec::default() }
 }
 

@@ -106,7 +106,7 @@ impl Measured {
         for seed in SEEDS {
             network.seed = seed;
             let queues = run(network.clone()).queues;
-            loss.push(first(&queues, "loss_share"));
+            loss.push(first(&queues, "loss_rate"));
             wait.push(first(&queues, "mean_wait_s") / SERVICE_S);
             number.push(first(&queues, "mean_queue_units"));
         }

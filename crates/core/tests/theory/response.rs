@@ -34,7 +34,7 @@ impl Form<'_> {
 }
 
 /// Twelve losses, each the n-th packet after the previous one; the first takes place at the largest window. Returns the windows after the
-/// last losses, over those of the form.
+/// last losses, over the windows of the form.
 fn left_of_periodic_losses(form: &Form, packets: u32, round_trip_s: f64) -> Vec<f64> {
     let largest = form.largest(packets);
     let left = (form.left)(largest);
@@ -272,10 +272,10 @@ fn yeah_fills_a_link_and_removes_its_queue_before_overflow() {
     let sender = group("yeah", Transport::Tcp(base, ControllerSpec::Yeah(YeahSpec::default())));
     let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(60_000));
     let queues = run(Network { warmup: Span::from_millis(30_000), ..network }).queues;
-    let most = 80.0 + 3.0 * 0.01 * 2500.0;
-    assert_eq!((first(&queues, "utilisation"), first(&queues, "discarded_units")), (1.0, 0.0));
+    let max = 80.0 + 3.0 * 0.01 * 2500.0;
+    assert_eq!((first(&queues, "utilisation"), first(&queues, "dropped_units")), (1.0, 0.0));
     let largest = first(&queues, "max_queue_units");
-    assert!((80.0..most).contains(&largest), "{largest}");
+    assert!((80.0..max).contains(&largest), "{largest}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn classes(scheduler: SchedulerSpec, weights: &[f64], sources: Vec<DatagramSpec>
 }
 
 fn of_classes(results: &Results, column: &str) -> Vec<f64> {
-    let table = results.classes.as_ref().unwrap_or_else(|| panic!("the link tells classes apart"));
+    let table = results.classes.as_ref().unwrap_or_else(|| panic!("the link has class queues"));
     floats(table, column)
 }
 
@@ -87,8 +87,8 @@ fn backlogged_sources_get_their_shares_to_the_packet() {
         for ((sent, weight), bytes) in sent.iter().zip(weights).zip(sizes) {
             let ideal = whole * weight / weights.iter().sum::<f64>();
             // One unit of its own, one in service, and one turn of all others.
-            let most = bytes as f64 + 1500.0 + turn * weight;
-            assert!((sent - ideal).abs() <= most, "{scheduler:?}: {sent} of {ideal}");
+            let max = bytes as f64 + 1500.0 + turn * weight;
+            assert!((sent - ideal).abs() <= max, "{scheduler:?}: {sent} of {ideal}");
         }
     }
 }
@@ -128,10 +128,10 @@ fn the_queue_with_the_most_bytes_makes_room_for_the_others() {
         let mut network = classes(scheduler, &[1.0; 2], sources, Span::from_millis(1000));
         network.ports[0].buffer = Buffer::Units(50);
         let results = run(network);
-        let lost = of_classes(&results, "loss_share");
+        let lost = of_classes(&results, "loss_rate");
         assert_eq!(lost[1] == 0.0, is_fair, "{lost:?}");
         assert!(lost[0] > 0.4, "{lost:?}");
-        let most = crate::common::floats(&results.queues, "max_queue_units")[0];
-        assert_eq!(most, 50.0);
+        let max = crate::common::floats(&results.queues, "max_queue_units")[0];
+        assert_eq!(max, 50.0);
     }
 }

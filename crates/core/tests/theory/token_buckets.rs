@@ -36,7 +36,7 @@ fn policer(burst: u32, excess: Excess) -> PolicySpec {
 fn a_policer_passes_a_burst_and_its_rate_exactly() {
     // One packet every 0.5 ms, tokens for one packet per millisecond: with a burst of ten, the 20th is the first that does not conform, at
     // 9.5 ms, because 19,000 of 10,000 + 9500 bytes have been used.
-    let mut network = network(Port { policy: policer(10_000, Excess::Discarded), ..link() }, Span::from_millis(10_000));
+    let mut network = network(Port { policy: policer(10_000, Excess::Dropped), ..link() }, Span::from_millis(10_000));
     network.record =
         Record { traces: vec![Trace { kind: TraceKind::Drops, of: vec![0] }], delay_percentiles: false, queue_flows: false };
     let results = run(network);
@@ -44,8 +44,8 @@ fn a_policer_passes_a_burst_and_its_rate_exactly() {
     assert!((drops[0] - 0.0095).abs() < 1e-12, "{}", drops[0]);
     // In 10 s, with the last arrival at 9.9995 s: 10,000 + 9,999,500 bytes.
     assert_eq!(first(&results.queues, "departed_units"), 10_009.0);
-    assert_eq!(first(&results.queues, "discarded_policed"), 20_000.0 - 10_009.0);
-    assert_eq!(first(&results.queues, "discarded_units"), first(&results.queues, "discarded_policed"));
+    assert_eq!(first(&results.queues, "dropped_policed"), 20_000.0 - 10_009.0);
+    assert_eq!(first(&results.queues, "dropped_units"), first(&results.queues, "dropped_policed"));
     assert_eq!(first(&results.queues, "mean_wait_s"), 0.0);
 }
 
@@ -66,13 +66,13 @@ fn a_marking_policer_passes_all_ecn_capable_packets() {
     network.groups[0].l4s = true;
     let results = run(network);
     assert_eq!((first(&results.queues, "departed_units"), first(&results.queues, "marked_units")), (20_000.0, 9991.0));
-    assert_eq!(first(&results.queues, "discarded_units"), 0.0);
+    assert_eq!(first(&results.queues, "dropped_units"), 0.0);
 }
 
 #[test]
 fn groups_have_policers_of_their_own() {
     let class = |name: &str, policy| ClassQueue { name: name.into(), weight: 1.0, buffer: Buffer::Unlimited, policy };
-    let classes = vec![class("policed", policer(1000, Excess::Discarded)), class("free", PolicySpec::DropTail(()))];
+    let classes = vec![class("policed", policer(1000, Excess::Dropped)), class("free", PolicySpec::DropTail(()))];
     let queues = Queues::OfClasses(classes, vec![None, Some(0), Some(1)]);
     let scheduling = Some(Scheduling { scheduler: SchedulerSpec::Fifo(()), queues });
     let mut network = network(Port { scheduling, ..link() }, Span::from_millis(1000));
@@ -80,8 +80,8 @@ fn groups_have_policers_of_their_own() {
     network.flows = vec![flow(0, 0, 1), flow(1, 0, 1)];
     let results = run(network);
     let classes = results.classes.as_ref().unwrap_or_else(|| panic!("the link has class queues"));
-    assert_eq!(floats(classes, "discarded_units"), [1000.0, 0.0]);
-    assert_eq!(first(&results.queues, "discarded_policed"), 1000.0);
+    assert_eq!(floats(classes, "dropped_units"), [1000.0, 0.0]);
+    assert_eq!(first(&results.queues, "dropped_policed"), 1000.0);
 }
 
 fn shaped(burst: u64, sends: Span) -> Results {
@@ -99,7 +99,7 @@ fn a_shaper_passes_a_burst_and_delays_later_packets_to_its_rate() {
     // arrived by then: from n = 19 on, packet n is sent at n - 9 ms, when the tokens of n + 1 packets are available. It waits n / 2 - 9 ms,
     // which is 0.5 ms for n = 19.
     let results = shaped(10_000, Span::from_millis(50));
-    assert_eq!((first(&results.queues, "departed_units"), first(&results.queues, "discarded_units")), (100.0, 0.0));
+    assert_eq!((first(&results.queues, "departed_units"), first(&results.queues, "dropped_units")), (100.0, 0.0));
     let waits: f64 = (0..100).map(|n| (f64::from(n) / 2.0 - 9.0).max(0.0)).sum();
     let found = first(&results.queues, "mean_wait_s");
     assert!((found - waits / 100.0 * 1e-3).abs() < 1e-12, "{found}, not {} ms", waits / 100.0);
@@ -120,7 +120,7 @@ fn the_policy_sees_packets_that_wait_for_tokens() {
     // accepted packet.
     let shaper = Some(BucketSpec { rate: Rate(8_000_000), burst: Bytes(1000) });
     let results = run(network(Port { shaper, buffer: Buffer::Units(20), ..link() }, Span::from_millis(10_000)));
-    assert!((first(&results.queues, "loss_share") - 0.5).abs() < 0.01);
+    assert!((first(&results.queues, "loss_rate") - 0.5).abs() < 0.01);
     let wait = first(&results.queues, "mean_wait_s");
     assert!((0.019..0.0215).contains(&wait), "{wait}");
 }

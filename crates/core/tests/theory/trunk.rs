@@ -192,7 +192,7 @@ impl Measured {
             network.seed = seed;
             // The trunk is the first port.
             let queues = run(network.clone()).queues;
-            loss.push(first(&queues, "loss_share"));
+            loss.push(first(&queues, "loss_rate"));
             wait.push(first(&queues, "mean_wait_s") / SERVICE_S);
             arrivals.push(first(&queues, "arrived_units") / measured_s * SERVICE_S);
         }

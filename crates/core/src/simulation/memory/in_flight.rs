@@ -41,7 +41,7 @@ fn pipes_and_buffers(network: &Network) -> f64 {
 fn with_jitter(port: &Port) -> Span {
     let added = match port.impairments.jitter.map(|jitter| jitter.delay) {
         None => Span::ZERO,
-        Some(Delay::Fixed(most) | Delay::Uniform(_, most)) => most,
+        Some(Delay::Fixed(max) | Delay::Uniform(_, max)) => max,
         Some(Delay::Exponential(mean)) => Span(mean.0.saturating_mul(2)),
         Some(Delay::Normal(mean, deviation)) => mean + deviation + deviation,
     };
@@ -155,7 +155,7 @@ mod tests {
     use crate::simulation::Engine;
 
     /// Maximum number of packets in flight of a run, each line rounded up to a chunk.
-    fn most_in_flight(network: &Network) -> u64 {
+    fn max_in_flight(network: &Network) -> u64 {
         let mut engine = Engine::new(network.clone());
         engine.run_until(Time::NEVER);
         engine.senders.fabric.sim.pool.places() as u64
@@ -171,8 +171,8 @@ mod tests {
         network.ports.iter_mut().for_each(|port| port.delay = Span::from_millis(100));
         // 50 Mbit/s for 100 ms in packets of 1000 bytes, both ways, and 100 places.
         assert_eq!(packets_in_flight(&network), 2 * 625 + 2 * 100);
-        let most = most_in_flight(&network);
-        assert!((500..=2 * packets_in_flight(&network)).contains(&most), "{most}");
+        let max = max_in_flight(&network);
+        assert!((500..=2 * packets_in_flight(&network)).contains(&max), "{max}");
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
         // Twice the following: 2 Mbit/s over 200 ms of delays and 4.5 ms of transmission, in packets of 1000 bytes, and the five places. To
         // this are added the five places, the 100 of the reverse path, and four initial windows.
         assert_eq!(packets_in_flight(&network), 2 * (51 + 5) + 5 + 100 + 4 * 10);
-        let most = most_in_flight(&network);
-        assert!((50..=2 * packets_in_flight(&network)).contains(&most), "{most}");
+        let max = max_in_flight(&network);
+        assert!((50..=2 * packets_in_flight(&network)).contains(&max), "{max}");
     }
 }

@@ -5,7 +5,7 @@
 //! trip, and once the capacity of pipes and buffers), and in the worst case by the packets that acknowledgements and timeouts can release.
 
 use super::in_flight::places;
-use crate::congestion::{ControllerSpec, MOST_QUANTITIES};
+use crate::congestion::{ControllerSpec, MAX_QUANTITIES};
 use crate::network::{
     Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
 };
@@ -134,7 +134,7 @@ impl<'a> Ways<'a> {
             TraceKind::Throughput(bin) => sum.flows * (self.network.duration.seconds() / bin.seconds() + 1.0),
             TraceKind::Segments => self.sent(&sum),
             TraceKind::Packets => self.sent(&sum) + acks,
-            TraceKind::Law => (acks + sum.attempts + sum.flows) * MOST_QUANTITIES as f64,
+            TraceKind::Law => (acks + sum.attempts + sum.flows) * MAX_QUANTITIES as f64,
             // At most one timeout and one recovery per round trip.
             TraceKind::Cwnd => acks + acks.min(sum.rounds) + acks.min(sum.restarts) + sum.attempts + sum.flows,
             TraceKind::Ssthresh | TraceKind::State => {
@@ -237,7 +237,7 @@ impl<'a> Ways<'a> {
     /// Minimum price that a price-based controller may receive: that of a link with this `rate`, or the initial value of receivers.
     fn min_price(&self, law: &ControllerSpec, rate: f64) -> Option<f64> {
         let prices = &self.network.prices;
-        let feedback = if prices.is_marked() { prices.mapping.least } else { f64::INFINITY };
+        let feedback = if prices.is_marked() { prices.mapping.min } else { f64::INFINITY };
         match law.price_meaning()? {
             Meaning::Cost | Meaning::Marginal => Some(0.0),
             Meaning::Rate => Some(feedback.min(1.0 / rate)),
@@ -467,7 +467,7 @@ pub(super) mod tests {
 
     #[test]
     fn packets_that_codel_accepts_and_discards_have_rows_too() {
-        // 3000 packets/s of 1000 bytes into a link for 125 packets/s. CoDel discards most of those that it has accepted.
+        // 3000 packets/s of 1000 bytes into a link for 125 packets/s. CoDel accepts and later discards most of them.
         let mut network = traced(1, 10, &[(TraceKind::Queue, 0)]);
         // 1000 bytes on the wire in 333 us.
         let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(24_024_024) }));

@@ -314,14 +314,14 @@ impl Pace {
 
     /// All domains have reached the end of an epoch.
     fn note(&mut self, handled: &[AtomicU64], longest: Span) {
-        let (mut all, mut most) = (0, 0);
+        let (mut all, mut max) = (0, 0);
         for (before, handled) in self.handled.iter_mut().zip(handled) {
             let handled = handled.load(Ordering::Relaxed);
             let here = handled - std::mem::replace(before, handled);
             all += here;
-            most = here.max(most);
+            max = here.max(max);
         }
-        self.critical_events += most;
+        self.critical_events += max;
         let enough = Pace::MAX_EVENTS * self.handled.len() as u64;
         if all > enough {
             self.length = Span((self.length.0 / 2).max(1));

@@ -259,7 +259,7 @@ fn rebuilt_calendar(
     for slot in 0..sim.order.total() as Slot {
         let (owner, from) = match sim.order.event(slot) {
             Event::Port(port) => {
-                // Its line may merge those of several domains.
+                // Its line may merge the lines of several domains.
                 let port = &ports[port as usize];
                 let first = sim.pool.front(&port.line).map(|first| first.time);
                 let first = first.or_else(|| port.overtaking().and_then(Overtaking::first));

@@ -248,17 +248,17 @@ impl Parts {
             }
         }
         for (atom, domain) in of_atoms.iter_mut().enumerate().filter(|of| *of.1 == NOWHERE) {
-            let least = (0..domains).min_by(|&a, &b| loads[a].total_cmp(&loads[b])).unwrap_or(0);
-            *domain = least as Domain;
-            loads[least] += work[atom];
+            let min = (0..domains).min_by(|&a, &b| loads[a].total_cmp(&loads[b])).unwrap_or(0);
+            *domain = min as Domain;
+            loads[min] += work[atom];
         }
-        let most = total / domains as f64 * SLACK;
+        let max = total / domains as f64 * SLACK;
         for _ in 0..LOOKS {
             for atom in 0..work.len() {
                 let mut beside = vec![0.0; domains];
                 neighbours.of_atom(atom).iter().for_each(|&(other, load)| beside[usize::from(of_atoms[other as usize])] += load);
                 let here = usize::from(of_atoms[atom]);
-                let fits = |domain: usize| domain == here || loads[domain] + work[atom] <= most.min(loads[here]).max(most);
+                let fits = |domain: usize| domain == here || loads[domain] + work[atom] <= max.min(loads[here]).max(max);
                 let best = (0..domains).filter(|&domain| fits(domain)).max_by(|&a, &b| beside[a].total_cmp(&beside[b]));
                 if let Some(best) = best.filter(|&best| beside[best] > beside[here]) {
                     of_atoms[atom] = best as Domain;

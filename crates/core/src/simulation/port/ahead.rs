@@ -107,7 +107,7 @@ impl Ahead {
         self.waiting = waiting;
     }
 
-    /// Remove the units that have gone into service by `now`, and those that have left.
+    /// Remove the units that have gone into service by `now` and the units that have left.
     #[inline]
     fn strike_off<C: PortFeatures>(&mut self, equipment: &mut Equipment, now: Time, buffers: &mut Pool<Waiting>) {
         while let Some(&Waiting { start, bytes, flow }) = buffers.front(&self.waiting).filter(|waiting| waiting.start <= now) {

@@ -38,7 +38,7 @@ struct WarmCounts {
     /// With one transmitter, at most the measurement interval; with several, see [`Equipment::fold_busy`].
     busy: Span,
     waited: u128,
-    most: u64,
+    max: u64,
 }
 
 /// [`ColdPortState`] in an allocation of its own, so that most packets touch only three cache lines of a port. In a domain of a parallel run, only
@@ -143,7 +143,7 @@ pub(crate) struct PortCounts {
     /// Waiting times of packets whose service began within the measurement interval.
     pub(crate) waited: u128,
     pub(crate) served: u64,
-    pub(crate) most: u64,
+    pub(crate) max: u64,
     /// By reason, in the order of [`Reason::ALL`].
     pub(crate) discarded: [Parts; Reason::ALL.len()],
     /// Packets that the link has duplicated.
@@ -438,9 +438,9 @@ impl Equipment {
     /// A forward RM cell departs: the policy may lower its explicit rate.
     #[cold]
     pub(super) fn write_rate(&mut self, cell: &mut Packet, queue: usize) {
-        if let Some(most) = self.policy(queue).explicit_rate(cell.flow) {
+        if let Some(max) = self.policy(queue).explicit_rate(cell.flow) {
             let rm = cell.rm();
-            cell.write_rm(&RmCell { er: rm.er.min(most), ..rm });
+            cell.write_rm(&RmCell { er: rm.er.min(max), ..rm });
         }
     }
 
@@ -480,7 +480,7 @@ impl Equipment {
             warm_counts.busy = warm_counts.busy + departure.since(start);
             warm_counts.waited += u128::from(start.0 - arrival.0);
             if held.busy || self.counts_in_service {
-                warm_counts.most = warm_counts.most.max(held.units.0 + 1);
+                warm_counts.max = warm_counts.max.max(held.units.0 + 1);
             }
         } else {
             self.count_accepted(arrival, held, interval);
@@ -507,7 +507,7 @@ impl Equipment {
         let counts = &mut self.rest.counts;
         counts.accepted.add(part, 1);
         if part == 1 && (held.busy || self.counts_in_service) {
-            counts.most = counts.most.max(held.units.0 + 1);
+            counts.max = counts.max.max(held.units.0 + 1);
         }
     }
 
@@ -550,7 +550,7 @@ impl Equipment {
         counts.waited += warm_counts.waited;
         counts.held += warm_counts.waited + if self.counts_in_service { u128::from(warm_counts.busy.0) } else { 0 };
         counts.served += warm_counts.units;
-        counts.most = counts.most.max(warm_counts.most);
+        counts.max = counts.max.max(warm_counts.max);
         counts
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct Stepped {
     waiting: u32,
     waiting_bytes: Bytes,
     pub(crate) transmitters: Transmitters,
-    /// Number of the first transmitter among those of all ports.
+    /// Number of the first transmitter, counted over all ports.
     pub(crate) first: u32,
     in_service: u32,
     in_service_bytes: Bytes,
@@ -74,7 +74,7 @@ pub(crate) enum Arrival {
 pub(crate) type OnWire = (Packet, Result<(), Reason>);
 
 impl Stepped {
-    /// `transmitters`: their numbers among those of all ports. `warmup`: start of the measurement interval.
+    /// `transmitters`: their numbers, counted over all ports. `warmup`: start of the measurement interval.
     pub(super) fn new(
         spec: &network::Port,
         transmitters: Range<u32>,
@@ -203,11 +203,11 @@ impl Stepped {
             return None;
         }
         let (number, queue) = self.queues.iter().enumerate().rev().max_by_key(|(_, queue)| queue.bytes)?;
-        let most = match sharing.room {
-            Room::OfHalf(most) => most.min(queue.line.len() / 2),
+        let max = match sharing.room {
+            Room::OfHalf(max) => max.min(queue.line.len() / 2),
             Room::OfOne | Room::Refuses => 1,
         };
-        (!queue.line.is_empty()).then_some((number, most.max(1)))
+        (!queue.line.is_empty()).then_some((number, max.max(1)))
     }
 
     /// The first unit of a queue, which the caller has removed, is discarded to make room.

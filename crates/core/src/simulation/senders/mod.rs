@@ -325,8 +325,8 @@ impl Senders {
     }
 
     /// A sender processes an acknowledgement or, without one, the passing of time. It then sends until it may send no more now, and its
-    /// timers are updated. `SIGNALLED`: the acknowledgement has additional content, the controller requests signals, or the sender looks
-    /// closer. `TRACED`: the sender may be traced.
+    /// timers are updated. `SIGNALLED`: the acknowledgement has additional content, the controller requests signals, or the sender has
+    /// extended state. `TRACED`: the sender may be traced.
     #[inline]
     fn act<const SIGNALLED: bool, const TRACED: bool>(
         &mut self,

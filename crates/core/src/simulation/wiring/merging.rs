@@ -30,12 +30,12 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
                 let min_data_size = min_data_size(flow, group, spec);
                 Return::OnLink { last_port, ahead: around_receiver(flow, group, spec, min_data_size), min_data_size }
             }
-            (Return::OnLink { last_port, ahead, min_data_size: least }, Some(&last), Transport::Tcp(spec, _))
+            (Return::OnLink { last_port, ahead, min_data_size: min }, Some(&last), Transport::Tcp(spec, _))
                 if prompt && last == last_port =>
             {
                 let data = min_data_size(flow, group, spec);
                 let ahead = ahead.min(around_receiver(flow, group, spec, data));
-                Return::OnLink { last_port, ahead, min_data_size: least.min(data) }
+                Return::OnLink { last_port, ahead, min_data_size: min.min(data) }
             }
             _ => Return::Mixed,
         };
