@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Impairments of a link; none by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Impairments {
-    /// Location of random losses, from both [`Port::random_loss`](super::Port::random_loss) and of `bursts`.
+    /// Location of random losses, of both [`Port::random_loss`](super::Port::random_loss) and `bursts`.
     pub loss_at: LossAt,
     pub bursts: Option<GilbertElliott>,
     pub jitter: Option<Jitter>,
