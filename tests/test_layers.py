@@ -12,7 +12,7 @@ from support import ROOT
 # `papers` the parts of an experiment (`_`) lie below the face, on which the documents stand as any user's experiment would.
 LAYERS = """
 _core
-errors _format _html _interval _processors _slices _toml _types
+errors _format _html _interval _processors _time_slices _toml _types
 _lab _quantity _scenario _table allocation models plots prices statistics user_code
 _completions _delivery_trace _optimum _pictures _run_plot _store _summary _topologies _widget
 _capture _run

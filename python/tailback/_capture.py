@@ -10,9 +10,9 @@ from typing import Any
 
 from tailback import _core, _store
 from tailback._html import notebook
-from tailback._slices import in_slices
 from tailback._summary import ROWS, Listing, listed, tabulated
 from tailback._table import Table
+from tailback._time_slices import in_slices
 from tailback.errors import CaptureError, UnknownName
 
 __all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "remarks"]

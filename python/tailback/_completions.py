@@ -36,8 +36,8 @@ def completions(flows: Table, classes: Sequence[str], percentiles: Sequence[floa
             "up_to_bytes": up_to if math.isfinite(up_to) else math.nan,
             "flows": len(members[group, place]),
             "completed": len(done),
-            **dict(_told("completion", "_s", times, shares)),
-            **dict(_told("slowdown", "", slowdowns, shares)),
+            **dict(_statistics("completion", "_s", times, shares)),
+            **dict(_statistics("slowdown", "", slowdowns, shares)),
         }
         rows.append(row)
     if not rows:
@@ -72,7 +72,7 @@ def _shares(percentiles: object) -> dict[str, Fraction]:
     return shares
 
 
-def _told(what: str, unit: str, values: list[float], shares: Mapping[str, Fraction]) -> Iterator[tuple[str, float]]:
+def _statistics(what: str, unit: str, values: list[float], shares: Mapping[str, Fraction]) -> Iterator[tuple[str, float]]:
     """Mean and nearest-rank percentiles, by the same rule as in the core; NaN if there are no values."""
     ordered = sorted(values)
     yield f"{what}_mean{unit}", math.fsum(ordered) / len(ordered) if ordered else math.nan

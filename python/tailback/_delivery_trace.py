@@ -48,10 +48,10 @@ def write_mahimahi(path: str | os.PathLike[str], rates: Sequence[tuple[str, str]
     ...     file.read_text().split()
     ['1', '2', '6', '6']
     """
-    write_opportunities(path, _of_rates(rates))
+    write_opportunities(path, _rate_opportunities(rates))
 
 
-def of_departures(times_s: Iterable[float], sizes: Iterable[int]) -> Iterator[int]:
+def departure_opportunities(times_s: Iterable[float], sizes: Iterable[int]) -> Iterator[int]:
     """The milliseconds in which the total of departed bytes completes another opportunity."""
     waiting = 0
     for time_s, size in zip(times_s, sizes, strict=True):
@@ -77,7 +77,7 @@ def write_opportunities(path: str | os.PathLike[str], milliseconds: Iterable[int
         raise OutputError(f"cannot write `{path}`: {error.strerror}") from None
 
 
-def _of_rates(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
+def _rate_opportunities(rates: Sequence[tuple[str, str]]) -> Iterator[int]:
     """One opportunity whenever the bits since the start complete another 1500 bytes, at the end of that millisecond."""
     begin, bits, opportunity = Fraction(0), Fraction(0), 8 * OPPORTUNITY_BYTES
     is_outage = is_left_out = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tailback import _core, _store
 from tailback._completions import completions
-from tailback._delivery_trace import of_departures, write_opportunities
+from tailback._delivery_trace import departure_opportunities, write_opportunities
 from tailback._html import notebook
 from tailback._scenario import Scenario
 from tailback._summary import listings, tabulated, text
@@ -201,7 +201,7 @@ class Run:
             raise UnknownName("queue", queue, queues)
         rows = [row for row, name in enumerate(departures["queue"]) if name == queue]
         times, sizes = departures["time_s"], departures["bytes"]
-        write_opportunities(path, of_departures((times[row] for row in rows), (sizes[row] for row in rows)))
+        write_opportunities(path, departure_opportunities((times[row] for row in rows), (sizes[row] for row in rows)))
 
     @property
     def traces(self) -> list[str]:
@@ -254,9 +254,9 @@ class Run:
 
     def _beyond_range(self) -> Iterator[str]:
         """A note for each queue whose price was outside the range of the marking scheme."""
-        if "beyond_range_packets" not in self.queues.columns:
+        if "clamped_packets" not in self.queues.columns:
             return
-        rows = zip(self.queues["queue"], self.queues["beyond_range_packets"], self.queues["departed_units"], strict=True)
+        rows = zip(self.queues["queue"], self.queues["clamped_packets"], self.queues["departed_units"], strict=True)
         for queue, beyond, departed in rows:
             if beyond:
                 yield (
@@ -443,7 +443,7 @@ def _tuple(words: str | Sequence[str] | None) -> tuple[str, ...] | None:
 def _titles(run: Run, beside: Any) -> dict[str, Run]:
     """The runs of a plot by title."""
     if isinstance(beside, Run):
-        first, second = _told(run, beside), _told(beside, run)
+        first, second = _run_label(run, beside), _run_label(beside, run)
         return {first: run, second if second != first else f"{second}, again": beside}
     if beside is None:
         return {str(run): run}
@@ -466,7 +466,7 @@ def _is_span(span: Any, end: float) -> bool:
     return 0 <= begin < until <= end
 
 
-def _told(run: Run, other: Run) -> str:
+def _run_label(run: Run, other: Run) -> str:
     """A title that distinguishes a run from another: its name, seed or content hash."""
     name, others = (str(each.scenario.get("name") or "scenario") for each in (run, other))
     if name != others:

@@ -158,11 +158,11 @@ def run_all(
     progress: Callable[[float], None] | None,
 ) -> Runs:
     """Run every seed, in as many threads as there are processors; the core releases the GIL."""
-    chosen = _chosen(seeds)
+    chosen = _seed_list(seeds)
     done = dict.fromkeys(chosen, 0.0)
     stopped, lock = threading.Event(), threading.Lock()
 
-    def tell(seed: int, part: float) -> None:
+    def report(seed: int, part: float) -> None:
         if stopped.is_set():
             raise _StoppedError
         with lock:
@@ -172,7 +172,7 @@ def run_all(
 
     with ThreadPoolExecutor(min(len(chosen), processors())) as pool:
         futures: dict[int, Future[Run]] = {
-            seed: pool.submit(one, scenario, seed, lambda part, seed=seed: tell(seed, part))  # type: ignore[misc]
+            seed: pool.submit(one, scenario, seed, lambda part, seed=seed: report(seed, part))  # type: ignore[misc]
             for seed in chosen
         }
         try:
@@ -197,7 +197,7 @@ class _StoppedError(Exception):
     """Stops a run because another one failed, or because of Ctrl-C."""
 
 
-def _chosen(seeds: object) -> list[int]:
+def _seed_list(seeds: object) -> list[int]:
     """The seeds 1 to N, or the given seeds."""
     if type(seeds) is not bool and isinstance(seeds, Integral):
         chosen = list(range(1, int(seeds) + 1))

@@ -58,10 +58,10 @@ class Scenario:
     def __init__(self, description: Mapping[str, Any]) -> None:
         self._file = ""
         self._description = _plain(_table(description))
-        _take_in_parquet(self._description, "", None)
+        _inline_parquet(self._description, "", None)
         self._text = json.dumps(self._description)
         self._format: Literal["json", "toml"] = "json"
-        self._take_in_files()
+        self._inline_files()
 
     @classmethod
     def from_toml(cls, text: str, file: str = "scenario.toml") -> Scenario:
@@ -92,10 +92,10 @@ class Scenario:
         scenario._file, scenario._text, scenario._format = file, text, format
         # The core reads TOML 1.1, which `tomllib` does not support.
         scenario._description = json.loads(text if format == "json" else _core.toml_as_json(text) or "{}")
-        scenario._take_in_files()
+        scenario._inline_files()
         return scenario
 
-    def _take_in_files(self) -> None:
+    def _inline_files(self) -> None:
         """Replace file names by the contents of the files, which are read once, relative to the scenario's directory."""
         if not any(word in self._text for word in ("csv", "table", "graphml", "trace")):
             return
@@ -213,7 +213,9 @@ class Scenario:
         description = self.to_dict()
         for path, value in changes.items():
             if not isinstance(path, str):
-                raise _core.argument_errors([("changes", "a path is not text", _short(path), "text such as `flows.web.count`", None)])
+                raise _core.argument_errors(
+                    [("changes", "a path is not text", _short(path), "text such as `flows.web.count`", None)]
+                )
             _set(description, _steps(path), value, path)
         return Scenario(description)
 
@@ -289,12 +291,12 @@ def _without_parquet(text: str, file: str, format: Literal["json", "toml"]) -> s
         description = json.loads(text if format == "json" else _core.toml_as_json(text) or "")
     except ValueError:
         return None
-    if not isinstance(description, dict) or not _take_in_parquet(description, file, text if format == "toml" else None):
+    if not isinstance(description, dict) or not _inline_parquet(description, file, text if format == "toml" else None):
         return None
     return json.dumps(description)
 
 
-def _take_in_parquet(description: dict[str, Any], file: str, written: str | None) -> bool:
+def _inline_parquet(description: dict[str, Any], file: str, written: str | None) -> bool:
     """Replace the names of Parquet flow tables, relative to the scenario's directory, by their columns. Returns whether any
     exist.
 
@@ -313,7 +315,7 @@ def _take_in_parquet(description: dict[str, Any], file: str, written: str | None
             try:
                 names = _core.Table.parquet_columns(path)
                 # Other columns are ignored.
-                columns = [name for name in names if re.fullmatch(_LOOKED_AT, name)]
+                columns = [name for name in names if re.fullmatch(_READ_COLUMNS, name)]
                 if twice := [name for name in columns if columns.count(name) > 1]:
                     said = f"`{table}` has several columns `{twice[0]}`"
                     raise _core.scenario_error(file, at, said, given=", ".join(names), expected="one column", written=written)
@@ -330,7 +332,7 @@ def _take_in_parquet(description: dict[str, Any], file: str, written: str | None
 
 
 # Columns of a flow table that are read; some have a unit suffix.
-_LOOKED_AT = "source|sink|(size|start)(_.*)?"
+_READ_COLUMNS = "source|sink|(size|start)(_.*)?"
 
 
 def _of_parquet(column: str, values: Iterable[Any], columns: Sequence[str]) -> tuple[str, list[Any]]:
@@ -434,7 +436,11 @@ def _plain(value: Any, at: str = "", depth: int = 0) -> Any:
     if isinstance(value, (int, float)):
         return value
     raise _core.scenario_error(
-        "", at, f"{_key(at)} has a type that scenarios do not have", given=_short(value), expected="text, a number, a list or a table"
+        "",
+        at,
+        f"{_key(at)} has a type that scenarios do not have",
+        given=_short(value),
+        expected="text, a number, a list or a table",
     )
 
 

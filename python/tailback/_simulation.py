@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from tailback import _core
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
-from tailback._slices import in_slices
+from tailback._time_slices import in_slices
 from tailback.errors import CheckpointError, CheckpointWarning, ParameterError, ThreadsWarning
 
 if TYPE_CHECKING:
@@ -117,28 +117,28 @@ def simulate(
         from tailback._runs import run_all
 
         described._simulation(None)
-        return run_all(described, seeds, lambda one, own, tell: simulate(one, own, progress=tell), progress)
+        return run_all(described, seeds, lambda one, own, report: simulate(one, own, progress=report), progress)
     simulation = described._simulation(seed, _number(threads))
-    kept = None if checkpoint is None else _Kept(simulation, Path(checkpoint), checkpoint_every_s)
+    saved = None if checkpoint is None else _CheckpointFile(simulation, Path(checkpoint), checkpoint_every_s)
 
     if simulation.fewer_threads:
         warnings.warn(ThreadsWarning(simulation.fewer_threads), stacklevel=2)
 
-    def tell(done: float) -> None:
-        if kept:
-            kept.write_if_due()
+    def report(done: float) -> None:
+        if saved:
+            saved.write_if_due()
         if progress:
             progress(done)
 
     try:
-        advance(simulation, tell)
+        advance(simulation, report)
     except KeyboardInterrupt:
-        if kept:
-            kept.write()
+        if saved:
+            saved.write()
         raise Interrupted(Run(simulation.results())) from None
     run = Run(simulation.results())
-    if kept:
-        kept.path.unlink(missing_ok=True)
+    if saved:
+        saved.path.unlink(missing_ok=True)
     return run
 
 
@@ -152,7 +152,7 @@ def _number(threads: object) -> int:
 _WRITING = 1 / 20
 
 
-class _Kept:
+class _CheckpointFile:
     """The checkpoint of a run. It is read or written at construction, so that write errors appear before the run starts."""
 
     def __init__(self, simulation: _core.Simulation, path: Path, every_s: float) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["claimed", "put", "read", "staged", "staged_file", "write"]
+__all__ = ["ensure_writable", "read", "staged", "staged_file", "write", "write_atomically"]
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def staged(directory: str | os.PathLike[str]) -> Iterator[Path]:
         `directory` exists, or its parent is missing or cannot be written.
     """
     target = Path(directory)
-    with _beside(target) as folder:
+    with _staging_directory(target) as folder:
         yield folder
         # mkdtemp restricts access; the results get the usual permissions.
         folder.chmod(0o777 & ~_umask())
@@ -54,7 +54,7 @@ def staged_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         `path` exists, or its parent is missing or cannot be written.
     """
     target = Path(path)
-    with _beside(target) as folder:
+    with _staging_directory(target) as folder:
         yield folder / target.name
         (folder / target.name).rename(target)
 
@@ -63,8 +63,8 @@ def write(tables: Mapping[str, Table], provenance: Mapping[str, Any], folder: Pa
     """Write every table of a run as ``NAME.parquet``, and its provenance with the tables' names and SHA-256."""
     for name, table in tables.items():
         table.write_parquet(folder / f"{name}.parquet")
-    said = {**provenance, _TABLES: {name: _digest(folder / f"{name}.parquet") for name in tables}}
-    (folder / "provenance.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    stored = {**provenance, _TABLES: {name: _digest(folder / f"{name}.parquet") for name in tables}}
+    (folder / "provenance.json").write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
 
 
 def _digest(file: Path) -> str:
@@ -77,7 +77,7 @@ def _digest(file: Path) -> str:
 _TABLES = "tables"
 
 # Required keys of a run's provenance.
-_SAID: dict[str, type | tuple[type, ...]] = {
+_REQUIRED_KEYS: dict[str, type | tuple[type, ...]] = {
     "scenario": dict,
     "seed": int,
     "complete": bool,
@@ -133,7 +133,7 @@ def _why_no_run(folder: Path) -> str:
 def _check(provenance: Any) -> None:
     if not isinstance(provenance, dict):
         raise ValueError("not the provenance of a run")
-    for key, kind in _SAID.items():
+    for key, kind in _REQUIRED_KEYS.items():
         value = provenance.get(key)
         if key not in provenance:
             raise ValueError(f"not the provenance of a run: `{key}` is missing")
@@ -143,7 +143,7 @@ def _check(provenance: Any) -> None:
         raise ValueError(f"`{_TABLES}` is {provenance[_TABLES]!r}")
 
 
-def claimed(directory: Path) -> None:
+def ensure_writable(directory: Path) -> None:
     """Create a directory if it is missing, and check that files can be written to it.
 
     Raises
@@ -160,9 +160,9 @@ def claimed(directory: Path) -> None:
         raise OutputError(f"cannot write to `{directory}`: {error.strerror}") from None
 
 
-def put(file: Path, text: str) -> Path:
+def write_atomically(file: Path, text: str) -> Path:
     """Write a text file atomically; its directory is created if missing."""
-    claimed(file.parent)
+    ensure_writable(file.parent)
     partial = file.with_name(f".{file.name}.partial")
     try:
         partial.write_text(text, encoding="utf-8")
@@ -175,7 +175,7 @@ def put(file: Path, text: str) -> Path:
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
+def _staging_directory(target: Path) -> Iterator[Path]:
     """A temporary directory next to `target`, removed after the block."""
     if target.exists() or target.is_symlink():
         raise OutputError(f"`{target}` exists already; give a new name or remove it")

@@ -84,7 +84,7 @@ def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:
     """Label each line at its end, moving labels apart where they would overlap. Call it after all limits are set."""
     points = 72 / axis.figure.dpi
     heights = {name: float(axis.transData.transform((x, y))[1]) * points for name, (x, y, _) in ends.items()}
-    spread = _apart(heights, gap=11, top=float(axis.bbox.y1) * points)
+    spread = _spread_out(heights, gap=11, top=float(axis.bbox.y1) * points)
     for name, (x, y, colour) in ends.items():
         axis.annotate(
             name,
@@ -97,7 +97,7 @@ def name_ends(axis: Axes, ends: dict[str, End], *, end: int) -> None:
         )
 
 
-def _apart(heights: dict[str, float], gap: float, top: float = math.inf) -> dict[str, float]:
+def _spread_out(heights: dict[str, float], gap: float, top: float = math.inf) -> dict[str, float]:
     """Heights at least `gap` apart and at most `top`, in the same order and with small shifts; crowded labels are centred."""
     blocks: list[tuple[list[str], float]] = []
     for name in sorted(heights, key=heights.__getitem__):

@@ -14,7 +14,7 @@ import pytest
 
 import tailback as tb
 from made_hosts import ECHO, SCENARIO, Traces, python
-from tailback._emulation.playing import kernel_controllers
+from tailback._emulation.kernel_flows import kernel_controllers
 
 pytestmark = [pytest.mark.usefixtures("emulation"), pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
 
@@ -71,7 +71,7 @@ def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
     assert 8e6 < groups["goodput_bps"][0] < 10e6 + 2 * 2 * 100 * 12e3 / 3
     assert 0.5 <= groups["fairness"][0] <= 1
     # What the queues discarded, the kernel has sent again, but for what was under way at the ends of the measured part.
-    assert abs(sum(measured["retransmitted_packets"][:2]) - run.queues.to_dict()["discarded_units"][0]) < 20
+    assert abs(sum(measured["retransmitted_packets"][:2]) - run.queues.to_dict()["dropped_units"][0]) < 20
     assert np.isnan(measured["goodput_bps"][2])
     kernel = run.kernel.to_dict()
     counted = dict(zip(zip(kernel["host"], kernel["counter"], strict=True), kernel["value"], strict=True))
@@ -93,12 +93,18 @@ def test_a_transfer_is_received_whole_and_simulated_flows_go_on_beside_it() -> N
 def test_marks_reach_the_kernel_and_it_answers_them() -> None:
     tcp = {"preset": "sack", "ecn": True}
     flows = {"web": {"from": "left", "to": "right", "propagation_rtt": "60 ms", "tcp": tcp}}
-    queue = {"policy": "red", "buffer": "1000 packets", "min_threshold": "10 packets", "max_threshold": "30 packets", "weight": 0.05}
+    queue = {
+        "policy": "red",
+        "buffer": "1000 packets",
+        "min_threshold": "10 packets",
+        "max_threshold": "30 packets",
+        "weight": 0.05,
+    }
     given = scenario(flows=flows, duration="6 s").with_({"topology.dumbbell.queue": queue})
     run = tb.emulate(given, played=["web"])
     queues = run.queues.to_dict()
     assert queues["marked_units"][0] > 0
-    assert queues["discarded_units"][0] == 0
+    assert queues["dropped_units"][0] == 0
     assert run.flows.to_dict()["retransmitted_packets"][0] == 0
     assert run.queues.to_dict()["mean_queue_units"][0] < 60
 
@@ -179,7 +185,7 @@ def test_connections_are_measured_and_captured_as_their_hosts_see_them(tmp_path:
     assert seen["unique_payload_bytes"][at_sender] == 2_000_000
     assert 0.06 <= seen["min_rtt_s"][at_sender] < 0.075
     # What queues discarded is said on the packets themselves.
-    discarded = run.queues.to_dict()["discarded_units"][0]
+    discarded = run.queues.to_dict()["dropped_units"][0]
     assert file.read_bytes().count(b"discarded at bottleneck: full") == discarded > 0
     analysis = tb.analyse(file)
     assert analysis.complete

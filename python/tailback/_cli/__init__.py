@@ -9,7 +9,7 @@ from tailback._cli.check import check
 from tailback._cli.demo import demo
 from tailback._cli.emulate import emulate
 from tailback._cli.lab import lab
-from tailback._cli.output import Commands, stdout_watched
+from tailback._cli.output import Commands, guarded_stdout
 from tailback._cli.predict import predict
 from tailback._cli.reproduce import reproduce
 from tailback._cli.run import run
@@ -36,6 +36,6 @@ def app() -> None:
 
 def main() -> None:
     """Entry point of the `tailback` command."""
-    with stdout_watched():
+    with guarded_stdout():
         # `python -m tailback` also shows this name in its help and uses it for completion.
         app(prog_name="tailback")

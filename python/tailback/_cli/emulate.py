@@ -76,7 +76,7 @@ def emulate(
 
     load_code(code)
     scenario = load(file)
-    commands = [_placed(text, server=True) for text in serve] + [_placed(text, server=False) for text in at]
+    commands = [_node_command(text, server=True) for text in serve] + [_node_command(text, server=False) for text in at]
     if arguments:
         commands.append(_command(node or _first_node(scenario), list(arguments)))
     exit_code = Exit.DONE
@@ -88,7 +88,7 @@ def emulate(
                     commands,
                     played=play,
                     seed=seed,
-                    settings=dict(_setting(text) for text in setting),
+                    settings=dict(_sysctl(text) for text in setting),
                     stdout=2 if as_json else 1,
                     capture=capture,
                     progress=bar,
@@ -108,10 +108,10 @@ def emulate(
     if exit_code is Exit.INTERRUPTED:
         note(f"interrupted at {result.simulated_s:g} s; the measurements up to this time are stored and marked incomplete")
         return exit_code
-    return _judged(result)
+    return _exit_code(result)
 
 
-def _judged(result: Emulated) -> Exit:
+def _exit_code(result: Emulated) -> Exit:
     """The exit code of an emulation; prints a note for each failure."""
     code = Exit.DONE
     for end in result.commands:
@@ -140,7 +140,7 @@ def _judged(result: Emulated) -> Exit:
     return code
 
 
-def _placed(text: str, *, server: bool) -> Command:
+def _node_command(text: str, *, server: bool) -> Command:
     node, colon, rest = text.partition(":")
     if not colon or not node or not rest.strip():
         raise ParameterError(f"`{text}` is not a node and a command; expected for example `right:iperf3 -s`")
@@ -153,7 +153,7 @@ def _command(node: str, words: str | list[str], *, server: bool = False) -> Comm
     return Command(node, words, server)
 
 
-def _setting(text: str) -> tuple[str, str]:
+def _sysctl(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise ParameterError(f"`{text}` is not a sysctl; expected for example `net.ipv4.tcp_ecn=1`")

@@ -11,7 +11,7 @@ import click
 __all__ = ["PATH", "WholeNumber", "cluster", "code", "executor", "fail_fast", "file", "out", "seed", "threads", "workers"]
 
 
-class _Given(click.Path[Path]):
+class _PathArgument(click.Path[Path]):
     """A path from the command line. An empty path, for example from an unset shell variable, is an error and not `.`."""
 
     def convert(self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
@@ -34,7 +34,7 @@ class WholeNumber(click.IntRange):
     name = "integer"
 
 
-PATH = _Given()
+PATH = _PathArgument()
 
 file = click.argument("file", type=PATH, help="A scenario in TOML, or in JSON if the name ends in .json.")
 out = click.option("--out", type=PATH, metavar="DIR", help="Write all tables (Parquet) and provenance to this new directory.")

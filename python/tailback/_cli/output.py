@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tailback._summary import Listing
     from tailback._table import Table
 
-__all__ = ["EXIT_CODES", "Commands", "Exit", "command", "data", "document", "jsonable", "note", "stdout_watched", "summary"]
+__all__ = ["EXIT_CODES", "Commands", "Exit", "command", "data", "document", "guarded_stdout", "jsonable", "note", "summary"]
 
 P = ParamSpec("P")
 
@@ -116,7 +116,7 @@ class StdoutError(Exception):
     """Writing to stdout failed."""
 
 
-class Watched:
+class GuardedStdout:
     """A stdout whose write errors are distinguishable from errors of files and libraries."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -139,14 +139,14 @@ class Watched:
 
 
 @contextmanager
-def stdout_watched() -> Iterator[None]:
+def guarded_stdout() -> Iterator[None]:
     """Turn a failure to write to stdout into an exit code: 0 if the reader closed the pipe, else 2 with a message."""
     stream = sys.stdout
     # `sys.stdout` is None in a process that was started without one; the type stubs omit this.
     if cast("TextIO | None", stream) is None:
         note("error: cannot write the output: stdout is closed")
         raise SystemExit(Exit.INPUT)
-    sys.stdout = cast("TextIO", Watched(stream))
+    sys.stdout = cast("TextIO", GuardedStdout(stream))
     try:
         try:
             yield
@@ -174,7 +174,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
         code = Exit.INPUT if isinstance(error, StudyError) else Exit.INTERRUPTED
         shown = f"error: {error}" if isinstance(error, StudyError) else str(error)
     elif isinstance(error, UserCodeError):
-        code, shown = Exit.INPUT, f"{_raised(error)}error: {error}\nno results were stored"
+        code, shown = Exit.INPUT, f"{_user_traceback(error)}error: {error}\nno results were stored"
         problems = [{"message": error.message, "at": error.at}]
     elif isinstance(error, CaptureError):
         code, shown = Exit.INPUT, f"error: {error}\nnothing was analysed"
@@ -201,7 +201,7 @@ def failed(error: BaseException, *, as_json: bool) -> Exit:
     return code
 
 
-def _raised(error: UserCodeError) -> str:
+def _user_traceback(error: UserCodeError) -> str:
     """The traceback of an exception in user code, starting at the first frame of user code."""
     cause = error.__cause__
     if cause is None:

@@ -54,7 +54,7 @@ def reproduce(
     Shows published and measured values side by side. Exit code 1 if an R claim does not hold.
     """
     from tailback import papers, plots
-    from tailback._store import claimed
+    from tailback._store import ensure_writable
 
     if wanted == ("list",):
         data(_listed(seeds, as_json=as_json))
@@ -62,7 +62,7 @@ def reproduce(
     if out is not None:
         papers.experiments(*wanted)
         plots.require()
-        claimed(out)
+        ensure_writable(out)
     code = Exit.DONE
     try:
         with RunsBar("reproducing") as bar:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from tailback._study.study import Missed
     from tailback._table import Table
 
-__all__ = ["SHOWN", "crew_named", "finished", "means_text", "report", "tell_without_chance"]
+__all__ = ["SHOWN", "finished", "means_text", "note_determinism", "report", "selected_executor"]
 
 # Maximum number of points, differences and failed runs in the text output.
 SHOWN = 20
 
 
 @contextmanager
-def crew_named(executor: str | None, cluster: str | None, workers: int | None) -> Iterator[tuple[Any, int | None]]:
+def selected_executor(executor: str | None, cluster: str | None, workers: int | None) -> Iterator[tuple[Any, int | None]]:
     """The executor that the command line selects, and its number of workers if that is known."""
     if cluster is None:
         yield executor, workers
@@ -42,12 +42,12 @@ def finished(study: Study, *, as_json: bool) -> Exit:
         quantity = asked["quantity"] if asked else "goodput"
         means = study.means(quantity)
         data(means_text(means, study.plan["columns"], quantity, SHOWN))
-        tell_without_chance(means)
-        _tell_missed(missed, study.plan, len(means))
+        note_determinism(means)
+        _note_wide_intervals(missed, study.plan, len(means))
     return Exit.RUNS_FAILED if study.counts.failed or missed else Exit.DONE
 
 
-def tell_without_chance(means: Table) -> None:
+def note_determinism(means: Table) -> None:
     """Print a note if seeds have no effect on the results."""
     fixed = sum(row["seeds"] > 1 and row["low"] != row["low"] and row["mean"] == row["mean"] for row in means.to_rows())
     if fixed:
@@ -55,14 +55,14 @@ def tell_without_chance(means: Table) -> None:
         note(f"nothing is random {where}: all seeds give the same result, and there is no interval")
 
 
-def _tell_missed(missed: list[Missed], plan: dict[str, Any], points: int) -> None:
+def _note_wide_intervals(missed: list[Missed], plan: dict[str, Any], points: int) -> None:
     """Print the points whose interval is wider than the goal, and the number of seeds that they need."""
     if not missed:
         return
     until = plan["until"]
     note(f"the interval of {until['quantity']} is wider than {100 * until['width']:g} % at {len(missed)} of {points} points:")
     for one in missed[:SHOWN]:
-        where = ", ".join(f"{axis}={label}" for axis, label in one.labels.items()) or "the scenario as it is"
+        where = ", ".join(f"{axis}={label}" for axis, label in one.labels.items()) or "the unchanged scenario"
         width = f"{100 * one.width:.3g} %" if math.isfinite(one.width) else "no relative width (the mean is 0 or unknown)"
         would = f"needs about {one.needed:,}: --most-seeds" if one.needed else "no number of seeds is enough"
         note(f"  {where}: {width} with {one.seeds} seeds; {would}")
@@ -103,7 +103,7 @@ def means_text(means: Table, axes: list[str], quantity: str, shown: int) -> str:
     column = "goodput_bps" if quantity == "goodput" else quantity.rpartition(".")[2]
     lines = [[*(axes or ["scenario"]), "seeds", quantity, "95 % interval"]]
     for row in means.to_rows()[:shown]:
-        labels = [str(row[axis]) for axis in axes] or ["as it is"]
+        labels = [str(row[axis]) for axis in axes] or ["unchanged"]
         mean, low, high = (written(column, row[end]) for end in ("mean", "low", "high"))
         lines.append([*labels, str(row["seeds"]), mean, "-" if low == "-" else f"{low} to {high}"])
     rest = f"\n  and {len(means) - shown} more points" if len(means) > shown else ""

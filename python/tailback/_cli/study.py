@@ -10,7 +10,7 @@ import click
 
 from tailback._cli import options
 from tailback._cli.output import Commands, Exit, command, data, jsonable, note
-from tailback._cli.studies import SHOWN, crew_named, finished, means_text, report, tell_without_chance
+from tailback._cli.studies import SHOWN, finished, means_text, note_determinism, report, selected_executor
 from tailback._cli.user_code import load_code
 from tailback._progress import RunsBar
 
@@ -69,7 +69,7 @@ def resume(
 
     load_code(code)
     found = Study(directory)
-    with crew_named(executor, cluster, workers) as (crew, size), RunsBar(directory.name) as bar:
+    with selected_executor(executor, cluster, workers) as (crew, size), RunsBar(directory.name) as bar:
         found.resume(executor=crew, workers=size, fail_fast=fail_fast, retry_failed=retry_failed, refresh=refresh, progress=bar)
     return finished(found, as_json=as_json)
 
@@ -93,7 +93,7 @@ def means(directory: Path, quantity: str, interval: str, as_json: bool) -> Exit:
         data(json.dumps(jsonable(found.to_rows()), indent=2))
     else:
         data(means_text(found, swept.plan["columns"], quantity, shown=len(found)))
-        tell_without_chance(found)
+        note_determinism(found)
     return Exit.DONE
 
 

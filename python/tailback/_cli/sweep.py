@@ -10,7 +10,7 @@ import click
 
 from tailback._cli import options
 from tailback._cli.output import Exit, command, data, note
-from tailback._cli.studies import crew_named, finished
+from tailback._cli.studies import finished, selected_executor
 from tailback._cli.user_code import load_code
 from tailback._progress import RunsBar
 
@@ -95,7 +95,7 @@ def sweep(
         return Exit.DONE
     if out is None:
         raise ParameterError("a sweep stores its results: add --out DIR, or --dry-run, which stores nothing")
-    with crew_named(executor, cluster, workers) as (crew, size), RunsBar(file.name) as bar:
+    with selected_executor(executor, cluster, workers) as (crew, size), RunsBar(file.name) as bar:
         study = library.sweep(
             scenario,
             axes,

@@ -34,12 +34,12 @@ def validate(out: Path | None, full: bool, lanes: int | None, fresh: bool, as_js
 
     Both run the same scenarios. Exit code 1 if their results differ, or if the machine did not keep up.
     """
-    from tailback._store import claimed, put
+    from tailback._store import ensure_writable, write_atomically
     from tailback._validation import validate as validated
     from tailback._validation.comparison import Verdict
 
     if out is not None:
-        claimed(out)
+        ensure_writable(out)
     with RunsBar("kernel") as bar:
         done = validated(None if out is None else out / "study", full_pack=full, lanes=lanes, fresh=fresh, progress=bar)
     numbers = json.dumps(jsonable(done.to_dict()), indent=1, allow_nan=False)
@@ -47,7 +47,7 @@ def validate(out: Path | None, full: bool, lanes: int | None, fresh: bool, as_js
     if out is not None:
         note(
             "\n".join(
-                f"wrote {put(out / name, text)}"
+                f"wrote {write_atomically(out / name, text)}"
                 for name, text in (("validation.md", done.markdown()), ("validation.json", numbers))
             )
         )

@@ -14,7 +14,7 @@ from tailback._demo import buffer_grid as grid
 from tailback._demo import buffer_report as report
 from tailback._demo.buffer_grid import Study
 from tailback._format import aligned
-from tailback._store import claimed, put
+from tailback._store import ensure_writable, write_atomically
 from tailback._study.runner import Progress
 from tailback.papers._plan import Plan
 from tailback.plots import require
@@ -27,11 +27,11 @@ def answer(
 ) -> int:
     """Run the grid, print a table, write ``buffer.html`` into `out`; how many of the runs the study in `kept` had already."""
     require()
-    claimed(out)
+    ensure_writable(out)
     study, there = measured(grid.plan(quick=quick), kept=kept, fresh=fresh, progress=progress)
     sys.stdout.write(f"\nHow much buffer does a TCP link need? {report.setting(study)}\n\n")
     sys.stdout.write(aligned(report.table(study)) + "\n\n")
-    sys.stdout.write(f"report: {put(out / 'buffer.html', report.page(study, figures.draw(study)))}\n")
+    sys.stdout.write(f"report: {write_atomically(out / 'buffer.html', report.page(study, figures.draw(study)))}\n")
     return there
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailback import _core, _store
-from tailback._emulation.known import Told, known
+from tailback._emulation.real_flows import FlowReports, real_flow_tables
 from tailback._run import Interrupted, Run
 from tailback._scenario import Scenario
 from tailback._table import Table
@@ -241,10 +241,10 @@ def emulate(
     plan = Plan(emulation, commands, settings or {}, stdout)
     plan.warn()
     if capture is None:
-        return plan.carry_out(None, progress or _ignore)
+        return plan.run(None, progress or _ignore)
     with _store.staged_file(capture) as partial:
         try:
-            return plan.carry_out(partial, progress or _ignore)
+            return plan.run(partial, progress or _ignore)
         except Interrupted as stopped:
             interrupted = stopped
     raise interrupted
@@ -257,7 +257,7 @@ class Plan:
         import json
 
         from tailback._emulation.hosts import Host
-        from tailback._emulation.playing import ROOM, played_hosts
+        from tailback._emulation.kernel_flows import ROOM, played_hosts
 
         self._core, self._stdout = emulation, stdout
         self._commands = list(commands)
@@ -288,63 +288,63 @@ class Plan:
                 stacklevel=3,
             )
 
-    def carry_out(self, capture: Path | None, progress: Callable[[float], None]) -> Emulated:
+    def run(self, capture: Path | None, progress: Callable[[float], None]) -> Emulated:
         from tailback._emulation.hosts import Hosts
-        from tailback._emulation.playing import Player
+        from tailback._emulation.kernel_flows import KernelGroup
 
         with Hosts(self._hosts) as hosts:
-            players = [Player(group, hosts) for group in self._groups]
-            with self._carried(hosts, capture) as carrier:
-                for player in players:
-                    player.begin(carrier.origin, self._core.warmup_s)
-                watch = Watch(hosts, carrier, progress, self._core)
+            kernel_groups = [KernelGroup(group, hosts) for group in self._groups]
+            with self._forwarding(hosts, capture) as forwarder:
+                for kernel_group in kernel_groups:
+                    kernel_group.begin(forwarder.origin, self._core.warmup_s)
+                supervisor = Supervisor(hosts, forwarder, progress, self._core)
                 try:
-                    watch.start(self._commands, self._stdout)
-                    ended = watch.run()
+                    supervisor.start(self._commands, self._stdout)
+                    ended = supervisor.run()
                 except KeyboardInterrupt:
                     ended = "interrupted"
                 self._core.stop()
-                carrier.join()
+                forwarder.join()
             after = hosts.counters()
-            told = [(player.group, *player.finish()) for player in players]
-            watch.end()
-        if carrier.error:
-            raise carrier.error
-        run = self._results(watch, ended, _difference(watch.before, after), told)
+            reports = [(kernel_group.group, *kernel_group.finish()) for kernel_group in kernel_groups]
+            supervisor.end()
+        if forwarder.error:
+            raise forwarder.error
+        run = self._results(supervisor, ended, _difference(supervisor.before, after), reports)
         if ended == "interrupted":
             raise Interrupted(run)
         return run
 
     @contextmanager
-    def _carried(self, hosts: Hosts, capture: Path | None) -> Iterator[Carrier]:
+    def _forwarding(self, hosts: Hosts, capture: Path | None) -> Iterator[Forwarder]:
         """Run the forwarding loop in its own thread, with the hosts' devices."""
         door, outside = _core.DeviceDoor.open()
         with socket.socket(fileno=outside) as way:
             for first in range(0, len(hosts.devices), 250):
                 socket.send_fds(way, [b"."], hosts.devices[first : first + 250])
         hosts.close_devices()
-        carrier = Carrier(self._core, door, capture)
+        forwarder = Forwarder(self._core, door, capture)
         try:
-            carrier.start()
-            yield carrier
+            forwarder.start()
+            yield forwarder
         finally:
             self._core.stop()
-            carrier.join()
+            forwarder.join()
 
-    def _results(self, watch: Watch, ended: str, counters: list[dict[str, int]], told: Told) -> Emulated:
+    def _results(self, supervisor: Supervisor, ended: str, counters: list[dict[str, int]], reports: FlowReports) -> Emulated:
         run = Emulated(self._core.results())
-        run.ended, run.commands, run._warmup_s = ended, tuple(watch.ends()), self._core.warmup_s
+        run.ended, run.commands, run._warmup_s = ended, tuple(supervisor.ends()), self._core.warmup_s
         run.complete = ended != "interrupted"
         run.capture_problem = self._core.finish_capture() or ""
         names = [host.name for host in self._hosts]
         rows = [(name, *row) for name, counted in zip(names, counters, strict=True) for row in sorted(counted.items()) if row[1]]
         run._tables["kernel"] = Table._of("kernel", _columns(("host", "counter", "value"), rows))
-        run._tables |= known(run, self._core.warmup_s, told)
+        run._tables |= real_flow_tables(run, self._core.warmup_s, reports)
         run.provenance["complete"] = run.complete
         run.provenance["emulation"] = {
             "kernel": platform.release(),
             "machine": platform.machine(),
-            "real_time": watch.carrier.is_real_time,
+            "real_time": supervisor.forwarder.is_real_time,
             "ended": ended,
             "kept_up": run.kept_up,
             "commands": [asdict(end) for end in run.commands],
@@ -354,7 +354,7 @@ class Plan:
         return run
 
 
-class Carrier(threading.Thread):
+class Forwarder(threading.Thread):
     """The thread that forwards packets, with real-time priority if permitted."""
 
     def __init__(self, emulation: _core.Emulation, door: _core.DeviceDoor, capture: Path | None) -> None:
@@ -392,11 +392,11 @@ class Carrier(threading.Thread):
             self.error = error
 
 
-class Watch:
+class Supervisor:
     """Supervises the running commands."""
 
-    def __init__(self, hosts: Hosts, carrier: Carrier, progress: Callable[[float], None], emulation: _core.Emulation) -> None:
-        self._hosts, self.carrier, self._progress, self._emulation = hosts, carrier, progress, emulation
+    def __init__(self, hosts: Hosts, forwarder: Forwarder, progress: Callable[[float], None], emulation: _core.Emulation) -> None:
+        self._hosts, self.forwarder, self._progress, self._emulation = hosts, forwarder, progress, emulation
         # The kernel's counters at the end of the warm-up.
         self.before = hosts.counters()
         self._numbers: dict[int, Command] = {}
@@ -411,7 +411,7 @@ class Watch:
         """Wait for the end of the emulation, and return its reason."""
         waits_for_commands = any(not command.server for command in self._numbers.values())
         warms_up = self._emulation.warmup_s > 0
-        while self.carrier.is_alive():
+        while self.forwarder.is_alive():
             now_s = self._emulation.now_s
             self._note(min(0.1, max(0.0, self._emulation.warmup_s - now_s)) if warms_up else 0.1)
             if warms_up and now_s >= self._emulation.warmup_s:

@@ -79,8 +79,8 @@ class Hosts:
         self._messages: list[dict[str, Any]] = []
         self._started = 0
         # Commands share its terminal input.
-        self._keeper = subprocess.Popen(
-            [sys.executable, "-m", "tailback._emulation.keeper", str(theirs.fileno())], pass_fds=[theirs.fileno()]
+        self._manager = subprocess.Popen(
+            [sys.executable, "-m", "tailback._emulation.host_manager", str(theirs.fileno())], pass_fds=[theirs.fileno()]
         )
         theirs.close()
         try:
@@ -104,13 +104,13 @@ class Hosts:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close_devices()
-        # The keeper exits when the other end of its socket is closed, which removes everything.
+        # The manager exits when the other end of its socket is closed, which removes everything.
         self._control.close()
         try:
-            self._keeper.wait(_PATIENCE_S)
+            self._manager.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:
-            self._keeper.kill()
-            self._keeper.wait()
+            self._manager.kill()
+            self._manager.wait()
 
     def close_devices(self) -> None:
         """Close the devices in this process; they remain open in the process that received them."""

@@ -1,4 +1,4 @@
-"""Constants of the protocol between keeper and emulating process."""
+"""Constants of the protocol between host manager and emulating process."""
 
 __all__ = ["LARGEST_MESSAGE", "MOST_FILES", "TUN"]
 

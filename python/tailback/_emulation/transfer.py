@@ -71,7 +71,7 @@ class Flow:
     before: Counts = field(default_factory=Counts)
     failure: str | None = None
 
-    def look(self) -> None:
+    def read_counters(self) -> None:
         """Read the kernel's counters of the connection."""
         if self.connection is None or self.connection.fileno() < 0:
             return
@@ -81,13 +81,13 @@ class Flow:
             if len(info) >= _TIMEOUTS.size:
                 (self.counts.timeouts,) = _TIMEOUTS.unpack_from(info)
 
-    def told(self) -> dict[str, Any]:
+    def report(self) -> dict[str, Any]:
         """The report of the flow, with counts of the measurement interval."""
         measured = {name: count - getattr(self.before, name) for name, count in vars(self.counts).items()}
         return {"began_s": self.began_s, "ended_s": self.ended_s, "failure": self.failure, "measured": measured}
 
 
-class Agenda:
+class EventLoop:
     """An event loop with sockets and timers, relative to the start of the emulation."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Agenda:
     def now(self) -> float:
         return time.monotonic() - self.origin
 
-    def until_told_to_end(self) -> None:
+    def run(self) -> None:
         self.to_do.sort(key=lambda entry: entry[0], reverse=True)
         while True:
             while self.to_do and self.to_do[-1][0] <= self.now():
@@ -114,14 +114,14 @@ class Agenda:
 class Senders:
     """Sends on each flow from its start, as much as the socket accepts."""
 
-    def __init__(self, flows: Sequence[Flow], controller: str, agenda: Agenda) -> None:
-        self._agenda = agenda
+    def __init__(self, flows: Sequence[Flow], controller: str, loop: EventLoop) -> None:
+        self._agenda = loop
         for flow in flows:
             flow.connection = _socket(controller)
             flow.connection.bind((flow.ends[0], 0))
-            agenda.to_do.append((flow.start_s, lambda flow=flow: self._connect(flow)))  # type: ignore[misc]
+            loop.to_do.append((flow.start_s, lambda flow=flow: self._connect(flow)))  # type: ignore[misc]
             if flow.stop_s is not None:
-                agenda.to_do.append((flow.stop_s, lambda flow=flow: self._finish(flow)))  # type: ignore[misc]
+                loop.to_do.append((flow.stop_s, lambda flow=flow: self._finish(flow)))  # type: ignore[misc]
 
     def _connect(self, flow: Flow) -> None:
         assert flow.connection is not None
@@ -160,14 +160,14 @@ class Senders:
 class Receivers:
     """Receives and discards data."""
 
-    def __init__(self, flows: Sequence[Flow], controller: str, agenda: Agenda) -> None:
-        self._agenda = agenda
+    def __init__(self, flows: Sequence[Flow], controller: str, loop: EventLoop) -> None:
+        self._agenda = loop
         for flow in flows:
             listener = _socket(controller)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind((flow.ends[1], PORT))
             listener.listen(1)
-            agenda.selector.register(
+            loop.selector.register(
                 listener, selectors.EVENT_READ, lambda flow=flow, listener=listener: self._accept(flow, listener)
             )
 
@@ -220,23 +220,23 @@ def main() -> None:
         Flow(number, (flow["from"], flow["to"]), flow["start_s"], flow["stop_s"], flow["size"])
         for number, flow in enumerate(given["flows"])
     ]
-    agenda = Agenda()
-    (Senders if sys.argv[1] == "sender" else Receivers)(flows, given["controller"], agenda)
+    loop = EventLoop()
+    (Senders if sys.argv[1] == "sender" else Receivers)(flows, given["controller"], loop)
     answer("ready")
     began = json.loads(sys.stdin.readline())
-    agenda.origin = began["origin"]
+    loop.origin = began["origin"]
 
     def note_before() -> None:
         for flow in flows:
-            flow.look()
+            flow.read_counters()
             flow.before = replace(flow.counts)
 
     if began["warmup_s"] > 0:
-        agenda.to_do.append((began["warmup_s"], note_before))
-    agenda.until_told_to_end()
+        loop.to_do.append((began["warmup_s"], note_before))
+    loop.run()
     for flow in flows:
-        flow.look()
-    answer([flow.told() for flow in flows])
+        flow.read_counters()
+    answer([flow.report() for flow in flows])
 
 
 if __name__ == "__main__":

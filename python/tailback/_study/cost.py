@@ -38,7 +38,7 @@ class Estimate:
     workers: int
 
 
-class _Enough(Exception):
+class _ProbeDone(Exception):
     pass
 
 
@@ -59,11 +59,11 @@ def _cost(grid: Grid, index: int) -> float:
         nonlocal done
         done = fraction
         if time.thread_time() - began > _PROBE_S and fraction > 0:
-            raise _Enough
+            raise _ProbeDone
 
     try:
         simulate(grid.point(index).scenario, grid.seeds[0], progress=watch)
         done = 1.0
-    except _Enough:
+    except _ProbeDone:
         pass
     return (time.thread_time() - began) / done

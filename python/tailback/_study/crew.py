@@ -22,10 +22,10 @@ class Crew(Protocol):
     def submit(self, task: Task) -> Future[Measured]:
         """Schedule a run."""
 
-    def renew(self) -> None:
+    def replace_workers(self) -> None:
         """Replace workers that died."""
 
-    def dismiss(self, *, stop: bool) -> None:
+    def shut_down(self, *, stop: bool) -> None:
         """Accept no more runs; with `stop`, running ones end as soon as possible."""
 
 
@@ -40,10 +40,10 @@ class Threads:
     def submit(self, task: Task) -> Future[Measured]:
         return self._pool.submit(measure, task, self._stopping.is_set)
 
-    def renew(self) -> None:
+    def replace_workers(self) -> None:
         raise StudyError("the thread pool does not accept runs any more")
 
-    def dismiss(self, *, stop: bool) -> None:
+    def shut_down(self, *, stop: bool) -> None:
         if stop:
             self._stopping.set()
         self._pool.shutdown(cancel_futures=True)
@@ -66,17 +66,17 @@ class Processes:
     def submit(self, task: Task) -> Future[Measured]:
         return self._pool.submit(measure_in_process, task)
 
-    def renew(self) -> None:
+    def replace_workers(self) -> None:
         self._pool.shutdown(cancel_futures=True)
         self._pool = self._made()
 
-    def dismiss(self, *, stop: bool) -> None:
+    def shut_down(self, *, stop: bool) -> None:
         if stop:
             self._stopping.set()
         self._pool.shutdown(cancel_futures=True)
 
 
-class Borrowed:
+class ExternalExecutor:
     """An executor that the caller created and closes."""
 
     def __init__(self, executor: Executor, workers: int | None) -> None:
@@ -87,12 +87,12 @@ class Borrowed:
     def submit(self, task: Task) -> Future[Measured]:
         return self._executor.submit(measure, task)
 
-    def renew(self) -> None:
+    def replace_workers(self) -> None:
         raise StudyError(
             "the executor's workers died; finished runs are stored, and the study can be resumed with a new executor"
         )
 
-    def dismiss(self, *, stop: bool) -> None:
+    def shut_down(self, *, stop: bool) -> None:
         # The runner cancels its futures; the caller closes the executor.
         pass
 
@@ -119,4 +119,4 @@ def crew(executor: str | Executor | None, workers: int | None, *, with_code: boo
         executor = "processes" if with_code else "threads"
     if isinstance(executor, str):
         return _OWN[executor](workers or processors())
-    return Borrowed(executor, workers)
+    return ExternalExecutor(executor, workers)

@@ -15,7 +15,7 @@ from tailback._study.lock import Lock
 from tailback._study.runner import Progress, Runner
 from tailback.errors import StudyError
 
-__all__ = ["LOCK", "TRACES", "laid", "working", "writing"]
+__all__ = ["LOCK", "TRACES", "prepare_study", "working", "writing"]
 
 LOCK = "lock"
 TRACES = "traces"
@@ -23,7 +23,7 @@ TRACES = "traces"
 _OURS = {LOCK, f"{LOCK}-journal", f"{LEDGER}.partial", f"{LEDGER}.partial-journal"}
 
 
-def laid(
+def prepare_study(
     directory: Path,
     plan: dict[str, Any],
     points: Callable[[], Iterable[Planned]],
@@ -62,7 +62,7 @@ def laid(
 
 @contextmanager
 def working(
-    directory: Path, crew: Crew, *, again: str, fail_fast: bool, tell: Callable[[Progress], object] | None
+    directory: Path, crew: Crew, *, again: str, fail_fast: bool, on_progress: Callable[[Progress], object] | None
 ) -> Iterator[tuple[Ledger, Runner]]:
     """A locked ledger with a runner. After Ctrl-C, results that have arrived are stored before the exception propagates.
 
@@ -76,16 +76,16 @@ def working(
     stop = True
     try:
         with Lock(directory / LOCK), writing(directory, again), Ledger(directory / LEDGER, thorough=False) as ledger:
-            runner = Runner(ledger, directory / TRACES, crew, fail_fast=fail_fast, tell=tell)
+            runner = Runner(ledger, directory / TRACES, crew, fail_fast=fail_fast, on_progress=on_progress)
             try:
                 yield ledger, runner
             except KeyboardInterrupt:
-                crew.dismiss(stop=True)
-                runner.rescue()
+                crew.shut_down(stop=True)
+                runner.store_arrived()
                 raise
             stop = False
     finally:
-        crew.dismiss(stop=stop)
+        crew.shut_down(stop=stop)
 
 
 @contextmanager

@@ -15,14 +15,14 @@ __all__ = ["arm", "reach", "reached"]
 
 
 @dataclass
-class Trap:
+class Failpoint:
     """The action, its failpoint, and the number of failpoints reached."""
 
     action: str
     at: int
     reached: int = 0
 
-    def spring(self, place: str) -> None:
+    def trigger(self, place: str) -> None:
         self.reached += 1
         if self.action == "kill" and self.reached == self.at:
             os.kill(os.getpid(), signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM)
@@ -30,24 +30,24 @@ class Trap:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), place)
 
 
-def arm(text: str) -> Trap | None:
+def arm(text: str) -> Failpoint | None:
     """Set the action that the environment variable describes; none if it is empty."""
-    global _trap
+    global _failpoint
     action, _, at = text.partition(":")
-    _trap = Trap(action, int(at or 0)) if action else None
-    return _trap
+    _failpoint = Failpoint(action, int(at or 0)) if action else None
+    return _failpoint
 
 
 def reach(place: str) -> None:
     """A failpoint before or after a critical step."""
-    if _trap is not None:
-        _trap.spring(place)
+    if _failpoint is not None:
+        _failpoint.trigger(place)
 
 
 def reached() -> int:
     """Number of failpoints reached since the action was set."""
-    return _trap.reached if _trap else 0
+    return _failpoint.reached if _failpoint else 0
 
 
-_trap: Trap | None = None
+_failpoint: Failpoint | None = None
 arm(os.environ.get("TAILBACK_FAILPOINT", ""))

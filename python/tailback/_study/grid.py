@@ -119,7 +119,7 @@ class Grid:
                 self.point(index).scenario.check()
             except ScenarioError as error:
                 problems.add_point(error, self.where(index))
-        problems.complain()
+        problems.raise_if_any()
 
     def where(self, index: int) -> str:
         """A description of a point for messages."""
@@ -163,7 +163,7 @@ def grid(scenario: Scenario, vary: Vary | None, seeds: int | Iterable[int]) -> G
             given=given,
             expected=f"at most {MAX_RUNS:,} runs",
         )
-        problems.complain()
+        problems.raise_if_any()
     return made
 
 
@@ -176,11 +176,11 @@ def _seeds(scenario: Scenario, seeds: int | Iterable[int]) -> range | list[int]:
         chosen = [_whole(seed) for seed in seeds]
     else:
         problems.add("seeds", "not seeds", given=_short(seeds), expected="a number of seeds, or a list of seeds")
-        problems.complain()
+        problems.raise_if_any()
         raise AssertionError
     if not len(chosen):
         problems.add("seeds", "the grid is empty: there are no seeds", given=_short(seeds), expected="at least one")
     elif isinstance(chosen, list) and len(set(chosen)) < len(chosen):
         problems.add("seeds", "a seed is given twice", given=_short(chosen), expected="each seed once")
-    problems.complain()
+    problems.raise_if_any()
     return chosen

@@ -272,7 +272,7 @@ class Ledger:
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM results WHERE state = 'failed'")
 
-    def forget(self) -> None:
+    def discard_results(self) -> None:
         """Make all runs of the plan planned."""
         with _transaction(self._connection):
             self._connection.execute("DELETE FROM results WHERE content_hash IN (SELECT content_hash FROM runs)")
@@ -367,7 +367,7 @@ class Ledger:
         query = "SELECT point, seed, kind, content_hash FROM runs JOIN traces USING (content_hash) ORDER BY point, seed, kind"
         return self._connection.execute(query).fetchall()
 
-    def sweep_out(self) -> int:
+    def delete_unreferenced(self) -> int:
         """Delete results that the plan does not need. Returns their number."""
         with _transaction(self._connection):
             unasked = "content_hash NOT IN (SELECT content_hash FROM runs)"

@@ -43,7 +43,7 @@ class Problems:
             else:
                 self._found[problem] = Occurrences(where)
 
-    def complain(self) -> None:
+    def raise_if_any(self) -> None:
         """Raise a `ScenarioError` with all problems, if there are any."""
         if not self._found:
             return

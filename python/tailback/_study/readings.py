@@ -1,4 +1,4 @@
-"""Runs of which only measurements are stored: numbers, or points of a curve, which a function computes from the results.
+"""Runs whose results are reduced to measurements: numbers, or points of a curve, computed by functions of the results.
 
 A measurement is stored under the content hash of its run and the fingerprint of its function, so that only changed functions are
 evaluated again. A run is a simulation of a scenario or a `Computation`.
@@ -23,7 +23,7 @@ from tailback._scenario import Scenario
 from tailback._simulation import simulate
 from tailback._study.columns import Column, packed, unpack
 from tailback._study.crew import crew
-from tailback._study.directory import laid, working
+from tailback._study.directory import prepare_study, working
 from tailback._study.fingerprint import Fingerprints, fingerprint
 from tailback._study.ledger import LEDGER, Ledger, Planned
 from tailback._study.runner import Progress
@@ -175,7 +175,7 @@ class Read:
 
 
 @dataclass
-class Wanted:
+class RequestedRun:
     """A requested run, its first requester, and its measurements."""
 
     subject: Subject
@@ -213,7 +213,7 @@ class Readings:
     """Distinct runs with their measurements, executed in the order of the requests."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, Wanted] = {}
+        self._runs: dict[str, RequestedRun] = {}
         # Runs with the same description are one point of the study.
         self._points: dict[str, list[str]] = {}
         self._code: dict[Callable[..., Any], Fingerprints] = {}
@@ -221,7 +221,7 @@ class Readings:
     def __len__(self) -> int:
         return len(self._runs)
 
-    def want(self, subject: Subject, seeds: Iterable[int], readers: Iterable[Reader], label: str) -> list[str]:
+    def request(self, subject: Subject, seeds: Iterable[int], readers: Iterable[Reader], label: str) -> list[str]:
         """Request runs with these seeds and measurements of them. Returns the key of each run.
 
         Raises
@@ -233,7 +233,7 @@ class Readings:
         first, *keys = self._keys(subject, [1, *seeds])
         for seed, key in zip(seeds, keys, strict=True):
             if key not in self._runs:
-                self._runs[key] = Wanted(subject, seed, label)
+                self._runs[key] = RequestedRun(subject, seed, label)
                 self._points.setdefault(first, []).append(key)
             self._runs[key].readers.update(wanted)
         return keys
@@ -243,7 +243,7 @@ class Readings:
         return self._runs[key].label, self._runs[key].seed
 
     def collect(
-        self, directory: Path, *, command: str, fresh: bool, workers: int | None, tell: Callable[[Progress], object] | None
+        self, directory: Path, *, command: str, fresh: bool, workers: int | None, on_progress: Callable[[Progress], object] | None
     ) -> int:
         """Execute all runs that are not stored in the study in `directory`. Returns the number of stored ones.
 
@@ -261,12 +261,15 @@ class Readings:
         StudyError, KeyboardInterrupt
             As raised by `directory`.
         """
-        laid(directory, self._plan(command), self._planned, needed=self._needed(), extend=True)
-        with working(directory, crew("threads", workers), again="the same", fail_fast=True, tell=tell) as (ledger, runner):
+        prepare_study(directory, self._plan(command), self._planned, needed=self._needed(), extend=True)
+        with working(directory, crew("threads", workers), again="the same", fail_fast=True, on_progress=on_progress) as (
+            ledger,
+            runner,
+        ):
             ledger.begin()
             ledger.retry_failed()
             if fresh:
-                ledger.forget()
+                ledger.discard_results()
             due = ledger.todo()
             runner.run(self._task(run.content_hash) for run in due)
         return len(self._runs) - len(due)

@@ -70,17 +70,17 @@ class Runner:
     """One work session of a study."""
 
     def __init__(
-        self, ledger: Ledger, traces: Path, crew: Crew, *, fail_fast: bool, tell: Callable[[Progress], object] | None
+        self, ledger: Ledger, traces: Path, crew: Crew, *, fail_fast: bool, on_progress: Callable[[Progress], object] | None
     ) -> None:
         self._ledger, self._traces, self._crew = ledger, traces, crew
-        self._fail_fast, self._tell = fail_fast, tell
+        self._fail_fast, self._on_progress = fail_fast, on_progress
         self._waiting: deque[Task] = deque()
         self._flying: dict[Future[Measured], Task] = {}
         self._ended: queue.SimpleQueue[Future[Measured]] = queue.SimpleQueue()
         self._results: list[Result] = []
         self._committed = time.monotonic()
         self._commit_took_s = 0.0
-        self._told_running = 0
+        self._recorded_running = 0
         # Runs of dead workers are repeated one at a time, and the deaths of their workers are counted from then on.
         self._suspects: deque[Task] = deque()
         self._deaths: dict[str, int] = {}
@@ -98,7 +98,7 @@ class Runner:
         try:
             while self._waiting or self._suspects or self._flying:
                 self._refill()
-                self._take(self._patience())
+                self._take(self._timeout())
                 self._refill()
                 if not self._flying or time.monotonic() >= self._due():
                     committed = self._commit()
@@ -112,13 +112,13 @@ class Runner:
             # Corrects the count of runs that several points share.
             self._recount()
 
-    def rescue(self) -> None:
+    def store_arrived(self) -> None:
         """Store the results that arrived before an interruption, without reporting progress."""
-        self._tell, self._fail_fast = None, False
+        self._on_progress, self._fail_fast = None, False
         while not self._ended.empty():
             future = self._ended.get()
             if future in self._flying and not future.cancelled() and future.exception() is None:
-                self._kept(future.result())
+                self._store_result(future.result())
             self._flying.pop(future, None)
         self._commit()
 
@@ -147,7 +147,7 @@ class Runner:
                 # The pool broke before a future reported it; runs in progress are collected first.
                 if self._flying:
                     return
-                self._crew.renew()
+                self._crew.replace_workers()
                 continue
             source.popleft()
             self._flying[future] = task
@@ -167,7 +167,7 @@ class Runner:
         spare = len(self._flying) - 2 * self._crew.workers
         return spare * self._mean_s / self._crew.workers
 
-    def _patience(self) -> float | None:
+    def _timeout(self) -> float | None:
         """Maximum time to wait for a run; unlimited if nothing waits to be committed."""
         return max(0.0, self._due() - time.monotonic()) if self._results else None
 
@@ -175,31 +175,31 @@ class Runner:
         """Time of the next commit."""
         return self._committed + (_COMMIT_S and max(_COMMIT_S, 2 * self._commit_took_s))
 
-    def _take(self, patience: float | None) -> None:
+    def _take(self, timeout: float | None) -> None:
         """Wait for a run to end, and collect all that have ended."""
         try:
-            self._ended_one(self._ended.get(timeout=patience))
+            self._handle_ended(self._ended.get(timeout=timeout))
             if self._spare_s() > 2 * _REST_S:
                 time.sleep(_REST_S)
             while True:
-                self._ended_one(self._ended.get_nowait())
+                self._handle_ended(self._ended.get_nowait())
         except queue.Empty:
             pass
 
-    def _ended_one(self, future: Future[Measured]) -> None:
+    def _handle_ended(self, future: Future[Measured]) -> None:
         task = self._flying.pop(future)
         try:
             measured = future.result()
         except (BrokenExecutor, CancelledError):
-            self._died(task)
+            self._worker_died(task)
         except Exception as error:
             # Failures of a run are returned as results; this is a failure to return a result.
-            self._kept(Measured(Result(task.content_hash, f"{type(error).__name__}: {error}")))
+            self._store_result(Measured(Result(task.content_hash, f"{type(error).__name__}: {error}")))
         else:
-            self._kept(measured)
+            self._store_result(measured)
             self._deaths.pop(task.content_hash, None)
 
-    def _died(self, task: Task) -> None:
+    def _worker_died(self, task: Task) -> None:
         """Repeat the runs of dead workers one at a time, because it is unknown which of them killed the worker."""
         if task.content_hash in self._deaths:
             self._deaths[task.content_hash] += 1
@@ -207,13 +207,15 @@ class Runner:
             self._deaths[task.content_hash] = 0
         if self._deaths[task.content_hash] >= _DEATHS:
             del self._deaths[task.content_hash]
-            self._kept(Measured(Result(task.content_hash, "WorkerDied: the worker process died each time it was given this run")))
+            self._store_result(
+                Measured(Result(task.content_hash, "WorkerDied: the worker process died each time it was given this run"))
+            )
         else:
             self._suspects.append(task)
         if not self._flying:
-            self._crew.renew()
+            self._crew.replace_workers()
 
-    def _kept(self, measured: Measured) -> None:
+    def _store_result(self, measured: Measured) -> None:
         result = measured.result
         self._mean_s = result.cpu_s if not self._mean_s else 0.9 * self._mean_s + 0.1 * result.cpu_s
         if measured.traces:
@@ -224,10 +226,10 @@ class Runner:
         """Commit the results since the last commit, and return them."""
         results, self._results = self._results, []
         running = sum(self._runs[task.content_hash] for task in self._flying.values())
-        if results or running != self._told_running:
+        if results or running != self._recorded_running:
             began = time.monotonic()
             self._ledger.record(results, running)
-            self._told_running = running
+            self._recorded_running = running
             self._commit_took_s = time.monotonic() - began
             before = self._progress
             failures = sum(self._runs[result.content_hash] for result in results if result.error)
@@ -241,8 +243,8 @@ class Runner:
 
     def _report(self, progress: Progress) -> None:
         self._progress = progress
-        if self._tell is not None:
-            self._tell(progress)
+        if self._on_progress is not None:
+            self._on_progress(progress)
 
 
 def keep_traces(folder: Path, content_hash: str, traces: dict[str, Table]) -> None:

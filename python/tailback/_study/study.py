@@ -398,8 +398,8 @@ class Study:
             }
             known = {(code["kind"], code["name"]): code for code in ledger.code}
             named = _core.named_user_code(json.dumps(scenario), "", "json") if known else []
-            told_of = [{"at": at, **known[kind, name]} for kind, name, at in named]
-            return {**provenance, "user_code": told_of} if told_of else provenance
+            named_code = [{"at": at, **known[kind, name]} for kind, name, at in named]
+            return {**provenance, "user_code": named_code} if named_code else provenance
 
     def resume(
         self,
@@ -439,7 +439,7 @@ class Study:
             code = _code(ledger)
         workforce = crew(executor, workers, with_code=bool(code))
         try:
-            with working(self.directory, workforce, again=again, fail_fast=fail_fast, tell=progress) as (ledger, runner):
+            with working(self.directory, workforce, again=again, fail_fast=fail_fast, on_progress=progress) as (ledger, runner):
                 self._renew_hashes(ledger, refresh=refresh)
                 ledger.keep_code(provenance_of(code))
                 ledger.begin()
@@ -491,7 +491,7 @@ class Study:
             A process is working on the study.
         """
         with Lock(self.directory / LOCK), writing(self.directory, "the same"), self._ledger() as ledger:
-            results = ledger.sweep_out()
+            results = ledger.delete_unreferenced()
             kept = {content_hash for *_, content_hash in ledger.traces()}
             folder = self.directory / TRACES
             stale = [entry for entry in folder.iterdir() if entry.name not in kept] if folder.exists() else []

@@ -15,7 +15,7 @@ from tailback._quantity import quantity_of
 from tailback._scenario import Scenario
 from tailback._study.columns import unpack
 from tailback._study.crew import check
-from tailback._study.directory import laid
+from tailback._study.directory import prepare_study
 from tailback._study.grid import Grid, grid
 from tailback._study.runner import Progress
 from tailback._study.stopping import Until, until
@@ -104,7 +104,7 @@ def sweep(
     chosen, asked = planned(scenario, vary, seeds=seeds, until=until, most_seeds=most_seeds)
     check(executor, workers)
     directory = Path(tempfile.mkdtemp(prefix="tailback-study-")) if out is None else Path(out)
-    laid(directory, _plan(chosen, asked, most_seeds), chosen.planned, extend=extend)
+    prepare_study(directory, _plan(chosen, asked, most_seeds), chosen.planned, extend=extend)
     study = Study(directory)
     if out is None:
         weakref.finalize(study, shutil.rmtree, directory, ignore_errors=True)
@@ -126,7 +126,7 @@ def planned(
     chosen.check()
     if asked is not None:
         _check_quantity(chosen, asked)
-        _check_chance(chosen)
+        _check_randomness(chosen)
     return chosen, asked
 
 
@@ -160,7 +160,7 @@ def _check_quantity(chosen: Grid, asked: Until) -> None:
     measured.value(unpack(tables[measured.table].packed()))
 
 
-def _check_chance(chosen: Grid) -> None:
+def _check_randomness(chosen: Grid) -> None:
     """Raise an error if a point is deterministic, so that more seeds have no effect."""
     for point in chosen.points():
         if not point.scenario.is_random:

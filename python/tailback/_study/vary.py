@@ -144,7 +144,7 @@ def axes(scenario: Scenario, vary: Any) -> list[Axis]:
     problems = Problems(scenario)
     if vary is not None and not isinstance(vary, Mapping):
         problems.add("", "`vary` is not a mapping", given=vary, expected="a mapping such as {'flows.web.count': [1, 10]}")
-        problems.complain()
+        problems.raise_if_any()
     paths = Paths(scenario)
     found: list[Axis] = []
     for name, values in (vary or {}).items():
@@ -161,7 +161,7 @@ def axes(scenario: Scenario, vary: Any) -> list[Axis]:
             if path in changed:
                 problems.add(path, "varies twice", expected="each field on one axis")
         changed |= dict.fromkeys(axis.paths)
-    problems.complain()
+    problems.raise_if_any()
     return found
 
 

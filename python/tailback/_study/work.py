@@ -1,6 +1,6 @@
 """Units of work, executed in a thread, another process or on another machine. They access no files.
 
-Usually a unit is a simulation of which all results are stored (`Simulated`); `readings` has other kinds.
+The usual unit is `Simulated`, a simulation with all its results; `readings` has other kinds.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Simulated:
-    """A simulation of a scenario, given as JSON, of which all results are stored; `code` locates user code for workers."""
+    """A simulation of a scenario, given as JSON, with all its results; `code` locates user code for workers."""
 
     scenario: str
     code: tuple[Place, ...] = ()

@@ -196,7 +196,7 @@ _BY_CODEL: dict[str, Any] = {"queue": {"policy": "codel"}, "queue_name": "CoDel"
 _BY_PIE: dict[str, Any] = {"queue": {"policy": "pie"}, "queue_name": "PIE"}
 
 
-def _usual() -> Iterator[Setting]:
+def _quick_settings() -> Iterator[Setting]:
     """Settings of the quick pack."""
     yield Setting(buffer=0.25)
     yield Setting()
@@ -212,7 +212,7 @@ def _usual() -> Iterator[Setting]:
     yield Setting(("linux/cubic",), size_packets=100)
 
 
-def _further() -> Iterator[Setting]:
+def _full_settings() -> Iterator[Setting]:
     """Additional settings of the full pack."""
     for preset in (("linux/reno",), ("linux/cubic",)):
         for buffer in (0.1, 0.5):
@@ -242,12 +242,12 @@ def _further() -> Iterator[Setting]:
 
 def quick() -> Pack:
     """A dozen cases, 56 runs of 20 s: about five minutes with four jobs."""
-    return Pack("quick", tuple(_cases(_usual(), Length(20, 5), 4)), 20)
+    return Pack("quick", tuple(_cases(_quick_settings(), Length(20, 5), 4)), 20)
 
 
 def full() -> Pack:
     """All cases, longer and more often: 270 runs of 40 s."""
-    return Pack("full", tuple(_cases((*_usual(), *_further()), Length(40, 10), 5)), 40)
+    return Pack("full", tuple(_cases((*_quick_settings(), *_full_settings()), Length(40, 10), 5)), 40)
 
 
 @dataclass(frozen=True)

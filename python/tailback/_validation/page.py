@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from tailback._emulation.playing import kernel_controllers
+from tailback._emulation.kernel_flows import kernel_controllers
 from tailback._interval import Interval
 from tailback._validation.comparison import Comparison, Verdict
 

@@ -144,14 +144,14 @@ def _validated(
     for case in pack.cases:
         numbers = {measure.name: Number(measure.of) for measure in case.measures}
         seeds = range(1, case.seeds + 1)
-        by_kernel = kernel.want(_emulation(case), seeds, [*numbers.values(), *timing], case.name)
-        by_simulator = simulated.want(case.scenario, seeds, numbers.values(), case.name)
+        by_kernel = kernel.request(_emulation(case), seeds, [*numbers.values(), *timing], case.name)
+        by_simulator = simulated.request(case.scenario, seeds, numbers.values(), case.name)
         wanted.append((case, numbers, by_kernel, by_simulator))
     command = f"tailback validate --out {folder.parent}{' --full' if pack.name == 'full' else ''}"
     try:
-        simulated.collect(folder / "simulated", command=command, fresh=fresh, workers=None, tell=None)
+        simulated.collect(folder / "simulated", command=command, fresh=fresh, workers=None, on_progress=None)
         lanes = lanes or 2 * processors()
-        kernel.collect(folder / "kernel", command=command, fresh=fresh, workers=lanes, tell=progress)
+        kernel.collect(folder / "kernel", command=command, fresh=fresh, workers=lanes, on_progress=progress)
     except RunFailed as failed:
         raise EmulationError(f"{kernel.label(failed.result.content_hash)[0]}: {failed.result.error}") from None
     except KeyboardInterrupt:

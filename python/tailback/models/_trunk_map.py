@@ -81,7 +81,7 @@ class TrunkAccuracy:
         if not self.mapped:
             return "not mapped"
         low, high = self.span
-        where = _off(low) if low == high else f"{_off(low)} to {_off(high)} at the surrounding points"
+        where = _error_text(low) if low == high else f"{_error_text(low)} to {_error_text(high)} at the surrounding points"
         bound = next((text for factor, text in _CLASSES if self.within(factor)), "")
         if not bound:
             certain = high < 0.5 or low > 2
@@ -94,7 +94,7 @@ _CLASSES = ((1.05, "within 5 %"), (1.2, "within 20 %"), (2.0, "within a factor o
 _WIDE = 1.1
 
 
-def _off(ratio: float) -> str:
+def _error_text(ratio: float) -> str:
     if 0.5 <= ratio <= 2:
         return f"{100 * (ratio - 1):+.0f} %"
     return f"{ratio:.3g} times" if ratio > 1 else f"1/{1 / ratio:.3g}"

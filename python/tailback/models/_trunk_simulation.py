@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailback import _core
 from tailback._interval import Interval
 from tailback._processors import processors
-from tailback._slices import in_slices
+from tailback._time_slices import in_slices
 from tailback.errors import ParameterError
 from tailback.models._broadcasting import one
 
@@ -198,13 +198,13 @@ def simulate_trunk(
 def _advance(simulation: _core.TrunkSimulation, threads: int, progress: Callable[[float], None]) -> None:
     most = 0.0
 
-    def tell() -> None:
+    def report() -> None:
         # The estimate of the remaining work changes after each round; the progress must not decrease.
         nonlocal most
         most = max(most, simulation.progress)
         progress(most)
 
-    in_slices(lambda packets: simulation.advance(packets, threads), _FIRST_PACKETS, tell, growth=2.0)
+    in_slices(lambda packets: simulation.advance(packets, threads), _FIRST_PACKETS, report, growth=2.0)
 
 
 def _result(simulation: _core.TrunkSimulation, reading: Reading) -> TrunkSimulation:

@@ -61,7 +61,7 @@ class Plan:
             with tempfile.TemporaryDirectory(prefix="tailback-study-", ignore_cleanup_errors=True) as folder:
                 return self.run(Path(folder), workers=workers, progress=progress)
         try:
-            kept = self._readings.collect(study, command=self._command, fresh=fresh, workers=workers, tell=progress)
+            kept = self._readings.collect(study, command=self._command, fresh=fresh, workers=workers, on_progress=progress)
         except RunFailed as failed:
             raise self._told(failed) from None
         except KeyboardInterrupt:
@@ -115,7 +115,7 @@ class Plan:
     def _want(self, experiment: Experiment, variant: Variant, seeds: Iterable[int], readers: Iterable[Reader]) -> Runs:
         place = f"{experiment.id} ({variant})"
         try:
-            return self._readings.want(variant.scenario, seeds, readers, place)
+            return self._readings.request(variant.scenario, seeds, readers, place)
         except ScenarioError as error:
             raise InternalError(f"{place}: {error}", "none", 1) from error
 

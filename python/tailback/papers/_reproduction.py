@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback._html import Shown, notebook
-from tailback._store import put
+from tailback._store import write_atomically
 from tailback._study.readings import Tally
 from tailback.errors import OutputError
 from tailback.papers._documents import document
@@ -108,12 +108,12 @@ class Reproduction:
             raise OutputError(f"`{target}` is one page, and these are {len(self.documents)} documents; name a directory")
         basis = Basis(self.seeds, self.asked, self.tally)
         pages = {name: page(document(name), self.of(name), self.missing, basis) for name in self.documents}
-        return [put(target if one else target / f"{name}.html", text) for name, text in pages.items()]
+        return [write_atomically(target if one else target / f"{name}.html", text) for name, text in pages.items()]
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
         """Write the pages, and all numbers as ``DOCUMENT.json``; otherwise as `report`."""
         folder = Path(directory)
-        numbers = [put(folder / f"{name}.json", _json(self.of(name))) for name in self.documents]
+        numbers = [write_atomically(folder / f"{name}.json", _json(self.of(name))) for name in self.documents]
         return [*self.report(folder), *numbers]
 
     def of(self, document: str) -> list[Outcome]:

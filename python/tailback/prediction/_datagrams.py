@@ -10,7 +10,7 @@ from tailback import models
 from tailback.prediction._network import DatagramGroup, Group, Network, Port
 from tailback.prediction._outcome import Outcome
 
-__all__ = ["misfit_of_port", "misfit_of_sending", "predict_datagrams"]
+__all__ = ["predict_datagrams", "violation_of_port", "violation_of_source"]
 
 # Buffer that approximates an unlimited one at any load with a reasonable equilibrium.
 _ROOMY = 1_000_000
@@ -43,9 +43,9 @@ def predict_datagrams(network: Network, outcome: Outcome) -> None:
         if not groups or len(groups) < len(crossing):
             continue
         sources = [_source(group) for group in groups]
-        why = _misfit(port, groups, sources)
+        why = _violation(port, groups, sources)
         if why:
-            outcome.leave(*why)
+            outcome.exclude(*why)
             continue
         _predict_port(network, outcome, port, [source for source in sources if isinstance(source, _Source)])
 
@@ -61,7 +61,7 @@ def _source(group: DatagramGroup) -> _Source | str:
     return _Source(group, source.packets_per_s, source.packet_bytes, on_wire, source.size == "exponential")
 
 
-def _misfit(port: Port, groups: list[DatagramGroup], sources: list[_Source | str]) -> tuple[str, str] | None:
+def _violation(port: Port, groups: list[DatagramGroup], sources: list[_Source | str]) -> tuple[str, str] | None:
     """The first violated assumption at this link, with its path."""
     at = f"links.{port.name}"
     for group, source in zip(groups, sources, strict=True):
@@ -72,16 +72,16 @@ def _misfit(port: Port, groups: list[DatagramGroup], sources: list[_Source | str
             return at, f"{place} reaches it over other links, which change the arrival process"
         if group.sender_access_bps is not None or group.jitter_s or group.processing:
             return place, "a private link, jitter or processing changes the arrival process"
-        why = misfit_of_sending(group)
+        why = violation_of_source(group)
         if why:
             return why
     known = [source for source in sources if isinstance(source, _Source)]
     if len({(source.exponential, source.wire_bytes) for source in known}) > 1:
         return at, "packets of several sizes share it"
-    return misfit_of_port(port)
+    return violation_of_port(port)
 
 
-def misfit_of_sending(group: Group) -> tuple[str, str] | None:
+def violation_of_source(group: Group) -> tuple[str, str] | None:
     """Assumptions of all queues in equilibrium: packets instead of cells, and flows that last for the whole run."""
     if group.in_cells:
         return f"flows.{group.name}", "packets travel in cells"
@@ -90,7 +90,7 @@ def misfit_of_sending(group: Group) -> tuple[str, str] | None:
     return None
 
 
-def misfit_of_port(port: Port) -> tuple[str, str] | None:
+def violation_of_port(port: Port) -> tuple[str, str] | None:
     """Assumptions about a port: a drop-tail queue that counts packets."""
     at = f"links.{port.name}"
     if port.unmodelled:
@@ -111,26 +111,26 @@ def _predict_port(network: Network, outcome: Outcome, port: Port, sources: list[
     waiting = port.waiting_places()
     names = [f"links.{port.name}", *(f"flows.{source.group.name}" for source in sources)]
     if waiting is None and load >= 1:
-        outcome.leave(names[0], f"a load of {load:.3g} with an unlimited buffer has no equilibrium")
+        outcome.exclude(names[0], f"a load of {load:.3g} with an unlimited buffer has no equilibrium")
         outcome.queues[port.name]["utilisation"] = 1.0
         return
     queue = _queue(port, load, waiting, exponential=sources[0].exponential)
     if isinstance(queue, str):
-        outcome.leave(names[0], queue)
+        outcome.exclude(names[0], queue)
         return
     accepted = arrivals * (1 - queue.loss)
     lost = queue.loss + (1 - queue.loss) * port.random_loss
     waits = accepted * queue.mean_wait * service_s
     busy = load * (1 - queue.loss)
     outcome.queues[port.name] = {
-        "loss_share": lost,
+        "loss_rate": lost,
         "utilisation": busy,
         "mean_queue_units": waits + (busy * port.transmitters if port.counts_in_service else 0.0),
         "mean_wait_s": queue.mean_wait * service_s,
     }
     for source in sources:
         _deliver(network, outcome, source.group, 8 * source.packets_per_s * source.payload_bytes, lost)
-    outcome.say(queue.model, queue.source, names, [])
+    outcome.add_model(queue.model, queue.source, names, [])
 
 
 def _deliver(network: Network, outcome: Outcome, group: Group, sent_bps: float, lost: float) -> None:
@@ -138,10 +138,10 @@ def _deliver(network: Network, outcome: Outcome, group: Group, sent_bps: float, 
     later = (group.path or ())[1:]
     ports = [network.ports[name] for name in later]
     if any(port.buffer is not None or port.random_loss or port.unmodelled for port in ports):
-        outcome.leave(f"flows.{group.name}", "no model covers losses beyond its first link")
+        outcome.exclude(f"flows.{group.name}", "no model covers losses beyond its first link")
         return
     outcome.flows[group.name]["goodput_bps"][:] = sent_bps * (1 - lost)
-    outcome.flows[group.name]["loss_share"][:] = lost
+    outcome.flows[group.name]["loss_rate"][:] = lost
 
 
 def _queue(port: Port, load: float, waiting: int | None, *, exponential: bool) -> _Queue | str:

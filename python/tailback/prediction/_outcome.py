@@ -59,7 +59,7 @@ class Comparison:
     @property
     def distance(self) -> float:
         """Predicted divided by measured, minus 1; the difference for shares of time or of packets."""
-        if self.quantity in ("utilisation", "loss_share"):
+        if self.quantity in ("utilisation", "loss_rate"):
             return self.predicted - self.measured
         if self.predicted == self.measured:
             return 0.0
@@ -73,18 +73,18 @@ class Outcome:
         import numpy as np
 
         self.flows: dict[str, dict[str, NDArray[Any]]] = {
-            group.name: {column: np.full(group.count, np.nan) for column in ("goodput_bps", "loss_share")}
+            group.name: {column: np.full(group.count, np.nan) for column in ("goodput_bps", "loss_rate")}
             for group in network.groups
         }
-        columns = ("loss_share", "utilisation", "mean_queue_units", "mean_wait_s")
+        columns = ("loss_rate", "utilisation", "mean_queue_units", "mean_wait_s")
         self.queues: dict[str, dict[str, float]] = {port: dict.fromkeys(columns, math.nan) for port in network.ports}
         self.models: list[Applied] = []
-        self.left_out: list[Unmodelled] = []
+        self.excluded: list[Unmodelled] = []
 
-    def say(self, model: str, source: str, at: list[str], simplifies: list[str], warnings: Sequence[str] = ()) -> None:
+    def add_model(self, model: str, source: str, at: list[str], simplifies: list[str], warnings: Sequence[str] = ()) -> None:
         self.models.append(Applied(model, source, tuple(at), tuple(simplifies), tuple(warnings)))
 
-    def leave(self, at: str, why: str) -> None:
+    def exclude(self, at: str, why: str) -> None:
         part = Unmodelled(at, why)
-        if part not in self.left_out:
-            self.left_out.append(part)
+        if part not in self.excluded:
+            self.excluded.append(part)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Prediction", "predict"]
 
-_FLOWS = ("base_rtt_s", "goodput_bps", "loss_share")
-_QUEUES = ("loss_share", "utilisation", "mean_queue_units", "mean_wait_s")
+_FLOWS = ("base_rtt_s", "goodput_bps", "loss_rate")
+_QUEUES = ("loss_rate", "utilisation", "mean_queue_units", "mean_wait_s")
 # Maximum number of rows of a table in the text output.
 _ROWS = 12
 
@@ -35,9 +35,9 @@ class Prediction:
     Attributes
     ----------
     flows : Table
-        ``group``, ``flow``, ``base_rtt_s``, ``goodput_bps``, ``loss_share``; NaN if no model applies.
+        ``group``, ``flow``, ``base_rtt_s``, ``goodput_bps``, ``loss_rate``; NaN if no model applies.
     queues : Table
-        ``queue``, ``loss_share``, ``utilisation``, ``mean_queue_units``, ``mean_wait_s``; NaN if no model applies.
+        ``queue``, ``loss_rate``, ``utilisation``, ``mean_queue_units``, ``mean_wait_s``; NaN if no model applies.
     groups : Table
         ``group``, ``flows`` and ``goodput_bps``, the sum over its flows.
     models : tuple of Applied
@@ -69,7 +69,7 @@ class Prediction:
         """Compare the predicted utilisation, loss and wait of queues and the goodput of groups with the results of a run."""
         rows = []
         for table, measured, key, columns in (
-            (self.queues, run.queues, "queue", ("utilisation", "loss_share", "mean_wait_s")),
+            (self.queues, run.queues, "queue", ("utilisation", "loss_rate", "mean_wait_s")),
             (self.groups, run.groups, "group", ("goodput_bps",)),
         ):
             seen = {name: place for place, name in enumerate(measured.to_dict()[key])}
@@ -143,16 +143,16 @@ def predict(scenario: Scenario | Mapping[str, Any], seed: int | None = None) -> 
     ...     rate="10 Mbps", delay="1 ms", buffer="4 packets", duration="60 s",
     ...     flows={"poisson": {"source": {"kind": "poisson", "rate": "10 Mbps", "packet_size": {"exponential": "1000 B"}}}},
     ... )
-    >>> round(float(tb.predict(scenario).queues["loss_share"][0]), 4)
+    >>> round(float(tb.predict(scenario).queues["loss_rate"][0]), 4)
     0.1667
     """
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
     network = Network(described, seed)
     outcome = Outcome(network)
     if network.changes:
-        outcome.leave("timeline", "models describe a steady state, but the timeline changes it during the run")
+        outcome.exclude("timeline", "models describe a steady state, but the timeline changes it during the run")
     elif never := [group.name for group in network.groups if max(group.starts_s) >= network.duration_s]:
-        outcome.leave(f"flows.{never[0]}.start", "some of its flows start after the end of the run")
+        outcome.exclude(f"flows.{never[0]}.start", "some of its flows start after the end of the run")
     else:
         predict_datagrams(network, outcome)
         predict_trunks(network, outcome)
@@ -179,7 +179,7 @@ def _tables(name: str, network: Network, outcome: Outcome) -> Prediction:
         queues=Table._of("queues", queues),
         groups=Table._of("groups", {"group": names, "flows": counts, "goodput_bps": summed}),
         models=tuple(outcome.models),
-        not_modelled=tuple(outcome.left_out),
+        not_modelled=tuple(outcome.excluded),
     )
 
 

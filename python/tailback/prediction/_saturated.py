@@ -51,20 +51,20 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
         return
     for group in groups:
         if not group.tcp.halves:
-            outcome.leave(
+            outcome.exclude(
                 f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, but models are for Reno"
             )
             return
     port = _bottleneck(network, groups)
     if isinstance(port, str):
-        outcome.leave(f"flows.{groups[0].name}", port)
+        outcome.exclude(f"flows.{groups[0].name}", port)
         return
     waiting = port.waiting_places()
     if waiting is None:
-        outcome.leave(f"links.{port.name}.queue", "the buffer is unlimited: windows and queue grow up to the receiver's window")
+        outcome.exclude(f"links.{port.name}.queue", "the buffer is unlimited: windows and queue grow up to the receiver's window")
         return
     if len({group.tcp.packet_bytes for group in groups}) > 1:
-        outcome.leave(f"links.{port.name}", "packets of several sizes share it")
+        outcome.exclude(f"links.{port.name}", "packets of several sizes share it")
         return
     rtts = [rtt for group in groups for rtt in group.base_rtts_s]
     found = _Bottleneck(
@@ -80,7 +80,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
     hasty = [group.name for group in groups if group.tcp.recovery in ("tahoe", "reno")]
     if found.flows > 1 and hasty:
         why = "it needs a timeout for several losses of a window, which models of many flows do not include"
-        outcome.leave(f"flows.{hasty[0]}.tcp.recovery", why)
+        outcome.exclude(f"flows.{hasty[0]}.tcp.recovery", why)
         return
     if found.flows == 1:
         utilisation, loss, queue = _sawtooth(outcome, found)
@@ -119,13 +119,13 @@ def _sawtooth(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float
     if limit < peak:
         # The window never overflows the buffer.
         rate = min(1.0, limit / found.product)
-        _say(outcome, found, "window over round trip", "RFC 7323, section 1.1", [])
+        _add_model(outcome, found, "window over round trip", "RFC 7323, section 1.1", [])
         return rate, 0.0, max(0.0, limit - found.product)
     simplifies = [
         "fluid model: packets are discrete, and window growth takes effect one RTT later",
         "recovery lets the network drain to half a window",
     ]
-    _say(outcome, found, "sawtooth of one flow", "Villamizar and Song 1994; docs/evidence/theory.md", simplifies)
+    _add_model(outcome, found, "sawtooth of one flow", "Villamizar and Song 1994; docs/evidence/theory.md", simplifies)
     # From half the peak to the peak: 3 peak^2 / 8 packets, times the number of segments per acknowledgement.
     return float(utilisation), 8 / (3 * found.segments_per_increase * peak * peak), _queue_of_sawtooth(found)
 
@@ -161,7 +161,7 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
         simplifies.append("windows of fewer than four packets")
     name = f"closed loop of {OPEN_LOOPS[model]} and Padhye"
     warnings = _doubts(found, inputs, end) if inputs else []
-    _say(outcome, found, name, "cui-thesis, section 3.7; Padhye et al. 1998", simplifies, warnings)
+    _add_model(outcome, found, name, "cui-thesis, section 3.7; Padhye et al. 1998", simplifies, warnings)
     return end.utilisation, end.loss, math.nan
 
 
@@ -186,19 +186,19 @@ def _fluid(outcome: Outcome, found: _Bottleneck) -> tuple[float, float, float]:
         simplifies.append("windows of fewer than four packets cause timeouts, which no fluid model includes")
     if found.flows < FEW_FLOWS:
         simplifies.append("all flows halve at the same time; the utilisation is higher if they do not")
-        _say(outcome, found, "synchronised sawtooth", "Villamizar and Song 1994; docs/evidence/theory.md", simplifies)
+        _add_model(outcome, found, "synchronised sawtooth", "Villamizar and Song 1994; docs/evidence/theory.md", simplifies)
         return float(models.synchronised_utilisation(**numbers)), math.nan, _queue_of_sawtooth(found)
     simplifies.append("the total window is normally distributed: no bursts, no synchronised flows")
-    _say(outcome, found, "normal sum of windows", "Appenzeller, Keslassy and McKeown 2004", simplifies)
+    _add_model(outcome, found, "normal sum of windows", "Appenzeller, Keslassy and McKeown 2004", simplifies)
     return float(models.appenzeller_utilisation(**numbers, flows=found.flows)), math.nan, math.nan
 
 
-def _say(
+def _add_model(
     outcome: Outcome, found: _Bottleneck, name: str, source: str, simplifies: list[str], warnings: Sequence[str] = ()
 ) -> None:
     at = [f"links.{found.port.name}", *(f"flows.{group.name}" for group in found.groups)]
     shares = ["flows share inversely to their RTTs"] if found.trips.max_s > found.trips.harmonic_s else []
-    outcome.say(name, source, at, simplifies + shares, warnings)
+    outcome.add_model(name, source, at, simplifies + shares, warnings)
 
 
 def _share(network: Network, outcome: Outcome, found: _Bottleneck, utilisation: float, loss: float, queue: float) -> None:
@@ -208,7 +208,7 @@ def _share(network: Network, outcome: Outcome, found: _Bottleneck, utilisation: 
     per_s = found.port.capacity_bps / (8 * found.packet_bytes)
     held = queue + (utilisation * found.port.transmitters if found.port.counts_in_service else 0.0)
     wait_s = queue / (utilisation * per_s)
-    outcome.queues[found.port.name].update(utilisation=utilisation, loss_share=loss, mean_queue_units=held, mean_wait_s=wait_s)
+    outcome.queues[found.port.name].update(utilisation=utilisation, loss_rate=loss, mean_queue_units=held, mean_wait_s=wait_s)
     payload = found.groups[0].tcp.mss / found.packet_bytes
     total = utilisation * found.port.capacity_bps * payload
     queued = 0.0 if math.isnan(wait_s) else wait_s
@@ -216,4 +216,4 @@ def _share(network: Network, outcome: Outcome, found: _Bottleneck, utilisation: 
     whole = sum(float(weight.sum()) for weight in weights.values())
     for group in found.groups:
         outcome.flows[group.name]["goodput_bps"][:] = total * weights[group.name] / whole
-        outcome.flows[group.name]["loss_share"][:] = loss
+        outcome.flows[group.name]["loss_rate"][:] = loss

@@ -33,16 +33,16 @@ def predict_tcp(network: Network, outcome: Outcome) -> None:
     for group in network.groups:
         if not isinstance(group, TcpGroup):
             continue
-        why = _misfit(network, group)
+        why = _violation(network, group)
         if why:
-            outcome.leave(*why)
+            outcome.exclude(*why)
         else:
             usable.append(group)
     for bundle in _bundles(network, usable):
         _predict_bundle(network, outcome, bundle)
 
 
-def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
+def _violation(network: Network, group: TcpGroup) -> tuple[str, str] | None:
     """The first violated assumption of all TCP models, with its path."""
     at = f"flows.{group.name}"
     if group.path is None:
@@ -69,16 +69,16 @@ def _misfit(network: Network, group: TcpGroup) -> tuple[str, str] | None:
             return f"links.{name}.loss.drops", "listed packets are discarded"
         if port.buffer is not None and port.unit != "packets":
             return f"links.{name}.queue.buffer", "the buffer is in bytes, but models count packets"
-    return _misfit_of_ways_back(network, group)
+    return _violation_of_ack_paths(network, group)
 
 
-def _misfit_of_ways_back(network: Network, group: TcpGroup) -> tuple[str, str] | None:
+def _violation_of_ack_paths(network: Network, group: TcpGroup) -> tuple[str, str] | None:
     """Assumption of the models: acknowledgements are neither lost nor queued."""
     for name in dict.fromkeys(name for way in group.ways_back for name in way):
         port = network.ports[name]
         if port.random_loss:
             return f"links.{name}", "it loses acknowledgements, but in models all of them arrive"
-        brought = sum(_acknowledgements_bps(network, other) for other in network.groups if _comes_back_by(other, name))
+        brought = sum(_acknowledgements_bps(network, other) for other in network.groups if _acks_cross(other, name))
         if brought > QUIET_LOAD * port.capacity_bps:
             share = f"{100 * brought / port.capacity_bps:.3g} %"
             return (
@@ -88,7 +88,7 @@ def _misfit_of_ways_back(network: Network, group: TcpGroup) -> tuple[str, str] |
     return None
 
 
-def _comes_back_by(group: Group, name: str) -> TypeGuard[TcpGroup]:
+def _acks_cross(group: Group, name: str) -> TypeGuard[TcpGroup]:
     return isinstance(group, TcpGroup) and any(name in way for way in group.ways_back)
 
 
@@ -122,7 +122,7 @@ def _predict_bundle(network: Network, outcome: Outcome, bundle: _Bundle) -> None
     for port in bundle.ports:
         strange = [group.name for group in network.crossing(port.name) if group.name not in members]
         if strange:
-            outcome.leave(f"links.{port.name}", f"flows.{', flows.'.join(strange)}, which no model covers, cross it too")
+            outcome.exclude(f"links.{port.name}", f"flows.{', flows.'.join(strange)}, which no model covers, cross it too")
             return
     lossy = [port for port in bundle.ports if port.random_loss]
     if _window_limited(bundle):
@@ -158,16 +158,16 @@ def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
     rates = {group.name: _rates(group, 0.0) for group in bundle.groups}
     over = [port for port in bundle.ports if _load(port, bundle.groups, rates) > 1]
     if len(over) > 1:
-        outcome.leave(f"links.{over[1].name}", f"a second bottleneck in addition to links.{over[0].name}")
+        outcome.exclude(f"links.{over[1].name}", f"a second bottleneck in addition to links.{over[0].name}")
         return
     queue_s = _queueing(over[0], bundle.groups) if over else 0.0
     for group in bundle.groups:
         if over and over[0].name in (group.path or ()):
             rates[group.name] = _rates(group, queue_s)
         outcome.flows[group.name]["goodput_bps"][:] = 8 * group.tcp.mss * rates[group.name]
-        outcome.flows[group.name]["loss_share"][:] = 0.0
+        outcome.flows[group.name]["loss_rate"][:] = 0.0
     for port in bundle.ports:
-        outcome.queues[port.name].update(loss_share=0.0, utilisation=min(1.0, _load(port, bundle.groups, rates)))
+        outcome.queues[port.name].update(loss_rate=0.0, utilisation=min(1.0, _load(port, bundle.groups, rates)))
     if over:
         packets = queue_s * over[0].capacity_bps / (8 * max(group.tcp.packet_bytes for group in bundle.groups))
         outcome.queues[over[0].name].update(mean_queue_units=packets, mean_wait_s=queue_s)
@@ -175,7 +175,7 @@ def _predict_windows(outcome: Outcome, bundle: _Bundle) -> None:
     simplifies = ["all acknowledgements return without queueing"]
     if any(group.tcp.segments_per_ack > 1 for group in bundle.groups):
         simplifies.append("acknowledgements are not delayed; if they are, a small window carries less")
-    outcome.say("window over RTT", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
+    outcome.add_model("window over RTT", "RFC 7323, section 1.1; Little 1961 for the queue", at, simplifies)
 
 
 def _rates(group: TcpGroup, wait_s: float) -> NDArray[np.floating[Any]]:
@@ -212,31 +212,31 @@ def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) ->
     for group in bundle.groups:
         at = f"flows.{group.name}"
         if not group.tcp.halves:
-            outcome.leave(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, but the model is for Reno")
+            outcome.exclude(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, but the model is for Reno")
             return
         kept = math.prod(1 - network.ports[name].random_loss for name in group.path or ())
         if kept in (0.0, 1.0):
-            outcome.leave(at, "loses everything" if kept == 0 else "has no random loss, but flows on shared links do")
+            outcome.exclude(at, "loses everything" if kept == 0 else "has no random loss, but flows on shared links do")
             return
         losses[group.name] = 1 - kept
         trips = np.array(group.base_rtts_s)
         rto_s = np.maximum(group.tcp.min_rto_s, trips)
         rates[group.name] = _padhye(models.padhye_rate, group, trips, 1 - kept, rto_s)
         goodput = _padhye(models.padhye_goodput, group, trips, 1 - kept, rto_s)
-        outcome.flows[group.name].update(goodput_bps=goodput, loss_share=np.full(group.count, 1 - kept))
+        outcome.flows[group.name].update(goodput_bps=goodput, loss_rate=np.full(group.count, 1 - kept))
     loads = {port.name: _load(port, bundle.groups, rates) for port in bundle.ports}
     busiest = max(loads, key=lambda name: loads[name])
     if loads[busiest] > QUIET_LOAD:
         why = f"its load under random losses would be {100 * min(loads[busiest], 99):.3g} %; no model covers its queueing delay"
-        outcome.leave(f"links.{busiest}", why)
+        outcome.exclude(f"links.{busiest}", why)
         for group in bundle.groups:
-            outcome.flows[group.name].update({column: np.full(group.count, math.nan) for column in ("goodput_bps", "loss_share")})
+            outcome.flows[group.name].update({column: np.full(group.count, math.nan) for column in ("goodput_bps", "loss_rate")})
         return
     for port in bundle.ports:
-        outcome.queues[port.name].update(utilisation=loads[port.name], loss_share=port.random_loss)
+        outcome.queues[port.name].update(utilisation=loads[port.name], loss_rate=port.random_loss)
     of = [f"flows.{group.name}" for group in bundle.groups]
     simplifies = ["a loss implies the loss of the rest of its round", "the first timeout is the minimum, or one RTT"]
-    outcome.say("Padhye", "Padhye, Firoiu, Towsley and Kurose, 1998 and 2000", of, simplifies)
+    outcome.add_model("Padhye", "Padhye, Firoiu, Towsley and Kurose, 1998 and 2000", of, simplifies)
 
 
 def _padhye(law: Any, group: TcpGroup, trips: Any, loss: float, rto_s: Any) -> Any:

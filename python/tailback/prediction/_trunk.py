@@ -8,7 +8,7 @@ from typing import TypedDict, TypeGuard
 
 from tailback import models
 from tailback.models import LOSS_MODELS, LossModel
-from tailback.prediction._datagrams import misfit_of_port, misfit_of_sending
+from tailback.prediction._datagrams import violation_of_port, violation_of_source
 from tailback.prediction._network import DatagramGroup, Group, Network, Port, TcpGroup
 from tailback.prediction._outcome import Outcome
 
@@ -49,9 +49,9 @@ def predict_trunks(network: Network, outcome: Outcome) -> None:
         groups = network.crossing(name)
         if any(isinstance(group, TcpGroup) for group in groups) or not any(_alternates(group) for group in groups):
             continue
-        why = _misfit(network, port, groups)
+        why = _violation(network, port, groups)
         if why:
-            outcome.leave(*why)
+            outcome.exclude(*why)
         elif _predict_port(outcome, port, _inputs(groups)):
             predicted.append(name)
     for group in network.groups:
@@ -59,11 +59,11 @@ def predict_trunks(network: Network, outcome: Outcome) -> None:
             _deliver(network, outcome, group, predicted)
 
 
-def _misfit(network: Network, port: Port, groups: list[Group]) -> tuple[str, str] | None:
+def _violation(network: Network, port: Port, groups: list[Group]) -> tuple[str, str] | None:
     """The first violated assumption of the detailed model at this link, with its path."""
     at = f"links.{port.name}"
     for group in groups:
-        why = _misfit_of_input(network, port, group)
+        why = _violation_of_input(network, port, group)
         if why:
             return why
     first, *others = _inputs(groups)
@@ -75,14 +75,14 @@ def _misfit(network: Network, port: Port, groups: list[Group]) -> tuple[str, str
             )
     if sum(group.count for group in groups) > _MOST_INPUTS:
         return at, f"there are more than {_MOST_INPUTS} inputs, the limit of the models"
-    return misfit_of_port(port)
+    return violation_of_port(port)
 
 
-def _misfit_of_input(network: Network, port: Port, group: Group) -> tuple[str, str] | None:
+def _violation_of_input(network: Network, port: Port, group: Group) -> tuple[str, str] | None:
     place = f"flows.{group.name}"
     if not _alternates(group):
         return place, "is not an alternating source, but shares the trunk with alternating sources"
-    if group.path is None or not _undisturbed(network, group.path[: group.path.index(port.name)]):
+    if group.path is None or not _preserves_arrivals(network, group.path[: group.path.index(port.name)]):
         return f"links.{port.name}", f"{place} reaches it over other links, which change the arrival process"
     if group.jitter_s or group.processing:
         return place, "jitter or processing changes the arrival process"
@@ -99,10 +99,10 @@ def _misfit_of_input(network: Network, port: Port, group: Group) -> tuple[str, s
             "model does not allow"
         )
         return f"links.{port.name}.switching", why
-    return misfit_of_sending(group)
+    return violation_of_source(group)
 
 
-def _undisturbed(network: Network, before: tuple[str, ...]) -> bool:
+def _preserves_arrivals(network: Network, before: tuple[str, ...]) -> bool:
     """Whether the upstream links preserve the arrival process: none, or one with a transmitter for each of its inputs."""
     if not before:
         return True
@@ -112,7 +112,7 @@ def _undisturbed(network: Network, before: tuple[str, ...]) -> bool:
         return False
     # Sources must be at this link, so that the check does not recurse further.
     first = all(_alternates(group) and group.path and group.path[0] == port.name for group in groups)
-    return first and _misfit(network, port, groups) is None
+    return first and _violation(network, port, groups) is None
 
 
 def _alternates(group: Group) -> TypeGuard[DatagramGroup]:
@@ -140,18 +140,18 @@ def _predict_port(outcome: Outcome, port: Port, groups: list[DatagramGroup]) -> 
     waiting = port.waiting_places()
     names = [f"links.{port.name}", *(f"flows.{group.name}" for group in groups)]
     if waiting is None and load >= 1:
-        outcome.leave(names[0], f"a load of {load:.3g} with an unlimited buffer has no equilibrium")
+        outcome.exclude(names[0], f"a load of {load:.3g} with an unlimited buffer has no equilibrium")
         outcome.queues[port.name]["utilisation"] = 1.0
         return False
     found = _loss(inputs, port.transmitters, waiting, load)
     lost = found.share + (1 - found.share) * port.random_loss
     # The loss of a packet does not depend on its length, so the loss of packets equals the loss of bytes.
     utilisation = load * (1 - found.share)
-    outcome.queues[port.name].update(loss_share=lost, utilisation=utilisation)
+    outcome.queues[port.name].update(loss_rate=lost, utilisation=utilisation)
     if waiting == 0 or inputs <= port.transmitters:
         held = utilisation * port.transmitters if port.counts_in_service else 0.0
         outcome.queues[port.name].update(mean_queue_units=held, mean_wait_s=0.0)
-    outcome.say(found.model, found.source, names, list(found.simplifies), found.warnings)
+    outcome.add_model(found.model, found.source, names, list(found.simplifies), found.warnings)
     return True
 
 
@@ -166,13 +166,13 @@ def _deliver(network: Network, outcome: Outcome, group: DatagramGroup, predicted
         strangers = [other for other in network.crossing(name) if other not in network.crossing(last.name)]
         loses = later.buffer is not None or later.random_loss or later.unmodelled
         if loses or strangers or later.capacity_bps < last.capacity_bps:
-            outcome.leave(f"flows.{group.name}", f"no model covers losses at links.{name}, beyond its trunk")
+            outcome.exclude(f"flows.{group.name}", f"no model covers losses at links.{name}, beyond its trunk")
             return
-    arrives = math.prod(1 - outcome.queues[name]["loss_share"] for name in crossed)
+    arrives = math.prod(1 - outcome.queues[name]["loss_rate"] for name in crossed)
     bits = 8 * _mean_bytes(group)
     sent_bps = bits / (bits / last.rate_bps + _mean_idle_s(group))
     outcome.flows[group.name]["goodput_bps"][:] = sent_bps * arrives
-    outcome.flows[group.name]["loss_share"][:] = 1 - arrives
+    outcome.flows[group.name]["loss_rate"][:] = 1 - arrives
 
 
 def _loss(inputs: int, transmitters: int, waiting: int | None, load: float) -> _Loss:

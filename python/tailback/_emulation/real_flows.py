@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 from tailback._run import Run
 from tailback._table import Table
 
-__all__ = ["Told", "known"]
+__all__ = ["FlowReports", "real_flow_tables"]
 
 # For each kernel group: the group, and the reports of its senders and receivers by flow.
-Told: TypeAlias = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
+FlowReports: TypeAlias = Sequence[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
 
 _MISSING = float("nan")
 
@@ -37,13 +37,15 @@ _RANKS = {"completion_p50_s": 0.5, "completion_p95_s": 0.95, "completion_p99_s":
 _TRANSFER_COLUMNS = ("group", "flow", "began_s", "failure")
 
 
-def known(run: Run, warmup_s: float, told: Told) -> dict[str, Table]:
+def real_flow_tables(run: Run, warmup_s: float, reports: FlowReports) -> dict[str, Table]:
     """Tables of flows and groups with the known values of real flows, and a table of the kernel flows.
 
     The kernel's goodput is the data that the receivers' programs read during the measurement interval. A completion time lasts
     from the establishment of the connection until the receiver has all data; simulated connections are established at the start.
     """
-    transfers = {(group["group"], number): both for group, *ends in told for number, both in enumerate(zip(*ends, strict=True))}
+    transfers = {
+        (group["group"], number): both for group, *ends in reports for number, both in enumerate(zip(*ends, strict=True))
+    }
     flows, groups = run.flows.to_dict(), run.groups.to_dict()
     real = {name for name in groups["group"] if "->" in name} | {
         f"{name}{way}" for name, _ in transfers for way in ("", ".reverse")

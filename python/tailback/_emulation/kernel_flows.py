@@ -13,7 +13,7 @@ from tailback._emulation import transfer
 from tailback._emulation.hosts import Host, Hosts
 from tailback.errors import EmulationError
 
-__all__ = ["Group", "Player", "kernel_controllers", "played_hosts"]
+__all__ = ["Group", "KernelGroup", "kernel_controllers", "played_hosts"]
 
 Group = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
     }
 
 
-class Player:
+class KernelGroup:
     """The sending and the receiving process of a group."""
 
     def __init__(self, group: Group, hosts: Hosts) -> None:
@@ -97,7 +97,7 @@ class Player:
     def begin(self, origin: float, warmup_s: float) -> None:
         """Schedule the flows; `origin` is the start of the emulation on the monotonic clock."""
         for end in self._ends:
-            end.tell({"origin": origin, "warmup_s": warmup_s})
+            end.send({"origin": origin, "warmup_s": warmup_s})
 
     def finish(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """The reports of all flows, from the sender and the receiver."""
@@ -118,19 +118,19 @@ class End:
             os.close(theirs)
             os.close(answers)
         self._answers = os.fdopen(self._from)
-        self.tell({"flows": group["transfers"], "controller": kernel_name(group["controller"])})
-        self._hear()
+        self.send({"flows": group["transfers"], "controller": kernel_name(group["controller"])})
+        self._receive()
 
-    def tell(self, message: Any) -> None:
+    def send(self, message: Any) -> None:
         os.write(self._to, json.dumps(message).encode() + b"\n")
 
     def finish(self) -> list[dict[str, Any]]:
         os.close(self._to)
-        told: list[dict[str, Any]] = json.loads(self._hear())
+        reports: list[dict[str, Any]] = json.loads(self._receive())
         self._answers.close()
-        return told
+        return reports
 
-    def _hear(self) -> str:
+    def _receive(self) -> str:
         line = self._answers.readline()
         if not line:
             raise EmulationError(f"the process that runs the flows on `{self._host}` has failed; its output is above")

@@ -10,8 +10,8 @@ __all__ = ["in_slices"]
 _SLICE_S = 0.1
 
 
-def in_slices(advance: Callable[[int], bool], first: int, tell: Callable[[], None], *, growth: float = 10.0) -> None:
-    """Call `advance` with a number of steps until it returns true, and `tell` after each call.
+def in_slices(advance: Callable[[int], bool], first: int, report: Callable[[], None], *, growth: float = 10.0) -> None:
+    """Call `advance` with a number of steps until it returns true, and `report` after each call.
 
     `first` is the initial number of steps. The number grows at most by the factor `growth` per call, because a coarse clock may
     measure no time at all, and can shrink by any factor.
@@ -22,4 +22,4 @@ def in_slices(advance: Callable[[int], bool], first: int, tell: Callable[[], Non
         done = advance(steps)
         took = time.perf_counter() - began
         steps = max(1, int(steps * min(growth, _SLICE_S / max(took, 1e-9))))
-        tell()
+        report()

@@ -1,12 +1,12 @@
-"""The keeper of an emulation's hosts: process 1 of a PID namespace, with a network namespace for each host.
+"""The manager of an emulation's hosts: process 1 of a PID namespace, with a network namespace for each host.
 
-All processes and namespaces exist only while the keeper runs, and it runs only while the other end of its control socket is open.
-If the emulating process or the keeper is killed, the kernel removes everything, including devices.
+All processes and namespaces exist only while the manager runs, and it runs only while the other end of its control socket is
+open. If the emulating process or the manager is killed, the kernel removes everything, including devices.
 
-Usage: ``python -m tailback._emulation.keeper FD`` with a message socket. Messages are JSON objects, some with file descriptors.
-To the keeper: first ``hosts`` (name, addresses, MTU, route settings, sysctls), then ``start`` (number, host, arguments,
-environment; with descriptors of stdin, stdout, stderr), ``signal``, ``counters``. From the keeper: ``ready`` with the TUN
-devices, ``failed``, ``started``, ``ended``, ``counters``.
+Usage: ``python -m tailback._emulation.host_manager FD`` with a message socket. Messages are JSON objects, some with file
+descriptors. To the manager: first ``hosts`` (name, addresses, MTU, route settings, sysctls), then ``start`` (number, host,
+arguments, environment; with descriptors of stdin, stdout, stderr), ``signal``, ``counters``. From the manager: ``ready`` with the
+TUN devices, ``failed``, ``started``, ``ended``, ``counters``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _DEVICE_QUEUE = 10_000
 _COUNTERS = ("/proc/self/net/netstat", "/proc/self/net/snmp")
 
 
-class Keeper:
+class HostManager:
     """The hosts and the commands that run on them."""
 
     def __init__(self, control: socket.socket) -> None:
@@ -90,9 +90,9 @@ class Keeper:
                 data, files, _, _ = socket.recv_fds(self._control, LARGEST_MESSAGE, 3)
                 if not data:
                     return
-                self._obey(json.loads(data), files)
+                self._handle(json.loads(data), files)
 
-    def _obey(self, message: dict[str, Any], files: list[int]) -> None:
+    def _handle(self, message: dict[str, Any], files: list[int]) -> None:
         if "start" in message:
             self._start(message, files)
         elif "signal" in message:
@@ -101,7 +101,7 @@ class Keeper:
                     with suppress(ProcessLookupError):
                         os.kill(process, message["with"])
         elif "counters" in message:
-            self._tell({"counters": [self._counters(namespace) for namespace in self._namespaces]})
+            self._send({"counters": [self._counters(namespace) for namespace in self._namespaces]})
 
     def _start(self, message: dict[str, Any], files: list[int]) -> None:
         number, namespace = message["start"], self._namespaces[message["host"]]
@@ -122,12 +122,12 @@ class Keeper:
                 preexec_fn=prepare,
             )
         except (OSError, TypeError, ValueError) as error:
-            self._tell({"failed": number, "why": getattr(error, "strerror", None) or str(error)})
+            self._send({"failed": number, "why": getattr(error, "strerror", None) or str(error)})
         else:
             # All processes are reaped below, including orphans of commands.
             process.returncode = 0
             self._running[process.pid] = number
-            self._tell({"started": number})
+            self._send({"started": number})
         finally:
             for file in files:
                 os.close(file)
@@ -142,14 +142,14 @@ class Keeper:
                 return
             number = self._running.pop(process, None)
             if number is not None:
-                self._tell({"ended": number, "code": os.waitstatus_to_exitcode(status)})
+                self._send({"ended": number, "code": os.waitstatus_to_exitcode(status)})
 
     def _counters(self, namespace: int) -> dict[str, int]:
         """The kernel's counters of a host: ``Tcp.RetransSegs``, ``TcpExt.TCPTimeouts``, ..."""
         namespaces.enter(namespace)
         return {name: value for file in _COUNTERS for name, value in _counted(Path(file).read_text())}
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         # The other end may be closed, which `serve` detects.
         with suppress(BrokenPipeError, ConnectionResetError):
             self._control.send(json.dumps(message).encode())
@@ -204,7 +204,7 @@ def _connect(host: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _failures_told(control: socket.socket) -> Iterator[None]:
+def _reporting_failures(control: socket.socket) -> Iterator[None]:
     try:
         yield
     except Exception as error:
@@ -221,25 +221,25 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     # The emulating process decides how to handle Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with _failures_told(control):
+    with _reporting_failures(control):
         given = json.loads(control.recv(LARGEST_MESSAGE))
         if os.geteuid() != 0:
-            _become_root_of_ones_own()
+            _enter_user_namespace()
         namespaces.unshare(namespaces.PROCESSES | namespaces.MOUNTS | namespaces.NAMES)
         first = os.fork()
     if first:
         control.close()
         os.waitpid(first, 0)
         return
-    with _failures_told(control):
-        keeper = Keeper(control)
-        keeper.make(given["hosts"])
-        keeper.serve()
+    with _reporting_failures(control):
+        manager = HostManager(control)
+        manager.make(given["hosts"])
+        manager.serve()
     # The exit of the first process of a PID namespace ends all others.
     os._exit(0)
 
 
-def _become_root_of_ones_own() -> None:
+def _enter_user_namespace() -> None:
     """Enter a user namespace in which this user has all rights over the objects created in it (user_namespaces(7))."""
     user, group = os.geteuid(), os.getegid()
     namespaces.unshare(namespaces.USERS)
