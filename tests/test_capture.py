@@ -75,7 +75,7 @@ def test_a_capture_says_what_the_run_counted(run: tb.Run, analysis: tb.Analysis)
 
 def test_acknowledgements_marks_and_blocks_are_those_that_senders_heard(run: tb.Run, analysis: tb.Analysis) -> None:
     packets = run.trace("packets")
-    heard = packets.where(what="ack")
+    heard = packets.where(kind="ack")
     groups, flows = heard["group"], heard["flow"]
     ends = [("lossy", 0), ("marked", 0), ("marked", 1)]
     of_ends = [(groups == group) & (flows == flow) for group, flow in ends]
@@ -118,12 +118,12 @@ def test_every_discard_is_a_comment_on_the_packet_that_was_lost(run: tb.Run, cap
     lost = [row for row in packets.to_rows() if row["queue"]]
     drops = run.trace("drops")
     assert len(lost) == len(drops) > 20
-    assert sorted(row["discarded_s"] for row in lost) == sorted(drops["time_s"])
+    assert sorted(row["dropped_s"] for row in lost) == sorted(drops["time_s"])
     assert capture.read_bytes().count(b"discarded at bottleneck: ") == len(lost)
 
 
 def test_what_is_not_tcp_is_said(run: tb.Run, analysis: tb.Analysis) -> None:
-    datagrams = int((run.trace("packets")["what"] == "datagram").sum())
+    datagrams = int((run.trace("packets")["kind"] == "datagram").sum())
     assert analysis.skipped.to_rows() == [{"reason": "UDP", "packets": datagrams}]
     assert f"not analysed: {datagrams:,} UDP" in analysis.summary()
     assert "simulated run" in analysis.comments[0]

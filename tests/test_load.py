@@ -37,7 +37,7 @@ def test_a_handshake_takes_one_round_trip_of_headers() -> None:
     assert later == pytest.approx(2 * (0.01 + 40 * 8 / 10e6), rel=1e-9)
     counts = ("sent_packets", "delivered_packets", "delivered_bytes")
     assert [with_one.flows[name][0] - without.flows[name][0] for name in counts] == [1, 1, 0]
-    assert with_one.trace("packets").to_dict()["what"][:3] == ["syn", "syn_ack", "data"]
+    assert with_one.trace("packets").to_dict()["kind"][:3] == ["syn", "syn_ack", "data"]
 
 
 def test_a_capture_of_a_run_shows_its_handshake(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_lost_syn_costs_a_second() -> None:
     run = tb.simulate(lost)
     packets = run.trace("packets").to_dict()
     # After a SYN that was lost the window is one segment, not 100, and doubles from there.
-    assert packets["what"][:8] == ["syn", "syn", "syn_ack", "data", "ack", "data", "data", "ack"]
+    assert packets["kind"][:8] == ["syn", "syn", "syn_ack", "data", "ack", "data", "data", "ack"]
     assert packets["time_s"][:3] == pytest.approx([0, 1, 1 + 2 * (0.01 + 40 * 8 / 10e6)], rel=1e-9)
     assert run.flows["timeouts"][0] == 1
 

@@ -137,7 +137,7 @@ def test_the_queue_of_rem_has_a_price_without_senders_that_go_by_it() -> None:
 def test_a_price_beyond_its_range_is_noted() -> None:
     narrow = {"scheme": "adpm", "min_price": 0, "max_price": 0.1}
     run = tb.simulate(lot({"policy": "maxnet"}, {"kind": "maxnet", "max_rate": "10 Mbps"}, narrow))
-    assert run.queues["beyond_range_packets"][0] > 0
+    assert run.queues["clamped_packets"][0] > 0
     assert any("left the range of `prices`" in remark for remark in run.remarks)
 
 

@@ -36,7 +36,7 @@ def test_results_add_up(scenario: tb.Scenario) -> None:
     run = tb.simulate(scenario)
     drops, queues = run.trace("drops"), run.queues.where(queue="bottleneck")
     measured = drops.where(queue="bottleneck")["time_s"] >= 1
-    assert queues["discarded_units"].tolist() == [np.count_nonzero(measured)]
+    assert queues["dropped_units"].tolist() == [np.count_nonzero(measured)]
     assert run.groups["goodput_bps"].sum() == pytest.approx(run.flows["goodput_bps"].sum())
     assert queues["utilisation"][0] <= 1
 

@@ -270,7 +270,7 @@ def picture_of(experiment: Experiment) -> str:
 def measured(run: Any) -> str:
     """A row of numbers."""
     queue, flows = run.queues.where(queue="bottleneck"), run.flows
-    lost, marked = (queue[column][0] / max(queue["arrived_units"][0], 1) for column in ("discarded_units", "marked_units"))
+    lost, marked = (queue[column][0] / max(queue["arrived_units"][0], 1) for column in ("dropped_units", "marked_units"))
     shares = [f"{goodput / 1e6:.1f}" for goodput in flows["goodput_bps"]] if len(flows) <= 2 else []
     numbers = (
         f"{100 * queue['utilisation'][0]:.1f} %",

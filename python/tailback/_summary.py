@@ -20,20 +20,20 @@ _COLUMNS = {
     "queues": (
         "queue",
         "utilisation",
-        "loss_share",
-        "discarded_units",
+        "loss_rate",
+        "dropped_units",
         "mean_queue_units",
         "max_queue_units",
         "mean_wait_s",
     ),
-    "classes": ("queue", "class", "throughput_bps", "loss_share", "mean_wait_s"),
+    "classes": ("queue", "class", "throughput_bps", "loss_rate", "mean_wait_s"),
     "flows": (
         "group",
         "flow",
         "base_rtt_s",
         "mean_rtt_s",
         "goodput_bps",
-        "loss_share",
+        "loss_rate",
         "retransmitted_packets",
         "timeouts",
         "completion_time_s",
@@ -106,20 +106,20 @@ def _spread(flows: Table) -> Listing:
     def of(column: str) -> list[Any]:
         return flows.head(column, len(flows)) if column in flows else []
 
-    goodputs, trips, losses = of("goodput_bps"), of("mean_rtt_s"), of("loss_share")
-    counted = {"resent": of("retransmitted_packets"), "timeouts": of("timeouts")}
+    goodputs, trips, losses = of("goodput_bps"), of("mean_rtt_s"), of("loss_rate")
+    counted = {"retransmissions": of("retransmitted_packets"), "timeouts": of("timeouts")}
     rows = []
     for group, places in list(members.items())[:ROWS]:
         goodput = sorted(goodputs[place] for place in places)
         cells = [quantity("goodput_bps", value) for value in (goodput[0], goodput[len(goodput) // 2], goodput[-1])]
         middles = [
             quantity(column, known[len(known) // 2]) if known else "-"
-            for column, values in (("mean_rtt_s", trips), ("loss_share", losses))
+            for column, values in (("mean_rtt_s", trips), ("loss_rate", losses))
             for known in [sorted(values[place] for place in places if values[place] == values[place])]
         ]
         totals = [f"{sum(values[place] for place in places):,}" for values in counted.values()]
         rows.append([group, f"{len(places):,}", *cells, *middles, *totals])
-    titles = ["group", "flows", "goodput: min", "median", "max", "median mean rtt", "median loss share", *counted]
+    titles = ["group", "flows", "goodput: min", "median", "max", "median mean rtt", "median loss rate", *counted]
     return Listing("flows by group", titles, rows, len(members) - len(rows))
 
 
@@ -150,7 +150,7 @@ def tabulated(parts: Iterable[Listing]) -> list[Shown]:
 def _title(column: str) -> str:
     """The column name without its unit, which the values carry."""
     if column == "retransmitted_packets":
-        return "resent"
+        return "retransmissions"
     for unit in ("_bps", "_s", "_packets", "_units"):
         column = column.removesuffix(unit)
     return column.replace("_", " ")

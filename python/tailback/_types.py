@@ -1511,7 +1511,7 @@ class Event(TypedDict, total=False):
 
 
 # What becomes of a packet that comes too fast.
-Excess: TypeAlias = Literal["discarded", "marked"]
+Excess: TypeAlias = Literal["dropped", "marked"]
 
 # a whole number from 1 to 1000, or false
 FastRetransmit: TypeAlias = "int | Literal[False]"

@@ -39,7 +39,7 @@ def test_one_flow_follows_the_closed_form(study: grid.Study) -> None:
 
 def test_a_larger_buffer_never_loses_more(study: grid.Study) -> None:
     for flows in study.plan.flows:
-        losses = [study.interval("loss_share", cell) for cell in study.cells(flows)]
+        losses = [study.interval("loss_rate", cell) for cell in study.cells(flows)]
         for smaller, larger in pairwise(losses):
             assert larger.mean - larger.half <= smaller.mean + smaller.half
         assert losses[-1].mean < 0.5 * losses[0].mean

@@ -44,5 +44,5 @@ def test_what_waits_and_is_lost_is_counted_at_switch_and_edges() -> None:
 def test_without_edges_nothing_waits_there() -> None:
     plain = run_of(network="one switch", sender="Reno", scheme="drop-tail", edge="none")
     assert MEASURES["edge_queue"](plain) == 0
-    lost = float((plain.flows["loss_share"] * plain.flows["sent_packets"]).sum() / plain.flows["sent_packets"].sum())
+    lost = float((plain.flows["loss_rate"] * plain.flows["sent_packets"]).sum() / plain.flows["sent_packets"].sum())
     assert MEASURES["loss"](plain) == lost > 0

@@ -62,7 +62,7 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
     "Vegas, all at once": (
         tb.load(EXAMPLES / "vegas.toml"),
         ["equilibrium of delays"],
-        {"utilisation": 0.001, "loss_share": 0, "goodput_bps": 0.001},
+        {"utilisation": 0.001, "loss_rate": 0, "goodput_bps": 0.001},
     ),
     "FAST, one by one": (
         tb.dumbbell(
@@ -80,32 +80,32 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
     "mm1k": (
         tb.load(EXAMPLES / "mm1k.toml"),
         ["M/M/1/5"],
-        {"utilisation": 0.003, "loss_share": 0.002, "mean_wait_s": 0.01, "goodput_bps": 0.003},
+        {"utilisation": 0.003, "loss_rate": 0.002, "mean_wait_s": 0.01, "goodput_bps": 0.003},
     ),
     "one flow, one product": (
         tb.load(EXAMPLES / "one_flow.toml"),
         ["sawtooth of one flow"],
-        {"utilisation": 0.001, "loss_share": 0.0001, "mean_wait_s": 0.03, "goodput_bps": 0.001},
+        {"utilisation": 0.001, "loss_rate": 0.0001, "mean_wait_s": 0.03, "goodput_bps": 0.001},
     ),
     "one flow, no buffer": (
         tb.load(EXAMPLES / "empty_buffer.toml").with_({"duration": "300 s"}),
         ["sawtooth of one flow"],
-        {"utilisation": 0.025, "loss_share": 0.0005, "goodput_bps": 0.03},
+        {"utilisation": 0.025, "loss_rate": 0.0005, "goodput_bps": 0.03},
     ),
     "windows": (
         dumbbell(WINDOWS, buffer="200 packets"),
         ["window over round trip"],
-        {"utilisation": 0.001, "loss_share": 0.0, "mean_wait_s": 0.01, "goodput_bps": 0.001},
+        {"utilisation": 0.001, "loss_rate": 0.0, "mean_wait_s": 0.01, "goodput_bps": 0.001},
     ),
     "a fixed window below the receiver's": (
         dumbbell(FIXED, rate="100 Mbps", buffer="200 packets"),
         ["window over round trip"],
-        {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
+        {"utilisation": 0.001, "loss_rate": 0.0, "goodput_bps": 0.001},
     ),
     "a fixed window above the receiver's": (
         dumbbell({**FIXED, "tcp": {**FIXED["tcp"], "receiver_window": 30}}, rate="100 Mbps", buffer="200 packets"),
         ["window over round trip"],
-        {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
+        {"utilisation": 0.001, "loss_rate": 0.0, "goodput_bps": 0.001},
     ),
     "fixed windows that leave at a rate": (
         dumbbell(
@@ -114,13 +114,13 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
             buffer="200 packets",
         ),
         ["window over round trip"],
-        {"utilisation": 0.001, "loss_share": 0.0, "goodput_bps": 0.001},
+        {"utilisation": 0.001, "loss_rate": 0.0, "goodput_bps": 0.001},
     ),
     "random loss": (
         # Ten times as long, so that what four flows happen to lose does not decide.
         tb.load(EXAMPLES / "random_loss.toml").with_({"duration": "2400 s"}),
         ["Padhye"],
-        {"utilisation": 0.002, "loss_share": 0.001, "goodput_bps": 0.23},
+        {"utilisation": 0.002, "loss_rate": 0.001, "goodput_bps": 0.23},
     ),
     "two round trips": (
         tb.load(EXAMPLES / "two_rtts.toml"),
@@ -131,17 +131,17 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
     "paced, small buffer": (
         tb.load(EXAMPLES / "pacing.toml"),
         ["closed loop of M/D/1/K and Padhye"],
-        {"utilisation": 0.08, "loss_share": 0.002, "goodput_bps": 0.1},
+        {"utilisation": 0.08, "loss_rate": 0.002, "goodput_bps": 0.1},
     ),
     "paced, small buffer, acknowledgements counted": (
         tb.load(EXAMPLES / "pacing.toml").with_({"flows.web.tcp.counting": "acknowledgements"}),
         ["closed loop of M/D/1/K and Padhye"],
-        {"utilisation": 0.02, "loss_share": 0.001, "goodput_bps": 0.02},
+        {"utilisation": 0.02, "loss_rate": 0.001, "goodput_bps": 0.02},
     ),
     "two hundred paced, ten places": (
         dumbbell(PACED, rate="200 Mbps", buffer="10 packets", duration="40 s", warmup="15 s"),
         ["closed loop of M/D/1/K and Padhye"],
-        {"utilisation": 0.05, "loss_share": 0.005, "goodput_bps": 0.05},
+        {"utilisation": 0.05, "loss_rate": 0.005, "goodput_bps": 0.05},
     ),
     "two hundred bursty, a hundred places": (
         dumbbell(BURSTY, rate="200 Mbps", buffer="100 packets", duration="40 s", warmup="15 s"),
@@ -273,7 +273,7 @@ def test_datagrams_meet_the_queue_that_is_meant_for_them(case: str) -> None:
     assert [found.model for found in prediction.models] == ([] if model is None else [model])
     assert bool(prediction.not_modelled) == (model is None)
     for row in prediction.compare(tb.simulate(scenario)):
-        assert abs(row.distance) <= (0.01 if row.quantity in ("utilisation", "loss_share") else 0.1), row
+        assert abs(row.distance) <= (0.01 if row.quantity in ("utilisation", "loss_rate") else 0.1), row
 
 
 def test_a_notebook_shows_what_was_predicted_by_what_and_what_was_not() -> None:

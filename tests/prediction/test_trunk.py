@@ -84,11 +84,11 @@ def test_the_loss_is_as_near_to_the_simulation_as_the_map_says(
     assert [bool(applied.simplifies), bool(applied.warnings)] == [off.within(1.05), not off.within(1.05)]
     assert str(off) in (*applied.simplifies, *applied.warnings)[0]
     # Some half a million packets, of which thousands are lost together: the standard error of their share is about 1 %.
-    ratio = prediction.queues["loss_share"][0] / run.queues["loss_share"][0]
+    ratio = prediction.queues["loss_rate"][0] / run.queues["loss_rate"][0]
     assert abs(math.log(ratio / off.ratio)) < 0.03
     for row in prediction.compare(run):
         if row.quantity in ("utilisation", "goodput_bps"):
-            assert abs(row.distance) < 0.003 + abs(off.ratio - 1) * run.queues["loss_share"][0], row
+            assert abs(row.distance) < 0.003 + abs(off.ratio - 1) * run.queues["loss_rate"][0], row
 
 
 CHAIN = "exact chain of the detailed model of a trunk"
@@ -127,7 +127,7 @@ def test_what_is_exact_is_what_is_simulated(case: str) -> None:
     assert [model.model for model in prediction.models] == [name]
     assert not prediction.not_modelled
     rows = prediction.compare(tb.simulate(scenario))
-    assert {row.quantity for row in rows} >= {"utilisation", "loss_share", "goodput_bps"}
+    assert {row.quantity for row in rows} >= {"utilisation", "loss_rate", "goodput_bps"}
     for row in rows:
         # Relative to what is measured, but for shares: some half a million packets.
         assert abs(row.distance) <= 0.003, row

@@ -76,7 +76,7 @@ def test_a_drop_tail_in_python_gives_the_bytes_of_the_built_in_one(scenario: tb.
 def test_an_epd_in_python_gives_the_bytes_of_the_built_in_one() -> None:
     queue = {"buffer": "300 cells", "policy": "user:epd", "parameters": {"threshold": 100}}
     built_in = tb.simulate(CELLS)
-    assert built_in.queues.where(queue="bottleneck")["discarded_early"][0] > 10
+    assert built_in.queues.where(queue="bottleneck")["dropped_early"][0] > 10
     same(built_in, tb.simulate(tb.Scenario(CELLS).with_({"topology.dumbbell.queue": queue})))
 
 
@@ -84,7 +84,7 @@ def test_a_pie_in_python_draws_as_the_built_in_one_does(scenario: tb.Scenario) -
     queue = {"buffer": "200 packets", "policy": "pie"}
     pie = scenario.with_({"topology.dumbbell.queue": queue, "duration": "20 s"})
     built_in = tb.simulate(pie)
-    assert built_in.queues.where(queue="bottleneck")["discarded_early"][0] > 5
+    assert built_in.queues.where(queue="bottleneck")["dropped_early"][0] > 5
     same(built_in, tb.simulate(pie.with_({"topology.dumbbell.queue.policy": "user:pie"})))
 
 
@@ -93,7 +93,7 @@ def test_a_poisson_source_in_python_gives_the_bytes_of_the_built_in_one() -> Non
     brought = tb.simulate(tb.Scenario(UDP).with_({"flows.udp.source": POISSON}))
     # Of a source in Python the size of a packet is not known ahead.
     same(built_in, brought, "base_rtt_s")
-    assert built_in.queues.where(queue="bottleneck")["discarded_full"][0] > 10
+    assert built_in.queues.where(queue="bottleneck")["dropped_full"][0] > 10
 
 
 ALL = {"flows.tcp.tcp.controller": "user:reno", "topology.dumbbell.queue.policy": "user:pie"}

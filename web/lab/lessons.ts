@@ -208,7 +208,7 @@ tcp = {preset = "sack"}
       {
         ask: "Increase the buffer to the whole BDP, 833 packets. How does the loss rate change?",
         change: [['"100 packets"', '"833 packets"']],
-        measure: (changed, before) => over(queue(changed, "loss_share"), queue(before, "loss_share")),
+        measure: (changed, before) => over(queue(changed, "loss_rate"), queue(before, "loss_rate")),
         describe: (value) => `${times(value)} as much`,
         choices: [
           { text: "almost no loss", from: 0, to: 0.1 },

@@ -23,9 +23,9 @@ const IP: u64 = 20;
 const TCP: u64 = 20;
 const UDP: u64 = 8;
 /// Maximum size of the options of a TCP header.
-const MOST_OPTIONS: u64 = 40;
+const MAX_OPTIONS: u64 = 40;
 /// Largest total length that an IP header can hold.
-const MOST_IP: u64 = u16::MAX as u64;
+const MAX_IP: u64 = u16::MAX as u64;
 /// In the dynamic range, which no other protocol uses.
 const SENDER_PORT: u16 = 49_152;
 const RECEIVER_PORT: u16 = 65_000;
@@ -48,7 +48,7 @@ pub fn write_run<W: Write>(out: W, packets: &Table, about: &About<'_>) -> io::Re
         }
     }
     let mut identifications: BTreeMap<u32, u16> = BTreeMap::new();
-    let zeros = vec![0; MOST_IP as usize];
+    let zeros = vec![0; MAX_IP as usize];
     let mut bytes = Vec::new();
     for row in 0..packets.rows() {
         let key = (rows.group[row], rows.flow[row]);
@@ -78,7 +78,7 @@ struct Rows<'a> {
     sack_blocks: Vec<&'a str>,
     queue: Vec<&'a str>,
     reason: Vec<&'a str>,
-    discarded_s: &'a [f64],
+    dropped_s: &'a [f64],
     /// Number of each flow with rows, by group and index.
     numbers: BTreeMap<(u32, u64), u32>,
 }
@@ -101,7 +101,7 @@ impl<'a> Rows<'a> {
             group,
             group_names,
             flow,
-            what: table.words("what")?,
+            what: table.words("kind")?,
             sequence: whole("sequence_bytes")?,
             payload: whole("payload_bytes")?,
             bytes: whole("bytes")?,
@@ -110,7 +110,7 @@ impl<'a> Rows<'a> {
             sack_blocks: table.words("sack_blocks")?,
             queue: table.words("queue")?,
             reason: table.words("reason")?,
-            discarded_s: real("discarded_s")?,
+            dropped_s: real("dropped_s")?,
             numbers: flows.into_iter().zip(0..).collect(),
         })
     }
@@ -139,7 +139,7 @@ impl<'a> Rows<'a> {
         ip.header_checksum = ip.calc_header_checksum();
         *identification = identification.wrapping_add(1);
         out.extend(ip.to_bytes());
-        let data = zeros.get(..payload as usize).filter(|_| total <= MOST_IP);
+        let data = zeros.get(..payload as usize).filter(|_| total <= MAX_IP);
         if is_udp {
             let udp = match data {
                 Some(data) => UdpHeader::with_ipv4_checksum(from.port, to.port, &ip, data).map_err(impossible)?,
@@ -189,7 +189,7 @@ impl<'a> Rows<'a> {
 
     /// The fate of a packet that a queue discarded.
     fn discard(&self, row: usize) -> Option<String> {
-        let (queue, reason, seconds) = (self.queue[row], self.reason[row], self.discarded_s[row]);
+        let (queue, reason, seconds) = (self.queue[row], self.reason[row], self.dropped_s[row]);
         (!queue.is_empty()).then(|| format!("discarded at {queue}: {reason} at {seconds:.9} s"))
     }
 
@@ -220,7 +220,7 @@ fn ends(number: u32) -> (End, End) {
 
 /// Bytes of TCP options such that all headers together have the simulated size; `None` if there are no such options.
 fn options_bytes(headers: u64) -> Option<u64> {
-    headers.checked_sub(IP + TCP).filter(|&bytes| bytes <= MOST_OPTIONS && bytes.is_multiple_of(4))
+    headers.checked_sub(IP + TCP).filter(|&bytes| bytes <= MAX_OPTIONS && bytes.is_multiple_of(4))
 }
 
 fn range(text: &str) -> Option<(u64, u64)> {
@@ -256,7 +256,7 @@ fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
     {
         notes.push("Acknowledgements have a fixed size in the simulation, and the size of their headers in this file.".into());
     }
-    if rows.any(|row| rows.payload[row] > MOST_IP - IP - TCP - MOST_OPTIONS) {
+    if rows.any(|row| rows.payload[row] > MAX_IP - IP - TCP - MAX_OPTIONS) {
         notes.push("Packets of more than 65535 bytes have no length in their IP header.".into());
     }
     notes.join(" ")
@@ -291,7 +291,7 @@ mod tests {
             ("time_s", Column::Float(rows.iter().map(|row| row.0).collect())),
             ("group", Column::Word(vec![0; rows.len()], Arc::new(vec!["web".into()]))),
             ("flow", Column::Integer(vec![0; rows.len()])),
-            ("what", words(|row| row.1)),
+            ("kind", words(|row| row.1)),
             ("sequence_bytes", whole(|row| row.2)),
             ("payload_bytes", whole(|row| row.3)),
             ("bytes", whole(|row| row.4)),
@@ -300,7 +300,7 @@ mod tests {
             ("sack_blocks", words(|row| row.6)),
             ("queue", words(|row| row.7)),
             ("reason", words(|row| row.8)),
-            ("discarded_s", Column::Float(vec![1.5; rows.len()])),
+            ("dropped_s", Column::Float(vec![1.5; rows.len()])),
         ];
         Table { name: "packets".into(), columns: columns.into_iter().map(|(name, column)| (name.into(), column)).collect() }
     }

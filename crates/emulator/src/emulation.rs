@@ -17,7 +17,7 @@ use tailback_core::{Engine, Fate, Outcome};
 
 /// The packets from one address to another. They form an external flow of the engine, with headers of 20 bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Way {
+pub struct AddressPair {
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
     pub flow: u32,
@@ -94,7 +94,7 @@ const PATIENCE: Span = Span::from_millis(20);
 
 impl<H: Hosts, C: Clock> Emulation<H, C> {
     /// `clock` starts now.
-    pub fn new(engine: Engine, course: Course, ways: &[Way], witness: Witness, hosts: H, clock: C) -> Emulation<H, C> {
+    pub fn new(engine: Engine, course: Course, ways: &[AddressPair], witness: Witness, hosts: H, clock: C) -> Emulation<H, C> {
         let flows = ways.iter().map(|way| way.flow as usize + 1).max().unwrap_or(0);
         let mut to = vec![0; flows];
         for way in ways {
@@ -259,7 +259,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             ("lateness_p50_s", Column::Float(vec![lateness(0.5)])),
             ("lateness_p99_s", Column::Float(vec![lateness(0.99)])),
             ("lateness_p999_s", Column::Float(vec![lateness(0.999)])),
-            ("most_late_s", Column::Float(vec![self.pacer.most_late.seconds()])),
+            ("most_late_s", Column::Float(vec![self.pacer.max_lateness.seconds()])),
             ("sent_packets", Column::Integer(vec![self.sent])),
             ("delivered_packets", Column::Integer(vec![self.delivered])),
             ("refused_other_protocol", Column::Integer(vec![other_protocol])),
@@ -410,7 +410,8 @@ mod tests {
             prices: PriceSpec::default(),
         };
         let world = Rc::new(World { to_send: RefCell::new(to_send.into()), ..World::default() });
-        let ways = [Way { from: LEFT, to: RIGHT, flow: 0, host: 1 }, Way { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
+        let ways =
+            [AddressPair { from: LEFT, to: RIGHT, flow: 0, host: 1 }, AddressPair { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
         let course = Course { end: Time(Span::from_millis(100).0), lead };
         let emulation = Emulation::new(
             Engine::new(network),

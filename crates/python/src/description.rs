@@ -1,13 +1,13 @@
-//! A scenario as text: checked, normalised, described.
+//! Scenarios as text: validation, normalisation and description.
 
 use crate::{errors, memory, user_code};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use tailback_core::network::Network;
-use tailback_scenario::{Errors, Problem, Scenario, Warnings, Whole};
+use tailback_scenario::{Errors, Integer, Problem, Scenario, Warnings};
 
-/// Raises `ScenarioError` with every problem of the scenario, if there is one. One without flows has a problem unless it may. `written`: the
-/// TOML text of which JSON was made; problems have its lines.
+/// Raises `ScenarioError` with all problems of the scenario, if there are any. Unless `may_lack_flows`, a scenario without flows
+/// is a problem. `written`: the TOML text from which the JSON was made; problems refer to its lines.
 #[pyfunction]
 #[pyo3(signature = (text, file, format, *, may_lack_flows=false, written=None))]
 pub fn check(py: Python<'_>, text: &str, file: &str, format: &str, may_lack_flows: bool, written: Option<&str>) -> PyResult<()> {
@@ -26,32 +26,33 @@ pub fn check(py: Python<'_>, text: &str, file: &str, format: &str, may_lack_flow
     network(py, &scenario, file).map(|_| ())
 }
 
-/// The values of a TOML text as JSON; `None` if it cannot be read.
+/// The values of a TOML text as JSON; `None` if it cannot be parsed.
 #[pyfunction]
 pub fn toml_as_json(py: Python<'_>, text: &str) -> Option<String> {
     py.detach(|| tailback_scenario::toml_as_json(text))
 }
 
-/// What a reader of the results of a scenario should know.
+/// Notes for readers of the results of a scenario: data and text of each note.
 #[pyfunction]
-pub fn remarks(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<String>> {
+pub fn remarks(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(String, String)>> {
     let scenario = parse(py, text, file, format)?;
-    Ok(py.detach(|| scenario.remarks()).texts().collect())
+    let remarks = py.detach(|| scenario.remarks());
+    Ok(remarks.list.iter().map(errors::data).zip(remarks.texts()).collect())
 }
 
-/// The scenario as JSON with every default filled in.
+/// The scenario as JSON with all defaults filled in.
 #[pyfunction]
 pub fn normalise(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<String> {
     Ok(parse(py, text, file, format)?.to_json())
 }
 
-/// Whether seeds make a difference; false only if it is certain that nothing is drawn.
+/// Whether seeds affect the results; false only if it is certain that nothing is random.
 #[pyfunction]
 pub fn is_random(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<bool> {
     Ok(parse(py, text, file, format)?.is_random())
 }
 
-/// The nodes where the flows of a run with that seed begin, and those where they end.
+/// The source and destination nodes of the flows of a run with this seed.
 #[pyfunction]
 pub fn flow_ends(
     py: Python<'_>,
@@ -61,31 +62,38 @@ pub fn flow_ends(
     seed: Option<u64>,
 ) -> PyResult<(Vec<String>, Vec<String>)> {
     let mut scenario = parse(py, text, file, format)?;
-    scenario.description.seed = seed.map_or(scenario.description.seed, Whole);
+    scenario.description.seed = seed.map_or(scenario.description.seed, Integer);
     let ends = py.detach(|| scenario.ends()).map_err(|problems| errors::scenario_error(py, &problems))?;
     Ok(ends.into_iter().map(|(from, to)| (from.to_string(), to.to_string())).unzip())
 }
 
-/// A quantity such as `20 ms` in the unit that names of columns end in, with that unit; none if the text is none.
+/// A quantity such as `20 ms` in the unit used in column names, with that unit; none if the text is not a quantity.
 #[pyfunction]
 pub fn in_column_units(text: &str) -> Option<(f64, &'static str)> {
     tailback_scenario::in_column_units(text)
 }
 
-/// The word of these that was most likely meant, as errors of scenarios have it.
+/// The most similar of these words, as in scenario errors.
 #[pyfunction]
 pub fn nearest_word(given: &str, words: Vec<String>) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     tailback_scenario::nearest_word(given, &words).map(str::to_owned)
 }
 
-/// The content hashes of what a scenario gives with each of some seeds. Nothing is built, so that a plan of many runs is cheap.
+/// Old and new name of every key, word and column that was renamed; deleted at 1.0.
+#[pyfunction]
+pub fn renamed_names() -> Vec<(&'static str, &'static str)> {
+    tailback_scenario::RENAMED.to_vec()
+}
+
+/// The content hashes of the results of a scenario with each of these seeds. Nothing is built, so that planning many runs is
+/// cheap.
 #[pyfunction]
 pub fn content_hashes(py: Python<'_>, text: &str, file: &str, format: &str, seeds: Vec<u64>) -> PyResult<Vec<String>> {
     let mut scenario = parse(py, text, file, format)?;
     let (sources, _) = user_code::sources(py, &scenario)?;
     let hashes = seeds.into_iter().map(|seed| {
-        scenario.description.seed = Whole(seed);
+        scenario.description.seed = Integer(seed);
         scenario.content_hash(&sources)
     });
     Ok(hashes.collect())
@@ -96,7 +104,7 @@ const EMULATOR: &str = tailback_emulator::SOURCES;
 #[cfg(not(target_os = "linux"))]
 const EMULATOR: &str = "";
 
-/// A fingerprint of all sources that this module was compiled from: what its functions return depends on nothing else but their
+/// A fingerprint of all sources from which this module was compiled: results of its functions depend only on it and on their
 /// arguments.
 #[pyfunction]
 pub fn sources() -> String {
@@ -110,20 +118,20 @@ pub fn schema() -> String {
     tailback_scenario::json_schema().to_string()
 }
 
-/// Name, row, and of each column name and meaning.
+/// Name, row, and the name and description of each column.
 type DescribedTable = (&'static str, &'static str, Vec<(&'static str, &'static str)>);
 
-/// What each table is: its name, what a row is, and its columns with what they mean.
+/// Description of each table: its name, its row, and the name and description of each column.
 #[pyfunction]
 pub fn described_tables() -> Vec<DescribedTable> {
     tailback_core::record::TABLES.iter().map(|of| (of.table, of.row, of.columns.to_vec())).collect()
 }
 
-/// A `ScenarioError` for a fault that only Python can see, such as a file that is not there, in the text that all have. `written`: the TOML
-/// text in which the place is.
+/// A `ScenarioError` for a fault that only Python can detect, such as a missing file, with the common text format. `written`: the
+/// TOML text that contains the place.
 #[pyfunction]
 #[pyo3(signature = (file, at, message, *, given=None, expected=None, hint=None, written=None))]
-#[allow(clippy::too_many_arguments, reason = "by name in Python")]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments in Python")]
 pub fn scenario_error(
     py: Python<'_>,
     file: String,
@@ -134,26 +142,31 @@ pub fn scenario_error(
     hint: Option<String>,
     written: Option<&str>,
 ) -> Py<PyAny> {
-    let line = written.and_then(|text| tailback_scenario::line_of(text, &at));
-    let problem = Problem { at, line, message, given, expected, hint };
-    errors::scenario_error(py, &Errors { file, list: vec![problem], more: 0 }).into_value(py).into_any()
+    let problem = problem((at, message, given, expected, hint));
+    let problem = written.map_or_else(|| problem.clone(), |text| problem.clone().in_toml(text));
+    errors::scenario_error(py, &Errors::one(&file, problem)).into_value(py).into_any()
 }
 
-/// A problem as Python hands it over: place, message, given, expected, hint.
+/// An `ArgumentError` for arguments of a Python function.
+#[pyfunction]
+pub fn argument_errors(py: Python<'_>, problems: Vec<Given>) -> Py<PyAny> {
+    let list = problems.into_iter().map(problem).collect();
+    errors::argument_error(py, &Errors { file: String::new(), list, more: 0 }).into_value(py).into_any()
+}
+
+/// A problem as passed by Python: place, message, given, expected, hint.
 type Given = (String, String, Option<String>, Option<String>, Option<String>);
 
-/// The same for several faults, as when a grid is checked as a whole; `more` were left out.
+/// The same for several faults, as when a grid is checked as a whole; `more` problems were omitted.
 #[pyfunction]
 pub fn scenario_errors(py: Python<'_>, file: String, problems: Vec<Given>, more: usize) -> Py<PyAny> {
-    let list = problems.into_iter().map(|(at, message, given, expected, hint)| Problem {
-        at,
-        line: None,
-        message,
-        given,
-        expected,
-        hint,
-    });
-    errors::scenario_error(py, &Errors { file, list: list.collect(), more }).into_value(py).into_any()
+    let list = problems.into_iter().map(problem).collect();
+    errors::scenario_error(py, &Errors { file, list, more }).into_value(py).into_any()
+}
+
+fn problem((at, message, given, expected, hint): Given) -> Problem {
+    let problem = Problem::new(at, message);
+    Problem { given, expected, hint, ..problem }
 }
 
 pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Scenario> {
@@ -165,20 +178,20 @@ pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<S
     parsed.map_err(|problems| errors::scenario_error(py, &problems))
 }
 
-/// The user code that a scenario names: kind, name and place of each.
+/// The user code that a scenario refers to: kind, name and place.
 #[pyfunction]
 pub fn named_user_code(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(&'static str, String, String)>> {
     let named = parse(py, text, file, format)?.user_code();
     Ok(named.into_iter().map(|(kind, named)| (user_code::word(kind), named.name, named.at)).collect())
 }
 
-/// What the core runs, if it makes sense, its user code is there and it fits into memory.
+/// Builds the network of a scenario, if the scenario is valid, its user code is registered and it fits into memory.
 pub fn network(py: Python<'_>, scenario: &Scenario, file: &str) -> PyResult<Network> {
     let build = || scenario.build_with_warnings().map(|(network, warnings)| (network, warnings, ()));
     checked(py, scenario, file, build).map(|(network, ())| network)
 }
 
-/// The same for what `build` makes of it, and whatever comes with the network.
+/// The same for any `build` function, and with its additional result.
 pub fn checked<T: Send>(
     py: Python<'_>,
     scenario: &Scenario,
@@ -186,7 +199,7 @@ pub fn checked<T: Send>(
     build: impl FnOnce() -> Result<(Network, Warnings, T), Errors> + Send,
 ) -> PyResult<(Network, T)> {
     let built = py.detach(|| {
-        memory::fits_when_made(scenario.least_bytes(), file)?;
+        memory::fits_when_made(scenario.min_bytes(), file)?;
         let (network, warnings, rest) = build()?;
         memory::fits(tailback_core::memory_estimate(&network), file)?;
         Ok((network, warnings, rest))

@@ -33,8 +33,8 @@ mod _core {
     use crate::capture::{CaptureAnalysis, write_capture};
     #[pymodule_export]
     use crate::description::{
-        check, content_hashes, described_tables, flow_ends, in_column_units, is_random, named_user_code, nearest_word, normalise,
-        remarks, scenario_error, scenario_errors, schema, sources, toml_as_json,
+        argument_errors, check, content_hashes, described_tables, flow_ends, in_column_units, is_random, named_user_code,
+        nearest_word, normalise, remarks, renamed_names, scenario_error, scenario_errors, schema, sources, toml_as_json,
     };
     #[cfg(target_os = "linux")]
     #[pymodule_export]

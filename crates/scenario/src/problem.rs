@@ -1,51 +1,53 @@
-//! What is wrong with a scenario, and where: the one text that every face shows.
+//! Errors and warnings of a scenario, and the text that the command line, Python and the browser show for them.
 
+use crate::location::{Focus, Location, Source};
+use crate::renamed::renamed;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
 
-/// One fault of a scenario.
+/// An error, a warning or a note about one place of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// Dotted path of the place (`links.bottleneck.rate`); empty if the file as a whole is meant.
+    /// Dotted path of the place (`links.bottleneck.rate`); empty if the problem concerns the file as a whole.
     pub at: String,
-    /// Counted from 1; `None` where the text has no lines (JSON, Python).
-    pub line: Option<u32>,
+    /// Where the value or key is written; `None` where the text has no lines (JSON, Python).
+    #[serde(flatten)]
+    pub location: Option<Location>,
+    /// A clause that names the key.
     pub message: String,
-    /// What stands there.
     pub given: Option<String>,
-    /// What would fit.
+    /// The valid values.
     pub expected: Option<String>,
     pub hint: Option<String>,
+    /// Line and column by which problems are sorted, if not those of the location.
+    #[serde(skip)]
+    order: Option<(u32, u32)>,
 }
 
-/// All faults of a scenario, in the order of its lines.
+/// All errors of a scenario, sorted by line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Errors {
-    /// Name to show; empty for a scenario that came from no file.
+    /// The file that messages name; empty for a scenario that came from no file.
     pub file: String,
     /// At most [`SHOWN`] of them.
     pub list: Vec<Problem>,
-    /// Faults beyond those in the list.
+    /// Number of further errors.
     pub more: usize,
 }
 
-/// Faults that a list of errors holds.
+/// Maximum number of errors in a list.
 pub const SHOWN: usize = 100;
 
 impl Errors {
-    /// A single fault of the file as a whole, such as one that is not text.
-    pub fn of_file(file: &str, message: &str, expected: &str) -> Errors {
-        let problem = Problem::new(String::new(), message).expecting(expected);
+    pub fn one(file: &str, problem: Problem) -> Errors {
         Errors { file: file.into(), list: vec![problem], more: 0 }
     }
-}
 
-impl Errors {
-    /// These and others of the same scenario.
+    /// Merges the errors of two checks of the same scenario.
     pub fn and(mut self, others: Errors) -> Errors {
         self.list.extend(others.list);
-        self.list.sort_by_key(|problem| problem.line.unwrap_or(0));
+        self.list.sort_by_key(Problem::order);
         self.more += others.more + self.list.len().saturating_sub(SHOWN);
         self.list.truncate(SHOWN);
         self
@@ -54,115 +56,156 @@ impl Errors {
 
 impl std::error::Error for Errors {}
 
-/// What runs but is hardly what was meant, in the order of a scenario's lines.
+/// Valid settings with a likely mistake, sorted by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Warnings {
-    /// Name to show; empty for a scenario that came from no file.
+    /// The file that messages name; empty for a scenario that came from no file.
     file: String,
     pub list: Vec<Problem>,
 }
 
 impl Warnings {
-    /// Each as text for people.
+    /// The text of each.
     pub fn texts(&self) -> impl Iterator<Item = String> {
-        self.list.iter().map(|problem| {
-            let details = problem.details(&self.file).map(|(label, text)| format!("\n  {label:<8} {text}"));
-            problem.message.clone() + &details.collect::<String>()
-        })
+        self.list.iter().map(|problem| problem.text(&self.file))
     }
 }
 
 impl fmt::Display for Errors {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for problem in &self.list {
-            writeln!(out, "error: {}", problem.message)?;
-            problem.details(&self.file).try_for_each(|(label, text)| writeln!(out, "  {label:<8} {text}"))?;
-        }
+        let texts: Vec<String> = self.list.iter().map(|problem| format!("error: {}", problem.text(&self.file))).collect();
+        out.write_str(&texts.join("\n\n"))?;
         let count = self.list.len() + self.more;
         let noun = if count == 1 { "error" } else { "errors" };
-        let file = if self.file.is_empty() { "the scenario" } else { &self.file };
+        let file = if self.file.is_empty() { String::new() } else { format!(" in {}", self.file) };
         let more = if self.more == 0 { String::new() } else { format!(", {} of them shown", self.list.len()) };
-        write!(out, "{count} {noun} in {file}{more}; nothing was run")
-    }
-}
-
-/// `links.bottleneck.rate (dumbbell.toml, line 11)`, with as much of it as is known.
-fn place(problem: &Problem, file: &str) -> Option<String> {
-    let line = problem.line.map(|line| format!("line {line}"));
-    let file = Some(file.to_string()).filter(|file| !file.is_empty());
-    let whence: Vec<String> = file.into_iter().chain(line).collect();
-    match (problem.at.is_empty(), whence.is_empty()) {
-        (true, true) => None,
-        (true, false) => Some(whence.join(", ")),
-        (false, true) => Some(problem.at.clone()),
-        (false, false) => Some(format!("{} ({})", problem.at, whence.join(", "))),
+        // A single error in an argument needs no summary.
+        if count > 1 || !file.is_empty() { write!(out, "\n{count} {noun}{file}{more}; nothing was run") } else { Ok(()) }
     }
 }
 
 impl Problem {
-    /// What follows its message, with labels.
-    fn details(&self, file: &str) -> impl Iterator<Item = (&'static str, String)> {
-        let rest = [("given", &self.given), ("expected", &self.expected), ("hint", &self.hint)];
-        let rest = rest.map(|(label, text)| text.clone().map(|text| (label, text)));
-        place(self, file).map(|place| ("at", place)).into_iter().chain(rest.into_iter().flatten())
+    pub fn new(at: impl Into<String>, message: impl Into<String>) -> Problem {
+        Problem { at: at.into(), location: None, message: message.into(), given: None, expected: None, hint: None, order: None }
     }
 
-    fn new(at: String, message: impl Into<String>) -> Problem {
-        Problem { at, line: None, message: message.into(), given: None, expected: None, hint: None }
+    /// Adds the location that the place, or the nearest one around it, has in a TOML text.
+    #[must_use]
+    pub fn in_toml(mut self, text: &str) -> Problem {
+        self.location = crate::tree::from_toml(text, "").ok().and_then(|(_, source)| source.locate(&self.at, Focus::Value));
+        self
     }
 
-    pub(crate) fn expecting(mut self, text: impl Into<String>) -> Problem {
+    pub fn line(&self) -> Option<u32> {
+        self.location.as_ref().map(|location| location.line)
+    }
+
+    fn order(&self) -> (u32, u32) {
+        let own = self.location.as_ref().map_or((0, 0), |location| (location.line, location.column));
+        self.order.unwrap_or(own)
+    }
+
+    /// Message, place, source line and details.
+    fn text(&self, file: &str) -> String {
+        let mut text = self.message.clone();
+        match &self.location {
+            Some(location) => {
+                let file = if file.is_empty() { "<text>" } else { file };
+                let margin = " ".repeat(location.line.to_string().len());
+                let place = format!("\n{margin}--> {file}:{}:{}\n{}", location.line, location.column, location.snippet());
+                text.push_str(&place);
+            }
+            None if !file.is_empty() => text.extend(["\n --> ", file]),
+            None => {}
+        }
+        let at = Some(&self.at).filter(|at| !at.is_empty());
+        let details =
+            [("at", at), ("given", self.given.as_ref()), ("expected", self.expected.as_ref()), ("hint", self.hint.as_ref())];
+        for (label, detail) in details {
+            if let Some(detail) = detail {
+                // Writing to a String cannot fail.
+                let _ = write!(text, "\n  {label:<8} {detail}");
+            }
+        }
+        text
+    }
+
+    #[must_use]
+    pub fn expecting(mut self, text: impl Into<String>) -> Problem {
         self.expected = Some(text.into());
         self
     }
 
-    pub(crate) fn given(&mut self, text: impl Into<String>) -> &mut Problem {
+    pub fn given(&mut self, text: impl Into<String>) -> &mut Problem {
         self.given = Some(text.into());
         self
     }
 
-    pub(crate) fn expected(&mut self, text: impl Into<String>) -> &mut Problem {
+    pub fn expected(&mut self, text: impl Into<String>) -> &mut Problem {
         self.expected = Some(text.into());
         self
     }
 
-    pub(crate) fn hint(&mut self, text: impl Into<String>) -> &mut Problem {
+    pub fn hint(&mut self, text: impl Into<String>) -> &mut Problem {
         self.hint = Some(text.into());
         self
     }
 
-    /// Lists the words that fit and points out the nearest.
+    /// Lists the valid words, with the nearest one as a hint.
     pub(crate) fn one_of<'a>(&mut self, given: &str, words: impl IntoIterator<Item = &'a str>) -> &mut Problem {
         let words: Vec<&str> = words.into_iter().collect();
         if words.is_empty() {
-            return self.expected("one that is declared; none is");
+            return self.expected("a name that the scenario declares; it declares none");
         }
-        if let Some(word) = nearest_word(given, &words) {
-            self.hint(format!("did you mean `{word}`?"));
+        self.nearest(given, &words).expected(listed(&words))
+    }
+
+    /// Adds the valid word nearest to the given one as a hint, if one is near.
+    pub(crate) fn nearest(&mut self, given: &str, words: &[&str]) -> &mut Problem {
+        match (renamed(given, words), nearest_word(given, words)) {
+            (Some(word), _) => self.hint(format!("`{given}` has been renamed to `{word}`")),
+            (None, Some(word)) => self.hint(format!("did you mean `{word}`?")),
+            (None, None) => self,
         }
-        self.expected(listed(&words))
+    }
+}
+
+/// The last key of a dotted path, in backticks: "`rate`" for `links.bottleneck.rate`.
+pub(crate) fn key(at: &str) -> String {
+    let mut depth = 0_u32;
+    let start = at.char_indices().rev().find(|&(_, character)| {
+        match character {
+            ']' => depth += 1,
+            '[' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        character == '.' && depth == 0
+    });
+    match &at[start.map_or(0, |(index, _)| index + 1)..] {
+        "" => "the scenario".into(),
+        key => format!("`{key}`"),
     }
 }
 
 /// "one of `a`, `b`"; long lists are cut.
 pub(crate) fn listed(words: &[&str]) -> String {
-    const MOST: usize = 30;
-    let quoted: Vec<String> = words.iter().take(MOST).map(|word| format!("`{word}`")).collect();
+    const MAX: usize = 30;
+    let quoted: Vec<String> = words.iter().take(MAX).map(|word| format!("`{word}`")).collect();
     match words.len() {
         1 => quoted[0].clone(),
-        count if count > MOST => format!("one of {} and {} more", quoted.join(", "), count - MOST),
+        count if count > MAX => format!("one of {} and {} more", quoted.join(", "), count - MAX),
         _ => format!("one of {}", quoted.join(", ")),
     }
 }
 
-/// The word that somebody most likely means who has written another: a near one, or one that means the same.
+/// The word that a wrong one most likely stands for: its new name, a similar one, or a synonym.
 pub fn nearest_word<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
-    nearest(given, words).or_else(|| synonym(given, words))
+    renamed(given, words).or_else(|| nearest(given, words)).or_else(|| synonym(given, words))
 }
 
-/// The word that a misspelling most likely means, if one is near.
+/// The most similar word, if one is similar enough.
 fn nearest<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
-    // Longer than any word here: nothing is near, and comparing would take quadratic time.
+    // No word is this long, and the comparison takes quadratic time.
     if given.len() > 100 {
         return None;
     }
@@ -177,7 +220,7 @@ fn nearest<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
     (edits(word) <= allowed && edits(word) < given.chars().count()).then_some(word)
 }
 
-/// What a word may mean that is none of the known ones, by the words of other tools and of result tables.
+/// Words of other tools and of result tables, with the keys that they stand for.
 const SYNONYMS: &[(&str, &[&str])] = &[
     ("flow", &["group"]),
     ("index", &["flow"]),
@@ -206,77 +249,49 @@ fn synonym<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
     words.iter().copied().find(|word| meant.contains(word))
 }
 
-/// Where the parts of a scenario were written. What a scenario says does not depend on it, so all are equal.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Source {
-    pub file: String,
-    /// By dotted path.
-    pub lines: BTreeMap<String, u32>,
-}
-
-impl PartialEq for Source {
-    fn eq(&self, _: &Source) -> bool {
-        true
-    }
-}
-
-impl Source {
-    /// The line of the path or of the nearest place around it.
-    pub fn line(&self, at: &str) -> Option<u32> {
-        let mut at = at;
-        loop {
-            if let Some(&line) = self.lines.get(at) {
-                return Some(line);
-            }
-            at = &at[..at.rfind(['.', '['])?];
-        }
-    }
-}
-
-/// Faults of one kind, of which there may be many, such as those of a list: the first ones are told, the others counted.
+/// Counts errors of one kind, such as those of a list: the first ones are reported one by one, the others as a number.
 #[derive(Default)]
 pub(crate) struct Alike {
     found: usize,
-    /// Of the last one that was told.
-    line: Option<u32>,
+    /// Line and column of the last one that was reported.
+    order: Option<(u32, u32)>,
 }
 
 impl Alike {
-    /// Places whose faults are told one by one.
+    /// Places whose errors are reported one by one.
     const TOLD: usize = 20;
 
-    /// Whether there were any.
+    /// Whether any was found.
     pub fn any(&self) -> bool {
         self.found > 0
     }
 
-    /// Tells how many were not told, if there are such; `nouns`: what they are faults of. Details follow by [`Problem`]'s methods.
+    /// Reports how many were left out, if any; `nouns` names the places. Details follow by [`Problem`]'s methods.
     pub fn rest<'r>(&self, at: impl Into<String>, nouns: &str, report: &'r mut Report) -> Option<&'r mut Problem> {
         let more = self.found.saturating_sub(Alike::TOLD);
-        let line = self.line;
         (more > 0).then(|| {
-            let problem = report.add(at, format!("{more} more {nouns} like these"));
-            // After those that were told, however many lines a list has.
-            problem.line = line.or(problem.line);
+            let problem = report.add(at, format!("{more} more {nouns} have similar errors"));
+            // Sorted behind those that were reported, wherever the list begins.
+            problem.order = self.order;
             problem
         })
     }
 }
 
-/// Where a report stood before a place was looked at.
+/// State of a report before a place is checked.
 pub(crate) struct Mark {
     problems: usize,
     more: usize,
     counts_only: bool,
 }
 
-/// Collects faults.
+/// Collects errors and warnings.
 pub(crate) struct Report<'a> {
     source: &'a Source,
     problems: Vec<Problem>,
     more: usize,
     warnings: Vec<Problem>,
-    /// What is found is not kept.
+    /// Errors are counted and not stored.
     counts_only: bool,
 }
 
@@ -285,49 +300,61 @@ impl<'a> Report<'a> {
         Report { source, problems: Vec::new(), more: 0, warnings: Vec::new(), counts_only: false }
     }
 
-    /// The name of the file that is read; empty if there is none.
+    /// The name of the scenario's file; empty if there is none.
     pub fn file(&self) -> &str {
         &self.source.file
     }
 
-    /// Adds something that runs, and is hardly what was meant; its details follow by [`Problem`]'s methods.
+    /// Adds a warning; its details follow by [`Problem`]'s methods.
     pub fn warn(&mut self, at: impl Into<String>, message: impl Into<String>) -> &mut Problem {
-        let mut problem = Problem::new(at.into(), message);
-        problem.line = self.source.line(&problem.at);
+        let mut problem = Problem::new(at, message);
+        problem.location = self.source.locate(&problem.at, Focus::Value);
         self.warnings.push(problem);
         let last = self.warnings.len() - 1;
         &mut self.warnings[last]
     }
 
-    /// What was warned of, in the order of the lines.
+    /// The warnings, sorted by line.
     pub fn warnings(mut self) -> Warnings {
-        self.warnings.sort_by_key(|problem| problem.line.unwrap_or(0));
+        self.warnings.sort_by_key(Problem::order);
         // One key may describe several links.
-        let mut told = BTreeSet::new();
-        self.warnings.retain(|problem| told.insert((problem.at.clone(), problem.message.clone())));
+        let mut seen = BTreeSet::new();
+        self.warnings.retain(|problem| seen.insert((problem.at.clone(), problem.message.clone())));
         Warnings { file: self.source.file.clone(), list: self.warnings }
     }
 
-    /// Adds a fault; its details follow by [`Problem`]'s methods.
+    /// Adds an error in a value; its details follow by [`Problem`]'s methods.
     pub fn add(&mut self, at: impl Into<String>, message: impl Into<String>) -> &mut Problem {
-        // A flood is counted, not kept: the last entry is overwritten.
+        self.add_at(at.into(), message.into(), Focus::Value)
+    }
+
+    /// Adds an error in a key.
+    pub fn add_key(&mut self, at: impl Into<String>, message: impl Into<String>) -> &mut Problem {
+        self.add_at(at.into(), message.into(), Focus::Key)
+    }
+
+    fn add_at(&mut self, at: String, message: String, focus: Focus) -> &mut Problem {
+        let is_shown = self.is_shown();
+        // Further errors are counted and not stored: the last entry is overwritten.
         if self.problems.len() > SHOWN {
             self.problems.truncate(SHOWN);
             self.more += 1;
         }
-        let mut problem = Problem::new(at.into(), message);
-        problem.line = self.source.line(&problem.at);
+        let mut problem = Problem::new(at, message);
+        if is_shown {
+            problem.location = self.source.locate(&problem.at, focus);
+        }
         self.problems.push(problem);
         let last = self.problems.len() - 1;
         &mut self.problems[last]
     }
 
-    /// Whether what is added now is shown. To look for near words in every fault of a flood would take longer than anybody waits.
+    /// Whether an error added now is shown. Finding the nearest word and the location for every error of a flood would take too long.
     pub fn is_shown(&self) -> bool {
         self.problems.len() < SHOWN && !self.counts_only
     }
 
-    /// Looks at one of many places that may be wrong in the same way.
+    /// Checks one of many places that may have the same error.
     pub fn among<T>(&mut self, alike: &mut Alike, look: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.mark(alike);
         let found = look(self);
@@ -335,33 +362,49 @@ impl<'a> Report<'a> {
         found
     }
 
-    /// Begins to look at such a place, for those that cannot call [`Report::among`].
+    /// Begins to check such a place, for callers that cannot use [`Report::among`].
     pub fn mark(&mut self, alike: &Alike) -> Mark {
         let before = Mark { problems: self.problems.len(), more: self.more, counts_only: self.counts_only };
         self.counts_only |= alike.found >= Alike::TOLD;
         before
     }
 
-    /// Counts the place if it is wrong, and forgets what is wrong there if enough was told.
+    /// Counts the place if it has an error, and drops the error if enough were reported.
     pub fn settle(&mut self, before: Mark, alike: &mut Alike) {
         let is_wrong = self.problems.len() + self.more > before.problems + before.more;
-        // Where this is a part of what only counts, the whole is counted, and forgotten then.
+        // Within a place that is only counted, the whole place is counted, and dropped then.
         if is_wrong && self.counts_only && !before.counts_only {
             self.problems.truncate(before.problems);
             self.more = before.more;
         } else if let Some(last) = self.problems.last().filter(|_| is_wrong) {
-            alike.line = last.line;
+            alike.order = Some(last.order());
         }
         alike.found += usize::from(is_wrong);
         self.counts_only = before.counts_only;
     }
 
-    /// Adds that a name is none of those that are known.
+    /// Reports a name that is not declared; `noun` is what it should name.
     pub fn unknown<'w>(&mut self, at: &str, noun: &str, name: &str, known: impl IntoIterator<Item = &'w str>) -> &mut Problem {
         let is_shown = self.is_shown();
-        let problem = self.add(at, format!("unknown {noun} `{}`", name.escape_debug()));
+        let problem = self.add(at, format!("{} names an unknown {noun}: `{}`", key(at), name.escape_debug()));
         if is_shown {
             problem.one_of(name, known);
+        }
+        problem
+    }
+
+    /// Reports a key that its table does not have; `at` is the path of the key.
+    pub fn unknown_key(&mut self, at: &str, name: &str, known: &[&str]) -> &mut Problem {
+        let is_shown = self.is_shown();
+        let name_shown = name.escape_debug();
+        let table = at.strip_suffix(name).and_then(|at| at.strip_suffix('.')).filter(|table| !table.is_empty());
+        let message = match table {
+            Some(table) => format!("{} has no key `{name_shown}`", key(table)),
+            None => format!("`{name_shown}` is not a known key"),
+        };
+        let problem = self.add_key(at, message);
+        if is_shown {
+            problem.one_of(name, known.iter().copied());
         }
         problem
     }
@@ -370,7 +413,7 @@ impl<'a> Report<'a> {
         self.problems.is_empty()
     }
 
-    /// Whether nothing wrong was found at this place or inside it.
+    /// Whether no error was found at this place or inside it.
     pub fn sound(&self, at: &str) -> bool {
         let inside = |problem: &Problem| match problem.at.strip_prefix(at) {
             Some(rest) => rest.is_empty() || rest.starts_with(['.', '[']),
@@ -379,15 +422,15 @@ impl<'a> Report<'a> {
         !self.problems.iter().any(inside)
     }
 
-    /// Where something wrong was found.
+    /// Paths of the errors.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.problems.iter().map(|problem| problem.at.as_str())
     }
 
     pub fn finish(mut self) -> Errors {
-        self.problems.sort_by_key(|problem| problem.line.unwrap_or(0));
         let more = self.more + self.problems.len().saturating_sub(SHOWN);
         self.problems.truncate(SHOWN);
+        self.problems.sort_by_key(Problem::order);
         Errors { file: self.source.file.clone(), list: self.problems, more }
     }
 }
@@ -397,24 +440,68 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_read_as_the_house_shows_them() {
-        let lines = BTreeMap::from([("links.bottleneck.queue.policy".into(), 14), ("links.bottleneck".into(), 11)]);
-        let source = Source { file: "dumbbell.toml".into(), lines };
+    fn an_error_shows_its_place_the_source_line_and_the_valid_values() {
+        let text = "[links.bottleneck]\nrate = 10\nqueue = {buffer = \"9 packets\",\n  policy = \"edp\"}\n";
+        let (_, source) = crate::tree::from_toml(text, "dumbbell.toml").unwrap();
         let mut report = Report::new(&source);
-        report.add("links.bottleneck.queue.policy", "unknown queue policy `edp`").one_of("edp", ["bpd", "drop_tail", "epd"]);
-        report.add("links.bottleneck.rate", "a rate without a unit").given("10").expected("a rate such as `10 Mbps`");
+        report.unknown("links.bottleneck.queue.policy", "queue policy", "edp", ["bpd", "drop_tail", "epd"]);
+        report.add("links.bottleneck.rate", "`rate` has no unit").given("10").expected("a rate such as `10 Mbps`");
+        report.add("links.bottleneck.delay", "`delay` is missing").expected("a duration such as `10 ms`");
+        report.unknown_key("links.bottleneck.queue.buffer", "buffer", &["room"]);
         assert_eq!(
             report.finish().to_string(),
-            "error: a rate without a unit\n  \
-               at       links.bottleneck.rate (dumbbell.toml, line 11)\n  \
-               given    10\n  \
-               expected a rate such as `10 Mbps`\n\
-             error: unknown queue policy `edp`\n  \
-               at       links.bottleneck.queue.policy (dumbbell.toml, line 14)\n  \
-               expected one of `bpd`, `drop_tail`, `epd`\n  \
-               hint     did you mean `epd`?\n\
-             2 errors in dumbbell.toml; nothing was run"
+            r#"error: `delay` is missing
+ --> dumbbell.toml:1:8
+  |
+1 | [links.bottleneck]
+  |        ^^^^^^^^^^
+  at       links.bottleneck.delay
+  expected a duration such as `10 ms`
+
+error: `rate` has no unit
+ --> dumbbell.toml:2:8
+  |
+2 | rate = 10
+  |        ^^
+  at       links.bottleneck.rate
+  given    10
+  expected a rate such as `10 Mbps`
+
+error: `queue` has no key `buffer`
+ --> dumbbell.toml:3:10
+  |
+3 | queue = {buffer = "9 packets",
+  |          ^^^^^^
+  at       links.bottleneck.queue.buffer
+  expected `room`
+
+error: `policy` names an unknown queue policy: `edp`
+ --> dumbbell.toml:4:12
+  |
+4 |   policy = "edp"}
+  |            ^^^^^
+  at       links.bottleneck.queue.policy
+  expected one of `bpd`, `drop_tail`, `epd`
+  hint     did you mean `epd`?
+4 errors in dumbbell.toml; nothing was run"#
         );
+    }
+
+    #[test]
+    fn a_single_error_without_a_file_has_no_summary() {
+        let mut problem = Problem::new("seed", "`seed` is out of range");
+        problem.given("-1");
+        assert_eq!(Errors::one("", problem.clone()).to_string(), "error: `seed` is out of range\n  at       seed\n  given    -1");
+        let whole = Errors::one("a.toml", Problem::new("", "`a.toml` is a directory")).to_string();
+        assert_eq!(whole, "error: `a.toml` is a directory\n --> a.toml\n1 error in a.toml; nothing was run");
+    }
+
+    #[test]
+    fn the_last_key_of_a_path_ignores_dots_in_brackets() {
+        let places =
+            ["rate", "links.a.rate", "flows.web.size[3]", "traffic.table[flows.csv line 3]", "table[a.csv line 3].size", ""];
+        let keys = ["`rate`", "`rate`", "`size[3]`", "`table[flows.csv line 3]`", "`size`", "the scenario"];
+        assert_eq!(places.map(key), keys);
     }
 
     #[test]
@@ -442,7 +529,7 @@ mod tests {
         }
         let errors = report.finish();
         assert_eq!((errors.list.len(), errors.more), (SHOWN, 150));
-        assert!(errors.to_string().ends_with("250 errors in the scenario, 100 of them shown; nothing was run"));
+        assert!(errors.to_string().ends_with("250 errors, 100 of them shown; nothing was run"));
     }
 
     #[test]
@@ -463,13 +550,13 @@ mod tests {
         // Fewer than are told.
         assert!(alike.any() && alike.rest("list", "entries", &mut report).is_none());
         for index in 30..60 {
-            report.among(&mut alike, |report| report.unknown(&format!("list[{index}]"), "node", "b", ["a"]).hint("none").line);
+            report.among(&mut alike, |report| _ = report.unknown(&format!("list[{index}]"), "node", "b", ["a"]).hint("none"));
         }
         alike.rest("list", "entries", &mut report).unwrap().expected("others");
         let list = report.finish().list;
         // Of 15 places two each, of 5 one each, and the rest.
         assert_eq!(list.len(), 36);
-        assert_eq!((list[34].at.as_str(), list[35].message.as_str()), ("list[34]", "25 more entries like these"));
+        assert_eq!((list[34].at.as_str(), list[35].message.as_str()), ("list[34]", "25 more entries have similar errors"));
         // Nothing is told but once.
         let mut report = Report::new(&source);
         assert!(Alike::default().rest("list", "entries", &mut report).is_none() && report.is_empty());
@@ -499,6 +586,6 @@ mod tests {
         }
         outer.rest("list", "entries", &mut report);
         let told: Vec<String> = report.finish().list.iter().map(|problem| problem.message.clone()).collect();
-        assert_eq!((told.len(), told[40].as_str()), (41, "10 more entries like these"));
+        assert_eq!((told.len(), told[40].as_str()), (41, "10 more entries have similar errors"));
     }
 }

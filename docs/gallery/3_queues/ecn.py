@@ -15,7 +15,7 @@ figure, axes = plt.subplots(1, 2, sharey=True)
 for axis, (title, ecn) in zip(axes, {"without ECN": False, "with ECN": True}.items(), strict=True):
     run = tb.simulate(scenario.with_({"flows.web.tcp.ecn": ecn}))
     bottleneck = run.queues.where(queue="bottleneck")
-    counts = [bottleneck["marked_units"][0], bottleneck["discarded_units"][0], run.flows["retransmitted_packets"].sum()]
+    counts = [bottleneck["marked_units"][0], bottleneck["dropped_units"][0], run.flows["retransmitted_packets"].sum()]
     axis.bar(["marked", "discarded", "sent again"], counts)
     axis.set_title(title)
 axes[0].set_ylabel("packets in 50 s")

@@ -74,7 +74,7 @@ def _paced(study: Study) -> tuple[Figure, list[Panel]]:
 def _loss(study: Study) -> tuple[Figure, list[Panel]]:
     figure, panel = _panel(3.6)
     axis = panel.axis
-    ends = _curves(panel, study, "loss_share", 100, end=0)
+    ends = _curves(panel, study, "loss_rate", 100, end=0)
     _decades(axis)
     axis.set_ylabel("packets lost, %")
     _buffer_axis(axis, (0.5, 220))

@@ -176,7 +176,7 @@ def experiment(plan: Plan) -> Experiment:
         ),
         measures={
             "utilisation": _of_bottleneck("utilisation"),
-            "loss_share": _of_bottleneck("loss_share"),
+            "loss_rate": _of_bottleneck("loss_rate"),
             "mean_wait_s": _of_bottleneck("mean_wait_s"),
             "timeouts_per_flow_s": _timeouts_per_flow_s,
             "fairness": lambda run: run.groups.to_dict()["fairness"][0],

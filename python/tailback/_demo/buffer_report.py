@@ -61,7 +61,7 @@ def table(study: Study) -> list[list[str]]:
                 _share(_enough(study, flows)),
                 _share(ruled.share),
                 _percent(study.interval("utilisation", ruled)),
-                _percent(study.interval("loss_share", ruled)),
+                _percent(study.interval("loss_rate", ruled)),
                 f"{1e3 * study.interval('mean_wait_s', ruled).mean:.3g} ms",
             ]
         )
@@ -159,7 +159,7 @@ def _on_paced(study: Study) -> str:
 
 def _on_loss(study: Study) -> str:
     many = study.plan.flows[-1]
-    small, full = (study.interval("loss_share", Cell(many, share)) for share in (0.01, 1.0))
+    small, full = (study.interval("loss_rate", Cell(many, share)) for share in (0.01, 1.0))
     timeouts = study.interval("timeouts_per_flow_s", Cell(many, 0.01)).mean
     per_flow = BDP_PACKETS / many
     return (
@@ -223,7 +223,7 @@ def _all_numbers(study: Study) -> Iterator[list[str]]:
                 str(cell.buffer_packets),
                 _share(cell.share),
                 _percent(study.interval("utilisation", cell)),
-                _percent(study.interval("loss_share", cell)),
+                _percent(study.interval("loss_rate", cell)),
                 f"{1e3 * wait.mean:.3g}",
                 f"{60 * timeouts.mean:.2g}",
                 f"{fairness.mean:.3f}",

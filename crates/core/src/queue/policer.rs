@@ -14,7 +14,7 @@ words! {
     /// Action on packets that exceed the rate.
     pub enum Excess ("excess") {
         /// Discard the packet.
-        Discarded = "discarded",
+        Dropped = "dropped",
         /// Mark the packet (CE), or discard it if it is not ECN-capable.
         Marked = "marked",
     }
@@ -28,16 +28,16 @@ member! {
         /// Token rate, headers included (CIR).
         rate: Rate => Kind::Rate,
         /// Bucket size: maximum burst that passes at once (CBS). A larger packet never conforms.
-        burst: u32 => Kind::Bytes { least: 1, most: 1_000_000_000 }; "15 kB",
+        burst: u32 => Kind::Bytes { min: 1, max: 1_000_000_000 }; "15 kB",
         /// Action on packets that exceed the rate.
-        excess: Excess = Excess::Discarded => Kind::Words(&Excess::WORDS),
+        excess: Excess = Excess::Dropped => Kind::Words(&Excess::WORDS),
     }
 }
 
 impl Settings for PolicerSpec {
     fn samples() -> Vec<PolicerSpec> {
         let of = |(rate, burst, excess)| PolicerSpec { rate: Rate(rate), burst, excess };
-        [(4_000_000, 3000, Excess::Discarded), (500_000, 15_000, Excess::Marked), (1, 1, Excess::Discarded)].map(of).into()
+        [(4_000_000, 3000, Excess::Dropped), (500_000, 15_000, Excess::Marked), (1, 1, Excess::Dropped)].map(of).into()
     }
 }
 
@@ -63,7 +63,7 @@ impl Policy for Policer {
         match self.excess {
             // A unit without room takes no tokens.
             _ if !buffer.has_room || self.bucket.take(now, unit.bytes) => Verdict::Accept,
-            Excess::Discarded => Verdict::Discard(Reason::Policed),
+            Excess::Dropped => Verdict::Discard(Reason::Policed),
             Excess::Marked => Verdict::Mark,
         }
     }
@@ -86,7 +86,7 @@ mod tests {
     fn a_burst_passes_and_packets_above_the_rate_after_it_do_not() {
         let (passes, excess) = (Verdict::Accept, Verdict::Discard(Reason::Policed));
         assert_eq!(
-            verdicts(Excess::Discarded, [0, 0, 0, 0, 1, 1, 3, 3, 3]),
+            verdicts(Excess::Dropped, [0, 0, 0, 0, 1, 1, 3, 3, 3]),
             [passes, passes, passes, excess, passes, excess, passes, passes, excess]
         );
         assert_eq!(verdicts(Excess::Marked, [0, 0, 0, 0, 1]), [passes, passes, passes, Verdict::Mark, passes]);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn units_without_room_take_no_tokens() {
-        let mut policer = Policer::new(&PolicerSpec { rate: Rate(8_000_000), burst: 1000, excess: Excess::Discarded });
+        let mut policer = Policer::new(&PolicerSpec { rate: Rate(8_000_000), burst: 1000, excess: Excess::Dropped });
         let unit = Unit { bytes: Bytes(1000), is_last: true };
         let full = Occupancy { has_room: false, ..Occupancy::of(Units(9), Bytes(9000)) };
         policer.on_arrival(&unit, &mut (), &full, Time::ZERO);

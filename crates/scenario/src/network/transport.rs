@@ -1,6 +1,6 @@
 //! What flows send with: presets and what a scenario changes in them, and datagram sources.
 
-use crate::member::{Choice, Chosen};
+use crate::member::{Member, MemberConfig};
 use crate::presets::preset;
 use crate::problem::{self, Report, listed};
 use crate::quantity::{Duration, Segments, Size};
@@ -65,11 +65,11 @@ pub(crate) fn filled(given: &Tcp) -> Tcp {
 pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report: &mut Report) -> Transport {
     let header = bytes(Some(source.header), 0..=KILOBYTE, &format!("{at}.header"), report).unwrap_or_default();
     let (arrivals, packet) = match &source.arrivals {
-        Choice::Member(chosen, Datagrams { packet_size }) => {
+        Member::BuiltIn(config, Datagrams { packet_size }) => {
             let packet = payload(packet_size, &format!("{at}.packet_size"), report);
-            (process(chosen, at, report).map_or(traffic::Arrivals::External, traffic::Arrivals::Process), packet)
+            (process(config, at, report).map_or(traffic::Arrivals::External, traffic::Arrivals::Process), packet)
         }
-        Choice::User(UserSource { kind, parameters }) => {
+        Member::User(UserSource { kind, parameters }) => {
             let frame = framing.map_or(MEGABYTE, |framing| Aal5::MAX_FRAME.0.saturating_sub((framing.overhead + header).0));
             let code = user_code::code(kind, parameters, at.into());
             (traffic::Arrivals::User(code), PacketSize::Given { maximum: Bytes(frame.min(MEGABYTE)) })
@@ -80,14 +80,14 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
 
 /// What hands data to a TCP; `None` if that could not be read, which has been reported.
 pub(super) fn application(given: &Application, at: &str, report: &mut Report) -> Option<ApplicationSpec> {
-    let Choice::Member(chosen, _) = &given.arrivals else { return None };
-    Some(ApplicationSpec { process: process(chosen, at, report)?, burst: given.burst.0 as u32 })
+    let Member::BuiltIn(config, _) = &given.arrivals else { return None };
+    Some(ApplicationSpec { process: process(config, at, report)?, burst: given.burst.0 as u32 })
 }
 
-fn process(chosen: &Chosen, at: &str, report: &mut Report) -> Option<ProcessSpec> {
-    let values = chosen.values(None, report);
-    let process = ProcessSpec::read(chosen.name(), &values)?;
-    chosen.complain(process.check(), &values, at, None, report);
+fn process(config: &MemberConfig, at: &str, report: &mut Report) -> Option<ProcessSpec> {
+    let values = config.values(None, report);
+    let process = ProcessSpec::read(config.name(), &values)?;
+    config.complain(process.check(), &values, at, None, report);
     Some(process)
 }
 
@@ -96,9 +96,9 @@ fn receiver_window(given: Option<Window>, mss: Bytes, at: &str, report: &mut Rep
     let segments = window.segments(mss);
     let at_window = format!("{at}.receiver_window");
     if segments.is_none() && report.sound(&at_window) && report.sound(&format!("{at}.mss")) {
-        let (least, most) = (Size::new(mss.0), Size::new(mss.0 * u64::from(Window::MOST)));
+        let (min, max) = (Size::new(mss.0), Size::new(mss.0 * u64::from(Window::MAX)));
         let problem = report.add(at_window, "`receiver_window` is out of range");
-        problem.given(window.to_string()).expected(format!("{least} to {most}: 1 to {} segments", Window::MOST));
+        problem.given(window.to_string()).expected(format!("{min} to {max}: 1 to {} segments", Window::MAX));
     }
     segments
 }
@@ -205,8 +205,8 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
     match &mut spec.form {
         tcp::TimerForm::Exact { granularity } => {
             // In a timeout the granularity bounds the variation from below: a shorter least timeout shortens it, too.
-            let least = given.min_rto.map(|least| least.span().min(*granularity));
-            set(granularity, given.granularity.map(Duration::span).or(least));
+            let min = given.min_rto.map(|min| min.span().min(*granularity));
+            set(granularity, given.granularity.map(Duration::span).or(min));
             if given.tick.is_some() {
                 let problem = report.add(format!("{at}.tick"), "`tick` cannot be used with the timer form `exact`");
                 problem.expected("`granularity`, or form = \"coarse_ns\" or \"coarse_bsd\"");

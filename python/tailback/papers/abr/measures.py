@@ -24,12 +24,12 @@ def goodput(run: Run) -> float:
 def loss(run: Run) -> float:
     """Of the packets that senders sent, the share that was lost at switches or edges."""
     sent = run.flows["sent_packets"].astype(float)
-    return float((run.flows["loss_share"] * sent).sum() / sent.sum())
+    return float((run.flows["loss_rate"] * sent).sum() / sent.sum())
 
 
 def switch_loss(run: Run) -> float:
     """Of the cells that came to the narrow link, the share that was discarded."""
-    return float(run.queues.where(queue=_narrow(run))["loss_share"][0])
+    return float(run.queues.where(queue=_narrow(run))["loss_rate"][0])
 
 
 def switch_queue(run: Run) -> float:

@@ -208,7 +208,7 @@ def longest_queue(run: Run) -> float:
 
 def discarded(run: Run) -> float:
     """Packets of all queues."""
-    return float(np.sum(run.queues["discarded_units"]))
+    return float(np.sum(run.queues["dropped_units"]))
 
 
 def completion(run: Run) -> float:

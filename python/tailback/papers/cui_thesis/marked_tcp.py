@@ -72,7 +72,7 @@ def loaded(policy: str, count: int) -> Scenario:
 
 def lost(run: Run) -> float:
     """The part of what arrives at the bottleneck that is discarded."""
-    return counted(run, "bottleneck", "discarded_units")
+    return counted(run, "bottleneck", "dropped_units")
 
 
 def by_count(policy: str, measure: str, of: Callable[..., Any]) -> Callable[[Measured], Values]:

@@ -146,7 +146,7 @@ def utilisation(found: Run | models.ClosedLoop) -> float:
 def log10_loss(found: Run | models.ClosedLoop) -> float:
     """Of the fraction that the trunk loses."""
     if isinstance(found, Run):
-        lost = float(found.queues.where(queue="trunk")["loss_share"][0])
+        lost = float(found.queues.where(queue="trunk")["loss_rate"][0])
         return math.log10(lost) if lost > 0 else math.nan
     return closed_loop.log10_loss(found)
 

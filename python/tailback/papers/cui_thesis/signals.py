@@ -187,7 +187,7 @@ def marked(run: Run | Expected | Balance) -> float:
         return math.nan
     if isinstance(run, Expected):
         return run.probability
-    return counted(run, "bottleneck", "marked_units") + counted(run, "bottleneck", "discarded_early")
+    return counted(run, "bottleneck", "marked_units") + counted(run, "bottleneck", "dropped_early")
 
 
 def mean_queue(run: Run | Expected | Balance) -> float:

@@ -167,9 +167,9 @@ def utilisation(run: Run) -> float:
     return measured(run, "utilisation")
 
 
-def loss_share(run: Run) -> float:
+def loss_rate(run: Run) -> float:
     """Of what arrives."""
-    return measured(run, "loss_share")
+    return measured(run, "loss_rate")
 
 
 def wait(seen: Measured, queue: str, traffic: str) -> Any:
@@ -191,7 +191,7 @@ SCENARIOS = Experiment(
         "mean_wait_ms": mean_wait_ms,
         "wait_p95_ms": wait_p95_ms,
         "utilisation": utilisation,
-        "loss_share": loss_share,
+        "loss_rate": loss_rate,
         "tcp_share": tcp_share,
     },
     claims=(
@@ -245,7 +245,7 @@ SCENARIOS = Experiment(
         Grid("wait_p95_ms", "traffic", "queue", "95 % of packets wait at most, ms", best="least"),
         Grid("utilisation", "traffic", "queue", "Share of the link that is used"),
         Grid("tcp_share", "traffic", "queue", "Goodput of TCP, over that of a full link of 10 Mbit/s"),
-        Grid("loss_share", "traffic", "queue", "Share of packets that are lost", best="least"),
+        Grid("loss_rate", "traffic", "queue", "Share of packets that are lost", best="least"),
     ),
     panels=(
         (
