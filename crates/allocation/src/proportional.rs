@@ -25,7 +25,7 @@ const LAST_STEP: f64 = 1e-4;
 const FILLED: f64 = 0.8;
 
 /// One or two steps suffice.
-const MOST_STEPS: u32 = 20;
+const MAX_STEPS: u32 = 20;
 
 /// Rates and the prices that lead to them: a flow's rate is its weight over the sum of the prices on its route.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ struct Solution {
 fn solved(network: &Network) -> Result<Solution, Error> {
     let dual = Dual::new(network);
     let mut revenues = dual.near()?;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let before = dual.prices(&revenues);
         revenues = dual.step(&before)?;
         let after = dual.prices(&revenues);

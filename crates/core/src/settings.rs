@@ -2,8 +2,8 @@
 //! in its own file. Scenario parsing, errors, JSON Schema, Python types and the settings reference are derived from the declaration.
 //!
 //! `member!` declares a member with a line of documentation, its name in scenarios and its source. The settings follow, each with a line of
-//! help, its type, its default (unless it is required) and its valid values. A semicolon may introduce an initial value, which editors
-//! suggest for a required setting:
+//! help, its type, its default (unless it is required) and its valid values. A semicolon may introduce an initial value, which is
+//! suggested for a required setting:
 //!
 //! ```text
 //! member! {
@@ -26,7 +26,7 @@ use crate::primitives::units::{Rate, Span};
 
 /// A member of a family, as users see it.
 #[derive(Debug)]
-pub struct Member {
+pub struct MemberInfo {
     /// Name in scenarios.
     pub name: &'static str,
     /// One-line description.
@@ -35,7 +35,7 @@ pub struct Member {
     pub source: &'static str,
     pub settings: &'static [Setting],
     /// Conflicts between these values, which are in the order of the settings.
-    pub misfits: fn(&[Value]) -> Vec<Misfit>,
+    pub conflicts: fn(&[Value]) -> Vec<SettingConflict>,
     /// Some valid values.
     pub samples: fn() -> Vec<Vec<Value>>,
 }
@@ -56,30 +56,30 @@ pub struct Setting {
 /// The values of a setting, and their notation.
 #[derive(Debug)]
 pub enum Kind {
-    Truth,
-    Whole {
-        least: u64,
-        most: u64,
+    Boolean,
+    Integer {
+        min: u64,
+        max: u64,
     },
     /// A number of segments, possibly fractional.
     Segments {
-        least: f64,
-        most: f64,
+        min: f64,
+        max: f64,
     },
     /// A number without a unit.
     Number {
-        least: f64,
-        most: f64,
+        min: f64,
+        max: f64,
     },
     /// 0 to 1.
     Probability,
     Duration {
-        least: Span,
+        min: Span,
     },
     Rate,
     Bytes {
-        least: u64,
-        most: u64,
+        min: u64,
+        max: u64,
     },
     /// Cells of the buffer, or a percentage of it; with `or_none` also the word `none`.
     Cells {
@@ -91,11 +91,11 @@ pub enum Kind {
 }
 
 /// 0 to a million segments.
-pub const SEGMENTS_IN_QUEUES: Kind = Kind::Segments { least: 0.0, most: 1e6 };
+pub const SEGMENTS_IN_QUEUES: Kind = Kind::Segments { min: 0.0, max: 1e6 };
 /// Any positive duration.
-pub const ABOVE_ZERO: Kind = Kind::Duration { least: Span(1) };
+pub const ABOVE_ZERO: Kind = Kind::Duration { min: Span(1) };
 /// A packet of 1 byte to 1 MB.
-pub const PACKET_BYTES: Kind = Kind::Bytes { least: 1, most: 1_000_000 };
+pub const PACKET_BYTES: Kind = Kind::Bytes { min: 1, max: 1_000_000 };
 
 /// A choice between words.
 #[derive(Debug)]
@@ -127,9 +127,9 @@ pub trait PlainWords: Copy + std::fmt::Debug + PartialEq + 'static {
 pub enum Value {
     /// No value of an optional setting.
     Absent,
-    Truth(bool),
+    Boolean(bool),
     /// Also bytes, and queue lengths in packets or cells.
-    Whole(u64),
+    Integer(u64),
     Number(f64),
     Duration(Span),
     Rate(Rate),
@@ -138,7 +138,7 @@ pub enum Value {
 
 /// A conflict between settings, or settings that turn the member into a different one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Misfit {
+pub struct SettingConflict {
     /// The settings; the first is the one to report.
     pub keys: &'static [&'static str],
     pub message: String,
@@ -155,13 +155,21 @@ pub enum Severity {
     Warning,
 }
 
-impl Misfit {
-    pub(crate) fn error(keys: &'static [&'static str], message: impl Into<String>, expected: impl Into<String>) -> Misfit {
-        Misfit { keys, message: message.into(), expected: expected.into(), severity: Severity::Error }
+impl SettingConflict {
+    pub(crate) fn error(
+        keys: &'static [&'static str],
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> SettingConflict {
+        SettingConflict { keys, message: message.into(), expected: expected.into(), severity: Severity::Error }
     }
 
-    pub(crate) fn warning(keys: &'static [&'static str], message: impl Into<String>, expected: impl Into<String>) -> Misfit {
-        Misfit { severity: Severity::Warning, ..Misfit::error(keys, message, expected) }
+    pub(crate) fn warning(
+        keys: &'static [&'static str],
+        message: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> SettingConflict {
+        SettingConflict { severity: Severity::Warning, ..SettingConflict::error(keys, message, expected) }
     }
 }
 
@@ -179,7 +187,7 @@ pub trait Keys: Sized {
 /// Constraints between a member's settings, beyond the range of each one.
 pub trait Settings: Keys {
     /// The conflicts between the settings.
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         Vec::new()
     }
 
@@ -208,7 +216,7 @@ impl Settings for () {
 
 /// A type with a name in scenarios.
 pub trait Named {
-    const MEMBER: Member;
+    const MEMBER: MemberInfo;
     type Spec: Settings;
 }
 
@@ -232,9 +240,9 @@ macro_rules! setting_type {
     };
 }
 
-setting_type!(bool, Truth);
-setting_type!(u32, Whole);
-setting_type!(u64, Whole);
+setting_type!(bool, Boolean);
+setting_type!(u32, Integer);
+setting_type!(u64, Integer);
 setting_type!(f64, Number);
 setting_type!(Span, Duration);
 setting_type!(Rate, Rate);
@@ -301,12 +309,12 @@ macro_rules! member {
 macro_rules! named {
     ([$($summary:literal),+] $member:ident, $name:literal, $source:literal, $spec:ty) => {
         impl $crate::settings::Named for $member {
-            const MEMBER: $crate::settings::Member = $crate::settings::Member {
+            const MEMBER: $crate::settings::MemberInfo = $crate::settings::MemberInfo {
                 name: $name,
                 summary: $crate::settings::line!($($summary),+),
                 source: $source,
                 settings: <$spec as $crate::settings::Keys>::SETTINGS,
-                misfits: $crate::settings::misfits_of::<$member>,
+                conflicts: $crate::settings::conflicts_of::<$member>,
                 samples: $crate::settings::values_of_samples::<$member>,
             };
             type Spec = $spec;
@@ -353,7 +361,7 @@ macro_rules! family {
     ($spec:ident { $($member:ident),+ } nameless { $($(#[$when:meta])? $nameless:ident),* }) => {
         impl $spec {
             /// All members.
-            pub const MEMBERS: &[$crate::settings::Member] = &[$(<$member as $crate::settings::Named>::MEMBER),+];
+            pub const MEMBERS: &[$crate::settings::MemberInfo] = &[$(<$member as $crate::settings::Named>::MEMBER),+];
 
             /// The member of this name with these settings, in the order of their keys; `None` if there is none or they do not match.
             pub fn read(name: &str, values: &[$crate::settings::Value]) -> Option<$spec> {
@@ -380,7 +388,7 @@ macro_rules! family {
             }
 
             /// The conflicts between the settings.
-            pub fn check(&self) -> Vec<$crate::settings::Misfit> {
+            pub fn check(&self) -> Vec<$crate::settings::SettingConflict> {
                 match self {
                     $($spec::$member(spec) => $crate::settings::Settings::check(spec),)+
                     $($(#[$when])? $spec::$nameless(_) => Vec::new(),)*
@@ -398,7 +406,7 @@ macro_rules! family {
 }
 
 /// Conflicts between one member's values; none if the types do not match.
-pub(crate) fn misfits_of<M: Named>(values: &[Value]) -> Vec<Misfit> {
+pub(crate) fn conflicts_of<M: Named>(values: &[Value]) -> Vec<SettingConflict> {
     M::Spec::read(values).map(|spec| spec.check()).unwrap_or_default()
 }
 
@@ -475,9 +483,9 @@ mod tests {
         pub struct KettleSpec {
             /// Amount of water,
             /// in cups.
-            cups: u32 = 2 => Kind::Whole { least: 1, most: 9 },
+            cups: u32 = 2 => Kind::Integer { min: 1, max: 9 },
             /// Whether it whistles.
-            whistles: Option<bool> = None => Kind::Truth,
+            whistles: Option<bool> = None => Kind::Boolean,
             /// Source of the heat.
             fuel: Fuel = Fuel::Gas => Kind::Words(&Fuel::WORDS),
         }
@@ -501,7 +509,7 @@ mod tests {
 
     #[test]
     fn a_member_is_declared_once() {
-        let Member { name, summary, source, settings, .. } = Kettle::MEMBER;
+        let MemberInfo { name, summary, source, settings, .. } = Kettle::MEMBER;
         assert_eq!((name, summary, source), ("kettle", "Boils water.", "RFC 2324"));
         let helped: Vec<_> = settings.iter().map(|setting| (setting.key, setting.help)).collect();
         assert_eq!(
@@ -514,11 +522,11 @@ mod tests {
 
     #[test]
     fn values_are_read_as_they_are_written() {
-        let values = [Value::Whole(3), Value::Absent, Value::Word("coal")];
+        let values = [Value::Integer(3), Value::Absent, Value::Word("coal")];
         let spec = KettleSpec::read(&values).unwrap();
         assert_eq!(spec, KettleSpec { cups: 3, whistles: None, fuel: Fuel::Coal });
         assert_eq!(spec.values(), values);
         assert_eq!(KettleSpec::read(&values[..2]), None);
-        assert_eq!(KettleSpec::read(&[Value::Truth(true), Value::Absent, Value::Word("coal")]), None);
+        assert_eq!(KettleSpec::read(&[Value::Boolean(true), Value::Absent, Value::Word("coal")]), None);
     }
 }

@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 pub struct Door(UnixStream);
 
 /// Largest number of devices in one message (`SCM_MAX_FD`).
-const MOST: usize = 253;
+const MAX: usize = 253;
 
 impl Door {
     /// Returns the door, and the end through which devices are to be sent.
@@ -29,9 +29,9 @@ impl Door {
     pub fn take(&self, count: usize) -> io::Result<Vec<OwnedFd>> {
         let mut devices = Vec::with_capacity(count);
         while devices.len() < count {
-            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX))];
             let mut control = RecvAncillaryBuffer::new(&mut space);
-            let mut byte = [0; MOST];
+            let mut byte = [0; MAX];
             let received = recvmsg(&self.0, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::empty())?;
             for message in control.drain() {
                 if let RecvAncillaryMessage::ScmRights(files) = message {

@@ -24,7 +24,7 @@ mod pacer;
 mod witness;
 
 pub use door::Door;
-pub use emulation::{Control, Course, Emulation, Way};
+pub use emulation::{AddressPair, Control, Course, Emulation};
 pub use hosts::{Hosts, Tuns};
 pub use pacer::{Clock, Monotonic};
 pub use witness::Witness;

@@ -38,7 +38,7 @@ pub(crate) struct Pacer<C> {
     pub(crate) longest_slip: Span,
     /// Lateness of deliveries, after slips.
     pub(crate) lateness: Histogram,
-    pub(crate) most_late: Span,
+    pub(crate) max_lateness: Span,
 }
 
 impl<C: Clock> Pacer<C> {
@@ -49,7 +49,7 @@ impl<C: Clock> Pacer<C> {
             slips: 0,
             longest_slip: Span::ZERO,
             lateness: Histogram::default(),
-            most_late: Span::ZERO,
+            max_lateness: Span::ZERO,
         }
     }
 
@@ -80,7 +80,7 @@ impl<C: Clock> Pacer<C> {
     pub(crate) fn note_delivery(&mut self, due: Time) {
         let late = self.now().since(due);
         self.lateness.add(late);
-        self.most_late = self.most_late.max(late);
+        self.max_lateness = self.max_lateness.max(late);
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         for late in [10, 20, 200] {
             pacer.note_delivery(Time(Span::from_micros(1000 - late).0));
         }
-        assert_eq!(pacer.most_late, Span::from_micros(200));
+        assert_eq!(pacer.max_lateness, Span::from_micros(200));
         assert!((pacer.lateness.percentile(0.5) / 20e-6 - 1.0).abs() < 0.01);
     }
 }

@@ -113,7 +113,7 @@ pub struct Field {
 pub enum Figure {
     Number,
     Whole,
-    Truth,
+    Boolean,
 }
 
 /// Reason why a model returned no result.
@@ -264,7 +264,7 @@ impl Quantity for u64 {
 }
 
 impl Quantity for bool {
-    const FIGURE: Figure = Figure::Truth;
+    const FIGURE: Figure = Figure::Boolean;
 
     fn number(self) -> f64 {
         f64::from(self)

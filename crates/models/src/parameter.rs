@@ -66,7 +66,7 @@ pub struct Whole(u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count(u64);
 
-const MOST_UNITS: u32 = 1_000_000;
+const MAX_UNITS: u32 = 1_000_000;
 
 impl Load {
     pub fn new(load: f64) -> Result<Load, ParameterError> {
@@ -97,7 +97,7 @@ impl StableLoad {
 impl Places {
     pub fn new(places: u64) -> Result<Places, ParameterError> {
         match u32::try_from(places) {
-            Ok(places) if places <= MOST_UNITS => Ok(Places(places)),
+            Ok(places) if places <= MAX_UNITS => Ok(Places(places)),
             _ => Err(ParameterError::new("places", places, "0 to 1000000 units")),
         }
     }
@@ -112,7 +112,7 @@ impl Servers {
 
     pub fn new(servers: u64) -> Result<Servers, ParameterError> {
         match u32::try_from(servers) {
-            Ok(servers @ 1..=MOST_UNITS) => Ok(Servers(servers)),
+            Ok(servers @ 1..=MAX_UNITS) => Ok(Servers(servers)),
             _ => Err(ParameterError::new("servers", servers, "1 to 1000000 transmitters")),
         }
     }
@@ -354,9 +354,9 @@ arguments_of_one_number!(Load, StableLoad, Places, Servers, Loss, Utilisation, P
 
 /// A parameter that is a whole number.
 pub(crate) fn whole(name: &'static str, number: f64) -> Result<u64, ParameterError> {
-    const MOST: f64 = 9_007_199_254_740_992.0;
+    const MAX_INTEGER: f64 = 9_007_199_254_740_992.0;
     match number {
-        _ if (0.0..=MOST).contains(&number) && number.fract() == 0.0 => Ok(number as u64),
+        _ if (0.0..=MAX_INTEGER).contains(&number) && number.fract() == 0.0 => Ok(number as u64),
         _ => Err(ParameterError::new(name, number, "a whole number of at least 0")),
     }
 }

@@ -34,10 +34,10 @@ pub fn toml_as_json(py: Python<'_>, text: &str) -> Option<String> {
 
 /// Notes for readers of the results of a scenario: data and text of each note.
 #[pyfunction]
-pub fn remarks(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(String, String)>> {
+pub fn notes(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Vec<(String, String)>> {
     let scenario = parse(py, text, file, format)?;
-    let remarks = py.detach(|| scenario.remarks());
-    Ok(remarks.list.iter().map(errors::data).zip(remarks.texts()).collect())
+    let notes = py.detach(|| scenario.notes());
+    Ok(notes.list.iter().map(errors::data).zip(notes.texts()).collect())
 }
 
 /// The scenario as JSON with all defaults filled in.

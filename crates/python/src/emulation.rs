@@ -16,8 +16,8 @@ use tailback_core::Engine;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::settings::PlainWords;
-use tailback_emulator::{Control, Course, Door, Monotonic, Tuns, Way, Witness};
-use tailback_scenario::{Emulated, Host, Played, Whole};
+use tailback_emulator::{AddressPair, Control, Course, Door, Monotonic, Tuns, Witness};
+use tailback_scenario::{Emulated, Host, Integer, Played};
 
 type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
 
@@ -35,7 +35,7 @@ pub struct Emulation {
     hosts: Vec<Host>,
     /// Port names.
     ports: Vec<String>,
-    ways: Vec<tailback_scenario::Way>,
+    ways: Vec<tailback_scenario::AddressPair>,
     played: Vec<Played>,
     lead: Span,
     origin: Origin,
@@ -57,7 +57,7 @@ impl Emulation {
     fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>, played: Vec<String>) -> PyResult<Self> {
         let mut scenario = parse(py, text, file, format)?;
         if let Some(seed) = seed {
-            scenario.description.seed = Whole(seed);
+            scenario.description.seed = Integer(seed);
         }
         let build = || {
             let Emulated { network, warnings, hosts, ways, played, lead } = scenario.emulated(&played)?;
@@ -169,8 +169,8 @@ impl Emulation {
             return Err(std::io::Error::other("this emulation has already run"));
         };
         let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
-        let ways = self.ways.iter().map(|way| Way { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
-        let ways: Vec<Way> = ways.collect();
+        let ways = self.ways.iter().map(|way| AddressPair { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
+        let ways: Vec<AddressPair> = ways.collect();
         let course = Course { end: Time::ZERO + Span::from_seconds(self.duration_s), lead: self.lead };
         let mut running = Box::new(Running::new(*engine, course, &ways, witness, Tuns::new(devices), Monotonic::start()));
         let ran = running.run(&self.control);
@@ -205,8 +205,8 @@ impl Emulation {
 }
 
 /// Bits per second.
-fn reach(network: &Network, ways: &[tailback_scenario::Way]) -> f64 {
-    let slowest = |way: &tailback_scenario::Way| {
+fn reach(network: &Network, ways: &[tailback_scenario::AddressPair]) -> f64 {
+    let slowest = |way: &tailback_scenario::AddressPair| {
         let route = &network.paths[network.flows[way.flow as usize].forward as usize];
         route.iter().copied().min_by_key(|&port| network.ports[port as usize].rate)
     };

@@ -1,9 +1,9 @@
-//! Whether a scenario fits into this machine: refused with the estimate, not killed half-way.
+//! Memory limits: a scenario that does not fit is refused with an estimate, instead of being killed halfway.
 
 use tailback_core::MemoryEstimate;
 use tailback_scenario::{Errors, Problem};
 
-/// Refuses what needs more than is available. Where that cannot be known, everything fits.
+/// Refuses a run that needs more memory than is available. If the available memory is unknown, every run is accepted.
 pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
     match available(file)? {
         Some(available) if needed.total() > available => Err(too_large(needed, available, file)),
@@ -11,7 +11,7 @@ pub fn fits(needed: MemoryEstimate, file: &str) -> Result<(), Errors> {
     }
 }
 
-/// The same for a run that several threads share.
+/// The same for a run on several threads.
 pub fn fits_shared(needed: MemoryEstimate, threads: usize, file: &str) -> Result<(), Errors> {
     let needed = needed.shared_by(threads);
     let Some(available) = available(file)?.filter(|&available| needed.total() > available) else { return Ok(()) };
@@ -23,27 +23,22 @@ pub fn fits_shared(needed: MemoryEstimate, threads: usize, file: &str) -> Result
     Err(errors)
 }
 
-/// Refuses a network that could not even be made.
-pub fn fits_when_made(least_bytes: u64, file: &str) -> Result<(), Errors> {
-    let Some(available) = available(file)?.filter(|&available| least_bytes > available) else { return Ok(()) };
-    let problem = Problem {
-        at: "topology".into(),
-        line: None,
-        message: TOO_LARGE.into(),
-        given: Some(format!("at least {} for its links", shown(least_bytes))),
-        expected: Some(format!("at most the {} that are available", shown(available))),
-        hint: Some("fewer nodes and links".into()),
-    };
-    Err(Errors { file: file.into(), list: vec![problem], more: 0 })
+/// Refuses a network that is too large to be built.
+pub fn fits_when_made(min_bytes: u64, file: &str) -> Result<(), Errors> {
+    let Some(available) = available(file)?.filter(|&available| min_bytes > available) else { return Ok(()) };
+    let mut problem =
+        Problem::new("topology", TOO_LARGE).expecting(format!("at most the {} that are available", shown(available)));
+    problem.given(format!("at least {} for its links", shown(min_bytes))).hint("fewer nodes and links");
+    Err(Errors::one(file, problem))
 }
 
 const TOO_LARGE: &str = "the scenario needs more memory than is available";
 
-/// Gibibytes that a run may take, whatever the machine has. Estimates are upper ones: greedy flows rarely fill all pipes at once.
+/// GiB that a run may use, regardless of the machine. Estimates are upper bounds: greedy flows rarely fill all pipes at once.
 const VARIABLE: &str = "TAILBACK_MEMORY";
-const OVERRIDE: &str = "or set TAILBACK_MEMORY to the GiB that it may take, for the estimate is an upper one";
+const OVERRIDE: &str = "or set TAILBACK_MEMORY to the GiB that a run may take, as the estimate is an upper bound";
 
-/// The place is what asks for most of it.
+/// The error's place is the largest contribution.
 fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
     let MemoryEstimate { flows, packets, traces, .. } = needed;
     let parts = [
@@ -53,48 +48,36 @@ fn too_large(needed: MemoryEstimate, available: u64, file: &str) -> Errors {
     ];
     let (at, hint) = parts.into_iter().max().map_or(("", ""), |(_, at, hint)| (at, hint));
     let [flows, packets, traces] = [flows, packets, traces].map(shown);
-    let problem = Problem {
-        at: at.into(),
-        line: None,
-        message: TOO_LARGE.into(),
-        given: Some(format!(
-            "up to {}: {flows} for flows and ports, {packets} for packets under way, {traces} for traces",
-            shown(needed.total())
-        )),
-        expected: Some(format!("at most the {} that are available", shown(available))),
-        hint: Some(format!("{hint}; {OVERRIDE}")),
-    };
-    Errors { file: file.into(), list: vec![problem], more: 0 }
+    let total = shown(needed.total());
+    let mut problem = Problem::new(at, TOO_LARGE).expecting(format!("at most the {} that are available", shown(available)));
+    problem.given(format!("up to {total}: {flows} for flows and ports, {packets} for packets in flight, {traces} for traces"));
+    problem.hint(format!("{hint}; {OVERRIDE}"));
+    Errors::one(file, problem)
 }
 
-/// In MiB where there are few.
+/// In MiB if small, otherwise in GiB.
 fn shown(bytes: u64) -> String {
     let (unit, of_one) = if bytes < 1 << 29 { ("MiB", 1 << 20) } else { ("GiB", 1 << 30) };
     format!("{:.1} {unit}", bytes as f64 / f64::from(of_one))
 }
 
-/// Bytes that a run may take: what the user says, or what Linux can give without swapping; `None` elsewhere.
+/// Bytes that a run may use: the user's setting, or the memory that Linux can provide without swapping; `None` elsewhere.
 fn available(file: &str) -> Result<Option<u64>, Errors> {
     match std::env::var_os(VARIABLE) {
-        Some(given) => said(&given.to_string_lossy(), file).map(Some),
+        Some(given) => configured(&given.to_string_lossy(), file).map(Some),
         None => Ok(free()),
     }
 }
 
-/// What the user says.
-fn said(given: &str, file: &str) -> Result<u64, Errors> {
+/// The user's setting.
+fn configured(given: &str, file: &str) -> Result<u64, Errors> {
     let gibibytes = given.trim().parse().ok().filter(|&number: &f64| number > 0.0 && number.is_finite());
     let bytes = gibibytes.map(|number| (number * f64::from(1 << 30)) as u64);
     bytes.ok_or_else(|| {
-        let problem = Problem {
-            at: VARIABLE.into(),
-            line: None,
-            message: "not a number of GiB".into(),
-            given: Some(format!("`{given}` in the environment")),
-            expected: Some("a number above 0, such as 20".into()),
-            hint: None,
-        };
-        Errors { file: file.into(), list: vec![problem], more: 0 }
+        let message = format!("`{VARIABLE}` is not a number of GiB");
+        let mut problem = Problem::new(VARIABLE, message).expecting("a number above 0, such as 20");
+        problem.given(format!("`{given}` in the environment"));
+        Errors::one(file, problem)
     })
 }
 

@@ -12,7 +12,7 @@ use tailback_core::primitives::units::{Rate, Time};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{AckCounting, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, ProcessSpec};
-use tailback_scenario::{BufferQuestion, Distribution, Duration, Scenario, Whole, schema};
+use tailback_scenario::{BufferQuestion, Distribution, Duration, Integer, Scenario, schema};
 
 /// Name of user code without a name here.
 const USER: &str = "user";
@@ -25,7 +25,7 @@ const USER: &str = "user";
 pub fn outline(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>) -> PyResult<(String, Py<PyBytes>)> {
     let mut scenario = parse(py, text, file, format)?;
     if let Some(seed) = seed {
-        scenario.description.seed = Whole(seed);
+        scenario.description.seed = Integer(seed);
     }
     let network = network(py, &scenario, file)?;
     let (described, base_rtts) = py.detach(|| {

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use tailback_core::record as core;
 use tailback_core::{ConservationError, Engine, memory_estimate};
-use tailback_scenario::{Scenario, Whole};
+use tailback_scenario::{Integer, Scenario};
 
 /// A network during its run.
 #[pyclass(module = "tailback._core")]
@@ -50,7 +50,7 @@ impl Simulation {
     fn new(py: Python<'_>, text: &str, file: &str, format: &str, seed: Option<u64>, threads: NonZeroUsize) -> PyResult<Self> {
         let mut scenario = parse(py, text, file, format)?;
         if let Some(seed) = seed {
-            scenario.description.seed = Whole(seed);
+            scenario.description.seed = Integer(seed);
         }
         let network = network(py, &scenario, file)?;
         if threads.get() > 1 {

@@ -23,7 +23,7 @@ pub struct Emulated {
     pub warnings: Warnings,
     pub hosts: Vec<Host>,
     /// In the order of the hosts' addresses.
-    pub ways: Vec<Way>,
+    pub ways: Vec<AddressPair>,
     pub played: Vec<Played>,
     /// The least time from an event at a port to the delivery of a real packet: propagation behind the last port.
     pub lead: Span,
@@ -40,7 +40,7 @@ pub struct Host {
 
 /// The packets from one address to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct AddressPair {
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
     pub flow: FlowId,
@@ -71,7 +71,7 @@ pub struct Transfer {
 }
 
 /// Each pair of hosts has two ways, and each host its processes.
-const MOST_HOSTS: usize = 64;
+const MAX_HOSTS: usize = 64;
 
 /// 198.18.0.0/15 is reserved for tests of networks (RFC 2544, RFC 6890): no address in it is anyone's.
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
@@ -100,9 +100,9 @@ impl Scenario {
         // What is wrong with the links is found, and said, when the network is made.
         let mut aside = Report::new(self.source());
         let nodes = network::nodes(&description, &mut aside);
-        if nodes.len() > MOST_HOSTS {
+        if nodes.len() > MAX_HOSTS {
             let problem = report.add("nodes", "`nodes` has too many entries: each becomes a host with its own network stack");
-            problem.given(nodes.len().to_string()).expected(format!("at most {MOST_HOSTS}"));
+            problem.given(nodes.len().to_string()).expected(format!("at most {MAX_HOSTS}"));
             return Err(report.finish());
         }
         for name in nodes.iter().filter(|name| means_something_else(name.as_str())) {
@@ -177,7 +177,7 @@ struct BothWays {
 struct Build {
     network: Network,
     hosts: Vec<Host>,
-    ways: Vec<Way>,
+    ways: Vec<AddressPair>,
     played: Vec<Played>,
     addresses: u32,
 }
@@ -218,7 +218,7 @@ impl Build {
         for (from, to) in pairs {
             let Some(group) = self.group(between(from, to).as_str()) else { continue };
             let ends = (own[from.as_str()], own[to.as_str()]);
-            ways.extend(self.flows_of(group).first().map(|&flow| (group, Way { from: ends.0, to: ends.1, flow })));
+            ways.extend(self.flows_of(group).first().map(|&flow| (group, AddressPair { from: ends.0, to: ends.1, flow })));
         }
         for (group, way) in ways {
             self.network.groups[group as usize].transport = external();
@@ -251,7 +251,7 @@ impl Build {
                 let given = self.network.flows[flow as usize].clone();
                 transfers.push(Transfer { from, to, start: given.start, stop: given.stop, size: given.size });
                 let reverse = self.network.flows.len() as FlowId;
-                self.ways.extend([Way { from, to, flow }, Way { from: to, to: from, flow: reverse }]);
+                self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
                 self.reroute_alike(BothWays { there: flow, back: reverse });
                 // When and how much the kernel sends, it decides: the network carries all of it, whenever it comes.
                 let open = CoreFlow { start: Time::ZERO, stop: Time::NEVER, size: None, ..given };
@@ -297,12 +297,12 @@ impl Build {
 }
 
 /// Nothing, where that may change.
-fn lead(network: &Network, ways: &[Way]) -> Span {
+fn lead(network: &Network, ways: &[AddressPair]) -> Span {
     let moves = |change: &Change| matches!(change.what, ChangeKind::Delay(..) | ChangeKind::Route(..));
     if network.changes.iter().any(moves) {
         return Span::ZERO;
     }
-    let of_way = |way: &Way| {
+    let of_way = |way: &AddressPair| {
         let flow = &network.flows[way.flow as usize];
         let last = network.paths[flow.forward as usize].last();
         last.map_or(Span::ZERO, |&port| network.ports[port as usize].delay) + flow.receiver_access.delay
@@ -343,7 +343,10 @@ mod tests {
         assert_eq!((names, names_of_groups), (vec!["left", "right"], vec!["left->right", "right->left"]));
         let [left, right] = [1, 2].map(|last| Ipv4Addr::new(198, 18, 0, last));
         assert_eq!(emulated.lead, Span::from_millis(10));
-        assert_eq!(emulated.ways, [Way { from: left, to: right, flow: 0 }, Way { from: right, to: left, flow: 1 }]);
+        assert_eq!(
+            emulated.ways,
+            [AddressPair { from: left, to: right, flow: 0 }, AddressPair { from: right, to: left, flow: 1 }]
+        );
         assert!(emulated.network.groups.iter().all(|group| group.transport == external()));
     }
 

@@ -5,7 +5,7 @@
 //! (`size_bytes`, `start_us`). Other columns are not looked at. What it says becomes part of the scenario.
 
 use crate::decode::{Decode, Decoder, kind};
-use crate::distribution::csv_column::{MOST_FLOWS, bytes_of, unit_of, with_unit};
+use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, unit_of, with_unit};
 use crate::distribution::{Distribution, Transfer};
 use crate::problem::{Alike, Report, nearest_word};
 use crate::quantity::Duration;
@@ -83,12 +83,14 @@ pub(crate) fn settle(description: &mut Description, report: &mut Report) {
             ("start", start.is_some() && flow.start != Distribution::default()),
         ];
         for (key, _) in is_twice.iter().filter(|(_, is_twice)| *is_twice) {
-            let problem = report.add(format!("flows.{name}.{key}"), format!("the flow table has a column of each flow's {key}"));
+            let problem = report.add(format!("flows.{name}.{key}"), format!("`{key}` is also a column of the flow table"));
             problem.expected(format!("either that column or `{key}`"));
         }
         if flow.tcp.is_some() && size.is_none() && flow.size.is_none() && report.sound(&format!("flows.{name}.traffic")) {
             let at = format!("flows.{name}.size");
-            report.add(at, "how much each flow transfers is not said").expected("a column `size` of the table, or `size` here");
+            report
+                .add(at, "`size` is missing, in the group and in the flow table")
+                .expected("`size`, or a column `size` of the flow table");
         }
         if let Some(sizes) = size {
             flow.size = Some(Distribution::List(sizes.into_iter().map(|Transfer(size)| size).collect()));
@@ -112,19 +114,19 @@ impl Decode for FlowTable {
                 plain("start_s", columns.start_s.take(), &mut columns.start, decoder);
                 Some(FlowTable { columns, rows: Rows::default() })
             }
-            _ => decoder.misfit(node, format!("not a flow table: {}", kind(node))),
+            _ => decoder.invalid_value(node, format!("must be a flow table, not {}", kind(node))),
         }?;
         let Columns { source, sink, size, start, .. } = &table.columns;
         let lengths = [Some(sink.len()), size.as_ref().map(Vec::len), start.as_ref().map(Vec::len)].into_iter().flatten();
         if let Some(other) = lengths.into_iter().find(|&length| length != source.len()).filter(|_| decoder.is_sound()) {
             decoder
-                .fault("columns of different lengths")
+                .wrong("has columns of different lengths")
                 .given(format!("{} and {other}", source.len()))
                 .expected("one value per flow");
             return None;
         }
         if source.is_empty() && decoder.is_sound() {
-            decoder.fault("a flow table without flows").expected("a row for each flow");
+            decoder.wrong("has no flows").expected("a row for each flow");
             return None;
         }
         Some(table)
@@ -151,7 +153,7 @@ impl JsonSchema for FlowTable {
 fn plain<Q: Decode>(key: &str, numbers: Option<Vec<Number>>, quantities: &mut Option<Vec<Q>>, decoder: &mut Decoder) {
     let Some(numbers) = numbers else { return };
     if quantities.is_some() {
-        decoder.inside(key, |decoder| decoder.fault("this is said twice").expected("one column, with units or without").line);
+        decoder.inside(key, |decoder| _ = decoder.wrong("is given twice").expected("one column, with units or without"));
         return;
     }
     let cells: Vec<Node> = numbers.iter().map(|number| with_unit(number.0.to_string().as_bytes(), unit_of(key))).collect();
@@ -175,8 +177,8 @@ fn column(name: &str, names: &[String], file: &str, decoder: &mut Decoder) -> Op
     let mut places = (0..names.len()).filter(|&place| fits(&names[place]));
     let place = places.next()?;
     if let Some(other) = places.next() {
-        let problem = decoder.fault(format!("{file} has several columns of `{name}`"));
-        problem.given(format!("`{}` and `{}`", names[place].escape_debug(), names[other].escape_debug())).expected("one");
+        let problem = decoder.fault(format!("`{file}` has several columns for `{name}`"));
+        problem.given(format!("`{}` and `{}`", names[place].escape_debug(), names[other].escape_debug())).expected("one column");
     }
     Some(Column { place, unit: unit_of(&names[place]) })
 }
@@ -186,7 +188,7 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
     let names: Vec<String> = match reader.byte_headers() {
         Ok(names) => names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect(),
         Err(error) => {
-            decoder.fault(format!("cannot be read: {error}")).given(file).expected(FlowTable::expected());
+            decoder.fault(format!("`{file}` cannot be read: {error}")).given(file).expected(FlowTable::expected());
             return None;
         }
     };
@@ -194,12 +196,12 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
     let shown: Vec<String> = names.iter().map(|name| format!("`{}`", name.escape_debug())).collect();
     for (name, found) in [("source", source), ("sink", sink)] {
         if found.is_none() {
-            let problem = decoder.fault(format!("{file} has no column `{name}`"));
+            let problem = decoder.fault(format!("`{file}` has no column `{name}`"));
             problem.given(if shown.is_empty() { "no columns".into() } else { shown.join(", ") });
             problem.expected("`source` and `sink`, and `size` and `start` here or in the group");
             let known: Vec<&str> = names.iter().map(String::as_str).collect();
             if let Some(near) = nearest_word(name, &known) {
-                problem.hint(format!("is that `{}`?", near.escape_debug()));
+                problem.hint(format!("did you mean the column `{}`?", near.escape_debug()));
             }
         }
     }
@@ -208,9 +210,9 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
     };
     let odd: Vec<&String> = names.iter().filter(|name| is_odd("size", size, name) || is_odd("start", start, name)).collect();
     for name in &odd {
-        let problem = decoder.fault(format!("{file} has a column `{}`, whose name ends in no unit", name.escape_debug()));
+        let problem = decoder.fault(format!("column `{}` of `{file}` does not end in a unit", name.escape_debug()));
         problem.expected(
-            "`size_bytes`, `start_s`, `start_ms`, `start_us` or `start_ns`; what is not to be looked at begins otherwise",
+            "`size_bytes`, `start_s`, `start_ms`, `start_us` or `start_ns`; names of other columns must not begin with `size_` or `start_`",
         );
     }
     if !odd.is_empty() {
@@ -221,8 +223,11 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
     let mut rows = Rows { file: file.into(), lines: Vec::new() };
     let mut faults = Alike::default();
     for (read, record) in reader.byte_records().enumerate() {
-        if read >= MOST_FLOWS {
-            decoder.fault("more rows than there can be flows").given(file).expected(format!("at most {MOST_FLOWS}"));
+        if read >= MAX_FLOWS {
+            decoder
+                .fault(format!("`{file}` has more rows than a scenario can have flows"))
+                .given(file)
+                .expected(format!("at most {MAX_FLOWS}"));
             return None;
         }
         let empty = ByteRecord::new();
@@ -233,10 +238,10 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
         let cell = |column: Column| with_unit(record.get(column.place).unwrap_or_default(), column.unit);
         let row = |decoder: &mut Decoder| {
             if record.len() > names.len() {
-                let problem = decoder.fault("more cells than there are columns");
+                let problem = decoder.fault("the line has more cells than columns");
                 problem
                     .given(format!("{} for {} columns", record.len(), names.len()))
-                    .expected("one each; a cell with a comma in it stands in quotes");
+                    .expected("one cell per column; a cell that contains a comma must be quoted");
                 return;
             }
             let source = value::<Name>("source", cell(source), decoder);
@@ -252,7 +257,7 @@ fn read(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<FlowTable> {
         rows.lines.push(line);
     }
     if let Some(problem) = decoder.rest(&faults, "lines") {
-        problem.given(file).expected("each with `source` and `sink`, and what else there are columns for");
+        problem.given(file).expected("a valid value in each column");
     }
     (!faults.any()).then_some(FlowTable { columns, rows })
 }

@@ -74,7 +74,7 @@ impl Decode for LinkRate {
     }
 
     fn expected() -> String {
-        format!("{}, {{trace = \"FILE\"}} or {{opportunities = [[millisecond, how many], ...]}}", Rate::expected())
+        format!("{}, {{trace = \"FILE\"}} or {{opportunities = [[millisecond, count], ...]}}", Rate::expected())
     }
 }
 
@@ -97,7 +97,7 @@ impl JsonSchema for LinkRate {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let rate = generator.subschema_for::<Rate>();
-        let whole = |least: u32| json!({"type": "integer", "minimum": least, "maximum": u32::MAX});
+        let whole = |min: u32| json!({"type": "integer", "minimum": min, "maximum": u32::MAX});
         let pair = json!({"type": "array", "prefixItems": [whole(0), whole(1)], "minItems": 2, "maxItems": 2});
         let table = |word: &str, value| {
             let properties = json!({word: value});
@@ -117,22 +117,22 @@ impl JsonSchema for LinkRate {
 }
 
 /// A minute of 1 Gbit/s takes about 30 MB. As part of a scenario its instants are written at twice the length at most.
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 
 /// Instants of a trace: as many as the lines of a file can have.
-const MOST_INSTANTS: usize = MOST_BYTES as usize / 2;
+const MAX_INSTANTS: usize = MAX_BYTES as usize / 2;
 
 fn read(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
     let file = String::decode(node, decoder)?;
-    let bytes = bytes_up_to(MOST_BYTES, &file, "a trace of Mahimahi's, beside the scenario's", decoder)?;
+    let bytes = bytes_up_to(MAX_BYTES, &file, "a trace of Mahimahi's, beside the scenario's", decoder)?;
     let instants = of_lines(&bytes, &file, decoder)?;
     let fault = match DeliveryTrace::new(instants) {
         Ok(trace) => return Some(trace),
         Err(fault) => fault,
     };
     let expected = "the millisecond of one opportunity in each line, the last one above 0";
-    let message = if fault == TraceFault::Empty { "a trace without opportunities" } else { "a trace that takes no time" };
-    decoder.fault(message).given(file).expected(expected);
+    let predicate = if fault == TraceFault::Empty { EMPTY } else { NO_LENGTH };
+    decoder.wrong(predicate).given(file).expected(expected);
     None
 }
 
@@ -151,12 +151,15 @@ fn of_lines(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<Vec<Oppor
                 instants.push(Opportunities { millisecond, count: 1 });
                 continue;
             }
-            (Ok(_), _) => LineFault { message: "earlier than the line before", expected: "milliseconds in ascending order" },
+            (Ok(_), _) => LineFault {
+                message: "the millisecond is earlier than the one before",
+                expected: "milliseconds in ascending order",
+            },
             (Err(fault), _) => fault,
         };
         decoder.among(&mut faults, &format!("[{file} line {number}]"), |decoder| {
             let shown: String = String::from_utf8_lossy(line).chars().take(40).flat_map(char::escape_debug).collect();
-            decoder.fault(fault.message).given(format!("`{shown}`")).expected(fault.expected).line
+            _ = decoder.fault(fault.message).given(format!("`{shown}`")).expected(fault.expected);
         });
     }
     if let Some(problem) = decoder.rest(&faults, "lines") {
@@ -176,12 +179,14 @@ fn of_line(line: &[u8]) -> Result<u32, LineFault> {
     let number = std::str::from_utf8(line).unwrap_or_default();
     let is_whole = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let message = match number.strip_prefix('-') {
-        Some(rest) if is_whole(rest) => "a millisecond below zero",
+        Some(rest) if is_whole(rest) => "the millisecond is negative",
         _ if is_whole(number) => match number.parse() {
             Ok(millisecond) => return Ok(millisecond),
-            Err(_) => return Err(LineFault { message: "a millisecond out of range", expected: "0 to 4294967295 (49 days)" }),
+            Err(_) => {
+                return Err(LineFault { message: "the millisecond is out of range", expected: "0 to 4294967295 (49 days)" });
+            }
         },
-        _ => "not a millisecond",
+        _ => "the line is not a millisecond",
     };
     Err(LineFault { message, expected: EXPECTED })
 }
@@ -189,28 +194,26 @@ fn of_line(line: &[u8]) -> Result<u32, LineFault> {
 /// A list in the scenario itself.
 fn listed(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
     let Node::List(items) = node else {
-        decoder.fault(format!("not a list: {}", kind(node))).given(node.to_string()).expected(LinkRate::expected());
+        decoder.wrong(format!("must be a list, not {}", kind(node))).given(node.to_string()).expected(LinkRate::expected());
         return None;
     };
-    if items.len() > MOST_INSTANTS {
-        decoder.fault("too long a trace").given(format!("{} instants", items.len())).expected(format!("at most {MOST_INSTANTS}"));
+    if items.len() > MAX_INSTANTS {
+        decoder.wrong("is too long").given(format!("{} instants", items.len())).expected(format!("at most {MAX_INSTANTS}"));
         return None;
     }
     let instants = decoder.entries(items, || PAIR.into(), pair)?;
     let shown = |index: usize| instants.get(index).map_or("[]".into(), |at| format!("[{}, {}]", at.millisecond, at.count));
     let first = shown(0);
-    let (place, given, message, expected) = match DeliveryTrace::new(instants.clone()) {
+    let (place, given, predicate, expected) = match DeliveryTrace::new(instants.clone()) {
         Ok(trace) => return Some(trace),
-        Err(TraceFault::Empty) => (None, first, "a trace without opportunities", "[millisecond, how many], at least once"),
-        Err(TraceFault::NoLength) => (None, first, "a trace that takes no time", "a last millisecond above 0"),
-        Err(TraceFault::Nothing(index)) => {
-            (Some(index), shown(index), "a millisecond without an opportunity", "at least 1, or no entry")
-        }
+        Err(TraceFault::Empty) => (None, first, EMPTY, "at least one [millisecond, opportunities]"),
+        Err(TraceFault::NoLength) => (None, first, NO_LENGTH, "a last millisecond above 0"),
+        Err(TraceFault::Nothing(index)) => (Some(index), shown(index), "has no opportunity", "at least 1, or no entry"),
         Err(TraceFault::Unsorted(index)) => {
-            (Some(index), shown(index), "not later than the one before", "milliseconds in ascending order")
+            (Some(index), shown(index), "is not later than the entry before", "milliseconds in ascending order")
         }
     };
-    let fault = |decoder: &mut Decoder| decoder.fault(message).given(given.clone()).expected(expected).line;
+    let fault = |decoder: &mut Decoder| _ = decoder.wrong(predicate).given(given.clone()).expected(expected);
     match place {
         Some(index) => decoder.inside(&format!("[{index}]"), fault),
         None => fault(decoder),
@@ -218,12 +221,14 @@ fn listed(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
     None
 }
 
-const PAIR: &str = "[millisecond, how many], such as [12, 3]";
+const EMPTY: &str = "contains no opportunities";
+const NO_LENGTH: &str = "ends at millisecond 0";
+const PAIR: &str = "[millisecond, opportunities], such as [12, 3]";
 
 fn pair(node: &Node, decoder: &mut Decoder) -> Option<Opportunities> {
     let items = if let Node::List(items) = node { items.as_slice() } else { &[] };
     let [millisecond, count] = items else {
-        decoder.fault("not a list of two").given(node.to_string()).expected(PAIR);
+        decoder.wrong("must be a list of two numbers").given(node.to_string()).expected(PAIR);
         return None;
     };
     let mut number = |place: &str, node| decoder.inside(place, |decoder| whole(node, 0..=u32::MAX.into(), decoder));
@@ -234,7 +239,8 @@ fn pair(node: &Node, decoder: &mut Decoder) -> Option<Opportunities> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Report, Source};
+    use crate::location::Source;
+    use crate::problem::Report;
 
     fn instants(lines: &[u8]) -> Result<Vec<(u32, u32)>, Vec<String>> {
         let source = Source::default();
@@ -268,6 +274,6 @@ mod tests {
     fn of_many_faults_a_few_are_told_one_by_one() {
         let faults = instants("x\n".repeat(1000).as_bytes()).unwrap_err();
         assert_eq!(faults.len(), 21);
-        assert!(faults.contains(&" 980 more lines like these".into()));
+        assert!(faults.contains(&" 980 more lines have similar errors".into()));
     }
 }

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use std::fmt;
 use std::ops::RangeInclusive;
-use tailback_core::settings::{Kind, Member, Misfit, Setting, Severity, Value};
+use tailback_core::settings::{Kind, MemberInfo, Setting, SettingConflict, Severity, Value};
 
 /// A family of members.
 pub trait Family: Clone + fmt::Debug + PartialEq + 'static {
@@ -30,7 +30,7 @@ pub trait Family: Clone + fmt::Debug + PartialEq + 'static {
     /// The table of user code of this family.
     type User: UserTable;
 
-    fn members() -> Vec<&'static Member>;
+    fn members() -> Vec<&'static MemberInfo>;
 }
 
 /// The table of user code: `user:NAME` under the family's key, and its parameters.
@@ -56,26 +56,26 @@ impl UserTable for Nobody {
 
 /// A member of a family, or user code in its place.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Choice<F: Family> {
-    Member(Chosen, F::Common),
+pub enum Member<F: Family> {
+    BuiltIn(MemberConfig, F::Common),
     User(F::User),
 }
 
 /// A member with its settings as the scenario writes them.
 #[derive(Clone, Debug)]
-pub struct Chosen {
-    member: &'static Member,
+pub struct MemberConfig {
+    member: &'static MemberInfo,
     /// One for each setting that the member declares.
-    written: Vec<Written>,
+    texts: Vec<SettingText>,
 }
 
 /// A setting as a scenario writes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Written {
+enum SettingText {
     /// By leaving it out.
     Absent,
-    Truth(bool),
-    Whole(u64),
+    Boolean(bool),
+    Integer(u64),
     Number(f64),
     Duration(Duration),
     Rate(Rate),
@@ -86,31 +86,31 @@ enum Written {
 
 const NONE: &str = "none";
 
-impl<F: Family> Default for Choice<F> {
+impl<F: Family> Default for Member<F> {
     /// A placeholder, or what stands where nothing is given.
-    fn default() -> Choice<F> {
+    fn default() -> Member<F> {
         let members = F::members();
         let default = members.iter().find(|member| Some(member.name) == F::DEFAULT);
         let member = *default.unwrap_or(&members[0]);
-        let written = member.settings.iter().map(|setting| setting.usual().unwrap_or(setting.kind.placeholder())).collect();
-        Choice::Member(Chosen { member, written }, F::Common::default())
+        let texts = member.settings.iter().map(|setting| setting.usual().unwrap_or(setting.kind.placeholder())).collect();
+        Member::BuiltIn(MemberConfig { member, texts }, F::Common::default())
     }
 }
 
-impl<F: Family> Record for Choice<F> {
-    fn take(table: &mut Table, decoder: &mut Decoder) -> Choice<F> {
+impl<F: Family> Record for Member<F> {
+    fn take(table: &mut Table, decoder: &mut Decoder) -> Member<F> {
         let members = F::members();
         let names: Vec<&'static str> = members.iter().map(|member| member.name).collect();
         let given = table.node(F::TAG);
         if let Some(node) = given.filter(|node| user_code::is_user_code(node)) {
             if F::User::EXISTS {
-                return Choice::User(F::User::take(table, decoder));
+                return Member::User(F::User::take(table, decoder));
             }
             decoder.inside(F::TAG, |decoder| {
                 _ = decoder.wrong("cannot be user code").given(node.to_string()).expected(listed(&names))
             });
             table.know_all();
-            return Choice::default();
+            return Member::default();
         }
         let name = match given {
             Some(node) => decoder.inside(F::TAG, |decoder| decoder.word(node, F::NOUN, &names)),
@@ -123,10 +123,10 @@ impl<F: Family> Record for Choice<F> {
         let Some(member) = members.into_iter().find(|member| Some(member.name) == name) else {
             // Which keys belong here is not known: none is called unknown.
             table.know_all();
-            return Choice::default();
+            return Member::default();
         };
-        let written = member.settings.iter().map(|setting| setting.take(table, decoder)).collect();
-        Choice::Member(Chosen { member, written }, F::Common::take(table, decoder))
+        let texts = member.settings.iter().map(|setting| setting.take(table, decoder)).collect();
+        Member::BuiltIn(MemberConfig { member, texts }, F::Common::take(table, decoder))
     }
 
     fn shapes(generator: &mut SchemaGenerator) -> Vec<Shape> {
@@ -148,14 +148,14 @@ impl<F: Family> Record for Choice<F> {
     }
 }
 
-impl<F: Family> Serialize for Choice<F> {
+impl<F: Family> Serialize for Member<F> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Choice::User(user) => user.serialize(serializer),
-            Choice::Member(chosen, common) => {
-                let given = chosen.pairs().filter(|(_, written)| **written != Written::Absent);
-                let settings = given.map(|(setting, written)| (setting.key, *written));
-                let tag = (F::TAG, Written::Word(chosen.member.name));
+            Member::User(user) => user.serialize(serializer),
+            Member::BuiltIn(config, common) => {
+                let given = config.pairs().filter(|(_, texts)| **texts != SettingText::Absent);
+                let settings = given.map(|(setting, texts)| (setting.key, *texts));
+                let tag = (F::TAG, SettingText::Word(config.member.name));
                 MemberTable { own: Entries(std::iter::once(tag).chain(settings).collect()), common }.serialize(serializer)
             }
         }
@@ -173,7 +173,7 @@ struct MemberTable<'a, C: Serialize> {
 }
 
 /// Keys with their values, in the order given.
-struct Entries(Vec<(&'static str, Written)>);
+struct Entries(Vec<(&'static str, SettingText)>);
 
 impl Serialize for Entries {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -181,23 +181,23 @@ impl Serialize for Entries {
     }
 }
 
-impl PartialEq for Chosen {
-    fn eq(&self, other: &Chosen) -> bool {
-        self.member.name == other.member.name && self.written == other.written
+impl PartialEq for MemberConfig {
+    fn eq(&self, other: &MemberConfig) -> bool {
+        self.member.name == other.member.name && self.texts == other.texts
     }
 }
 
-impl Chosen {
+impl MemberConfig {
     /// The other way round: from values of the core.
-    pub(crate) fn of(member: &'static Member, values: &[Value]) -> Chosen {
-        let written = member.settings.iter().zip(values).map(|(setting, value)| setting.kind.written(*value)).collect();
-        Chosen { member, written }
+    pub(crate) fn of(member: &'static MemberInfo, values: &[Value]) -> MemberConfig {
+        let texts = member.settings.iter().zip(values).map(|(setting, value)| setting.kind.texts(*value)).collect();
+        MemberConfig { member, texts }
     }
 
     /// The rate of that key, if it has one.
     pub(crate) fn rate(&self, key: &str) -> Option<Rate> {
-        self.pairs().find(|(setting, _)| setting.key == key).and_then(|(_, written)| match written {
-            Written::Rate(rate) => Some(*rate),
+        self.pairs().find(|(setting, _)| setting.key == key).and_then(|(_, texts)| match texts {
+            SettingText::Rate(rate) => Some(*rate),
             _ => None,
         })
     }
@@ -208,29 +208,36 @@ impl Chosen {
 
     /// Whether nothing but its name has to be written.
     pub(crate) fn is_bare(&self) -> bool {
-        self.written.iter().all(|written| *written == Written::Absent)
+        self.texts.iter().all(|texts| *texts == SettingText::Absent)
     }
 
-    fn pairs(&self) -> impl Iterator<Item = (&'static Setting, &Written)> {
-        self.member.settings.iter().zip(&self.written)
+    fn pairs(&self) -> impl Iterator<Item = (&'static Setting, &SettingText)> {
+        self.member.settings.iter().zip(&self.texts)
     }
 
     /// As the core takes them. `buffer`: what thresholds refer to, of a queue policy.
     pub(crate) fn values(&self, buffer: Option<Places>, report: &mut Report) -> Vec<Value> {
-        let value = |(setting, written): (&'static Setting, &Written)| match (*written, &setting.kind, buffer) {
-            (Written::Threshold(threshold), kind, Some(buffer)) => {
-                Value::Whole(threshold.units(kind.counted(), buffer, setting.key, report))
+        let value = |(setting, texts): (&'static Setting, &SettingText)| match (*texts, &setting.kind, buffer) {
+            (SettingText::Threshold(threshold), kind, Some(buffer)) => {
+                Value::Integer(threshold.units(kind.counted(), buffer, setting.key, report))
             }
-            (Written::Word(NONE), Kind::Cells { or_none: true }, _) => Value::Absent,
-            (written, ..) => written.value(),
+            (SettingText::Word(NONE), Kind::Cells { or_none: true }, _) => Value::Absent,
+            (texts, ..) => texts.value(),
         };
         self.pairs().map(value).collect()
     }
 
     /// Reports settings that do not go together, unless something is wrong with one of them. `values`: what they come to. `also`: another
     /// key that they depend on.
-    pub(crate) fn complain(&self, misfits: Vec<Misfit>, values: &[Value], at: &str, also: Option<&str>, report: &mut Report) {
-        for Misfit { keys, message, expected, severity } in misfits {
+    pub(crate) fn complain(
+        &self,
+        conflicts: Vec<SettingConflict>,
+        values: &[Value],
+        at: &str,
+        also: Option<&str>,
+        report: &mut Report,
+    ) {
+        for SettingConflict { keys, message, expected, severity } in conflicts {
             let places: Vec<String> = keys
                 .iter()
                 .copied()
@@ -241,10 +248,12 @@ impl Chosen {
                 continue;
             }
             let of = |key: &str| {
-                let (index, (_, written)) = self.pairs().enumerate().find(|(_, (setting, _))| setting.key == key)?;
-                Some(match (written, values.get(index)) {
-                    (Written::Threshold(Threshold::Share(share)), Some(Value::Whole(count))) => format!("{share} ({count})"),
-                    _ => written.to_string(),
+                let (index, (_, texts)) = self.pairs().enumerate().find(|(_, (setting, _))| setting.key == key)?;
+                Some(match (texts, values.get(index)) {
+                    (SettingText::Threshold(Threshold::Share(share)), Some(Value::Integer(count))) => {
+                        format!("{share} ({count})")
+                    }
+                    _ => texts.to_string(),
                 })
             };
             let given = match keys {
@@ -260,45 +269,45 @@ impl Chosen {
     }
 }
 
-impl Written {
+impl SettingText {
     /// A threshold is resolved before.
     fn value(self) -> Value {
         match self {
-            Written::Absent => Value::Absent,
-            Written::Truth(truth) => Value::Truth(truth),
-            Written::Whole(number) => Value::Whole(number),
-            Written::Number(number) => Value::Number(number),
-            Written::Duration(duration) => Value::Duration(duration.span()),
-            Written::Rate(rate) => Value::Rate(rate.rate()),
-            Written::Size(size) => Value::Whole(size.bytes()),
-            Written::Threshold(_) => Value::Whole(0),
-            Written::Word(word) => Value::Word(word),
+            SettingText::Absent => Value::Absent,
+            SettingText::Boolean(truth) => Value::Boolean(truth),
+            SettingText::Integer(number) => Value::Integer(number),
+            SettingText::Number(number) => Value::Number(number),
+            SettingText::Duration(duration) => Value::Duration(duration.span()),
+            SettingText::Rate(rate) => Value::Rate(rate.rate()),
+            SettingText::Size(size) => Value::Integer(size.bytes()),
+            SettingText::Threshold(_) => Value::Integer(0),
+            SettingText::Word(word) => Value::Word(word),
         }
     }
 }
 
-impl fmt::Display for Written {
+impl fmt::Display for SettingText {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Written::Absent => out.write_str("none"),
-            Written::Truth(truth) => truth.fmt(out),
-            Written::Whole(number) => number.fmt(out),
-            Written::Number(number) => number.fmt(out),
-            Written::Duration(duration) => duration.fmt(out),
-            Written::Rate(rate) => rate.fmt(out),
-            Written::Size(size) => size.fmt(out),
-            Written::Threshold(threshold) => threshold.fmt(out),
-            Written::Word(word) => out.write_str(word),
+            SettingText::Absent => out.write_str("none"),
+            SettingText::Boolean(truth) => truth.fmt(out),
+            SettingText::Integer(number) => number.fmt(out),
+            SettingText::Number(number) => number.fmt(out),
+            SettingText::Duration(duration) => duration.fmt(out),
+            SettingText::Rate(rate) => rate.fmt(out),
+            SettingText::Size(size) => size.fmt(out),
+            SettingText::Threshold(threshold) => threshold.fmt(out),
+            SettingText::Word(word) => out.write_str(word),
         }
     }
 }
 
-impl Serialize for Written {
+impl Serialize for SettingText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Written::Truth(truth) => serializer.serialize_bool(*truth),
-            Written::Whole(number) => serializer.serialize_u64(*number),
-            Written::Number(number) => serializer.serialize_f64(*number),
+            SettingText::Boolean(truth) => serializer.serialize_bool(*truth),
+            SettingText::Integer(number) => serializer.serialize_u64(*number),
+            SettingText::Number(number) => serializer.serialize_f64(*number),
             others => serializer.collect_str(others),
         }
     }
@@ -307,16 +316,16 @@ impl Serialize for Written {
 /// What a scenario makes of a setting that the core declares.
 trait Readable {
     /// The value where none is given; `None`: one must be.
-    fn usual(&self) -> Option<Written>;
-    fn take(&self, table: &mut Table, decoder: &mut Decoder) -> Written;
+    fn usual(&self) -> Option<SettingText>;
+    fn take(&self, table: &mut Table, decoder: &mut Decoder) -> SettingText;
 }
 
 impl Readable for Setting {
-    fn usual(&self) -> Option<Written> {
-        self.default.map(|default| self.kind.written(default()))
+    fn usual(&self) -> Option<SettingText> {
+        self.default.map(|default| self.kind.texts(default()))
     }
 
-    fn take(&self, table: &mut Table, decoder: &mut Decoder) -> Written {
+    fn take(&self, table: &mut Table, decoder: &mut Decoder) -> SettingText {
         let read = match table.node(self.key) {
             Some(node) => decoder.inside(self.key, |decoder| self.kind.decode(node, decoder)),
             None => self.usual().or_else(|| {
@@ -331,65 +340,65 @@ impl Readable for Setting {
 
 /// How values of a kind are written.
 trait Notation {
-    fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<Written>;
+    fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<SettingText>;
     /// What fits, for messages.
     fn expected(&self) -> String;
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
     /// A value to begin with, which the core has as text.
     fn first(&self, text: &str) -> serde_json::Value;
     /// Something to go on with where nothing could be read.
-    fn placeholder(&self) -> Written;
-    fn written(&self, value: Value) -> Written;
+    fn placeholder(&self) -> SettingText;
+    fn texts(&self, value: Value) -> SettingText;
     /// What a threshold of this kind is counted in.
     fn counted(&self) -> Counted;
 }
 
 impl Notation for Kind {
-    fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<Written> {
+    fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<SettingText> {
         match self {
-            Kind::Truth => bool::decode(node, decoder).map(Written::Truth),
-            Kind::Whole { least, most } => whole(node, *least..=*most, decoder).map(Written::Whole),
-            Kind::Segments { least, most } | Kind::Number { least, most } => {
-                real(node, *least..=*most, &self.expected(), decoder).map(Written::Number)
+            Kind::Boolean => bool::decode(node, decoder).map(SettingText::Boolean),
+            Kind::Integer { min, max } => whole(node, *min..=*max, decoder).map(SettingText::Integer),
+            Kind::Segments { min, max } | Kind::Number { min, max } => {
+                real(node, *min..=*max, &self.expected(), decoder).map(SettingText::Number)
             }
-            Kind::Probability => Probability::decode(node, decoder).map(|probability| Written::Number(probability.0)),
-            Kind::Duration { least } => {
+            Kind::Probability => Probability::decode(node, decoder).map(|probability| SettingText::Number(probability.0)),
+            Kind::Duration { min } => {
                 let duration = Duration::decode(node, decoder)?;
-                if duration.span() < *least {
-                    let (predicate, expected) = match least.0 {
+                if duration.span() < *min {
+                    let (predicate, expected) = match min.0 {
                         1 => ("is zero", "more than 0 ms".into()),
-                        least => ("is too short", format!("at least {}", Duration::new(least))),
+                        min => ("is too short", format!("at least {}", Duration::new(min))),
                     };
                     decoder.wrong(predicate).given(duration.to_string()).expected(expected);
                     return None;
                 }
-                Some(Written::Duration(duration))
+                Some(SettingText::Duration(duration))
             }
-            Kind::Rate => Rate::decode(node, decoder).map(Written::Rate),
-            Kind::Bytes { least, most } => {
+            Kind::Rate => Rate::decode(node, decoder).map(SettingText::Rate),
+            Kind::Bytes { min, max } => {
                 let size = Size::decode(node, decoder)?;
-                if !(*least..=*most).contains(&size.bytes()) {
-                    let expected = format!("{} to {}", Size::new(*least), Size::new(*most));
+                if !(*min..=*max).contains(&size.bytes()) {
+                    let expected = format!("{} to {}", Size::new(*min), Size::new(*max));
                     decoder.wrong("is out of range").given(size.to_string()).expected(expected);
                     return None;
                 }
-                Some(Written::Size(size))
+                Some(SettingText::Size(size))
             }
-            Kind::Cells { or_none: true } if matches!(node, Node::Text(text) if text == NONE) => Some(Written::Word(NONE)),
-            Kind::Cells { .. } | Kind::QueueLength => self.counted().decode(node, decoder).map(Written::Threshold),
+            Kind::Cells { or_none: true } if matches!(node, Node::Text(text) if text == NONE) => Some(SettingText::Word(NONE)),
+            Kind::Cells { .. } | Kind::QueueLength => self.counted().decode(node, decoder).map(SettingText::Threshold),
             Kind::Words(words) => {
                 let known: Vec<&'static str> = words.words.iter().map(|(word, _)| *word).collect();
-                decoder.word(node, words.noun, &known).map(Written::Word)
+                decoder.word(node, words.noun, &known).map(SettingText::Word)
             }
         }
     }
 
     fn expected(&self) -> String {
         match self {
-            Kind::Truth => bool::expected(),
-            Kind::Whole { least, most } => format!("a whole number from {least} to {most}"),
-            Kind::Segments { least, most } => format!("a number of segments from {least} to {most}"),
-            Kind::Number { least, most } => format!("a number from {least} to {most}"),
+            Kind::Boolean => bool::expected(),
+            Kind::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Segments { min, max } => format!("a number of segments from {min} to {max}"),
+            Kind::Number { min, max } => format!("a number from {min} to {max}"),
             Kind::Probability => Probability::expected(),
             Kind::Duration { .. } => Duration::expected(),
             Kind::Rate => Rate::expected(),
@@ -401,10 +410,10 @@ impl Notation for Kind {
 
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         match self {
-            Kind::Truth => bool::schema(generator),
-            Kind::Whole { least, most } => schemars::json_schema!({"type": "integer", "minimum": least, "maximum": most}),
-            Kind::Segments { least, most } | Kind::Number { least, most } => {
-                schemars::json_schema!({"type": "number", "minimum": least, "maximum": most})
+            Kind::Boolean => bool::schema(generator),
+            Kind::Integer { min, max } => schemars::json_schema!({"type": "integer", "minimum": min, "maximum": max}),
+            Kind::Segments { min, max } | Kind::Number { min, max } => {
+                schemars::json_schema!({"type": "number", "minimum": min, "maximum": max})
             }
             Kind::Probability => Probability::schema(generator),
             Kind::Duration { .. } => Duration::schema(generator),
@@ -420,37 +429,37 @@ impl Notation for Kind {
 
     fn first(&self, text: &str) -> serde_json::Value {
         match self {
-            Kind::Whole { .. } | Kind::Segments { .. } | Kind::Number { .. } => serde_json::from_str(text).unwrap_or_default(),
+            Kind::Integer { .. } | Kind::Segments { .. } | Kind::Number { .. } => serde_json::from_str(text).unwrap_or_default(),
             _ => text.into(),
         }
     }
 
-    fn placeholder(&self) -> Written {
+    fn placeholder(&self) -> SettingText {
         match self {
-            Kind::Truth => Written::Truth(false),
-            Kind::Whole { least, .. } => Written::Whole(*least),
-            Kind::Segments { least, .. } | Kind::Number { least, .. } => Written::Number(*least),
-            Kind::Probability => Written::Number(0.0),
-            Kind::Duration { least } => Written::Duration(Duration::new(least.0)),
-            Kind::Rate => Written::Rate(Rate::default()),
-            Kind::Bytes { least, .. } => Written::Size(Size::new(*least)),
-            Kind::Cells { .. } | Kind::QueueLength => Written::Threshold(Threshold::Cells(0)),
-            Kind::Words(words) => Written::Word(words.words[0].0),
+            Kind::Boolean => SettingText::Boolean(false),
+            Kind::Integer { min, .. } => SettingText::Integer(*min),
+            Kind::Segments { min, .. } | Kind::Number { min, .. } => SettingText::Number(*min),
+            Kind::Probability => SettingText::Number(0.0),
+            Kind::Duration { min } => SettingText::Duration(Duration::new(min.0)),
+            Kind::Rate => SettingText::Rate(Rate::default()),
+            Kind::Bytes { min, .. } => SettingText::Size(Size::new(*min)),
+            Kind::Cells { .. } | Kind::QueueLength => SettingText::Threshold(Threshold::Cells(0)),
+            Kind::Words(words) => SettingText::Word(words.words[0].0),
         }
     }
 
-    fn written(&self, value: Value) -> Written {
+    fn texts(&self, value: Value) -> SettingText {
         match (self, value) {
-            (Kind::Cells { or_none: true }, Value::Absent) => Written::Word(NONE),
-            (_, Value::Absent) => Written::Absent,
-            (_, Value::Truth(truth)) => Written::Truth(truth),
-            (Kind::Bytes { .. }, Value::Whole(bytes)) => Written::Size(Size::new(bytes)),
-            (Kind::Cells { .. } | Kind::QueueLength, Value::Whole(count)) => Written::Threshold(Threshold::Cells(count)),
-            (_, Value::Whole(number)) => Written::Whole(number),
-            (_, Value::Number(number)) => Written::Number(number),
-            (_, Value::Duration(span)) => Written::Duration(Duration::new(span.0)),
-            (_, Value::Rate(rate)) => Written::Rate(Rate::new(rate.0)),
-            (_, Value::Word(word)) => Written::Word(word),
+            (Kind::Cells { or_none: true }, Value::Absent) => SettingText::Word(NONE),
+            (_, Value::Absent) => SettingText::Absent,
+            (_, Value::Boolean(truth)) => SettingText::Boolean(truth),
+            (Kind::Bytes { .. }, Value::Integer(bytes)) => SettingText::Size(Size::new(bytes)),
+            (Kind::Cells { .. } | Kind::QueueLength, Value::Integer(count)) => SettingText::Threshold(Threshold::Cells(count)),
+            (_, Value::Integer(number)) => SettingText::Integer(number),
+            (_, Value::Number(number)) => SettingText::Number(number),
+            (_, Value::Duration(span)) => SettingText::Duration(Duration::new(span.0)),
+            (_, Value::Rate(rate)) => SettingText::Rate(Rate::new(rate.0)),
+            (_, Value::Word(word)) => SettingText::Word(word),
         }
     }
 
@@ -464,7 +473,7 @@ impl Notation for Kind {
 }
 
 /// The help of a setting, with the ends of its range that the member refuses.
-fn described(member: &Member, index: usize) -> String {
+fn described(member: &MemberInfo, index: usize) -> String {
     let help = member.settings[index].help;
     match &excluded(member, index)[..] {
         [] => help.into(),
@@ -474,30 +483,30 @@ fn described(member: &Member, index: usize) -> String {
 }
 
 /// Ends of a setting's range that the member itself refuses, where it takes what lies next to them.
-fn excluded(member: &Member, index: usize) -> Vec<String> {
+fn excluded(member: &MemberInfo, index: usize) -> Vec<String> {
     let setting = &member.settings[index];
     let refuses = |value: Value| {
         let refused = |mut values: Vec<Value>| {
             values[index] = value;
-            let misfits = (member.misfits)(&values);
-            misfits.iter().any(|misfit| misfit.severity == Severity::Error && misfit.keys.first() == Some(&setting.key))
+            let conflicts = (member.conflicts)(&values);
+            conflicts.iter().any(|conflict| conflict.severity == Severity::Error && conflict.keys.first() == Some(&setting.key))
         };
         (member.samples)().into_iter().all(refused)
     };
     let ends = match setting.kind {
-        Kind::Whole { least, most } => vec![[least, least + 1].map(Value::Whole), [most, most - 1].map(Value::Whole)],
-        Kind::Segments { least, most } | Kind::Number { least, most } => of_numbers(least..=most),
+        Kind::Integer { min, max } => vec![[min, min + 1].map(Value::Integer), [max, max - 1].map(Value::Integer)],
+        Kind::Segments { min, max } | Kind::Number { min, max } => of_numbers(min..=max),
         Kind::Probability => of_numbers(0.0..=1.0),
         _ => Vec::new(),
     };
     let of_itself = ends.into_iter().filter(|[end, inside]| refuses(*end) && !refuses(*inside));
-    of_itself.map(|[end, _]| setting.kind.written(end).to_string()).collect()
+    of_itself.map(|[end, _]| setting.kind.texts(end).to_string()).collect()
 }
 
 /// Both ends, and what lies next to them.
 fn of_numbers(range: RangeInclusive<f64>) -> Vec<[Value; 2]> {
-    let (least, most) = range.into_inner();
-    vec![[least, least.next_up()].map(Value::Number), [most, most.next_down()].map(Value::Number)]
+    let (min, max) = range.into_inner();
+    vec![[min, min.next_up()].map(Value::Number), [max, max.next_down()].map(Value::Number)]
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A price scheme in a few words, where there is no network to describe.
 
 use crate::decode::{Decode, Decoder};
-use crate::member::Choice;
+use crate::member::Member;
 use crate::problem::{Errors, Report};
 use crate::record::record;
 use crate::schema::Scheme;
@@ -30,11 +30,11 @@ impl ProbeQuestion {
         let mut decoder = Decoder::new(Report::new(&source));
         let question = ProbeQuestion::decode(&node, &mut decoder);
         let mut report = decoder.report;
-        if let Some(ProbeQuestion { identification, scheme: Choice::Member(chosen, _) }) = question {
-            let values = chosen.values(None, &mut report);
-            let spec = SchemeSpec::read(chosen.name(), &values);
+        if let Some(ProbeQuestion { identification, scheme: Member::BuiltIn(config, _) }) = question {
+            let values = config.values(None, &mut report);
+            let spec = SchemeSpec::read(config.name(), &values);
             if let Some(spec) = spec {
-                chosen.complain(spec.check(), &values, "", None, &mut report);
+                config.complain(spec.check(), &values, "", None, &mut report);
                 if report.is_empty() {
                     return Ok((spec, identification.0));
                 }

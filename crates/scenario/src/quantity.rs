@@ -10,23 +10,21 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use tailback_core::primitives::units;
 
-/// What a unit multiplies.
+/// A unit and its factor.
 type Unit = (&'static str, u128);
 
 /// A kind of quantity.
 struct Kind {
     /// With its article.
     noun: &'static str,
-    /// Such as a user would write, and units to choose from.
     example: &'static str,
-    shown: &'static str,
-    /// Units that values are written in, largest first and ending at 1; then others that are read too.
+    /// Units of the normalised form, largest first and ending at 1; then the other units that are accepted.
     units: &'static [Unit],
     lowest: u64,
     highest: u64,
-    /// The bounds, for people.
+    /// The bounds as messages show them.
     range: &'static str,
-    /// Whether parts of the smallest unit are rounded; else they are refused.
+    /// Whether fractions of the smallest unit are rounded; otherwise they are an error.
     is_rounded: bool,
 }
 
@@ -130,7 +128,6 @@ const PER_SECOND: u128 = 1_000_000_000_000;
 const DURATION: Kind = Kind {
     noun: "a duration",
     example: "10 ms",
-    shown: "ns, us, ms, s, min, h",
     units: &[
         ("s", PER_SECOND),
         ("ms", PER_SECOND / 1_000),
@@ -150,7 +147,6 @@ const DURATION: Kind = Kind {
 const RATE: Kind = Kind {
     noun: "a rate",
     example: "10 Mbps",
-    shown: "bps, kbps, Mbps, Gbps",
     units: &[
         ("Tbps", 1_000_000_000_000),
         ("Gbps", 1_000_000_000),
@@ -172,7 +168,6 @@ const RATE: Kind = Kind {
 const SIZE: Kind = Kind {
     noun: "a size",
     example: "1500 B",
-    shown: "B, kB, MB, GB, KiB, MiB, GiB",
     units: &[
         ("TB", 1_000_000_000_000),
         ("GB", 1_000_000_000),
@@ -187,13 +182,20 @@ const SIZE: Kind = Kind {
     lowest: 0,
     highest: 1_000_000_000_000_000_000,
     range: "0 B to 1000000 TB",
-    // Nobody sends a part of a byte, so that one is a slip of the pen.
+    // A fraction of a byte is a typing error.
     is_rounded: false,
 };
 
 impl Kind {
+    /// The noun, an example and every accepted unit, smallest first.
     fn expected(&self) -> String {
-        format!("{} such as `{}` ({})", self.noun, self.example, self.shown)
+        format!("{} such as `{}` ({})", self.noun, self.example, self.accepted().join(", "))
+    }
+
+    fn accepted(&self) -> Vec<&'static str> {
+        let mut units = self.units.to_vec();
+        units.sort_by_key(|(_, factor)| *factor);
+        units.into_iter().map(|(unit, _)| unit).collect()
     }
 
     fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<u64> {
@@ -209,15 +211,15 @@ impl Kind {
             _ => Fault::NotANumber,
         };
         let noun = self.noun;
-        let message = match &fault {
-            Fault::NotANumber => format!("not {noun}"),
-            Fault::Negative => format!("{noun} below zero"),
-            Fault::NoUnit => format!("{noun} without a unit"),
-            Fault::UnknownUnit(unit) => format!("unknown unit `{}` of {noun}", unit.escape_debug()),
-            Fault::OutOfRange => format!("{noun} out of range"),
-            Fault::Fraction(_) => format!("{noun} with a part of a byte"),
+        let predicate = match &fault {
+            Fault::NotANumber => format!("is not {noun}"),
+            Fault::Negative => "is negative".into(),
+            Fault::NoUnit => "has no unit".into(),
+            Fault::UnknownUnit(unit) => format!("has an unknown unit: `{}`", unit.escape_debug()),
+            Fault::OutOfRange => "is out of range".into(),
+            Fault::Fraction(_) => "is not a whole number of bytes".into(),
         };
-        let problem = decoder.fault(message).given(node.to_string());
+        let problem = decoder.wrong(predicate).given(node.to_string());
         match &fault {
             Fault::OutOfRange => problem.expected(self.range),
             Fault::Fraction(nearest) => problem.expected(format!("whole bytes, such as `{}`", self.write((*nearest).max(1)))),
@@ -227,16 +229,13 @@ impl Kind {
             Fault::UnknownUnit(unit) if unit.ends_with("Bps") || unit.ends_with("B/s") => {
                 problem.expected(self.expected()).hint("rates are in bits: 1 megabyte per second is `8 Mbps`")
             }
-            Fault::UnknownUnit(unit) => {
-                let units: Vec<&str> = self.units.iter().map(|(unit, _)| *unit).collect();
-                problem.one_of(unit, units).expected(self.expected())
-            }
+            Fault::UnknownUnit(unit) => problem.nearest(unit, &self.accepted()).expected(self.expected()),
             _ => problem.expected(self.expected()),
         };
         None
     }
 
-    /// In the largest unit that leaves a whole number.
+    /// Writes a value in the largest unit in which it is a whole number.
     fn write(&self, value: u64) -> String {
         let fits = |unit: &&Unit| match value {
             0 => self.example.ends_with(&format!(" {}", unit.0)),
@@ -247,7 +246,7 @@ impl Kind {
     }
 }
 
-/// Why a text is no quantity.
+/// Why a text is not a quantity.
 #[derive(Debug, PartialEq)]
 enum Fault {
     NotANumber,
@@ -255,7 +254,7 @@ enum Fault {
     NoUnit,
     UnknownUnit(String),
     OutOfRange,
-    /// The nearest that is whole.
+    /// The nearest whole number of bytes.
     Fraction(u64),
 }
 
@@ -285,7 +284,7 @@ struct Decimal {
 impl Decimal {
     fn is_whole(&self) -> bool {
         let places = self.power.min(0).unsigned_abs();
-        // Without digits enough for so many places only zero is whole.
+        // The scale does not fit into 128 bits, so that only zero is whole.
         10_u128.checked_pow(places).map_or(self.digits == 0, |scale| self.digits.is_multiple_of(scale))
     }
 
@@ -299,13 +298,13 @@ impl Decimal {
         match (self.power >= 0, scale) {
             (true, scale) => product.checked_mul(scale?),
             (false, Some(scale)) => Some(product / scale + u128::from(product % scale >= scale.div_ceil(2))),
-            // More places than 128 bits hold: nothing is left of the number.
+            // More decimal places than 128 bits hold: the number rounds to zero.
             (false, None) => Some(0),
         }
     }
 }
 
-/// Splits a text into its number and its unit. The number may have a fraction and an exponent; one space may part them.
+/// Splits a text into its number and its unit, with at most one space between them. The number may have a fraction and an exponent.
 fn split(text: &str) -> Result<(Decimal, &str), Fault> {
     let count = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     if let Some(rest) = text.strip_prefix('-') {
@@ -326,7 +325,7 @@ fn split(text: &str) -> Result<(Decimal, &str), Fault> {
     if let Some(after) = rest.strip_prefix(['e', 'E']) {
         let sign = usize::from(after.starts_with(['+', '-']));
         let digits = count(&after[sign..]);
-        // Without digits it is the beginning of a unit.
+        // Without digits, the letter begins a unit.
         if digits > 0 {
             exponent = after[..sign + digits].parse().map_err(|_| Fault::OutOfRange)?;
             rest = &after[sign + digits..];
@@ -339,30 +338,31 @@ fn split(text: &str) -> Result<(Decimal, &str), Fault> {
     Ok((Decimal { digits, power }, rest.strip_prefix(' ').unwrap_or(rest)))
 }
 
-/// What is wrong with a text that is no quantity.
+/// The error of a text that is not a quantity.
 pub(crate) struct Complaint<'t> {
-    pub message: String,
-    /// The unit, if it is not known.
+    /// Continues a clause that begins with the key.
+    pub predicate: String,
+    /// The unit, if it is unknown.
     pub unit: Option<&'t str>,
-    /// What fits, if the unit is known.
+    /// The valid range, if the unit is known.
     pub range: Option<&'static str>,
 }
 
-/// What is wrong with a text that none of these units could read; each with what fits.
+/// The error of a text that cannot be read in any of these units; each unit with its range.
 pub(crate) fn complaint<'t>(text: &'t str, noun: &str, ranges: &[(&str, &'static str)]) -> Complaint<'t> {
     let range = ranges.iter().find(|(unit, _)| text.ends_with(unit)).map(|&(_, range)| range);
-    let (message, unit, range) = match split(text) {
-        Ok((_, "")) => (format!("{noun} without a unit"), None, None),
+    let (predicate, unit, range) = match split(text) {
+        Ok((_, "")) => ("has no unit".into(), None, None),
         Ok((number, unit)) if ranges.iter().any(|(known, _)| *known == unit) => {
-            let what = if unit == "%" || number.is_whole() { "out of range" } else { "that is no whole number" };
-            (format!("{noun} {what}"), None, range)
+            let predicate = if unit == "%" || number.is_whole() { "is out of range" } else { "is not a whole number" };
+            (predicate.into(), None, range)
         }
-        Ok((_, unit)) => (format!("unknown unit `{}` of {noun}", unit.escape_debug()), Some(unit), None),
-        Err(Fault::Negative) => (format!("{noun} below zero"), None, None),
-        Err(Fault::OutOfRange) => (format!("{noun} out of range"), None, range),
-        Err(_) => (format!("not {noun}"), None, None),
+        Ok((_, unit)) => (format!("has an unknown unit: `{}`", unit.escape_debug()), Some(unit), None),
+        Err(Fault::Negative) => ("is negative".into(), None, None),
+        Err(Fault::OutOfRange) => ("is out of range".into(), None, range),
+        Err(_) => (format!("is not {noun}"), None, None),
     };
-    Complaint { message, unit, range }
+    Complaint { predicate, unit, range }
 }
 
 /// The pattern of a JSON Schema for numbers with one of these units.
@@ -371,7 +371,7 @@ pub(crate) fn pattern<'a>(units: impl Iterator<Item = &'a str>) -> String {
     format!(r"^[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)? ?({})$", units.join("|"))
 }
 
-/// A quantity in the unit that names of columns end in, such as 0.02 and `s` for `"20 ms"`; none if the text is none.
+/// A quantity in the unit of column names, such as 0.02 and `s` for `"20 ms"`; `None` if the text is not a quantity.
 pub fn in_column_units(text: &str) -> Option<(f64, &'static str)> {
     let kinds: [(&[Unit], f64, &'static str); 5] = [
         (DURATION.units, PER_SECOND as f64, "s"),
@@ -396,12 +396,12 @@ pub(crate) fn cells(text: &str) -> Option<u64> {
 
 fn count(text: &str, units: &[Unit]) -> Option<u64> {
     split(text).ok().filter(|(number, _)| number.is_whole())?;
-    read(text, units).ok().filter(|&count| count <= MOST_UNITS).map(|count| count as u64)
+    read(text, units).ok().filter(|&count| count <= MAX_UNITS).map(|count| count as u64)
 }
 
 pub(crate) const PACKET_UNITS: &[Unit] = &[("packets", 1), ("packet", 1)];
 pub(crate) const CELL_UNITS: &[Unit] = &[("cells", 1), ("cell", 1)];
-const MOST_UNITS: u128 = 1_000_000_000_000;
+const MAX_UNITS: u128 = 1_000_000_000_000;
 
 /// A percentage, written `"40 %"`, at most 100000 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -453,8 +453,8 @@ impl Decode for Probability {
         };
         match value {
             Some(value) if (0.0..=1.0).contains(&value) => Some(Probability(value)),
-            Some(_) => decoder.misfit(node, "a probability out of range"),
-            None => decoder.misfit(node, "not a probability"),
+            Some(_) => decoder.invalid_value(node, "is out of range"),
+            None => decoder.invalid_value(node, "is not a probability"),
         }
     }
 
@@ -476,7 +476,7 @@ impl JsonSchema for Probability {
     }
 }
 
-/// A number of segments, 1 to 10^9; `"unlimited"` where nothing bounds it.
+/// A number of segments, 1 to 10^9 or `"unlimited"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Segments {
     Count(f64),
@@ -512,7 +512,7 @@ impl Decode for Segments {
             Node::Integer(_) | Node::Float(_) => {
                 crate::values::real(node, 1.0..=1e9, &Segments::expected(), decoder).map(Segments::Count)
             }
-            _ => decoder.misfit(node, "not a number of segments"),
+            _ => decoder.invalid_value(node, "is not a number of segments"),
         }
     }
 
@@ -573,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_of_a_unit_are_told_from_parts() {
+    fn fractions_of_the_smallest_unit_are_detected() {
         for text in ["1000 B", "1.5 kB", "1.5e3 B", "2.5 KiB", "0.000 B", "1000.0 B", "1e-30 TB"] {
             assert_eq!(is_exact(text, SIZE.units), text != "1e-30 TB", "{text}");
         }
@@ -581,7 +581,14 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_apart() {
+    fn every_accepted_unit_is_listed() {
+        assert_eq!(DURATION.expected(), "a duration such as `10 ms` (ps, ns, us, µs, ms, s, min, h)");
+        assert_eq!(RATE.accepted(), ["bps", "bit/s", "kbps", "kbit/s", "Mbps", "Mbit/s", "Gbps", "Gbit/s", "Tbps", "Tbit/s"]);
+        assert_eq!(SIZE.accepted(), ["B", "kB", "KiB", "MB", "MiB", "GB", "GiB", "TB", "TiB"]);
+    }
+
+    #[test]
+    fn faults_are_distinguished() {
         assert_eq!(read("10", RATE.units), Err(Fault::NoUnit));
         assert_eq!(read("10 Mps", RATE.units), Err(Fault::UnknownUnit("Mps".into())));
         assert_eq!(read("10  Mbps", RATE.units), Err(Fault::UnknownUnit(" Mbps".into())));

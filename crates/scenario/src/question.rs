@@ -6,7 +6,7 @@ use crate::problem::{Errors, Report};
 use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::record::record;
 use crate::tree;
-use crate::values::Whole;
+use crate::values::Integer;
 
 record! {
     /// A bottleneck, the flows that share it, and the utilisation that is wanted.
@@ -16,13 +16,13 @@ record! {
         /// Round trip of a packet and its acknowledgement without queueing, serialisation included.
         base_rtt: Distribution<Duration>,
         /// Long-lived flows.
-        flows: Whole<1, 1_000_000_000>,
+        flows: Integer<1, 1_000_000_000>,
         /// Share of the capacity that shall be used; 100 % for a link that is never idle.
         target: Probability,
         /// Transmitters that share the buffer: 1 for a link, K for a trunk of K wavelengths.
-        transmitters: Whole<1, 1_000_000> = Whole(1),
+        transmitters: Integer<1, 1_000_000> = Integer(1),
         /// Input links, each as fast as one transmitter; so many that they do not matter if not given.
-        inputs: Option<Whole<1, 1_000_000>>,
+        inputs: Option<Integer<1, 1_000_000>>,
         /// Size of a packet on the wire.
         packet_size: Size = Size::new(1500),
         /// Bit rate of the link that each sender has for itself.
@@ -30,7 +30,7 @@ record! {
         /// Whether senders spread their packets over the round trip.
         paced: Option<bool>,
         /// Largest window of a flow, in packets.
-        window: Option<Whole<1, 1_073_741_824>>,
+        window: Option<Integer<1, 1_073_741_824>>,
     }
 }
 
@@ -89,7 +89,10 @@ mod tests {
         let question = asked(r#"{"rate": "40 Gbps", "base_rtt": "100 ms", "flows": 4000, "target": "80 %"}"#).unwrap();
         assert_eq!(question.rate, Rate::new(40_000_000_000));
         assert_eq!(question.base_rtt, Distribution::Fixed(Duration::new(100_000_000_000)));
-        assert_eq!((question.target, question.transmitters, question.packet_size), (Probability(0.8), Whole(1), Size::new(1500)));
+        assert_eq!(
+            (question.target, question.transmitters, question.packet_size),
+            (Probability(0.8), Integer(1), Size::new(1500))
+        );
         assert_eq!(question.inputs, None);
     }
 

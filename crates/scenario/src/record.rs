@@ -272,13 +272,13 @@ pub(crate) fn keys(shapes: &[Shape]) -> String {
 mod tests {
     use super::*;
     use crate::problem::{Errors, Report};
-    use crate::values::{Name, Whole};
+    use crate::values::{Integer, Name};
 
     record! {
         /// A thing.
         pub struct Thing {
             /// How many.
-            count: Whole<1, 9>,
+            count: Integer<1, 9>,
             /// Whether it is on.
             on: bool = true,
             /// What it is called.
@@ -293,7 +293,7 @@ mod tests {
         /// A steam engine.
         pub struct Motor {
             /// Its boilers.
-            boilers: Whole<1, 3>,
+            boilers: Integer<1, 3>,
         }
     }
 
@@ -319,9 +319,9 @@ mod tests {
             found,
             [
                 ("count", "`count` is missing"),
-                ("on", "not a truth value: a number"),
+                ("on", "`on` must be true or false, not a number"),
                 ("boilers", "`boilers` is missing"),
-                ("naem", "unknown key `naem`"),
+                ("naem", "`naem` is not a known key"),
             ]
         );
         assert_eq!(errors.list[3].hint.as_deref(), Some("did you mean `name`?"));

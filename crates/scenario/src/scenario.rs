@@ -10,7 +10,7 @@ use crate::record::record;
 use crate::schema::{Event, Flow, Link, Node, Prices, Record, Routing, Topology};
 use crate::tree;
 use crate::user_code::{self, Objection};
-use crate::values::{Name, Whole};
+use crate::values::{Integer, Name};
 use indexmap::IndexMap;
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -32,7 +32,7 @@ record! {
         /// Results count from here.
         warmup: Duration = Duration::new(0),
         /// Seed of all random streams.
-        seed: Whole<0, 9007199254740991> = Whole(1),
+        seed: Integer<0, 9007199254740991> = Integer(1),
         /// Common networks in one line.
         topology: Topology = Topology::default(),
         /// Nodes by name.
@@ -141,8 +141,8 @@ impl Scenario {
     }
 
     /// Bytes that the network takes at least once it is built, counted without building it; 0 if [`Scenario::build`] refuses to count so far.
-    pub fn least_bytes(&self) -> u64 {
-        network::least_bytes(&self.description)
+    pub fn min_bytes(&self) -> u64 {
+        network::min_bytes(&self.description)
     }
 
     /// Whether it is a network, be it that nothing is sent there yet.
@@ -174,9 +174,9 @@ impl Scenario {
     }
 
     /// What runs as it is meant, and whose results are easily misread; nothing where there is no network.
-    pub fn remarks(&self) -> Warnings {
+    pub fn notes(&self) -> Warnings {
         let (mut report, mut aside) = (Report::new(&self.source), Report::new(&self.source));
-        network::remarks(&self.description, &mut report, &mut aside);
+        network::notes(&self.description, &mut report, &mut aside);
         report.warnings()
     }
 

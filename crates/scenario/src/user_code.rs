@@ -1,7 +1,7 @@
 //! User code in a scenario: `user:NAME`, and parameters that are plain data.
 
 use crate::decode::{Decode, Decoder, kind};
-use crate::member::Choice;
+use crate::member::Member;
 use crate::problem::Report;
 use crate::scenario::Description;
 use crate::schema::{Class, Policy, UserLaw, UserPolicy, UserSource};
@@ -36,11 +36,11 @@ impl Decode for UserName {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<UserName> {
         let name = if let Node::Text(text) = node { text.strip_prefix(PREFIX) } else { None };
         if name == Some("") {
-            return decoder.misfit(node, "user code without a name");
+            return decoder.invalid_value(node, "has no name behind `user:`");
         }
         match name.and_then(Name::of) {
             Some(name) => Some(UserName(name)),
-            None => decoder.misfit(node, "not the name of user code"),
+            None => decoder.invalid_value(node, "is not the name of user code"),
         }
     }
 
@@ -99,7 +99,7 @@ pub enum Objection {
     /// Nothing is registered by that name; these are.
     Unknown(Vec<String>),
     /// It is, and cannot be made with these parameters.
-    Misfit {
+    SettingConflict {
         /// The parameter, empty if it is none of those given.
         parameter: String,
         message: String,
@@ -126,7 +126,7 @@ impl Objection {
                     problem.hint("`--code FILE.py` loads the file that registers it; in Python, import it first");
                 }
             }
-            Objection::Misfit { parameter, message, expected } => {
+            Objection::SettingConflict { parameter, message, expected } => {
                 let place = if parameter.is_empty() { "parameters".into() } else { format!("parameters.{parameter}") };
                 report.add(format!("{}.{place}", code.at), message).expected(expected);
             }
@@ -149,16 +149,16 @@ pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
         if of_classes.is_empty() { vec![(at, queue.policy.clone())] } else { of_classes }
     });
     let policies = policies.filter_map(|(at, policy)| match &policy {
-        Choice::User(UserPolicy { policy, parameters }) => Some((CodeKind::Policy, code(policy, parameters, at))),
+        Member::User(UserPolicy { policy, parameters }) => Some((CodeKind::Policy, code(policy, parameters, at))),
         _ => None,
     });
     let senders = description.flows.iter().filter_map(|(name, flow)| {
         let law = flow.tcp.as_ref().and_then(|tcp| tcp.controller.as_ref()).map(|controller| &controller.0);
         match (law, flow.source.as_ref().map(|source| &source.arrivals)) {
-            (Some(Choice::User(UserLaw { kind, parameters })), _) => {
+            (Some(Member::User(UserLaw { kind, parameters })), _) => {
                 Some((CodeKind::Controller, code(kind, parameters, format!("flows.{name}.tcp.controller"))))
             }
-            (_, Some(Choice::User(UserSource { kind, parameters }))) => {
+            (_, Some(Member::User(UserSource { kind, parameters }))) => {
                 Some((CodeKind::Source, code(kind, parameters, format!("flows.{name}.source"))))
             }
             _ => None,
@@ -176,7 +176,7 @@ impl Decode for Parameters {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Parameters> {
         match node {
             Node::Table(_) => BTreeMap::decode(node, decoder).map(Parameters),
-            _ => decoder.misfit(node, format!("not a table: {}", kind(node))),
+            _ => decoder.invalid_value(node, format!("must be a table, not {}", kind(node))),
         }
     }
 
@@ -219,13 +219,13 @@ impl Decode for Parameter {
             Node::Text(text) => Value::from(text.as_str()),
             Node::Integer(number) => match i64::try_from(*number) {
                 Ok(number) => Value::from(number),
-                Err(_) => return decoder.misfit(node, "a number out of range"),
+                Err(_) => return decoder.invalid_value(node, "is out of range"),
             },
             Node::Float(number) if number.is_finite() => Value::from(*number),
-            Node::Float(_) => return decoder.misfit(node, "not a finite number"),
+            Node::Float(_) => return decoder.invalid_value(node, "is not a finite number"),
             Node::List(_) => serde_json::to_value(Vec::<Parameter>::decode(node, decoder)?).unwrap_or_default(),
             Node::Table(_) => serde_json::to_value(Parameters::decode(node, decoder)?).unwrap_or_default(),
-            Node::Null | Node::Date(_) => return decoder.misfit(node, format!("not plain data: {}", kind(node))),
+            Node::Null | Node::Date(_) => return decoder.invalid_value(node, format!("must be plain data, not {}", kind(node))),
         };
         Some(Parameter(value))
     }
@@ -305,13 +305,17 @@ source = {kind = "user:src", header = "28 B"}
     fn objections_are_told_with_place_and_line() {
         let scenario = Scenario::from_toml(MINE, "mine.toml").unwrap();
         let errors = scenario.check_code(|_, code| match code.name.as_str() {
-            "q" => Some(Objection::Misfit { parameter: "share".into(), message: "no share".into(), expected: "none".into() }),
+            "q" => Some(Objection::SettingConflict {
+                parameter: "share".into(),
+                message: "no share".into(),
+                expected: "none".into(),
+            }),
             "law" => Some(Objection::Unknown(vec!["laws".into(), "other".into()])),
             _ => Some(Objection::Unknown(Vec::new())),
         });
         let errors = errors.unwrap_err();
         let found: Vec<_> =
-            errors.list.iter().map(|problem| (problem.at.as_str(), problem.line, problem.hint.as_deref())).collect();
+            errors.list.iter().map(|problem| (problem.at.as_str(), problem.line(), problem.hint.as_deref())).collect();
         let load = "`--code FILE.py` loads the file that registers it; in Python, import it first";
         let wanted = [
             ("topology.dumbbell.queue.parameters.share", Some(4), None),

@@ -1,4 +1,4 @@
-//! Plain values: truth, text, lists, names and numbers.
+//! Plain values: Booleans, text, lists, names and numbers.
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::problem::listed;
@@ -14,7 +14,7 @@ impl Decode for bool {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<bool> {
         match node {
             Node::Boolean(truth) => Some(*truth),
-            _ => decoder.misfit(node, format!("not a truth value: {}", kind(node))),
+            _ => decoder.invalid_value(node, format!("must be true or false, not {}", kind(node))),
         }
     }
 
@@ -23,7 +23,7 @@ impl Decode for bool {
     }
 }
 
-/// A choice between words that the core declares.
+/// One of the words that the core declares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Word<W>(pub W);
 
@@ -69,7 +69,7 @@ impl Decode for String {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<String> {
         match node {
             Node::Text(text) => Some(text.clone()),
-            _ => decoder.misfit(node, format!("not text: {}", kind(node))),
+            _ => decoder.invalid_value(node, format!("must be text, not {}", kind(node))),
         }
     }
 
@@ -81,7 +81,7 @@ impl Decode for String {
 impl<T: Decode> Decode for Vec<T> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Vec<T>> {
         let Node::List(items) = node else {
-            return decoder.misfit(node, format!("not a list: {}", kind(node)));
+            return decoder.invalid_value(node, format!("must be a list, not {}", kind(node)));
         };
         decoder.entries(items, T::expected, T::decode)
     }
@@ -91,7 +91,7 @@ impl<T: Decode> Decode for Vec<T> {
     }
 }
 
-/// A table whose keys are names that the scenario gives, in the order of the names.
+/// A table of entries by name, in the order of the names.
 impl<T: Decode> Decode for BTreeMap<Name, T> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<BTreeMap<Name, T>> {
         Some(IndexMap::decode(node, decoder)?.into_iter().collect())
@@ -102,11 +102,11 @@ impl<T: Decode> Decode for BTreeMap<Name, T> {
     }
 }
 
-/// The same in the order in which it was written.
+/// A table of entries by name, in the order of the scenario.
 impl<T: Decode> Decode for IndexMap<Name, T> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<IndexMap<Name, T>> {
         let Node::Table(entries) = node else {
-            return decoder.misfit(node, format!("not a table: {}", kind(node)));
+            return decoder.invalid_value(node, format!("must be a table, not {}", kind(node)));
         };
         let mut named = IndexMap::new();
         for (key, value) in entries {
@@ -120,7 +120,7 @@ impl<T: Decode> Decode for IndexMap<Name, T> {
     }
 
     fn expected() -> String {
-        "a table of names".into()
+        "a table with one entry per name".into()
     }
 }
 
@@ -158,11 +158,11 @@ impl JsonSchema for Number {
 #[serde(transparent)]
 pub struct Name(String);
 
-/// Also the pattern of the JSON Schema.
+/// Pattern of names in the JSON Schema.
 pub(crate) const NAME_PATTERN: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$";
 
 impl Name {
-    /// A name that the program itself makes.
+    /// A name that the program generates.
     pub(crate) fn made(name: impl Into<String>) -> Name {
         Name(name.into())
     }
@@ -179,7 +179,7 @@ impl Name {
     }
 
     fn read(text: &str, decoder: &mut Decoder) -> Option<Name> {
-        Name::of(text).or_else(|| decoder.misfit(&Node::Text(text.into()), "not a name"))
+        Name::of(text).or_else(|| decoder.invalid_value(&Node::Text(text.into()), "is not a valid name"))
     }
 }
 
@@ -199,7 +199,7 @@ impl Decode for Name {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Name> {
         match node {
             Node::Text(text) => Name::read(text, decoder),
-            _ => decoder.misfit(node, format!("not a name: {}", kind(node))),
+            _ => decoder.invalid_value(node, format!("must be a name, not {}", kind(node))),
         }
     }
 
@@ -222,54 +222,54 @@ impl JsonSchema for Name {
     }
 }
 
-/// Reads a number within bounds.
+/// Decodes a number within bounds.
 pub(crate) fn real(node: &Node, bounds: RangeInclusive<f64>, expected: &str, decoder: &mut Decoder) -> Option<f64> {
     let number = match node {
         Node::Integer(number) => *number as f64,
         Node::Float(number) => *number,
         _ => {
-            decoder.fault(format!("not a number: {}", kind(node))).given(node.to_string()).expected(expected);
+            decoder.wrong(format!("must be a number, not {}", kind(node))).given(node.to_string()).expected(expected);
             return None;
         }
     };
     if bounds.contains(&number) {
         return Some(number);
     }
-    decoder.fault("a number out of range").given(node.to_string()).expected(expected);
+    decoder.wrong("is out of range").given(node.to_string()).expected(expected);
     None
 }
 
-/// Reads a whole number within bounds.
+/// Decodes a whole number within bounds.
 pub(crate) fn whole(node: &Node, bounds: RangeInclusive<u64>, decoder: &mut Decoder) -> Option<u64> {
-    let message = match node {
+    let predicate = match node {
         Node::Integer(number) => match u64::try_from(*number) {
             Ok(number) if bounds.contains(&number) => return Some(number),
-            _ => "a number out of range",
+            _ => "is out of range",
         },
         Node::Float(number) if number.fract() == 0.0 && !(*bounds.start() as f64..=*bounds.end() as f64).contains(number) => {
-            "a number out of range"
+            "is out of range"
         }
-        _ => "not a whole number",
+        _ => "is not a whole number",
     };
     let expected = format!("a whole number from {} to {}", bounds.start(), bounds.end());
-    decoder.fault(message).given(node.to_string()).expected(expected);
+    decoder.wrong(predicate).given(node.to_string()).expected(expected);
     None
 }
 
 /// A whole number from `LOW` to `HIGH`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 #[serde(transparent)]
-pub struct Whole<const LOW: u64, const HIGH: u64>(pub u64);
+pub struct Integer<const LOW: u64, const HIGH: u64>(pub u64);
 
-impl<const LOW: u64, const HIGH: u64> Default for Whole<LOW, HIGH> {
+impl<const LOW: u64, const HIGH: u64> Default for Integer<LOW, HIGH> {
     fn default() -> Self {
-        Whole(LOW)
+        Integer(LOW)
     }
 }
 
-impl<const LOW: u64, const HIGH: u64> Decode for Whole<LOW, HIGH> {
+impl<const LOW: u64, const HIGH: u64> Decode for Integer<LOW, HIGH> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
-        whole(node, LOW..=HIGH, decoder).map(Whole)
+        whole(node, LOW..=HIGH, decoder).map(Integer)
     }
 
     fn expected() -> String {
@@ -277,7 +277,7 @@ impl<const LOW: u64, const HIGH: u64> Decode for Whole<LOW, HIGH> {
     }
 }
 
-impl<const LOW: u64, const HIGH: u64> JsonSchema for Whole<LOW, HIGH> {
+impl<const LOW: u64, const HIGH: u64> JsonSchema for Integer<LOW, HIGH> {
     fn inline_schema() -> bool {
         true
     }
@@ -294,7 +294,7 @@ impl<const LOW: u64, const HIGH: u64> JsonSchema for Whole<LOW, HIGH> {
 /// A flow of a group, counted from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
-pub struct FlowIndex(Whole<0, 3_999_999>);
+pub struct FlowIndex(Integer<0, 3_999_999>);
 
 impl FlowIndex {
     pub fn number(self) -> u64 {
@@ -305,15 +305,15 @@ impl FlowIndex {
 impl Decode for FlowIndex {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<FlowIndex> {
         if matches!(node, Node::Text(_)) {
-            let problem = decoder.fault("not the number of a flow").given(node.to_string()).expected(FlowIndex::expected());
-            problem.hint("the name of a flow group goes under `group`");
+            let problem = decoder.wrong("is not the number of a flow").given(node.to_string()).expected(FlowIndex::expected());
+            problem.hint("to name a flow group, use the key `group`");
             return None;
         }
-        Whole::decode(node, decoder).map(FlowIndex)
+        Integer::decode(node, decoder).map(FlowIndex)
     }
 
     fn expected() -> String {
-        Whole::<0, 3_999_999>::expected()
+        Integer::<0, 3_999_999>::expected()
     }
 }
 
@@ -327,14 +327,15 @@ impl JsonSchema for FlowIndex {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Whole::<0, 3_999_999>::json_schema(generator)
+        Integer::<0, 3_999_999>::json_schema(generator)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::{Report, Source};
+    use crate::location::Source;
+    use crate::problem::Report;
 
     #[test]
     fn names_are_plain_words() {

@@ -736,7 +736,7 @@ fn what_is_made_is_what_was_counted() {
         let network = built(&text(&shape.replace("LINKS", links)));
         assert_eq!((neighbours(&network).len(), network.ports.len()), (nodes, 2 * made), "{shape}");
         // Counted for the bound of memory: each direction at its least.
-        let counted = read(&text(&shape.replace("LINKS", links))).least_bytes();
+        let counted = read(&text(&shape.replace("LINKS", links))).min_bytes();
         assert_eq!(counted, 2 * made as u64 * size_of::<tailback_core::network::Port>() as u64, "{shape}");
     }
 }

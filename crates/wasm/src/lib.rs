@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use tailback_core::Engine;
 use tailback_core::primitives::units::Time;
-use tailback_scenario::{Scenario, Whole};
+use tailback_scenario::{Integer, Scenario};
 
 /// Hashes of one run. `results` is the SHA-256, in hexadecimal, of all bytes of the results. Every table also has the first 16
 /// digits of its own hash, which show where a difference is.
@@ -25,7 +25,7 @@ pub type Hashes = BTreeMap<String, String>;
 /// (a bug).
 pub fn hashes(toml: &[u8], seed: u32) -> Result<Hashes, String> {
     let mut scenario = Scenario::from_toml_bytes(toml, "").map_err(|errors| errors.to_string())?;
-    scenario.description.seed = Whole(seed.into());
+    scenario.description.seed = Integer(seed.into());
     let network = scenario.build().map_err(|errors| errors.to_string())?;
     let end = Time::ZERO + network.duration;
     let mut engine = Engine::new(network);

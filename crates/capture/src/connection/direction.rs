@@ -54,8 +54,8 @@ pub(crate) struct Counts {
     pub(crate) zero_window_probes: u64,
     pub(crate) reordered_packets: u64,
     pub(crate) reordering_extent_sum: u64,
-    pub(crate) reordering_extent_most: u64,
-    pub(crate) lateness_most: Duration,
+    pub(crate) reordering_extent_max: u64,
+    pub(crate) lateness_max: Duration,
     pub(crate) ect_packets: u64,
     pub(crate) ce_packets: u64,
     pub(crate) cwr_packets: u64,
@@ -88,8 +88,8 @@ pub(crate) struct EcnFlags {
 /// The receiver window as advertised.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Window {
-    pub(crate) least: Option<u64>,
-    pub(crate) most: Option<u64>,
+    pub(crate) min: Option<u64>,
+    pub(crate) max: Option<u64>,
     pub(crate) times_zero: u64,
     last: Option<u64>,
 }
@@ -97,14 +97,14 @@ pub(crate) struct Window {
 /// Bytes sent and not acknowledged, over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InFlight {
-    pub(crate) most_bytes: u64,
-    pub(crate) most_segments: u64,
+    pub(crate) max_bytes: u64,
+    pub(crate) max_segments: u64,
     byte_nanoseconds: u128,
     /// From the first data to the last change.
     span: Option<(Timestamp, Timestamp)>,
 }
 
-const LEAST_TIMEOUT: Duration = Duration::from_secs(1);
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Number of retransmitted ranges that are remembered.
 const REMEMBERED: usize = 64;
@@ -253,8 +253,8 @@ impl Direction {
         {
             return (own.wrapping_sub(other) as i32) < 0;
         }
-        let least = self.round_trips.least().into_iter().chain(self.handshake).min();
-        late < least.unwrap_or(REORDERED_WITHIN)
+        let min = self.round_trips.min().into_iter().chain(self.handshake).min();
+        late < min.unwrap_or(REORDERED_WITHIN)
     }
 
     /// RFC 4737: a reordered packet, below the next expected one (section 3.3), and its extent (sections 4.2 and 4.3).
@@ -262,8 +262,8 @@ impl Direction {
         let extent = self.counts.data_packets - opener_arrival;
         self.counts.reordered_packets += 1;
         self.counts.reordering_extent_sum += extent;
-        self.counts.reordering_extent_most = self.counts.reordering_extent_most.max(extent);
-        self.counts.lateness_most = self.counts.lateness_most.max(late);
+        self.counts.reordering_extent_max = self.counts.reordering_extent_max.max(extent);
+        self.counts.lateness_max = self.counts.lateness_max.max(late);
     }
 
     /// Infers a timeout if the first unacknowledged segment is retransmitted after a timeout's duration in which it was not sent
@@ -274,7 +274,7 @@ impl Direction {
         let is_first = self.acknowledged.is_some_and(|acknowledged| data.start <= acknowledged && acknowledged < data.end);
         let silence = |since: Option<Timestamp>| before.max(since).map_or(Duration::ZERO, |since| at.since(since));
         let timeout = self.round_trips.timeout();
-        let expired = silence(self.last_acknowledgement) >= timeout || silence(self.last_progress) >= timeout.max(LEAST_TIMEOUT);
+        let expired = silence(self.last_acknowledgement) >= timeout || silence(self.last_progress) >= timeout.max(MIN_TIMEOUT);
         self.counts.inferred_timeouts += u64::from(is_first && expired);
     }
 
@@ -400,8 +400,8 @@ pub(crate) struct ReceivedSegment<'a> {
 
 impl Window {
     fn advertise(&mut self, window: u64) {
-        self.least = Some(self.least.map_or(window, |least| least.min(window)));
-        self.most = self.most.max(Some(window));
+        self.min = Some(self.min.map_or(window, |min| min.min(window)));
+        self.max = self.max.max(Some(window));
         self.times_zero += u64::from(window == 0 && self.last != Some(0));
         self.last = Some(window);
     }
@@ -420,8 +420,8 @@ impl InFlight {
     /// Records the current amount in flight.
     #[inline]
     fn note(&mut self, at: Timestamp, now: Load) {
-        self.most_bytes = self.most_bytes.max(now.bytes);
-        self.most_segments = self.most_segments.max(now.segments);
+        self.max_bytes = self.max_bytes.max(now.bytes);
+        self.max_segments = self.max_segments.max(now.segments);
         if now.bytes > 0 {
             self.span.get_or_insert((at, at));
         }

@@ -34,7 +34,7 @@ pub(crate) struct Filled {
 
 /// With more holes than this the lowest is dropped: its data count as not seen. This happens only if no acknowledgements are
 /// captured.
-const MOST: usize = 4096;
+const MAX: usize = 4096;
 
 impl Holes {
     #[inline]
@@ -45,7 +45,7 @@ impl Holes {
     /// Adds a hole above all others. Returns the bytes of a hole dropped to bound memory.
     pub(crate) fn open(&mut self, missing: Stretch, opened_by: Opener) -> u64 {
         self.0.push_back(Hole { missing, opened_by });
-        if self.0.len() <= MOST {
+        if self.0.len() <= MAX {
             return 0;
         }
         self.0.pop_front().map_or(0, |hole| hole.missing.bytes())
@@ -135,6 +135,6 @@ mod tests {
         let mut many = Holes::default();
         let opener = Opener { arrival: 0, at: Timestamp(0), timestamp: None };
         let given_up: u64 = (0..10_000).map(|n| many.open(Stretch { start: 2 * n, end: 2 * n + 1 }, opener)).sum();
-        assert_eq!(given_up, 10_000 - MOST as u64);
+        assert_eq!(given_up, 10_000 - MAX as u64);
     }
 }

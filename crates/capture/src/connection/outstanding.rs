@@ -18,7 +18,7 @@ struct Sent {
 }
 
 /// Far more than any window. Only a capture without acknowledgements would need more, and then it would serve no purpose.
-const MOST: usize = 1 << 20;
+const MAX: usize = 1 << 20;
 
 impl Outstanding {
     #[inline]
@@ -30,7 +30,7 @@ impl Outstanding {
     #[inline]
     pub(crate) fn send(&mut self, data: Stretch, at: Timestamp) -> u64 {
         self.0.push_back(Sent { data, first_at: at, last_at: at, is_ambiguous: false });
-        if self.0.len() <= MOST { 0 } else { self.0.pop_front().map_or(0, |_| 1) }
+        if self.0.len() <= MAX { 0 } else { self.0.pop_front().map_or(0, |_| 1) }
     }
 
     /// Reordered data are seen for the first time, at least in part.

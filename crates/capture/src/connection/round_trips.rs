@@ -9,8 +9,8 @@ use tailback_core::primitives::units::Span;
 pub(crate) struct RoundTrips {
     pub(crate) samples: u64,
     sum: u128,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     /// The first samples, stored individually: most connections have few.
     few: Vec<u64>,
     /// Histogram of all samples, once there are many.
@@ -31,8 +31,8 @@ const FEW: usize = 64;
 impl RoundTrips {
     pub(crate) fn add(&mut self, sample: Duration) {
         let sample = nanoseconds(sample);
-        self.least = if self.samples == 0 { sample } else { self.least.min(sample) };
-        self.most = self.most.max(sample);
+        self.min = if self.samples == 0 { sample } else { self.min.min(sample) };
+        self.max = self.max.max(sample);
         self.sum += u128::from(sample);
         self.samples += 1;
         self.smoothed.add(sample);
@@ -53,8 +53,8 @@ impl RoundTrips {
         self.smoothed.add(nanoseconds(sample));
     }
 
-    pub(crate) fn least(&self) -> Option<Duration> {
-        (self.samples > 0).then_some(Duration::from_nanos(self.least))
+    pub(crate) fn min(&self) -> Option<Duration> {
+        (self.samples > 0).then_some(Duration::from_nanos(self.min))
     }
 
     pub(crate) fn mean_s(&self) -> f64 {
@@ -62,8 +62,8 @@ impl RoundTrips {
         self.sum as f64 / self.samples as f64 / 1e9
     }
 
-    pub(crate) fn most(&self) -> Option<Duration> {
-        (self.samples > 0).then_some(Duration::from_nanos(self.most))
+    pub(crate) fn max(&self) -> Option<Duration> {
+        (self.samples > 0).then_some(Duration::from_nanos(self.max))
     }
 
     /// The smallest sample that at least the fraction `share` of samples does not exceed, within 0.4 % if there are many; NaN
@@ -123,13 +123,13 @@ mod tests {
         assert_eq!((few.percentile_s(0.5), few.percentile_s(0.95), few.mean_s()), (0.010, 0.019, 0.0105));
         let many = of_milliseconds((1..=1000).rev());
         assert!((many.percentile_s(0.99) / 0.990 - 1.0).abs() < 0.005);
-        assert_eq!((many.least(), many.most()), (Some(Duration::from_millis(1)), Some(Duration::from_secs(1))));
+        assert_eq!((many.min(), many.max()), (Some(Duration::from_millis(1)), Some(Duration::from_secs(1))));
     }
 
     #[test]
     fn without_samples_statistics_are_missing_and_the_timeout_is_a_second() {
         let none = RoundTrips::default();
-        assert!(none.mean_s().is_nan() && none.percentile_s(0.5).is_nan() && none.least().is_none());
+        assert!(none.mean_s().is_nan() && none.percentile_s(0.5).is_nan() && none.min().is_none());
         assert_eq!(none.timeout(), Duration::from_secs(1));
     }
 

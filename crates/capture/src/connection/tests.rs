@@ -116,8 +116,8 @@ fn a_transfer_without_loss_counts_only_its_data() {
     assert_eq!((counts.packets, counts.data_packets, counts.payload_bytes, counts.unique_payload_bytes), (5, 3, 3000, 3000));
     assert_eq!((counts.retransmitted_packets, counts.reordered_packets, counts.unseen_bytes), (0, 0, 0));
     assert_eq!(model.direction().handshake, Some(milliseconds(10)));
-    assert_eq!((model.direction().round_trips.samples, model.direction().round_trips.least()), (2, Some(milliseconds(20))));
-    assert_eq!(model.direction().in_flight.most_bytes, 3000);
+    assert_eq!((model.direction().round_trips.samples, model.direction().round_trips.min()), (2, Some(milliseconds(20))));
+    assert_eq!(model.direction().in_flight.max_bytes, 3000);
     // 3000 bytes for 20 ms, then 1000 for 1 ms.
     assert!((model.direction().in_flight.mean_bytes() - 61_000.0 / 21.0).abs() < 1e-9);
 }
@@ -169,7 +169,7 @@ fn a_packet_that_arrives_before_a_loss_could_be_reported_was_reordered() {
     let counts = model.counts();
     assert_eq!((counts.reordered_packets, counts.retransmitted_packets), (1, 0));
     // Two packets with later data arrived before it (RFC 4737 section 4.2), the first a millisecond earlier.
-    assert_eq!((counts.reordering_extent_most, counts.lateness_most), (2, milliseconds(1)));
+    assert_eq!((counts.reordering_extent_max, counts.lateness_max), (2, milliseconds(1)));
     assert_eq!((counts.unique_payload_bytes, counts.unseen_bytes), (4000, 0));
     // The acknowledgement of the fourth segment may have waited for the second.
     assert_eq!(model.direction().round_trips.samples, 1);
@@ -214,7 +214,7 @@ fn acknowledged_but_unseen_data_are_reported() {
     model.data(&[0, 2]).wait(20).ack(3).ack(4);
     let counts = model.counts();
     assert_eq!((counts.unseen_bytes, counts.unique_payload_bytes), (2000, 2000));
-    assert_eq!(model.direction().in_flight.most_bytes, 3000);
+    assert_eq!(model.direction().in_flight.max_bytes, 3000);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_capture_that_begins_in_the_middle_counts_from_there() {
     let counts = backwards.directions[1].counts;
     // Two segments were sent before the capture.
     assert_eq!((counts.unique_payload_bytes, counts.unseen_bytes, counts.retransmitted_packets), (2000, 2000, 0));
-    assert_eq!(backwards.directions[1].in_flight.most_bytes, 4000);
+    assert_eq!(backwards.directions[1].in_flight.max_bytes, 4000);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn windows_are_scaled_if_both_ends_requested_it() {
     model.data(&[0]).ack(1);
     let window = model.direction().window;
     // The window of the SYN is not scaled.
-    assert_eq!((window.least, window.most, window.times_zero), (Some(5000), Some(640_000), 0));
+    assert_eq!((window.min, window.max, window.times_zero), (Some(5000), Some(640_000), 0));
     assert_eq!(model.connections.all()[0].window_scale(1), Some(7));
     assert_eq!(Model::opened(&[]).connections.all()[0].window_scale(1), Some(0));
     assert_eq!(Model::new().data(&[0]).connections.all()[0].window_scale(1), None);

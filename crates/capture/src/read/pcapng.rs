@@ -14,7 +14,7 @@ use std::io::Read;
 type ParseError<'a> = nom::Err<PcapError<&'a [u8]>>;
 
 /// Size of the fields common to all blocks: the type, and the length at both ends.
-const LEAST: usize = 12;
+const MIN: usize = 12;
 
 const SECTION: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
@@ -80,8 +80,8 @@ impl Pcapng {
 
     /// Length of the next block, which is then completely available; `None` at the end of the file.
     fn block_length<R: Read>(&self, input: &mut Input<R>) -> Result<Option<usize>, ReadError> {
-        if !input.has(LEAST)? {
-            return if input.held().is_empty() { Ok(None) } else { Err(input.ends_within("a block header", LEAST)) };
+        if !input.has(MIN)? {
+            return if input.held().is_empty() { Ok(None) } else { Err(input.ends_within("a block header", MIN)) };
         }
         let is_section = input.held().starts_with(&SECTION.to_le_bytes());
         let length = match &input.held()[8..12] {
@@ -90,7 +90,7 @@ impl Pcapng {
             _ if is_section => return Err(input.damaged("a section has an invalid byte-order magic")),
             _ => self.number(input, 4),
         } as usize;
-        if length < LEAST || !length.is_multiple_of(4) || length > LONGEST_BLOCK {
+        if length < MIN || !length.is_multiple_of(4) || length > LONGEST_BLOCK {
             let what = format!("a block has {length} bytes; expected a multiple of 4 from {LEAST} to {LONGEST_BLOCK}");
             return Err(input.damaged(what));
         }

@@ -7,7 +7,7 @@
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 
 // AIMD(1/5, 1/8) is the variant studied by Floyd, Handley and Padhye.
 member! {
@@ -16,16 +16,16 @@ member! {
 
     pub struct AimdSpec {
         /// Window increase per RTT, in segments.
-        a: f64 = 0.2 => Kind::Segments { least: 0.0, most: 1e6 },
+        a: f64 = 0.2 => Kind::Segments { min: 0.0, max: 1e6 },
         /// Fraction of the window removed by a loss.
         b: f64 = 0.125 => Kind::Probability,
     }
 }
 
 impl Settings for AimdSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["a"], "`a` of 0 never opens the window", "above 0");
-        let share = || Misfit::error(&["b"], "`b` is out of range", "above 0, below 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let still = || SettingConflict::error(&["a"], "`a` of 0 never opens the window", "above 0");
+        let share = || SettingConflict::error(&["b"], "`b` is out of range", "above 0, below 1");
         let still = (self.a <= 0.0).then(still);
         still.into_iter().chain((self.b <= 0.0 || self.b >= 1.0).then(share)).collect()
     }

@@ -11,7 +11,7 @@ use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::signal::DeliveredRate;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -20,9 +20,9 @@ member! {
 
     pub struct Bbr1Spec {
         /// Maximum data in flight while bandwidth is probed, in bandwidth-delay products (cwnd_gain).
-        cwnd_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
+        cwnd_gain: f64 = 2.0 => Kind::Number { min: 1.0, max: 100.0 },
         /// Length of the maximum filter of the delivery rate, in RTTs (BtlBwFilterLen).
-        btlbw_filter_len: u32 = 10 => Kind::Whole { least: 1, most: 1000 },
+        btlbw_filter_len: u32 = 10 => Kind::Integer { min: 1, max: 1000 },
         /// Time after which the minimum RTT expires and is measured again (RTpropFilterLen).
         rtprop_filter_len: Span = Span::from_millis(10_000) => ABOVE_ZERO,
         /// Duration of ProbeRTT, during which almost nothing is in flight (ProbeRTTDuration).
@@ -33,8 +33,8 @@ member! {
 }
 
 impl Settings for Bbr1Spec {
-    fn check(&self) -> Vec<Misfit> {
-        let stands_still = Misfit::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let stands_still = SettingConflict::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1");
         if self.pacing_margin == 1.0 { vec![stands_still] } else { Vec::new() }
     }
 
@@ -50,7 +50,7 @@ const HIGH_GAIN: f64 = 2.885_390_081_777_927;
 /// Pacing gains in ProbeBW (4.3.4.1).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 /// BBRMinPipeCwnd.
-const LEAST: f64 = 4.0;
+const MIN: f64 = 4.0;
 /// RTT assumed until one is measured (4.2.1).
 const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
 
@@ -178,7 +178,7 @@ impl Bbr1 {
         self.memory.probed_until = self.memory.delivered + u64::from(in_flight.0);
         let is_round_over = is_round_over || (over.is_some() && round_starts);
         match over {
-            None if f64::from(in_flight.0) <= LEAST => {
+            None if f64::from(in_flight.0) <= MIN => {
                 self.memory.round_ends = self.memory.delivered;
                 let over = Some(now + self.memory.spec.probe_rtt_duration);
                 self.memory.state = State::ProbeRtt { over, is_round_over };
@@ -205,9 +205,9 @@ impl Bbr1 {
             _ if self.window < target || (memory.delivered as f64) < memory.initial_window => self.window += delivered,
             _ => {}
         }
-        self.window = self.window.max(LEAST);
+        self.window = self.window.max(MIN);
         if memory.probes_rtt() {
-            self.window = LEAST;
+            self.window = MIN;
         }
     }
 
@@ -585,15 +585,15 @@ mod tests {
         heard.law.memory.rtprop = Some(Span::from_millis(90));
         heard.law.memory.rtprop_at = heard.now;
         heard.after(10_000, 1000.0, 100, 0);
-        assert!(heard.law.window() > LEAST);
+        assert!(heard.law.window() > MIN);
         heard.after(1, 1000.0, 100, 0);
-        assert_eq!((heard.law.window(), heard.law.memory.rtprop), (LEAST, Some(Span::from_millis(100))));
+        assert_eq!((heard.law.window(), heard.law.memory.rtprop), (MIN, Some(Span::from_millis(100))));
         heard.after(50, 1000.0, 4, 0);
         // For 200 ms and one RTT from now on.
         let began = heard.delivered;
         heard.after(150, 40.0, 4, began);
         heard.after(50, 40.0, 4, began);
-        assert_eq!(heard.law.window(), LEAST);
+        assert_eq!(heard.law.window(), MIN);
         heard.after(1, 40.0, 4, began);
         assert!(heard.law.window() >= before, "{} {before}", heard.law.window());
         // Data sent with four segments does not measure the path's bandwidth.

@@ -9,10 +9,10 @@
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
-const STEP: Kind = Kind::Segments { least: 0.0, most: 1e6 };
+const STEP: Kind = Kind::Segments { min: 0.0, max: 1e6 };
 
 // All values are from the paper.
 member! {
@@ -27,17 +27,17 @@ member! {
         /// Fraction of the window removed by a loss.
         beta: f64 = 0.125 => Kind::Probability,
         /// Window below which the flow behaves as Reno.
-        low_window: f64 = 14.0 => Kind::Segments { least: 0.0, most: 1e9 },
+        low_window: f64 = 14.0 => Kind::Segments { min: 0.0, max: 1e9 },
         /// Fast convergence: a flow that loses again before it has regained its previous maximum window releases bandwidth to others.
-        fast_convergence: bool = true => Kind::Truth,
+        fast_convergence: bool = true => Kind::Boolean,
     }
 }
 
 impl Settings for BicSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["s_min"], "`s_min` of 0 never ends the search", "above 0");
-        let steps = || Misfit::error(&["s_max"], "`s_max` is below `s_min`", format!("at least {}", self.s_min));
-        let share = || Misfit::error(&["beta"], "`beta` is out of range", "above 0, below 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let still = || SettingConflict::error(&["s_min"], "`s_min` of 0 never ends the search", "above 0");
+        let steps = || SettingConflict::error(&["s_max"], "`s_max` is below `s_min`", format!("at least {}", self.s_min));
+        let share = || SettingConflict::error(&["beta"], "`beta` is out of range", "above 0, below 1");
         let still = (self.s_min <= 0.0).then(still);
         let steps = (self.s_max < self.s_min).then(steps);
         still.into_iter().chain(steps).chain((self.beta <= 0.0 || self.beta >= 1.0).then(share)).collect()

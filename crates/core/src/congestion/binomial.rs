@@ -8,10 +8,10 @@ use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 
 /// Range of alpha and beta.
-const FACTOR: Kind = Kind::Number { least: 0.0, most: 1e6 };
+const FACTOR: Kind = Kind::Number { min: 0.0, max: 1e6 };
 
 // If k + l = 1 the mean window is sqrt(alpha / beta / p): with alpha / beta = 3/2, that of Reno.
 member! {
@@ -21,9 +21,9 @@ member! {
 
     pub struct BinomialSpec {
         /// Power of the window that divides the increase.
-        k: f64 = 0.5 => Kind::Number { least: -1.0, most: 4.0 },
+        k: f64 = 0.5 => Kind::Number { min: -1.0, max: 4.0 },
         /// Power of the window in the reduction.
-        l: f64 = 0.5 => Kind::Number { least: 0.0, most: 1.0 },
+        l: f64 = 0.5 => Kind::Number { min: 0.0, max: 1.0 },
         /// Factor of the increase.
         alpha: f64 = 1.0 => FACTOR,
         /// Factor of the reduction.
@@ -32,10 +32,16 @@ member! {
 }
 
 impl Settings for BinomialSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["alpha"], "`alpha` of 0 never opens the window", "above 0");
-        let deaf = || Misfit::error(&["beta"], "`beta` of 0 ignores losses", "above 0");
-        let all = || Misfit::error(&["beta", "l"], "`beta` of 1 removes the whole window where `l` is 1", "below 1 where `l` is 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let still = || SettingConflict::error(&["alpha"], "`alpha` of 0 never opens the window", "above 0");
+        let deaf = || SettingConflict::error(&["beta"], "`beta` of 0 ignores losses", "above 0");
+        let all = || {
+            SettingConflict::error(
+                &["beta", "l"],
+                "`beta` of 1 removes the whole window where `l` is 1",
+                "below 1 where `l` is 1",
+            )
+        };
         let still = (self.alpha <= 0.0).then(still);
         let deaf = (self.beta <= 0.0).then(deaf);
         still.into_iter().chain(deaf).chain((self.l == 1.0 && self.beta >= 1.0).then(all)).collect()

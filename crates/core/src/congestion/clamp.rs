@@ -12,7 +12,7 @@ use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::price::Meaning;
 use crate::primitives::units::{Cwnd, Span, Time};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -22,16 +22,16 @@ member! {
     pub struct ClampClientSpec {
         /// Price times rate in equilibrium, in segments (tau). At a slope of 1 this is the number of segments that a flow of weight 1 keeps
         /// queued.
-        backlog: f64 = 3.0 => Kind::Segments { least: 0.0, most: 1e6 },
+        backlog: f64 = 3.0 => Kind::Segments { min: 0.0, max: 1e6 },
         /// Weight of the flow; the rate at a given price is proportional to it (phi).
-        weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
+        weight: f64 = 1.0 => Kind::Number { min: 0.0, max: 1e6 },
     }
 }
 
 impl Settings for ClampClientSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let nothing = |keys: &'static [&'static str]| {
-            Misfit::error(keys, format!("`{}` of 0 shrinks the window at any price", keys[0]), "above 0")
+            SettingConflict::error(keys, format!("`{}` of 0 shrinks the window at any price", keys[0]), "above 0")
         };
         let backlog = (self.backlog == 0.0).then(|| nothing(&["backlog"]));
         let weight = (self.weight == 0.0).then(|| nothing(&["weight"]));
@@ -148,13 +148,13 @@ impl Controller for Clamp {
         self.settle();
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.memory.tcp.limit_window(most);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.memory.tcp.limit_window(max);
         self.settle();
     }
 
-    fn raise_threshold(&mut self, least: Cwnd) {
-        self.memory.tcp.raise_threshold(least);
+    fn raise_threshold(&mut self, min: Cwnd) {
+        self.memory.tcp.raise_threshold(min);
     }
 
     fn end_slow_start(&mut self) {

@@ -12,7 +12,7 @@ use super::support::round::Round;
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Time};
-use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
+use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // Values of the paper, with k as rounded in its implementation.
@@ -30,13 +30,13 @@ member! {
         /// Number of queued segments from which the delay-based window shrinks.
         gamma: f64 = 30.0 => SEGMENTS_IN_QUEUES,
         /// Decrease of the delay-based window per queued segment.
-        zeta: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },
+        zeta: f64 = 1.0 => Kind::Number { min: 0.0, max: 100.0 },
     }
 }
 
 impl Settings for CompoundSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let share = || Misfit::error(&["beta"], "`beta` is out of range", "above 0, below 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let share = || SettingConflict::error(&["beta"], "`beta` is out of range", "above 0, below 1");
         (self.beta <= 0.0 || self.beta >= 1.0).then(share).into_iter().collect()
     }
 
@@ -119,8 +119,8 @@ impl Avoidance for CompoundLaw {
         self.round.begin(now);
     }
 
-    fn limit(&mut self, most: Cwnd) {
-        self.dwnd = self.dwnd.min((most.0 - 1.0).max(0.0));
+    fn limit(&mut self, max: Cwnd) {
+        self.dwnd = self.dwnd.min((max.0 - 1.0).max(0.0));
     }
 }
 

@@ -35,10 +35,10 @@ member! {
 
     pub struct CopaSpec {
         /// Weight of delay against throughput; about 1/delta packets are kept queued.
-        delta: f64 = 0.5 => Kind::Number { least: 1e-3, most: 1e3 },
+        delta: f64 = 0.5 => Kind::Number { min: 1e-3, max: 1e3 },
         /// Competitive mode: lower delta while buffer-filling flows share the queue, by additive increase and multiplicative decrease of
         /// 1/delta.
-        competitive_mode: bool = true => Kind::Truth,
+        competitive_mode: bool = true => Kind::Boolean,
         /// Lifetime of the minimum RTT (RTTmin).
         min_rtt_filter_len: Span = Span::from_millis(10_000) => ABOVE_ZERO,
     }
@@ -53,7 +53,7 @@ impl Settings for CopaSpec {
 }
 
 /// Minimum window in segments. With one segment the flow would wait for the delayed acknowledgement.
-const LEAST: f64 = 2.0;
+const MIN: f64 = 2.0;
 /// A queue is nearly empty if its delay is below this fraction of the RTT's range (2.2).
 const NEARLY_EMPTY: f64 = 0.1;
 /// RTTs covered by RTTmax (2.2).
@@ -158,7 +158,7 @@ impl Copa {
             true if !self.is_used(ack) => {}
             true if self.memory.starts_slowly => self.window += f64::from(ack.acked.0),
             true => self.window += step,
-            false => self.window = (self.window - step).max(LEAST),
+            false => self.window = (self.window - step).max(MIN),
         }
     }
 
@@ -174,7 +174,7 @@ impl Copa {
         let (delivered, lost) = ((memory.delivered - memory.before.0) as f64, (memory.lost - memory.before.1) as f64);
         memory.before = (memory.delivered, memory.lost);
         if lost > TOO_MANY_LOST * (delivered + lost) {
-            self.window = self.window.min(delivered).max(LEAST);
+            self.window = self.window.min(delivered).max(MIN);
             (memory.starts_slowly, memory.velocity) = (false, Velocity::REST);
         }
         memory.began = (now, self.window);
@@ -222,22 +222,22 @@ impl CopaMemory {
     /// RTTstanding and RTTmin. The smoothed RTT replaces RTTstanding if none was measured recently, as during loss recovery without
     /// timestamps.
     fn round_trips(&self) -> Option<(Span, Span)> {
-        let Reverse(least) = self.rtt_min.greatest()?;
+        let Reverse(min) = self.rtt_min.greatest()?;
         let Reverse(standing) = self.rtt_standing.greatest().unwrap_or(Reverse(self.srtt));
-        Some((standing, least.min(standing)))
+        Some((standing, min.min(standing)))
     }
 
     /// lambda <= lambda_t: cwnd/RTTstanding <= 1/(delta dq).
     fn is_below_target(&self, Cwnd(window): Cwnd) -> bool {
-        let Some((standing, least)) = self.round_trips() else { return true };
-        window * (standing - least).seconds() <= self.inverse_delta * standing.seconds()
+        let Some((standing, min)) = self.round_trips() else { return true };
+        window * (standing - min).seconds() <= self.inverse_delta * standing.seconds()
     }
 
     /// Mode selection of 2.2.
     fn judge_mode(&mut self, now: Time) {
-        let (Some((standing, least)), Some(longest)) = (self.round_trips(), self.rtt_max.greatest()) else { return };
-        let swing = (longest - least).seconds();
-        if (standing - least).seconds() <= NEARLY_EMPTY * swing || self.starts_slowly {
+        let (Some((standing, min)), Some(longest)) = (self.round_trips(), self.rtt_max.greatest()) else { return };
+        let swing = (longest - min).seconds();
+        if (standing - min).seconds() <= NEARLY_EMPTY * swing || self.starts_slowly {
             self.emptied = now;
         }
         let is_filled = now.since(self.emptied).0 > self.srtt.0.saturating_mul(FULL_ROUNDS);
@@ -281,8 +281,8 @@ impl Controller for Copa {
     fn quantity(&self, index: usize, _: Time) -> f64 {
         let memory = &self.memory;
         match (index, memory.round_trips()) {
-            (0, Some((standing, least))) => (standing - least).seconds(),
-            (1, Some((_, least))) => least.seconds(),
+            (0, Some((standing, min))) => (standing - min).seconds(),
+            (1, Some((_, min))) => min.seconds(),
             (2, _) => 1.0 / memory.inverse_delta,
             (3, _) => memory.velocity.v,
             _ => f64::NAN,
@@ -314,12 +314,12 @@ impl Controller for Copa {
 
     fn on_timeout(&mut self, seen: &Congestion) {
         if !seen.repeated {
-            self.memory.ssthresh = (self.window / 2.0).max(LEAST);
+            self.memory.ssthresh = (self.window / 2.0).max(MIN);
         }
-        self.window = LEAST;
+        self.window = MIN;
         self.memory.starts_slowly = true;
         self.memory.velocity = Velocity::REST;
-        self.memory.began = (seen.now, LEAST);
+        self.memory.began = (seen.now, MIN);
     }
 
     /// Pacing prevents bursts.

@@ -32,7 +32,7 @@ member! {
     pub struct CubicSpec {
         /// Fast convergence: a flow that loses again before it has regained its previous maximum window releases bandwidth to others
         /// (section 4.7).
-        fast_convergence: bool = true => Kind::Truth,
+        fast_convergence: bool = true => Kind::Boolean,
         /// Granularity of window growth: that of RFC 9438, or that of Ha, Rhee and Xu (2008), which kernels implement.
         steps: Steps = Steps::Fractions => Kind::Words(&Steps::WORDS),
     }
@@ -210,10 +210,10 @@ impl Controller for Cubic {
     }
 
     /// The same limit applies to AIMD.
-    fn limit_window(&mut self, most: Cwnd) {
-        let most = self.memory.stepped(most);
-        self.window = self.window.min(most);
-        self.memory.w_est = self.memory.w_est.min(most);
+    fn limit_window(&mut self, max: Cwnd) {
+        let max = self.memory.stepped(max);
+        self.window = self.window.min(max);
+        self.memory.w_est = self.memory.w_est.min(max);
     }
 
     /// Section 5.8.
@@ -223,8 +223,8 @@ impl Controller for Cubic {
         }
     }
 
-    fn raise_threshold(&mut self, least: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
+    fn raise_threshold(&mut self, min: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
     }
 
     fn end_slow_start(&mut self) {

@@ -10,7 +10,7 @@
 use super::support::beside::Beside;
 use super::{Ack, Cause, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Time};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // RFC 8257 sections 3.3 and 4.2.
@@ -27,8 +27,8 @@ member! {
 }
 
 impl Settings for DctcpSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let silent = || Misfit::error(&["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let silent = || SettingConflict::error(&["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1");
         (self.gain <= 0.0).then(silent).into_iter().collect()
     }
 
@@ -148,12 +148,12 @@ impl Controller for Dctcp {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.window = self.window.min(max.0);
     }
 
-    fn raise_threshold(&mut self, least: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
+    fn raise_threshold(&mut self, min: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
     }
 
     fn end_slow_start(&mut self) {

@@ -8,10 +8,10 @@ use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start};
 use crate::primitives::math::{ln, pow};
 use crate::primitives::units::{Cwnd, Segments};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
-const WINDOWS: Kind = Kind::Segments { least: 2.0, most: 1e9 };
+const WINDOWS: Kind = Kind::Segments { min: 2.0, max: 1e9 };
 
 // All five are the defaults of the RFC.
 member! {
@@ -33,18 +33,24 @@ member! {
 }
 
 impl Settings for HighSpeedSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let windows = || {
-            Misfit::error(
+            SettingConflict::error(
                 &["low_window", "high_window"],
                 "`low_window` is not below `high_window`",
                 "`low_window` below `high_window`",
             )
         };
-        let rates =
-            || Misfit::error(&["high_p", "low_p"], "`high_p` is 0 or not below `low_p`", "`high_p` above 0 and below `low_p`");
-        let share =
-            || Misfit::error(&["high_decrease"], "`high_decrease` is out of range", "above 0, at most 0.5, which is Reno's");
+        let rates = || {
+            SettingConflict::error(
+                &["high_p", "low_p"],
+                "`high_p` is 0 or not below `low_p`",
+                "`high_p` above 0 and below `low_p`",
+            )
+        };
+        let share = || {
+            SettingConflict::error(&["high_decrease"], "`high_decrease` is out of range", "above 0, at most 0.5, which is Reno's")
+        };
         let windows = (self.low_window >= self.high_window).then(windows);
         let rates = (self.high_p <= 0.0 || self.high_p >= self.low_p).then(rates);
         let share = (self.high_decrease <= 0.0 || self.high_decrease > 0.5).then(share);
@@ -137,12 +143,12 @@ impl Controller for HighSpeed {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.window = self.window.min(max.0);
     }
 
-    fn raise_threshold(&mut self, least: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
+    fn raise_threshold(&mut self, min: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
     }
 
     fn end_slow_start(&mut self) {

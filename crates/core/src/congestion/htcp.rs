@@ -20,9 +20,9 @@ member! {
         delta_l: Span = Span::from_millis(1000) => ABOVE_ZERO,
         /// Adaptive backoff: a loss multiplies the window by the ratio of the minimum to the maximum RTT, limited to 0.5 to 0.8. If false,
         /// it halves the window.
-        adaptive_backoff: bool = true => Kind::Truth,
+        adaptive_backoff: bool = true => Kind::Boolean,
         /// RTT scaling: the increase is proportional to the RTT, 0.1 to 2 times the increase at 100 ms.
-        rtt_scaling: bool = true => Kind::Truth,
+        rtt_scaling: bool = true => Kind::Boolean,
     }
 }
 

@@ -11,7 +11,7 @@ use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
 use crate::primitives::units::{Cwnd, Span};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -23,21 +23,20 @@ member! {
         rtt_0: Span = Span::from_millis(25) => ABOVE_ZERO,
         /// Maximum window increase per acknowledged segment in slow start, in segments. The increase of the paper, 2^rho - 1, is 15 at four
         /// times `rtt_0` and about a million at twenty times.
-        max_slow_start_increment: f64 = 15.0 => Kind::Segments { least: 1.0, most: 1000.0 },
+        max_slow_start_increment: f64 = 15.0 => Kind::Segments { min: 1.0, max: 1000.0 },
     }
 }
 
 /// On a path of 25 ms, rho is 25 then, and the increase is 625 segments per RTT.
-const LEAST_RTT_0: Span = Span::from_millis(1);
+const MIN_RTT_0: Span = Span::from_millis(1);
 
 impl Settings for HyblaSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let tiny = || {
-            let message =
-                "`rtt_0` is so short that on paths of a few milliseconds windows double until a loss";
-            Misfit::warning(&["rtt_0"], message, "1 ms or more; the paper has 25 ms")
+            let message = "`rtt_0` is so short that on paths of a few milliseconds windows double until a loss";
+            SettingConflict::warning(&["rtt_0"], message, "1 ms or more; the paper has 25 ms")
         };
-        (self.rtt_0 < LEAST_RTT_0).then(tiny).into_iter().collect()
+        (self.rtt_0 < MIN_RTT_0).then(tiny).into_iter().collect()
     }
 
     fn samples() -> Vec<HyblaSpec> {
@@ -110,8 +109,9 @@ mod tests {
 
     #[test]
     fn an_unrealistically_short_reference_rtt_causes_a_warning() {
-        let keys =
-            |rtt_0| HyblaSpec { rtt_0, ..HyblaSpec::default() }.check().into_iter().map(|misfit| misfit.keys).collect::<Vec<_>>();
+        let keys = |rtt_0| {
+            HyblaSpec { rtt_0, ..HyblaSpec::default() }.check().into_iter().map(|conflict| conflict.keys).collect::<Vec<_>>()
+        };
         assert_eq!(keys(Span::from_millis(1)), Vec::<&[&str]>::new());
         assert_eq!(keys(Span::from_micros(999)), [&["rtt_0"]]);
     }

@@ -8,10 +8,10 @@ use super::support::loss_based::{Avoidance, LossBased};
 use super::support::round::Round;
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Span, Time};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
-const INCREASE: Kind = Kind::Segments { least: 0.0, most: 1e3 };
+const INCREASE: Kind = Kind::Segments { min: 0.0, max: 1e3 };
 
 // All values and names are from the paper.
 member! {
@@ -34,26 +34,27 @@ member! {
         /// Fraction of the maximum queueing delay from which a loss removes `beta_max`.
         eta_3: f64 = 0.8 => Kind::Probability,
         /// Window below which the flow behaves as Reno.
-        w_thresh: f64 = 10.0 => Kind::Segments { least: 0.0, most: 1e9 },
+        w_thresh: f64 = 10.0 => Kind::Segments { min: 0.0, max: 1e9 },
         /// Number of RTTs with low delay before the increase returns to `alpha_max`.
-        theta: u32 = 5 => Kind::Whole { least: 1, most: 1000 },
+        theta: u32 = 5 => Kind::Integer { min: 1, max: 1000 },
     }
 }
 
 impl Settings for IllinoisSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let IllinoisSpec { alpha_min, alpha_max, beta_min, beta_max, eta_1, eta_2, eta_3, .. } = *self;
-        let still = || Misfit::error(&["alpha_min"], "`alpha_min` of 0 never opens the window", "above 0");
-        let increases = || Misfit::error(&["alpha_max"], "`alpha_max` is below `alpha_min`", format!("at least {alpha_min}"));
+        let still = || SettingConflict::error(&["alpha_min"], "`alpha_min` of 0 never opens the window", "above 0");
+        let increases =
+            || SettingConflict::error(&["alpha_max"], "`alpha_max` is below `alpha_min`", format!("at least {alpha_min}"));
         let shares = || {
-            Misfit::error(
+            SettingConflict::error(
                 &["beta_min", "beta_max"],
                 "`beta_min` and `beta_max` are out of order",
                 "0 < `beta_min` <= `beta_max` < 1",
             )
         };
         let delays = || {
-            Misfit::error(
+            SettingConflict::error(
                 &["eta_2", "eta_1", "eta_3"],
                 "`eta_1`, `eta_2` and `eta_3` are out of order",
                 "`eta_1` <= `eta_2` < `eta_3`",

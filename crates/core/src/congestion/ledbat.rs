@@ -11,7 +11,7 @@
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // Section 2.5. TARGET and GAIN are the RFC's bounds, 100 ms and 1.
@@ -24,45 +24,47 @@ member! {
         target: Span = Span::from_millis(100) => ABOVE_ZERO,
         /// Window change per RTT, in segments, when the queueing delay is as far from TARGET as with an empty queue (GAIN); the RFC allows
         /// at most 1.
-        gain: f64 = 1.0 => Kind::Number { least: 0.0, most: 100.0 },
+        gain: f64 = 1.0 => Kind::Number { min: 0.0, max: 100.0 },
         /// Number of minutes over which the minimum one-way delay is the base delay (BASE_HISTORY).
-        base_history: u32 = 10 => Kind::Whole { least: 1, most: MOST_MINUTES as u64 },
+        base_history: u32 = 10 => Kind::Integer { min: 1, max: MAX_MINUTES as u64 },
         /// Number of recent one-way delays, one per acknowledgement, whose minimum is the current delay (CURRENT_FILTER).
-        current_filter: u32 = 4 => Kind::Whole { least: 1, most: MOST_DELAYS as u64 },
+        current_filter: u32 = 4 => Kind::Integer { min: 1, max: MAX_DELAYS as u64 },
         /// Maximum excess of the window over the data in flight, in segments (ALLOWED_INCREASE).
-        allowed_increase: f64 = 1.0 => Kind::Segments { least: 1.0, most: 1e6 },
+        allowed_increase: f64 = 1.0 => Kind::Segments { min: 1.0, max: 1e6 },
         /// Minimum window, except after a timeout until this many segments are acknowledged (MIN_CWND).
-        min_cwnd: f64 = 2.0 => Kind::Segments { least: 1.0, most: 1e6 },
+        min_cwnd: f64 = 2.0 => Kind::Segments { min: 1.0, max: 1e6 },
     }
 }
 
-const MOST_MINUTES: usize = 20;
-const MOST_DELAYS: usize = 16;
+const MAX_MINUTES: usize = 20;
+const MAX_DELAYS: usize = 16;
 /// Initial window for an unknown path (RFC 6928). A larger window that is kept at any delay is not background traffic.
-const MOST_MIN_CWND: f64 = 10.0;
+const MAX_MIN_CWND: f64 = 10.0;
 const MINUTE: Span = Span::from_millis(60_000);
 
 impl Settings for LedbatSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["gain"], "`gain` of 0 never changes the window", "above 0");
-        let rfc = || Misfit::warning(&["target"], "`target` exceeds the limit of RFC 6817", "at most 100 ms");
-        let gain = || Misfit::warning(&["gain"], "`gain` exceeds the limit of RFC 6817", "at most 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let still = || SettingConflict::error(&["gain"], "`gain` of 0 never changes the window", "above 0");
+        let rfc = || SettingConflict::warning(&["target"], "`target` exceeds the limit of RFC 6817", "at most 100 ms");
+        let gain = || SettingConflict::warning(&["gain"], "`gain` exceeds the limit of RFC 6817", "at most 1");
         let stays = || {
-            let message =
-                format!("`min_cwnd` keeps {} segments in flight at any delay, and does not yield to other traffic", self.min_cwnd);
-            Misfit::warning(&["min_cwnd"], message, format!("at most {MOST_MIN_CWND}; the RFC has 2"))
+            let message = format!(
+                "`min_cwnd` keeps {} segments in flight at any delay, and does not yield to other traffic",
+                self.min_cwnd
+            );
+            SettingConflict::warning(&["min_cwnd"], message, format!("at most {MAX_MIN_CWND}; the RFC has 2"))
         };
         let still = (self.gain <= 0.0).then(still);
-        let stays = (self.min_cwnd > MOST_MIN_CWND).then(stays);
+        let stays = (self.min_cwnd > MAX_MIN_CWND).then(stays);
         let target = (self.target > Span::from_millis(100)).then(rfc);
         still.into_iter().chain(target).chain((self.gain > 1.0).then(gain)).chain(stays).collect()
     }
 
     fn samples() -> Vec<LedbatSpec> {
         let usual = LedbatSpec::default();
-        let least = LedbatSpec { target: Span::from_millis(5), base_history: 1, current_filter: 1, min_cwnd: 1.0, ..usual };
-        let most = LedbatSpec { base_history: 20, current_filter: 16, allowed_increase: 10.0, min_cwnd: 20.0, ..usual };
-        vec![usual, least, most]
+        let min = LedbatSpec { target: Span::from_millis(5), base_history: 1, current_filter: 1, min_cwnd: 1.0, ..usual };
+        let max = LedbatSpec { base_history: 20, current_filter: 16, allowed_increase: 10.0, min_cwnd: 20.0, ..usual };
+        vec![usual, min, max]
     }
 }
 
@@ -73,11 +75,11 @@ pub type Ledbat = Beside<LedbatMemory>;
 pub struct LedbatMemory {
     spec: LedbatSpec,
     /// base_delays: the minimum of each minute, in a ring with the present one at `minute`.
-    base_delays: [Span; MOST_MINUTES],
+    base_delays: [Span; MAX_MINUTES],
     minute: u64,
     /// The minimum of `base_delays`.
     base_delay: Span,
-    current_delays: [Span; MOST_DELAYS],
+    current_delays: [Span; MAX_DELAYS],
     current: usize,
 }
 
@@ -88,10 +90,10 @@ impl Ledbat {
     pub(super) fn new(spec: &LedbatSpec, start: Start) -> Ledbat {
         let memory = LedbatMemory {
             spec: *spec,
-            base_delays: [UNKNOWN; MOST_MINUTES],
+            base_delays: [UNKNOWN; MAX_MINUTES],
             minute: 0,
             base_delay: UNKNOWN,
-            current_delays: [UNKNOWN; MOST_DELAYS],
+            current_delays: [UNKNOWN; MAX_DELAYS],
             current: 0,
         };
         Beside::with(start, memory)
@@ -105,17 +107,17 @@ impl Ledbat {
         let acked = f64::from(ack.counted.0);
         // As for any controller, an unused window does not grow (RFC 5681, section 4.1).
         let may_grow = ack.window_validated;
-        let least = min_cwnd.min(self.window + if may_grow { acked } else { 0.0 });
+        let min = min_cwnd.min(self.window + if may_grow { acked } else { 0.0 });
         if off_target < 0.0 || may_grow {
             self.window += (gain * off_target * acked / self.window).min(acked);
         }
         let max_allowed_cwnd = f64::from(ack.in_flight.0) + allowed_increase;
-        self.window = self.window.min(max_allowed_cwnd).max(least);
+        self.window = self.window.min(max_allowed_cwnd).max(min);
     }
 
     fn halve(&mut self) {
-        let least = self.memory.spec.min_cwnd.min(self.window);
-        self.window = (self.window / 2.0).max(least);
+        let min = self.memory.spec.min_cwnd.min(self.window);
+        self.window = (self.window / 2.0).max(min);
     }
 }
 
@@ -188,8 +190,8 @@ impl Controller for Ledbat {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.window = self.window.min(max.0);
     }
 }
 
@@ -219,7 +221,7 @@ mod tests {
     #[test]
     fn a_minimum_window_that_never_yields_causes_a_warning() {
         let keys = |min_cwnd| {
-            LedbatSpec { min_cwnd, ..LedbatSpec::default() }.check().into_iter().map(|misfit| misfit.keys).collect::<Vec<_>>()
+            LedbatSpec { min_cwnd, ..LedbatSpec::default() }.check().into_iter().map(|conflict| conflict.keys).collect::<Vec<_>>()
         };
         assert_eq!(keys(10.0), Vec::<&[&str]>::new());
         assert_eq!(keys(10.5), [&["min_cwnd"]]);

@@ -10,7 +10,7 @@ use super::support::priced::{Demand, Priced};
 use crate::price::Meaning;
 use crate::primitives::math;
 use crate::primitives::units::Rate;
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 
 member! {
     /// MaxNet source: its rate falls exponentially with the largest congestion cost of its path.
@@ -20,15 +20,15 @@ member! {
         /// Rate at a cost of 0, the maximum rate of a source of weight 1.
         max_rate: Rate = Rate(1_000_000_000) => Kind::Rate,
         /// Weight of the flow; the rate at a given cost is proportional to it.
-        weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
+        weight: f64 = 1.0 => Kind::Number { min: 0.0, max: 1e6 },
         /// Limit window growth to a doubling per RTT while the cost is being learnt.
-        slow_start: bool = true => Kind::Truth,
+        slow_start: bool = true => Kind::Boolean,
     }
 }
 
 impl Settings for MaxNetSourceSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let nothing = || Misfit::error(&["weight"], "`weight` of 0 stops all sending", "above 0");
+    fn check(&self) -> Vec<SettingConflict> {
+        let nothing = || SettingConflict::error(&["weight"], "`weight` of 0 stops all sending", "above 0");
         (self.weight == 0.0).then(nothing).into_iter().collect()
     }
 

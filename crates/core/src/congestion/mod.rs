@@ -253,7 +253,7 @@ pub trait Controller {
     fn on_spurious_loss(&mut self) {}
     /// Limits the window: loss recovery has ended and must not release a burst (RFC 6582 section 3.2 step 3), an echo of a mark must not
     /// enlarge the window (RFC 3168 section 6.1.2), or the window was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
-    fn limit_window(&mut self, most: Cwnd);
+    fn limit_window(&mut self, max: Cwnd);
     /// The application was idle for this time and has data now.
     fn on_idle(&mut self, _idle: Span) {}
     /// Raises the slow-start threshold to at least this value: the window was this large, and is reduced only because it was not used. For
@@ -313,7 +313,7 @@ macro_rules! controllers {
             concat!(stringify!($member), " must declare the size of its state outside the sender")
         );)+
 
-        $(const _: () = assert!(<$member>::QUANTITIES.len() <= MOST_QUANTITIES, "the memory estimate of traces assumes fewer quantities");)+
+        $(const _: () = assert!(<$member>::QUANTITIES.len() <= MAX_QUANTITIES, "the memory estimate of traces assumes fewer quantities");)+
 
         controllers!(
             $($member(<$member as Named>::Spec),)+ $($(#[$when])? $nameless($code),)+
@@ -484,15 +484,15 @@ macro_rules! controllers {
             fn on_spurious_loss(&mut self) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_spurious_loss()),+ }
             }
-            fn limit_window(&mut self, most: Cwnd) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(most)),+ }
+            fn limit_window(&mut self, max: Cwnd) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(max)),+ }
             }
             fn on_idle(&mut self, idle: Span) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_idle(idle)),+ }
             }
 
-            fn raise_threshold(&mut self, least: Cwnd) {
-                match self { $($(#[$when])? Controllers::$variant(law) => law.raise_threshold(least)),+ }
+            fn raise_threshold(&mut self, min: Cwnd) {
+                match self { $($(#[$when])? Controllers::$variant(law) => law.raise_threshold(min)),+ }
             }
 
             fn end_slow_start(&mut self) {
@@ -553,7 +553,7 @@ impl Controllers {
 }
 
 /// Maximum number of quantities of a controller.
-pub(crate) const MOST_QUANTITIES: usize = 8;
+pub(crate) const MAX_QUANTITIES: usize = 8;
 
 const _: () = assert!(size_of::<Controllers>() <= 24, "the controller of a flow takes at most 24 bytes");
 
@@ -575,9 +575,9 @@ mod tests {
     /// Two thousand events at random times, with random RTTs and numbers of segments in flight.
     fn drive(spec: &ControllerSpec, stream: Stream) {
         let mut drawn = 0;
-        let mut draw = |most: u64| {
+        let mut draw = |max: u64| {
             drawn += 1;
-            stream.bits(drawn) % (most + 1)
+            stream.bits(drawn) % (max + 1)
         };
         let ack_counting = if draw(1) > 0 { AckCounting::Bytes } else { AckCounting::Acknowledgements };
         let mut start = Start { window: 1.0 + draw(20) as f64 / 2.0, ack_counting, ..Start::default() };
@@ -639,8 +639,8 @@ mod tests {
                         assert!(may_leap || law.window() <= before, "{spec:?} grew on an acknowledgement of no segments");
                     }
                     law.on_ack(&ack);
-                    let most = before + before.max(f64::from(acked.0));
-                    assert!(may_leap || law.window() <= most, "{spec:?}: {before} to {} on one acknowledgement", law.window());
+                    let max = before + before.max(f64::from(acked.0));
+                    assert!(may_leap || law.window() <= max, "{spec:?}: {before} to {} on one acknowledgement", law.window());
                     assert!(may_leap || window_validated || law.window() <= before, "{spec:?} grew an unused window");
                 }
             }

@@ -9,7 +9,7 @@
 use super::support::beside::Beside;
 use super::{Ack, Cause, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // Sections 2.3.2 and 2.4.4.
@@ -24,15 +24,15 @@ member! {
         /// Initial estimate of the marked fraction (alpha).
         initial_alpha: f64 = 1.0 => Kind::Probability,
         /// Minimum RTT that the flow emulates if its own is shorter (RTT_virt); 0 disables this.
-        virtual_rtt: Span = Span::from_millis(25) => Kind::Duration { least: Span::ZERO },
+        virtual_rtt: Span = Span::from_millis(25) => Kind::Duration { min: Span::ZERO },
         /// Number of RTTs after which a flow starts to emulate `virtual_rtt` (D).
-        transition_rounds: u32 = 500 => Kind::Whole { least: 0, most: 1_000_000_000 },
+        transition_rounds: u32 = 500 => Kind::Integer { min: 0, max: 1_000_000_000 },
     }
 }
 
 impl Settings for PragueSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let silent = || Misfit::error(&["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let silent = || SettingConflict::error(&["gain"], "`gain` of 0 never updates the estimate", "above 0, at most 1");
         (self.gain <= 0.0).then(silent).into_iter().collect()
     }
 
@@ -226,12 +226,12 @@ impl Controller for Prague {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.window = self.window.min(max.0);
     }
 
-    fn raise_threshold(&mut self, least: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
+    fn raise_threshold(&mut self, min: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
     }
 
     fn end_slow_start(&mut self) {

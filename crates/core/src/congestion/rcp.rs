@@ -8,7 +8,7 @@ use super::Start;
 use super::support::priced::{Demand, Priced};
 use crate::price::Meaning;
 use crate::primitives::units::Rate;
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 
 member! {
     /// RCP source: sends at the rate advertised by the queues of its path.
@@ -16,17 +16,17 @@ member! {
 
     pub struct RcpSourceSpec {
         /// Weight of the flow, which multiplies the advertised rate; queues share their capacity by weight.
-        weight: f64 = 1.0 => Kind::Number { least: 0.0, most: 1e6 },
+        weight: f64 = 1.0 => Kind::Number { min: 0.0, max: 1e6 },
         /// Maximum sending rate.
         max_rate: Option<Rate> = None => Kind::Rate,
         /// Limit window growth to a doubling per RTT while an estimated price is still inaccurate.
-        slow_start: bool = false => Kind::Truth,
+        slow_start: bool = false => Kind::Boolean,
     }
 }
 
 impl Settings for RcpSourceSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let nothing = || Misfit::error(&["weight"], "`weight` of 0 stops all sending", "above 0");
+    fn check(&self) -> Vec<SettingConflict> {
+        let nothing = || SettingConflict::error(&["weight"], "`weight` of 0 stops all sending", "above 0");
         (self.weight == 0.0).then(nothing).into_iter().collect()
     }
 
@@ -49,8 +49,8 @@ impl Demand for RcpSourceSpec {
 
     /// The price is the inverse of the rate.
     fn rate(&self, price: f64) -> f64 {
-        let max_rate = self.max_rate.map_or(MOST, |max_rate| max_rate.0 as f64);
-        (self.weight / price.max(1.0 / MOST)).min(max_rate)
+        let max_rate = self.max_rate.map_or(MAX, |max_rate| max_rate.0 as f64);
+        (self.weight / price.max(1.0 / MAX)).min(max_rate)
     }
 
     fn starts_slowly(&self) -> bool {
@@ -59,7 +59,7 @@ impl Demand for RcpSourceSpec {
 }
 
 /// Upper limit of a source's rate, whatever rate is advertised, in bits per second.
-const MOST: f64 = 1e13;
+const MAX: f64 = 1e13;
 
 #[cfg(test)]
 mod tests {

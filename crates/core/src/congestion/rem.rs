@@ -6,7 +6,7 @@ use super::Start;
 use super::support::priced::{Demand, Priced};
 use crate::price::Meaning;
 use crate::primitives::units::Rate;
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 
 member! {
     /// Source that maximises its utility, the logarithm of its rate, minus the cost of its path (the source of REM, NUM).
@@ -18,14 +18,18 @@ member! {
         /// Maximum sending rate, which is used at a price of 0.
         max_rate: Rate = Rate(1_000_000_000) => Kind::Rate,
         /// Limit window growth to a doubling per RTT while the price is being learnt.
-        slow_start: bool = true => Kind::Truth,
+        slow_start: bool = true => Kind::Boolean,
     }
 }
 
 impl Settings for RemSourceSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let never = || {
-            Misfit::warning(&["max_rate", "weight"], "`max_rate` is not above `weight`: the source slows down only at prices above 1", "`max_rate` above `weight`")
+            SettingConflict::warning(
+                &["max_rate", "weight"],
+                "`max_rate` is not above `weight`: the source slows down only at prices above 1",
+                "`max_rate` above `weight`",
+            )
         };
         (self.max_rate <= self.weight).then(never).into_iter().collect()
     }

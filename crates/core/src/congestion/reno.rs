@@ -98,12 +98,12 @@ impl Controller for Reno {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.window = self.window.min(max.0);
     }
 
-    fn raise_threshold(&mut self, least: Cwnd) {
-        self.ssthresh = self.ssthresh.max(least.0);
+    fn raise_threshold(&mut self, min: Cwnd) {
+        self.ssthresh = self.ssthresh.max(min.0);
     }
 
     fn end_slow_start(&mut self) {

@@ -6,7 +6,7 @@
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, Start};
 use crate::primitives::units::Cwnd;
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 
 member! {
     /// Both the increase per RTT and the reduction are proportional to the window.
@@ -18,14 +18,14 @@ member! {
         /// Fraction of the window removed by a loss.
         b: f64 = 0.125 => Kind::Probability,
         /// Window up to which the flow behaves as Reno.
-        lwnd: f64 = 16.0 => Kind::Segments { least: 0.0, most: 1e9 },
+        lwnd: f64 = 16.0 => Kind::Segments { min: 0.0, max: 1e9 },
     }
 }
 
 impl Settings for ScalableSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let still = || Misfit::error(&["a"], "`a` of 0 never opens the window", "above 0, at most 1");
-        let share = || Misfit::error(&["b"], "`b` is out of range", "above 0, below 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let still = || SettingConflict::error(&["a"], "`a` of 0 never opens the window", "above 0, at most 1");
+        let share = || SettingConflict::error(&["b"], "`b` is out of range", "above 0, below 1");
         let still = (self.a <= 0.0).then(still);
         still.into_iter().chain((self.b <= 0.0 || self.b >= 1.0).then(share)).collect()
     }

@@ -10,7 +10,7 @@
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -21,9 +21,9 @@ member! {
         /// Target RTT of a path without hops, for a large window (base_target).
         base_target: Span = Span::from_micros(25) => ABOVE_ZERO,
         /// Addition to the target per link of the path.
-        hop_delay: Span = Span::from_micros(1) => Kind::Duration { least: Span::ZERO },
+        hop_delay: Span = Span::from_micros(1) => Kind::Duration { min: Span::ZERO },
         /// Maximum addition to the target, for the smallest windows (fs_range); 0 gives every flow the same target.
-        fs_range: Span = Span::from_micros(100) => Kind::Duration { least: Span::ZERO },
+        fs_range: Span = Span::from_micros(100) => Kind::Duration { min: Span::ZERO },
         /// Window up to which the full flow-based addition applies (fs_min_cwnd).
         fs_min_cwnd: f64 = 0.1 => WINDOW,
         /// Window from which the flow-based addition is zero (fs_max_cwnd).
@@ -39,32 +39,32 @@ member! {
         /// Maximum window (max_cwnd).
         max_cwnd: f64 = 10_000.0 => WINDOW,
         /// Number of consecutive timeouts after which the window is reset to the minimum (RETX_RESET_THRESHOLD).
-        retx_reset_threshold: u32 = 5 => Kind::Whole { least: 1, most: 1000 },
+        retx_reset_threshold: u32 = 5 => Kind::Integer { min: 1, max: 1000 },
     }
 }
 
-const WINDOW: Kind = Kind::Segments { least: 1e-6, most: 1e9 };
+const WINDOW: Kind = Kind::Segments { min: 1e-6, max: 1e9 };
 
 impl Settings for SwiftSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let mut misfits = Vec::new();
+    fn check(&self) -> Vec<SettingConflict> {
+        let mut conflicts = Vec::new();
         if self.fs_max_cwnd <= self.fs_min_cwnd {
             let expected = format!("more than {}", self.fs_min_cwnd);
-            misfits.push(Misfit::error(&["fs_max_cwnd"], "`fs_max_cwnd` is not above `fs_min_cwnd`", expected));
+            conflicts.push(SettingConflict::error(&["fs_max_cwnd"], "`fs_max_cwnd` is not above `fs_min_cwnd`", expected));
         }
         if self.max_cwnd < self.min_cwnd.max(1.0) {
             let expected = format!("at least {}", self.min_cwnd.max(1.0));
-            misfits.push(Misfit::error(&["max_cwnd"], "`max_cwnd` is too small to send a segment", expected));
+            conflicts.push(SettingConflict::error(&["max_cwnd"], "`max_cwnd` is too small to send a segment", expected));
         }
         for (key, share) in [(&["decrease"], self.decrease), (&["max_mdf"], self.max_mdf)] {
             if share == 0.0 {
-                misfits.push(Misfit::error(key, format!("`{}` of 0 never decreases the window", key[0]), "above 0"));
+                conflicts.push(SettingConflict::error(key, format!("`{}` of 0 never decreases the window", key[0]), "above 0"));
             }
         }
         if self.max_mdf == 1.0 {
-            misfits.push(Misfit::error(&["max_mdf"], "`max_mdf` of 1 removes the whole window", "less than 1"));
+            conflicts.push(SettingConflict::error(&["max_mdf"], "`max_mdf` of 1 removes the whole window", "less than 1"));
         }
-        misfits
+        conflicts
     }
 
     fn samples() -> Vec<SwiftSpec> {
@@ -224,8 +224,8 @@ impl Controller for Swift {
         }
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.set(Cwnd(self.memory.cwnd.min(most.0)));
+    fn limit_window(&mut self, max: Cwnd) {
+        self.set(Cwnd(self.memory.cwnd.min(max.0)));
     }
 }
 

@@ -11,7 +11,7 @@
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -32,11 +32,11 @@ member! {
         /// RTT of an empty network, by which the gradient is normalised (minRTT).
         min_rtt: Span = Span::from_micros(20) => ABOVE_ZERO,
         /// Number of consecutive completion events without a growing RTT before the larger steps of hyperactive increase begin (HAI).
-        hai_threshold: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
+        hai_threshold: u32 = 5 => Kind::Integer { min: 1, max: 1_000_000 },
         /// Factor by which hyperactive increase multiplies the additive step (N).
-        hai_factor: u32 = 5 => Kind::Whole { least: 1, most: 1_000_000 },
+        hai_factor: u32 = 5 => Kind::Integer { min: 1, max: 1_000_000 },
         /// Segment size: the acknowledgement of this much data is a completion event, after which the rate is updated.
-        segment: u64 = 64_000 => Kind::Bytes { least: 1, most: 1_000_000_000 },
+        segment: u64 = 64_000 => Kind::Bytes { min: 1, max: 1_000_000_000 },
         /// Maximum sending rate: the line rate of the host.
         max_rate: Rate = Rate(10_000_000_000) => Kind::Rate,
         /// Minimum sending rate.
@@ -44,26 +44,30 @@ member! {
         /// Initial sending rate: C/(N+1) in the paper, where N other flows of the host share its line rate. Default: the maximum rate.
         initial_rate: Option<Rate> = None => Kind::Rate,
         /// Maximum outstanding data.
-        max_outstanding: u64 = 1_000_000 => Kind::Bytes { least: 1, most: 1_000_000_000_000 },
+        max_outstanding: u64 = 1_000_000 => Kind::Bytes { min: 1, max: 1_000_000_000_000 },
     }
 }
 
 impl Settings for TimelySpec {
-    fn check(&self) -> Vec<Misfit> {
-        let mut misfits = Vec::new();
+    fn check(&self) -> Vec<SettingConflict> {
+        let mut conflicts = Vec::new();
         if self.t_high < self.t_low {
-            misfits.push(Misfit::error(&["t_high"], "`t_high` is below `t_low`", "at least `t_low`"));
+            conflicts.push(SettingConflict::error(&["t_high"], "`t_high` is below `t_low`", "at least `t_low`"));
         }
         if self.min_rate > self.max_rate {
-            misfits.push(Misfit::error(&["min_rate"], "`min_rate` is above `max_rate`", "at most `max_rate`"));
+            conflicts.push(SettingConflict::error(&["min_rate"], "`min_rate` is above `max_rate`", "at most `max_rate`"));
         }
         if self.initial_rate.is_some_and(|rate| rate < self.min_rate || rate > self.max_rate) {
-            misfits.push(Misfit::error(&["initial_rate"], "`initial_rate` is out of range", "from `min_rate` to `max_rate`"));
+            conflicts.push(SettingConflict::error(
+                &["initial_rate"],
+                "`initial_rate` is out of range",
+                "from `min_rate` to `max_rate`",
+            ));
         }
         if self.weight == 0.0 {
-            misfits.push(Misfit::error(&["weight"], "`weight` of 0 ignores the RTT gradient", "above 0"));
+            conflicts.push(SettingConflict::error(&["weight"], "`weight` of 0 ignores the RTT gradient", "above 0"));
         }
-        misfits
+        conflicts
     }
 
     fn samples() -> Vec<TimelySpec> {
@@ -89,7 +93,7 @@ pub struct TimelyMemory {
     spec: TimelySpec,
     packet: Bytes,
     /// Maximum outstanding segments.
-    most: f64,
+    max: f64,
     /// Bits per second.
     rate: f64,
     prev_rtt: Option<Span>,
@@ -103,23 +107,23 @@ pub struct TimelyMemory {
 
 impl Timely {
     pub(super) fn new(spec: &TimelySpec, start: Start) -> Timely {
-        let most = (spec.max_outstanding as f64 / start.packet.0 as f64).max(1.0);
+        let max = (spec.max_outstanding as f64 / start.packet.0 as f64).max(1.0);
         let memory = TimelyMemory {
             spec: *spec,
             packet: start.packet,
-            most,
+            max,
             rate: spec.initial_rate.unwrap_or(spec.max_rate).0 as f64,
             prev_rtt: None,
             rtt_diff: 0.0,
             calm: 0,
             acked: 0,
         };
-        Beside::with(Start { window: most, ..start }, memory)
+        Beside::with(Start { window: max, ..start }, memory)
     }
 
     fn process_ack(&mut self, ack: &Ack) {
         let memory = &mut *self.memory;
-        self.window = memory.most;
+        self.window = memory.max;
         memory.acked += u64::from(ack.acked.0) * memory.packet.0;
         if let Some(rtt) = ack.rtt
             && memory.acked >= memory.spec.segment

@@ -11,7 +11,7 @@
 use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
-use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
+use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // Two and four are the authors' (section 3.2 of their paper at SIGCOMM 1994; they compare them with one and three, the values of NS). They
@@ -32,15 +32,15 @@ member! {
         /// Alternative to `beta`, as a rate in segments per second. Requires `alpha_rate`.
         beta_rate: Option<f64> = None => SEGMENTS_PER_SECOND,
         /// If false, the window changes by at most one segment per RTT, also at the start and after timeouts.
-        slow_start: bool = true => Kind::Truth,
+        slow_start: bool = true => Kind::Boolean,
     }
 }
 
 /// Segments per second.
-const SEGMENTS_PER_SECOND: Kind = Kind::Number { least: 0.0, most: 1e9 };
+const SEGMENTS_PER_SECOND: Kind = Kind::Number { min: 0.0, max: 1e9 };
 
 impl Settings for VegasSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let VegasSpec { alpha, beta, alpha_rate, beta_rate, .. } = *self;
         let usual = VegasSpec::default();
         let in_segments: &'static [&'static str] = match () {
@@ -48,19 +48,21 @@ impl Settings for VegasSpec {
             () if beta != usual.beta => &["beta"],
             () => &[],
         };
-        let misfit = match (alpha_rate, beta_rate) {
+        let conflict = match (alpha_rate, beta_rate) {
             (Some(_), Some(_)) if !in_segments.is_empty() => {
-                Misfit::error(in_segments, "thresholds are given both in segments and as rates", "one or the other")
+                SettingConflict::error(in_segments, "thresholds are given both in segments and as rates", "one or the other")
             }
-            (None, None) if beta < alpha => Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}")),
+            (None, None) if beta < alpha => {
+                SettingConflict::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"))
+            }
             (Some(alpha), Some(beta)) if beta < alpha => {
-                Misfit::error(&["beta_rate"], "`beta_rate` is below `alpha_rate`", format!("at least {alpha}"))
+                SettingConflict::error(&["beta_rate"], "`beta_rate` is below `alpha_rate`", format!("at least {alpha}"))
             }
-            (Some(_), None) => Misfit::error(&["alpha_rate"], "`alpha_rate` requires `beta_rate`", "both, or neither"),
-            (None, Some(_)) => Misfit::error(&["beta_rate"], "`beta_rate` requires `alpha_rate`", "both, or neither"),
+            (Some(_), None) => SettingConflict::error(&["alpha_rate"], "`alpha_rate` requires `beta_rate`", "both, or neither"),
+            (None, Some(_)) => SettingConflict::error(&["beta_rate"], "`beta_rate` requires `alpha_rate`", "both, or neither"),
             _ => return Vec::new(),
         };
-        vec![misfit]
+        vec![conflict]
     }
 
     fn samples() -> Vec<VegasSpec> {
@@ -101,8 +103,8 @@ impl Vegas {
             self.memory.grows = !self.memory.grows;
         } else if queued < alpha && ack.window_validated {
             self.window += 1.0;
-        } else if queued > beta && self.window > LEAST {
-            self.window = (self.window - 1.0).max(LEAST);
+        } else if queued > beta && self.window > MIN {
+            self.window = (self.window - 1.0).max(MIN);
             self.memory.ssthresh = self.memory.ssthresh.min(self.window);
         }
     }
@@ -112,7 +114,7 @@ impl Vegas {
     }
 
     fn halve(&mut self, seen: &Congestion) {
-        self.memory.ssthresh = f64::from(seen.in_flight.0 / 2).max(LEAST);
+        self.memory.ssthresh = f64::from(seen.in_flight.0 / 2).max(MIN);
     }
 
     /// Ignores data sent with the old window.
@@ -131,7 +133,7 @@ impl VegasMemory {
     }
 }
 
-const LEAST: f64 = 2.0;
+const MIN: f64 = 2.0;
 
 /// Diff in segments: Expected - Actual, times BaseRTT. Expected is the data in flight over BaseRTT, Actual the same over the RTT.
 fn queued(in_flight: Segments, base: Span, rtt: Span) -> f64 {
@@ -191,12 +193,12 @@ impl Controller for Vegas {
         self.begin_round_trip(seen.now);
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.window = self.window.min(max.0);
     }
 
-    fn raise_threshold(&mut self, least: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
+    fn raise_threshold(&mut self, min: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
     }
 }
 

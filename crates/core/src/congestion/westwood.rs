@@ -32,7 +32,7 @@ impl Settings for WestwoodSpec {
 /// A silence of tau / M counts as a zero sample; the paper's minimum M.
 const M: u64 = 2;
 /// Number of zero samples after which the estimate is practically zero: 0.6 to their power.
-const MOST_NULL_SAMPLES: u64 = 100;
+const MAX_NULL_SAMPLES: u64 = 100;
 
 pub type Westwood = WestwoodLike<Tustin>;
 
@@ -81,7 +81,7 @@ impl Bandwidth for Tustin {
         let silence = Span((self.tau.0 / M).max(1));
         let nothing = interval.0 / silence.0;
         if self.filtered.is_some() && nothing > 0 {
-            (0..nothing.min(MOST_NULL_SAMPLES)).for_each(|_| self.take(0.0, silence));
+            (0..nothing.min(MAX_NULL_SAMPLES)).for_each(|_| self.take(0.0, silence));
             interval = Span(interval.0 % silence.0).max(Span(silence.0 / 2));
         }
         self.take(f64::from(self.pending) / interval.seconds(), interval);

@@ -34,8 +34,8 @@ impl Xcp {
         if let (Some(rtt), Some(feedback)) = (self.memory.rtt, ack.signal.price) {
             let change = feedback * rtt / self.memory.packet.0 as f64;
             // An unused window does not grow, and no acknowledgement releases more than the data in flight.
-            let most = if ack.window_validated { self.window } else { 0.0 };
-            self.window = (self.window + change.min(most)).max(1.0);
+            let max = if ack.window_validated { self.window } else { 0.0 };
+            self.window = (self.window + change.min(max)).max(1.0);
         }
     }
 }
@@ -88,8 +88,8 @@ impl Controller for Xcp {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.window = self.window.min(max.0);
     }
 }
 

@@ -9,10 +9,10 @@ use super::support::queueing::Queueing;
 use super::support::round::Round;
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::units::{Cwnd, Span, Time};
-use crate::settings::{Kind, Misfit, SEGMENTS_IN_QUEUES, Settings, member};
+use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
-const ROUND_TRIPS: Kind = Kind::Whole { least: 1, most: 1_000_000 };
+const ROUND_TRIPS: Kind = Kind::Integer { min: 1, max: 1_000_000 };
 
 // All values are from the paper.
 member! {
@@ -23,7 +23,7 @@ member! {
         /// Number of queued segments from which the flow is in slow mode and drains its queue (Q_max).
         q_max: f64 = 80.0 => SEGMENTS_IN_QUEUES,
         /// The flow is also in slow mode while the queueing delay exceeds the minimum RTT divided by this value.
-        phi: f64 = 8.0 => Kind::Number { least: 1e-3, most: 1e6 },
+        phi: f64 = 8.0 => Kind::Number { min: 1e-3, max: 1e6 },
         /// Window increase per acknowledged segment in fast mode, in segments.
         a: f64 = 0.01 => Kind::Probability,
         /// Minimum fraction of the window removed by a loss.
@@ -38,10 +38,11 @@ member! {
 }
 
 impl Settings for YeahSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let half =
-            || Misfit::error(&["delta"], "`delta` is out of range", "above 0, at most 0.5, the maximum reduction by a loss");
-        let all = || Misfit::error(&["epsilon"], "`epsilon` of 1 removes the whole window", "below 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let half = || {
+            SettingConflict::error(&["delta"], "`delta` is out of range", "above 0, at most 0.5, the maximum reduction by a loss")
+        };
+        let all = || SettingConflict::error(&["epsilon"], "`epsilon` of 1 removes the whole window", "below 1");
         let half = (self.delta <= 0.0 || self.delta > 0.5).then(half);
         half.into_iter().chain((self.epsilon >= 1.0).then(all)).collect()
     }
@@ -61,7 +62,7 @@ pub struct YeahLaw {
     queueing: Queueing,
     round: Round,
     /// Minimum RTT of the present round.
-    least: Option<Span>,
+    min: Option<Span>,
     is_fast: bool,
     /// The window that Reno would have in competition, once the flow was in slow mode. No decongestion goes below it.
     cwnd_reno: Option<f64>,
@@ -76,7 +77,7 @@ impl Yeah {
             spec: *spec,
             queueing: Queueing::default(),
             round: Round::default(),
-            least: None,
+            min: None,
             is_fast: true,
             cwnd_reno: None,
             count_fast: 0,
@@ -88,11 +89,11 @@ impl Yeah {
 
 impl YeahLaw {
     /// Once per RTT. Returns the window without its excess queue.
-    fn judge(&mut self, least: Span, window: Cwnd) -> Option<Cwnd> {
-        self.queueing.judge_by(least);
+    fn judge(&mut self, min: Span, window: Cwnd) -> Option<Cwnd> {
+        self.queueing.judge_by(min);
         // Q and L.
         let queue = self.queueing.segments(window);
-        let is_late = self.queueing.delay().0 as f64 * self.spec.phi > self.queueing.base().unwrap_or(least).0 as f64;
+        let is_late = self.queueing.delay().0 as f64 * self.spec.phi > self.queueing.base().unwrap_or(min).0 as f64;
         self.is_fast = queue < self.spec.q_max && !is_late;
         if self.is_fast {
             self.count_fast = self.count_fast.saturating_add(1);
@@ -121,15 +122,15 @@ impl Avoidance for YeahLaw {
 
     fn measure(&mut self, measured: &RoundTrip) {
         self.queueing.measure(measured.sample);
-        self.least = Some(self.least.map_or(measured.sample, |least| least.min(measured.sample)));
+        self.min = Some(self.min.map_or(measured.sample, |min| min.min(measured.sample)));
     }
 
     fn process_ack(&mut self, ack: &Ack, window: Cwnd) -> Option<Cwnd> {
         if !self.round.ends_with(ack) {
             return None;
         }
-        let least = self.least.take()?;
-        self.judge(least, window)
+        let min = self.min.take()?;
+        self.judge(min, window)
     }
 
     fn increase(&mut self, _: &Ack, Cwnd(window): Cwnd) -> f64 {
@@ -146,13 +147,13 @@ impl Avoidance for YeahLaw {
         self.cwnd_reno = self.cwnd_reno.map(|reno| (reno / 2.0).max(2.0));
         self.count_fast = 0;
         self.round.begin(seen.now);
-        self.least = None;
+        self.min = None;
         window.0 - taken
     }
 
     fn restart(&mut self, now: Time) {
         self.round.begin(now);
-        (self.least, self.cwnd_reno) = (None, None);
+        (self.min, self.cwnd_reno) = (None, None);
         (self.count_fast, self.count_slow) = (0, 0);
     }
 }
@@ -166,7 +167,7 @@ mod tests {
     fn sender(window: f64) -> ModelSender<Yeah> {
         let law = Yeah::new(&YeahSpec::default(), Start { window, ssthresh: 2.0, ..Start::default() });
         let mut sender = ModelSender::new(law).with_round_trip(100);
-        sender.law.memory.avoidance.least = None;
+        sender.law.memory.avoidance.min = None;
         sender
     }
 

@@ -25,16 +25,16 @@ words! {
 pub struct Mapping {
     pub kind: MappingKind,
     /// The price that is mapped to 0.
-    pub least: f64,
+    pub min: f64,
     /// The price that is mapped to 1.
-    pub most: f64,
+    pub max: f64,
     /// Signed mapping: prices up to about this magnitude are mapped linearly.
     pub scale: f64,
 }
 
 impl Mapping {
     /// Identity mapping, for prices between 0 and 1.
-    pub const UNIT: Mapping = Mapping { kind: MappingKind::Linear, least: 0.0, most: 1.0, scale: 1.0 };
+    pub const UNIT: Mapping = Mapping { kind: MappingKind::Linear, min: 0.0, max: 1.0, scale: 1.0 };
 
     /// The price on the scale that is divided evenly.
     fn bent(&self, price: f64) -> f64 {
@@ -47,19 +47,19 @@ impl Mapping {
 
     /// Whether the price is within the range.
     pub fn covers(&self, price: f64) -> bool {
-        (self.least..=self.most).contains(&price)
+        (self.min..=self.max).contains(&price)
     }
 
     /// Maps a price. Prices outside the range are clamped to it.
     pub fn mapped(&self, price: f64) -> Mapped {
-        let (least, most) = (self.bent(self.least), self.bent(self.most));
-        Mapped((self.bent(price.clamp(self.least, self.most)) - least) / (most - least))
+        let (min, max) = (self.bent(self.min), self.bent(self.max));
+        Mapped((self.bent(price.clamp(self.min, self.max)) - min) / (max - min))
     }
 
     /// Inverse mapping. A sum of mapped prices may exceed 1.
     pub fn price(&self, mapped: Mapped) -> f64 {
-        let (least, most) = (self.bent(self.least), self.bent(self.most));
-        let bent = least + mapped.0 * (most - least);
+        let (min, max) = (self.bent(self.min), self.bent(self.max));
+        let bent = min + mapped.0 * (max - min);
         match self.kind {
             MappingKind::Linear => bent,
             MappingKind::Logarithmic => math::exp(bent),
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn mapping_is_invertible_and_clamps_prices_outside_the_range() {
-        let range = |kind, least, most| Mapping { kind, least, most, scale: 10.0 };
+        let range = |kind, min, max| Mapping { kind, min, max, scale: 10.0 };
         for (mapping, prices) in [
             (range(MappingKind::Linear, -5.0, 20.0), [-5.0, 0.0, 7.5, 20.0]),
             (range(MappingKind::Logarithmic, 1e-11, 1e-3), [1e-11, 1e-9, 5e-6, 1e-3]),
@@ -83,18 +83,18 @@ mod tests {
             for price in prices {
                 let back = mapping.price(mapping.mapped(price));
                 assert!(
-                    (back - price).abs() <= 1e-12 * price.abs().max(1e-12) + 1e-18 * mapping.most,
+                    (back - price).abs() <= 1e-12 * price.abs().max(1e-12) + 1e-18 * mapping.max,
                     "{mapping:?}: {price} {back}"
                 );
             }
-            assert_eq!((mapping.mapped(mapping.least), mapping.mapped(2.0 * mapping.most)), (Mapped(0.0), Mapped(1.0)));
+            assert_eq!((mapping.mapped(mapping.min), mapping.mapped(2.0 * mapping.max)), (Mapped(0.0), Mapped(1.0)));
         }
     }
 
     #[test]
     fn an_error_of_the_mapped_price_is_a_relative_error_of_the_rate() {
         // 1 kbit/s to 100 Gbit/s over 1024 levels: ln(1e8) / 1024 = 1.8 % per level, as in cui-thesis section 5.3.2.
-        let mapping = Mapping { kind: MappingKind::Logarithmic, least: 1e-11, most: 1e-3, scale: 1.0 };
+        let mapping = Mapping { kind: MappingKind::Logarithmic, min: 1e-11, max: 1e-3, scale: 1.0 };
         for rate in [2e3, 1e6, 5e10] {
             let shifted = mapping.price(Mapped(mapping.mapped(1.0 / rate).0 + 1.0 / 1024.0));
             assert!((shifted * rate - 1.01815).abs() < 1e-4, "{}", shifted * rate);

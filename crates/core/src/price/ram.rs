@@ -17,7 +17,7 @@ member! {
 
     pub struct RamSpec {
         /// Number of packets over which a receiver averages marks; fewer until it has received that many.
-        memory: u32 = 1000 => Kind::Whole { least: 1, most: 4_000_000_000 },
+        memory: u32 = 1000 => Kind::Integer { min: 1, max: 4_000_000_000 },
     }
 }
 

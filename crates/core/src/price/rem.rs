@@ -5,7 +5,7 @@ use super::average::{MarkedShare, Memory};
 use super::{Combination, Mapped, Probe, QueuePrice, Scheme};
 use crate::primitives::math;
 use crate::primitives::random::Draws;
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 
 /// The REM scheme.
 #[derive(Clone, Copy, Debug)]
@@ -18,15 +18,15 @@ member! {
     pub struct RemMarksSpec {
         /// Base of the marking probability: a price of p (0 to 1) leaves `phi` to the power of -p of the packets unmarked (phi). Must be
         /// above 1.
-        phi: f64 = 10.0 => Kind::Number { least: 1.0, most: 1e12 },
+        phi: f64 = 10.0 => Kind::Number { min: 1.0, max: 1e12 },
         /// Number of packets over which a receiver averages marks; fewer until it has received that many.
-        memory: u32 = 1000 => Kind::Whole { least: 1, most: 4_000_000_000 },
+        memory: u32 = 1000 => Kind::Integer { min: 1, max: 4_000_000_000 },
     }
 }
 
 impl Settings for RemMarksSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let never = || Misfit::error(&["phi"], "`phi` of 1 marks no packets", "above 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let never = || SettingConflict::error(&["phi"], "`phi` of 1 marks no packets", "above 1");
         (self.phi <= 1.0).then(never).into_iter().collect()
     }
 

@@ -17,11 +17,11 @@ member! {
 
     pub struct RpmSpec {
         /// Number of levels of the quantised price (n).
-        levels: u32 = 100 => Kind::Whole { least: 2, most: 65_536 },
+        levels: u32 = 100 => Kind::Integer { min: 2, max: 65_536 },
         /// Number of packets after which a receiver adopts the largest level marked among them, if any; a larger level is adopted
         /// immediately. With sequential packet identification, `levels` packets test every level once. Otherwise several times as many are
         /// needed, or the receiver may adopt the lower price of another queue.
-        memory: u32 = 100 => Kind::Whole { least: 1, most: 4_000_000_000 },
+        memory: u32 = 100 => Kind::Integer { min: 1, max: 4_000_000_000 },
     }
 }
 

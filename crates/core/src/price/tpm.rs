@@ -9,7 +9,7 @@
 
 use super::{Combination, Probe, QueuePrice, Scheme};
 use crate::primitives::random::Draws;
-use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 words! {
@@ -33,22 +33,22 @@ member! {
 
     pub struct TpmSpec {
         /// Number of bits of the quantised price (b).
-        bits: u32 = 4 => Kind::Whole { least: 1, most: 16 },
+        bits: u32 = 4 => Kind::Integer { min: 1, max: 16 },
         /// Maximum number of queues on a path that report prices (h).
-        hops: u32 = 30 => Kind::Whole { least: 1, most: 255 },
+        hops: u32 = 30 => Kind::Integer { min: 1, max: 255 },
         /// Number of ECN bits that carry marks.
         ecn_bits: EcnBits = EcnBits::One => Kind::Words(&EcnBits::WORDS),
     }
 }
 
 impl Settings for TpmSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let (types, most) = (self.types(), MEMORY / self.bits_of_a_type());
+    fn check(&self) -> Vec<SettingConflict> {
+        let (types, max) = (self.types(), MEMORY / self.bits_of_a_type());
         let many = || {
             let message = format!("{types} probe types exceed the 32 bytes of a receiver's state per flow");
-            Misfit::error(&["bits", "hops"], message, format!("`bits` and `hops` that give at most {most} types"))
+            SettingConflict::error(&["bits", "hops"], message, format!("`bits` and `hops` that give at most {max} types"))
         };
-        (types > most).then(many).into_iter().collect()
+        (types > max).then(many).into_iter().collect()
     }
 
     fn samples() -> Vec<TpmSpec> {

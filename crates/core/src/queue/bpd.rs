@@ -21,7 +21,7 @@
 use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -34,15 +34,15 @@ member! {
         /// Queue length in cells from which packets of VCs that have just lost a packet are refused (UT).
         upper_threshold: u64 => Kind::Cells { or_none: false }; "75 %",
         /// Number of packets after a loss for which a VC is subject to `upper_threshold` instead of `lower_threshold` (GAP).
-        gap: u32 => Kind::Whole { least: 0, most: 1_000_000 }; "5",
+        gap: u32 => Kind::Integer { min: 0, max: 1_000_000 }; "5",
     }
 }
 
 impl Settings for BpdSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let BpdSpec { lower_threshold: lower, upper_threshold: upper, gap } = *self;
         if lower > upper {
-            return vec![Misfit::error(
+            return vec![SettingConflict::error(
                 &["lower_threshold", "upper_threshold"],
                 "`lower_threshold` exceeds `upper_threshold`",
                 "`lower_threshold` no higher than `upper_threshold`",
@@ -50,11 +50,15 @@ impl Settings for BpdSpec {
         }
         let level = (lower == upper).then(|| {
             let message = "`lower_threshold` equals `upper_threshold`: this policy is `epd`";
-            Misfit::warning(&["lower_threshold", "upper_threshold"], message, "`lower_threshold` below `upper_threshold`")
+            SettingConflict::warning(
+                &["lower_threshold", "upper_threshold"],
+                message,
+                "`lower_threshold` below `upper_threshold`",
+            )
         });
         let no_gap = (gap == 0).then(|| {
             let message = "`gap` of 0 spares no VC after a loss: this policy is `epd`";
-            Misfit::warning(&["gap"], message, "at least 1")
+            SettingConflict::warning(&["gap"], message, "at least 1")
         });
         let nothing_begins = (lower == 0).then(|| nothing_begins(&["lower_threshold"]));
         level.into_iter().chain(no_gap).chain(nothing_begins).collect()

@@ -8,7 +8,7 @@
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::price::Meaning;
 use crate::primitives::units::{Bytes, Time};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -17,15 +17,15 @@ member! {
 
     pub struct ClampSpec {
         /// Seconds of price per second of queueing delay (b). Windows oscillate above pi/2.
-        slope: f64 = 0.5 => Kind::Number { least: 0.0, most: 1000.0 },
+        slope: f64 = 0.5 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Offset in bytes, subtracted from the queue times the slope (a). The price is 0 below it.
-        offset: u32 = 0 => Kind::Bytes { least: 0, most: 1_000_000_000 },
+        offset: u32 = 0 => Kind::Bytes { min: 0, max: 1_000_000_000 },
     }
 }
 
 impl Settings for ClampSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let nothing = || Misfit::error(&["slope"], "`slope` of 0 keeps the price at 0", "above 0");
+    fn check(&self) -> Vec<SettingConflict> {
+        let nothing = || SettingConflict::error(&["slope"], "`slope` of 0 keeps the price at 0", "above 0");
         (self.slope == 0.0).then(nothing).into_iter().collect()
     }
 

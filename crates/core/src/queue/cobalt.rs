@@ -29,7 +29,7 @@ member! {
         /// Decrease of the discard probability on an empty queue (d2 of BLUE).
         decrement: f64 = 1.0 / 4096.0 => Kind::Probability,
         /// Minimum time between changes of the discard probability (freeze_time).
-        freeze: Span = Span::from_millis(5) => Kind::Duration { least: Span::ZERO },
+        freeze: Span = Span::from_millis(5) => Kind::Duration { min: Span::ZERO },
     }
 }
 

@@ -6,7 +6,7 @@
 use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -20,7 +20,7 @@ member! {
 }
 
 impl Settings for EpdSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         (self.threshold == 0).then(|| nothing_begins(&["threshold"])).into_iter().collect()
     }
 

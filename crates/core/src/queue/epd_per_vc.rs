@@ -7,7 +7,7 @@
 use super::support::frame::{Frame, nothing_begins};
 use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, Misfit, PlainWords, Settings, member, words};
+use crate::settings::{Kind, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -34,7 +34,7 @@ words! {
 }
 
 impl Settings for EpdPerVcSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         (self.threshold == 0).then(|| nothing_begins(&["threshold"])).into_iter().collect()
     }
 

@@ -16,7 +16,7 @@
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::units::{Bytes, Rate, Span, Time};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -27,18 +27,19 @@ member! {
         /// Target utilisation: the fraction of the link's rate that is allocated.
         target: f64 = 0.9 => Kind::Probability,
         /// Averaging interval over which load and active channels are counted, at least 1 us.
-        averaging_interval: Span = Span::from_millis(5) => Kind::Duration { least: Span::from_micros(1) },
+        averaging_interval: Span = Span::from_millis(5) => Kind::Duration { min: Span::from_micros(1) },
         /// Rates are equalised while the load factor is at most 1 plus this value (delta).
-        delta: f64 = 0.1 => Kind::Number { least: 0.0, most: 10.0 },
+        delta: f64 = 0.1 => Kind::Number { min: 0.0, max: 10.0 },
     }
 }
 
 impl Settings for EricaSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let too_much = "`target` and `delta` let the load settle above the rate of the link, at up to (1 + delta) times the target";
+    fn check(&self) -> Vec<SettingConflict> {
+        let too_much =
+            "`target` and `delta` let the load settle above the rate of the link, at up to (1 + delta) times the target";
         let grows = self.target * (1.0 + self.delta) > 1.0;
-        let grows = grows.then(|| Misfit::warning(&["target", "delta"], too_much, "at most 1 in all"));
-        let nothing = || Misfit::error(&["target"], "`target` of 0 allocates no rate", "above 0, at most 1");
+        let grows = grows.then(|| SettingConflict::warning(&["target", "delta"], too_much, "at most 1 in all"));
+        let nothing = || SettingConflict::error(&["target"], "`target` of 0 allocates no rate", "above 0, at most 1");
         (self.target == 0.0).then(nothing).into_iter().chain(grows).collect()
     }
 

@@ -8,7 +8,7 @@
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
 use crate::primitives::units::{Bytes, Span, Time};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -19,20 +19,20 @@ member! {
         /// Target rate, as a fraction of the link's rate (c).
         target: f64 = 0.95 => Kind::Probability,
         /// Change of the cost in a period with no arrivals, or with twice the target (phi c).
-        gain: f64 = 0.05 => Kind::Number { least: 0.0, most: 1000.0 },
+        gain: f64 = 0.05 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Time between updates of the cost, at least 1 us.
-        period: Span = Span::from_millis(10) => Kind::Duration { least: Span::from_micros(1) },
+        period: Span = Span::from_millis(10) => Kind::Duration { min: Span::from_micros(1) },
         /// Allow a negative cost, as (5.6) is printed. An idle link then lowers the cost without bound, and sources take as long to slow
         /// down again.
-        signed: bool = false => Kind::Truth,
+        signed: bool = false => Kind::Boolean,
     }
 }
 
 impl Settings for MaxNetSpec {
-    fn check(&self) -> Vec<Misfit> {
-        let target =
-            (self.target == 0.0).then(|| Misfit::error(&["target"], "`target` of 0 allows no arrivals", "above 0, at most 1"));
-        let gain = (self.gain == 0.0).then(|| Misfit::error(&["gain"], "`gain` of 0 never changes the cost", "above 0"));
+    fn check(&self) -> Vec<SettingConflict> {
+        let target = (self.target == 0.0)
+            .then(|| SettingConflict::error(&["target"], "`target` of 0 allows no arrivals", "above 0, at most 1"));
+        let gain = (self.gain == 0.0).then(|| SettingConflict::error(&["gain"], "`gain` of 0 never changes the cost", "above 0"));
         target.into_iter().chain(gain).collect()
     }
 

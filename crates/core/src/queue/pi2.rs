@@ -10,7 +10,7 @@
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Turn, Unit, Verdict};
 use crate::primitives::units::{Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -22,19 +22,19 @@ member! {
         /// Target queueing delay (target).
         target: Span = Span::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the probability (Tupdate), at least 1 us.
-        period: Span = Span::from_millis(16) => Kind::Duration { least: Span::from_micros(1) },
+        period: Span = Span::from_millis(16) => Kind::Duration { min: Span::from_micros(1) },
         /// Integral gain: weight of the deviation of the delay from the target, per second (alpha).
-        alpha: f64 = 0.16 => Kind::Number { least: 0.0, most: 1000.0 },
+        alpha: f64 = 0.16 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Proportional gain: weight of the change of the delay, per second (beta).
-        beta: f64 = 3.2 => Kind::Number { least: 0.0, most: 1000.0 },
+        beta: f64 = 3.2 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Probability from which packets are discarded instead of marked (p_Cmax).
         max_mark_probability: f64 = 0.25 => Kind::Probability,
     }
 }
 
 impl Settings for Pi2Spec {
-    fn check(&self) -> Vec<Misfit> {
-        let alpha = || Misfit::error(&["alpha"], "`alpha` of 0 removes the delay target", "above 0");
+    fn check(&self) -> Vec<SettingConflict> {
+        let alpha = || SettingConflict::error(&["alpha"], "`alpha` of 0 removes the delay target", "above 0");
         (self.alpha == 0.0).then(alpha).into_iter().collect()
     }
 

@@ -20,9 +20,9 @@ member! {
         /// Target queueing delay (QDELAY_REF).
         target: Span = Span::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the probability (T_UPDATE), at least 1 us.
-        period: Span = Span::from_millis(15) => Kind::Duration { least: Span::from_micros(1) },
+        period: Span = Span::from_millis(15) => Kind::Duration { min: Span::from_micros(1) },
         /// Duration of a burst that passes unmarked after a period without congestion (MAX_BURST).
-        max_burst: Span = Span::from_millis(150) => Kind::Duration { least: Span::ZERO },
+        max_burst: Span = Span::from_millis(150) => Kind::Duration { min: Span::ZERO },
         /// Probability above which packets are discarded instead of marked (mark_ecnth).
         max_mark_probability: f64 = 0.1 => Kind::Probability,
         /// Typical packet size; a queue of at most two such packets counts as empty (MEAN_PKTSIZE).

@@ -6,7 +6,7 @@
 use super::{Occupancy, Policy, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Time, Units};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -25,9 +25,9 @@ member! {
 }
 
 impl Settings for RampSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let order = || {
-            Misfit::error(
+            SettingConflict::error(
                 &["min_threshold", "max_threshold"],
                 "`min_threshold` is not below `max_threshold`",
                 "`min_threshold` below `max_threshold`",

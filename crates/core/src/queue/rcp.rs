@@ -9,7 +9,7 @@ use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Bytes, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // alpha, beta, period, the initial rate and the initial RTT are from the authors' own simulator.
@@ -19,13 +19,13 @@ member! {
 
     pub struct RcpSpec {
         /// Gain of the spare capacity per RTT (alpha).
-        alpha: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
+        alpha: f64 = 0.4 => Kind::Number { min: 0.0, max: 10.0 },
         /// Gain of the queue (beta).
-        beta: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
+        beta: f64 = 0.4 => Kind::Number { min: 0.0, max: 10.0 },
         /// Fraction of the link's rate that the flows may use together (eta).
         target: f64 = 1.0 => Kind::Probability,
         /// Time between updates of the rate (T), at least 1 us.
-        period: Span = Span::from_millis(10) => Kind::Duration { least: Span::from_micros(1) },
+        period: Span = Span::from_millis(10) => Kind::Duration { min: Span::from_micros(1) },
         /// Initial rate, as a fraction of the link's rate.
         initial_share: f64 = 0.05 => Kind::Probability,
         /// Mean RTT assumed until packets report one.
@@ -34,17 +34,18 @@ member! {
 }
 
 /// Minimum rate, in packets of 1000 bytes per RTT.
-const LEAST_PACKETS: f64 = 0.01;
+const MIN_PACKETS: f64 = 0.01;
 
 impl Settings for RcpSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let never = |keys: &'static [&'static str], expected| {
-            Misfit::error(keys, format!("`{}` of 0 never increases the rate", keys[0]), expected)
+            SettingConflict::error(keys, format!("`{}` of 0 never increases the rate", keys[0]), expected)
         };
         let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
         let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));
         let first = (self.initial_share == 0.0).then(|| never(&["initial_share"], "above 0, at most 1"));
-        let beta = (self.beta == 0.0).then(|| Misfit::warning(&["beta"], "`beta` of 0 never drains the queue", "above 0"));
+        let beta =
+            (self.beta == 0.0).then(|| SettingConflict::warning(&["beta"], "`beta` of 0 never drains the queue", "above 0"));
         alpha.into_iter().chain(target).chain(first).chain(beta).collect()
     }
 
@@ -124,8 +125,8 @@ impl Policy for Rcp {
         let input = self.arrived.0 as f64 * 8.0 / self.spec.period.seconds();
         let queue = end.bytes.0 as f64 * 8.0;
         let relative = (alpha * (capacity - input) - beta * queue / self.rtt) / capacity;
-        let least = LEAST_PACKETS * 8000.0 / self.rtt / end.rate.0 as f64;
-        self.share = (self.share * (1.0 + period / self.rtt * relative)).min(target).max(least.min(target));
+        let min = MIN_PACKETS * 8000.0 / self.rtt / end.rate.0 as f64;
+        self.share = (self.share * (1.0 + period / self.rtt * relative)).min(target).max(min.min(target));
         self.rate = Some(self.share * end.rate.0 as f64);
         self.arrived = Bytes(0);
     }

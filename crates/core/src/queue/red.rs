@@ -18,7 +18,7 @@ use super::{Occupancy, Policy, Reason, Unit, Verdict};
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Time};
-use crate::settings::{Kind, Misfit, PACKET_BYTES, PlainWords, Settings, member, words};
+use crate::settings::{Kind, PACKET_BYTES, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 // The weight is from section 6 of the paper; the probability and `gentle` are Floyd's ("Recommendation on using the gentle variant of RED",
@@ -39,7 +39,7 @@ member! {
         /// Weight of a new sample in the average (w_q).
         weight: f64 = 0.002 => Kind::Probability,
         /// Increase the probability linearly to 1 between `max_threshold` and twice `max_threshold`.
-        gentle: bool = true => Kind::Truth,
+        gentle: bool = true => Kind::Boolean,
         /// Typical packet size. The average decays during idle time as if packets of this size had found the queue empty.
         mean_packet_size: u32 = 1000 => PACKET_BYTES,
         /// Unit of the average queue length. Thresholds keep the unit of the buffer; if the average is in bytes, a packet of a threshold
@@ -71,16 +71,16 @@ words! {
 }
 
 impl Settings for RedSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let order = || {
-            Misfit::error(
+            SettingConflict::error(
                 &["min_threshold", "max_threshold"],
                 "`min_threshold` is not below `max_threshold`",
                 "`min_threshold` below `max_threshold`",
             )
         };
         let never = |keys: &'static [&'static str]| {
-            Misfit::error(keys, format!("`{}` of 0 marks no packets", keys[0]), "above 0, at most 1")
+            SettingConflict::error(keys, format!("`{}` of 0 marks no packets", keys[0]), "above 0, at most 1")
         };
         let weight = (self.weight == 0.0).then(|| never(&["weight"]));
         let probability = (self.max_probability == 0.0).then(|| never(&["max_probability"]));

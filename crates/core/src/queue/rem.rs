@@ -12,7 +12,7 @@ use crate::price::Meaning;
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
 use crate::primitives::units::{Bytes, Span, Time};
-use crate::settings::{Kind, Misfit, PACKET_BYTES, Settings, member};
+use crate::settings::{Kind, PACKET_BYTES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // The document gives no values: these are the usual ones of the REM of ns-2 and of its port to ns-3.
@@ -25,27 +25,27 @@ member! {
         /// Target queue length (b*).
         target: u64 => Kind::QueueLength,
         /// Weight of the queue's deviation from the target, relative to the mismatch of input rate and capacity (alpha).
-        alpha: f64 = 0.1 => Kind::Number { least: 0.0, most: 1000.0 },
+        alpha: f64 = 0.1 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Step size of the price per period (gamma).
-        gamma: f64 = 0.001 => Kind::Number { least: 0.0, most: 1000.0 },
+        gamma: f64 = 0.001 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Base of the marking probability: a price of p leaves `phi` to the power of -p of the packets unmarked (phi). Must be above 1.
-        phi: f64 = 1.001 => Kind::Number { least: 1.0, most: 1e6 },
+        phi: f64 = 1.001 => Kind::Number { min: 1.0, max: 1e6 },
         /// Time between updates of the price, at least 1 us.
-        period: Span = Span::from_millis(2) => Kind::Duration { least: Span::from_micros(1) },
+        period: Span = Span::from_millis(2) => Kind::Duration { min: Span::from_micros(1) },
         /// Typical packet size, the unit of input and capacity.
         mean_packet_size: u32 = 1000 => PACKET_BYTES,
     }
 }
 
 impl Settings for RemSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let never = |keys: &'static [&'static str], value: f64, expected| {
-            Misfit::error(keys, format!("`{}` of {value} marks no packets", keys[0]), expected)
+            SettingConflict::error(keys, format!("`{}` of {value} marks no packets", keys[0]), expected)
         };
         let gamma = (self.gamma == 0.0).then(|| never(&["gamma"], 0.0, "above 0"));
         let phi = (self.phi == 1.0).then(|| never(&["phi"], 1.0, "above 1"));
-        let alpha =
-            (self.alpha == 0.0).then(|| Misfit::error(&["alpha"], "`alpha` of 0 removes the target of the queue", "above 0"));
+        let alpha = (self.alpha == 0.0)
+            .then(|| SettingConflict::error(&["alpha"], "`alpha` of 0 removes the target of the queue", "above 0"));
         alpha.into_iter().chain(gamma).chain(phi).collect()
     }
 

@@ -9,7 +9,7 @@ use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::price::Meaning;
 use crate::primitives::signal::PriceHeader;
 use crate::primitives::units::{Span, Time};
-use crate::settings::{Kind, Misfit, Settings, member};
+use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 // The paper's own values.
@@ -19,22 +19,22 @@ member! {
 
     pub struct XcpSpec {
         /// Fraction of the spare capacity that is allocated per control interval (alpha).
-        alpha: f64 = 0.4 => Kind::Number { least: 0.0, most: 10.0 },
+        alpha: f64 = 0.4 => Kind::Number { min: 0.0, max: 10.0 },
         /// Gain of the persistent queue (beta).
-        beta: f64 = 0.226 => Kind::Number { least: 0.0, most: 10.0 },
+        beta: f64 = 0.226 => Kind::Number { min: 0.0, max: 10.0 },
         /// Fraction of the traffic that is redistributed per control interval, for fairness (gamma).
         gamma: f64 = 0.1 => Kind::Probability,
         /// Fraction of the link's rate that the flows may use together.
         target: f64 = 1.0 => Kind::Probability,
         /// Timer resolution of the control interval (the mean RTT), at least 1 us.
-        period: Span = Span::from_millis(1) => Kind::Duration { least: Span::from_micros(1) },
+        period: Span = Span::from_millis(1) => Kind::Duration { min: Span::from_micros(1) },
     }
 }
 
 impl Settings for XcpSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let never = |keys: &'static [&'static str], expected| {
-            Misfit::error(keys, format!("`{}` of 0 allocates no capacity", keys[0]), expected)
+            SettingConflict::error(keys, format!("`{}` of 0 allocates no capacity", keys[0]), expected)
         };
         let alpha = (self.alpha == 0.0).then(|| never(&["alpha"], "above 0"));
         let target = (self.target == 0.0).then(|| never(&["target"], "above 0, at most 1"));

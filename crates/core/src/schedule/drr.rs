@@ -10,7 +10,7 @@ use crate::primitives::units::Bytes;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
-pub(super) const QUANTUM: Kind = Kind::Bytes { least: 64, most: 1_000_000 };
+pub(super) const QUANTUM: Kind = Kind::Bytes { min: 64, max: 1_000_000 };
 
 member! {
     /// Deficit round robin: a quantum of bytes per turn, in proportion to each queue's share. On overflow the queue with the most bytes
@@ -31,8 +31,8 @@ impl Settings for DrrSpec {
 
 /// Quantum of each queue in bytes: that of the queue with the smallest weight, in proportion to the weights.
 pub(super) fn quanta(quantum: u32, weights: &[f64]) -> Vec<u64> {
-    let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-    weights.iter().map(|weight| (f64::from(quantum) * weight / least).round() as u64).collect()
+    let min = weights.iter().copied().fold(f64::INFINITY, f64::min);
+    weights.iter().map(|weight| (f64::from(quantum) * weight / min).round() as u64).collect()
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

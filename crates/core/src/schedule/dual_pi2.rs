@@ -11,7 +11,7 @@
 
 use super::{Decision, Due, Joined, Leaving, Left, Scheduler};
 use crate::primitives::units::{Bytes, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, PlainWords, Settings, member, words};
+use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -34,35 +34,40 @@ member! {
         /// Target delay of the Classic queue (target).
         target: Span = Span::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the base probability (Tupdate), at least 1 us.
-        period: Span = Span::from_millis(15) => Kind::Duration { least: Span::from_micros(1) },
+        period: Span = Span::from_millis(15) => Kind::Duration { min: Span::from_micros(1) },
         /// Integral gain: weight of the deviation of the delay from the target, per second (alpha).
-        alpha: f64 = 0.15 => Kind::Number { least: 0.0, most: 1000.0 },
+        alpha: f64 = 0.15 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Proportional gain: weight of the change of the delay, per second (beta).
-        beta: f64 = 3.0 => Kind::Number { least: 0.0, most: 1000.0 },
+        beta: f64 = 3.0 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Coupling factor: L4S packets are marked with at least this multiple of the base probability (k).
-        coupling: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
+        coupling: f64 = 2.0 => Kind::Number { min: 1.0, max: 100.0 },
         /// Delay above which the L4S queue marks on its own (minTh).
-        l4s_min_threshold: Span = Span::from_micros(800) => Kind::Duration { least: Span::ZERO },
+        l4s_min_threshold: Span = Span::from_micros(800) => Kind::Duration { min: Span::ZERO },
         /// Width of the ramp above `l4s_min_threshold`, at whose end every L4S packet is marked; 0 gives a step (range).
-        l4s_range: Span = Span::from_micros(400) => Kind::Duration { least: Span::ZERO },
+        l4s_range: Span = Span::from_micros(400) => Kind::Duration { min: Span::ZERO },
         /// Service discipline of the two queues.
         service: DualService = DualService::WeightedRoundRobin => Kind::Words(&DualService::WORDS),
         /// Weighted round robin: minimum share of the link for the Classic queue while both queues are backlogged.
         classic_share: f64 = 0.0625 => Kind::Probability,
         /// Time-shifted FIFO: time added to the wait of L4S packets (tshift).
-        time_shift: Span = Span::from_millis(50) => Kind::Duration { least: Span::ZERO },
+        time_shift: Span = Span::from_millis(50) => Kind::Duration { min: Span::ZERO },
     }
 }
 
 impl Settings for DualPi2Spec {
-    fn check(&self) -> Vec<Misfit> {
-        let alpha = || Misfit::error(&["alpha"], "`alpha` of 0 removes the delay target", "above 0");
-        let share =
-            || Misfit::error(&["classic_share"], "`classic_share` of 0 or 1 never serves one of the queues", "above 0, below 1");
+    fn check(&self) -> Vec<SettingConflict> {
+        let alpha = || SettingConflict::error(&["alpha"], "`alpha` of 0 removes the delay target", "above 0");
+        let share = || {
+            SettingConflict::error(
+                &["classic_share"],
+                "`classic_share` of 0 or 1 never serves one of the queues",
+                "above 0, below 1",
+            )
+        };
         let is_share = self.classic_share > 0.0 && self.classic_share < 1.0;
         let usual = DualPi2Spec::default();
         let ignored = |keys: &'static [&'static str], expected| {
-            Misfit::warning(keys, format!("`{}` is ignored: it applies to the other `service`", keys[0]), expected)
+            SettingConflict::warning(keys, format!("`{}` is ignored: it applies to the other `service`", keys[0]), expected)
         };
         let of_service = match self.service {
             DualService::WeightedRoundRobin if !is_share => Some(share()),
@@ -244,7 +249,8 @@ mod tests {
 
     #[test]
     fn a_setting_of_the_other_service_causes_a_warning() {
-        let keys = |spec: DualPi2Spec| spec.check().into_iter().map(|misfit| (misfit.keys, misfit.severity)).collect::<Vec<_>>();
+        let keys =
+            |spec: DualPi2Spec| spec.check().into_iter().map(|conflict| (conflict.keys, conflict.severity)).collect::<Vec<_>>();
         let usual = DualPi2Spec::default();
         let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, time_shift: Span::from_millis(20), ..usual };
         assert_eq!((keys(usual), keys(shifted)), (vec![], vec![]));

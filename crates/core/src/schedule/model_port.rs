@@ -123,8 +123,8 @@ pub(super) fn fairness(spec: &SchedulerSpec, turn: f64) {
         let (queue, bytes) = port.send_one().unwrap();
         sent[queue] += bytes as f64 / weights[queue];
         for other in (0..3).filter(|&other| other != queue) {
-            let most = turn + 1500.0 / weights[queue] + 1500.0 / weights[other];
-            assert!((sent[queue] - sent[other]).abs() <= most, "{sent:?}");
+            let max = turn + 1500.0 / weights[queue] + 1500.0 / weights[other];
+            assert!((sent[queue] - sent[other]).abs() <= max, "{sent:?}");
         }
     }
 }

@@ -49,7 +49,7 @@ impl Scheduler for StartTimeFair {
     }
 
     fn next(&mut self, _head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
-        self.starts.least()
+        self.starts.min()
     }
 
     fn on_left(&mut self, left: &Left) {

@@ -22,7 +22,7 @@ impl Tags {
     }
 
     /// The queue with the smallest tag.
-    pub(super) fn least(&self) -> Option<usize> {
+    pub(super) fn min(&self) -> Option<usize> {
         self.heads.first().map(|&(_, queue)| queue)
     }
 

@@ -83,7 +83,7 @@ impl Scheduler for Wfq {
     }
 
     fn next(&mut self, _head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
-        self.finishes.least()
+        self.finishes.min()
     }
 
     fn on_left(&mut self, left: &Left) {

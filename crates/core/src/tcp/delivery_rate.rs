@@ -29,7 +29,7 @@ pub(crate) struct DeliveryRate {
     lost: u32,
     last_lost: Option<u32>,
     /// The minimum RTT of a segment sent once.
-    least_round_trip: Option<Span>,
+    min_round_trip: Option<Span>,
     /// Without SACK, the first segment that the next duplicate may stand for.
     guessed: Option<u32>,
     /// Number of the first segment in `sent`: the oldest unacknowledged one.
@@ -117,7 +117,7 @@ impl DeliveryRate {
         let (_, newest) = newest?;
         let interval = newest.at.since(newest.first_sent).max(now.since(newest.delivered_at));
         // A shorter interval results from a segment that was retransmitted although it had arrived.
-        let is_reliable = interval > Span::ZERO && self.least_round_trip.is_none_or(|least| interval >= least);
+        let is_reliable = interval > Span::ZERO && self.min_round_trip.is_none_or(|min| interval >= min);
         let rate = (self.delivered - newest.delivered) as f64 / interval.seconds();
         is_reliable.then_some(DeliveredRate {
             rate,
@@ -178,7 +178,7 @@ impl DeliveryRate {
         self.delivered_at = now;
         if !sent.again {
             let round_trip = now.since(sent.at);
-            self.least_round_trip = Some(self.least_round_trip.map_or(round_trip, |least| least.min(round_trip)));
+            self.min_round_trip = Some(self.min_round_trip.map_or(round_trip, |min| min.min(round_trip)));
         }
         if newest.is_none_or(|(number, newest)| (sent.at, segment) > (newest.at, number)) {
             self.first_sent = sent.at;

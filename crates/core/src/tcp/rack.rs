@@ -231,7 +231,7 @@ impl Rack {
         delivered.segments.0 += 1;
         let rtt = now.since(xmit_ts);
         if !retransmitted {
-            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
             delivered.rtt = delivered.rtt.or(Some(rtt));
             delivered.original = delivered.original.or(Some(segment));
         }
@@ -245,7 +245,7 @@ impl Rack {
         // acknowledgements that of a single probe is the shortest of all.
         let is_ambiguous = match echo {
             Some(echo) => echo < xmit_ts,
-            None => self.min_rtt.is_some_and(|least| rtt < least),
+            None => self.min_rtt.is_some_and(|min| rtt < min),
         };
         if retransmitted && is_ambiguous {
             return;
@@ -278,7 +278,7 @@ impl Rack {
         if !self.reordering_seen && (known.is_recovering || self.segs_sacked() >= known.dup_thresh) {
             return Span::ZERO;
         }
-        let quarters = self.min_rtt.map_or(0, |least| least.0 / 4 * u64::from(self.reo_wnd_mult));
+        let quarters = self.min_rtt.map_or(0, |min| min.0 / 4 * u64::from(self.reo_wnd_mult));
         Span(quarters.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)))
     }
 
@@ -525,7 +525,7 @@ mod tests {
             } else if segment + 1 < self.fack && !of.retransmitted {
                 self.reordering_seen = true;
             }
-            if of.retransmitted && self.min_rtt.is_some_and(|least| rtt < least) {
+            if of.retransmitted && self.min_rtt.is_some_and(|min| rtt < min) {
                 return;
             }
             self.rtt = rtt;

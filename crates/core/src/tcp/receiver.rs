@@ -12,7 +12,7 @@ const NONE: u32 = u32::MAX;
 /// 5681 section 3.2).
 const SACKS_AT_ONCE: u32 = 3;
 /// Maximum number of segments covered by a compressed acknowledgement: Linux, `tcp_comp_sack_nr`.
-const MOST_COMPRESSED: u32 = 44;
+const MAX_COMPRESSED: u32 = 44;
 
 /// Number of segments acknowledged individually starting with the first marked one, as observed with Linux.
 const AT_ONCE_FOR_MARKS: u8 = 2;
@@ -171,7 +171,7 @@ impl Receiver {
         }
         let all_are_told = held.changed < delays.sack_blocks;
         self.wait(sent);
-        if self.delayed > MOST_COMPRESSED || !all_are_told {
+        if self.delayed > MAX_COMPRESSED || !all_are_told {
             return Reply::Now;
         }
         let timeout = delays.rule.sack_compression;
@@ -252,7 +252,7 @@ impl Receiver {
 
     /// SACK blocks to report, up to the given number: first the range of the latest arrival, then the most recent others (RFC 2018 section
     /// 4).
-    pub(crate) fn blocks(&self, most: u32, pool: &Side<OutOfOrder>) -> Option<Received> {
+    pub(crate) fn blocks(&self, max: u32, pool: &Side<OutOfOrder>) -> Option<Received> {
         if self.out_of_order == NONE {
             return None;
         }
@@ -260,7 +260,7 @@ impl Receiver {
         let mut blocks = Received { ack: self.expected, ..Received::default() };
         for &segment in &held.recent {
             let Some(range) = held.range_of(segment) else { continue };
-            if blocks.count < most && !blocks.ranges().contains(&range) {
+            if blocks.count < max && !blocks.ranges().contains(&range) {
                 blocks.ranges[blocks.count as usize] = range;
                 blocks.count += 1;
             }
@@ -269,8 +269,8 @@ impl Receiver {
     }
 
     /// SACK blocks after a duplicate, whose block comes first (RFC 2883 section 4).
-    pub(crate) fn blocks_after(&self, duplicate: (u32, u32), most: u32, pool: &Side<OutOfOrder>) -> Received {
-        let rest = self.blocks(most - 1, pool).unwrap_or(Received { ack: self.expected, ..Received::default() });
+    pub(crate) fn blocks_after(&self, duplicate: (u32, u32), max: u32, pool: &Side<OutOfOrder>) -> Received {
+        let rest = self.blocks(max - 1, pool).unwrap_or(Received { ack: self.expected, ..Received::default() });
         let mut blocks = Received { count: rest.count + 1, ..rest };
         blocks.ranges[0] = duplicate;
         blocks.ranges[1..].copy_from_slice(&rest.ranges[..3]);

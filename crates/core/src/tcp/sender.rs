@@ -214,10 +214,10 @@ impl Tcp<'_> {
             return self.on_answer_to_syn(arrived);
         }
         let echoes = SIGNALLED && extras.echoes_mark;
-        let most = if echoes { self.on_echo(arrived.ack) } else { Cwnd(f64::INFINITY) };
+        let max = if echoes { self.on_echo(arrived.ack) } else { Cwnd(f64::INFINITY) };
         let rtt = self.take_in::<SIGNALLED>(arrived, extras);
         if echoes {
-            self.sender.controller.limit_window(most);
+            self.sender.controller.limit_window(max);
         }
         if SIGNALLED && self.usage.is_some() {
             validation::after_ack(self);

@@ -33,8 +33,8 @@ impl Application {
 
     /// Data handed over until now.
     pub(crate) fn handed_over(&self, spec: &ApplicationSpec) -> Segments {
-        let most = u64::from(self.total.0).min(MAX_SEGMENTS);
-        Segments((u64::from(self.schedule.taken()) * u64::from(spec.burst)).min(most) as u32)
+        let max = u64::from(self.total.0).min(MAX_SEGMENTS);
+        Segments((u64::from(self.schedule.taken()) * u64::from(spec.burst)).min(max) as u32)
     }
 }
 

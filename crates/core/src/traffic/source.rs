@@ -86,9 +86,9 @@ impl Source {
     }
 
     fn user_next(&mut self, now: Time, spec: &DatagramSpec) -> Option<Time> {
-        let most = if let PacketSize::Given { maximum } = spec.packet { maximum } else { Bytes(0) };
+        let max = if let PacketSize::Given { maximum } = spec.packet { maximum } else { Bytes(0) };
         let number = u64::from(self.schedule.taken());
-        self.user.as_mut()?.next(now, number, most)
+        self.user.as_mut()?.next(now, number, max)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct User {
 }
 
 /// Number of packets at one instant from which the source's clock is considered stopped.
-const MOST_AT_ONCE: u32 = 1_000_000;
+const MAX_AT_ONCE: u32 = 1_000_000;
 
 impl User {
     pub(super) fn of(source: Instance<dyn UserSource>) -> User {
@@ -51,14 +51,14 @@ impl User {
     }
 
     /// Time of packet `number`, which follows `now`. The last argument is its maximum payload.
-    pub(super) fn next(&mut self, now: Time, number: u64, most: Bytes) -> Option<Time> {
+    pub(super) fn next(&mut self, now: Time, number: u64, max: Bytes) -> Option<Time> {
         let before = self.at_once;
         let next = self.source.call(|source| match source.next(now)? {
-            Some(Next { bytes, .. }) if bytes == Bytes(0) || bytes > most => {
-                Err(fault(format!("a packet of {} bytes; expected 1 to {}", bytes.0, most.0)))
+            Some(Next { bytes, .. }) if bytes == Bytes(0) || bytes > max => {
+                Err(fault(format!("a packet of {} bytes; expected 1 to {}", bytes.0, max.0)))
             }
-            Some(Next { wait: Span::ZERO, .. }) if before == MOST_AT_ONCE => {
-                Err(fault(format!("more than {MOST_AT_ONCE} packets at one instant")))
+            Some(Next { wait: Span::ZERO, .. }) if before == MAX_AT_ONCE => {
+                Err(fault(format!("more than {MAX_AT_ONCE} packets at one instant")))
             }
             Some(_) if number >= MAX_SEGMENTS => Err(fault(format!("more than {MAX_SEGMENTS} packets of one flow"))),
             next => Ok(next),

@@ -26,7 +26,7 @@ answers! {
 }
 
 /// Whole numbers up to this one are exact in floating point.
-const MOST_FLOWS: f64 = 9e15;
+const MAX_FLOWS: f64 = 9e15;
 
 /// Draining time in seconds, for a real number of flows.
 fn seconds(draining: Draining, flows: f64) -> Result<f64, ParameterError> {
@@ -66,7 +66,7 @@ models! {
         let rtt = base_rtt_s.get();
         let approximation = libm::cbrt(draining.capacity_pps.get() * rtt / draining.alpha.get());
         let approximation = approximation * approximation;
-        if approximation > MOST_FLOWS {
+        if approximation > MAX_FLOWS {
             return Err(ParameterError::new("base_rtt_s", rtt, "a shorter round trip: the number of flows is out of floating-point range"));
         }
         // The exact time is longer than the approximate one.

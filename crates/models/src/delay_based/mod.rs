@@ -31,11 +31,11 @@ answers! {
 }
 
 /// A larger number takes too long: the time grows with its square.
-const MOST_ARRIVALS: u64 = 10_000;
+const MAX_ARRIVALS: u64 = 10_000;
 
 fn few(arrived: Count) -> Result<usize, ParameterError> {
     match arrived.get() {
-        few @ ..=MOST_ARRIVALS => Ok(few as usize),
+        few @ ..=MAX_ARRIVALS => Ok(few as usize),
         many => Err(ParameterError::new("arrived", many, "at most 10000 arrivals")),
     }
 }

@@ -133,7 +133,7 @@ models! {
             TpmMarking::OneBit => Some(max_hops.get()),
             TpmMarking::TwoBits => max_hops.get().div_ceil(6).checked_mul(2),
         };
-        let types = packets.and_then(|packets| packets.checked_mul(bits.get())).filter(|&types| types <= MOST_TYPES);
+        let types = packets.and_then(|packets| packets.checked_mul(bits.get())).filter(|&types| types <= MAX_TYPES);
         let types = types.ok_or_else(|| ParameterError::new("bits", bits.get(), "fewer bits: the number of packet types is limited to 2^53"))?;
         Ok(TpmProbeTypes { types, random_packets: types as f64 * harmonic(types) })
     }
@@ -198,7 +198,7 @@ models! {
 }
 
 /// Whole numbers up to this one are exact in floating point.
-const MOST_TYPES: u64 = 1 << 53;
+const MAX_TYPES: u64 = 1 << 53;
 
 /// 1 + 1/2 + ... + 1/n.
 fn harmonic(n: u64) -> f64 {

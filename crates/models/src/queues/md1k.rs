@@ -9,19 +9,19 @@ use super::FiniteQueue;
 use crate::model::models;
 use crate::parameter::{Load, ParameterError, Places};
 
-const MOST_PLACES: u32 = 10_000;
+const MAX_PLACES: u32 = 10_000;
 /// Above this load a(0) leaves floating-point range.
-const MOST_LOAD: f64 = 500.0;
+const MAX_LOAD: f64 = 500.0;
 
 models! {
     /// M/D/1/K: Poisson arrivals, units of one size, one transmitter.
     ///
     /// Exact apart from rounding: losses below about 1e-15 are returned as 0. Run time is proportional to `places` squared.
     pub fn md1k(load: Load, places: Places) -> Result<FiniteQueue, ParameterError> {
-        if places.get() > MOST_PLACES {
+        if places.get() > MAX_PLACES {
             return Err(ParameterError::new("places", places.get(), "at most 10000 units in this model"));
         }
-        if load.get() > MOST_LOAD {
+        if load.get() > MAX_LOAD {
             return Err(ParameterError::new("load", load.get(), "at most 500 in this model"));
         }
         if places.get() == 0 {

@@ -186,8 +186,8 @@ impl ClosedLoop {
 }
 
 /// Search range of the logarithm of the loss: of 1e-300, and of the largest floating-point number below 1.
-const LEAST_LN: f64 = -690.0;
-const MOST_LN: f64 = -f64::EPSILON / 2.0;
+const MIN_LN: f64 = -690.0;
+const MAX_LN: f64 = -f64::EPSILON / 2.0;
 
 models! {
     /// Utilisation and loss of a trunk shared by greedy TCP flows: the fixed point of a loss model and a TCP rate model.
@@ -207,7 +207,7 @@ models! {
             Ok(flows.rate_bps(law, loss) / capacity_bps)
         };
         if model.loses_nothing(&trunk) {
-            let load = wanted(LEAST_LN)?;
+            let load = wanted(MIN_LN)?;
             let inputs_full = load > most;
             let load = if inputs_full { trunk.most_load() } else { load };
             return Ok(ClosedLoop::of(load, f64::NEG_INFINITY, inputs_full, capacity_bps));
@@ -218,15 +218,15 @@ models! {
             model.ln_loss_if(libm::exp(ln_assumed), &trunk, load)
         };
         // The load is lowest where everything is lost.
-        found(MOST_LN)?;
-        let at_least = found(LEAST_LN)?;
-        let ln_loss = if at_least <= LEAST_LN {
+        found(MAX_LN)?;
+        let at_least = found(MIN_LN)?;
+        let ln_loss = if at_least <= MIN_LN {
             // The flows cannot send enough for a loss within floating-point range.
             at_least
         } else {
-            root(|assumed| found(assumed).map_or(f64::NAN, |found| found - assumed), LEAST_LN, MOST_LN)
+            root(|assumed| found(assumed).map_or(f64::NAN, |found| found - assumed), MIN_LN, MAX_LN)
         };
-        let wanted = wanted(ln_loss.max(LEAST_LN))?;
+        let wanted = wanted(ln_loss.max(MIN_LN))?;
         let inputs_full = wanted > most;
         let load = if inputs_full { most } else { wanted };
         Ok(ClosedLoop::of(load, ln_loss, inputs_full, capacity_bps))

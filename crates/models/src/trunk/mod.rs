@@ -32,18 +32,18 @@ pub struct Trunk {
     buffer: u32,
 }
 
-const MOST_LINKS: u32 = 1_000_000;
-const MOST_BUFFER: u32 = 1_000_000_000;
-const LEAST_LOAD: f64 = 1e-200;
+const MAX_LINKS: u32 = 1_000_000;
+const MAX_BUFFER: u32 = 1_000_000_000;
+const MIN_LOAD: f64 = 1e-200;
 
 impl Trunk {
     /// `inputs` (M) and `transmitters` (K) from 1 to 1,000,000, `buffer` (B) in packets from 0 to 1,000,000,000. A place is freed
     /// as soon as its packet starts transmission, so that `buffer` packets can wait.
     pub fn new(inputs: u64, transmitters: u64, buffer: u64) -> Result<Trunk, ParameterError> {
         Ok(Trunk {
-            inputs: within("inputs", inputs, 1, MOST_LINKS, "1 to 1000000 input links")?,
-            transmitters: within("transmitters", transmitters, 1, MOST_LINKS, "1 to 1000000 wavelength channels")?,
-            buffer: within("buffer", buffer, 0, MOST_BUFFER, "0 to 1000000000 packets")?,
+            inputs: within("inputs", inputs, 1, MAX_LINKS, "1 to 1000000 input links")?,
+            transmitters: within("transmitters", transmitters, 1, MAX_LINKS, "1 to 1000000 wavelength channels")?,
+            buffer: within("buffer", buffer, 0, MAX_BUFFER, "0 to 1000000000 packets")?,
         })
     }
 
@@ -66,7 +66,7 @@ impl Trunk {
 
     fn check(&self, load: f64) -> Result<(), ParameterError> {
         match load {
-            _ if load == 0.0 || (load >= LEAST_LOAD && load < self.most_load()) => Ok(()),
+            _ if load == 0.0 || (load >= MIN_LOAD && load < self.most_load()) => Ok(()),
             _ => Err(ParameterError::new(
                 "load",
                 load,

@@ -61,7 +61,7 @@ fn field(field: &Field) -> Value {
     let kind = match field.figure {
         Figure::Number => "number",
         Figure::Whole => "whole",
-        Figure::Truth => "truth",
+        Figure::Boolean => "truth",
     };
     json!({"name": field.name, "help": prose(field.help), "kind": kind, "optional": field.optional})
 }

@@ -142,7 +142,7 @@ pub fn check(py: Python<'_>, scenario: &Scenario) -> PyResult<Result<(), Errors>
 }
 
 /// Parameter, message, valid values.
-type Misfit = (String, String, String);
+type SettingConflict = (String, String, String);
 
 fn objection(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option<Objection>> {
     let registry = registry(py)?;
@@ -150,8 +150,9 @@ fn objection(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option
     if !known.contains(&code.name) {
         return Ok(Some(Objection::Unknown(known)));
     }
-    let misfit: Option<Misfit> = registry.call_method1("misfit", (word(kind), &code.name, &code.parameters))?.extract()?;
-    Ok(misfit.map(|(parameter, message, expected)| Objection::Misfit { parameter, message, expected }))
+    let conflict: Option<SettingConflict> =
+        registry.call_method1("misfit", (word(kind), &code.name, &code.parameters))?.extract()?;
+    Ok(conflict.map(|(parameter, message, expected)| Objection::SettingConflict { parameter, message, expected }))
 }
 
 /// The sources of a scenario's user code for its content hash, and for provenance as JSON. Both are empty without user code.

@@ -14,10 +14,10 @@ use std::path::Path;
 const ENDINGS: [(&str, &str); 6] = [("_s", "s"), ("_ms", "ms"), ("_us", "us"), ("_ns", "ns"), ("_bytes", "B"), ("_bps", "bps")];
 
 /// More than a column of this many bytes has no flow for its rows.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Flows that a scenario can have.
-pub(crate) const MOST_FLOWS: usize = 4_000_000;
+pub(crate) const MAX_FLOWS: usize = 4_000_000;
 
 pub(super) fn read<Q: Varied>(node: &Node, decoder: &mut Decoder) -> Option<Vec<Q>> {
     let [file, column] = entries(node, ["file", "column"], decoder)?;
@@ -32,25 +32,25 @@ pub(super) fn read<Q: Varied>(node: &Node, decoder: &mut Decoder) -> Option<Vec<
 
 /// What a file holds that lies beside the scenario's; why it cannot be had is reported.
 pub(crate) fn bytes_of(file: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
-    bytes_up_to(MOST_BYTES, file, "a CSV file, beside the scenario's", decoder)
+    bytes_up_to(MAX_BYTES, file, "a CSV file, beside the scenario's", decoder)
 }
 
-/// The same of a file that may have `most` bytes: a larger one is not opened. `expected`: what is to be there.
-pub(crate) fn bytes_up_to(most: u64, file: &str, expected: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
+/// The same of a file that may have `max` bytes: a larger one is not opened. `expected`: what is to be there.
+pub(crate) fn bytes_up_to(max: u64, file: &str, expected: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
     let path = Path::new(decoder.report.file()).parent().unwrap_or(Path::new("")).join(file);
-    match check_size(&path, most).and_then(|()| std::fs::read(&path).map_err(|error| error.to_string())) {
+    match check_size(&path, max).and_then(|()| std::fs::read(&path).map_err(|error| error.to_string())) {
         Ok(bytes) => Some(bytes),
         Err(reason) => {
-            decoder.fault(format!("cannot be read: {reason}")).given(path.display().to_string()).expected(expected);
+            decoder.fault(format!("`{file}` cannot be read: {reason}")).given(path.display().to_string()).expected(expected);
             None
         }
     }
 }
 
-fn check_size(path: &Path, most: u64) -> Result<(), String> {
+fn check_size(path: &Path, max: u64) -> Result<(), String> {
     match std::fs::metadata(path).map_err(|error| error.to_string())? {
-        found if !found.is_file() => Err("not a file".into()),
-        found if found.len() > most => Err(format!("{} bytes, more than {most}", found.len())),
+        found if !found.is_file() => Err("it is not a file".into()),
+        found if found.len() > max => Err(format!("it has {} bytes, more than {max}", found.len())),
         _ => Ok(()),
     }
 }
@@ -71,20 +71,23 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
     let mut reader = ReaderBuilder::new().trim(Trim::All).flexible(true).from_reader(bytes);
     let names: Vec<String> = reader.byte_headers().ok()?.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     if names.iter().filter(|name| *name == column).count() > 1 {
-        decoder.inside("column", |decoder| decoder.fault(format!("{file} has several columns of this name")).given(column).line);
+        decoder.inside("column", |decoder| _ = decoder.fault(format!("`{file}` has several columns `{column}`")).given(column));
         return None;
     }
     let Some(place) = names.iter().position(|name| name == column) else {
         let names: Vec<String> = names.iter().map(|name| name.escape_debug().to_string()).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        decoder.inside("column", |decoder| decoder.unknown(&format!("column of {file}"), column, &names));
+        decoder.inside("column", |decoder| decoder.unknown(&format!("column of `{file}`"), column, &names));
         return None;
     };
     let unit = unit_of(column);
     let (mut values, mut faults) = (Vec::new(), Alike::default());
     for (read, record) in reader.byte_records().enumerate() {
-        if read >= MOST_FLOWS {
-            decoder.fault("more values than there can be flows").given(file).expected(format!("at most {MOST_FLOWS}"));
+        if read >= MAX_FLOWS {
+            decoder
+                .fault(format!("`{file}` has more values than a scenario can have flows"))
+                .given(file)
+                .expected(format!("at most {MAX_FLOWS}"));
             return None;
         }
         let (line, cell) = match &record {
@@ -98,7 +101,7 @@ fn values<Q: Varied>(bytes: &[u8], file: &str, column: &str, decoder: &mut Decod
         problem.given(file).expected(Q::expected_of_flow());
     }
     if values.is_empty() && !faults.any() {
-        decoder.fault("a column without values").given(file).expected("a value for each flow, a line each");
+        decoder.fault(format!("column `{column}` of `{file}` has no values")).given(file).expected("one line for each flow");
         return None;
     }
     (!faults.any()).then_some(values)

@@ -15,9 +15,9 @@ use tailback_core::primitives::units::{Span, Time};
 /// Picoseconds: 200 days.
 const LONGEST: f64 = 200.0 * 86_400e12;
 
-/// The flows of a group, `most` at most: as many as it says, as its lists have, as start before they stop or the run ends, or as its traffic
+/// The flows of a group, `max` at most: as many as it says, as its lists have, as start before they stop or the run ends, or as its traffic
 /// makes in a round; at least 1.
-pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow, sites: &Sites, most: usize) -> u64 {
+pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow, sites: &Sites, max: usize) -> u64 {
     if let Some(count) = flow.count {
         return count.0;
     }
@@ -25,7 +25,7 @@ pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow,
         return (count as u64).max(1);
     }
     let left = end(description, name, flow).saturating_sub(begin(description, name, flow));
-    let within = |process: Process| process.take(most).take_while(|after| after.0 < left).count();
+    let within = |process: Process| process.take(max).take_while(|after| after.0 < left).count();
     let by_traffic = || flow.traffic.as_ref().and_then(|traffic| traffic::round(traffic, sites)).unwrap_or(1);
     Process::of(description, name, flow).map_or_else(by_traffic, |process| within(process) as u64).max(1)
 }

@@ -1,7 +1,7 @@
 //! What flows in cells and the links they cross must agree on.
 
 use super::changes::Changes;
-use super::flows::Way;
+use super::flows::RoutePair;
 use super::graph::Graph;
 use crate::problem::Report;
 use crate::schema::Framing;
@@ -15,9 +15,9 @@ use tailback_core::traffic::PacketSize;
 /// As the core takes it.
 pub(super) fn framing(framing: &Framing, at: &str, report: &mut Report) -> Option<Aal5> {
     let trailer = framing.trailer.bytes();
-    if trailer > MOST_TRAILER {
-        let problem = report.add(format!("{at}.trailer"), "a trailer out of range");
-        problem.given(framing.trailer.to_string()).expected(format!("0 B to {MOST_TRAILER} B; AAL5 has 8 B"));
+    if trailer > MAX_TRAILER {
+        let problem = report.add(format!("{at}.trailer"), "`trailer` is out of range");
+        problem.given(framing.trailer.to_string()).expected(format!("0 B to {MAX_TRAILER} B; AAL5 has 8 B"));
         return None;
     }
     Some(Aal5 {
@@ -28,7 +28,7 @@ pub(super) fn framing(framing: &Framing, at: &str, report: &mut Report) -> Optio
 }
 
 /// More than any adaptation layer adds.
-const MOST_TRAILER: u64 = 64;
+const MAX_TRAILER: u64 = 64;
 
 /// RFC 2684 section 5.1: LLC, OUI and PID.
 const LLC_SNAP: u64 = 8;
@@ -38,7 +38,7 @@ pub(super) struct Crossing<'d> {
     pub name: &'d Name,
     pub group: Group,
     /// There and back, each way once.
-    pub ways: Vec<Way>,
+    pub ways: Vec<RoutePair>,
     /// It has `framing`, though that may not have been readable.
     pub framed: bool,
     /// The timeline gives it another route.
@@ -65,7 +65,7 @@ pub(super) fn check(crossings: &[Crossing], groups: usize, (graph, changes): (&G
         let at = format!("flows.{}", crossing.name);
         if report.sound(&at) {
             let link = &graph.ports[port as usize].name;
-            let problem = report.add(at, format!("`{link}` would carry packets and cells"));
+            let problem = report.add(at, format!("`framing` differs between flows that share `{link}`"));
             problem.given(format!("packets of `{}` and cells of `{other}`", crossing.name));
             problem.expected("`framing` for all flows that share a link, or for none");
         }
@@ -87,7 +87,7 @@ fn check_order(crossing: &Crossing, graph: &Graph, report: &mut Report) {
         {
             let at = format!("{}.{key}", graph.place(id));
             if is_given && report.sound(&at) {
-                let problem = report.add(at, format!("`{}` carries cells, which arrive in order and once", port.name));
+                let problem = report.add(at, format!("`{key}` cannot be used on `{}`, which carries cells", port.name));
                 problem.given(format!("cells of `{}`", crossing.name)).expected(format!("no `{key}`, or no `framing`"));
             }
         }
@@ -100,22 +100,28 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
     let Some(framing) = group.framing.filter(|_| report.sound(&at)) else { return };
     if *rerouted {
         report
-            .add(&at, "a virtual channel keeps its route")
+            .add(&at, "`framing` does not allow a change of route")
             .given("a new route in `timeline`")
-            .expected("no `framing`, or no change");
+            .expected("no `framing`, or no change of route");
     }
-    let shared = |(forward, backward): &Way| forward.iter().find(|port| backward.contains(port)).copied();
+    let shared = |(forward, backward): &RoutePair| forward.iter().find(|port| backward.contains(port)).copied();
     if let Some(port) = ways.iter().find_map(shared) {
-        let message = format!("data and acknowledgements would share a virtual channel on `{}`", graph.ports[port as usize].name);
+        let message = format!(
+            "`framing` needs other links for acknowledgements, which share `{}` with data",
+            graph.ports[port as usize].name
+        );
         report.add(&at, message).expected("a `return_route` over other links");
     }
     let ecn_at = format!("flows.{name}.tcp.ecn");
     if matches!(&group.transport, Transport::Tcp(spec, _) if spec.ecn) && report.sound(&ecn_at) {
-        report.add(ecn_at, "ECN marks packets, but these travel in cells").given("true").expected("false, or no `framing`");
+        report
+            .add(ecn_at, "`ecn` cannot be used with `framing`: cells carry no ECN marks")
+            .given("true")
+            .expected("false, or no `framing`");
     }
     let largest = largest_packet(&group.transport);
     if largest + framing.overhead > Aal5::MAX_FRAME {
-        let problem = report.add(&at, "a frame larger than AAL5 allows");
+        let problem = report.add(&at, "`framing` creates frames larger than AAL5 allows");
         problem
             .given(format!("packets of up to {} B", largest.0))
             .expected(format!("at most {} B with trailer", Aal5::MAX_FRAME.0));
@@ -136,7 +142,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
         let (at_first, later) = (of_buffer(port.buffer), buffers.map(of_buffer).min().unwrap_or(u64::MAX));
         let (places, whose) = if later < at_first { (later, " that `timeline` gives") } else { (at_first, " of") };
         if cells > places {
-            let problem = report.add(&at, format!("a frame larger than the buffer{whose} `{}`", port.name));
+            let problem = report.add(&at, format!("`framing` creates frames larger than the buffer{whose} `{}`", port.name));
             problem.given(format!("frames of {cells} cells, a buffer of {places} cells"));
             problem.expected(format!("smaller packets, or at least {cells} cells"));
         }
@@ -154,8 +160,8 @@ fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mu
         let (_, queue) = graph.buffer_as_written(id);
         // What else is wrong with the queue comes first.
         if report.sound(queue) {
-            let problem =
-                report.add(format!("{queue}.policy"), format!("a policy for virtual channels, but none crosses `{}`", port.name));
+            let problem = report
+                .add(format!("{queue}.policy"), format!("`policy` requires virtual channels, and none crosses `{}`", port.name));
             problem.given(of_vcs).expected("a flow group with `framing` whose route crosses it, or a policy for packets");
         }
     }
@@ -188,7 +194,7 @@ fn check_buffers(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
         if !fits && report.sound(&at) {
             let (held, expected) = if buffer.is_in_packets() { ("cells", "`1200 cells`") } else { ("packets", "`100 packets`") };
             let has = if crossing.framed { "has `framing`" } else { "has no `framing`" };
-            let problem = report.add(at, format!("this queue holds {held}, for `{}` {has}", crossing.name));
+            let problem = report.add(at, format!("`buffer` must be in {held}: `{}` {has}", crossing.name));
             problem.given(buffer.to_string()).expected(format!("a buffer such as {expected}"));
         }
     }

@@ -4,7 +4,7 @@ use super::graph::{Graph, places};
 use super::groups::Groups;
 use super::routing::Ways;
 use super::{Paths, flows, traffic};
-use crate::problem::{Alike, Report};
+use crate::problem::{Alike, Report, key};
 use crate::scenario::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
@@ -53,14 +53,17 @@ pub(super) fn changes(
                 (None, Some(_)) => changes.group(event, &at, description, groups, graph, paths, report),
                 _ if report.sound(&at) => {
                     let given = if event.link.is_some() { "both" } else { "neither" };
-                    report.add(at, "an event changes exactly one thing").given(given).expected("either `link` or `group`");
+                    report
+                        .add(&at, format!("{} must have either `link` or `group`", key(&at)))
+                        .given(given)
+                        .expected("either `link` or `group`");
                 }
                 _ => {}
             }
         });
     }
     if let Some(problem) = faults.rest("timeline", "events", report) {
-        problem.expected("events in the time of the run, of links and flow groups that there are");
+        problem.expected("events before the end of the run, of links and flow groups that exist");
     }
     changes.list.sort_by_key(|change| change.at);
     changes
@@ -70,13 +73,13 @@ pub(super) fn changes(
 fn in_time(event: &Event, description: &Description, at: &str, report: &mut Report) {
     let duration = description.duration;
     if event.at >= duration && report.sound(at) && report.sound("duration") {
-        let problem = report.add(at, "an event at or after the end of the run");
+        let problem = report.add(at, "`at` is not before the end of the run");
         problem.given(event.at.to_string()).expected(format!("less than the duration, {duration}"));
     }
 }
 
 /// Changes are kept one for each flow.
-const MOST_CHANGES: usize = 4_000_000;
+const MAX_CHANGES: usize = 4_000_000;
 
 impl Changes {
     /// What a port has room for later.
@@ -107,12 +110,12 @@ impl Changes {
             warn_of_thresholds(buffer, port, &format!("{at}.buffer"), graph, report);
         }
         if kinds.iter().all(Option::is_none) && report.sound(at) {
-            report.add(at, "nothing changes here").expected("`rate`, `delay`, `loss` or `buffer` with `link`");
+            report.add(at, format!("{} changes nothing", key(at))).expected("`rate`, `delay`, `loss` or `buffer` with `link`");
         }
         let rate_at = format!("{at}.rate");
         if event.rate.is_some() && graph.ports[port as usize].trace.is_some() && report.sound(&rate_at) {
-            let problem = report.add(rate_at, "a rate for a link that sends by a trace, which says all about it");
-            problem.expected("no `rate` here, or a trace that has what changes");
+            let problem = report.add(rate_at, "`rate` cannot change on a link with a trace");
+            problem.expected("no `rate`, or a trace that contains the change");
         }
         if let Some(rate) = event.rate {
             let fastest = &mut self.fastest[port as usize];
@@ -149,21 +152,23 @@ impl Changes {
             [("start", event.start, &mut group.start, false), ("stop", event.stop, &mut group.stop, flow.stop.is_some())]
         {
             if is_given && (slot.replace(when).is_some() || own) {
-                report.add(format!("{at}.{key}"), format!("`{name}` already has a {key}")).expected("a single one");
+                report
+                    .add(format!("{at}.{key}"), format!("`{key}` of `{name}` is given twice"))
+                    .expected("it once, in `flows` or in `timeline`");
             }
         }
         if event.route.is_none() && event.return_route.is_some() {
-            report.add(format!("{at}.return_route"), "a return route alone").expected("also `route`");
+            report.add(format!("{at}.return_route"), "`return_route` requires `route`").expected("also `route`");
         }
         if event.route.is_none() && !event.start && !event.stop && event.return_route.is_none() && report.sound(at) {
-            report.add(at, "nothing changes here").expected("`route`, `start` or `stop` with `group`");
+            report.add(at, format!("{} changes nothing", key(at))).expected("`route`, `start` or `stop` with `group`");
         }
         if event.route.is_some() {
             let seed = description.seed.0;
             let Some(pairs) = traffic::ends(name, flow, seed, flows.len(), &graph.sites, report) else { return };
             let [_] = pairs.as_slice() else {
-                let problem = report.add(format!("{at}.route"), "one route for flows between several nodes");
-                problem.given(format!("`{name}` {}", flows::said(flow))).expected("a group of one pair of nodes");
+                let problem = report.add(format!("{at}.route"), "`route` is given for flows between several pairs of nodes");
+                problem.given(format!("`{name}` {}", flows::said(flow))).expected("a group between one pair of nodes");
                 return;
             };
             let routes = flows::Routes { forward: event.route.as_deref(), backward: event.return_route.as_deref(), table: None };
@@ -172,9 +177,9 @@ impl Changes {
             else {
                 return;
             };
-            if self.list.len() + flows.len() > MOST_CHANGES {
-                let problem = report.add(format!("{at}.route"), "too many route changes");
-                problem.expected(format!("at most {MOST_CHANGES}, counting each flow"));
+            if self.list.len() + flows.len() > MAX_CHANGES {
+                let problem = report.add(format!("{at}.route"), "`route` exceeds the maximum number of route changes");
+                problem.expected(format!("at most {MAX_CHANGES}, one per flow and change"));
                 return;
             }
             group.routes.push(forward.clone());
@@ -188,7 +193,7 @@ impl Changes {
 /// Reports keys that do not belong to this kind of change.
 fn refuse(strange: &[(&str, bool)], with: &str, expected: &str, at: &str, report: &mut Report) {
     for (key, _) in strange.iter().filter(|(_, given)| *given) {
-        report.add(format!("{at}.{key}"), format!("`{key}` does not go with `{with}`")).expected(expected);
+        report.add(format!("{at}.{key}"), format!("`{key}` cannot be used with `{with}`")).expected(expected);
     }
 }
 
@@ -199,13 +204,13 @@ fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &
         Buffer::Packets(_) | Buffer::Share(_) if matches!(buffer, Buffer::Packets(_)) => return,
         Buffer::Cells(_) if matches!(buffer, Buffer::Cells(_)) => return,
         Buffer::Bytes(_) if matches!(buffer, Buffer::Bytes(_)) => return,
-        Buffer::Packets(_) | Buffer::Share(_) => "packets, as the queue's own buffer, such as `100 packets`",
-        Buffer::Cells(_) => "cells, as the queue's own buffer, such as `1200 cells`",
-        Buffer::Bytes(_) => "bytes, as the queue's own buffer, such as `100 kB`",
-        Buffer::Unlimited => "no change here, or a `buffer` with an end from the start",
+        Buffer::Packets(_) | Buffer::Share(_) => "packets, like the queue's `buffer`, such as `100 packets`",
+        Buffer::Cells(_) => "cells, like the queue's `buffer`, such as `1200 cells`",
+        Buffer::Bytes(_) => "bytes, like the queue's `buffer`, such as `100 kB`",
+        Buffer::Unlimited => "no change, or a finite `buffer` from the start",
     };
     if report.sound(at) {
-        let problem = report.add(at, format!("another kind of buffer than `{queue_at}.buffer`"));
+        let problem = report.add(at, format!("`buffer` is not in the unit of `{queue_at}.buffer`"));
         problem.given(format!("{buffer}, after {own}")).expected(expected);
     }
 }
@@ -222,12 +227,12 @@ fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, rep
     for policy in port.policies() {
         let Some(member) = PolicySpec::MEMBERS.iter().find(|member| Some(member.name) == policy.name()) else { continue };
         for (setting, value) in member.settings.iter().zip(policy.values()) {
-            if let (Kind::Cells { .. } | Kind::QueueLength, Value::Whole(threshold)) = (&setting.kind, value)
+            if let (Kind::Cells { .. } | Kind::QueueLength, Value::Integer(threshold)) = (&setting.kind, value)
                 && threshold > units
                 && report.sound(at)
             {
-                let problem = report.warn(at, format!("`{}` of `{}` stays, beyond the buffer", setting.key, member.name));
-                problem.given(format!("{buffer}, a threshold of {threshold}")).expected(format!("room for at least {threshold}"));
+                let problem = report.warn(at, format!("`buffer` becomes smaller than `{}` of `{}`", setting.key, member.name));
+                problem.given(format!("{buffer}, a threshold of {threshold}")).expected(format!("at least {threshold}"));
             }
         }
     }
@@ -238,7 +243,7 @@ fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, rep
             _ => false,
         };
         if queues.iter().any(|queue| exceeds(queue.buffer)) && report.sound(at) {
-            report.warn(at, "a class cannot have more than the queue's buffer").given(buffer.to_string());
+            report.warn(at, "`buffer` of a class exceeds that of the queue").given(buffer.to_string());
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::groups::Groups;
 use super::places;
-use crate::member::Choice;
+use crate::member::Member;
 use crate::problem::{Alike, Report, key as name_of, listed};
 use crate::scenario::Description;
 use crate::schema::{Buffer, Class, Hashing, Policy, Queue, Scheduler, policy_spec};
@@ -27,10 +27,10 @@ pub(super) fn scheduling(
         }
         return None;
     };
-    let Scheduler(Choice::Member(chosen, Hashing { queues: hashed })) = scheduler else { return None };
-    let values = chosen.values(None, report);
-    let spec = SchedulerSpec::read(chosen.name(), &values)?;
-    chosen.complain(spec.check(), &values, &format!("{at}.scheduler"), None, report);
+    let Scheduler(Member::BuiltIn(config, Hashing { queues: hashed })) = scheduler else { return None };
+    let values = config.values(None, report);
+    let spec = SchedulerSpec::read(config.name(), &values)?;
+    config.complain(spec.check(), &values, &format!("{at}.scheduler"), None, report);
     if spec.manages() {
         check_managed(queue, &spec, hashed.is_some().then_some("queues"), at, report);
         return Some(Scheduling { scheduler: spec, queues: Queues::L4sAndClassic });
@@ -39,7 +39,7 @@ pub(super) fn scheduling(
         let policy = policy?;
         if spec.ranks() {
             let problem = report.add(format!("{at}.scheduler"), "`scheduler` requires `classes`");
-            problem.given(chosen.name()).expected("also `classes`, the first of which is served first");
+            problem.given(config.name()).expected("also `classes`, the first of which is served first");
         }
         check_policy(policy, at, report);
         if hashed.is_some() && policy.sees_flows() {

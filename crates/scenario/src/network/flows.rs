@@ -5,7 +5,7 @@ use super::changes::{Changes, GroupChanges};
 use super::graph::Graph;
 use super::groups::Groups;
 use super::offered::{self, FirstLink};
-use super::routing::{Journey, Ways};
+use super::routing::{RouteQuery, Ways};
 use super::traffic::{self, Ends};
 use super::{Paths, arrivals, rates, transport};
 use crate::distribution::{Distribution, Nth};
@@ -63,7 +63,7 @@ pub(super) fn flows(
             routes.find(&pairs, hashed, &ways, &at, report)
         };
         if let Some(routes) = pairs.and_then(find) {
-            let dealt: Vec<Dealt> = routes.iter().map(|way| Dealt::of(way, graph, paths)).collect();
+            let dealt: Vec<AssignedRoute> = routes.iter().map(|way| AssignedRoute::of(way, graph, paths)).collect();
             let distinct = distinct(&dealt, routes);
             let forward_ports = distinct.iter().flat_map(|(forward, _)| forward);
             let data_ports = forward_ports.chain(changes_here.routes.iter().flatten()).copied().collect();
@@ -75,7 +75,7 @@ pub(super) fn flows(
                 offered::check(flow, &group, &first, description.duration.span(), &at, report);
             }
             let segments =
-                |(forward, _): &Way| most_segments(description, flow, &group.transport, forward, changes, changes_here);
+                |(forward, _): &RoutePair| max_segments(description, flow, &group.transport, forward, changes, changes_here);
             let expansion = Expansion {
                 name,
                 flow,
@@ -84,7 +84,7 @@ pub(super) fn flows(
                 at: &at,
                 group: index,
                 seed: description.seed.0,
-                most_segments: distinct.iter().map(segments).max().unwrap_or(0),
+                max_segments: distinct.iter().map(segments).max().unwrap_or(0),
                 ways: dealt,
                 start: changes_here.start.unwrap_or(Time::ZERO),
                 stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.span())).unwrap_or(Time::NEVER),
@@ -106,7 +106,7 @@ pub(super) fn flows(
 }
 
 /// Each way once, in the order in which they are first taken. `dealt`: the same ways, by the numbers of their paths.
-fn distinct(dealt: &[Dealt], ways: Vec<Way>) -> Vec<Way> {
+fn distinct(dealt: &[AssignedRoute], ways: Vec<RoutePair>) -> Vec<RoutePair> {
     let mut seen = HashSet::new();
     let numbered = dealt.iter().zip(ways);
     numbered.filter(|(dealt, _)| seen.insert((dealt.forward, dealt.backward))).map(|(_, way)| way).collect()
@@ -116,7 +116,7 @@ fn distinct(dealt: &[Dealt], ways: Vec<Way>) -> Vec<Way> {
 type Found = Option<Vec<PortId>>;
 
 /// Ports there and back.
-pub(super) type Way = (Vec<PortId>, Vec<PortId>);
+pub(super) type RoutePair = (Vec<PortId>, Vec<PortId>);
 
 /// Whether a given route is of one pair of nodes.
 fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Report) -> bool {
@@ -154,10 +154,10 @@ pub(super) struct Hashed<'d> {
 
 impl Hashed<'_> {
     /// The journeys there of flows between these nodes, or back.
-    fn journeys(self, pairs: &[Ends], towards: Towards) -> Vec<Journey> {
+    fn journeys(self, pairs: &[Ends], towards: Towards) -> Vec<RouteQuery> {
         let journey = |(index, &(from, to)): (u64, &Ends)| match towards {
-            Towards::Sink => Journey { from, to, stream: self.stream(2 * index) },
-            Towards::Source => Journey { from: to, to: from, stream: self.stream(2 * index + 1) },
+            Towards::Sink => RouteQuery { from, to, stream: self.stream(2 * index) },
+            Towards::Source => RouteQuery { from: to, to: from, stream: self.stream(2 * index + 1) },
         };
         (0..).zip(pairs).map(journey).collect()
     }
@@ -176,7 +176,7 @@ enum Towards {
 impl Routes<'_> {
     /// As ports: given, or the way back over the same links, or as the scenario's routing has them. Problems are reported at `route` and
     /// `return_route` below `at`.
-    pub fn find(&self, pairs: &[Ends], hashed: Hashed, ways: &Ways, at: &str, report: &mut Report) -> Option<Vec<Way>> {
+    pub fn find(&self, pairs: &[Ends], hashed: Hashed, ways: &Ways, at: &str, report: &mut Report) -> Option<Vec<RoutePair>> {
         let graph = ways.graph;
         let &ends = pairs.first()?;
         let mut given = |names: Option<&[PortName]>, ends: Ends, key: &str| {
@@ -315,9 +315,9 @@ fn check_starts(flows: &[Flow], at: &str, duration: Duration, report: &mut Repor
         flows.iter().map(|flow| flow.start).max().filter(|_| never > 0 && report.sound(&at) && report.sound("duration"))
     {
         let which = if never == flows.len() { "the".into() } else { format!("{never} of {}", flows.len()) };
-        let (before, least) = if stop < end { ("`stop`", Duration::new(stop.0)) } else { ("the end of the run", duration) };
+        let (before, min) = if stop < end { ("`stop`", Duration::new(stop.0)) } else { ("the end of the run", duration) };
         let problem = report.warn(at, format!("`start` is not before {before}: {which} flows never start"));
-        problem.given(format!("{} s", latest.seconds())).expected(format!("less than {least}"));
+        problem.given(format!("{} s", latest.seconds())).expected(format!("less than {min}"));
     }
 }
 
@@ -346,7 +346,7 @@ fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Gra
 }
 
 /// The most segments that a greedy flow of the group could send: its slowest link, all the time.
-fn most_segments(
+fn max_segments(
     description: &Description,
     flow: &schema::Flow,
     transport: &Transport,
@@ -377,26 +377,26 @@ struct Expansion<'d> {
     at: &'d str,
     group: u32,
     seed: u64,
-    most_segments: u128,
+    max_segments: u128,
     /// Taken in turn.
-    ways: Vec<Dealt>,
+    ways: Vec<AssignedRoute>,
     /// What `start` counts from.
     start: Time,
     stop: Time,
 }
 
 /// A way that flows take.
-struct Dealt {
+struct AssignedRoute {
     forward: u32,
     backward: u32,
     /// Propagation there and back between the two nodes.
     rest: Span,
 }
 
-impl Dealt {
-    fn of((forward, backward): &Way, graph: &Graph, paths: &mut Paths) -> Dealt {
+impl AssignedRoute {
+    fn of((forward, backward): &RoutePair, graph: &Graph, paths: &mut Paths) -> AssignedRoute {
         let delays = forward.iter().chain(backward).map(|&port| graph.ports[port as usize].delay);
-        Dealt {
+        AssignedRoute {
             forward: paths.of(forward.clone()),
             backward: paths.of(backward.clone()),
             rest: delays.fold(Span::ZERO, |sum, delay| sum + delay),
@@ -439,8 +439,8 @@ impl Expansion<'_> {
             problem.expected("either `propagation_rtt` or `sender_access.delay`");
             return false;
         }
-        if flow.size.is_none() && self.most_segments > u128::from(MAX_SEGMENTS) {
-            let given = format!("up to {} segments", self.most_segments);
+        if flow.size.is_none() && self.max_segments > u128::from(MAX_SEGMENTS) {
+            let given = format!("up to {} segments", self.max_segments);
             let problem = problems.add("", "the flows can exceed the maximum number of segments");
             problem.given(given).expected(format!("at most {MAX_SEGMENTS}: use a shorter run, larger packets or a slower link"));
             return false;

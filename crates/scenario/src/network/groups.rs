@@ -17,35 +17,35 @@ pub(super) struct Groups<'d> {
     classes: Vec<&'d str>,
 }
 
-const MOST_FLOWS: u64 = 4_000_000;
+const MAX_FLOWS: u64 = 4_000_000;
 
 /// Each may have two access rates of its own.
-const MOST_GROUPS: usize = MAX_ACCESS_RATES / 2;
+const MAX_GROUPS: usize = MAX_ACCESS_RATES / 2;
 
 impl<'d> Groups<'d> {
     /// `None`, and a report, if there are too many flows to be made.
     pub fn new(description: &'d Description, sites: &Sites, report: &mut Report) -> Option<Groups<'d>> {
         let mut first = 0;
         let groups = description.flows.len();
-        if groups > MOST_GROUPS {
+        if groups > MAX_GROUPS {
             report
-                .add("flows", "too many flow groups")
+                .add("flows", "`flows` has too many groups")
                 .given(groups.to_string())
-                .expected(format!("at most {MOST_GROUPS}; use `count`"));
+                .expected(format!("at most {MAX_GROUPS}; use `count`"));
             return None;
         }
         let mut list = IndexMap::new();
-        let count_of = |(name, flow)| arrivals::count(description, name, flow, sites, MOST_FLOWS as usize + 1);
+        let count_of = |(name, flow)| arrivals::count(description, name, flow, sites, MAX_FLOWS as usize + 1);
         let total = || description.flows.iter().map(count_of).fold(0, u64::saturating_add);
         for (name, flow) in &description.flows {
             let count = count_of((name, flow));
             list.insert(name.as_str(), (first as FlowId, count as u32));
             first = u64::saturating_add(first, count);
-            if first > MOST_FLOWS {
+            if first > MAX_FLOWS {
                 report
-                    .add("flows", "too many flows")
+                    .add("flows", "the groups of `flows` have too many flows")
                     .given(format!("{} in all", total()))
-                    .expected(format!("at most {MOST_FLOWS} in all"));
+                    .expected(format!("at most {MAX_FLOWS} in all"));
                 return None;
             }
         }

@@ -32,9 +32,9 @@ pub(crate) use chance::may_be_random;
 use feeders::Feeders;
 use graph::{Graph, places};
 use groups::Groups;
-use routing::{Journey, Ways};
+use routing::{RouteQuery, Ways};
 use sites::Sites;
-pub(crate) use sites::least_bytes;
+pub(crate) use sites::min_bytes;
 use std::collections::HashMap;
 use tailback_core::network::MAX_ROUTE_ENTRIES;
 use tailback_core::network::{Network, PortId};
@@ -82,12 +82,12 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
 }
 
 /// What a reader of the results should know; nothing where there is no network.
-pub(crate) fn remarks(description: &Description, report: &mut Report, aside: &mut Report) {
+pub(crate) fn notes(description: &Description, report: &mut Report, aside: &mut Report) {
     if phases::may_remark(description)
         && let Some(network) = network(description, aside)
         && aside.is_empty()
     {
-        phases::remark(&network, report);
+        phases::note(&network, report);
     }
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn connected(description: &Description, report: &mut Report) -> Vec<(
     let graph = Graph::new(description, sites, &groups, report);
     let nodes = || 0..graph.sites.count();
     let stream = Stream::default();
-    let journeys: Vec<Journey> =
-        nodes().flat_map(|from| nodes().filter(move |&to| from != to).map(move |to| Journey { from, to, stream })).collect();
+    let journeys: Vec<RouteQuery> =
+        nodes().flat_map(|from| nodes().filter(move |&to| from != to).map(move |to| RouteQuery { from, to, stream })).collect();
     let found = Ways::new(&graph, description.routing).find(&journeys);
     let names: Vec<&Name> = graph.sites.names().collect();
     let reached = journeys.iter().zip(found).filter(|(_, way)| way.is_some());
@@ -139,10 +139,10 @@ pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name,
 fn check_times(description: &Description, report: &mut Report) {
     let (duration, warmup) = (description.duration, description.warmup);
     if duration.span().0 == 0 && report.sound("duration") {
-        report.add("duration", "a run of zero length").given(duration.to_string()).expected("more than 0 s");
+        report.add("duration", "`duration` is zero").given(duration.to_string()).expected("more than 0 s");
     } else if warmup >= duration && report.sound("duration") && report.sound("warmup") {
         report
-            .add("warmup", "nothing is left to measure")
+            .add("warmup", "`warmup` leaves nothing to measure")
             .given(warmup.to_string())
             .expected(format!("less than the duration, {duration}"));
     }
@@ -171,11 +171,11 @@ impl Paths {
     fn check(&self, report: &mut Report) {
         let entries: usize = self.list.iter().map(|path| path.len() + 1).sum();
         if entries > MAX_ROUTE_ENTRIES {
-            let problem = report.add("links", "too many long routes");
+            let problem = report.add("links", "`flows` has too many distinct routes");
             problem
-                .given(format!("{entries} links in all distinct routes together"))
+                .given(format!("{entries} links in all distinct routes"))
                 .expected(format!("at most {MAX_ROUTE_ENTRIES}"))
-                .hint("fewer flows or shorter ways, or `routing = \"shortest\"`, by which flows share more of them");
+                .hint("use fewer flows, shorter routes, or `routing = \"shortest\"`, with which flows share routes");
         }
     }
 }

@@ -44,17 +44,17 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
             if process.is_of_datagrams());
         // What an alternating source offers grows more slowly than its rate; without idle times it would be this much.
         let at_most = if waits { given.base() as f64 / packet * wire_bytes(group) } else { offered };
-        let most = (given.base() as f64 * carries as f64 / at_most) as u64;
-        let problem = report.add(at, format!("more than `{name}` can carry"));
-        problem.given(given.to_string()).expected(format!("at most {}, headers included", Rate::new(most)));
+        let max = (given.base() as f64 * carries as f64 / at_most) as u64;
+        let problem = report.add(at, format!("`rate` exceeds the rate of `{name}`"));
+        problem.given(given.to_string()).expected(format!("at most {}, headers included", Rate::new(max)));
         return;
     }
     let packets = packets_per_second * duration.seconds();
     if flow.size.is_none() && packets > MAX_SEGMENTS as f64 {
-        let problem = report.add(at, "more packets than can be numbered");
+        let problem = report.add(at, "`rate` exceeds the maximum number of packets");
         problem
             .given(format!("about {packets:.0} packets"))
-            .expected(format!("at most {MAX_SEGMENTS}: a shorter run or a lower rate"));
+            .expected(format!("at most {MAX_SEGMENTS}: use a shorter run or a lower rate"));
     }
 }
 

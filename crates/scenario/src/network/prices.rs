@@ -1,7 +1,7 @@
 //! How prices travel, and whether those who tell them and those who go by them mean the same.
 
 use super::graph::Graph;
-use crate::member::Choice;
+use crate::member::Member;
 use crate::problem::{Report, listed};
 use crate::scenario::Description;
 use crate::schema::Prices;
@@ -18,10 +18,10 @@ const AT: &str = "prices";
 pub(super) fn prices(description: &Description, report: &mut Report) -> PriceSpec {
     let Some(prices) = &description.prices else { return PriceSpec::default() };
     let mut spec = PriceSpec { identification: prices.identification.0, feedback: prices.feedback.0, ..PriceSpec::default() };
-    if let Choice::Member(chosen, _) = &prices.scheme {
-        let values = chosen.values(None, report);
-        if let Some(scheme) = SchemeSpec::read(chosen.name(), &values) {
-            chosen.complain(scheme.check(), &values, AT, None, report);
+    if let Member::BuiltIn(config, _) = &prices.scheme {
+        let values = config.values(None, report);
+        if let Some(scheme) = SchemeSpec::read(config.name(), &values) {
+            config.complain(scheme.check(), &values, AT, None, report);
             spec.scheme = scheme;
         }
     }
@@ -38,8 +38,8 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         return None;
     }
     let is_of_rates = prices.min_rate.is_some() || prices.max_rate.is_some();
-    let (least, most) = match (prices.min_price, prices.max_price, prices.min_rate, prices.max_rate) {
-        (Some(least), Some(most), None, None) => (least.0, most.0),
+    let (min, max) = match (prices.min_price, prices.max_price, prices.min_rate, prices.max_rate) {
+        (Some(min), Some(max), None, None) => (min.0, max.0),
         (None, None, Some(min_rate), Some(max_rate)) if min_rate.rate().0 > 0 => {
             (1.0 / max_rate.rate().0 as f64, 1.0 / min_rate.rate().0 as f64)
         }
@@ -67,7 +67,7 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
     let mut refuse = |key: &str, message: &str, given: String, expected: &str| {
         report.add(format!("{AT}.{key}"), message).given(given).expected(expected);
     };
-    if least >= most {
+    if min >= max {
         let (key, message, expected) = if is_of_rates {
             ("min_rate", "`min_rate` is not below `max_rate`", "less than `max_rate`")
         } else {
@@ -76,11 +76,11 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         report.add(format!("{AT}.{key}"), message).expected(expected);
         return None;
     }
-    if kind == MappingKind::Logarithmic && least <= 0.0 {
+    if kind == MappingKind::Logarithmic && min <= 0.0 {
         refuse(
             "min_price",
             "`min_price` must be above 0 for a logarithmic mapping",
-            least.to_string(),
+            min.to_string(),
             "above 0, or another `mapping`",
         );
         return None;
@@ -89,8 +89,8 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         refuse("scale", "`scale` must be above 0", scale.to_string(), "above 0");
         return None;
     }
-    if spec.scheme.combines() == Some(Combination::Sum) && (kind != MappingKind::Linear || least != 0.0) {
-        let given = format!("mapping = \"{}\", min_price = {least}", kind.word());
+    if spec.scheme.combines() == Some(Combination::Sum) && (kind != MappingKind::Linear || min != 0.0) {
+        let given = format!("mapping = \"{}\", min_price = {min}", kind.word());
         refuse(
             "mapping",
             "`mapping` must be linear from 0: the scheme adds mapped prices",
@@ -99,10 +99,10 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         );
         return None;
     }
-    let mapping = Mapping { kind, least, most, scale };
+    let mapping = Mapping { kind, min, max, scale };
     let comes_back = |place: f64| (mapping.mapped(mapping.price(Mapped(place))).0 - place).abs() < 1e-6;
     if ![0.0, 0.25, 0.5, 0.75, 1.0].into_iter().all(comes_back) {
-        let given = format!("mapping = \"{}\", min_price = {least:e}, max_price = {most:e}, scale = {scale:e}", kind.word());
+        let given = format!("mapping = \"{}\", min_price = {min:e}, max_price = {max:e}, scale = {scale:e}", kind.word());
         report
             .add(AT, "`prices` has a range that floating-point numbers cannot resolve")
             .given(given)

@@ -16,49 +16,54 @@ pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<
     let given = flow.abr.as_ref()?;
     let at_abr = format!("{at}.abr");
     if flow.framing.is_none() {
-        report.add(&at_abr, "the available bit rate service is one of cells").expected("also `framing`, or no `abr`");
+        report.add(&at_abr, "`abr` requires `framing`").expected("also `framing`, or no `abr`");
         return None;
     }
     let access = flow.sender_access.as_ref().and_then(|access| access.rate);
     let Some(pcr) = given.pcr.or(access) else {
-        let problem = report.add(format!("{at_abr}.pcr"), "no peak cell rate");
+        let problem = report.add(format!("{at_abr}.pcr"), "`pcr` is missing, and `sender_access` has no rate");
         problem.expected("a rate such as `155 Mbps`, or a `rate` of `sender_access`");
         return None;
     };
     if access.is_some_and(|access| pcr.rate() > access.rate()) {
-        let problem = report.add(format!("{at_abr}.pcr"), "a peak cell rate above the rate of the sender's own link");
+        let problem = report.add(format!("{at_abr}.pcr"), "`pcr` exceeds the rate of `sender_access`");
         problem.given(pcr.to_string()).expected(format!("at most the rate of `{at}.sender_access`"));
     }
     let icr = given.icr.unwrap_or(pcr);
-    let mut bounded = |key: &str, rate: Option<Rate>, most: Rate, what: &str| {
-        if let Some(rate) = rate.filter(|rate| rate.rate() > most.rate()) {
-            let problem = report.add(format!("{at_abr}.{key}"), format!("a rate above {what}"));
-            problem.given(rate.to_string()).expected(format!("at most {most}"));
+    let mut bounded = |key: &str, rate: Option<Rate>, max: Rate, what: &str| {
+        if let Some(rate) = rate.filter(|rate| rate.rate() > max.rate()) {
+            let problem = report.add(format!("{at_abr}.{key}"), format!("`{key}` exceeds {what}"));
+            problem.given(rate.to_string()).expected(format!("at most {max}"));
         }
     };
     bounded("icr", given.icr, pcr, "the peak cell rate");
     bounded("mcr", given.mcr, icr, "the initial cell rate");
     for (key, rate) in [("pcr", Some(pcr)), ("icr", given.icr)] {
         if let Some(rate) = rate.filter(|rate| rate.rate() < TCR) {
-            let problem = report.add(format!("{at_abr}.{key}"), "less than 10 cells per second, which every source may send");
+            let problem = report
+                .add(format!("{at_abr}.{key}"), format!("`{key}` is below 10 cells per second, which every source may send"));
             problem.given(rate.to_string()).expected(format!("at least {} bps", TCR.0));
         }
     }
     for (key, share) in [("rif", given.rif), ("rdf", given.rdf)] {
         let at = format!("{at_abr}.{key}");
         if share.0 == 0.0 && report.sound(&at) {
-            let problem = report.add(at, "with this the rate cannot follow what the network says");
+            let problem = report.add(at, format!("`{key}` of 0 stops the rate from following the network's feedback"));
             problem.given("0").expected("above 0, at most 1, such as 0.0625");
         }
     }
     if given.ack_threshold.is_some() && flow.tcp.is_none() {
-        report.add(format!("{at_abr}.ack_threshold"), "datagrams are not acknowledged").expected("`tcp`, or no `ack_threshold`");
+        report
+            .add(format!("{at_abr}.ack_threshold"), "`ack_threshold` requires `tcp`: datagrams are not acknowledged")
+            .expected("`tcp`, or no `ack_threshold`");
     }
     if let (Some(threshold), Buffer::Packets(places)) = (given.ack_threshold, given.buffer)
         && threshold.0 > places
     {
-        let problem =
-            report.warn(format!("{at_abr}.ack_threshold"), "the edge never holds so much: no acknowledgement is held back");
+        let problem = report.warn(
+            format!("{at_abr}.ack_threshold"),
+            "`ack_threshold` exceeds the edge's buffer: no acknowledgement is held back",
+        );
         problem.given(threshold.0.to_string()).expected(format!("at most {places}, the edge's `buffer`"));
     }
     let source = SourceSpec {
@@ -85,11 +90,14 @@ fn buffer(buffer: Buffer, at: &str, report: &mut Report) -> Option<network::Buff
         Buffer::Packets(count) if count > 0 => Some(network::Buffer::Units(count)),
         Buffer::Bytes(size) if size.bytes() > 0 => Some(network::Buffer::Bytes(size.bytes())),
         Buffer::Packets(_) | Buffer::Bytes(_) => {
-            report.add(at, "an edge that no packet could pass").given(buffer.to_string()).expected("at least a packet");
+            report
+                .add(at, "`buffer` of the edge has no room for a packet")
+                .given(buffer.to_string())
+                .expected("at least one packet");
             None
         }
         Buffer::Cells(_) | Buffer::Share(_) => {
-            let problem = report.add(at, "at the edge whole packets wait");
+            let problem = report.add(at, "`buffer` of the edge cannot be in cells or percent");
             problem.given(buffer.to_string()).expected("a buffer such as `100 packets`, `50 kB` or `unlimited`");
             None
         }
@@ -108,7 +116,7 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
             && units::Bytes(bytes) < packet
             && report.sound(&at)
         {
-            let problem = report.add(format!("{at}.buffer"), "an edge that no full packet could pass");
+            let problem = report.add(format!("{at}.buffer"), "`buffer` of the edge is smaller than a full packet");
             problem.given(format!("{bytes} B")).expected(format!("at least {} B", packet.0));
         }
         let says = |port: &&PortId| {
@@ -117,21 +125,24 @@ pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) 
         };
         if !forward.iter().any(|port| says(&port)) && report.sound(&at) {
             let problem =
-                report.warn(&at, "no queue on the way marks cells or tells rates: each flow sends at its peak cell rate");
+                report.warn(&at, "`abr` receives no feedback: no queue on the path marks cells or allocates rates, so that each flow sends at its peak cell rate");
             problem.expected("a queue policy such as `threshold` (EFCI) or `erica`");
         }
     }
     for (id, port) in (0..).zip(&graph.ports).filter(|(_, port)| port.policies().any(|policy| policy.writes_explicit_rate())) {
         let (_, queue) = graph.buffer_as_written(id);
         if port.scheduling.is_some() && report.sound(queue) {
-            let problem = report.add(format!("{queue}.policy"), "each of several queues would hand out the whole link");
+            let problem =
+                report.add(format!("{queue}.policy"), "`policy` allocates the whole link, which requires a single queue");
             problem.given("erica").expected("no `scheduler`, or another policy");
         }
         let is_crossed = crossings.iter().any(|crossing| crossing.ways.iter().any(|(forward, _)| forward.contains(&id)));
         if is_crossed && !told.contains(&id) && report.sound(queue) {
-            let problem =
-                report.warn(format!("{queue}.policy"), "nobody hears the rates that this queue tells: it takes whatever fits");
-            problem.given("erica").expected("flows with `abr` whose data crosses it");
+            let problem = report.warn(
+                format!("{queue}.policy"),
+                "`policy` allocates rates that no flow uses: the queue accepts every cell that fits",
+            );
+            problem.given("erica").expected("flows with `abr` whose data crosses the link");
         }
     }
 }

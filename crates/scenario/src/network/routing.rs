@@ -16,7 +16,7 @@ type Distance = (u64, u32);
 
 /// From where to where a flow runs, and what its hashes are drawn from.
 #[derive(Clone, Copy)]
-pub(super) struct Journey {
+pub(super) struct RouteQuery {
     pub from: usize,
     pub to: usize,
     pub stream: Stream,
@@ -108,7 +108,7 @@ impl Ways<'_> {
     }
 
     /// The way of each journey; `None` where there is none.
-    pub fn find(&self, journeys: &[Journey]) -> Vec<Option<Vec<PortId>>> {
+    pub fn find(&self, journeys: &[RouteQuery]) -> Vec<Option<Vec<PortId>>> {
         let mut order: Vec<(usize, usize)> = (0..).zip(journeys).map(|(index, journey)| (self.root(journey), index)).collect();
         order.sort_unstable();
         let mut found = vec![None; journeys.len()];
@@ -123,25 +123,25 @@ impl Ways<'_> {
     }
 
     /// The node whose distances say the way: the router of a host with a single link, or the node itself.
-    fn root(&self, journey: &Journey) -> usize {
+    fn root(&self, journey: &RouteQuery) -> usize {
         match *self.graph.arriving(journey.to) {
             [(_, router)] if !self.graph.sites.is_host(router) => router,
             _ => journey.to,
         }
     }
 
-    fn way(&self, journey: &Journey, search: &Search) -> Option<Vec<PortId>> {
+    fn way(&self, journey: &RouteQuery, search: &Search) -> Option<Vec<PortId>> {
         let mut ports = Vec::with_capacity(8);
         let mut here = journey.from;
         while here != search.root {
             let onward = || self.onward(here, search);
             let nearest = onward().map(|(beyond, ..)| beyond).min()?;
             let equal = || onward().filter(|(beyond, ..)| *beyond == nearest);
-            let chosen = match self.routing {
+            let config = match self.routing {
                 Routing::Shortest => 0,
                 Routing::Ecmp => below(equal().count(), journey.stream.bits(ports.len() as u64)),
             };
-            let (_, port, next) = equal().nth(chosen)?;
+            let (_, port, next) = equal().nth(config)?;
             ports.push(port);
             here = next;
         }

@@ -18,7 +18,7 @@ struct Limit {
     setting: &'static str,
     given: f64,
     /// The setting at which small swings no longer die out.
-    least_unstable: f64,
+    min_unstable: f64,
     /// From where on they may not: because the queue of a large swing makes the round trip longer, or because marks tell prices late.
     doubtful: f64,
 }
@@ -29,17 +29,17 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
         let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
         let spec = &network.ports[port as usize];
         let told = told_after(network, spec, &flows);
-        let limit = |setting, given, least_unstable| Limit { setting, given, least_unstable, doubtful: least_unstable };
+        let limit = |setting, given, min_unstable| Limit { setting, given, min_unstable, doubtful: min_unstable };
         let limit = match &spec.policy {
             PolicySpec::MaxNet(maxnet) => {
                 // Exponential demand: the loop gains gain / period, whatever the rate of the link.
                 let period = maxnet.period.seconds();
-                let most = |delay: f64| FRAC_PI_2 * period / (delay + period);
-                Limit { doubtful: 0.6 * most(rtt + told), ..limit("gain", maxnet.gain, most(rtt)) }
+                let max = |delay: f64| FRAC_PI_2 * period / (delay + period);
+                Limit { doubtful: 0.6 * max(rtt + told), ..limit("gain", maxnet.gain, max(rtt)) }
             }
             PolicySpec::Rem(rem) => {
-                let most = |delay| least_unstable_gamma(rem, spec, network, &flows, delay);
-                Limit { doubtful: most(rtt + told), ..limit("gamma", rem.gamma, most(rtt)) }
+                let max = |delay| least_unstable_gamma(rem, spec, network, &flows, delay);
+                Limit { doubtful: max(rtt + told), ..limit("gamma", rem.gamma, max(rtt)) }
             }
             // Windows that change by the queue, a round trip late: the loop gains the slope in each.
             PolicySpec::Clamp(clamp) => limit("slope", clamp.slope, FRAC_PI_2),
@@ -50,11 +50,11 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
         };
         let at = format!("{}.{}", places[port as usize], limit.setting);
         if limit.given > limit.doubtful && report.sound(&at) {
-            let (most, verb) = match limit.given > limit.least_unstable {
-                true => (limit.least_unstable, "makes"),
+            let (max, verb) = match limit.given > limit.min_unstable {
+                true => (limit.min_unstable, "makes"),
                 false => (limit.doubtful, "may make"),
             };
-            let bound = if most < 0.01 { format!("{most:.2e}") } else { format!("{most:.3}") };
+            let bound = if max < 0.01 { format!("{max:.2e}") } else { format!("{max:.3}") };
             let by_marks =
                 if told > 0.0 { format!(" and price feedback by marks in {:.0} ms", 1e3 * told) } else { String::new() };
             let message = format!(
@@ -170,7 +170,7 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], repor
                 "`prices` has too wide a range: the prices {:.3e} and {:.3e} of `{}` are encoded alike, though rates differ by a factor of 2 or more",
                 at_rest.0, at_rest.1, places[port as usize]
             );
-            let given = format!("least = {:e}, most = {:e}", spec.mapping.least, spec.mapping.most);
+            let given = format!("least = {:e}, most = {:e}", spec.mapping.min, spec.mapping.max);
             report.warn("prices", message).given(given).expected("a narrower range, or `mapping = \"logarithmic\"`");
             return;
         }

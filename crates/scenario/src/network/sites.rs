@@ -1,6 +1,6 @@
 //! Nodes, and what generators make: everything that has a name before there are links.
 
-use crate::problem::{Alike, Report, listed, nearest_word};
+use crate::problem::{Alike, Report, key, listed, nearest_word};
 use crate::scenario::Description;
 use crate::schema::{Extent, Node, NodeKind, Nodes, Plan};
 use crate::values::Name;
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use tailback_core::network::Port;
 
 /// Names of nodes in a message.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// Links, and nodes, of all generators together: each takes a kilobyte before anything runs.
-const MOST: u128 = 4_000_000;
+const MAX_GENERATED: u128 = 4_000_000;
 
 /// What a generator makes.
 pub(super) struct Made {
@@ -70,7 +70,8 @@ impl Sites {
         for (name, node) in self.declared.iter().filter(|(_, node)| node.kind == NodeKind::Router) {
             let keys = [("send_processing", node.send_processing), ("receive_processing", node.receive_processing)];
             for (key, _) in keys.iter().filter(|(_, delay)| delay.is_some()) {
-                report.add(format!("nodes.{name}.{key}"), "a router has no processing").expected("kind = \"host\"");
+                let message = format!("`{key}` is for hosts only, and `{name}` is a router");
+                report.add(format!("nodes.{name}.{key}"), message).expected("kind = \"host\"");
             }
         }
     }
@@ -122,7 +123,8 @@ impl Sites {
             return;
         };
         let is_shown = report.is_shown();
-        let problem = report.add(at, format!("no node has a name that begins with `{}`", prefix.escape_debug())).given(name);
+        let problem =
+            report.add(at, format!("{} matches no node: no name begins with `{}`", key(at), prefix.escape_debug())).given(name);
         if !is_shown {
             return;
         }
@@ -137,7 +139,7 @@ impl Sites {
     /// The names that come first, for a message.
     pub fn first_ones(&self) -> String {
         let mut patterns = self.patterns();
-        patterns.truncate(MOST_LISTED);
+        patterns.truncate(MAX_LISTED);
         listed(&patterns.iter().map(String::as_str).collect::<Vec<&str>>())
     }
 
@@ -196,10 +198,10 @@ impl Sites {
 }
 
 /// Bytes that ports take at least once they are made, counted without making any; nothing where there are more than are ever made.
-pub(crate) fn least_bytes(description: &Description) -> u64 {
+pub(crate) fn min_bytes(description: &Description) -> u64 {
     let made = description.topology.generators().into_iter().map(|(_, generator)| generator.extent().links);
     match made.fold(0, u128::saturating_add) {
-        made @ ..=MOST => (description.links.len() as u64 + made as u64) * 2 * size_of::<Port>() as u64,
+        made @ ..=MAX_GENERATED => (description.links.len() as u64 + made as u64) * 2 * size_of::<Port>() as u64,
         _ => 0,
     }
 }
@@ -216,11 +218,11 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
         let extent = generator.extent();
         total.nodes = total.nodes.saturating_add(extent.nodes);
         total.links = total.links.saturating_add(extent.links);
-        if total.nodes > MOST || total.links > MOST {
-            let problem = report.add(*at, "a network too large to be made");
+        if total.nodes > MAX_GENERATED || total.links > MAX_GENERATED {
+            let problem = report.add(*at, format!("{} generates too many nodes or links", key(at)));
             problem
                 .given(format!("{} nodes and {} links", extent.nodes, extent.links))
-                .expected(format!("at most {MOST} of each in all"));
+                .expected(format!("at most {MAX_GENERATED} of each in the whole network"));
             return Vec::new();
         }
     }
@@ -273,17 +275,19 @@ impl Taken {
     /// A name that `first` has made and `second` makes again: generators, or the table.
     pub fn tell(&mut self, name: &Name, first: Option<&str>, second: Option<&str>, report: &mut Report) {
         let by = second.unwrap_or(self.table);
-        let message = format!("the name `{name}` is taken");
+        let message = format!("the name `{name}` is used twice");
         let (at, given, expected) = match first {
-            Some(first) => (by.to_string(), format!("`{first}` and `{by}` make `{name}`"), "generators with different names"),
-            None => (format!("{}.{name}", self.table), format!("{by} also makes `{name}`"), "another name"),
+            Some(first) => {
+                (by.to_string(), format!("`{first}` and `{by}` create `{name}`"), "generators that create different names")
+            }
+            None => (format!("{}.{name}", self.table), format!("{by} also creates `{name}`"), "another name"),
         };
-        report.among(&mut self.found, |report| report.add(at, message).given(given).expected(expected).line);
+        report.among(&mut self.found, |report| _ = report.add(at, message).given(given).expected(expected));
     }
 
     pub fn finish(self, report: &mut Report) {
         if let Some(problem) = self.found.rest(self.table, "names", report) {
-            problem.expected("each name once, of the table and of all generators");
+            problem.expected("names that are unique in the table and all generators");
         }
     }
 }

@@ -134,16 +134,16 @@ pub(super) fn check_laws(description: &Description, groups: &[Group], report: &m
 }
 
 /// Bins of all flows together; more would be an oversight.
-const MOST_BINS: u64 = 100_000_000;
+const MAX_BINS: u64 = 100_000_000;
 
 fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
     let at = "record.traces.throughput.bin";
     for trace in traces {
         let TraceKind::Throughput(bin) = trace.kind else { continue };
         let bins = duration.span().0.checked_div(bin.0).map(|bins| bins.saturating_mul(trace.of.len() as u64));
-        if bins.is_none_or(|bins| bins > MOST_BINS) && report.sound(at) {
+        if bins.is_none_or(|bins| bins > MAX_BINS) && report.sound(at) {
             let given = Duration::new(bin.0).to_string();
-            report.add(at, "`bin` is too short").given(given).expected(format!("at most {MOST_BINS} bins in all"));
+            report.add(at, "`bin` is too short").given(given).expected(format!("at most {MAX_BINS} bins in all"));
         }
     }
 }

@@ -1,25 +1,25 @@
-//! `application = {...}`: what hands data to TCP, where not all of it waits from the start.
+//! `application = {...}`: an application that writes data to TCP over time.
 
-use crate::member::{Choice, Family, Nobody, Nothing};
+use crate::member::{Family, Member, Nobody, Nothing};
 use crate::quantity::Rate;
 use crate::record::record;
-use crate::values::Whole;
-use tailback_core::settings::Member;
+use crate::values::Integer;
+use tailback_core::settings::MemberInfo;
 use tailback_core::traffic::ProcessSpec;
 
 record! {
-    /// An application above TCP. It holds whatever TCP may not send yet, without limit.
+    /// An application above TCP. Data that TCP cannot send yet is buffered without limit.
     pub struct Application {
-        /// Full segments that it hands over at a time.
-        burst: Whole<1, 1000000> = Whole(1),
+        /// Full segments per write.
+        burst: Integer<1, 1000000> = Integer(1),
     }
     with
-    /// When it hands over data.
+    /// Process of the writes.
     arrivals: HandOver
 }
 
-/// When an application hands over data.
-pub type HandOver = Choice<Applications>;
+/// Process of the writes of an application.
+pub type HandOver = Member<Applications>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Applications;
@@ -31,17 +31,17 @@ impl Family for Applications {
     type Common = Nothing;
     type User = Nobody;
 
-    fn members() -> Vec<&'static Member> {
+    fn members() -> Vec<&'static MemberInfo> {
         ProcessSpec::members_of_applications()
     }
 }
 
 impl HandOver {
-    /// The rate that the scenario gives.
+    /// The rate in the scenario.
     pub(crate) fn rate(&self) -> Option<Rate> {
         match self {
-            Choice::Member(chosen, _) => chosen.rate("rate"),
-            Choice::User(_) => None,
+            Member::BuiltIn(config, _) => config.rate("rate"),
+            Member::User(_) => None,
         }
     }
 }

@@ -1,8 +1,7 @@
-//! `controller = "vegas"` or `controller = {kind = "vegas", ...}`: the control law of the window, with what can be set of it. The core
-//! declares the laws and their settings.
+//! `controller = "vegas"` or `controller = {kind = "vegas", ...}`: the congestion controller and its settings, which the core declares.
 
 use crate::decode::{Decode, Decoder};
-use crate::member::{Choice, Chosen, Family, Nothing, UserTable};
+use crate::member::{Family, Member, MemberConfig, Nothing, UserTable};
 use crate::problem::{Report, listed};
 use crate::record::record;
 use crate::tree::Node;
@@ -12,10 +11,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::settings::Member;
+use tailback_core::settings::MemberInfo;
 
-/// Control law of the congestion window.
-pub type Law = Choice<Controllers>;
+/// Congestion controller.
+pub type Law = Member<Controllers>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Controllers;
@@ -27,17 +26,17 @@ impl Family for Controllers {
     type Common = Nothing;
     type User = UserLaw;
 
-    fn members() -> Vec<&'static Member> {
+    fn members() -> Vec<&'static MemberInfo> {
         ControllerSpec::MEMBERS.iter().collect()
     }
 }
 
 record! {
-    /// A law in Python.
+    /// Congestion controller in Python.
     pub struct UserLaw {
-        /// `user:NAME`: a law in Python registered under that name.
+        /// `user:NAME`, where NAME is the registered name of the Python class.
         kind: UserName,
-        /// Keyword arguments for the law's class (of `user:NAME`).
+        /// Keyword arguments of the Python class.
         parameters: Parameters = Parameters::default(),
     }
 }
@@ -45,24 +44,24 @@ record! {
 impl UserTable for UserLaw {}
 
 record! {
-    /// A control law with its settings.
+    /// Congestion controller with its settings.
     pub struct ControllerTable {}
     with
-    /// The law.
+    /// The controller.
     law: Law
 }
 
 impl Law {
-    /// As the core takes it; `at` is its place. Settings that do not go together are reported.
+    /// Converts the controller for the core, and reports conflicts of settings; `at` is its path.
     pub(crate) fn spec(&self, at: &str, report: &mut Report) -> Option<ControllerSpec> {
         match self {
-            Choice::User(UserLaw { kind, parameters }) => {
+            Member::User(UserLaw { kind, parameters }) => {
                 Some(ControllerSpec::User(user_code::code(kind, parameters, at.into())))
             }
-            Choice::Member(chosen, _) => {
-                let values = chosen.values(None, report);
-                let spec = ControllerSpec::read(chosen.name(), &values)?;
-                chosen.complain(spec.check(), &values, at, None, report);
+            Member::BuiltIn(config, _) => {
+                let values = config.values(None, report);
+                let spec = ControllerSpec::read(config.name(), &values)?;
+                config.complain(spec.check(), &values, at, None, report);
                 Some(spec)
             }
         }
@@ -70,19 +69,19 @@ impl Law {
 
     fn of(spec: &ControllerSpec) -> Law {
         if let ControllerSpec::User(code) = spec {
-            return Choice::User(UserLaw { kind: user_code::named(code), parameters: Parameters::of(code) });
+            return Member::User(UserLaw { kind: user_code::named(code), parameters: Parameters::of(code) });
         }
         let member = ControllerSpec::MEMBERS.iter().find(|member| Some(member.name) == spec.name());
-        member.map_or_else(Law::default, |member| Choice::Member(Chosen::of(member, &spec.values()), Nothing {}))
+        member.map_or_else(Law::default, |member| Member::BuiltIn(MemberConfig::of(member, &spec.values()), Nothing {}))
     }
 }
 
-/// The names of all laws.
+/// Names of all controllers.
 fn names() -> Vec<&'static str> {
     ControllerSpec::MEMBERS.iter().map(|member| member.name).collect()
 }
 
-/// A control law: its name alone, or a table.
+/// A controller: its name, or a table with settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Controller(pub Law);
 
@@ -105,22 +104,22 @@ impl Decode for Controller {
                 let name_alone = IndexMap::from([("kind".to_string(), node.clone())]);
                 ControllerTable::decode(&Node::Table(name_alone), decoder)
             }
-            _ => decoder.misfit::<Controller>(node, "not a controller").and(None),
+            _ => decoder.invalid_value::<Controller>(node, "is not a controller").and(None),
         };
         table.map(|table| Controller(table.law))
     }
 
     fn expected() -> String {
         let table = "{kind = \"vegas\", alpha = 1, beta = 3}";
-        format!("{}, `user:NAME` for a law in Python, or a table such as {table}", listed(&names()))
+        format!("{}, `user:NAME` for a controller in Python, or a table such as {table}", listed(&names()))
     }
 }
 
-/// A law without settings is written as its name.
+/// A controller without settings is written as its name.
 impl Serialize for Controller {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Choice::Member(chosen, _) if chosen.is_bare() => serializer.serialize_str(chosen.name()),
+            Member::BuiltIn(config, _) if config.is_bare() => serializer.serialize_str(config.name()),
             law => law.serialize(serializer),
         }
     }
@@ -140,7 +139,7 @@ impl JsonSchema for Controller {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Source;
+    use crate::location::Source;
 
     fn read(json: &str) -> Option<Controller> {
         let (node, source) = crate::tree::from_json(json, "").unwrap();
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_alone_is_the_table_with_nothing_set() {
+    fn a_name_equals_a_table_without_settings() {
         for name in names() {
             let alone = read(&format!("\"{name}\"")).unwrap();
             assert_eq!(read(&format!("{{\"kind\": \"{name}\"}}")).as_ref(), Some(&alone));
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sample_of_every_law_can_be_written_and_read() {
+    fn every_sample_of_every_controller_can_be_written_and_read() {
         for sample in ControllerSpec::samples() {
             let written = Controller::of(&sample);
             assert_eq!(spec(&written), sample);
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_is_written_and_what_is_not_is_a_word() {
+    fn a_controller_without_settings_is_written_as_its_name() {
         let written = |json| serde_json::to_string(&read(json)).unwrap();
         assert_eq!(written("\"reno\""), "\"reno\"");
         assert_eq!(written(r#"{"kind": "fixed", "rate": "5 Mbps"}"#), r#"{"kind":"fixed","rate":"5 Mbps"}"#);

@@ -6,83 +6,82 @@ use crate::distribution::Distribution;
 use crate::quantity::{Duration, Probability, Rate, Size};
 use crate::record::record;
 use crate::tree::Node;
-use crate::values::{Name, Whole};
+use crate::values::{Integer, Name};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
 
 record! {
-    /// A group of flows of one kind. Either `tcp` or `source` says what they send.
+    /// A group of flows with the same settings, either with `tcp` or with a datagram `source`.
     pub struct Flow {
-        /// Flows in the group. If not given, as many as start before they stop or the run ends where `arrivals` says when they do, as many as
-        /// a list has values, as `traffic` makes in one round, or 1.
-        count: Option<Whole<1, 4000000>>,
-        /// Node where the senders are, or several of them, which the flows take in turn; one named twice gets twice as many.
+        /// Number of flows. Default: all that arrive before `stop` or the end of the run (with `arrivals`), the length of a list of values,
+        /// one round of `traffic`, or 1.
+        count: Option<Integer<1, 4000000>>,
+        /// Node of the senders, or several nodes, to which flows are assigned in turn. A node may be listed several times.
         from: Option<Nodes>,
-        /// Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
+        /// Node of the receivers, or several nodes: each round over `from` uses the next one.
         to: Option<Nodes>,
-        /// Who sends to whom among many nodes, instead of `from` and `to`.
+        /// Traffic pattern among many nodes, instead of `from` and `to`.
         traffic: Option<Traffic>,
-        /// Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, as `routing` says.
+        /// Links of the data, in order (`NAME`, or `NAME.reverse` for the reverse link). Default: by `routing`.
         route: Option<Vec<PortName>>,
-        /// Links that acknowledgements cross; if not given, the reverse of the route, or where that is not possible, or where hashes
-        /// decide, as `routing` says.
+        /// Links of the acknowledgements, in order. Default: the reverse of `route`, or by `routing` if that does not exist or routing is
+        /// `ecmp`.
         return_route: Option<Vec<PortName>>,
-        /// Private link between each sender and the network, both ways, with room for everything.
+        /// Private access link of each sender, in both directions, with an unlimited queue.
         sender_access: Option<Access>,
-        /// Private link between the network and each receiver.
+        /// Private access link of each receiver.
         receiver_access: Option<Access>,
-        /// Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
+        /// Round-trip propagation delay, without serialisation. It sets the delay of `sender_access`.
         propagation_rtt: Option<Distribution<Duration>>,
-        /// When each flow starts.
+        /// Start time of each flow.
         start: Distribution<Duration> = Distribution::Fixed(Duration::new(0)),
-        /// Lets flows start one after another, from `start` on.
+        /// Random arrivals of the flows, from `start` on.
         arrivals: Option<FlowArrivals>; json!({"mean_interval": "100 ms"}),
-        /// When all stop sending new data.
+        /// Time at which all flows stop sending new data.
         stop: Option<Duration>; "1 s",
-        /// Payload that each flow transfers; endless if not given.
+        /// Payload of each flow. Default: unlimited.
         size: Option<Distribution<Size>>; "100 kB",
-        /// Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
+        /// Maximum of a uniform random delay of each data packet at the sender. Packets stay in order.
         jitter: Duration = Duration::new(0),
-        /// Processing of each data packet at the sender, if not the node's.
+        /// Processing time of each data packet at the sender. Default: that of the node.
         send_processing: Option<Processing>,
-        /// Processing of each packet at the receiver, if not the node's.
+        /// Processing time of each packet at the receiver. Default: that of the node.
         receive_processing: Option<Processing>,
-        /// Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
+        /// Send packets in ATM cells (AAL5). Each flow is a virtual channel (VC).
         framing: Option<Framing>,
-        /// Flows with `framing` may have the available bit rate service.
+        /// Available bit rate service of flows with `framing`.
         abr: Option<Abr>,
-        /// Which queue its packets and acknowledgements have at links that tell classes apart (`queue.classes`).
+        /// Traffic class of its packets and acknowledgements in queues with `classes`.
         class: Option<Name>,
-        /// Whether its packets say that they are L4S, ECT(1), which decides about their queue at a `dualpi2`. By default they do if the
-        /// controller is made for that (`prague`) and `ecn` is on.
+        /// Send packets as L4S, with ECT(1), which selects their queue in `dualpi2`. Default: true for an L4S controller (`prague`) with
+        /// `ecn`.
         l4s: Option<bool>,
-        /// TCP.
+        /// TCP settings.
         tcp: Option<Tcp>,
-        /// What hands data to TCP. If not given, all data is available from the start.
+        /// Application that writes data to TCP. Default: all data is available at the start.
         application: Option<Application>,
-        /// Datagrams without a transport.
+        /// Source of datagrams without a transport protocol.
         source: Option<Source>,
     }
 }
 
 record! {
-    /// A Poisson process of starts: exponential times between them. Either `mean_interval` or `load` says how long these are.
+    /// Poisson arrivals of flows. The rate is given by `mean_interval` or by `load`.
     pub struct FlowArrivals {
-        /// From one start to the next, in the mean.
+        /// Mean time between two starts.
         mean_interval: Option<Duration>,
-        /// Payload that arrives, in the mean, as a share of `reference_rate`, 1 at most; headers come on top. `mean_interval`
-        /// can say more.
+        /// Mean arriving payload as a share of `reference_rate`, at most 1, without headers. For an overload use `mean_interval`.
         load: Option<Probability>,
-        /// What `load` is a share of, such as the rate of the bottleneck.
-reference_rate: Option<Rate>,
+        /// Rate that `load` refers to, such as that of the bottleneck.
+        reference_rate: Option<Rate>,
     }
 }
 
 record! {
-    /// A private link with room for everything.
+    /// A private link with an unlimited queue.
     pub struct Access {
-        /// Bit rate; no serialisation if not given.
+        /// Bit rate. Default: no serialisation delay.
         rate: Option<Rate>,
         /// Propagation delay, one way.
         delay: Option<Duration>,
@@ -90,24 +89,24 @@ record! {
 }
 
 record! {
-    /// AAL5: a packet is cut into 53-byte cells, each with 48 bytes of the frame.
+    /// AAL5 framing: a packet is segmented into 53-byte cells with 48 bytes of payload.
     pub struct Framing {
-        /// Bytes appended to each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 assumes none.
+        /// Trailer of each packet, before padding: 8 bytes in ITU-T I.363.5, none in bpd-2001.
         trailer: Size = Size::new(8),
-        /// Whether the 8 bytes of LLC and SNAP precede each packet (RFC 2684 section 5.1).
+        /// Add the 8-byte LLC/SNAP header to each packet (RFC 2684 section 5.1).
         llc_snap: bool = false,
-        /// From a packet's arrival at the adaptation layer until its first cell may leave, for data and acknowledgements alike.
+        /// Delay of the adaptation layer before the first cell of a packet is sent, for data and acknowledgements.
         segmentation_delay: Duration = Duration::new(0),
-        /// From the arrival of a packet's last cell until the packet is handed up.
+        /// Delay from the arrival of the last cell until the packet is delivered.
         reassembly_delay: Duration = Duration::new(0),
     }
 }
 
-/// Nodes by their names: one or several.
+/// One or several node names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nodes(pub Vec<NodeName>);
 
-/// A node's name; one that ends in `*` stands for all nodes that begin as it does.
+/// A node's name, or a prefix and `*` for all nodes whose names begin with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct NodeName(pub String);
@@ -137,14 +136,14 @@ impl Serialize for Nodes {
 impl Decode for Nodes {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Nodes> {
         match node {
-            Node::List(list) if list.is_empty() => decoder.misfit(node, "is empty"),
+            Node::List(list) if list.is_empty() => decoder.invalid_value(node, "is empty"),
             Node::List(_) => Vec::decode(node, decoder).map(Nodes),
             _ => NodeName::decode(node, decoder).map(|name| Nodes(vec![name])),
         }
     }
 
     fn expected() -> String {
-        format!("{}, or several in brackets", NodeName::expected())
+        format!("{}, or a list of these", NodeName::expected())
     }
 }
 
@@ -152,13 +151,13 @@ impl Decode for NodeName {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<NodeName> {
         match node {
             Node::Text(text) if Name::of(text.strip_suffix('*').unwrap_or(text)).is_some() => Some(NodeName(text.clone())),
-            Node::Text(_) => decoder.misfit(node, "is not a valid name"),
-            _ => decoder.misfit(node, format!("must be a node's name, not {}", kind(node))),
+            Node::Text(_) => decoder.invalid_value(node, "is not a valid name"),
+            _ => decoder.invalid_value(node, format!("must be a node's name, not {}", kind(node))),
         }
     }
 
     fn expected() -> String {
-        "a node's name, or `edge*` for all that begin so".into()
+        "a node's name, or a prefix such as `edge*` for all nodes that begin with it".into()
     }
 }
 
@@ -194,7 +193,7 @@ impl JsonSchema for NodeName {
     }
 }
 
-/// One direction of a link: `NAME`, or `NAME.reverse` for its way back.
+/// One direction of a link: `NAME`, or `NAME.reverse` for the reverse link.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct PortName(pub String);
@@ -203,12 +202,12 @@ impl Decode for PortName {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<PortName> {
         match node {
             Node::Text(text) => Some(PortName(text.clone())),
-            _ => decoder.misfit(node, format!("must be a link's name, not {}", kind(node))),
+            _ => decoder.invalid_value(node, format!("must be a link's name, not {}", kind(node))),
         }
     }
 
     fn expected() -> String {
-        "a link's name, or NAME.reverse for its way back".into()
+        "a link's name, or NAME.reverse for the reverse link".into()
     }
 }
 

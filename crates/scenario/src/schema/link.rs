@@ -4,89 +4,89 @@ use super::{Processing, Queue};
 use crate::link_rate::LinkRate;
 use crate::quantity::{Duration, Probability};
 use crate::record::record;
-use crate::values::{FlowIndex, Name, Whole, Word};
+use crate::values::{FlowIndex, Integer, Name, Word};
 use tailback_core::network::{LossAt, Switching};
 
 record! {
-    /// A link from one node to another, with a queue where packets wait for it.
+    /// A link from one node to another, with a queue at its input.
     pub struct Link {
-        /// Node where the link begins.
+        /// Node at which the link starts.
         from: Name,
-        /// Node where it ends.
+        /// Node at which the link ends.
         to: Name,
-        /// Bit rate of each transmitter, or when the link can send.
+        /// Bit rate of each transmitter, or a delivery trace.
         rate: LinkRate,
-        /// Propagation delay, one way.
+        /// One-way propagation delay.
         delay: Duration,
-        /// The queue in front of the link.
+        /// Queue at the input of the link.
         queue: Queue,
-        /// When the queue decides on a packet: at its last bit, or at its first (cut-through).
+        /// Switching mode: the queue receives a packet at its last bit (store and forward) or at its first (cut-through).
         switching: Word<Switching> = Word(Switching::StoreAndForward),
-        /// Transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
-        transmitters: Whole<1, 65536> = Whole(1),
-        /// Packets that the link loses.
+        /// Number of transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
+        transmitters: Integer<1, 65536> = Integer(1),
+        /// Losses that do not depend on the queue.
         loss: Option<Loss>,
-        /// A random addition to the delay.
+        /// Random delay added for each packet.
         jitter: Option<Jitter>,
-        /// Probability that a packet which is not lost arrives twice.
+        /// Probability that a packet that is not lost is duplicated.
         duplication: Probability = Probability(0.0),
-        /// Whether there is also a link back, called NAME.reverse, with the same rate and delay and an unlimited queue.
+        /// Create a reverse link, NAME.reverse, with the same rate and delay and an unlimited queue.
         duplex: bool = true,
-        /// What differs on the way back.
+        /// Settings of the reverse link that differ.
         reverse: Option<Reverse>,
     }
 }
 
 record! {
-    /// What differs on a link's way back.
+    /// Settings of a reverse link. Keys that are absent have the values of the link.
     pub struct Reverse {
-        /// Bit rate, or when it can send, if not as the link.
+        /// Bit rate or delivery trace. Default: that of the link.
         rate: Option<LinkRate>,
-        /// Propagation delay, if not the link's.
+        /// One-way propagation delay. Default: that of the link.
         delay: Option<Duration>,
-        /// The queue in front of it, if not an unlimited one.
+        /// Queue at the input of the reverse link. Default: unlimited.
         queue: Option<Queue>,
-        /// When that queue decides on a packet, if not as the link's does.
+        /// Switching mode. Default: that of the link.
         switching: Option<Word<Switching>>,
-        /// Packets that it loses.
+        /// Losses that do not depend on the queue.
         loss: Option<Loss>,
-        /// A random addition to its delay.
+        /// Random delay added for each packet.
         jitter: Option<Jitter>,
-        /// Probability that a packet which is not lost arrives twice.
+        /// Probability that a packet that is not lost is duplicated.
         duplication: Probability = Probability(0.0),
     }
 }
 
 record! {
-    /// A random addition to a link's delay, drawn for each packet.
+    /// Random delay that is added for each packet of a link.
     pub struct Jitter {
-        /// What is added.
+        /// Distribution of the added delay.
         delay: Processing,
-        /// Whether packets overtake one another. If not, a packet waits behind those before it.
+        /// Allow reordering. Otherwise a packet never arrives before an earlier one.
         reordering: bool = false,
     }
 }
 
 record! {
-    /// Packets lost regardless of the queue.
+    /// Losses that do not depend on the queue.
     pub struct Loss {
-        /// Probability of loss for each packet, independently.
+        /// Probability of loss of each packet, independently of others.
         probability: Probability = Probability(0.0),
-        /// Losses in bursts, beside those.
+        /// Additional losses in bursts.
         gilbert_elliott: Option<GilbertElliott>,
-        /// Where chance takes packets: on the wire behind the queue, or before they get to it.
+        /// Where random losses happen: on the wire behind the queue, or before the queue.
         at: Word<LossAt> = Word(LossAt::Wire),
-        /// Packets to discard on arrival at the queue.
+        /// Individual packets to discard on arrival at the queue.
         drops: Vec<Drop> = Vec::new(),
     }
 }
 
 record! {
-    /// Losses in bursts (Gilbert 1960, Elliott 1963): a link is in a good or in a bad state, and may change it with each packet.
+    /// Burst losses (Gilbert 1960, Elliott 1963): the link has a good and a bad state, and may change its state with each packet.
     pub struct GilbertElliott {
-        /// Probability of going from the good state to the bad one.
+        /// Transition probability from the good to the bad state.
         p: Probability,
-        /// Probability of going back.
+        /// Transition probability from the bad to the good state.
         r: Probability,
         /// Probability of loss in the good state (Elliott's 1 - k).
         loss_in_good: Probability = Probability(0.0),
@@ -96,17 +96,17 @@ record! {
 }
 
 record! {
-    /// One transmission of one packet.
+    /// One transmission of one packet, which is discarded.
     pub struct Drop {
         /// Flow group.
         group: Name,
-        /// Flow in the group; 0 is the first.
+        /// Flow of the group, from 0.
         flow: FlowIndex = FlowIndex::default(),
-        /// Data segment or datagram of the flow; 0 is the first, or the SYN where a connection is opened.
-        segment: Whole<0, 2147483647>,
-        /// 1 is the first transmission, 2 the first retransmission.
-        transmission: Whole<1, 255> = Whole(1),
-        /// For a packet that travels in cells: which of its cells that reach the queue, counted from 0; all of them if not given.
-        cell: Option<Whole<0, 1366>>,
+        /// Data segment or datagram of the flow, from 0. With `handshake`, 0 is the SYN.
+        segment: Integer<0, 2147483647>,
+        /// Transmission of the packet: 1 is the first, 2 the first retransmission.
+        transmission: Integer<1, 255> = Integer(1),
+        /// With `framing`: cell of the packet among those that reach the queue, from 0. Default: all cells.
+        cell: Option<Integer<0, 1366>>,
     }
 }

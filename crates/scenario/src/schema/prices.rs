@@ -1,40 +1,40 @@
-//! `[prices]`: how prices of congestion travel. The core declares the schemes and their settings.
+//! `[prices]`: how congestion prices are sent. The core declares the schemes and their settings.
 
-use crate::member::{Choice, Family, Nobody, Nothing};
+use crate::member::{Family, Member, Nobody, Nothing};
 use crate::quantity::Rate;
 use crate::record::record;
 use crate::values::{Number, Word};
 use tailback_core::price::{Feedback, Identification, MappingKind, SchemeSpec};
-use tailback_core::settings::Member;
+use tailback_core::settings::MemberInfo;
 
 record! {
-    /// How queues that tell prices, receivers and senders that go by them understand one another.
+    /// Encoding of congestion prices between queues, receivers and senders.
     pub struct Prices {
-        /// How a price is mapped to 0 to 1, where it does not travel as a number: linearly, if nothing says otherwise, and by its logarithm
-        /// between `min_rate` and `max_rate`.
+        /// Mapping of prices to 0 to 1, if they are not sent as numbers. Default: linear, or logarithmic between `min_rate` and
+        /// `max_rate`.
         mapping: Option<Word<MappingKind>>,
         /// Price that is mapped to 0.
         min_price: Option<Number>,
         /// Price that is mapped to 1.
         max_price: Option<Number>,
-        /// Instead of `max_price`, where prices are one over a rate (`rcp`): the least rate.
+        /// Instead of `max_price`, if prices are inverse rates (`rcp`): the minimum rate.
         min_rate: Option<Rate>,
-        /// Instead of `min_price`, where prices are one over a rate (`rcp`): the largest rate.
+        /// Instead of `min_price`, if prices are inverse rates (`rcp`): the maximum rate.
         max_rate: Option<Rate>,
-        /// Of the signed mapping: prices up to about this size are mapped linearly, larger ones by their logarithm.
+        /// Signed mapping only: prices up to about this absolute value are mapped linearly, larger ones by their logarithm.
         scale: Option<Number>,
-        /// How senders identify packets, of which probes are made.
+        /// Identification of packets, from which probes are derived.
         identification: Word<Identification> = Word(Identification::Counting),
-        /// How the price comes from the receiver to the sender.
+        /// Feedback of the price from the receiver to the sender.
         feedback: Word<Feedback> = Word(Feedback::Exact),
     }
     with
-    /// How queues tell the price.
+    /// Encoding of the price by queues.
     scheme: Scheme
 }
 
-/// How queues tell the price.
-pub type Scheme = Choice<Schemes>;
+/// Encoding of the price by queues.
+pub type Scheme = Member<Schemes>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schemes;
@@ -46,7 +46,7 @@ impl Family for Schemes {
     type Common = Nothing;
     type User = Nobody;
 
-    fn members() -> Vec<&'static Member> {
+    fn members() -> Vec<&'static MemberInfo> {
         SchemeSpec::MEMBERS.iter().collect()
     }
 }

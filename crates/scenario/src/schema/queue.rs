@@ -1,8 +1,8 @@
-//! `queue = {...}`: the buffer of a port, and the policy that guards it. The core declares the policies and their settings.
+//! `queue = {...}`: the buffer of a port and its queue policy. The core declares the policies and their settings.
 
 use super::scheduling::{Class, Scheduler};
 use crate::decode::{Decode, Decoder};
-use crate::member::{Choice, Family, Nothing, UserTable};
+use crate::member::{Family, Member, Nothing, UserTable};
 use crate::problem::Report;
 use crate::quantity::{CELL_UNITS, Duration, PACKET_UNITS, Percent, Rate, Size, cells, complaint, packets, pattern};
 use crate::record::record;
@@ -13,39 +13,37 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use tailback_core::network::CELL_BYTES;
 use tailback_core::queue::PolicySpec;
-use tailback_core::settings::Member;
+use tailback_core::settings::MemberInfo;
 
 record! {
     /// A queue.
     pub struct Queue {
-        /// Waiting places: packets, cells, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means no waiting.
+        /// Size of the buffer in packets, cells or bytes, as a percentage of rate times `bdp_rtt`, or `unlimited`.
         buffer: Buffer; "100 packets",
-        /// Whether the packet or cell being sent holds a waiting place. By default it does if the buffer is in cells.
+        /// Count the packet or cell in transmission as buffered. By default true for a buffer in cells, otherwise false.
         counts_in_service: Option<bool>,
-        /// Round-trip time that a `buffer` in percent refers to.
+        /// Round-trip time of the bandwidth-delay product for a `buffer` in percent.
         bdp_rtt: Option<Duration>; "100 ms",
-        /// Packet size that a `buffer` in percent is counted in.
+        /// Packet size for converting a `buffer` in percent to packets.
         bdp_packet_size: Size = Size::new(1500),
-        /// What chooses between several queues that share the buffer: of flows, each with the policy, or of `classes`.
+        /// Scheduler of several queues that share the buffer: one queue per flow, each with the policy, or one per entry of `classes`.
         scheduler: Option<Scheduler>,
-        /// The queues of a scheduler, one for each class of flows; some schedulers go by their order.
+        /// Queues of the scheduler, one per traffic class. Priority schedulers serve them in this order.
         classes: Option<Vec<Class>>,
-        /// A token bucket that holds back what is to be sent: in the long run the link sends at its rate, and at its own for a
-        /// burst.
+        /// Token bucket behind the queue, which limits the long-term rate of the link.
         shaper: Option<Shaper>,
     }
     with
-    /// What decides which packets or cells may enter.
+    /// Queue policy, which admits, marks or discards packets or cells.
     policy: Policy
 }
 
 record! {
-    /// A token bucket at the end of a queue. The packet that waits for its tokens holds no place.
+    /// Token bucket behind a queue. A packet that waits for tokens does not count as buffered.
     pub struct Shaper {
-        /// At which tokens come; headers count.
+        /// Token rate, headers included.
         rate: Rate,
-        /// Tokens that are kept, 1 B to 1 GB. A larger packet goes when all are there, and those after it wait for what it took too
-        /// much.
+        /// Bucket size, 1 B to 1 GB. A larger packet leaves when the bucket is full and leaves a deficit.
         burst: Size; "15 kB",
     }
 }
@@ -56,8 +54,8 @@ impl Queue {
     }
 }
 
-/// What decides which packets or cells may enter.
-pub type Policy = Choice<Policies>;
+/// Queue policy, which admits, marks or discards packets or cells.
+pub type Policy = Member<Policies>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policies;
@@ -69,24 +67,25 @@ impl Family for Policies {
     type Common = Nothing;
     type User = UserPolicy;
 
-    fn members() -> Vec<&'static Member> {
+    fn members() -> Vec<&'static MemberInfo> {
         PolicySpec::MEMBERS.iter().collect()
     }
 }
 
 record! {
-    /// A policy in Python.
+    /// Queue policy in Python.
     pub struct UserPolicy {
-        /// `user:NAME`: a policy in Python registered under that name.
+        /// `user:NAME`, where NAME is the registered name of the Python class.
         policy: UserName,
-        /// Keyword arguments for the policy's class (of `user:NAME`).
+        /// Keyword arguments of the Python class.
         parameters: Parameters = Parameters::default(),
     }
 }
 
 impl UserTable for UserPolicy {}
 
-/// A policy as the core takes it. `written` is the buffer that it guards, `resolved` the same without a percentage, `at` the queue's place.
+/// Converts a policy for the core. `written` is the buffer as in the scenario, `resolved` the same without a percentage, `at` the path of the
+/// queue.
 pub(crate) fn policy_spec(
     policy: &Policy,
     written: Buffer,
@@ -95,20 +94,20 @@ pub(crate) fn policy_spec(
     report: &mut Report,
 ) -> Option<PolicySpec> {
     match policy {
-        Choice::User(UserPolicy { policy, parameters }) => Some(PolicySpec::User(user_code::code(policy, parameters, at.into()))),
-        Choice::Member(chosen, _) => {
-            let values = chosen.values(Some(Places { written, resolved, at }), report);
-            let spec = PolicySpec::read(chosen.name(), &values)?;
+        Member::User(UserPolicy { policy, parameters }) => Some(PolicySpec::User(user_code::code(policy, parameters, at.into()))),
+        Member::BuiltIn(config, _) => {
+            let values = config.values(Some(Places { written, resolved, at }), report);
+            let spec = PolicySpec::read(config.name(), &values)?;
             if spec.judges_frames() {
                 check_cells(written, at, report);
             }
-            chosen.complain(spec.check(), &values, at, Some("buffer"), report);
+            config.complain(spec.check(), &values, at, Some("buffer"), report);
             Some(spec)
         }
     }
 }
 
-/// A policy that discards frames needs a buffer of their parts.
+/// Frame discard policies require a buffer in cells or bytes.
 fn check_cells(buffer: Buffer, at: &str, report: &mut Report) {
     let at = format!("{at}.buffer");
     if matches!(buffer, Buffer::Packets(_) | Buffer::Share(_)) && report.sound(&at) {
@@ -118,7 +117,7 @@ fn check_cells(buffer: Buffer, at: &str, report: &mut Report) {
 }
 
 impl Queue {
-    /// The buffer of a port that sends at `rate` in all, in packets where it is a percentage; `None` if that is not to be had.
+    /// The buffer of a port with this total rate, with percentages converted to packets; `None` if an error was reported.
     pub(crate) fn resolved(&self, rate: f64, at: &str, report: &mut Report) -> Option<Buffer> {
         let Buffer::Share(share) = self.buffer else { return Some(self.buffer) };
         let Some(rtt) = self.bdp_rtt else {
@@ -137,13 +136,13 @@ impl Queue {
     }
 }
 
-/// Waiting places of a queue.
+/// Size of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Buffer {
     Packets(u64),
     Cells(u64),
     Bytes(Size),
-    /// Of rate times `bdp_rtt`.
+    /// Percentage of rate times `bdp_rtt`.
     Share(Percent),
     #[default]
     Unlimited,
@@ -160,7 +159,7 @@ impl Buffer {
         matches!(self, Buffer::Cells(_))
     }
 
-    /// Whole cells that fit; `None` if it has no end or is in packets.
+    /// Capacity in whole cells; `None` if unlimited or in packets.
     pub(crate) fn cells(self) -> Option<u64> {
         match self {
             Buffer::Cells(count) => Some(count),
@@ -186,8 +185,8 @@ impl Decode for Buffer {
                 problem.expected(complaint.range.map_or_else(Buffer::expected, String::from));
                 None
             }
-            Node::Integer(_) | Node::Float(_) => decoder.misfit(node, "has no unit"),
-            _ => decoder.misfit(node, "is not a buffer"),
+            Node::Integer(_) | Node::Float(_) => decoder.invalid_value(node, "has no unit"),
+            _ => decoder.invalid_value(node, "is not a buffer"),
         }
     }
 
@@ -241,7 +240,7 @@ mod tests {
         ThresholdSpec,
     };
 
-    /// A queue from JSON, its policy as the core takes it, and what is wrong with it as place and message. Its port sends 8 Mbit/s.
+    /// A queue from JSON, the policy for the core, and the errors as path and message. The port rate is 8 Mbit/s.
     fn read(json: &str) -> (Queue, PolicySpec, Vec<(String, String)>) {
         let (node, source) = crate::tree::from_json(json, "").unwrap();
         let mut decoder = Decoder::new(Report::new(&source));
@@ -268,7 +267,7 @@ mod tests {
                 r#"{"policy": "bpd", "buffer": "BUFFER", "lower_threshold": "40 %", "upper_threshold": "900 cells", "gap": 25}"#;
             spec(&json.replace("BUFFER", buffer))
         };
-        let of_cells = |lower| PolicySpec::Bpd(BpdSpec { lower, upper: 900, gap: 25 });
+        let of_cells = |lower_threshold| PolicySpec::Bpd(BpdSpec { lower_threshold, upper_threshold: 900, gap: 25 });
         assert_eq!(bpd("1200 cells"), of_cells(480));
         // 40 % of 1001 cells are 400.4, of 1004 cells 401.6.
         assert_eq!((bpd("1001 cells"), bpd("1004 cells")), (of_cells(400), of_cells(402)));
@@ -295,14 +294,14 @@ mod tests {
         assert_eq!(spec(&off), PolicySpec::Spd(corrected));
         let per_vc =
             |rest: &str| spec(&format!(r#"{{"policy": "epd_per_vc", "buffer": "1000 cells", "threshold": "70 %"{rest}}}"#));
-        let of_vcs = |active| PolicySpec::EpdPerVc(EpdPerVcSpec { threshold: 700, active });
+        let of_vcs = |active_vcs| PolicySpec::EpdPerVc(EpdPerVcSpec { threshold: 700, active_vcs });
         assert_eq!(per_vc(""), of_vcs(ActiveVcs::Configured));
         assert_eq!(per_vc(r#", "active_vcs": "backlogged""#), of_vcs(ActiveVcs::Backlogged));
         assert_eq!(spec(r#"{"policy": "ppd", "buffer": "unlimited"}"#), PolicySpec::Ppd(()));
     }
 
     #[test]
-    fn the_unit_in_service_holds_a_place_where_the_buffer_is_in_cells() {
+    fn the_unit_in_service_counts_if_the_buffer_is_in_cells() {
         let counts = |json: &str| read(json).0.counts_in_service();
         assert!(counts(r#"{"buffer": "9 cells"}"#));
         assert!(!counts(r#"{"buffer": "9 cells", "counts_in_service": false}"#));
@@ -315,34 +314,35 @@ mod tests {
     fn settings_of_active_queue_management_reach_the_core() {
         let red = |rest: &str| spec(&format!(r#"{{"policy": "red", "buffer": "80 packets", "min_threshold": "25 %"{rest}}}"#));
         let usual = RedSpec {
-            lower: 20,
-            upper: 60,
+            min_threshold: 20,
+            max_threshold: 60,
             weight: 0.002,
             max_probability: 0.1,
             gentle: true,
-            packet: 1000,
-            counts: RedQueueUnit::Packets,
+            mean_packet_size: 1000,
+            queue_unit: RedQueueUnit::Packets,
             signals: RedSignals::Marks,
         };
         assert_eq!(red(r#", "max_threshold": "60 packets""#), PolicySpec::Red(usual));
         let given =
-            r#", "upper_threshold": "75 %", "weight": 0.01, "max_probability": 0.02, "gentle": false, "packet_size": "500 B""#;
-        let other = RedSpec { weight: 0.01, max_probability: 0.02, gentle: false, packet: 500, ..usual };
+            r#", "max_threshold": "75 %", "weight": 0.01, "max_probability": 0.02, "gentle": false, "mean_packet_size": "500 B""#;
+        let other = RedSpec { weight: 0.01, max_probability: 0.02, gentle: false, mean_packet_size: 500, ..usual };
         assert_eq!(red(given), PolicySpec::Red(other));
-        let words = r#", "upper_threshold": "60 packets", "queue_unit": "bytes", "signals": "drops""#;
-        assert_eq!(red(words), PolicySpec::Red(RedSpec { counts: RedQueueUnit::Bytes, signals: RedSignals::Drops, ..usual }));
+        let words = r#", "max_threshold": "60 packets", "queue_unit": "bytes", "signals": "drops""#;
+        assert_eq!(red(words), PolicySpec::Red(RedSpec { queue_unit: RedQueueUnit::Bytes, signals: RedSignals::Drops, ..usual }));
         // RFC 8289 sections 4.2 and 4.3, RFC 8033 sections 4 and 5.1.
         let ms = Span::from_millis;
         let codel = CodelSpec { target: ms(5), interval: ms(100) };
         assert_eq!(spec(r#"{"policy": "codel", "buffer": "unlimited"}"#), PolicySpec::Codel(codel));
-        let pie = PieSpec { target: ms(15), period: ms(15), burst: ms(150), max_mark_probability: 0.1, packet: 1000 };
+        let pie =
+            PieSpec { target: ms(15), period: ms(15), max_burst: ms(150), max_mark_probability: 0.1, mean_packet_size: 1000 };
         assert_eq!(spec(r#"{"policy": "pie", "buffer": "50 kB"}"#), PolicySpec::Pie(pie));
         let switch = spec(r#"{"policy": "threshold", "buffer": "80 packets", "threshold": "25 %"}"#);
         assert_eq!(switch, PolicySpec::Threshold(ThresholdSpec { threshold: 20 }));
     }
 
     #[test]
-    fn settings_that_make_the_policy_another_one_are_warned_of_and_run() {
+    fn settings_that_disable_the_policy_cause_warnings() {
         let spd = |dropping: &str, congestion: &str| SpdSpec {
             dropping_threshold: dropping.parse().ok(),
             epd_threshold: 700,
@@ -350,17 +350,17 @@ mod tests {
             variant: SpdVariant::Corrected,
         };
         let warned = |dropping, congestion| PolicySpec::Spd(spd(dropping, congestion)).check().len();
-        // With 699 cells beyond the congestion threshold EPD discards, with 698 there is one length left to SPD.
+        // With 699 cells, EPD discards at every length above the congestion threshold. With 698, one length is left for SPD.
         assert_eq!((warned("20", "699"), warned("20", "698"), warned("none", "700")), (1, 0, 0));
         assert_eq!((warned("0", "200"), warned("1", "200")), (1, 0));
     }
 
     #[test]
-    fn a_threshold_in_percent_of_a_buffer_in_percent_is_of_its_packets() {
+    fn a_threshold_in_percent_of_a_buffer_in_percent_counts_packets() {
         // Half of 8 Mbit/s over 100 ms: 50,000 bytes, 50 packets of 1000; a tenth of these and 60 %.
         let json = r#"{"policy": "red", "buffer": "50 %", "bdp_rtt": "100 ms", "bdp_packet_size": "1000 B", "min_threshold": "10 %", "max_threshold": "60 %"}"#;
-        let PolicySpec::Red(RedSpec { lower, upper, .. }) = spec(json) else { panic!("not RED") };
-        assert_eq!((lower, upper), (5, 30));
+        let PolicySpec::Red(RedSpec { min_threshold, max_threshold, .. }) = spec(json) else { panic!("not RED") };
+        assert_eq!((min_threshold, max_threshold), (5, 30));
         let beyond = json.replace("60 %", "51 packets");
         assert_eq!(read(&beyond).2, [("queue.upper_threshold".into(), "`upper_threshold` exceeds the buffer".into())]);
     }
@@ -369,12 +369,12 @@ mod tests {
     fn thresholds_may_be_the_whole_buffer_and_equal() {
         let json =
             r#"{"policy": "bpd", "buffer": "60 cells", "lower_threshold": "100 %", "upper_threshold": "60 cells", "gap": 0}"#;
-        assert_eq!(spec(json), PolicySpec::Bpd(BpdSpec { lower: 60, upper: 60, gap: 0 }));
+        assert_eq!(spec(json), PolicySpec::Bpd(BpdSpec { lower_threshold: 60, upper_threshold: 60, gap: 0 }));
     }
 
     #[test]
-    fn a_fault_is_not_blamed_on_its_neighbours() {
-        // A buffer, or a threshold, that cannot be read says nothing of what else stands there.
+    fn an_error_is_reported_once() {
+        // An invalid buffer or threshold causes no further errors in keys that depend on it.
         let (.., problems) =
             read(r#"{"policy": "bpd", "buffer": 1200, "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25}"#);
         assert_eq!(problems, [("queue.buffer".into(), "`buffer` has no unit".into())]);

@@ -1,22 +1,22 @@
-//! `scheduler = "drr"` or `scheduler = {kind = "drr", ...}`, and `classes`: several queues in front of one link, and which is served next. The
-//! core declares the schedulers and their settings.
+//! `scheduler = "drr"` or `scheduler = {kind = "drr", ...}`, and `classes`: several queues of one link and the order in which they are served.
+//! The core declares the schedulers and their settings.
 
 use super::queue::{Buffer, Policy};
 use crate::decode::{Decode, Decoder};
-use crate::member::{Choice, Family, Nobody};
+use crate::member::{Family, Member, Nobody};
 use crate::problem::listed;
 use crate::record::record;
 use crate::tree::Node;
-use crate::values::{Name, Number, Whole};
+use crate::values::{Integer, Name, Number};
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::schedule::SchedulerSpec;
-use tailback_core::settings::Member;
+use tailback_core::settings::MemberInfo;
 
 /// A scheduler with its settings.
-pub type Chooser = Choice<Schedulers>;
+pub type Chooser = Member<Schedulers>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedulers;
@@ -28,16 +28,16 @@ impl Family for Schedulers {
     type Common = Hashing;
     type User = Nobody;
 
-    fn members() -> Vec<&'static Member> {
+    fn members() -> Vec<&'static MemberInfo> {
         SchedulerSpec::MEMBERS.iter().collect()
     }
 }
 
 record! {
-    /// How flows come to queues where there are no `classes`.
+    /// Assignment of flows to queues without `classes`.
     pub struct Hashing {
-        /// Queues between which a hash of the flow chooses; each flow has a queue of its own if not given. RFC 8290 has 1024.
-        queues: Option<Whole<1, 1048576>>; 8,
+        /// Number of queues, selected by a hash of the flow; RFC 8290 has 1024. Default: one queue per flow.
+        queues: Option<Integer<1, 1048576>>; 8,
     }
 }
 
@@ -50,28 +50,28 @@ record! {
 }
 
 record! {
-    /// One of several queues of a link.
+    /// A traffic class with its queue.
     pub struct Class {
-        /// The flows that have it: those whose group has this `class`.
+        /// Name of the class, as in the `class` of flow groups.
         name: Name,
-        /// Whether flows whose class no other queue has, or that have none, have this queue as well.
+        /// Use this queue for flows without a class, or with a class that no other queue handles.
         default: bool = false,
-        /// Share of the link in proportion to those of the others; what it says, the scheduler knows.
+        /// Weight of the queue relative to the others, 0.001 to 1000000. Its meaning depends on the scheduler.
         share: Number = Number(1.0),
-        /// Waiting places of its own, within the queue's `buffer`.
+        /// Buffer of the class, as a part of the queue's `buffer`.
         buffer: Buffer = Buffer::Unlimited,
     }
     with
-    /// What decides which packets or cells may enter.
+    /// Queue policy of the class.
     policy: Policy
 }
 
-/// The names of all schedulers.
+/// Names of all schedulers.
 fn names() -> Vec<&'static str> {
     SchedulerSpec::MEMBERS.iter().map(|member| member.name).collect()
 }
 
-/// A scheduler: its name alone, or a table.
+/// A scheduler: its name, or a table with settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scheduler(pub Chooser);
 
@@ -84,7 +84,7 @@ impl Decode for Scheduler {
                 let name_alone = IndexMap::from([("kind".to_string(), node.clone())]);
                 SchedulerTable::decode(&Node::Table(name_alone), decoder)
             }
-            _ => decoder.misfit::<Scheduler>(node, "is not a scheduler").and(None),
+            _ => decoder.invalid_value::<Scheduler>(node, "is not a scheduler").and(None),
         };
         table.map(|table| Scheduler(table.chooser))
     }
@@ -98,7 +98,7 @@ impl Decode for Scheduler {
 impl Serialize for Scheduler {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            Choice::Member(chosen, Hashing { queues: None }) if chosen.is_bare() => serializer.serialize_str(chosen.name()),
+            Member::BuiltIn(config, Hashing { queues: None }) if config.is_bare() => serializer.serialize_str(config.name()),
             chooser => chooser.serialize(serializer),
         }
     }

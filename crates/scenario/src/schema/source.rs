@@ -1,7 +1,7 @@
-//! `source = {...}`: datagrams, without a transport. The core declares the processes by which they are sent.
+//! `source = {...}`: datagrams without a transport protocol. The core declares the arrival processes.
 
 use crate::decode::{Decode, Decoder};
-use crate::member::{Choice, Family, UserTable};
+use crate::member::{Family, Member, UserTable};
 use crate::quantity::{Rate, Size};
 use crate::record::record;
 use crate::tree::Node;
@@ -9,22 +9,22 @@ use crate::user_code::{Parameters, UserName};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
-use tailback_core::settings::Member;
+use tailback_core::settings::MemberInfo;
 use tailback_core::traffic::ProcessSpec;
 
 record! {
     /// A source of datagrams.
     pub struct Source {
-        /// Bytes of headers that each datagram carries.
+        /// Headers of each datagram.
         header: Size = Size::new(0),
     }
     with
-    /// When it sends.
+    /// Arrival process.
     arrivals: Arrivals
 }
 
-/// When a source sends.
-pub type Arrivals = Choice<Sources>;
+/// Arrival process of a source.
+pub type Arrivals = Member<Sources>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sources;
@@ -36,13 +36,13 @@ impl Family for Sources {
     type Common = Datagrams;
     type User = UserSource;
 
-    fn members() -> Vec<&'static Member> {
+    fn members() -> Vec<&'static MemberInfo> {
         ProcessSpec::MEMBERS.iter().collect()
     }
 }
 
 record! {
-    /// What sources that Tailback knows have in common.
+    /// Settings of all built-in sources.
     pub struct Datagrams {
         /// Payload of each datagram: fixed or exponential.
         packet_size: PacketBytes,
@@ -50,11 +50,11 @@ record! {
 }
 
 record! {
-    /// A source in Python, which says when it sends and how much.
+    /// Source in Python, which determines times and sizes.
     pub struct UserSource {
-        /// `user:NAME`: a source in Python registered under that name.
+        /// `user:NAME`, where NAME is the registered name of the Python class.
         kind: UserName,
-        /// Keyword arguments for the source's class (of `user:NAME`).
+        /// Keyword arguments of the Python class.
         parameters: Parameters = Parameters::default(),
     }
 }
@@ -62,11 +62,11 @@ record! {
 impl UserTable for UserSource {}
 
 impl Arrivals {
-    /// The rate that the scenario gives.
+    /// The rate in the scenario.
     pub(crate) fn rate(&self) -> Option<Rate> {
         match self {
-            Choice::Member(chosen, _) => chosen.rate("rate"),
-            Choice::User(_) => None,
+            Member::BuiltIn(config, _) => config.rate("rate"),
+            Member::User(_) => None,
         }
     }
 }

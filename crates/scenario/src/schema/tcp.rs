@@ -1,11 +1,11 @@
-//! `tcp = {preset = ..., ...}`: a preset and what to change in it.
+//! `tcp = {preset = ..., ...}`: a preset and settings that replace its values.
 
 use super::controller::Controller;
 use crate::decode::{Decode, Decoder, kind};
 use crate::quantity::{Duration, Segments, Size};
 use crate::record::{record, words};
 use crate::tree::Node;
-use crate::values::{Whole, Word};
+use crate::values::{Integer, Word};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
@@ -14,7 +14,7 @@ use tailback_core::primitives::units::{self, Bytes, Span};
 use tailback_core::tcp::{self, AckCounting, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, WindowValidation};
 
 words! {
-    /// Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
+    /// Named settings. Plain names follow the RFCs, `linux/*` follow Linux, the others follow the document in their name.
     pub enum PresetName ("preset") {
         NewReno = "newreno",
         Reno = "reno",
@@ -31,69 +31,68 @@ words! {
 }
 
 words! {
-    /// How the retransmission timer counts.
+    /// Form of the retransmission timer.
     pub enum TimerForm ("form of timer") {
         /// RFC 6298 with a clock granularity.
         Exact = "exact",
-        /// Whole ticks; fires exactly one timeout after it is set.
+        /// Whole ticks; expires exactly one timeout after it is set.
         CoarseNs = "coarse_ns",
-        /// Whole ticks; fires on a tick of a free-running clock.
+        /// Whole ticks; expires on a tick of a free-running clock.
         CoarseBsd = "coarse_bsd",
     }
 }
 
 record! {
-    /// A TCP: a preset, and settings that differ from it. Windows are counted in segments.
+    /// TCP: a preset, and settings that replace its values. Windows are in segments. Default of each setting: the value of the preset.
     pub struct Tcp {
-        /// Supplies all settings that are not given.
+        /// Preset, which supplies all settings that are not given.
         preset: PresetName,
-        /// Control law of the window. It replaces the preset's with all its settings.
+        /// Congestion controller. It replaces the controller of the preset with all its settings.
         controller: Option<Controller>,
-        /// How losses are found and repaired.
+        /// Loss detection and recovery.
         recovery: Option<Word<Recovery>>,
-        /// The quantity whose half becomes the slow-start threshold when a segment is lost.
+        /// Quantity of which half becomes the slow-start threshold after a loss.
         ssthresh_from: Option<Word<SsthreshFrom>>,
-        /// What of an acknowledgement opens the window.
+        /// Unit in which acknowledgements increase the window: acknowledgements or acknowledged bytes.
         ack_counting: Option<Word<AckCounting>>,
-        /// Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is all that
-        /// it acknowledges. Only with `ack_counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless given, and `unlimited`
-        /// with `pacing` (L of RFC 9406).
+        /// Maximum window increase per acknowledgement in slow start, in segments (L of RFC 3465), or `unlimited`. Requires
+        /// `ack_counting = "bytes"`. With `slow_start = "hystart++"` the default is 8, or `unlimited` with `pacing` (L of RFC 9406).
         abc_limit: Option<Segments>,
-        /// What ends slow start before a loss does. All but `standard` need `timestamps = true`. Of the preset only with a controller whose slow
-        /// start can be ended: Vegas, FAST and a user's have a start of their own.
+        /// Exit from slow start before a loss. All words but `standard` require `timestamps = true` and a controller without its own slow
+        /// start (not Vegas, FAST or user code).
         slow_start: Option<Word<SlowStart>>,
-        /// Payload of a full segment, 1 B to 1 MB.
+        /// Maximum segment size (payload), 1 B to 1 MB.
         mss: Option<Size>,
-        /// Headers of each data segment on the wire, 0 B to 1 kB.
+        /// Headers of a data segment on the wire, 0 B to 1 kB.
         header: Option<Size>; "40 B",
         /// Size of an acknowledgement on the wire, 1 B to 1 kB.
         ack_size: Option<Size>; "40 B",
-        /// Congestion window at the start.
+        /// Initial congestion window.
         initial_window: Option<Segments>; 10,
-        /// Open a connection before data is sent (RFC 9293): a SYN of the size of a `header`, and data once it is acknowledged. It counts as a
-        /// packet without payload.
+        /// Open the connection with a SYN before data is sent (RFC 9293). The SYN has the size of `header` and counts as a packet without
+        /// payload.
         handshake: Option<bool>,
-        /// Slow-start threshold at the start; `unlimited` is arbitrarily high.
+        /// Initial slow-start threshold, or `unlimited`.
         initial_ssthresh: Option<Segments>,
-        /// Receiver's window: segments, or bytes, rounded down to whole segments.
+        /// Receive window in segments, or in bytes, which are rounded down to whole segments.
         receiver_window: Option<Window>,
-        /// Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer. With `rack_tlp`, whose losses are
-        /// found by time, DupThresh of RFC 8985: so many segments SACKed find one without waiting for reordering.
+        /// Number of duplicate acknowledgements that trigger fast retransmit; `false` turns it off. With `rack_tlp`: DupThresh of RFC 8985,
+        /// the number of SACKed segments that detect a loss without a reordering window.
         fast_retransmit: Option<FastRetransmit>; 3,
         /// Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
         limited_transmit: Option<bool>,
-        /// A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
+        /// Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
         timestamps: Option<bool>,
-        /// SACK blocks that an acknowledgement can carry.
-        sack_blocks: Option<Whole<1, 4>>; 3,
-        /// Delayed acknowledgements; `false` acknowledges every segment at once, `true` delays as the preset does, or every second one within
-        /// 200 ms if it does not.
+        /// Maximum number of SACK blocks in an acknowledgement.
+        sack_blocks: Option<Integer<1, 4>>; 3,
+        /// Delayed acknowledgements. `false` acknowledges every segment immediately. `true` uses the preset's values, or every second segment
+        /// within 200 ms if the preset has none.
         delayed_ack: Option<DelayedAck>,
-        /// Explicit congestion notification (RFC 3168): policies that can mark need not discard. Not with `framing`.
+        /// Use explicit congestion notification (RFC 3168). Cannot be used with `framing`.
         ecn: Option<bool>,
-        /// Spread new data at window / RTT instead of sending when acknowledgements arrive.
+        /// Pace new data at window / RTT instead of sending it when acknowledgements arrive.
         pacing: Option<bool>,
-        /// What becomes of a window that its `application` does not fill. By `linux` the window of any flow opens only if it is used.
+        /// Validation of a window that the application does not fill. With `linux`, the window grows only while it is used.
         window_validation: Option<Word<WindowValidation>>,
         /// Retransmission timer.
         timer: Timer = Timer::default(),
@@ -101,7 +100,7 @@ record! {
 }
 
 impl Tcp {
-    /// Every setting that the core takes, as a scenario writes it.
+    /// Converts settings of the core to those of a scenario.
     pub(crate) fn of(preset: PresetName, controller: &ControllerSpec, spec: &TcpSpec) -> Tcp {
         let (form, granularity, tick) = match spec.timer.form {
             tcp::TimerForm::Exact { granularity } => (TimerForm::Exact, Some(granularity), None),
@@ -116,7 +115,7 @@ impl Tcp {
             max_rto: Some(duration(spec.timer.max_rto)),
             initial_rto: Some(duration(spec.timer.initial_rto)),
             newreno_variant: Some(Word(spec.timer.newreno_variant)),
-            max_backoff: Some(Whole(spec.timer.max_backoff.into())),
+            max_backoff: Some(Integer(spec.timer.max_backoff.into())),
         };
         Tcp {
             preset,
@@ -136,7 +135,7 @@ impl Tcp {
             fast_retransmit: Some(spec.fast_retransmit.map_or(FastRetransmit::Off, FastRetransmit::After)),
             limited_transmit: Some(spec.limited_transmit),
             timestamps: Some(spec.timestamps),
-            sack_blocks: Some(Whole(spec.sack_blocks.into())),
+            sack_blocks: Some(Integer(spec.sack_blocks.into())),
             delayed_ack: Some(spec.delayed_ack.map_or(DelayedAck::Off, DelayedAck::of)),
             ecn: Some(spec.ecn),
             pacing: Some(spec.pacing),
@@ -155,28 +154,28 @@ fn duration(span: Span) -> Duration {
 }
 
 record! {
-    /// Settings of the retransmission timer that differ from the preset's.
+    /// Retransmission timer. Default of each setting: the value of the preset.
     pub struct Timer {
-        /// How it counts.
+        /// Form of the timer.
         form: Option<TimerForm>,
         /// Clock granularity G of RFC 6298 (form `exact`).
         granularity: Option<Duration>,
-        /// Length of a tick (coarse forms).
+        /// Length of a tick (forms `coarse_ns` and `coarse_bsd`).
         tick: Option<Duration>,
-        /// Shortest timeout. With form `exact` the granularity becomes no longer than it, unless it is given.
+        /// Minimum timeout. With form `exact` the default granularity is at most this.
         min_rto: Option<Duration>,
-        /// Longest timeout.
+        /// Maximum timeout.
         max_rto: Option<Duration>,
         /// Timeout before the first round-trip sample.
         initial_rto: Option<Duration>,
-        /// Which partial acknowledgements restart it.
+        /// Variant of NewReno: which partial acknowledgements restart the timer.
         newreno_variant: Option<Word<NewRenoVariant>>,
-        /// Largest back-off factor, a power of two.
-        max_backoff: Option<Whole<1, 65536>>,
+        /// Maximum back-off factor, a power of two.
+        max_backoff: Option<Integer<1, 65536>>,
     }
 }
 
-/// A window: segments, or bytes.
+/// A window in segments or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     Segments(u32),
@@ -190,16 +189,16 @@ impl Default for Window {
 }
 
 impl Window {
-    /// The most segments that a window may have.
-    pub(crate) const MOST: u32 = 1 << 30;
+    /// Maximum number of segments of a window.
+    pub(crate) const MAX: u32 = 1 << 30;
 
-    /// Whole segments; `None` if these are none or too many.
+    /// Whole segments; `None` if the number is 0 or too large.
     pub(crate) fn segments(self, mss: Bytes) -> Option<units::Segments> {
         match self {
             Window::Segments(count) => Some(units::Segments(count)),
             Window::Bytes(size) => {
                 let count = size.bytes() / mss.0;
-                (1..=u64::from(Window::MOST)).contains(&count).then_some(units::Segments(count as u32))
+                (1..=u64::from(Window::MAX)).contains(&count).then_some(units::Segments(count as u32))
             }
         }
     }
@@ -208,15 +207,15 @@ impl Window {
 impl Decode for Window {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Window> {
         match node {
-            Node::Integer(count) if (1..=Window::MOST.into()).contains(count) => Some(Window::Segments(*count as u32)),
+            Node::Integer(count) if (1..=Window::MAX.into()).contains(count) => Some(Window::Segments(*count as u32)),
             Node::Text(_) => Size::decode(node, decoder).map(Window::Bytes),
-            Node::Integer(_) => decoder.misfit(node, "is out of range"),
-            _ => decoder.misfit(node, "is not a window"),
+            Node::Integer(_) => decoder.invalid_value(node, "is out of range"),
+            _ => decoder.invalid_value(node, "is not a window"),
         }
     }
 
     fn expected() -> String {
-        format!("a whole number of segments from 1 to {}, or a size such as `64 KiB`", Window::MOST)
+        format!("a whole number of segments from 1 to {}, or a size such as `64 KiB`", Window::MAX)
     }
 }
 
@@ -245,12 +244,12 @@ impl JsonSchema for Window {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let size = generator.subschema_for::<Size>();
-        let count = json!({"type": "integer", "minimum": 1, "maximum": Window::MOST});
+        let count = json!({"type": "integer", "minimum": 1, "maximum": Window::MAX});
         schemars::json_schema!({"description": Window::expected(), "anyOf": [count, size]})
     }
 }
 
-/// The threshold of duplicate acknowledgements, or none.
+/// The threshold of duplicate acknowledgements, or no fast retransmit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FastRetransmit {
     #[default]
@@ -272,7 +271,7 @@ impl Decode for FastRetransmit {
         match node {
             Node::Boolean(false) => Some(FastRetransmit::Off),
             Node::Integer(count @ 1..=1000) => Some(FastRetransmit::After(*count as u32)),
-            _ => decoder.misfit(node, "is not a number of duplicate acknowledgements"),
+            _ => decoder.invalid_value(node, "is not a number of duplicate acknowledgements"),
         }
     }
 
@@ -303,7 +302,7 @@ impl JsonSchema for FastRetransmit {
     }
 }
 
-/// Whether and how acknowledgements wait.
+/// Delayed acknowledgements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum DelayedAck {
     #[default]
@@ -313,19 +312,19 @@ pub enum DelayedAck {
 }
 
 record! {
-    /// Delayed acknowledgements (RFC 5681 section 4.2), as far as they differ from the preset's, or from every second segment within 200 ms if it
-    /// has none.
+    /// Delayed acknowledgements (RFC 5681 section 4.2). Defaults: the preset's values, or every second segment within 200 ms if the preset has
+    /// none.
     pub struct DelayedAckTable {
-        /// Acknowledge at least once per this many full segments.
-        every: Option<Whole<1, 1000>>,
-        /// Acknowledge at most this long after the first unacknowledged segment arrived.
+        /// Acknowledge at least every N full segments.
+        every: Option<Integer<1, 1000>>,
+        /// Maximum delay of an acknowledgement after the arrival of the first unacknowledged segment.
         timeout: Option<Duration>,
-        /// So many segments, the flow's first, are acknowledged one by one.
-        quickack_segments: Option<Whole<0, 1_000_000_000>>,
-        /// With SACK, above a gap, after three acknowledgements at once, one for all that arrives within this time, or a third of a round trip if that
-        /// is less; 0 s for one each.
+        /// Number of segments at the start of a flow that are acknowledged one by one.
+        quickack_segments: Option<Integer<0, 1_000_000_000>>,
+        /// SACK compression: after three immediate acknowledgements above a gap, send one per interval of this length or a third of the
+        /// round-trip time, whichever is shorter. 0 s turns it off.
         sack_compression: Option<Duration>,
-        /// The first marked segment since the sender last reduced its window, the next, and one that tells of a reduction are acknowledged at once.
+        /// Acknowledge immediately the first two marked segments since the last window reduction, and segments with CWR.
         ack_ce_immediately: Option<bool>,
     }
 }
@@ -333,15 +332,15 @@ record! {
 impl DelayedAck {
     fn of(spec: tcp::DelayedAck) -> DelayedAck {
         DelayedAck::On(DelayedAckTable {
-            every: Some(Whole(spec.every.into())),
+            every: Some(Integer(spec.every.into())),
             timeout: Some(duration(spec.timeout)),
-            quickack_segments: Some(Whole(spec.quickack_segments.0.into())),
+            quickack_segments: Some(Integer(spec.quickack_segments.0.into())),
             sack_compression: Some(duration(spec.sack_compression)),
             ack_ce_immediately: Some(spec.ack_ce_immediately),
         })
     }
 
-    /// `preset`: the rule that this one changes.
+    /// Applies the settings to those of the preset.
     pub(crate) fn spec(&self, preset: Option<tcp::DelayedAck>) -> Option<tcp::DelayedAck> {
         let preset = preset.unwrap_or(tcp::DelayedAck::USUAL);
         match self {
@@ -367,7 +366,7 @@ impl Decode for DelayedAck {
             Node::Boolean(false) => Some(DelayedAck::Off),
             Node::Boolean(true) => Some(DelayedAck::AsPreset),
             Node::Table(_) => DelayedAckTable::decode(node, decoder).map(DelayedAck::On),
-            _ => decoder.misfit(node, format!("cannot be {}", kind(node))),
+            _ => decoder.invalid_value(node, format!("cannot be {}", kind(node))),
         }
     }
 

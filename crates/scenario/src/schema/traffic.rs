@@ -1,59 +1,57 @@
-//! Who sends to whom in a flow group: `traffic`, and which way it goes: `routing`.
+//! `traffic`: patterns of senders and receivers in a flow group, and `routing`.
 
 use super::Nodes;
 use crate::flow_table::FlowTable;
 use crate::record::{record, words};
-use crate::values::Whole;
+use crate::values::Integer;
 
 words! {
-    /// Which way packets take.
+    /// Routing of packets.
     pub enum Routing ("way of routing") {
-        /// The way of least delay, among equals the one of fewest links, and among those the first by the names of its links.
+        /// The path with the smallest delay; among equals the one with the fewest links, then the first by link names.
         Shortest = "shortest",
-        /// Of the ways of fewest links, at each node one of the next links by a hash of the flow (RFC 2992); data and acknowledgements
-        /// each have their own.
+        /// Equal-cost multipath over the paths with the fewest links, by a hash of the flow at each node (RFC 2992). Data and
+        /// acknowledgements are hashed separately.
         Ecmp = "ecmp",
     }
 }
 
 record! {
-    /// Who sends to whom, by exactly one of these patterns. Nodes are counted in the order in which they are named, those of a name such as
-    /// `host*` in the order of their numbers.
+    /// Traffic pattern: exactly one of these keys. Nodes are ordered as listed, those of a prefix such as `host*` by their numbers.
     pub struct Traffic {
-        /// Each of these nodes sends to one other and hears of one other, by chance: flow i begins at node i, and after each has had its
-        /// turn another permutation follows.
+        /// Random permutation without fixed points: flow i starts at node i. After each round a new permutation is drawn.
         permutation: Option<Nodes>,
-        /// Each node sends to the one so many places on.
+        /// Each node sends to the node at a fixed offset in the list.
         shift: Option<Shift>,
-        /// Each of these nodes sends to each other: all to the next, then all to the one after that, and so on.
+        /// Each node sends to every other node: first all to the next one, then all to the one after that, and so on.
         all_to_all: Option<Nodes>,
-        /// Each flow runs between two of these nodes, by chance.
+        /// Each flow connects two random nodes.
         random_pairs: Option<Nodes>,
-        /// Several nodes send to one.
+        /// Several nodes send to one node.
         incast: Option<Incast>,
-        /// Flows as a file or lists say, one by one.
+        /// Table of flows, from a file or from lists.
         table: Option<FlowTable>,
     }
 }
 
 record! {
-    /// Each node sends to the one so many places on, the last ones to the first.
+    /// Each node sends to the node at a fixed offset in the list, with wrap-around.
     pub struct Shift {
         /// The nodes.
         nodes: Nodes,
-        /// Places, from 1 to one less than there are nodes; half as many as nodes, rounded down, if not given.
-        offset: Option<Whole<1, 3_999_999>>,
+        /// Offset, 1 to the number of nodes minus 1. Default: half the number of nodes, rounded down.
+        offset: Option<Integer<1, 3_999_999>>,
     }
 }
 
 record! {
-    /// So many nodes send to one of them, by chance; the next so many flows to the next one.
+    /// Random groups of senders, each with one receiver; the next group has the next receiver.
     pub struct Incast {
         /// The nodes.
         nodes: Nodes,
-        /// How many send at a time.
-        senders: Whole<1, 3_999_999>,
-        /// The node that they send to, or several of which each time one is drawn; any if not given.
+        /// Number of senders per receiver.
+        senders: Integer<1, 3_999_999>,
+        /// Receiver, or several nodes from which it is drawn. Default: any node.
         to: Option<Nodes>,
     }
 }

@@ -12,7 +12,7 @@ use tailback_core::primitives::units::Time;
 use tailback_scenario::{Problem, Warnings};
 
 /// Maximum number of flows that are listed individually.
-const MOST_FLOWS: usize = 200;
+const MAX_FLOWS: usize = 200;
 
 pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
     let Read { scenario, network } = read(of)?;
@@ -25,7 +25,7 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
     let followed = Followed::of(&network, of.follow);
     let ports = (0..).zip(&port_ends).map(|(id, (from, to))| described_port(&network, id, from.as_str(), to.as_str()));
     // The observed flows are included.
-    let is_listed = |index: usize| index < MOST_FLOWS || followed.flows.contains(&(index as u32));
+    let is_listed = |index: usize| index < MAX_FLOWS || followed.flows.contains(&(index as u32));
     let flows = network.flows.iter().zip(&flow_ends).enumerate().filter(|&(index, _)| is_listed(index));
     let flows = flows.map(|(index, (flow, (from, to)))| described_flow(&network, index, flow, [from.as_str(), to.as_str()]));
     Ok(json!({
@@ -41,7 +41,7 @@ pub(super) fn describe(of: &Of) -> Result<Value, Fault> {
         "predictions": predictions::all(&network, &followed),
         "changes_s": network.changes.iter().map(|change| change.at.seconds()).collect::<Vec<f64>>(),
         "warnings": texts(&warnings),
-        "remarks": texts(&scenario.remarks()),
+        "notes": texts(&scenario.notes()),
         "scenario": scenario.content_hash(""),
     }))
 }

@@ -14,7 +14,7 @@ use tailback_core::record::Table;
 
 /// Number of flows and queues that are compared, in order; with more, a difference would be detected slightly later at another
 /// one.
-const MOST: u32 = 64;
+const MAX: u32 = 64;
 
 pub(super) struct Difference {
     left: Engine,
@@ -91,8 +91,8 @@ fn rows_of(table: &Table) -> Vec<Row> {
 }
 
 fn traces(network: &Network) -> Vec<Trace> {
-    let flows = || (0..network.flows.len() as u32).take(MOST as usize).collect::<Vec<u32>>();
-    let ports = || (0..network.ports.len() as u32).take(MOST as usize).collect::<Vec<u32>>();
+    let flows = || (0..network.flows.len() as u32).take(MAX as usize).collect::<Vec<u32>>();
+    let ports = || (0..network.ports.len() as u32).take(MAX as usize).collect::<Vec<u32>>();
     let of_flows = [TraceKind::Segments, TraceKind::Acks, TraceKind::Cwnd].map(|kind| Trace { kind, of: flows() });
     let of_ports = [TraceKind::Queue, TraceKind::Drops].map(|kind| Trace { kind, of: ports() });
     of_flows.into_iter().chain(of_ports).collect()

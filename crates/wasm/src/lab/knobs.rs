@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Maximum number of values that a page shows as controls.
-const MOST: usize = 500;
+const MAX: usize = 500;
 
 /// Every value that is not a table, and every inline or empty table: its dotted path, its position in the text, and its content.
 pub(super) fn all(text: &str) -> Result<Value, Fault> {
@@ -19,7 +19,7 @@ pub(super) fn all(text: &str) -> Result<Value, Fault> {
             DeValue::Array(_) => false,
             _ => true,
         };
-        if is_shown && found.len() < MOST {
+        if is_shown && found.len() < MAX {
             found.push(json!({"at": at, "value": content(value.get_ref()), "from": value.span().start, "to": value.span().end}));
         }
     });

@@ -11,7 +11,7 @@ use tailback_core::record::{Column, Table};
 
 /// Maximum number of losses and state changes reported individually between two readings: the most recent ones. In addition, the
 /// first loss in each 1/2048 of the run is reported, so that every possible mark has one.
-const MOST_REPORTED: usize = 400;
+const MAX_REPORTED: usize = 400;
 const MARKS: f64 = 2048.0;
 
 #[derive(Clone, Debug)]
@@ -156,7 +156,7 @@ impl Readings {
             let span = (times[row] / self.duration_s * MARKS) as u64;
             let is_first = span >= self.spans;
             // Further rows would be dropped anyway.
-            if !is_first && row + MOST_REPORTED < rows {
+            if !is_first && row + MAX_REPORTED < rows {
                 continue;
             }
             self.spans = self.spans.max(span + 1);
@@ -237,7 +237,7 @@ fn time_of(drop: &Value) -> f64 {
 
 /// Keeps the most recent entries.
 fn cut(reports: &mut Vec<Value>) {
-    if reports.len() > MOST_REPORTED {
-        reports.drain(..reports.len() - MOST_REPORTED);
+    if reports.len() > MAX_REPORTED {
+        reports.drain(..reports.len() - MAX_REPORTED);
     }
 }

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use tailback_core::record::{Column, Table};
 
 /// Maximum number of rows of a trace: more than a page can show.
-const MOST: usize = 200_000;
+const MAX: usize = 200_000;
 
 pub(super) fn table(table: &Table) -> Value {
     let column = |values: &Column| match values {
-        Column::Float(values) => json!(values.iter().take(MOST).collect::<Vec<_>>()),
-        Column::Integer(values) => json!(values.iter().take(MOST).collect::<Vec<_>>()),
+        Column::Float(values) => json!(values.iter().take(MAX).collect::<Vec<_>>()),
+        Column::Integer(values) => json!(values.iter().take(MAX).collect::<Vec<_>>()),
         Column::Word(values, words) => {
-            json!(values.iter().take(MOST).map(|&value| words.get(value as usize)).collect::<Vec<_>>())
+            json!(values.iter().take(MAX).map(|&value| words.get(value as usize)).collect::<Vec<_>>())
         }
     };
     // A list, because an object would not keep the order.

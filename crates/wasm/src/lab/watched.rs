@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use tailback_core::network::{Network, Trace, TraceKind};
 use tailback_core::primitives::units::{Span, Time};
 use tailback_core::{MemoryEstimate, memory_estimate};
-use tailback_scenario::{Scenario, Whole};
+use tailback_scenario::{Integer, Scenario};
 
 /// Number of flows and queues observed.
 pub(super) const FLOWS: usize = 8;
@@ -14,7 +14,7 @@ pub(super) const QUEUES: usize = 8;
 /// Number of bins of goodput and losses over a run.
 pub(super) const BINS: u64 = 400;
 /// Memory limit for flows and packets of a run in bytes: a tab has at most 4 GiB, and there may be two runs with a copy each.
-const MOST_BYTES: u64 = 768 << 20;
+const MAX_BYTES: u64 = 768 << 20;
 
 /// A scenario prepared for a run.
 pub(super) struct Read {
@@ -25,15 +25,15 @@ pub(super) struct Read {
 /// Parses a scenario, and refuses one that exceeds the memory limit.
 pub(super) fn read(of: &Of) -> Result<Read, Fault> {
     let mut scenario = Scenario::from_toml(&of.toml, "")?;
-    scenario.description.seed = Whole(of.seed);
-    if scenario.least_bytes() > MOST_BYTES {
-        return Err(too_large(scenario.least_bytes()));
+    scenario.description.seed = Integer(of.seed);
+    if scenario.min_bytes() > MAX_BYTES {
+        return Err(too_large(scenario.min_bytes()));
     }
     let network = scenario.build()?;
     // The scenario's own traces are usually far smaller than their estimate; the worker monitors their size.
     let MemoryEstimate { flows, packets, .. } = memory_estimate(&network);
     let needed = flows.saturating_add(packets);
-    if needed > MOST_BYTES {
+    if needed > MAX_BYTES {
         return Err(too_large(needed));
     }
     if let Some(first) = of.follow.filter(|&first| first as usize >= network.flows.len()) {
@@ -48,7 +48,7 @@ fn too_large(needed: u64) -> Fault {
     let mut fault = Fault::whole(
         "the scenario needs more memory than the lab allows for a run",
         Some(format!("up to {}", mebibytes(needed))),
-        Some(format!("at most {}", mebibytes(MOST_BYTES))),
+        Some(format!("at most {}", mebibytes(MAX_BYTES))),
     );
     let hint = "fewer flows or smaller buffers; or `tailback run`, which can use all of the machine's memory";
     fault.problems.iter_mut().for_each(|problem| problem.hint = Some(hint.into()));

@@ -26,9 +26,9 @@ pub(super) struct Loss {
 }
 
 /// Rows stored from before the loss.
-const MOST_STORED: usize = 20_000;
+const MAX_STORED: usize = 20_000;
 /// Maximum number of steps of the sender that are reported.
-const MOST_STEPS: usize = 60;
+const MAX_STEPS: usize = 60;
 
 pub(super) struct Why {
     engine: Engine,
@@ -110,7 +110,7 @@ impl Why {
         for (time_s, what) in rows {
             self.note(time_s, what);
         }
-        if end || self.repaired || self.steps.len() >= MOST_STEPS {
+        if end || self.repaired || self.steps.len() >= MAX_STEPS {
             return self.answer();
         }
         json!({"done": false, "share": self.engine.now().seconds() / self.until.seconds().max(1e-12)})
@@ -172,7 +172,7 @@ impl Why {
                     self.report(time_s, json!({"window": window, "before": self.windows.back().map(|before| before.1)}));
                 }
                 self.windows.push_back((time_s, window));
-                if self.windows.len() > MOST_STORED {
+                if self.windows.len() > MAX_STORED {
                     self.windows.pop_front();
                 }
             }

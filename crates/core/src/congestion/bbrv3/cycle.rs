@@ -5,12 +5,12 @@ use crate::primitives::units::{Span, Time};
 use serde::{Deserialize, Serialize};
 
 /// Minimum time to the next probe in seconds, and the width of the random addition (5.3.3.8).
-const LEAST_WAIT_S: f64 = 2.0;
+const MIN_WAIT_S: f64 = 2.0;
 const WAIT_RANGE_S: f64 = 1.0;
 /// Maximum number of RTTs to the next probe, for coexistence with Reno.
-const MOST_RENO_ROUNDS: f64 = 63.0;
+const MAX_RENO_ROUNDS: f64 = 63.0;
 /// Bound of BBR.bw_probe_up_rounds.
-const MOST_UP_ROUNDS: u32 = 30;
+const MAX_UP_ROUNDS: u32 = 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
@@ -27,7 +27,7 @@ impl Bbr3Memory {
         self.probe_up_acked_per_inc = f64::INFINITY;
         // PickProbeWait.
         self.rounds_since_probe_up = (2.0 * self.draws.uniform()) as u64;
-        self.bw_probe_wait = Span::from_seconds(LEAST_WAIT_S + WAIT_RANGE_S * self.draws.uniform());
+        self.bw_probe_wait = Span::from_seconds(MIN_WAIT_S + WAIT_RANGE_S * self.draws.uniform());
         self.cycle_stamp = now;
         self.ack_phase = AckPhase::ProbeStopping;
         self.start_round();
@@ -80,7 +80,7 @@ impl Bbr3 {
 
     /// IsTimeToProbeBW of 5.3.3.8.
     fn is_time_to_probe_bw(&self, now: Time) -> bool {
-        let rounds = self.target_inflight().min(MOST_RENO_ROUNDS);
+        let rounds = self.target_inflight().min(MAX_RENO_ROUNDS);
         let has_elapsed = now > self.memory.cycle_stamp + self.memory.bw_probe_wait;
         has_elapsed || self.memory.rounds_since_probe_up as f64 >= rounds
     }
@@ -107,7 +107,7 @@ impl Bbr3 {
 
     fn raise_inflight_longterm_slope(&mut self) {
         let growth_this_round = f64::from(1u32 << self.memory.bw_probe_up_rounds);
-        self.memory.bw_probe_up_rounds = (self.memory.bw_probe_up_rounds + 1).min(MOST_UP_ROUNDS);
+        self.memory.bw_probe_up_rounds = (self.memory.bw_probe_up_rounds + 1).min(MAX_UP_ROUNDS);
         self.memory.probe_up_acked_per_inc = (self.window / growth_this_round).max(1.0);
     }
 

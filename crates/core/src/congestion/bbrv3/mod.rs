@@ -21,7 +21,7 @@ use super::support::lately::Lately;
 use super::{Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::random::Draws;
 use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, Settings, member};
+use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
 member! {
@@ -30,7 +30,7 @@ member! {
 
     pub struct Bbr3Spec {
         /// Maximum data in flight outside bandwidth probing and ProbeRTT, in bandwidth-delay products (DefaultCwndGain).
-        cwnd_gain: f64 = 2.0 => Kind::Number { least: 1.0, most: 100.0 },
+        cwnd_gain: f64 = 2.0 => Kind::Number { min: 1.0, max: 100.0 },
         /// Maximum tolerated fraction of lost segments per RTT while bandwidth is probed (LossThresh).
         loss_threshold: f64 = 0.02 => Kind::Probability,
         /// Minimum fraction of the short-term bounds that remains after an RTT with losses (Beta).
@@ -49,15 +49,19 @@ member! {
 }
 
 impl Settings for Bbr3Spec {
-    fn check(&self) -> Vec<Misfit> {
-        let mut misfits = Vec::new();
+    fn check(&self) -> Vec<SettingConflict> {
+        let mut conflicts = Vec::new();
         if self.pacing_margin == 1.0 {
-            misfits.push(Misfit::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1"));
+            conflicts.push(SettingConflict::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1"));
         }
         if self.loss_threshold == 1.0 {
-            misfits.push(Misfit::error(&["loss_threshold"], "`loss_threshold` of 1 tolerates any loss", "less than 1"));
+            conflicts.push(SettingConflict::error(
+                &["loss_threshold"],
+                "`loss_threshold` of 1 tolerates any loss",
+                "less than 1",
+            ));
         }
-        misfits
+        conflicts
     }
 
     fn samples() -> Vec<Bbr3Spec> {

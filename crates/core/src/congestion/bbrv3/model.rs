@@ -75,13 +75,13 @@ impl Bbr3Memory {
         self.probe_rtt_expired =
             self.probe_rtt_min_delay.is_some() && is_older(self.probe_rtt_min_stamp, self.spec.probe_rtt_interval);
         if let Some(rtt) = rs.rtt
-            && (self.probe_rtt_expired || self.probe_rtt_min_delay.is_none_or(|least| rtt < least))
+            && (self.probe_rtt_expired || self.probe_rtt_min_delay.is_none_or(|min| rtt < min))
         {
             (self.probe_rtt_min_delay, self.probe_rtt_min_stamp) = (Some(rtt), rs.now);
         }
         let Some(delay) = self.probe_rtt_min_delay else { return };
         let min_rtt_expired = is_older(self.min_rtt_stamp, self.spec.min_rtt_filter_len);
-        if min_rtt_expired || self.min_rtt.is_none_or(|least| delay < least) {
+        if min_rtt_expired || self.min_rtt.is_none_or(|min| delay < min) {
             (self.min_rtt, self.min_rtt_stamp) = (Some(delay), self.probe_rtt_min_stamp);
         }
     }

@@ -21,7 +21,7 @@ use super::support::beside::Beside;
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::math::exp;
 use crate::primitives::units::{Cwnd, Segments, Span, Time};
-use crate::settings::{ABOVE_ZERO, Kind, Misfit, PlainWords, SEGMENTS_IN_QUEUES, Settings, member, words};
+use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
 // 200 segments as in section 4.3.1; one half as in the paper by Jin and others; every other RTT and no slow start as in sections 4.2.1 and
@@ -38,27 +38,27 @@ member! {
         /// Form of the window update: its timing and equation.
         update: UpdateForm = UpdateForm::Thesis => Kind::Words(&UpdateForm::WORDS),
         /// Form `thesis`: RTTs between updates of the window.
-        round_trips: u32 = 2 => Kind::Whole { least: 1, most: 1000 },
+        round_trips: u32 = 2 => Kind::Integer { min: 1, max: 1000 },
         /// Form `module`: time between updates of the window, in every other RTT.
         update_period: Span = UPDATE_PERIOD => ABOVE_ZERO,
         /// Estimate the queue from the window of one RTT ago and, after a loss, from the window before the loss. By default off in the form
         /// `thesis` and on in `module`. With this off, `module` does not converge, because it updates many times before it sees the effect
         /// of an update.
-        lagged_window: Option<bool> = None => Kind::Truth,
+        lagged_window: Option<bool> = None => Kind::Boolean,
         /// Queueing delay below which the window grows as in slow start (MIthreshold).
-        mi_threshold: Span = Span::ZERO => Kind::Duration { least: Span::ZERO },
+        mi_threshold: Span = Span::ZERO => Kind::Duration { min: Span::ZERO },
         /// Factor by which a new flow, once stable, slows down for a while so that the queues drain (r).
-        draining: Option<u32> = None => Kind::Whole { least: 2, most: 1_000_000 },
+        draining: Option<u32> = None => Kind::Integer { min: 2, max: 1_000_000 },
         /// With `draining`: time after which the flow discards its estimate of the propagation delay and drains again, so that a longer
         /// path is not mistaken for a queue.
         drain_interval: Option<Span> = None => ABOVE_ZERO,
         /// The window stays constant while at least `alpha` and fewer than this many segments are queued. Default: `alpha`.
         beta: Option<f64> = None => SEGMENTS_IN_QUEUES,
         /// Spread a window decrease over the acknowledgements in proportion, so that transmission does not pause (Algorithm 1).
-        paced_decrease: bool = false => Kind::Truth,
+        paced_decrease: bool = false => Kind::Boolean,
         /// Rate per second at which `alpha` recovers exponentially (k of equation 4.32). If given, each loss, mark or first timeout halves
         /// `alpha`, down to a hundredth of its value, and `beta` with it.
-        alpha_recovery_rate: Option<f64> = None => Kind::Number { least: 0.0, most: 1e6 },
+        alpha_recovery_rate: Option<f64> = None => Kind::Number { min: 0.0, max: 1e6 },
         /// Weight of the previous average in the averaged RTT (4.5).
         history_weight: Option<f64> = None => Kind::Probability,
     }
@@ -75,41 +75,41 @@ words! {
 }
 
 impl Settings for FastSpec {
-    fn check(&self) -> Vec<Misfit> {
+    fn check(&self) -> Vec<SettingConflict> {
         let still = |keys: &'static [&'static str], value, expected| {
-            (value == 0.0).then(|| Misfit::error(keys, format!("`{}` of 0 never moves the window", keys[0]), expected))
+            (value == 0.0).then(|| SettingConflict::error(keys, format!("`{}` of 0 never moves the window", keys[0]), expected))
         };
         let FastSpec { alpha, beta, .. } = *self;
         let never = |keys: &'static [&'static str], value: Option<f64>, worst: f64, what: &str, expected: &str| {
-            value.filter(|&value| value == worst).map(|_| Misfit::error(keys, what, expected))
+            value.filter(|&value| value == worst).map(|_| SettingConflict::error(keys, what, expected))
         };
         let below = beta.filter(|&beta| beta < alpha);
         let of_other_form = |key: &'static [&'static str], is_changed: bool, form: UpdateForm| {
-            let misfit = || {
-                Misfit::error(
+            let conflict = || {
+                SettingConflict::error(
                     key,
                     format!("`{}` applies only to the form `{}`", key[0], form.word()),
                     format!("`update = \"{}\"`", form.word()),
                 )
             };
-            (is_changed && self.update != form).then(misfit)
+            (is_changed && self.update != form).then(conflict)
         };
         let alone = (self.drain_interval.is_some() && self.draining.is_none())
-            .then(|| Misfit::error(&["drain_interval"], "`drain_interval` requires `draining`", "`draining` as well"));
+            .then(|| SettingConflict::error(&["drain_interval"], "`drain_interval` requires `draining`", "`draining` as well"));
         // Growth below one segment is omitted.
         let rests_at_once = self.update == UpdateForm::Module && alpha > 0.0 && self.gamma > 0.0 && alpha * self.gamma <= 1.0;
         let too_little = rests_at_once.then(|| {
             let expected = "`alpha` times `gamma` above 1";
-            Misfit::error(&["alpha"], "`alpha` is too small: the form `module` grows by whole segments only", expected)
+            SettingConflict::error(&["alpha"], "`alpha` is too small: the form `module` grows by whole segments only", expected)
         });
-        let misfits = [
+        let conflicts = [
             alone,
             too_little,
             of_other_form(&["round_trips"], self.round_trips != FastSpec::default().round_trips, UpdateForm::Thesis),
             of_other_form(&["update_period"], self.update_period != UPDATE_PERIOD, UpdateForm::Module),
             still(&["alpha"], alpha, "more than 0 segments"),
             still(&["gamma"], self.gamma, "more than 0, at most 1"),
-            below.map(|_| Misfit::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"))),
+            below.map(|_| SettingConflict::error(&["beta"], "`beta` is below `alpha`", format!("at least {alpha}"))),
             never(
                 &["alpha_recovery_rate"],
                 self.alpha_recovery_rate,
@@ -119,7 +119,7 @@ impl Settings for FastSpec {
             ),
             never(&["history_weight"], self.history_weight, 1.0, "`history_weight` of 1 ignores every sample", "less than 1"),
         ];
-        misfits.into_iter().flatten().collect()
+        conflicts.into_iter().flatten().collect()
     }
 
     fn samples() -> Vec<FastSpec> {
@@ -242,8 +242,8 @@ impl Fast {
         let share = self.memory.empty_share(base);
         let queued = judged * (1.0 - share);
         // beta is reduced in proportion to alpha.
-        let most = beta.map(|beta| beta * alpha / whole_alpha);
-        let rests = most.is_some_and(|most| (alpha..most).contains(&queued));
+        let max = beta.map(|beta| beta * alpha / whole_alpha);
+        let rests = max.is_some_and(|max| (alpha..max).contains(&queued));
         let is_stable = rests || (queued - alpha).abs() <= STABLE * alpha;
         let found = if is_stable { Found::Stable } else { Found::Moving };
         self.memory.phase = self.memory.phase.after_update(found, now, self.memory.average);
@@ -271,8 +271,8 @@ impl Fast {
         let now = seen.now;
         self.set(window);
         if self.memory.spec.alpha_recovery_rate.is_some() && !seen.repeated {
-            let least = LEAST_ALPHA * self.memory.spec.alpha;
-            self.memory.reduced_alpha = Some(((self.memory.alpha(now) / 2.0).max(least), now));
+            let min = MIN_ALPHA * self.memory.spec.alpha;
+            self.memory.reduced_alpha = Some(((self.memory.alpha(now) / 2.0).max(min), now));
         }
         self.memory.updated = now;
         self.memory.phase = match self.memory.phase {
@@ -289,7 +289,7 @@ impl FastSpec {
 }
 
 /// The floor of section 4.5: a hundredth of alpha.
-const LEAST_ALPHA: f64 = 0.01;
+const MIN_ALPHA: f64 = 0.01;
 
 impl FastMemory {
     /// d over the averaged RTT: the fraction of the RTT without queueing.
@@ -388,17 +388,17 @@ impl Controller for Fast {
     fn on_timeout(&mut self, seen: &Congestion) {
         let window = match self.memory.spec.update {
             UpdateForm::Thesis => 1.0,
-            UpdateForm::Module => module::LEAST,
+            UpdateForm::Module => module::MIN,
         };
         self.reduce(seen, Cwnd(window));
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        if most.0 < self.memory.target {
+    fn limit_window(&mut self, max: Cwnd) {
+        if max.0 < self.memory.target {
             self.memory.pace.forget();
         }
-        self.window = self.window.min(most.0);
-        self.memory.target = self.memory.target.min(most.0);
+        self.window = self.window.min(max.0);
+        self.memory.target = self.memory.target.min(max.0);
     }
 }
 

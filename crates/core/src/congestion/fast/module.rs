@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Minimum window, also used after a timeout.
-pub(super) const LEAST: f64 = 2.0;
+pub(super) const MIN: f64 = 2.0;
 /// Window up to which the whole increase is applied at once.
 const AT_ONCE: f64 = 4.0;
 /// Shorter RTTs are not paced.
@@ -142,7 +142,7 @@ impl Fast {
     }
 
     fn update_as_module(&mut self, ack: &Ack, base: Span) {
-        self.memory.target = self.wanted(ack, base).max(LEAST);
+        self.memory.target = self.wanted(ack, base).max(MIN);
         self.memory.pace.forget();
         self.begin_to_shrink();
         let wanted = self.memory.target - self.window;

@@ -96,8 +96,8 @@ impl<A: Avoidance> LossBased<A> {
             self.window += opens;
             return left;
         }
-        let most = (self.memory.ssthresh - self.window).min(self.window).min(f64::from(ack.in_flight.0)).max(opens);
-        self.window += (opens * each).min(most);
+        let max = (self.memory.ssthresh - self.window).min(self.window).min(f64::from(ack.in_flight.0)).max(opens);
+        self.window += (opens * each).min(max);
         0.0
     }
 }
@@ -169,17 +169,17 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.window = 1.0;
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.window = self.window.min(most.0);
-        self.memory.avoidance.limit(most);
+    fn limit_window(&mut self, max: Cwnd) {
+        self.window = self.window.min(max.0);
+        self.memory.avoidance.limit(max);
     }
 
     fn on_idle(&mut self, idle: Span) {
         self.memory.avoidance.pause(idle);
     }
 
-    fn raise_threshold(&mut self, least: Cwnd) {
-        self.memory.ssthresh = self.memory.ssthresh.max(least.0);
+    fn raise_threshold(&mut self, min: Cwnd) {
+        self.memory.ssthresh = self.memory.ssthresh.max(min.0);
     }
 
     fn end_slow_start(&mut self) {

@@ -50,7 +50,7 @@ pub trait UserController: Send + Sync {
     /// See [`Controller::limit_window`].
     ///
     /// # Errors
-    fn limit_window(&mut self, most: Cwnd) -> Result<Control, Fault>;
+    fn limit_window(&mut self, max: Cwnd) -> Result<Control, Fault>;
     /// An independent copy of the controller with its state.
     ///
     /// # Errors The reason why it cannot be copied.
@@ -173,8 +173,8 @@ impl Controller for User {
         self.process_ack(|law| law.on_timeout(seen));
     }
 
-    fn limit_window(&mut self, most: Cwnd) {
-        self.process_ack(|law| law.limit_window(most));
+    fn limit_window(&mut self, max: Cwnd) {
+        self.process_ack(|law| law.limit_window(max));
     }
 }
 

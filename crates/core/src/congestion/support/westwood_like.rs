@@ -67,7 +67,7 @@ impl<B: Bandwidth> Avoidance for Estimated<B> {
     }
 
     fn measure(&mut self, measured: &RoundTrip) {
-        self.rtt_min = Some(self.rtt_min.map_or(measured.sample, |least| least.min(measured.sample)));
+        self.rtt_min = Some(self.rtt_min.map_or(measured.sample, |min| min.min(measured.sample)));
     }
 
     fn process_ack(&mut self, ack: &Ack, _: Cwnd) -> Option<Cwnd> {

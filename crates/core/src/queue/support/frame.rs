@@ -7,7 +7,7 @@
 //! Thresholds do not apply to a last cell, and therefore not to a frame of one cell.
 
 use crate::queue::{Occupancy, Reason, Unit, Verdict};
-use crate::settings::Misfit;
+use crate::settings::SettingConflict;
 use serde::{Deserialize, Serialize};
 
 /// Position of a VC in its frame. The literature uses two flags, `Receiving` and `Discarding`; three of their combinations can occur.
@@ -49,7 +49,7 @@ impl Frame {
 }
 
 /// Warning about a threshold of no cells.
-pub(in crate::queue) fn nothing_begins(keys: &'static [&'static str]) -> Misfit {
+pub(in crate::queue) fn nothing_begins(keys: &'static [&'static str]) -> SettingConflict {
     let message = format!("`{}` of 0 is reached by an empty buffer: no packet of several cells can begin", keys[0]);
-    Misfit::warning(keys, message, "at least `1 cell`")
+    SettingConflict::warning(keys, message, "at least `1 cell`")
 }

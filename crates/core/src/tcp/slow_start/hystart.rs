@@ -14,8 +14,8 @@ const LOW_WINDOW: Cwnd = Cwnd(16.0);
 /// Samples per round.
 const N_SAMPLING: u32 = 8;
 /// Bounds of the threshold, an eighth of the minimum RTT.
-const LEAST_RISE: Span = Span::from_millis(4);
-const MOST_RISE: Span = Span::from_millis(16);
+const MIN_ETA: Span = Span::from_millis(4);
+const MAX_ETA: Span = Span::from_millis(16);
 /// Maximum gap between the acknowledgements of a train.
 const TRAIN_GAP: Span = Span::from_millis(2);
 
@@ -73,7 +73,7 @@ impl Round {
     }
 
     fn is_delayed(&self, d_min: Span) -> bool {
-        let rise = Span(d_min.0 / 8).clamp(LEAST_RISE, MOST_RISE);
+        let rise = Span(d_min.0 / 8).clamp(MIN_ETA, MAX_ETA);
         self.samples >= N_SAMPLING && self.cur_rtt.is_some_and(|cur_rtt| cur_rtt >= d_min + rise)
     }
 }

@@ -49,7 +49,7 @@ impl HyStartPlusPlus {
         }
         let opens = self.css.as_mut().map_or(sample.counted, |css| css.open(sample.counted));
         if let Some(rtt) = sample.rtt {
-            self.current_round_min_rtt = Some(self.current_round_min_rtt.map_or(rtt, |least| least.min(rtt)));
+            self.current_round_min_rtt = Some(self.current_round_min_rtt.map_or(rtt, |min| min.min(rtt)));
             self.rtt_sample_count += 1;
         }
         self.judge();
@@ -180,9 +180,9 @@ mod tests {
         for seed in 0..500 {
             let stream = Stream::new(Entity { seed, name: "hystart++", index: 0 }, Purpose::Policy);
             let mut drawn = 0;
-            let mut draw = |most: u64| {
+            let mut draw = |max: u64| {
                 drawn += 1;
-                stream.bits(drawn) % (most + 1)
+                stream.bits(drawn) % (max + 1)
             };
             let (mut watch, mut model) = (HyStartPlusPlus::default(), Rfc9406::new(10.0));
             // Whole segments by which the window has opened in CSS, and the fractions that the model has lost by leaving CSS.

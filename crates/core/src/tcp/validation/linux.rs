@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum data in flight in the last window of data.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Linux {
-    most: Segments,
+    max: Segments,
     was_full: bool,
     /// Once this segment is acknowledged, data sent before it belongs to an earlier window.
     until: u32,
@@ -23,15 +23,15 @@ impl Linux {
         let in_flight = sender.in_flight();
         let is_full = in_flight >= window;
         if sender.una >= self.until {
-            *self = Linux { most: in_flight, was_full: is_full, until: sender.high };
+            *self = Linux { max: in_flight, was_full: is_full, until: sender.high };
         }
-        self.most = self.most.max(in_flight);
+        self.max = self.max.max(in_flight);
         self.was_full |= is_full;
     }
 
     pub(super) fn may_open(&self, law: &Controllers) -> bool {
         let starts = law.window() < law.ssthresh();
-        self.was_full || (starts && law.window() < 2.0 * f64::from(self.most.0))
+        self.was_full || (starts && law.window() < 2.0 * f64::from(self.max.0))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::schedule::Schedule;
 use crate::primitives::units::{Bytes, Rate, Span, Time};
-use crate::settings::{Member, Named, family};
+use crate::settings::{MemberInfo, Named, family};
 use serde::{Deserialize, Serialize};
 
 /// An arrival process. Its rate and the size of arrivals determine the gap between arrivals while it sends.
@@ -40,7 +40,7 @@ macro_rules! processes {
 
         impl ProcessSpec {
             /// The processes that applications support.
-            pub fn members_of_applications() -> Vec<&'static Member> {
+            pub fn members_of_applications() -> Vec<&'static MemberInfo> {
                 let of_datagrams = [$(<<$member as Named>::Spec>::IS_OF_DATAGRAMS),+];
                 ProcessSpec::MEMBERS.iter().zip(of_datagrams).filter(|(_, only)| !only).map(|(member, _)| member).collect()
             }

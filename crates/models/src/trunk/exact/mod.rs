@@ -25,9 +25,9 @@ pub struct DetailedChain {
 }
 
 /// 8 bytes each, and a run time of up to a minute.
-const MOST_STATES: u64 = 4_000_000;
+const MAX_STATES: u64 = 4_000_000;
 /// The rows of the coupled variant are numbered by their bits, including rows that few input links cannot reach.
-const MOST_COUPLED_BUFFER: u32 = 20;
+const MAX_COUPLED_BUFFER: u32 = 20;
 
 impl DetailedChain {
     /// For `load` see [`super::LossModel::ln_loss`].
@@ -43,15 +43,15 @@ impl DetailedChain {
             let expected = "fresh or coupled with a buffer: waiting packets that keep their length have no finite chain";
             return Err(ParameterError::new("reading", "own_length", expected));
         }
-        if reading == Reading::Coupled && trunk.buffer > MOST_COUPLED_BUFFER {
-            let expected = format!("at most {MOST_COUPLED_BUFFER} packets in the coupled variant, whose states double with each");
+        if reading == Reading::Coupled && trunk.buffer > MAX_COUPLED_BUFFER {
+            let expected = format!("at most {MAX_COUPLED_BUFFER} packets in the coupled variant, whose states double with each");
             return Err(ParameterError::new("buffer", trunk.buffer, expected));
         }
         let coupled = reading == Reading::Coupled && trunk.buffer > 0;
         let states = if coupled { Coupled::states(trunk) } else { Fresh::states(trunk) };
-        if states > MOST_STATES {
+        if states > MAX_STATES {
             let given = format!("a chain of {states} states");
-            return Err(ParameterError::new("trunk", given, format!("at most {MOST_STATES} states")));
+            return Err(ParameterError::new("trunk", given, format!("at most {MAX_STATES} states")));
         }
         let carried = load * f64::from(trunk.transmitters);
         let arrivals_per_idle = carried / (f64::from(trunk.inputs) - carried);

@@ -36,12 +36,12 @@ struct Offered {
 }
 
 /// A larger number of places would take too much memory with many walks.
-const MOST_BUFFER: u32 = 1_000_000;
+const MAX_BUFFER: u32 = 1_000_000;
 
 impl Offered {
     fn new(trunk: &Trunk, load: f64) -> Result<Offered, ParameterError> {
         trunk.check(load)?;
-        if trunk.buffer > MOST_BUFFER {
+        if trunk.buffer > MAX_BUFFER {
             return Err(ParameterError::new("buffer", trunk.buffer, "at most 1000000 packets in a simulation"));
         }
         // Fraction of time in which an input is not idle, lambda / (lambda + 1), from (3.14).

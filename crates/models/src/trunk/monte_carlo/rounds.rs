@@ -91,7 +91,7 @@ const FIRST_LENGTH: u64 = 1 << 11;
 /// With fewer copies direct simulation takes no longer.
 const WORTH_COPIES: f64 = 32.0;
 /// Maximum growth from round to round, because the interval of a short round is unreliable.
-const MOST_GROWTH: f64 = 8.0;
+const MAX_GROWTH: f64 = 8.0;
 /// Rounds aim at a narrower interval than requested, so that they seldom miss by chance.
 const AIM: f64 = 0.85;
 
@@ -188,9 +188,9 @@ impl Simulation {
             self.stage = Stage::Done;
         } else if growth.is_finite() {
             self.expected = self.simulated as f64 + growth * self.simulated_in_round() as f64;
-            self.go_on(Stage::Measuring, growth.clamp(1.2, MOST_GROWTH));
+            self.go_on(Stage::Measuring, growth.clamp(1.2, MAX_GROWTH));
         } else {
-            self.go_on(Stage::Measuring, MOST_GROWTH);
+            self.go_on(Stage::Measuring, MAX_GROWTH);
         }
     }
 

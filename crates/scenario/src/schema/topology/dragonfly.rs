@@ -9,17 +9,17 @@ use crate::problem::Report;
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::Queue;
-use crate::values::Whole;
+use crate::values::Integer;
 
 record! {
     /// Groups of switches, all of a group linked and all groups linked.
     pub struct Dragonfly {
         /// Hosts of each switch, p of the paper, which advises half as many as there are `switches` in a group.
-        hosts: Whole<0, 1000000>,
+        hosts: Integer<0, 1000000>,
         /// Switches of each group, a of the paper.
-        switches: Whole<1, 1000000>,
+        switches: Integer<1, 1000000>,
         /// Links of each switch to other groups, h of the paper, which advises half as many as there are `switches` in a group.
-        global_links: Whole<1, 1000000>,
+        global_links: Integer<1, 1000000>,
         /// Bit rate of the links between groups, if not that of the others.
         global_rate: Option<LinkRate>,
         /// Propagation delay of the links between groups, one way, if not that of the others.

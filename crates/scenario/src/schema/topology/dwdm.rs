@@ -5,16 +5,16 @@ use crate::problem::Report;
 use crate::quantity::{Duration, Rate};
 use crate::record::record;
 use crate::schema::Queue;
-use crate::values::{Whole, Word};
+use crate::values::{Integer, Word};
 use tailback_core::network::Switching;
 
 record! {
     /// Edge routers and an optical switch with a trunk of wavelength channels.
     pub struct Dwdm {
         /// Edge routers, and links from them to the switch.
-        inputs: Whole<1, 65536>,
+        inputs: Integer<1, 65536>,
         /// Wavelength channels of the trunk.
-        transmitters: Whole<1, 65536>,
+        transmitters: Integer<1, 65536>,
         /// Bit rate of each input link and of each channel.
         rate: Rate,
         /// Propagation delay of the trunk, one way.
@@ -69,7 +69,7 @@ impl Generator for Dwdm {
         let numbered =
             |name: &str, number: u64| if self.wavelength_conversion { name.to_string() } else { format!("{name}{}", number + 1) };
         let mut trunk = Style::new(self.rate, self.delay, &self.queue);
-        trunk.link.transmitters = Whole(channels);
+        trunk.link.transmitters = Integer(channels);
         trunk.link.switching = self.switching;
         let trunk = plan.style(trunk);
         let edge_queue = self.edge_queue.clone().unwrap_or_default();
@@ -94,7 +94,8 @@ mod tests {
 
     fn dwdm(inputs: u64, transmitters: u64, wavelength_conversion: bool) -> Plan {
         let mut plan = Plan::default();
-        let dwdm = Dwdm { inputs: Whole(inputs), transmitters: Whole(transmitters), wavelength_conversion, ..Dwdm::default() };
+        let dwdm =
+            Dwdm { inputs: Integer(inputs), transmitters: Integer(transmitters), wavelength_conversion, ..Dwdm::default() };
         dwdm.make(1, &mut plan);
         assert_eq!(dwdm.extent(), Extent { nodes: plan.nodes.len() as u128, links: plan.links.len() as u128 });
         plan

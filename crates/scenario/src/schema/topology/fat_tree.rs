@@ -5,13 +5,13 @@ use super::{Extent, Fabric, Generator, Plan};
 use crate::problem::Report;
 use crate::record::record;
 use crate::schema::Queue;
-use crate::values::Whole;
+use crate::values::Integer;
 
 record! {
     /// Pods of edge and aggregation switches below a core; a quarter of `k` cubed hosts.
     pub struct FatTree {
         /// Ports of each switch, an even number: 4 makes 16 hosts, 8 makes 128, 32 makes 8192.
-        k: Whole<2, 1000000>,
+        k: Integer<2, 1000000>,
     }
     with
     /// Its links.
@@ -27,7 +27,7 @@ impl Generator for FatTree {
     fn check(&self, at: &str, report: &mut Report) {
         let at = format!("{at}.k");
         if !self.k.0.is_multiple_of(2) && report.sound(&at) {
-            let problem = report.add(at, "half of the ports lead up and half of them down");
+            let problem = report.add(at, "`k` is odd");
             problem.given(self.k.0.to_string()).expected("an even number, such as 4 or 32");
         }
     }

@@ -4,17 +4,17 @@
 use super::{Extent, Fabric, Generator, Plan};
 use crate::record::record;
 use crate::schema::Queue;
-use crate::values::Whole;
+use crate::values::Integer;
 
 record! {
     /// Leaves with hosts, and spines between them.
     pub struct LeafSpine {
         /// Switches with hosts.
-        leaves: Whole<1, 1000000>,
+        leaves: Integer<1, 1000000>,
         /// Switches between them.
-        spines: Whole<1, 1000000>,
+        spines: Integer<1, 1000000>,
         /// Hosts of each leaf. With more of them than spines, and links of one rate, the leaves are oversubscribed.
-        hosts: Whole<1, 1000000>,
+        hosts: Integer<1, 1000000>,
     }
     with
     /// Its links.

@@ -5,13 +5,13 @@ use crate::link_rate::LinkRate;
 use crate::quantity::Duration;
 use crate::record::record;
 use crate::schema::Queue;
-use crate::values::Whole;
+use crate::values::Integer;
 
 record! {
     /// Routers in a row, with equal links.
     pub struct ParkingLot {
         /// Links in the row.
-        hops: Whole<1, 10000>,
+        hops: Integer<1, 10000>,
         /// Bit rate of each link, or when it can send.
         rate: LinkRate,
         /// Propagation delay of each link, one way.
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn a_parking_lot_has_one_node_more_than_hops() {
         let (rate, delay) = (Rate::new(10_000_000).into(), Duration::new(0));
-        let lot = ParkingLot { hops: Whole(3), rate, delay, queue: Queue::default(), disturbances: Disturbances::default() };
+        let lot = ParkingLot { hops: Integer(3), rate, delay, queue: Queue::default(), disturbances: Disturbances::default() };
         let mut plan = Plan::default();
         lot.make(1, &mut plan);
         let nodes: Vec<_> = plan.nodes.iter().map(|(name, _)| name.as_str()).collect();

@@ -3,7 +3,7 @@
 use crate::link_rate::LinkRate;
 use crate::quantity::Duration;
 use crate::schema::{Link, NodeKind, Queue, Reverse};
-use crate::values::{Name, Whole, Word};
+use crate::values::{Integer, Name, Word};
 use tailback_core::network::Switching;
 
 /// How much a generator makes. Numbers that no memory could hold are counted, too.
@@ -82,7 +82,7 @@ impl Style {
             delay,
             queue: queue.clone(),
             switching: Word(Switching::StoreAndForward),
-            transmitters: Whole(1),
+            transmitters: Integer(1),
             duplex: true,
             ..Link::default()
         };

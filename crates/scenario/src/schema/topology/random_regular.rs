@@ -9,7 +9,7 @@ use super::{Extent, Fabric, Generator, Plan};
 use crate::problem::Report;
 use crate::record::record;
 use crate::schema::Queue;
-use crate::values::Whole;
+use crate::values::Integer;
 use std::collections::BTreeSet;
 use tailback_core::primitives::random::{Draws, Entity, Purpose, Stream};
 
@@ -17,11 +17,11 @@ record! {
     /// Switches with equally many links, between random pairs of them.
     pub struct RandomRegular {
         /// Switches.
-        switches: Whole<4, 1000000>,
+        switches: Integer<4, 1000000>,
         /// Links of each switch to others, fewer than there are switches. With two of each there is a ring, which `torus` makes.
-        degree: Whole<3, 1000000>,
+        degree: Integer<3, 1000000>,
         /// Hosts of each switch.
-        hosts: Whole<0, 1000000> = Whole(1),
+        hosts: Integer<0, 1000000> = Integer(1),
     }
     with
     /// Its links.
@@ -42,13 +42,13 @@ impl Generator for RandomRegular {
         }
         let at = format!("{at}.degree");
         if degree >= switches {
-            let problem = report.add(at, "more links of a switch than there are others");
-            problem.given(degree.to_string()).expected(format!("at most {}: there are {switches} switches", switches - 1));
+            let problem = report.add(at, "`degree` is not below the number of switches");
+            problem.given(degree.to_string()).expected(format!("at most {}, for {switches} switches", switches - 1));
         } else if !(switches * degree).is_multiple_of(2) {
-            let problem = report.add(at, "an odd number of ends, and a link has two");
+            let problem = report.add(at, "`switches` times `degree` is odd");
             problem
                 .given(format!("{switches} switches with {degree} links each"))
-                .expected("an even number of switches, or of links of each");
+                .expected("an even number of switches, or of links per switch");
         }
     }
 
@@ -79,7 +79,7 @@ fn drawn(of: &RandomRegular, draws: Draws) -> Vec<(usize, usize)> {
     if of.degree.0 <= others / 2 {
         return Drawing::new(of, draws).links();
     }
-    let missing = RandomRegular { degree: Whole(others - of.degree.0), ..of.clone() };
+    let missing = RandomRegular { degree: Integer(others - of.degree.0), ..of.clone() };
     let missing: BTreeSet<(usize, usize)> = Drawing::new(&missing, draws).links().into_iter().collect();
     let pairs = (0..switches).flat_map(|one| (one + 1..switches).map(move |other| (one, other)));
     pairs.filter(|ends| !missing.contains(ends)).collect()
@@ -160,11 +160,11 @@ impl Drawing {
             self.insert();
             return;
         }
-        let chosen = self.pick(pairs.len());
-        let ports = [pairs[chosen].0, pairs[chosen].1].map(|end| self.free.iter().position(|&switch| switch == end));
+        let config = self.pick(pairs.len());
+        let ports = [pairs[config].0, pairs[config].1].map(|end| self.free.iter().position(|&switch| switch == end));
         if let [Some(one), Some(other)] = ports {
             self.take((one, other));
-            self.link(pairs[chosen]);
+            self.link(pairs[config]);
         }
     }
 
@@ -215,7 +215,7 @@ mod tests {
 
     fn links_of(switches: usize, degree: usize, seed: u64) -> Vec<(usize, usize)> {
         let stream = Stream::new(Entity { seed, name: "test", index: 0 }, Purpose::Topology);
-        let of = RandomRegular { switches: Whole(switches as u64), degree: Whole(degree as u64), ..RandomRegular::default() };
+        let of = RandomRegular { switches: Integer(switches as u64), degree: Integer(degree as u64), ..RandomRegular::default() };
         drawn(&of, Draws::new(stream))
     }
 

@@ -5,15 +5,15 @@ use super::{Extent, Fabric, Generator, Plan};
 use crate::problem::Report;
 use crate::record::record;
 use crate::schema::Queue;
-use crate::values::Whole;
+use crate::values::Integer;
 
 record! {
     /// Switches in a grid of rings.
     pub struct Torus {
         /// Switches in each dimension, such as `[4, 4, 4]`. Two switches of a dimension share one link.
-        dimensions: Vec<Whole<2, 1000000>>,
+        dimensions: Vec<Integer<2, 1000000>>,
         /// Hosts of each switch.
-        hosts: Whole<0, 1000000> = Whole(1),
+        hosts: Integer<0, 1000000> = Integer(1),
     }
     with
     /// Its links.
@@ -21,7 +21,7 @@ record! {
 }
 
 /// More than any machine has; names of switches have a number for each.
-const MOST_DIMENSIONS: usize = 6;
+const MAX_DIMENSIONS: usize = 6;
 
 impl Torus {
     /// Switches of each dimension.
@@ -42,9 +42,9 @@ impl Generator for Torus {
         self.links.check_hosts(self.hosts.0, at, report);
         let at = format!("{at}.dimensions");
         let given = self.dimensions.len();
-        if !(1..=MOST_DIMENSIONS).contains(&given) && report.sound(&at) {
-            let problem = report.add(at, if given == 0 { "a torus without dimensions" } else { "too many dimensions" });
-            problem.given(given.to_string()).expected(format!("1 to {MOST_DIMENSIONS}, such as `[4, 4, 4]`"));
+        if !(1..=MAX_DIMENSIONS).contains(&given) && report.sound(&at) {
+            let problem = report.add(at, if given == 0 { "`dimensions` is empty" } else { "`dimensions` has too many entries" });
+            problem.given(given.to_string()).expected(format!("1 to {MAX_DIMENSIONS}, such as `[4, 4, 4]`"));
         }
     }
 

@@ -9,7 +9,7 @@ use crate::problem::Report;
 use crate::quantity::{Duration, Probability, Quantity};
 use crate::record::record;
 use crate::schema::Queue;
-use crate::values::Whole;
+use crate::values::Integer;
 use tailback_core::primitives::math;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 
@@ -17,7 +17,7 @@ record! {
     /// Routers at random places of a square, and links by distance; parts that none joins are joined by the shortest ones.
     pub struct Waxman {
         /// Routers.
-        routers: Whole<2, 2000>,
+        routers: Integer<2, 2000>,
         /// How far links reach: larger values make more long links, above 0 to 1.
         alpha: Probability = Probability(0.15),
         /// How many links there are: the probability of a link between two routers at one place, above 0 to 1.
@@ -48,7 +48,10 @@ impl Generator for Waxman {
         for (key, share) in [("alpha", self.alpha), ("beta", self.beta)] {
             let at = format!("{at}.{key}");
             if share.0 <= 0.0 && report.sound(&at) {
-                report.add(at, "no link would come of it").given(share.0.to_string()).expected("above 0, 1 at most");
+                report
+                    .add(at, format!("`{key}` of 0 creates no links"))
+                    .given(share.0.to_string())
+                    .expected("above 0, at most 1");
             }
         }
     }

@@ -9,7 +9,7 @@ use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
 /// A buffer equivalent to an unlimited one at every relevant stable load.
 const ROOMY: f64 = 1_000_000.0;
 /// Largest buffer of `md1k`.
-const MOST: f64 = 10_000.0;
+const MAX: f64 = 10_000.0;
 
 pub(super) fn lines(network: &Network, followed: &Followed) -> Result<Vec<Line>, String> {
     // The first links; arrivals at others are not a Poisson process.
@@ -77,7 +77,7 @@ fn queue(network: &Network, port: u32) -> Result<Line, String> {
             return Err(format!("links.{name}: no model covers packets of one size on {servers} transmitters"));
         }
         () if waiting.is_none() => ("md1_mean_wait", 0.0, number("md1_mean_wait", 0, &known)?),
-        () if places > MOST => return Err(format!("links.{name}: the buffer exceeds the limit of its model")),
+        () if places > MAX => return Err(format!("links.{name}: the buffer exceeds the limit of its model")),
         () => ("md1k", number("md1k", 0, &known)?, number("md1k", 2, &known)?),
     };
     // Little's law, in packets; plus packets in transmission, where they occupy the buffer.

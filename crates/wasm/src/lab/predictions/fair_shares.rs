@@ -6,11 +6,11 @@ use tailback_allocation::{Network as Shared, max_min};
 use tailback_core::network::Network;
 
 /// A larger number of flows is not drawn individually, and the computation would take time.
-const MOST: usize = 2000;
+const MAX: usize = 2000;
 
 /// For several greedy TCP flows on links with constant rates; other properties of the links do not matter.
 pub(super) fn lines(network: &Network, followed: &Followed) -> Vec<Line> {
-    if network.flows.len() < 2 || network.flows.len() > MOST || !network.changes.is_empty() {
+    if network.flows.len() < 2 || network.flows.len() > MAX || !network.changes.is_empty() {
         return Vec::new();
     }
     shares(network, followed).unwrap_or_default()
