@@ -1,4 +1,4 @@
-"""What tests do in a browser: open a page, move over its first plot, and look at what is drawn."""
+"""Helpers for browser tests: open a page, move over its first plot, and inspect the drawing."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ PHONE = {"width": 390, "height": 844}
 
 
 class Windows:
-    """Opens pages, and remembers what they fetched and complained of.
+    """Opens pages, and records their requests and errors.
 
     Attributes
     ----------
     asked : set of str
-        Addresses.
+        Requested addresses.
     said : list of str
         Errors.
     """
@@ -48,7 +48,7 @@ class Windows:
 
 
 def over(shown: Page) -> FloatRect:
-    """Where on the screen the panel is in which curves are drawn."""
+    """The area of the first panel on the screen."""
     panel = shown.locator("figure .u-over").first
     panel.scroll_into_view_if_needed()
     box = panel.bounding_box()
@@ -57,7 +57,7 @@ def over(shown: Page) -> FloatRect:
 
 
 def under_cursor(shown: Page, part: float) -> tuple[str, str]:
-    """What the legend says when the cursor is at that part of the width: the place and the value of the curve."""
+    """The legend with the cursor at a fraction of the width: x and the value of the curve."""
     box = over(shown)
     shown.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
     place, value, *_ = shown.locator(".uplot").first.locator(".u-value").all_inner_texts()
@@ -65,7 +65,7 @@ def under_cursor(shown: Page, part: float) -> tuple[str, str]:
 
 
 def finger(shown: Page, *places: tuple[float, float]) -> None:
-    """Puts a finger down at the first of these places of the screen, moves it over the others, and lifts it."""
+    """Touch the first of these places, move over the others, and lift the finger."""
     session = shown.context.new_cdp_session(shown)
     for kind, (x, y) in zip(["touchStart", *["touchMove"] * (len(places) - 1)], places, strict=True):
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
@@ -74,8 +74,8 @@ def finger(shown: Page, *places: tuple[float, float]) -> None:
 
 
 def inked(shown: Page, colour: str) -> int:
-    """Pixels of the canvas that have this colour, nearly, once what was asked of the page before is drawn."""
-    # A page hears of a changed ground in its next frame, and draws before the one after that.
+    """Number of canvas pixels with approximately this colour, after pending requests to the page are drawn."""
+    # A page receives a change of the colour scheme in its next frame, and redraws in the one after.
     count = """async (canvas, [red, green, blue]) => {
         for (const _ of [1, 2]) await new Promise(requestAnimationFrame);
         const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -91,6 +91,6 @@ def inked(shown: Page, colour: str) -> int:
 
 
 def widths(part: Locator) -> tuple[int, int]:
-    """Of a part of the page, and of what is seen of it."""
+    """Size of a part of the page, and of its visible area."""
     whole, seen = part.evaluate("element => [element.scrollWidth, element.clientWidth]")
     return whole, seen

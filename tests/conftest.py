@@ -1,4 +1,4 @@
-"""What the tests share: the command, run as a user would, and a small scenario."""
+"""Shared fixtures: the command, run like by a user, and a small scenario."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ LONG = [
     "test_buffer.py",
     "test_members.py",
 ]
-"""Files whose tests take more than half a minute together, the longest first."""
+"""Files whose tests together take more than half a minute, the longest first."""
 
 collect_ignore = ["user_laws.py"]
-"""Doctests would import it under a second name, and its laws have their names but once."""
+"""Doctests would import it under a second name, and its controllers can be registered only once."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The long files come first, so that no process is alone with one of them at the end."""
+    """Schedule long files first, so that no process is left with one of them at the end."""
     place = {name: index for index, name in enumerate(LONG)}
     items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
 
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """Runs `tailback ARGUMENTS` in an empty directory, without a terminal and without a display."""
+    """Runs `tailback ARGUMENTS` in an empty directory, without a terminal or a display."""
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MPLBACKEND": "agg"}
@@ -52,7 +52,7 @@ def command(tmp_path: Path) -> Command:
 
 @pytest.fixture
 def scenario() -> tb.Scenario:
-    """Two flows over a small bottleneck, with traces: some thousand packets."""
+    """Two flows at a small bottleneck, with traces: some thousand packets."""
     return tb.dumbbell(
         rate="10 Mbps",
         delay="10 ms",
@@ -66,7 +66,7 @@ def scenario() -> tb.Scenario:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """The same as a scenario file."""
+    """The same scenario as a file."""
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
     return path
@@ -74,7 +74,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def toys(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
-    """A document of toys, of which a test may change the experiments."""
+    """A document with toy experiments, which tests may replace."""
     experiments = [TOY]
     module = types.ModuleType("toys")
     monkeypatch.setitem(sys.modules, "toys", module)
@@ -87,12 +87,12 @@ def toys(monkeypatch: pytest.MonkeyPatch) -> list[Experiment]:
 
 @pytest.fixture(scope="session")
 def emulation() -> None:
-    """Skips what needs real packets where there can be none."""
+    """Skips the test if emulation is not possible on this machine."""
     if why_not():
         pytest.skip(why_not())
 
 
 @pytest.fixture
 def traces(monkeypatch: pytest.MonkeyPatch) -> Traces:
-    """What the emulations of one test leave on this machine."""
+    """Traces that the emulations of one test leave on this machine."""
     return Traces(monkeypatch)

@@ -1,4 +1,4 @@
-"""Code that is made while tests run, so that it can change."""
+"""Generate code during tests, so that it can change."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def boxed(run):
 
 
 def module(text: str) -> Any:
-    """A package of its own, freshly read."""
+    """A temporary package, freshly imported."""
     made = types.ModuleType("own")
     sys.modules["own"] = made
     exec(compile(textwrap.dedent(text), "own.py", "exec"), vars(made))

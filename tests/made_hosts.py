@@ -1,4 +1,4 @@
-"""What tests of emulations share: whether there can be any, programs to run, and what an emulation could leave behind."""
+"""Helpers for emulation tests: whether emulation is possible, programs to run, and detection of leftovers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tailback.errors import EmulationError
 
 __all__ = ["ECHO", "MARK", "SCENARIO", "Traces", "fine", "python", "why_not"]
 
-# By this variable of its environment a test's processes are known.
+# Environment variable that identifies a test's processes.
 MARK = "TAILBACK_TEST"
 
 SCENARIO = """\
@@ -31,7 +31,7 @@ delay = "20 ms"
 queue = { buffer = "50 packets" }
 """
 
-# Answers datagrams, the sender's first byte first.
+# Answers datagrams, sending the first byte back first.
 ECHO = """
 import socket
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -43,13 +43,13 @@ while True:
 
 
 def python(program: str, *arguments: str) -> list[str]:
-    """A command that runs a program in Python."""
+    """A command that runs a Python program."""
     return [sys.executable, "-c", program, *arguments]
 
 
 @cache
 def why_not() -> str:
-    """Why there can be no emulation here; empty if there can."""
+    """Why emulation is not possible here; empty if it is."""
     if sys.platform != "linux":
         return "emulation needs Linux"
     with warnings.catch_warnings():
@@ -62,8 +62,8 @@ def why_not() -> str:
 
 
 def fine(done: subprocess.CompletedProcess[str]) -> bool:
-    """Whether an emulation went well: on a machine that is busy with other tests it may say that it did not keep up. What its
-    commands write stands beside what it says itself.
+    """Whether an emulation succeeded. On a busy machine it may report that it did not keep up. Its messages are separated from
+    the output of its commands.
     """
     own = [line for line in done.stderr.splitlines() if line.startswith(("error:", "`")) or "a kernel flow: " in line]
     late = [line for line in own if "could not keep up" in line]
@@ -71,8 +71,8 @@ def fine(done: subprocess.CompletedProcess[str]) -> bool:
 
 
 class Traces:
-    """What this test's emulations have on this machine: processes that inherit a word of its environment, wherever they have
-    gone, and the devices of the machine itself. Network namespaces live as long as a process is in them.
+    """Objects of this test's emulations on this machine: processes that inherit an environment variable, and devices. Network
+    namespaces exist as long as a process is in them.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ class Traces:
         self._devices = self._named()
 
     def processes(self) -> int:
-        """Those that are there now."""
+        """The existing objects."""
         found = 0
         for process in Path("/proc").iterdir():
             if process.name.isdigit():
@@ -91,7 +91,7 @@ class Traces:
         return found
 
     def are_gone(self, patience_s: float = 0.0) -> bool:
-        """Whether nothing is left, now or soon."""
+        """Whether nothing remains, now or soon."""
         deadline = time.monotonic() + patience_s
         while self.processes() and time.monotonic() < deadline:
             time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Reports as a browser reads them."""
+"""Parse reports like a browser."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 from html.parser import HTMLParser
 from xml.etree.ElementTree import Element, SubElement
 
-# They have no end tag.
+# Elements without an end tag.
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 
 
 class _Tree(HTMLParser):
-    """Elements as they are nested; an end tag that ends nothing is an error."""
+    """The nesting of elements; an unmatched end tag is an error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,16 +25,16 @@ class _Tree(HTMLParser):
             self.open.append(made)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """An element without content, as SVG writes it."""
+        """Handle an element without content, in the notation of SVG."""
         SubElement(self.open[-1], tag, {name: value or "" for name, value in attrs})
 
     def handle_endtag(self, tag: str) -> None:
-        """Close the element that is open."""
+        """Close the current element."""
         assert self.open[-1].tag == tag, f"</{tag}> within <{self.open[-1].tag}>"
         self.open.pop()
 
     def handle_data(self, data: str) -> None:
-        """Text, or what a script or style is."""
+        """Handle text, including the contents of scripts and styles."""
         here = self.open[-1]
         if len(here):
             here[-1].tail = (here[-1].tail or "") + data
@@ -43,7 +43,7 @@ class _Tree(HTMLParser):
 
 
 def parsed(page: str) -> Element:
-    """The elements of a page, each closed where it has to be."""
+    """The elements of a page, all of them closed."""
     tree = _Tree()
     tree.feed(page)
     tree.close()
@@ -52,7 +52,7 @@ def parsed(page: str) -> Element:
 
 
 def fetched(page: str) -> list[str]:
-    """Addresses that a page would fetch, or links that lead out of it."""
+    """Addresses that a page would fetch, or links to other pages."""
     found = []
     for element in parsed(page).iter():
         for name in ("src", "href", "xlink:href", "srcset", "data", "action"):

@@ -1,4 +1,4 @@
-"""Kills a reproduction and a demonstration at some places, lets them go on, and says what came out.
+"""Kill a reproduction and a demonstration at some places, resume them, and print the outcomes.
 
 Run by `papers/test_survives.py`. Each trial is a fork, as in `study_killer.py`.
 """
@@ -31,12 +31,12 @@ OTHER = Experiment("toy/fig2", "Another", "", "", TOY.variants, {"timeouts": tim
 
 
 def reproduce(out: Path) -> None:
-    """Two figures that share their runs, and a trace."""
+    """Two figures with common runs, and a trace."""
     tb.reproduce("toy", seeds=3, study=out / "study", workers=1).save(out)
 
 
 def demonstrate(out: Path) -> None:
-    """The first question, in brief runs."""
+    """The first question, with short runs."""
     sys.stdout = sys.stderr
     buffer.answer(out, quick=True, kept=out / "study")
 
@@ -45,7 +45,7 @@ WAYS = {"reproduce": (reproduce, 2), "demo": (demonstrate, 18)}
 
 
 def trial(out: Path, work: Any, at: int) -> dict[str, Any]:
-    """Stop it at a place, let it go on, and tell what is different from one that was not stopped."""
+    """Stop it at a place, resume it, and return the differences from an uninterrupted one."""
     said = out.with_name(f"{out.name}.json")
 
     def stopped() -> None:
@@ -65,15 +65,15 @@ def trial(out: Path, work: Any, at: int) -> dict[str, Any]:
 
 
 def digest(out: Path) -> str:
-    """Of the pages and the numbers."""
+    """Hash of the pages and the results."""
     files = sorted(file for file in out.iterdir() if file.is_file())
     return hashlib.sha256(b"".join(file.name.encode() + file.read_bytes() for file in files)).hexdigest()
 
 
 def trials(folder: Path, way: str) -> dict[str, Any]:
-    """One that is not stopped, one that is started again, and one for every so many places.
+    """An uninterrupted trial, a repeated one, and one per interval of failpoints.
 
-    Each commit has five, and at most as many runs as are under way; how many commits there are is up to the threads.
+    Each commit has five failpoints, and at most as many runs as are in progress; the number of commits depends on the threads.
     """
     work, step = WAYS[way]
     whole, said = folder / way, folder / f"{way}-whole.json"
@@ -94,7 +94,7 @@ def main(folder: Path) -> None:
     module = sys.modules["toys"] = types.ModuleType("toys")
     module.DOCUMENT = Document("toy", "Toys", "A toy box", (), (TOY, OTHER))  # type: ignore[attr-defined]
     papers._documents.DOCUMENTS = {"toy": "toys"}
-    # What draws, and what the fingerprints of measures lead to, is imported here once, not by each fork.
+    # Modules for drawing and for fingerprints are imported here once, not by each fork.
     picture(Figure())
     fingerprint(timeouts, tb.Run, tb.Table)
     sys.stdout.write(json.dumps({way: trials(folder, way) for way in WAYS}))

@@ -1,4 +1,4 @@
-"""A law in a file of its own."""
+"""A controller in its own file."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def scenario(controller: Any) -> tb.Scenario:
 
 
 def law(folder: Path, name: str, text: str = LAW) -> Path:
-    """A file with a law of that name."""
+    """A file with a controller of this name."""
     file = folder / f"{name}.py"
     file.write_text(text.replace("NAME", name))
     return file
 
 
 def forget(name: str) -> None:
-    """As in a process that has not loaded it."""
+    """Unload the file, as in another process."""
     tb.user_code._registry._registered.pop(("controller", name), None)
     sys.modules.pop(name, None)

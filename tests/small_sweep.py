@@ -1,4 +1,4 @@
-"""A small sweep, and what its tests do to it."""
+"""A small sweep, and manipulations of it for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tailback as tb
-from tailback._study import crew, runner, work
+from tailback._study import executors, runner, work
 
 BUFFER, PRESET = "topology.dumbbell.queue.buffer", "flows.*.tcp.preset"
 
@@ -24,7 +24,7 @@ def exported(study: tb.Study, folder: Path, **options: Any) -> dict[str, bytes]:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The content hashes of the runs that threads do from now on."""
+    """The content hashes of the runs that threads execute from now on."""
     done: list[str] = []
     measure = work.measure
 
@@ -32,29 +32,29 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         done.append(task.content_hash)
         return measure(task, stopping)
 
-    monkeypatch.setattr(crew, "measure", counting)
+    monkeypatch.setattr(executors, "measure", counting)
     return done
 
 
 def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs are handed out and committed one at a time, whatever the clock says."""
+    """Submit and commit runs one at a time, independent of the clock."""
     monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
     monkeypatch.setattr(runner, "_AHEAD_S", 0.0)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, seeds: set[int]) -> None:
-    """Runs with these seeds fail from now on, in threads."""
+    """Let runs with these seeds fail from now on, in threads."""
     measure = work.measure
 
     def broken(task: work.Task, stopping: Callable[[], bool] | None = None) -> work.Measured:
         failed = work.Result(task.content_hash, "MemoryError: no")
         return work.Measured(failed) if task.seed in seeds else measure(task, stopping)
 
-    monkeypatch.setattr(crew, "measure", broken)
+    monkeypatch.setattr(executors, "measure", broken)
 
 
 def until_there(there: Callable[[], bool]) -> None:
-    """Wait for something that must come, and not for ever."""
+    """Wait for a condition, with a timeout."""
     for _ in range(6000):
         if there():
             return

@@ -1,6 +1,6 @@
-"""Kills a study at every place that has to survive it, resumes it, and says what came out; run by `study/test_survives.py`.
+"""Kill a study at every critical place, resume it, and print the outcomes; run by `study/test_survives.py`.
 
-Each trial is a fork that knows what each run gives, so that a trial costs milliseconds: hundreds of them fit into a test.
+Each trial is a fork with precomputed results, so that a trial takes milliseconds and a test can have hundreds of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEEDS = 7
 
 
 class Inline(Executor):
-    """Does everything at once, so that each trial reaches the same places in the same order."""
+    """Executes tasks synchronously, so that each trial reaches the same places in the same order."""
 
     _max_workers = 1
 
@@ -38,7 +38,7 @@ class Inline(Executor):
 
 
 class Knowing(Inline):
-    """Does nothing twice: this is about what becomes of a run's results, not about how it comes by them."""
+    """Returns stored results: these tests are about the storage of results, not about their computation."""
 
     def submit(self, function: Any, /, *arguments: Any, **options: Any) -> Future[Any]:
         return super().submit(known, function, *arguments, **options)
@@ -46,14 +46,14 @@ class Knowing(Inline):
 
 @cache
 def known(function: Any, task: Task) -> Measured:
-    """What came of exactly this task, with its traces as the bytes of their files."""
+    """The stored result of a task, with its traces as the bytes of their files."""
     measured: Measured = function(task)
     traces: Any = {name: Written(table) for name, table in measured.traces.items()}
     return replace(measured, traces=traces)
 
 
 class Written:
-    """A trace that knows what its file has."""
+    """A trace with the contents of its file."""
 
     def __init__(self, table: tb.Table) -> None:
         with tempfile.NamedTemporaryFile() as file:
@@ -81,13 +81,13 @@ def scenario() -> tb.Scenario:
 def sweep(directory: Path, executor: Executor = KNOWING) -> tb.Study:
     if directory.name.startswith("until"):
         return tb.sweep(
-            scenario(), seeds=2, until="queues.bottleneck.mean_wait_s:0.01%", most_seeds=11, out=directory, executor=executor
+            scenario(), seeds=2, until="queues.bottleneck.mean_wait_s:0.01%", max_seeds=11, out=directory, executor=executor
         )
     return tb.sweep(scenario(), VARY, seeds=SEEDS, out=directory, executor=executor)
 
 
 def go_on(directory: Path) -> None:
-    """Whoever has a ledger resumes; whoever was stopped before it was there starts again."""
+    """Resume the study if its ledger exists; otherwise start it again."""
     if (directory / "study.sqlite3").exists():
         tb.Study(directory).resume(executor=KNOWING)
     else:
@@ -95,7 +95,7 @@ def go_on(directory: Path) -> None:
 
 
 def forked(work: Any) -> int:
-    """The wait status of a child that did `work`."""
+    """The wait status of a child process that executed `work`."""
     child = os.fork()
     if child == 0:
         try:
@@ -112,7 +112,7 @@ def forked(work: Any) -> int:
 
 
 def digest(directory: Path) -> str:
-    """A hash of an export with everything in it."""
+    """A hash of an export with all tables and traces."""
     export = directory.with_name(f"{directory.name}-export")
     tb.Study(directory).export(export, traces=True)
     files = sorted(file for file in export.rglob("*") if file.is_file())
@@ -120,7 +120,7 @@ def digest(directory: Path) -> str:
 
 
 def worked(work: Callable[[], object]) -> int:
-    """How many runs come back from workers meanwhile."""
+    """Counts the runs that workers return."""
     done = 0
     kept = runner.Runner._kept
 
@@ -136,7 +136,7 @@ def worked(work: Callable[[], object]) -> int:
 
 
 def trial(study: Path, action: str, at: int) -> dict[str, Any]:
-    """Stop a sweep at a place, let it go on, and tell what is different from one that was not stopped."""
+    """Stop a sweep at a place, resume it, and return the differences from an uninterrupted one."""
     counter = study.with_name(f"{study.name}-counter")
 
     def stopped() -> None:
@@ -169,13 +169,13 @@ def trial(study: Path, action: str, at: int) -> dict[str, Any]:
 
 
 def trials(folder: Path, plan: str, action: str, step: int) -> dict[str, Any]:
-    """A study that is not stopped, and one for every so many places at which it could be."""
+    """An uninterrupted study, and one per interval of failpoints at which it can be stopped."""
     trap = failpoint.arm("count")
     assert trap is not None
     whole = folder / f"{plan}-{action}-whole"
     runs, places = sweep(whole, Inline()).counts.done, trap.reached
     failpoint.arm("")
-    # From here on every run is known, also to the forks.
+    # From here on the result of every run is known, also in the forks.
     sweep(folder / f"{plan}-{action}-known")
     stopped = [trial(folder / f"{plan}-{action}-{at}", action, at) for at in range(1, places + 1, step)]
     return {"places": places, "runs": runs, "digest": digest(whole), "trials": stopped}

@@ -1,4 +1,4 @@
-"""Names that tests share."""
+"""Shared helpers of tests."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ traces = ["cwnd", "queue", "drops"]
 
 
 def left_behind(directory: Path) -> set[str]:
-    """Names of everything in a directory, hidden or not."""
+    """Names of all files in a directory, including hidden ones."""
     return {path.name for path in directory.iterdir()}

@@ -1,4 +1,4 @@
-"""Fair shares: by hand, by what defines them, and beside SciPy."""
+"""Fair shares: by hand, by their definitions, and compared with SciPy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_parking_lot() -> None:
 def test_links_may_have_names_and_be_arrays() -> None:
     by_name = max_min([["left", "right"], ["right"]], {"right": 10, "left": 2})
     assert by_name.rates.tolist() == [2.0, 8.0]
-    # Places are those in `capacities`.
+    # Bottlenecks are indices into `capacities`.
     assert by_name.bottlenecks.tolist() == [1, 0]
     assert max_min(np.array([[0, 1], [1, 1]]), np.array([2, 10])).rates.tolist() == [2.0, 4.0]
 
@@ -72,7 +72,7 @@ def test_an_unknown_link_is_named() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_scipy_finds_the_same(seed: int) -> None:
     routes, capacities, weights, crossing = drawn(seed, flows=12, links=6)
-    # The least level is the largest that all flows can have at once.
+    # The minimum rate is the largest that all flows can have at the same time.
     level = linprog([-1.0], crossing @ weights[:, None], capacities).x[0]
     assert (max_min(routes, capacities, weights).rates / weights).min() == pytest.approx(level)
     start = capacities.min() / len(routes) / 2
@@ -85,7 +85,7 @@ def test_scipy_finds_the_same(seed: int) -> None:
         constraints=[LinearConstraint(crossing, -np.inf, capacities)],
         options={"ftol": 1e-13, "maxiter": 1000},
     )
-    # It ends where it gets no further, and may call that a failure; the rates say whether it is one.
+    # The solver stops when it makes no progress, and may report that as a failure; the rates show whether it is one.
     np.testing.assert_allclose(proportional(routes, capacities, weights).rates, found.x, rtol=1e-4)
 
 

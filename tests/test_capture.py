@@ -1,4 +1,4 @@
-"""Captures: of a run, written, read by others, analysed; and files that are none."""
+"""Captures of runs: written, read by other programs, analysed; and invalid files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MSS = 1460
 
 @pytest.fixture(scope="module")
 def run() -> tb.Run:
-    """Two flows that lose packets, of which one is told of congestion by marks, and datagrams that are lost as well."""
+    """Two flows with losses, one of them with ECN, and datagrams with losses."""
     return tb.simulate(
         tb.Scenario(
             {
@@ -28,13 +28,22 @@ def run() -> tb.Run:
                     "dumbbell": {
                         "rate": "10 Mbps",
                         "delay": "10 ms",
-                        "queue": {"buffer": "20 packets", "policy": "red", "min_threshold": "5 packets", "max_threshold": "15 packets"},
+                        "queue": {
+                            "buffer": "20 packets",
+                            "policy": "red",
+                            "min_threshold": "5 packets",
+                            "max_threshold": "15 packets",
+                        },
                     }
                 },
                 "flows": {
                     "lossy": {"from": "left", "to": "right", "tcp": {"preset": "sack"}},
                     "marked": {"from": "left", "to": "right", "count": 2, "tcp": {"preset": "sack", "ecn": True}},
-                    "voice": {"from": "left", "to": "right", "source": {"kind": "poisson", "rate": "1 Mbps", "packet_size": "500 B"}},
+                    "voice": {
+                        "from": "left",
+                        "to": "right",
+                        "source": {"kind": "poisson", "rate": "1 Mbps", "packet_size": "500 B"},
+                    },
                 },
                 "record": {"traces": ["packets", "rtt", "in_flight", "acks", "drops"]},
             }
@@ -55,7 +64,7 @@ def analysis(capture: Path) -> tb.Analysis:
 
 
 def forward(analysis: tb.Analysis, column: str) -> list[float]:
-    """A column for the directions in which data go, in the order of the run's TCP flows."""
+    """A column for the directions with data, in the order of the run's TCP flows."""
     rows = analysis.connections.where(direction="forward").to_rows()
     return [row[column] for row in sorted(rows, key=lambda row: row["sender_address"])]
 
@@ -68,7 +77,7 @@ def test_a_capture_says_what_the_run_counted(run: tb.Run, analysis: tb.Analysis)
     assert sum(forward(analysis, "retransmitted_packets")) > 20
     assert forward(analysis, "inferred_timeouts") == [flow["timeouts"] for flow in flows]
     assert forward(analysis, "reordered_packets") == [0, 0, 0]
-    # All that was sent and is not in flight at the end has arrived, or was lost and is still to be sent again.
+    # All data that was sent and is not in flight at the end has arrived, or was lost and will be retransmitted.
     sent = [flow["sent_packets"] - flow["retransmitted_packets"] for flow in flows]
     assert forward(analysis, "unique_payload_bytes") == [MSS * packets for packets in sent]
 
@@ -98,7 +107,7 @@ def test_round_trips_are_those_of_the_run_to_a_nanosecond(run: tb.Run, analysis:
     for place, (group, flow) in enumerate([("lossy", 0), ("marked", 0), ("marked", 1)]):
         own = rtt["rtt_s"][(rtt["group"] == group) & (rtt["flow"] == flow)]
         assert abs(forward(analysis, "min_rtt_s")[place] - own.min()) <= 2e-9
-    # A sender times one segment at a time, a capture each.
+    # A sender times one segment at a time, a capture every segment.
     assert len(analysis.rtt) > len(rtt)
     assert analysis.rtt.columns == ["time_s", "connection", "direction", "rtt_s"]
     assert max(analysis.in_flight["in_flight_packets"]) >= max(run.trace("in_flight")["in_flight_packets"])
@@ -189,7 +198,7 @@ def test_packets_in_cells_are_captured_as_packets(tmp_path: Path) -> None:
     assert row["data_packets"] == run.flows["sent_packets"][0]
     lost = {(row["segment"], row["transmission"]) for row in run.trace("packets").to_rows() if row["queue"]}
     drops = run.trace("drops")
-    # Of some, several cells.
+    # Some packets have lost several cells.
     assert lost == set(zip(drops["segment"].tolist(), drops["transmission"].tolist(), strict=True))
     assert 0 < len(lost) < len(drops)
 
@@ -226,9 +235,7 @@ def test_a_file_that_is_no_capture_is_refused(content: bytes, said: str, tmp_pat
     assert "expected pcap or pcapng" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"), [("", "the file name is empty"), ("missing", "No such file"), (".", "directory")]
-)
+@pytest.mark.parametrize(("name", "said"), [("", "the file name is empty"), ("missing", "No such file"), (".", "directory")])
 def test_what_cannot_be_read_says_why(name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(tb.CaptureError, match=said):

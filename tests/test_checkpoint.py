@@ -1,4 +1,4 @@
-"""Runs that go on from a file: to the same bytes, also after kill -9, and not from any other file."""
+"""Runs resumed from a checkpoint give the same bytes, also after kill -9; other files are rejected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import tailback as tb
 from tailback import _simulation
 from tailback._cli.run import run as run_command
 
-# Every kind of state: marks, traces, random loss, an application, changes, and prices by marks.
+# A scenario with all kinds of state: marks, traces, random loss, an application, changes, and prices by marks.
 FLOWS: dict[str, Any] = {
     "web": {"count": 3, "propagation_rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "sack", "ecn": True}},
     "paid": {"tcp": {"preset": "sack", "controller": {"kind": "rem", "max_rate": "10 Mbps"}}},
@@ -40,7 +40,7 @@ SCENARIO = tb.dumbbell(
 
 
 def stopped(path: Path, after: float) -> tb.Run:
-    """A run that Ctrl-C stopped there, with its checkpoint."""
+    """A run that was interrupted by Ctrl-C, with its checkpoint."""
 
     def stop(done: float) -> None:
         if done >= after:

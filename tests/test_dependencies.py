@@ -1,4 +1,4 @@
-"""docs/develop/dependencies.md names what the manifests ask for, and every crate's licence is one that deny.toml accepts."""
+"""docs/develop/dependencies.md names all dependencies in the manifests, and deny.toml accepts every crate's licence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = re.compile(r"^[\w.-]+")
 
 
 def section(title: str) -> str:
-    """What stands below a heading, as far as the next."""
+    """The text below a heading, up to the next heading."""
     return PAGE.partition(f"## {title}\n")[2].partition("\n## ")[0]
 
 
@@ -38,7 +38,7 @@ def crates(*options: str) -> list[dict[str, Any]]:
 
 
 def accepted(expression: str) -> bool:
-    """Whether a choice that a licence leaves is one of ours; old crates write `/` for OR."""
+    """Whether a licence expression allows one of the accepted licences; old crates write `/` for OR."""
 
     def fits(word: re.Match[str]) -> str:
         return word[0].lower() if word[0] in ("AND", "OR") else str(word[0] in ACCEPTED)
@@ -77,7 +77,7 @@ def test_every_python_package_that_is_asked_for_is_on_the_page() -> None:
 
 
 def test_every_crate_of_this_platform_has_a_licence_that_is_accepted() -> None:
-    # Those of other platforms need not have been fetched; `cargo deny` sees them all.
+    # Crates of other platforms may not have been fetched; `cargo deny` checks them all.
     host = re.findall(r"^host: (.*)$", subprocess.run(["rustc", "-vV"], capture_output=True, text=True).stdout, re.MULTILINE)
     packages = crates("--filter-platform", *host)
     assert len(packages) > 50
@@ -87,7 +87,7 @@ def test_every_crate_of_this_platform_has_a_licence_that_is_accepted() -> None:
 def test_a_wheel_has_the_texts_of_all_licences_that_are_accepted_on_all_platforms_of_a_release() -> None:
     about, deny = (tomllib.loads((ROOT / name).read_text()) for name in ("about.toml", "deny.toml"))
     assert set(about["accepted"]) == ACCEPTED
-    # WebAssembly is in no wheel.
+    # The WebAssembly build is not part of a wheel.
     assert set(about["targets"]) == {target for target in deny["graph"]["targets"] if "wasm" not in target}
 
 

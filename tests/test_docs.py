@@ -115,7 +115,7 @@ def test_a_command_works(snippet: Snippet, command: str, tmp_path: Path) -> None
     assert Path(program).name == "tailback", f"{snippet}: only `make` and `tailback` commands are tested here"
     if arguments[0] == "emulate" and why_not():
         pytest.skip(why_not())
-    # Files that a command names are the project's; what it writes goes elsewhere.
+    # Commands read files of the project, and write to a temporary directory.
     named = [str(ROOT / argument) if (ROOT / argument).is_file() else argument for argument in arguments]
     done = subprocess.run([sys.executable, "-m", "tailback", *named], cwd=tmp_path, capture_output=True, text=True)
     assert fine(done) if arguments[0] == "emulate" else done.returncode == 0, f"{snippet}: {done.stderr}"
@@ -187,7 +187,7 @@ def test_the_site_shows_what_a_page_computed(site: Path, page: Path) -> None:
     pictures = re.findall(r'<img alt="[^"]+"[^>]* src="([^"]*_images/[^"]+\.svg)"', html)
     assert len(pictures) == html.count("<img ") == len(PICTURE.findall(written))
     assert all((built.parent / picture).exists() for picture in pictures)
-    # Folds are folds, and what names numbers and hides code stays out of sight.
+    # Folds work, and the comments that name numbers and hide code are not visible.
     assert html.count("<details>") == written.count("<details>")
     assert "&lt;!--" not in html
     assert "--&gt;" not in html
@@ -216,7 +216,7 @@ def test_a_search_finds_the_page_that_defines_a_word(site: Path, word: str, page
     text = (site / "searchindex.js").read_text()
     index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
     found: set[int] = set()
-    # Titles and words are stemmed, as what is asked for is; a word that is in one page only has no list.
+    # Titles and words are stemmed, like the query; a word that is in one page only has no list.
     stem = SearchEnglish({}).stem(word.lower())
     for kind in ("terms", "titleterms"):
         places = index[kind].get(stem, [])

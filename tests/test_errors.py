@@ -1,4 +1,4 @@
-"""Exceptions carry data, also to another process."""
+"""Exceptions carry data, also across processes."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ def test_a_command_of_pip_fits_where_it_is_read(monkeypatch: pytest.MonkeyPatch,
     def absent(name: str) -> list[str]:
         raise PackageNotFoundError(name)
 
-    # Without an installed copy no extra is known.
+    # Without an installed package its extras are unknown.
     monkeypatch.setattr("importlib.metadata.requires", absent)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "executable", str(tmp_path / ".venv" / "bin" / "python"))
     short = str(Path(".venv") / "bin" / "python")
     assert (
-        str(tb.MissingExtra("plotting", "matplotlib", "plot")) == f"plotting requires matplotlib: {short} -m pip install matplotlib"
+        str(tb.MissingExtra("plotting", "matplotlib", "plot"))
+        == f"plotting requires matplotlib: {short} -m pip install matplotlib"
     )
     monkeypatch.setattr(sys, "executable", "/my tools/python")
     assert how_to_install("plot", "matplotlib") == f'"{Path("/my tools/python")}" -m pip install matplotlib'

@@ -1,4 +1,4 @@
-"""What the lab shows of the documents: written by tools/experiments.py, and kept with the page."""
+"""The lab's copy of the documents' experiments, written by tools/experiments.py."""
 
 from __future__ import annotations
 

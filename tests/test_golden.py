@@ -1,4 +1,4 @@
-"""Golden hashes through the Python package: what a release tries on every platform is tried here with a few examples."""
+"""Golden hashes through the Python package, with a few examples; a release tests all on every platform."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from support import ROOT
 
 GOLDEN = ROOT / "tests/golden/golden.py"
-# Packets with traces, cells, and several transmitters; `cargo test` has all.
+# Packets with traces, cells, and several transmitters; `cargo test` covers all examples.
 EXAMPLES = ("one_flow.toml", "atm.toml", "trunk.toml")
 
 

@@ -1,4 +1,4 @@
-"""Templates escape, and a page lets no script run but its own."""
+"""Templates escape their values, and a page allows only its own script."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from reports import fetched, parsed
 from tailback import _html
 from tailback._html import Lines, Shown, notebook
-from tailback._study.readings import Tally
+from tailback._study.measurements import Tally
 from tailback.papers import Document
 from tailback.papers._report import Basis
 from tailback.papers._report import page as report
@@ -33,12 +33,12 @@ def test_whatever_a_notebook_shows_is_escaped() -> None:
 
 
 def page() -> str:
-    """A report with nothing in it."""
+    """A report without contents."""
     return report(Document("toy", "Toys", "A toy box", (), ()), [], [], Basis(10, 0, Tally(0, 0, 0, 0.0, [])))
 
 
 def policy(text: str) -> str:
-    """What a page lets run and fetch."""
+    """The content security policy of a page."""
     return next(each.get("content", "") for each in parsed(text).iter("meta") if each.get("http-equiv"))
 
 
@@ -64,7 +64,7 @@ def test_a_copy_without_the_script_says_so_on_its_pages(tmp_path: Path, monkeypa
 def test_the_installed_package_has_the_script() -> None:
     assert _html.SCRIPT.is_file(), "`make setup` builds it, and must do so before it builds the wheel"
     text = _html.SCRIPT.read_text()
-    # uPlot with its licence, and no end of the element that a page puts it in.
+    # uPlot with its licence, without the end tag of the script element.
     assert "Permission is hereby granted" in text
     assert "</script" not in text.lower()
     assert len(text) < 64_000

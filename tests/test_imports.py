@@ -1,4 +1,4 @@
-"""`import tailback` stays light, and exports what it says."""
+"""`import tailback` is fast, and exports the documented names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MODULES = sorted(module.name for module in pkgutil.walk_packages(tb.__path__, "t
 
 
 def loaded(statement: str) -> set[str]:
-    """Top-level modules that are loaded after a statement in a fresh interpreter."""
+    """Top-level modules that a statement loads in a fresh interpreter."""
     code = f"{statement}; import sys; print(*(name.split('.')[0] for name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""Means with their intervals, beside SciPy and by hand."""
+"""Means with intervals, compared with SciPy and by hand."""
 
 from __future__ import annotations
 

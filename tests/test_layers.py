@@ -1,4 +1,4 @@
-"""Imports run downwards only: those within functions and those for type checkers, too."""
+"""Imports point downwards only, including imports within functions and for type checkers."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from support import ROOT
 
-# From the bottom up. A part is a module, or a package with all that is in it, and imports from parts on lines above its own. Of
-# `papers` the parts of an experiment (`_`) lie below the face, on which the documents stand as any user's experiment would.
+# From the bottom up. A part is a module, or a package with all its modules, and imports from parts on lines above its own. In
+# `papers`, the private modules (`_`) are below the public package, and the documents are above it, like a user's experiments.
 LAYERS = """
 _core
 errors _format _html _interval _processors _time_slices _toml _types
 _lab _quantity _scenario _table allocation models plots prices statistics user_code
-_completions _delivery_trace _optimum _pictures _run_plot _store _summary _topologies _widget
+_completions _delivery_trace _fairness _pictures _run_plot _store _summary _topologies _widget
 _capture _run
 _runs
 _simulation _emulation
@@ -84,7 +84,7 @@ def test_a_circle_within_a_part_is_found(tmp_path: Path) -> None:
 
 
 def made(folder: Path, files: dict[str, str]) -> Path:
-    """A package of these files."""
+    """A package with these files."""
     for name, text in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
@@ -92,7 +92,7 @@ def made(folder: Path, files: dict[str, str]) -> Path:
 
 
 def upward(package: Path, layers: str) -> Iterator[str]:
-    """Every import from a part that is not on a lower layer, or that has none: file, line and order."""
+    """Every import from a part that is not on a lower layer, or that has no layer: file, line and order."""
     height = {part: layer for layer, parts in enumerate(layers.strip().splitlines()) for part in parts.split()}
     for path in sorted(package.rglob("*.py")):
         own = part(name_of(package, path))
@@ -107,7 +107,7 @@ def upward(package: Path, layers: str) -> Iterator[str]:
 
 
 def circle(package: Path) -> list[str]:
-    """Modules that import one another in a circle, the first again at the end; none if there is no circle."""
+    """Modules that import one another in a cycle, with the first one repeated at the end; empty without a cycle."""
     below = {name_of(package, path): {name for _, name in imported(package, path)} for path in package.rglob("*.py")}
     done: set[str] = set()
 
@@ -154,7 +154,7 @@ def imported(package: Path, path: Path) -> Iterator[tuple[int, str]]:
 
 
 def module_of(package: Path, name: str) -> str:
-    """The module that an imported name is, or is in: `Run` of `tailback._run` is in `_run`."""
+    """The module of an imported name: `Run` of `tailback._run` is in `_run`."""
     parts = name.split(".")[1:]
     while parts and not is_module(package.joinpath(*parts)):
         parts.pop()

@@ -1,4 +1,4 @@
-"""Links by traces, read and written, and what they do to packets, as Python and the command line see it."""
+"""Delivery traces and impairments of links, from Python and the command line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ traces = ["departures"]
 
 
 def loaded(folder: Path, trace: bytes) -> tb.Scenario:
-    """The scenario with this trace beside it."""
+    """The scenario, with this trace in its directory."""
     (folder / "link.trace").write_bytes(trace)
     (folder / "scenario.toml").write_text(TOML)
     return tb.load(folder / "scenario.toml")
@@ -63,7 +63,7 @@ def test_what_is_no_trace_is_refused_with_its_line(tmp_path: Path, trace: bytes,
 def test_a_gigabyte_is_refused_by_its_size(tmp_path: Path) -> None:
     (tmp_path / "scenario.toml").write_text(TOML)
     with (tmp_path / "link.trace").open("wb") as file:
-        # Without a block on the disk.
+        # A sparse file.
         file.truncate(1 << 30)
     with pytest.raises(tb.ScenarioError, match="1073741824 bytes, more than 33554432"):
         tb.load(tmp_path / "scenario.toml")
@@ -74,7 +74,7 @@ def test_a_written_rate_is_the_rate_that_is_read(tmp_path: Path) -> None:
     lines = [int(line) for line in (tmp_path / "link.trace").read_text().split()]
     assert lines == [*range(1, 11), 42, 44, 46, 48, 50]
     departures = tb.simulate(loaded(tmp_path, (tmp_path / "link.trace").read_bytes())).trace("departures")
-    # At opportunities and never between.
+    # The queue length changes at opportunities only.
     within = np.unique(np.round(np.asarray(departures["time_s"]) * 1000) % 50)
     assert set(within) <= {float(line % 50) for line in lines}
 

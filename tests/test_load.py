@@ -1,4 +1,4 @@
-"""Load: flows that arrive one after another or as a file says, measured sizes, completion times by class, and handshakes."""
+"""Load: arrivals and flow tables, size distributions, completion times by size class, and handshakes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINK: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packe
 
 
 def transfer(size: str = "10 kB", **tcp: Any) -> tb.Scenario:
-    """One transfer that its initial window lets go at once."""
+    """One transfer that fits into its initial window."""
     flow: Any = {"size": size, "tcp": {"preset": "sack", "initial_window": 100, **tcp}}
     return tb.dumbbell(**LINK, flows={"web": flow}, duration="20 s", traces=["packets"])
 
@@ -25,7 +25,7 @@ def transfer(size: str = "10 kB", **tcp: Any) -> tb.Scenario:
 def test_a_transfer_that_nothing_holds_back_is_as_fast_as_its_links(size: str) -> None:
     [flow] = tb.simulate(transfer(size)).flows.to_rows()
     assert flow["slowdown"] == 1.0
-    # Headers of 40 bytes a packet of 1460, at 10 Mbit/s, and 10 ms of delay.
+    # 40 bytes of headers per packet with 1460 bytes of payload, at 10 Mbit/s, and 10 ms of delay.
     packets = math.ceil(flow["size_bytes"] / 1460)
     assert flow["completion_time_s"] == pytest.approx(0.01 + (flow["size_bytes"] + 40 * packets) * 8 / 10e6, rel=1e-12)
 
@@ -53,7 +53,7 @@ def test_a_lost_syn_costs_a_second() -> None:
     lost = opened.with_({"topology.dumbbell.loss": {"drops": [{"group": "web", "flow": 0, "segment": 0}]}})
     run = tb.simulate(lost)
     packets = run.trace("packets").to_dict()
-    # After a SYN that was lost the window is one segment, not 100, and doubles from there.
+    # After a lost SYN the window is one segment, not 100, and doubles from there.
     assert packets["kind"][:8] == ["syn", "syn", "syn_ack", "data", "ack", "data", "data", "ack"]
     assert packets["time_s"][:3] == pytest.approx([0, 1, 1 + 2 * (0.01 + 40 * 8 / 10e6)], rel=1e-9)
     assert run.flows["timeouts"][0] == 1
@@ -67,7 +67,7 @@ def test_arrivals_carry_the_load_that_is_asked_for() -> None:
     flows = web(arrivals={"load": 0.5, "reference_rate": "10 Mbps"}, size={"exponential": "20 kB"})
     runs = [tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="60 s"), seed=seed) for seed in range(1, 6)]
     offered = [8 * sum(run.flows["size_bytes"]) / 60 / 10e6 for run in runs]
-    # 1875 flows a run in the mean; of five runs the mean has a standard error of 0.5 x sqrt(2 / 9375).
+    # 1875 flows per run on average; the mean of five runs has a standard error of 0.5 x sqrt(2 / 9375).
     assert sum(offered) / 5 == pytest.approx(0.5, abs=5 * 0.5 * math.sqrt(2 / 9375))
     assert all(run.groups["goodput_bps"][0] <= 8 * sum(run.flows["size_bytes"]) / 60 for run in runs)
 
@@ -87,7 +87,7 @@ def test_completions_by_class_are_those_of_the_flows() -> None:
     assert sum(table["flows"]) == len(run.flows)
     assert math.isnan(table["up_to_bytes"][-1])
     whole = run.completions([], [50]).to_rows()[0]
-    # Nearest rank: what k of n do not exceed is the k-th, also where a share is no binary fraction.
+    # Nearest rank: the k-th smallest value, for k of n, also if a share is not a binary fraction.
     hundred = Table._of(
         "flows",
         {
@@ -145,7 +145,7 @@ def test_a_file_beside_the_scenario_says_when_flows_start_and_how_large_they_are
     run = tb.simulate(scenario)
     assert run.flows["start_s"].tolist() == [0.25, 0.1, 3.0]
     assert run.flows["size_bytes"].tolist() == [10_000.0, 2_000_000.0, 1.0]
-    # What was read is part of the scenario: whatever becomes of it needs the file no longer.
+    # The contents become part of the scenario, which does not need the file any more.
     (tmp_path / "flows.csv").unlink()
     longer = scenario.with_({"duration": "11 s"})
     assert tb.simulate(longer).flows["size_bytes"].tolist() == [10_000.0, 2_000_000.0, 1.0]

@@ -1,4 +1,4 @@
-"""Each controller and queue policy has its page, and its picture is what the simulator does."""
+"""Each controller and queue policy has its page, and the page's figure is up to date."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def files(docs: Path, *folders: str) -> dict[str, str]:
 
 
 def test_pages_and_pictures_are_up_to_date(tmp_path: Path) -> None:
-    """All numbers of all members; pictures, which take longer to draw than to compute, of some."""
+    """Checks all numbers of all members; only some of the figures, which take longer to draw than to compute."""
     drawn = {"reno", "maxnet", "codel", "threshold"}
     subprocess.run([sys.executable, "-W", "error", "tools/members.py", str(tmp_path), *drawn], cwd=ROOT, check=True)
     folders = [f"reference/{family}" for family in FAMILIES]

@@ -1,4 +1,4 @@
-"""Pictures of the documentation have the numbers of their lines in them, and none where a plot would show less."""
+"""Figures of the documentation contain the data of their lines, except where an interactive plot would show less."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from support import ROOT
 
 
 def found(draw: Callable[[Axes], object]) -> dict[str, Any] | None:
-    """The numbers of a picture of one panel."""
+    """The data of a figure with one panel."""
     with mpl.rc_context(LOOKS):
         figure = Figure()
         draw(figure.subplots())

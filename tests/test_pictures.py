@@ -1,4 +1,4 @@
-"""Pictures of pages: the script is handed what matplotlib draws, and both can be read on a dark page."""
+"""Figures of pages: the script receives the data that matplotlib draws, and both are readable in dark mode."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_scales_and_limits_are_those_of_the_axis() -> None:
     made = panel.to_dict()
     assert (made["x"]["log"], made["y"]["log"]) == (True, True)
     assert (made["y"]["low"], made["y"]["high"]) == (0.05, 20)
-    # All places, and 3 % of the decades on each side.
+    # All values, with a margin of 3 % of the decades on each side.
     assert made["x"]["low"] == pytest.approx(100**-0.03)
     assert made["x"]["high"] == pytest.approx(100**1.03)
     panel.span = (2, 3)
@@ -73,7 +73,7 @@ def test_every_colour_can_be_read_on_a_dark_page() -> None:
     assert "#" + COLOURS[0][1:] not in made.svg.replace(f"var(--on-{COLOURS[0][1:]}, {COLOURS[0]})", "")
     ground = luminance(DARK_GROUND)
     for name, colour in inks.items():
-        # Text has 4.5, and edges of axes at least 3.
+        # Text has 4.5, and axes at least 3.
         assert (luminance(colour) + 0.05) / (ground + 0.05) >= 3, (name, colour)
 
 

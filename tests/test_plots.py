@@ -1,4 +1,4 @@
-"""What pictures have in common."""
+"""Shared functions of plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Price schemes, alone and in scenarios: what is told, what is warned of, what is refused."""
+"""Price schemes, alone and in scenarios: estimates, warnings and errors."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def test_sources_share_by_the_price_that_marks_tell() -> None:
 
 
 def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> None:
-    # At rest slope x queue - offset is the sum of weights x backlog: (8 x 3 + 10 packets of 1500 bytes) / 1. Flows count what is
-    # in flight before an acknowledgement, in whole segments, which is half a segment too much each.
+    # In equilibrium, slope x queue - offset is the sum of weights x backlog: (8 x 3 + 10 packets of 1500 bytes) / 1. Flows count
+    # the data in flight before an acknowledgement, in whole segments, which is half a segment too much each.
     groups = {"one": ({"uniform": ["40 ms", "60 ms"]}, 1.0), "three": ({"uniform": ["80 ms", "120 ms"]}, 3.0)}
     scenario = tb.dumbbell(
         rate="10 Mbps",
@@ -138,7 +138,7 @@ def test_a_price_beyond_its_range_is_noted() -> None:
     narrow = {"scheme": "adpm", "min_price": 0, "max_price": 0.1}
     run = tb.simulate(lot({"policy": "maxnet"}, {"kind": "maxnet", "max_rate": "10 Mbps"}, narrow))
     assert run.queues["clamped_packets"][0] > 0
-    assert any("left the range of `prices`" in remark for remark in run.remarks)
+    assert any("left the range of `prices`" in remark for remark in run.notes)
 
 
 @pytest.mark.parametrize(
@@ -184,11 +184,15 @@ def test_what_is_hardly_meant_is_warned_of(changes: dict[str, Any], says: str) -
 def test_a_scheme_that_tells_the_largest_price_is_warned_of_where_the_sum_counts() -> None:
     rem = {"policy": "rem", "target": "5 packets"}
     with pytest.warns(tb.ScenarioWarning, match="it goes by the sum of the prices of its path"):
-        tb.simulate(lot(rem, "rem", {"scheme": "adpm", "min_price": 0, "max_price": 1}).with_({"duration": "1 s", "warmup": "0 s"}))
+        tb.simulate(
+            lot(rem, "rem", {"scheme": "adpm", "min_price": 0, "max_price": 1}).with_({"duration": "1 s", "warmup": "0 s"})
+        )
 
 
 def test_a_range_too_wide_for_the_rates_of_a_link_is_warned_of() -> None:
-    wide = lot({"policy": "rcp"}, "rcp", {"scheme": "adpm", "min_price": 0, "max_price": 5}).with_({"duration": "1 s", "warmup": "0 s"})
+    wide = lot({"policy": "rcp"}, "rcp", {"scheme": "adpm", "min_price": 0, "max_price": 5}).with_(
+        {"duration": "1 s", "warmup": "0 s"}
+    )
     with pytest.warns(tb.ScenarioWarning, match="so wide a range"):
         tb.simulate(wide)
 

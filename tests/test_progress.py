@@ -1,4 +1,4 @@
-"""Progress bars: shown to a terminal, after a second, and to nobody else."""
+"""Progress bars appear in a terminal after a second, and elsewhere not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 
 
 class Clock:
-    """Says what it is told."""
+    """Records the reports that it receives."""
 
     now = 0.0
 
@@ -34,7 +34,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, clock: Clock, stderr: io.StringIO, bar: Any, reports: list[Any]) -> str:
-    """What is on `stderr` after the second of two reports, the first of which comes early."""
+    """The contents of `stderr` after the second of two reports, the first of which is early."""
     monkeypatch.setattr("sys.stderr", stderr)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
@@ -80,7 +80,7 @@ def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, clock:
 def test_a_file_is_told_of_a_fraction_with_the_time_left(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
-    # It goes on where half was done.
+    # The run resumes at half of its duration.
     with tb.ProgressBar("a trunk") as bar:
         for seconds in (0, 1, 10, 40, 80):
             clock.now = seconds

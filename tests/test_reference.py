@@ -1,4 +1,4 @@
-"""The pages of the reference are what the schema, the commands and the results say."""
+"""The reference pages agree with the schema, the commands and the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release: what the source distribution holds, that one version stands everywhere, and the workflow that makes it."""
+"""Releases: contents of the source distribution, consistent versions, and the workflow."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from support import ROOT
 
 WORKSPACE = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
 VERSION: str = WORKSPACE["package"]["version"]
-# No wheel is built of it: it compares golden hashes with WebAssembly's.
+# Not part of a wheel: it compares golden hashes with those of WebAssembly.
 LEFT_OUT = {"wasm"}
 
 
 def sources(folder: Path) -> set[str]:
-    """Everything below a folder that is not made by Python or by a build."""
+    """All files below a directory, except generated ones."""
     made = {".so", ".pyc", ".pyd"}
     return {path.relative_to(ROOT).as_posix() for path in folder.rglob("*") if path.is_file() and path.suffix not in made}
 
 
 @pytest.fixture(scope="module")
 def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The files of the source distribution, as maturin packs it."""
+    """The files of the source distribution, as packed by maturin."""
     folder = tmp_path_factory.mktemp("sdist")
     maturin = Path(sys.executable).with_name("maturin")
     done = subprocess.run([maturin, "sdist", "--out", folder], cwd=ROOT, capture_output=True, text=True)
@@ -55,7 +55,7 @@ def release(*arguments: str, root: Path = ROOT) -> subprocess.CompletedProcess[s
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The files that a release compares, as they would be at the time of the release."""
+    """The files that a release compares, in their state at the time of the release."""
     for name in ("Cargo.toml", "CITATION.cff", "pyproject.toml", "tools/release.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -114,7 +114,7 @@ def project_urls(root: Path, *arguments: str) -> subprocess.CompletedProcess[str
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Path:
-    """What the addresses of the project are written into."""
+    """Files that contain the addresses of the project."""
     for name in ("Cargo.toml", "README.md", "pyproject.toml", "tools/project_urls.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

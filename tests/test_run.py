@@ -1,4 +1,4 @@
-"""A run: what it measured, shows and draws."""
+"""Runs: results, displays and traces."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ import tailback as tb
 def test_a_trace_that_was_not_asked_for(scenario: tb.Scenario) -> None:
     run = tb.simulate(scenario)
     assert run.traces == ["cwnd", "queue", "drops"]
-    with pytest.raises(
-        tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; add it to `record\.traces`"
-    ):
+    with pytest.raises(tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; add it to `record\.traces`"):
         run.trace("rtt")
 
 
@@ -82,8 +80,8 @@ def test_a_run_that_was_interrupted_in_its_warm_up_says_that_nothing_was_measure
 
     scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="4000 s", warmup="2000 s")
     said = "nothing was measured: the run was interrupted within its warm-up of 2000 s"
-    assert said in stopped(0.0).remarks
-    assert said not in stopped(0.6).remarks
+    assert said in stopped(0.0).notes
+    assert said not in stopped(0.6).notes
 
 
 def test_of_many_flows_a_summary_shows_the_spread_in_their_groups() -> None:

@@ -1,4 +1,4 @@
-"""Pictures of a run."""
+"""Plots of runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_a_run_can_be_plotted(scenario: tb.Scenario, traces: list[str]) -> None:
     run = tb.simulate(scenario.with_({"record.traces": traces}))
     figure = run.plot()
     lines = [line for axis in figure.axes for line in axis.lines]
-    # Two windows and the one queue that ever held a packet; or the dots of flows and of queues.
+    # Two windows and the only queue that ever held a packet; or the dots of flows and of queues.
     assert len(figure.axes) == 2
     assert len(lines) == (3 if traces else 2)
 
@@ -30,7 +30,7 @@ def test_nine_panels_keep_their_words_apart_and_their_colours(scenario: tb.Scena
     assert len(boxes) == 9
     assert all(above.y0 >= below.y1 for above, below in pairwise(boxes) if above is not None and below is not None)
     colours = {(line.get_label(), line.get_color()) for axis in figure.axes for line in axis.lines}
-    # Two flows and a queue, each of one colour throughout.
+    # Two flows and a queue, each with one colour throughout.
     assert len(colours) == len({name for name, _ in colours}) == 3
 
 
@@ -66,13 +66,13 @@ def test_traces_lines_and_a_span_are_chosen() -> None:
     run = tb.simulate(SCENARIO)
     assert drawn(run.plot("cwnd")) == [["bulk 0", "web 0", "web 1", "web 2"]]
     assert drawn(run.plot(("queue", "cwnd"), lines=("web", "bottleneck"))) == [["bottleneck"], ["web 0", "web 1", "web 2"]]
-    # Traces in which nothing of what is wanted has a row are left out.
+    # Traces without a row for the selection are omitted.
     assert drawn(run.plot(lines="bottleneck")) == [["bottleneck"]]
     (axis,) = run.plot("cwnd", lines="web 1", span=(2, 3)).axes
     assert axis.get_xlim() == (2, 3)
     (line,) = axis.lines
     times = np.asarray(line.get_xdata())
-    # The value with which the span begins, and what changes within it.
+    # The value at the start of the span, and changes within it.
     assert times[0] <= 2
     assert times[-1] == 3
     trace = run.trace("cwnd").where(group="web", flow=1)

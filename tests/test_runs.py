@@ -1,4 +1,4 @@
-"""Several seeds at once, and runs that are read back."""
+"""Several seeds in parallel, and runs that are read back."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_quantity_that_no_run_has_is_named() -> None:
 
 def test_ctrl_c_stops_all_of_them() -> None:
     endless = SCENARIO.with_({"duration": "1000000 s", "record.traces": []})
-    # A shell has those that it starts in the background ignore Ctrl-C.
+    # Background processes of a shell ignore Ctrl-C by default.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
@@ -82,14 +82,14 @@ def test_ctrl_c_stops_all_of_them() -> None:
 
 
 def flipped(file: Path) -> None:
-    """Changes a bit in the middle of a file."""
+    """Flip a bit in the middle of a file."""
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     file.write_bytes(data)
 
 
 def said(folder: Path, **other: Any) -> None:
-    """Has the provenance of a run say something else."""
+    """Change the provenance of a run."""
     file = folder / "provenance.json"
     file.write_text(json.dumps({**json.loads(file.read_text()), **other}))
 

@@ -1,4 +1,4 @@
-"""A scenario from text, from Python and from helpers."""
+"""Scenarios from text, from dictionaries and from helper functions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_what_a_control_law_goes_by_can_be_traced() -> None:
     last = {quantity: law.where(quantity=quantity)["value"][-1] for quantity in set(law["quantity"].tolist())}
     assert set(last) == {"alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"}
     assert (last["alpha_packets"], last["draining_phase"]) == (20, 5)
-    # Equation (4.4): 20 packets in the queue, of 1.2 ms each, give or take one.
+    # Equation (4.4): 20 packets in the queue, of 1.2 ms each, plus or minus one.
     assert last["average_rtt_s"] - last["base_rtt_s"] == pytest.approx(0.024, abs=0.0012)
     plain = scenario.with_({"flows.fast.tcp": {"preset": "newreno"}})
     with pytest.warns(tb.ScenarioWarning, match="nothing to trace"):

@@ -1,4 +1,4 @@
-"""The JSON Schema, by the judgement of an independent validator."""
+"""The JSON Schema, checked by an independent validator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_schema_is_one() -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.stem)
 def test_it_accepts_the_examples(path: Path) -> None:
     VALIDATOR.validate(tomllib.loads(path.read_text()))
-    # What the core made of it is a scenario too, and the same one.
+    # The core's normalised form is also a valid scenario, and equivalent.
     normalised = tb.load(path).normalised()
     VALIDATOR.validate(normalised)
     assert tb.Scenario(normalised).normalised() == normalised
@@ -39,7 +39,7 @@ def test_what_only_the_core_can_know_is_no_fault_of_the_form(path: Path) -> None
 
 
 def examples(schema: Any, at: str = "#") -> list[tuple[str, Any]]:
-    """The values to begin with, each with the place of what they are of."""
+    """The initial values in the schema, each with the path of its key."""
     inner = schema.items() if isinstance(schema, dict) else enumerate(schema) if isinstance(schema, list) else ()
     found = [place for key, value in inner for place in examples(value, f"{at}/{key}")]
     return found + ([(at, schema)] if isinstance(schema, dict) and isinstance(schema.get("examples"), list) else [])
@@ -51,7 +51,7 @@ def test_values_to_begin_with_fit() -> None:
     for at, schema in found:
         validator = jsonschema.Draft202012Validator({**schema, "$defs": tb.schema()["$defs"]})
         assert all(validator.is_valid(example) for example in schema["examples"]), at
-        # What has another value where none is given begins with that.
+        # A key with a default has it as its initial value.
         assert "default" not in schema, at
 
 

@@ -1,4 +1,4 @@
-"""Running a scenario: the seed decides, threads, progress and Ctrl-C change nothing."""
+"""Running a scenario: the seed determines the results; threads, progress and Ctrl-C do not affect them."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def test_a_run_can_be_interrupted_within_one_instant() -> None:
         seen.append(fraction)
         raise KeyboardInterrupt
 
-    # All of them start at 0, and starting one is an event. The first slice has a fixed number
-    # of events; later ones follow the clock.
+    # All of them start at 0, and each start is an event. The first slice has a fixed number
+    # of events; later ones depend on the clock.
     crowd = tb.dumbbell(rate="10 Gbps", delay="10 ms", buffer="20 packets", flows=50_000, duration="1 s")
     with pytest.raises(tb.Interrupted) as caught:
         tb.simulate(crowd, progress=interrupt)

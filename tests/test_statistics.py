@@ -1,4 +1,4 @@
-"""Statistics of one run and of skewed values, on numbers worked by hand and beside SciPy."""
+"""Statistics of one run and of skewed values: numbers worked by hand, and compared with SciPy."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import tailback as tb
 from tailback._interval import student_t
 from tailback.statistics import batch_means, bootstrap, mser5
 
-# One value a seed, skewed as completion times are.
+# One value per seed, skewed like completion times.
 SKEWED = [1.0, 1.2, 1.5, 1.6, 2.0, 2.4, 3.5, 9.0]
 
 
 class TestWarmUp:
     def test_a_transient_is_cut_where_the_standard_error_is_smallest(self) -> None:
-        # Batch means: 0, 4, 8 and then 9, 11 in turn, twenty in all. With d batches left out of 20, the sum of squares over n^2:
-        # d = 3, 17 left: nine 9s and eight 11s, squares 9 * 8 / 17 * 2^2 = 16.94, over 289: 0.0586.
-        # d = 4, 16 left, eight of each: squares 16, over 256: 0.0625. d = 2 has the 8 as well: squares
-        # 16.94 + 17/18 * (8 - 9.94)^2 = 20.5, over 324: 0.0633. So three batches of five go.
+        # Batch means: 0, 4, 8 and then 9, 11 in turn, twenty in all. With d of 20 batches discarded, the sum of squares over n^2:
+        # d = 3, 17 remain: nine 9s and eight 11s, squares 9 * 8 / 17 * 2^2 = 16.94, over 289: 0.0586.
+        # d = 4, 16 remain, eight of each: squares 16, over 256: 0.0625. d = 2 includes the 8: squares
+        # 16.94 + 17/18 * (8 - 9.94)^2 = 20.5, over 324: 0.0633. So three batches of five are discarded.
         steady = [9, 11] * 8 + [9]
         values = [value for mean in [0, 4, 8, *steady] for value in [mean] * 5]
         found = mser5(values)
@@ -32,7 +32,7 @@ class TestWarmUp:
         assert mser5([2, 4, 6, 8, 10] * 10) == tb.statistics.WarmUp(discard=0, mean=6.0, settled=True)
 
     def test_a_run_that_goes_on_growing_has_not_settled(self) -> None:
-        # A line: n values of step 1 have squares n (n^2 - 1) / 12, over n^2 about n / 12: the fewer the better.
+        # A line: n values of step 1 have squares n (n^2 - 1) / 12, over n^2 about n / 12, which is smallest for the smallest n.
         found = mser5(range(100))
         assert (found.discard, found.settled) == (50, False)
 
@@ -67,7 +67,8 @@ class TestBatchMeans:
         assert batch_means([1.0] * 29 + [50.0], batches=14).interval.mean == 1.0
 
     def test_it_covers_the_mean_of_a_process_with_memory(self) -> None:
-        # x' = 0.5 x + noise has mean 0. Of 200 intervals 190 are to cover it; 99.9 % of binomial(200, 0.95) is 178 and more.
+        # x' = 0.5 x + noise has mean 0. About 190 of 200 intervals should cover it; the 99.9 % limit of binomial(200, 0.95) is
+        # 178.
         draw = np.random.default_rng(3)
         covered = 0
         for _ in range(200):

@@ -1,4 +1,4 @@
-"""Results on disk: complete or not there."""
+"""Results on disk are written atomically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of results: for every reader of Arrow, as arrays, in parts, pickled."""
+"""Result tables: Arrow, arrays, selection and pickling."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_every_reader_of_arrow_sees_the_same(scenario: tb.Scenario) -> None:
         assert arrow.column_names == table.columns
         assert arrow.num_rows == len(table)
         columns = table.to_dict()
-        # Readers of Arrow leave out what is missing, NumPy's carry it along.
+        # Arrow libraries skip missing values, NumPy propagates them.
         with_none = {name: [None if value != value else value for value in values] for name, values in columns.items()}
         assert arrow.to_pydict() == with_none
         assert pl.DataFrame(table).to_dict(as_series=False) == with_none

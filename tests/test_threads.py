@@ -1,4 +1,4 @@
-"""One run that several threads share: the same bytes as on one, whatever happens to it on the way."""
+"""A run with several threads gives the same bytes as with one."""
 
 from __future__ import annotations
 
@@ -13,17 +13,29 @@ import tailback as tb
 import user_laws  # noqa: F401 (it registers laws)
 from support import SMALL, Command
 
-# Several bottlenecks in a row, marks, traces, random sources, percentiles and a change on the way.
+# Several bottlenecks in a row, marks, traces, random sources, percentiles and a change during the run.
 FLOWS: dict[str, Any] = {
     "long": {"from": "n0", "to": "n3", "count": 5, "tcp": {"preset": "sack", "ecn": True}},
-    "short": {"from": "n1", "to": "n2", "count": 5, "propagation_rtt": {"uniform": ["20 ms", "60 ms"]}, "tcp": {"preset": "newreno"}},
+    "short": {
+        "from": "n1",
+        "to": "n2",
+        "count": 5,
+        "propagation_rtt": {"uniform": ["20 ms", "60 ms"]},
+        "tcp": {"preset": "newreno"},
+    },
     "udp": {"from": "n2", "to": "n3", "source": {"kind": "poisson", "rate": "1 Mbps", "packet_size": "500 B"}},
 }
 SCENARIO = tb.parking_lot(
     hops=3,
     rate="10 Mbps",
     delay="5 ms",
-    queue={"policy": "red", "min_threshold": "5 packets", "max_threshold": "15 packets", "max_probability": 0.1, "buffer": "30 packets"},
+    queue={
+        "policy": "red",
+        "min_threshold": "5 packets",
+        "max_threshold": "15 packets",
+        "max_probability": 0.1,
+        "buffer": "30 packets",
+    },
     flows=FLOWS,
     duration="20 s",
     warmup="2 s",
@@ -76,7 +88,7 @@ def test_a_run_goes_on_behind_a_snapshot() -> None:
 
 
 def test_so_does_one_of_a_network_that_is_more_than_the_nearer_caches_hold() -> None:
-    # What is asked for early lies elsewhere behind the snapshot, where less is in flight.
+    # Prefetched memory differs after the snapshot, because less is in flight.
     short = {
         f"of_hop{hop}": {"from": f"n{hop}", "to": f"n{hop + 1}", "count": 100, "tcp": {"preset": "sack"}} for hop in range(20)
     }
@@ -126,7 +138,7 @@ def test_runs_of_several_seeds_do_not_share_any(command: Command, file: Path) ->
 
 
 def test_more_memory_than_there_is(command: Command, tmp_path: Path) -> None:
-    # 500 bytes a flow and one more for each thread.
+    # 500 bytes per flow, and once more for each thread.
     (tmp_path / "wide.toml").write_text(SMALL.replace("count = 2", "count = 2000000"))
     said = command("run", "wide.toml", "--threads", 1024)
     assert said.returncode == 2

@@ -1,4 +1,4 @@
-"""What changes while the network runs, by hand."""
+"""Changes during a run, worked by hand."""
 
 from __future__ import annotations
 
@@ -35,17 +35,18 @@ def test_a_queue_has_room_for_more_and_for_less_and_keeps_what_is_in_it() -> Non
     trace = tb.simulate(tb.Scenario.from_toml(ROOM), seed=1).trace("queue")
     times, held = np.asarray(trace["time_s"]), np.asarray(trace["queue_units"])
     before, more, less = (held[(begin < times) & (times < end)] for begin, end in ((4, 5), (6, 10), (10, 15)))
-    # Twice as much comes as leaves: a packet leaves, and the next fills its place.
+    # The arrival rate is twice the link's rate: each departure makes room for the next packet.
     assert (before.min(), before.max()) == (9, 10)
     assert (more.min(), more.max()) == (29, 30)
-    # What was in it leaves at the link's rate, a packet in 8 ms and one of them at 10 s, and nothing comes in meanwhile.
+    # Packets in the queue leave at the link's rate, one per 8 ms with one of them at 10 s, and none arrives meanwhile.
     assert (less.max(), less[-1] in (4, 5)) == (28, True)
     assert times[(times > 10) & (held == 5)][0] == pytest.approx(10.192, abs=1e-9)
 
 
 def test_what_a_smaller_buffer_no_longer_reaches_is_warned_of() -> None:
     text = ROOM.replace(
-        '{buffer = "10 packets"}', '{buffer = "60 packets", policy = "red", min_threshold = "4 packets", max_threshold = "20 packets"}'
+        '{buffer = "10 packets"}',
+        '{buffer = "60 packets", policy = "red", min_threshold = "4 packets", max_threshold = "20 packets"}',
     )
     with pytest.warns(tb.ScenarioWarning, match="`max_threshold` of `red` stays, beyond the buffer") as told:
         tb.Scenario.from_toml(text)

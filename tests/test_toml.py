@@ -1,4 +1,4 @@
-"""A scenario as TOML is the same scenario."""
+"""Writing a scenario as TOML preserves it."""
 
 from __future__ import annotations
 

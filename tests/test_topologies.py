@@ -1,4 +1,4 @@
-"""Topologies from a few settings, graphs of NetworkX, and flows that a file says one by one."""
+"""Topology generators, NetworkX graphs, and flow tables."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_seed_is_another_hash() -> None:
 
 
 class Drawn:
-    """What NetworkX's graphs answer, as far as it is asked."""
+    """The part of NetworkX's graph interface that is used."""
 
     def __init__(self, nodes: dict[Any, dict[str, Any]], edges: list[tuple[Any, Any, dict[str, Any]]]) -> None:
         self._nodes, self._edges = nodes, edges
@@ -197,7 +197,7 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
     read, given = listed(str(file)), listed(columns)
     assert read.normalised() == given.normalised()
     assert tb.simulate(read).flows.to_dict() == tb.simulate(given).flows.to_dict()
-    # Where lists have no column with that unit in its name.
+    # Units in the names of columns that lists do not have.
     in_units = {"source": columns["source"], "sink": columns["sink"], "size_kB": [20, 30], "start_us": [0, 1000]}
     parquet.write_table(pyarrow.table(in_units), file)
     assert tb.simulate(listed(str(file))).flows.to_dict() == tb.simulate(given).flows.to_dict()
@@ -210,7 +210,9 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
     with pytest.raises(tb.ScenarioError, match=r"cannot be read"):
         listed(str(tmp_path / "nowhere.parquet"))
     parquet.write_table(pyarrow.table(columns), file, compression="zstd")
-    with pytest.raises(tb.ScenarioError, match=r"compressed with ZSTD, which is not supported: write it uncompressed or with SNAPPY"):
+    with pytest.raises(
+        tb.ScenarioError, match=r"compressed with ZSTD, which is not supported: write it uncompressed or with SNAPPY"
+    ):
         listed(str(file))
 
 
@@ -221,7 +223,7 @@ def test_columns_of_a_parquet_file_that_nobody_asks_for_may_be_of_any_kind(tmp_p
     file = tmp_path / "flows.parquet"
     times = pyarrow.array([0, 1], pyarrow.timestamp("us"))
     others = {"is_new": [True, False], "seen": times, "tags": [["a"], []], "where": [{"rack": 1}, {"rack": 2}]}
-    # Of what is not read it does not matter either how it is compressed.
+    # Compression of unused columns does not matter either.
     packed = dict.fromkeys(columns, "SNAPPY") | {"is_new": "ZSTD"}
     table = pyarrow.table({**others, **columns})
     parquet.write_table(table.select(["is_new", *columns]), file, compression=packed)

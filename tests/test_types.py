@@ -1,4 +1,4 @@
-"""The types of a scenario's tables are what the schema says."""
+"""The types of a scenario's tables agree with the schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A toy of a document."""
+"""A toy document."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 
 import tailback as tb
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Contrast,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
-    Level,
     Line,
     Measured,
     Outcome,
     Point,
     Ranking,
+    ReferenceLine,
     Trace,
     Value,
     Values,
@@ -47,8 +47,8 @@ def timeouts(run: tb.Run) -> float:
     return float(run.flows["timeouts"].sum())
 
 
-def more_with_fifty(seen: Measured) -> Values:
-    return seen.values("goodput", packets=50) - seen.values("goodput", packets=2)
+def more_with_fifty(results: Measured) -> Values:
+    return results.values("goodput", packets=50) - results.values("goodput", packets=2)
 
 
 def window(run: tb.Run) -> tuple[Values, Values]:
@@ -56,18 +56,25 @@ def window(run: tb.Run) -> tuple[Values, Values]:
 
 
 CLAIMS = (
-    Claim("T1", "R", "a buffer of 50 packets carries more than one of 2", more_with_fifty, Inequality(">", 0)),
+    Claim("T1", "reproduced", "a buffer of 50 packets carries more than one of 2", more_with_fifty, Inequality(">", 0)),
     Claim(
         "T2",
-        "S",
+        "conditional",
         "half of the link is used",
-        lambda seen: seen.values("goodput", packets=50),
+        lambda results: results.values("goodput", packets=50),
         Inequality(">", 0.5),
         published=0.9,
         setting="50 packets",
-        contrast=Contrast("2 packets", lambda seen: seen.values("goodput", packets=2)),
+        contrast=Contrast("2 packets", lambda results: results.values("goodput", packets=2)),
     ),
-    Claim("T3", "N", "two packets are enough", lambda seen: seen.values("goodput", packets=2), Value(0.99, 0.01), published=0.99),
+    Claim(
+        "T3",
+        "not_reproduced",
+        "two packets are enough",
+        lambda results: results.values("goodput", packets=2),
+        Value(0.99, 0.01),
+        published=0.99,
+    ),
 )
 
 
@@ -80,20 +87,20 @@ TOY = Experiment(
     measures={"goodput": goodput},
     claims=CLAIMS,
     panels=(
-        (Curves("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets", levels=(Level("90 %", 0.9),)),),
+        (Curves("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets", levels=(ReferenceLine("90 %", 0.9),)),),
         (Ranking("goodput", (Line("two", {"packets": 2}), Line("fifty", {"packets": 50})), "goodput"),),
     ),
     traces=(Trace("cwnd", {"packets": 2}, ["cwnd"], window),),
-    left_open=(LeftOpen("everything", "a toy"),),
+    assumptions=(Assumption("everything", "a toy"),),
 )
 
 
 def outcome(**values: list[float]) -> Outcome:
-    """An outcome in which each name is a policy with such goodputs."""
+    """An outcome in which each name is a policy with these goodputs."""
     points = [Point({"policy": name}, {"goodput": np.array(each)}) for name, each in values.items()]
     return Outcome(points, experiment=TOY, seeds=len(next(iter(values.values()))))
 
 
 def replaced(*claims: Claim) -> Experiment:
-    """The toy with other claims and no drawings."""
+    """The toy experiment with other claims and without drawings."""
     return Experiment("toy/fig1", "A toy", "How much?", "figure 1", TOY.variants, TOY.measures, claims)

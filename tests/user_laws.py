@@ -1,4 +1,4 @@
-"""Python's own Reno, drop-tail, EPD, PIE and Poisson source: what a user would write, to be held against the built-in ones."""
+"""Reno, drop-tail, EPD, PIE and a Poisson source in Python, as a user would write them, to compare with the built-in ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tailback.user_code import Ack, Congestion, Controller, Draw, Occupancy, Pol
 
 
 def whole_windows(window: float, counted: float) -> float:
-    """RFC 3465 section 2.1; the fraction of a window is the part of it that has been acknowledged."""
+    """RFC 3465 section 2.1; the fraction of the window counts the acknowledged part of it."""
     if counted == 0:
         return window
     segments = math.floor(window)
@@ -50,7 +50,7 @@ class Reno(Controller):
 
 @tb.policy("drop_tail")
 class DropTail(Policy[object]):
-    """Whatever fits."""
+    """Accepts every packet that fits."""
 
     def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
         return Verdict.ACCEPT
@@ -58,7 +58,7 @@ class DropTail(Policy[object]):
 
 @dataclass
 class Channel:
-    """Where a VC stands in its frame."""
+    """Position of a VC in its frame."""
 
     in_frame: bool = False
     refusing: bool = False
@@ -66,7 +66,7 @@ class Channel:
 
 @tb.policy("epd")
 class Epd(Policy[Channel]):
-    """From the threshold on no packet begins (Romanow and Floyd, 1995); what lost a cell goes, but for its last cell."""
+    """Above the threshold no packet begins (Romanow and Floyd, 1995); after a lost cell, all but the last cell are discarded."""
 
     def __init__(self, *, threshold: int) -> None:
         self.threshold = threshold
@@ -119,7 +119,7 @@ class Pie(Policy[object]):
 
 @tb.source("poisson")
 class Poisson(Source):
-    """Exponential gaps and one size."""
+    """Exponential intervals and constant size."""
 
     def __init__(self, *, mean_gap_s: float, packet: int) -> None:
         self.mean_gap_s, self.packet = mean_gap_s, packet

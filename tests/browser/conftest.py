@@ -1,4 +1,4 @@
-"""Debian's Chromium, without a window."""
+"""Fixtures for Debian's Chromium in headless mode."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 from browsing import DESKTOP, Windows
 
-# Nothing of a profile, nothing from the network.
+# No profile and no network.
 SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One browser for all; each test opens pages of its own."""
+    """One browser for all tests; each test opens its own pages."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("there is no chromium here")
@@ -28,16 +28,16 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def usual(browser: Browser) -> BrowserContext:
-    """For pages that are opened as usual: what the browser compiled for one is there for the next."""
+    """A shared context for normal pages, so that compiled code is cached between pages."""
     context = browser.new_context(viewport=DESKTOP)
-    # A page is opened beside this one, in its window: a window of its own takes as long again.
+    # Pages are opened in an existing window, because a new window takes as long again.
     context.new_page()
     return context
 
 
 @pytest.fixture
 def windows(browser: Browser, usual: BrowserContext) -> Iterator[Windows]:
-    """For pages that have nothing to complain of."""
+    """A context for pages that must not report errors."""
     made = Windows(browser, usual)
     yield made
     made.close()

@@ -1,4 +1,4 @@
-"""The lab in a real browser, served by its own command."""
+"""The lab in a real browser, served by `tailback lab`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tailback.papers import document, experiments
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
 table_bytes = runpy.run_path(str(ROOT / "tests/golden/golden.py"))["table_bytes"]
 FASTEST = "as fast as possible"
-# Of Debian's chromium on a machine that has other things to do as well.
+# Timeout for Debian's Chromium on a busy machine.
 PATIENCE = 30_000
 
 Open = Callable[..., Page]
@@ -35,7 +35,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Where `tailback lab` serves the page, until it is interrupted; then it ends by itself, and in order."""
+    """Address at which `tailback lab` serves the page; checks that Ctrl-C ends the server cleanly."""
     command = [sys.executable, "-m", "tailback", "lab", "--no-open"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert server.stdout is not None
@@ -46,7 +46,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def opened(windows: Windows, address: str) -> Iterator[Open]:
-    """Opens the lab, and afterwards holds it to have asked nobody else for anything."""
+    """Opens the lab, and checks afterwards that it requested nothing from other servers."""
 
     def shown(place: str = "", **options: object) -> Page:
         page = windows.open(address + place, **options)
@@ -59,7 +59,7 @@ def opened(windows: Windows, address: str) -> Iterator[Open]:
 
 
 def run(page: Page, speed: str = FASTEST) -> str:
-    """Runs what is open to its end, and gives the hash of its results."""
+    """Run the open scenario to its end, and return the hash of its results."""
     page.select_option("#speed", label=speed)
     page.click("#play")
     page.wait_for_selector("#hash-A")
@@ -67,7 +67,7 @@ def run(page: Page, speed: str = FASTEST) -> str:
 
 
 def until(page: Page, condition: str, argument: object = None) -> None:
-    """Waits; what waits inside the page would have to evaluate text there, which its policy forbids."""
+    """Wait by polling from outside, because the page's policy forbids evaluating text in it."""
     end = time.monotonic() + PATIENCE / 1000
     while not page.evaluate(condition, argument):
         assert time.monotonic() < end, condition
@@ -81,7 +81,7 @@ def of_wheel(toml: str, seed: int) -> str:
 
 
 def write(page: Page, toml: str) -> None:
-    """Puts another text in the place of the scenario's."""
+    """Replace the text of the scenario."""
     page.click("#as-text")
     page.fill("#toml", toml)
     page.click("#apply")
@@ -94,7 +94,7 @@ def dropped(page: Page, name: str, content: str) -> None:
 def test_a_run_gives_the_bytes_of_the_wheel(opened: Open) -> None:
     page = opened("#example=two_rtts")
     assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
-    # The numbers, too, are those of the command line.
+    # The numbers also equal those of the command line.
     goodput = tb.simulate(tb.load(ROOT / "examples/two_rtts.toml"), seed=1).flows["goodput_bps"]
     shown = page.locator("#results td[title]").evaluate_all("cells => cells.map((cell) => cell.title)")
     assert {str(float(value)).removesuffix(".0") for value in goodput} <= set(shown)
@@ -108,12 +108,12 @@ def test_packets_are_seen_and_the_bytes_stay_the_same(opened: Open) -> None:
     page.click("#play")
     for step in ("event", "packet", "round_trip"):
         before, end = page.inner_text("#clock"), time.monotonic() + PATIENCE / 1000
-        # What happens next may happen at the same instant.
+        # The next event may occur at the same instant.
         while page.inner_text("#clock") == before:
             assert time.monotonic() < end, step
             page.click(f"[data-step={step}]")
             page.wait_for_timeout(100)
-    # From here on from afar: the run is made up to here once more.
+    # The run up to this point is repeated from the list of events.
     assert run(page) == GOLDEN["fast_retransmit.toml"]["1"]["results"]
 
 
@@ -132,7 +132,7 @@ def test_a_turned_knob_changes_the_text_and_the_run(opened: Open) -> None:
     knob.press("Enter")
     expect(page.locator("#toml")).to_have_value(re.compile('buffer = "7 packets"'))
     toml = page.input_value("#toml")
-    # Comments included, nothing else has changed.
+    # Nothing else has changed, including comments.
     assert toml == re.sub('buffer = "[^"]*"', 'buffer = "7 packets"', (ROOT / "examples/one_flow.toml").read_text())
     assert run(page) == of_wheel(toml, 1)
 
@@ -147,7 +147,7 @@ def test_another_policy_comes_with_what_it_needs(opened: Open) -> None:
         choice.select_option(word)
         expect(page.locator("#toml")).to_have_value(re.compile(f'policy = "{word}"'))
         told = page.locator("#problems li").all_inner_texts()
-        # Where it is for cells, that is all that is wrong.
+        # A policy for cells has no other error than this.
         assert all("cells" in one or "virtual channels" in one for one in told), told
         if told:
             of_cells.add(word)
@@ -167,7 +167,7 @@ def test_what_may_stand_in_a_table_can_be_added_and_goes_again(opened: Open) -> 
         below.locator("button").click()
 
     settle("topology.dumbbell", "+loss")
-    # A table without anything is a section to add to.
+    # An empty table is a section to add to.
     settle("topology.dumbbell.loss", "+probability")
     knob = page.locator("[id='knob-topology.dumbbell.loss.probability']")
     expect(knob).to_be_focused()
@@ -204,7 +204,7 @@ def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(ope
     expect(page.locator("#difference")).to_contain_text("First difference at", timeout=PATIENCE)
     assert "bottleneck" in page.inner_text("#difference")
     assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
-    # It stays when the run is over.
+    # It remains after the end of the run.
     expect(page.locator("#status")).to_have_text("Done.")
     expect(page.locator("#difference")).to_contain_text("First difference at")
     assert page.inner_text("#hash-B") == of_wheel(page.input_value("#toml"), 1)
@@ -313,7 +313,7 @@ def test_what_is_wrong_is_said_at_its_place(opened: Open) -> None:
     for part in ("topology.dumbbell.rate", "given", "expected", "did you mean"):
         expect(problem).to_contain_text(part)
     assert page.locator("#numbers b").count() == 1
-    # What was sound still runs.
+    # The valid text still runs.
     assert run(page) == GOLDEN["one_flow.toml"]["1"]["results"]
     write(page, sound)
     expect(page.locator("#problems li")).to_have_count(0)
@@ -391,7 +391,7 @@ def test_two_variants_step_on_one_clock(opened: Open) -> None:
         before = page.inner_text("#clock")
         page.click("[data-step=round_trip]")
         until(page, "before => document.getElementById('clock').textContent !== before", before)
-    # Three of A's round trips, not of B's.
+    # Three of A's RTTs, not of B's.
     assert 0.1 < float(page.inner_text("#clock").split()[0]) < 0.6 or "ms" in page.inner_text("#clock")
 
 
@@ -465,7 +465,7 @@ def test_a_finger_takes_a_part_and_two_taps_show_all_again(opened: Open) -> None
     for _ in range(2):
         finger(page, (box["x"] + 100, middle))
     page.wait_for_timeout(200)
-    # But for the cursor, where the taps were.
+    # Except for the cursor at the place of the taps.
     page.mouse.move(0, 0)
     page.wait_for_timeout(200)
     assert over.screenshot() == whole
@@ -477,7 +477,7 @@ def test_it_fits_a_phone(opened: Open, scheme: str) -> None:
         page = opened(place, viewport=PHONE, color_scheme=scheme)
         whole, seen = widths(page.locator("html"))
         assert whole <= seen, place
-    # What a rule of the calculator assumes is not cut either.
+    # The assumptions of the calculator's rules are not cut off either.
     page.wait_for_selector("#view-sizing tbody tr")
     whole, seen = widths(page.locator("#view-sizing .wide"))
     assert whole <= seen
@@ -506,10 +506,10 @@ def test_it_works_without_a_network_and_shows_what_a_server_has_when_there_is_on
     page = context.new_page()
     page.goto(address)
     expect(page.locator("#offline")).to_contain_text("works without a network", timeout=PATIENCE)
-    # What another build has kept goes; this one was the first.
+    # The cache of another build is deleted; this is the first build.
     kept = page.evaluate("caches.keys()")
     assert len(kept) == 1
-    # An upgrade shows at once.
+    # An upgrade is shown immediately.
     for name in ("index.html", "offline.js"):
         file = folder / name
         file.write_text(
@@ -548,7 +548,7 @@ def test_cards_in_sight_move_once_and_others_cost_nothing(opened: Open) -> None:
     expect(facts.first).to_contain_text("flows")
     before = first.evaluate("canvas => canvas.toDataURL()")
     until(page, "before => document.querySelector('.thumb').toDataURL() !== before", before)
-    # The last one has not been looked at by anybody, and so is not even read.
+    # The last one was never visible, and thus not even loaded.
     assert facts.last.inner_text() == ""
     last.scroll_into_view_if_needed()
     expect(facts.last).not_to_be_empty(timeout=PATIENCE)
@@ -580,12 +580,12 @@ def test_what_theory_says_is_what_the_package_predicts(opened: Open) -> None:
         prediction = tb.predict(tb.load(file), seed=int(page.input_value("#seed")))
         known = {"goodput": prediction.flows["goodput_bps"], "queue": prediction.queues["mean_queue_units"]}
         for panel, label, values in said:
-            # Windows are in no table of a prediction, and a fair share is no prediction.
+            # Predictions contain no windows, and a fair share is not a prediction.
             if panel in known and label != "fair share":
                 drawn.add((file.stem, label))
                 for of, value in values:
                     assert value == pytest.approx(float(known[panel][of]), rel=1e-6), (file.stem, label, of)
-    # Reno's sawtooth, flows that halve together, FAST, datagrams.
+    # Reno's sawtooth, synchronised flows, FAST, datagrams.
     assert len({name for name, _ in drawn}) >= 4, drawn
     assert {"mean goodput", "mean queue"} <= {label for _, label in drawn}
 
@@ -622,7 +622,7 @@ def test_other_flows_can_be_followed(opened: Open) -> None:
     page.fill("#follow-from", str(count))
     page.press("#follow-from", "Enter")
     expect(page.locator("#notice")).to_contain_text(f"expected 0 to {count - 1}")
-    # What was followed still is.
+    # Flows that were followed still are.
     expect(page.locator(".legend b").first).to_contain_text("11")
 
 
@@ -646,7 +646,7 @@ def test_the_seed_of_the_text_and_that_of_the_field_are_one(opened: Open) -> Non
     knob.press("Enter")
     expect(page.locator("#seed")).to_have_value("7")
     toml = page.input_value("#toml")
-    # However it is written, and whatever else looks like one.
+    # In any notation, and with similar text elsewhere.
     for written, seed in (
         ("seed = 1_000", "1000"),
         ('"seed" = 9', "9"),
@@ -656,7 +656,7 @@ def test_the_seed_of_the_text_and_that_of_the_field_are_one(opened: Open) -> Non
         write(page, toml.replace("seed = 7", written))
         expect(page.locator("#seed")).to_have_value(seed)
     assert run(page) == of_wheel(page.input_value("#toml"), 3)
-    # And the other way round, also of two variants.
+    # The reverse direction, also with two variants.
     page.click("#compare")
     expect(page.locator("#variants button")).to_have_count(2)
     page.fill("#seed", "2")
@@ -668,7 +668,7 @@ def test_the_seed_of_the_text_and_that_of_the_field_are_one(opened: Open) -> Non
     expect(page.locator("#seed")).to_have_value("7")
     page.click("#variants button:has-text('B')")
     expect(page.locator("[id='knob-seed']")).to_have_value("7")
-    # As it is in a file that is opened.
+    # The same for a file that is opened.
     dropped(page, "red.toml", toml.replace("seed = 7", 'name = """\nseed = 4\n"""').replace("\nname", "\n# name", 1))
     expect(page.locator("#seed")).to_have_value("1")
 
@@ -677,7 +677,7 @@ def test_a_text_without_a_seed_names_the_one_that_is_set(opened: Open) -> None:
     page = opened("#example=random_loss")
     shipped = (ROOT / "examples/random_loss.toml").read_text()
     assert "seed" not in shipped
-    # No need to wait: what is typed comes first.
+    # Typed input has priority, so there is no need to wait.
     page.fill("#seed", "2")
     assert run(page) == GOLDEN["random_loss.toml"]["2"]["results"]
     page.click("summary:has-text('Export')")
@@ -738,19 +738,19 @@ def test_a_text_that_is_typed_is_what_runs(opened: Open) -> None:
     expect(page.locator("#toml")).to_have_value(re.compile('seed = 2\n(.|\n)*"10 packets"'))
     page.click("#compare")
     expect(page.locator(".pane")).to_have_count(1)
-    # Back to the start takes nothing that is typed.
+    # Returning to the start keeps the typed text.
     typed = shipped.replace('duration = "60 s"', 'duration = "61 s"')
     page.fill("#toml", typed)
     page.click("#reset")
     assert page.input_value("#toml") == typed
     assert run(page) == of_wheel(typed, 1)
-    # Again.
+    # The same again.
     typed = re.sub('buffer = "[^"]*"', 'buffer = "11 packets"', typed)
     page.fill("#toml", typed)
     assert page.inner_text("#play") == "Again"
     page.click("#play")
     expect(page.locator("#hash-A")).to_have_text(of_wheel(typed, 1), timeout=PATIENCE)
-    # What is wrong is said, and nothing runs.
+    # The error is shown, and nothing runs.
     page.fill("#toml", typed.replace("Mbps", "Mbits", 1))
     page.click("#play")
     expect(page.locator("#problems li").first).to_contain_text("unknown unit `Mbits`")
@@ -770,7 +770,7 @@ def test_back_and_forward_keep_what_is_open_with_its_edits(opened: Open) -> None
     page.go_back()
     expect(page.locator("#view-lab")).to_be_visible()
     assert (page.input_value("#toml"), page.inner_text("#clock")) == (edited, clock)
-    # A file survives, and so does what it took the place of.
+    # A file survives, and so does the scenario that it replaced.
     md1 = (ROOT / "examples/md1.toml").read_text()
     dropped(page, "md1.toml", md1)
     expect(page.locator("#toml")).to_have_value(md1)
@@ -782,7 +782,7 @@ def test_back_and_forward_keep_what_is_open_with_its_edits(opened: Open) -> None
     expect(page.locator("#toml")).to_have_value(edited)
     page.go_forward()
     expect(page.locator("#toml")).to_have_value(md1 + "# mine\n")
-    # Whoever chooses the example anew gets it as it is.
+    # Choosing the example again restores it.
     page.click("#tab-gallery")
     page.click("[data-example=one_flow]")
     expect(page.locator("#toml")).to_have_value((ROOT / "examples/one_flow.toml").read_text())
@@ -829,12 +829,12 @@ def test_keys_step_also_after_a_button_was_pressed(opened: Open) -> None:
     for key in ("r", "p", "e"):
         before = page.inner_text("#clock")
         end = time.monotonic() + PATIENCE / 1000
-        # Events may be less apart than the clock shows.
+        # The clock's display may be too coarse to distinguish events.
         while page.inner_text("#clock") == before and time.monotonic() < end:
             page.keyboard.press(key)
             page.wait_for_timeout(50)
         assert page.inner_text("#clock") != before, key
-    # But not where they are letters.
+    # Except where the keys are letters.
     page.focus("#seed")
     before = page.inner_text("#clock")
     page.keyboard.press("r")
@@ -851,7 +851,7 @@ def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open)
         over.scroll_into_view_if_needed()
         box = over.bounding_box()
         assert box
-        # Until the new B has run, results are those of the old one.
+        # Until the new B has run, results belong to the old one.
         earlier = page.locator("#hash-B").all_inner_texts()
         over.click(position={"x": box["width"] / 2, "y": box["height"] - 20})
         told = page.inner_text("#fork")
@@ -871,7 +871,7 @@ def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open)
     before = page.inner_text("#hash-B")
     assert "The current A is closed and this B takes its place" in forked(1, "2 Mbps")
     assert page.inner_text("#hash-A") == before
-    # Each curve is of its own variant, and a fork that cannot be closes nothing.
+    # Each curve belongs to its own variant, and an impossible fork closes nothing.
     over = page.locator(".pane").first.locator(".panel .u-over").first
     over.click(position={"x": 100, "y": 100})
     expect(page.locator("#fork")).to_contain_text("Fork of A")
@@ -906,7 +906,7 @@ dumbbell = {rate = "40 Mbps", delay = "10 ms", queue = {buffer = "20 packets"}}
         over.click(position={"x": part * box["width"], "y": 6})
         expect(page.locator("#why")).to_contain_text("Why was a packet lost", timeout=PATIENCE)
         page.click("#why .close")
-    # Below the marks it is a time that is chosen.
+    # A click below the marks selects a time.
     over.click(position={"x": box["width"] / 2, "y": box["height"] / 2})
     expect(page.locator("#fork")).to_contain_text("Fork at")
     page.click("#reset")

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browsing import PHONE, Windows, finger, inked, over, under_cursor, widths
 from tailback._pictures import DARK_GROUND
-from tailback._study.readings import Tally
+from tailback._study.measurements import Tally
 from tailback.papers import Curves, Document, Line, Outcome, Point
 from tailback.papers._report import Basis, page
 from tailback.plots import COLOURS
@@ -28,7 +28,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with one figure over a logarithmic axis: its line, its band, and what the document prints."""
+    """A report with one figure over a logarithmic axis, with a line, a band and published values."""
     points = [
         Point({"packets": place, "printed": 0.5, "line": HOSTILE}, {"goodput": np.array([share - 0.001, share + 0.001])})
         for place, share in zip(PLACES, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7), strict=True)
@@ -47,7 +47,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def opened(windows: Windows, report: Path) -> Iterator[Open]:
-    """Opens the report, and afterwards holds it to have fetched nothing."""
+    """Opens the report, and checks afterwards that it fetched nothing."""
     yield partial(windows.open, report.as_uri())
     assert windows.asked == {report.as_uri()}
 
@@ -56,13 +56,13 @@ def test_a_figure_becomes_a_plot_that_says_its_values(opened: Open) -> None:
     shown = opened()
     assert shown.locator("figure .picture").is_hidden()
     assert inked(shown, COLOURS[0]) > 300
-    # The mean of two seeds and its interval, at the first and at the last place.
+    # The mean of two seeds with its interval, at the first and at the last x.
     assert under_cursor(shown, 0.02)[0] == "2"
     place, value = under_cursor(shown, 0.98)
     assert place == "200"
     assert value.startswith("0.7 (")
     labels = shown.locator(".u-legend .u-label").all_inner_texts()
-    # A name stays a name.
+    # Names are not interpreted.
     assert labels == ["buffer, packets", HOSTILE, "printed"]
 
 
@@ -145,7 +145,7 @@ def test_a_dark_page_has_light_ink(opened: Open, scripts: bool) -> None:
     screen = np.asarray(imread(io.BytesIO(shown.locator("figure").screenshot())))[..., :3]
     ground = np.array([int(DARK_GROUND[place : place + 2], 16) for place in (1, 3, 5)]) / 255
     off = np.abs(screen - ground).max(axis=2)
-    # Most is ground, and what is not is lighter: axes, words, the curve.
+    # Most of the page is background, and axes, words and curves are lighter.
     assert (off < 0.02).mean() > 0.7
     assert (screen.min(axis=2) > 0.5).sum() > 200
     assert (screen.max(axis=2) < ground.min() - 0.02).sum() == 0

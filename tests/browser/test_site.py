@@ -1,4 +1,4 @@
-"""The documentation as a site in a real browser: one page with a picture that can be zoomed and one that cannot."""
+"""The documentation site in a real browser: a page with one figure that can be zoomed and one that cannot."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Open = Callable[..., Page]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as `make docs` does."""
+    """The site, built like `make docs`."""
     docs, out = (tmp_path_factory.mktemp(name) for name in ("docs", "out"))
     (docs / "images").mkdir()
     (docs / "index.md").write_text(PAGE)
@@ -53,7 +53,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def opened(windows: Windows, site: Path) -> Iterator[Open]:
-    """Opens the page, and afterwards holds it to have fetched nothing but parts of the site."""
+    """Opens the page, and checks afterwards that it fetched only parts of the site."""
     yield partial(windows.open, (site / "index.html").as_uri())
     assert {address for address in windows.asked if not address.startswith(site.as_uri())} == set()
 

@@ -1,4 +1,4 @@
-"""The lab's buffer calculator against `tailback.size_buffer`: the same answers, in the same words."""
+"""The lab's buffer calculator compared with `tailback.size_buffer`: the same answers in the same words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import tailback as tb
 from browsing import PHONE, Windows
 from tailback._lab import Server
 
-# What makes each condition of the rules hold or not, on both sides of every limit.
+# Values on both sides of every condition of the rules.
 VALUES: dict[str, list[Any]] = {
     "rate": ["2 Mbps", "300 Mbps", "1 Gbps", "40 Gbps"],
     "base_rtt": [
@@ -35,7 +35,7 @@ VALUES: dict[str, list[Any]] = {
     "paced": [None, None, True, False],
     "window": [None, None, None, None, None, 3, 70, 100_000],
 }
-# Answers of the compiled core to all questions, as the page's worker asks it.
+# Answers of the compiled core to all questions, as requested by the page's worker.
 ANSWERS = """async (questions) => {
     const { instance } = await WebAssembly.instantiateStreaming(fetch("core.wasm"));
     const core = instance.exports;
@@ -76,7 +76,7 @@ def questions(count: int) -> list[dict[str, Any]]:
 
 
 def by_package(question: dict[str, Any]) -> dict[str, Any]:
-    """As the page's core writes it."""
+    """A number in the notation of the page's core."""
     answers = tb.size_buffer(**question)
     rules = [
         {
@@ -107,7 +107,7 @@ def test_the_page_answers_every_question_as_the_command_does(calculator: Page) -
         assert answer == by_package(question), question
         reasons |= {re.sub(r"[0-9.,]+", "#", part) for rule in answer["rules"] for part in rule["why"].split("; ")}
         recommended.add(answer["recommended"])
-    # The questions reach nearly all that can be said.
+    # The questions cover nearly all possible texts.
     assert len(recommended) >= 8, recommended
     assert len(reasons) >= 30, reasons
 

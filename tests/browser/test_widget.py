@@ -1,4 +1,4 @@
-"""The lab in a notebook: the widget's module as a notebook's page would drive it (anywidget's contract), in a real browser."""
+"""The lab in a notebook: the widget's module, driven in a real browser by the contract of anywidget."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tailback._widget import files
 GOLDEN = json.loads((ROOT / "tests/golden/hashes.json").read_text())
 PATIENCE = 30_000
 
-# What a notebook does with a widget: it has the state that Python sends, bytes as views, and a place to render into.
+# The part of a notebook that the widget uses: a state from Python, bytes as views, and an element to render into.
 HOST = """<!doctype html><meta charset="utf-8"><title>notebook</title><div id="cell"></div><script type="module">
 import widget from "./widget.js";
 const state = await (await fetch("state.json")).json();
@@ -34,7 +34,7 @@ globalThis.close_widget = await widget.render({ model, el: document.getElementBy
 
 @pytest.fixture
 def notebook(tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """A folder that is served, and its address."""
+    """Address of a server for a directory."""
     handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -44,7 +44,7 @@ def notebook(tmp_path: Path) -> Iterator[tuple[Path, str]]:
 
 
 def shown(browser: Browser, notebook: tuple[Path, str], widget: object) -> tuple[FrameLocator, set[str]]:
-    """The page in the cell, and what it asked for once the widget had everything."""
+    """The page in the cell, and its requests after the widget had all files."""
     folder, address = notebook
     (folder / "widget.js").write_text(widget._esm if isinstance(widget._esm, str) else widget._esm.read_text())  # type: ignore[attr-defined]
     (folder / "files").mkdir()
@@ -67,7 +67,7 @@ def test_a_scenario_runs_in_a_cell_and_gives_the_bytes_of_the_wheel(browser: Bro
     scenario = tb.load(ROOT / "examples/two_rtts.toml")
     frame, asked = shown(browser, notebook, tb.lab(scenario, seed=2, height=700))
     assert asked <= {"host.html", "widget.js", "state.json", "favicon.ico", *(f"files/{name}" for name in files())}
-    # The text as it was written, comments included; and it names the seed that runs.
+    # The text is unchanged, including comments, and names the seed of the run.
     text = frame.locator("#toml").input_value()
     assert text.replace("seed = 2\n", "", 1) == (ROOT / "examples/two_rtts.toml").read_text()
     frame.locator("#speed").select_option(label="as fast as possible")
@@ -79,7 +79,7 @@ def test_what_was_made_in_python_becomes_a_text_that_is_the_same_scenario(browse
     made = tb.dumbbell(rate="5 Mbps", delay="5 ms", buffer="20 packets", flows=2, duration="5 s")
     frame, _ = shown(browser, notebook, tb.lab(made))
     assert tb.Scenario.from_toml(frame.locator("#toml").input_value()) == made
-    # Without a scenario there would be the gallery, which is there as well.
+    # Without a scenario the gallery is shown, which is also included.
     frame.locator("#tab-gallery").click()
     expect(frame.locator("[data-example]").first).to_be_visible()
 

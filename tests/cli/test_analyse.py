@@ -1,4 +1,4 @@
-"""`tailback analyse` and `tailback run --capture`: exit code, stdout, stderr, and what is left on disk."""
+"""`tailback analyse` and `tailback run --capture`: exit code, stdout, stderr, and files."""
 
 from __future__ import annotations
 

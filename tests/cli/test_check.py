@@ -13,7 +13,7 @@ def test_check_says_which_files_are_sound(command: Command, file: Path) -> None:
     bad = file.parent / "bad.toml"
     bad.write_text(SMALL.replace("10 Mbps", "10"))
     done = command("check", file.name, bad.name)
-    assert (done.returncode, done.stdout) == (2, "small.toml: sound\n")
+    assert (done.returncode, done.stdout) == (2, "small.toml: valid\n")
     assert done.stderr == (
         "error: a rate without a unit\n"
         "  at       topology.dumbbell.rate (bad.toml, line 6)\n"
@@ -22,13 +22,13 @@ def test_check_says_which_files_are_sound(command: Command, file: Path) -> None:
         "1 error in bad.toml; nothing was run\n"
     )
     verdicts = json.loads(command("check", "--json", file.name, bad.name).stdout)
-    assert [verdict["sound"] for verdict in verdicts] == [True, False]
+    assert [verdict["valid"] for verdict in verdicts] == [True, False]
     assert verdicts[1]["errors"][0]["line"] == 6
 
 
 def test_remarks_are_made_where_nothing_is_random(command: Command, file: Path) -> None:
     done = command("check", file)
-    assert (done.returncode, done.stdout) == (0, f"{file}: sound\n")
+    assert (done.returncode, done.stdout) == (0, f"{file}: valid\n")
     assert done.stderr.startswith("note: phase effects: 2 flows share the drop-tail queue of `bottleneck`")
     assert "phase effects" in command("run", file).stdout
     file.write_text(file.read_text().replace("count = 2", 'count = 2\njitter = "20 us"'))
@@ -49,11 +49,11 @@ def test_what_is_hardly_what_was_meant_is_warned_of(command: Command, file: Path
     assert odd != text
     file.write_text(odd)
     done = command("check", file.name)
-    assert (done.returncode, done.stdout) == (0, "small.toml: sound\n")
+    assert (done.returncode, done.stdout) == (0, "small.toml: valid\n")
     assert done.stderr.startswith(
         "warning: EPD discards every packet that SPD could: this policy is `epd`\n  at       links.link23.queue"
     )
     verdict = json.loads(command("check", "--json", file.name).stdout)[0]
-    assert verdict["sound"]
+    assert verdict["valid"]
     assert len(verdict["warnings"]) == 1
     assert command("run", file.name).stderr.count("warning: EPD") == 1

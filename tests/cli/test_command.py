@@ -1,4 +1,4 @@
-"""The command without a verb."""
+"""The command without a subcommand."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_words_that_do_not_fit_are_said_with_what_does(command: Command, argumen
 
 @pytest.fixture
 def installed(tmp_path: Path) -> dict[str, str]:
-    """An environment in which there is a program `tailback`."""
+    """An environment with a program `tailback` in its path."""
     program = tmp_path / "tailback"
     program.write_text(f"#!/bin/sh\nexec '{sys.executable}' -m tailback \"$@\"\n")
     program.chmod(0o755)

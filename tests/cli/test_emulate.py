@@ -1,4 +1,4 @@
-"""`tailback emulate`: exit code, stdout, stderr, and what is left on disk."""
+"""`tailback emulate`: exit code, stdout, stderr, and files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 def test_commands_talk_across_the_scenario(command: Command, file: Path) -> None:
     server = " ".join(["right:", sys.executable, "-c", f'"{SAYS}"'])
     retrying = f"import time; time.sleep(1)\n{HEARD}"
-    done = command("emulate", file, "--serve", server, "--node", "left", "--", *python(retrying))
+    done = command("emulate", file, "--server", server, "--node", "left", "--", *python(retrying))
     assert fine(done), done.stderr
     assert done.stdout.startswith("hello\nemulated: ")
     assert "left->right" in done.stdout
@@ -60,7 +60,7 @@ def test_a_command_that_fails_is_told_in_the_exit_code(command: Command, file: P
 
 def test_a_command_that_never_ends_is_ended_and_told(traces: Traces, command: Command, file: Path) -> None:
     file.write_text(SCENARIO.replace('duration = "20 s"', 'duration = "0.5 s"'))
-    done = command("emulate", file, "--at", "left:sleep 1000")
+    done = command("emulate", file, "--run-on", "left:sleep 1000")
     assert done.returncode == 1
     assert "`sleep 1000` at left was still running at the end of the scenario's duration" in done.stderr
     assert traces.are_gone()
@@ -72,14 +72,14 @@ def test_a_command_that_never_ends_is_ended_and_told(traces: Traces, command: Co
         ([], "there is nothing to run"),
         (["--", "true"], "choose one with --node"),
         (["--node", "left", "--", "no-such-program"], "`no-such-program` cannot be started on `left`: No such file or directory"),
-        (["--at", "sleep 1"], "`sleep 1` is not a node and a command; expected for example `right:iperf3 -s`"),
-        (["--at", "rihgt:sleep 1"], "did you mean `right`?"),
-        (["--serve", "right:sleep 1"], "there are only servers"),
-        (["--setting", "tcp_ecn", "--at", "left:true"], "`tcp_ecn` is not a sysctl"),
-        (["--setting", "kernel.hostname=me", "--at", "left:true"], "`kernel.hostname` is not a sysctl of the network stack"),
-        (["--setting", "net./../../etc=1", "--at", "left:true"], "is not a sysctl of the network stack"),
-        (["--at", "left:'unbalanced"], "is not a command: no closing quotation"),
-        (["--play", "web"], "unknown flow group `web`"),
+        (["--run-on", "sleep 1"], "`sleep 1` is not a node and a command; expected for example `right:iperf3 -s`"),
+        (["--run-on", "rihgt:sleep 1"], "did you mean `right`?"),
+        (["--server", "right:sleep 1"], "there are only servers"),
+        (["--sysctl", "tcp_ecn", "--run-on", "left:true"], "`tcp_ecn` is not a sysctl"),
+        (["--sysctl", "kernel.hostname=me", "--run-on", "left:true"], "`kernel.hostname` is not a sysctl of the network stack"),
+        (["--sysctl", "net./../../etc=1", "--run-on", "left:true"], "is not a sysctl of the network stack"),
+        (["--run-on", "left:'unbalanced"], "is not a command: no closing quotation"),
+        (["--kernel-flows", "web"], "unknown flow group `web`"),
     ],
 )
 def test_what_cannot_run_is_told(command: Command, file: Path, arguments: list[str], message: str) -> None:
@@ -89,20 +89,20 @@ def test_what_cannot_run_is_told(command: Command, file: Path, arguments: list[s
 
 
 def test_a_scenario_in_cells_is_refused(command: Command) -> None:
-    done = command("emulate", ROOT / "examples" / "atm.toml", "--at", "switch:true")
+    done = command("emulate", ROOT / "examples" / "atm.toml", "--run-on", "switch:true")
     assert done.returncode == 2
     assert "real packets do not travel in cells" in done.stderr
 
 
 def test_what_ends_within_the_warm_up_says_that_nothing_was_measured(command: Command, file: Path) -> None:
     file.write_text(SCENARIO.replace('duration = "20 s"', 'duration = "20 s"\nwarmup = "10 s"'))
-    done = command("emulate", file, "--at", "left:true")
+    done = command("emulate", file, "--run-on", "left:true")
     assert "the emulation ended within the warm-up of 10 s: NOTHING WAS MEASURED" in done.stdout
     assert done.returncode == 1
 
 
 def test_ctrl_c_keeps_what_was_measured(traces: Traces, file: Path) -> None:
-    words = [sys.executable, "-m", "tailback", "emulate", str(file), "--at", "left:echo here", "--at", "right:sleep 1000"]
+    words = [sys.executable, "-m", "tailback", "emulate", str(file), "--run-on", "left:echo here", "--run-on", "right:sleep 1000"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "here\n"
@@ -120,7 +120,7 @@ def test_somebody_who_may_not_open_the_device_is_told_what_helps() -> None:
         pytest.skip("everyone may open /dev/net/tun here")
     words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", sys.executable, "-m", "tailback"]
     done = subprocess.run(
-        [*words, "emulate", ROOT / "examples" / "emulated.toml", "--at", "left:true"], capture_output=True, text=True, cwd="/"
+        [*words, "emulate", ROOT / "examples" / "emulated.toml", "--run-on", "left:true"], capture_output=True, text=True, cwd="/"
     )
     if "Permission denied" in done.stderr and "/dev/net/tun" not in done.stderr:
         pytest.skip("another user cannot run this Python, or read this file")

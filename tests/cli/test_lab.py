@@ -1,4 +1,4 @@
-"""`tailback lab`: what it writes and whom it answers. The page itself is tried in tests/browser."""
+"""`tailback lab`: its files and its server. The page itself is tested in tests/browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tailback._lab import USUAL_PORT, Server, page, serve_at
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Where the page is served meanwhile."""
+    """Address of the served page."""
     server = Server(0)
     threading.Thread(target=server.serve, daemon=True).start()
     yield int(server.address.rsplit(":", 1)[1].strip("/"))
@@ -24,7 +24,7 @@ def port() -> Iterator[int]:
 
 
 def answer(port: int, path: str, host: str | None = None) -> tuple[int, str | None]:
-    """The status and the type of what is answered."""
+    """Status and content type of a response."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.putrequest("GET", path, skip_host=True)
     connection.putheader("Host", host or f"127.0.0.1:{port}")
@@ -43,7 +43,7 @@ def test_where_the_usual_port_is_taken_another_serves() -> None:
             taken.bind(("127.0.0.1", USUAL_PORT))
             taken.listen()
         except OSError:
-            # Somebody else has it, which is as good.
+            # Another process has the port, which is equivalent.
             pass
         server = serve_at(None)
         assert server.port not in (0, USUAL_PORT)
@@ -80,7 +80,7 @@ def test_the_page_is_files_that_fit_on_any_web_space() -> None:
         "worker.js",
     ]
     html = (page() / "index.html").read_text()
-    # Nothing from elsewhere, and no text that becomes code.
+    # Nothing is loaded from elsewhere, and no text is evaluated as code.
     assert "default-src 'none'" in html
     assert "unsafe-eval'" not in html.replace("'wasm-unsafe-eval'", "")
     assert "unsafe-inline" not in html

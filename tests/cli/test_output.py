@@ -1,4 +1,4 @@
-"""Output that nobody reads, that has no room, and our own bugs."""
+"""Output to a closed pipe, to a full disk, and the report of bugs."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_the_list_names_every_experiment(command: Command) -> None:
 def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     done = command("reproduce", "bpd-2001/fig2", "--json", "--out", "out")
     assert done.returncode == 0
-    # On a busy machine progress is told before.
+    # On a busy machine progress is printed first.
     wrote = "wrote out/bpd-2001.html\nwrote out/bpd-2001.json\n"
     assert done.stderr.endswith(wrote)
     document = json.loads(done.stdout, parse_constant=pytest.fail)

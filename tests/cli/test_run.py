@@ -1,4 +1,4 @@
-"""`tailback run`: exit code, stdout, stderr, and what is left on disk."""
+"""`tailback run`: exit code, stdout, stderr, and files."""
 
 from __future__ import annotations
 
@@ -39,33 +39,33 @@ def test_json_is_one_document_with_all_tables(command: Command, file: Path) -> N
     assert (document["seed"], document["complete"], document["simulated_s"]) == (7, True, 5.0)
     assert set(document["tables"]) == {"flows", "queues", "groups", "cwnd", "queue", "drops"}
     assert document["tables"]["flows"]["flow"] == [0, 1]
-    # Greedy flows never complete: missing, not NaN.
+    # Greedy flows never complete: null, not NaN.
     assert document["tables"]["flows"]["completion_time_s"] == [None, None]
 
 
 def test_the_optimum_is_printed_beside_what_was_measured(command: Command, file: Path) -> None:
-    done = command("run", file, "--optimum")
+    done = command("run", file, "--fairness")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(command("run", file).stdout)
     assert "\n  max-min fair " in done.stdout
-    document = json.loads(command("run", file, "--optimum", "--json").stdout, parse_constant=pytest.fail)
-    assert document["optimum"]["flows"]["max_min_bps"] == pytest.approx([5e6 * 1460 / 1500] * 2)
-    assert document["optimum"]["max_min"].keys() == {"distance", "fairness"}
-    assert document["optimum"]["proportional"].keys() == {"distance", "fairness", "utility_gap"}
+    document = json.loads(command("run", file, "--fairness", "--json").stdout, parse_constant=pytest.fail)
+    assert document["fairness"]["flows"]["max_min_bps"] == pytest.approx([5e6 * 1460 / 1500] * 2)
+    assert document["fairness"]["max_min"].keys() == {"distance", "fairness"}
+    assert document["fairness"]["proportional"].keys() == {"distance", "fairness", "utility_gap"}
 
 
 def test_weights_of_groups_change_the_optimum(command: Command, file: Path) -> None:
     group = str(tb.simulate(tb.load(file)).groups["group"][0])
-    done = command("run", file, "--optimum", "--weight", f"{group}=3", "--json")
-    assert (done.returncode, json.loads(done.stdout)["optimum"]["flows"]["max_min_bps"]) == (
+    done = command("run", file, "--fairness", "--weight", f"{group}=3", "--json")
+    assert (done.returncode, json.loads(done.stdout)["fairness"]["flows"]["max_min_bps"]) == (
         0,
         pytest.approx([5e6 * 1460 / 1500] * 2),
     )
     for words, says in [
-        (["--weight", f"{group}=3"], "--weight sets the weight of flows in the fair rates; add --optimum"),
-        (["--optimum", "--weight", f"{group}=x"], "is not a group and its weight; expected for example `web=2`"),
-        (["--optimum", "--weight", "wbe=1"], "no flow group `wbe`"),
-        (["--optimum", "--weight", f"{group}=0"], "expected a number from 1e-06 to 1e+06"),
+        (["--weight", f"{group}=3"], "--weight sets the weight of flows in the fair rates; add --fairness"),
+        (["--fairness", "--weight", f"{group}=x"], "is not a group and its weight; expected for example `web=2`"),
+        (["--fairness", "--weight", "wbe=1"], "no flow group `wbe`"),
+        (["--fairness", "--weight", f"{group}=0"], "expected a number from 1e-06 to 1e+06"),
     ]:
         refused = command("run", file, *words)
         assert refused.returncode == 2
@@ -74,10 +74,10 @@ def test_weights_of_groups_change_the_optimum(command: Command, file: Path) -> N
 
 def test_a_run_without_an_optimum_is_kept(command: Command, file: Path) -> None:
     file.write_text(SMALL.replace("[record]", '[[timeline]]\nat = "3 s"\nlink = "bottleneck"\nrate = "5 Mbps"\n\n[record]'))
-    done = command("run", file, "--optimum", "--json")
+    done = command("run", file, "--fairness", "--json")
     assert done.returncode == 1
-    assert done.stderr.startswith("no optimum: the rate of `bottleneck` changes at 3 s, in the measurement interval")
-    assert json.loads(done.stdout)["optimum"] is None
+    assert done.stderr.startswith("no fair rates: the rate of `bottleneck` changes at 3 s, in the measurement interval")
+    assert json.loads(done.stdout)["fairness"] is None
 
 
 def test_out_holds_every_table_and_provenance(command: Command, file: Path) -> None:
@@ -99,7 +99,7 @@ def test_out_holds_every_table_and_provenance(command: Command, file: Path) -> N
 
 
 def created_by_matplotlib(home: Path) -> set[str]:
-    """Matplotlib keeps its font cache in the home directory, which is the test's own."""
+    """Matplotlib stores its font cache in the home directory, which is temporary here."""
     return {".cache", ".config"} & left_behind(home)
 
 
@@ -171,7 +171,7 @@ def test_errors_of_a_run_are_also_json(command: Command, file: Path) -> None:
     assert "did you mean `newreno`?" in done.stderr
 
 
-# A run that lasts for minutes if nobody stops it.
+# A run that takes minutes unless it is interrupted.
 ENDLESS = SMALL.replace('duration = "5 s"', 'duration = "1000000 s"').replace('traces = ["cwnd", "queue", "drops"]', "")
 
 
@@ -197,7 +197,7 @@ def test_ctrl_c_keeps_what_was_measured(file: Path, options: list[str]) -> None:
 
 
 def interrupted(arguments: list[str], directory: Path) -> tuple[int, str, str]:
-    """The command in a terminal for stderr; Ctrl-C once its progress bar shows that it is in the middle of the run."""
+    """Run the command with a terminal as stderr; send Ctrl-C when its progress bar shows the middle of the run."""
     screen, terminal = pty.openpty()
     words = [sys.executable, "-m", "tailback", *arguments]
     environment = {**os.environ, "TERM": "xterm"}
@@ -216,7 +216,7 @@ def interrupted(arguments: list[str], directory: Path) -> tuple[int, str, str]:
 
 
 def read(screen: int) -> bytes:
-    """What a terminal shows next; nothing once the other end is closed."""
+    """The next output of a terminal; empty after the other end is closed."""
     try:
         select.select([screen], [], [])
         return os.read(screen, 4096)

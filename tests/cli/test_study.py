@@ -24,7 +24,7 @@ class TestCommands:
         assert command("study", "export", "a", "--out", "tables", "--format", "csv").returncode == 0
         assert (tmp_path / "tables" / "groups.csv").read_text().count("\n") == 9
         assert command("study", "resume", "a").returncode == 0
-        assert command("study", "gc", "a").stdout.startswith("removed 0 results")
+        assert command("study", "prune", "a").stdout.startswith("removed 0 results")
 
     def test_means_and_plots_of_a_study(self, command: Command, file: Path, tmp_path: Path) -> None:
         pytest.importorskip("matplotlib")
@@ -89,7 +89,7 @@ class TestCommands:
             + '\n[flows.other]\nfrom = "left"\nto = "right"\nstart = {uniform = ["0 s", "1 s"]}\ntcp = {preset = "sack"}\n'
         )
         (tmp_path / "drawn.toml").write_text(drawn)
-        goal = ("--until", "queues.bottleneck.mean_wait_s:0.01%", "--seeds", 2, "--most-seeds", 3, "--out", "a")
+        goal = ("--until", "queues.bottleneck.mean_wait_s:0.01%", "--seeds", 2, "--max-seeds", 3, "--out", "a")
         missed = command("sweep", "drawn.toml", "--vary", f"{BUFFER}=5 packets", *goal)
         assert missed.returncode == 1
         assert "queues.bottleneck.mean_wait_s" in missed.stdout
@@ -97,7 +97,7 @@ class TestCommands:
         assert f"{BUFFER}=5 packets: " in missed.stderr
         assert "with 3 seeds; needs about " in missed.stderr
         shown = json.loads(command("study", "status", "a", "--json").stdout)
-        assert [one["seeds"] for one in shown["missed"]] == [3]
+        assert [one["seeds"] for one in shown["unconverged"]] == [3]
         assert command("study", "resume", "a").returncode == 1
 
     def test_seeds_that_change_nothing_are_told(self, command: Command, file: Path) -> None:

@@ -19,7 +19,7 @@ def test_the_command_line_loads_code(command: Command, tmp_path: Path) -> None:
     assert "unknown controller `user:mine`" in done.stderr
     assert "`--code FILE.py` loads the file that registers it" in done.stderr
     done = command("check", "mine.toml", "--code", "mine.py")
-    assert (done.returncode, done.stdout) == (0, "mine.toml: sound\n")
+    assert (done.returncode, done.stdout) == (0, "mine.toml: valid\n")
     done = command("run", "mine.toml", "--code", "mine.py", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["user_code"][0]["file"] == "mine.py"

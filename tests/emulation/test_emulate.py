@@ -1,4 +1,4 @@
-"""`tailback.emulate`: real packets between hosts, through the scenario's queues. Statistics leave room for a busy machine."""
+"""`tailback.emulate`: real packets between hosts through the scenario's queues. Tolerances allow for a busy machine."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tailback._emulation.kernel_flows import kernel_controllers
 
 pytestmark = [pytest.mark.usefixtures("emulation"), pytest.mark.filterwarnings("ignore::tailback.EmulationWarning")]
 
-# Sends datagrams of so many bytes until ten were answered, one after the other, and writes the least time until the answer.
-# The first may come before somebody listens.
+# Sends datagrams of the given size until ten were answered, one after the other, and prints the minimum RTT. The first ones may
+# be sent before the server listens.
 PING = """
 import socket, sys, time
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -47,7 +47,7 @@ def test_a_round_trip_takes_what_the_links_take(traces: Traces, tmp_path: Path) 
     measured = tmp_path / "rtt"
     server = tb.Command("right", python(ECHO), server=True)
     run = tb.emulate(scenario(), [server, tb.Command("left", python(PING, "1250", str(measured)))])
-    # There and back 20 ms, and 1250 bytes at 10 Mbit/s take 1 ms each way.
+    # 20 ms both ways, and 1250 bytes at 10 Mbit/s take 1 ms each way.
     assert 0.042 <= float(measured.read_text()) < 0.047
     assert [(end.code, end.server) for end in run.commands] == [(None, True), (0, False)]
     assert (run.ended, run.complete) == ("commands", True)
@@ -60,17 +60,17 @@ def test_a_round_trip_takes_what_the_links_take(traces: Traces, tmp_path: Path) 
 def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
     flows = {"from": "left", "to": "right", "count": 2, "propagation_rtt": "60 ms", "tcp": {"preset": "sack"}}
     given = scenario(flows={"web": flows}, duration="6 s", warmup="3 s")
-    run = tb.emulate(given, played=["web"])
+    run = tb.emulate(given, kernel_flows=["web"])
     assert run.ended == "duration"
     assert run.queues.to_dict()["utilisation"][0] > 0.9
     assert run.queues.to_dict()["max_queue_units"][0] <= 50
     assert run.transfers.to_dict()["failure"] == ["", ""]
     measured, groups = run.flows.to_dict(), run.groups.to_dict()
     assert measured["group"] == ["web", "web", "web.reverse", "web.reverse"]
-    # What waited for a repair when measurement began, of each flow two windows of a full path at most, is delivered within it.
+    # Data that was received out of order before the measurement, at most two full windows per flow, may be delivered during it.
     assert 8e6 < groups["goodput_bps"][0] < 10e6 + 2 * 2 * 100 * 12e3 / 3
     assert 0.5 <= groups["fairness"][0] <= 1
-    # What the queues discarded, the kernel has sent again, but for what was under way at the ends of the measured part.
+    # The kernel has retransmitted all discarded packets, except those in flight at the ends of the measurement interval.
     assert abs(sum(measured["retransmitted_packets"][:2]) - run.queues.to_dict()["dropped_units"][0]) < 20
     assert np.isnan(measured["goodput_bps"][2])
     kernel = run.kernel.to_dict()
@@ -82,7 +82,7 @@ def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
 def test_a_transfer_is_received_whole_and_simulated_flows_go_on_beside_it() -> None:
     real = {"from": "left", "to": "right", "size": "300 kB", "tcp": {"preset": "sack", "delayed_ack": False}}
     given = scenario(flows={"real": real, "simulated": {**real, "size": "500 kB"}}, duration="5 s")
-    run = tb.emulate(given, played=["real"])
+    run = tb.emulate(given, kernel_flows=["real"])
     flows = run.flows.to_dict()
     of = {group: place for place, group in enumerate(flows["group"])}
     assert flows["delivered_bytes"][of["real"]] == 300_000
@@ -101,7 +101,7 @@ def test_marks_reach_the_kernel_and_it_answers_them() -> None:
         "weight": 0.05,
     }
     given = scenario(flows=flows, duration="6 s").with_({"topology.dumbbell.queue": queue})
-    run = tb.emulate(given, played=["web"])
+    run = tb.emulate(given, kernel_flows=["web"])
     queues = run.queues.to_dict()
     assert queues["marked_units"][0] > 0
     assert queues["dropped_units"][0] == 0
@@ -124,20 +124,20 @@ def test_what_cannot_run_is_refused_and_leaves_nothing(
     traces: Traces, commands: list[tb.Command], played: list[str], message: str
 ) -> None:
     with pytest.raises((tb.EmulationError, tb.UnknownName, tb.ScenarioError), match=message.replace("?", r"\?")):
-        tb.emulate(scenario(), commands, played=played)
+        tb.emulate(scenario(), commands, kernel_flows=played)
     assert traces.are_gone()
 
 
 def test_a_setting_that_the_kernel_lacks_is_named() -> None:
     with pytest.raises(tb.EmulationError, match=r"this kernel has no sysctl `net\.ipv4\.no_such`"):
-        tb.emulate(scenario(), [tb.Command("left", "true")], settings={"net.ipv4.no_such": "1"})
+        tb.emulate(scenario(), [tb.Command("left", "true")], sysctls={"net.ipv4.no_such": "1"})
 
 
 @pytest.mark.skipif("vegas" in kernel_controllers(), reason="this kernel has Vegas")
 def test_a_controller_that_the_kernel_lacks_is_named() -> None:
     flows = {"web": {"from": "left", "to": "right", "tcp": {"preset": "sack", "controller": "vegas"}}}
     with pytest.raises(tb.EmulationError, match="it has no controller `vegas`; it has"):
-        tb.emulate(scenario(flows=flows), played=["web"])
+        tb.emulate(scenario(flows=flows), kernel_flows=["web"])
 
 
 def test_what_forks_away_or_never_ends_is_ended_with_the_emulation(traces: Traces, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_nothing_is_left_of_an_emulation_that_is_killed(traces: Traces, tmp_path
         str(file),
         "--node",
         "left",
-        "--serve",
+        "--server",
         "right:sleep 1000",
         "--",
         *words,
@@ -177,14 +177,14 @@ def test_nothing_is_left_of_an_emulation_that_is_killed(traces: Traces, tmp_path
 def test_connections_are_measured_and_captured_as_their_hosts_see_them(tmp_path: Path) -> None:
     flows = {"web": {"from": "left", "to": "right", "propagation_rtt": "60 ms", "size": "2 MB", "tcp": {"preset": "sack"}}}
     file = tmp_path / "seen.pcapng"
-    run = tb.emulate(scenario(flows=flows, duration="6 s"), played=["web"], capture=file)
+    run = tb.emulate(scenario(flows=flows, duration="6 s"), kernel_flows=["web"], capture=file)
     seen = run.connections.to_dict()
     at_sender = next(
         row for row, point in enumerate(seen["interface"]) if point == "web.sender" and seen["unique_payload_bytes"][row]
     )
     assert seen["unique_payload_bytes"][at_sender] == 2_000_000
     assert 0.06 <= seen["min_rtt_s"][at_sender] < 0.075
-    # What queues discarded is said on the packets themselves.
+    # Packets that queues discarded have a comment.
     discarded = run.queues.to_dict()["dropped_units"][0]
     assert file.read_bytes().count(b"discarded at bottleneck: full") == discarded > 0
     analysis = tb.analyse(file)

@@ -1,12 +1,12 @@
-"""Golden hashes as an installed package gives them: the same bytes for the examples as the core gives by itself.
+"""Golden hashes of an installed package: the same bytes for the examples as from the core itself.
 
     python tests/golden/golden.py [EXAMPLE.toml ...]
 
-Without names, all examples. The native half, which also blesses new hashes, is crates/wasm/tests/golden.rs, and golden.mjs beside
-this file is the half in WebAssembly.
+By default all examples. The native part, which also updates hashes, is crates/wasm/tests/golden.rs, and golden.mjs in this
+directory is the WebAssembly part.
 """
 
-# ruff: noqa: T201 (printing is what this script is for)
+# ruff: noqa: T201 (this script prints)
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = HERE.parents[1] / "examples"
 
 
 def table_bytes(table: tb.Table) -> bytes:
-    """What `Table::bytes` of the core gives: names and values, without what a face adds."""
+    """The equivalent of `Table::bytes` of the core: names and values, without additions of the Python layer."""
     parts = [table.name.encode()]
     for name in table.columns:
         values = table[name]
@@ -33,7 +33,7 @@ def table_bytes(table: tb.Table) -> bytes:
 
 
 def differences(name: str, seed: str, expected: dict[str, str]) -> list[str]:
-    """The tables of one run that are not as they always were; `results` decides, and stands for all together."""
+    """The tables of one run that differ from their golden hashes; `results` is the hash of all tables."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tb.ScenarioWarning)
         run = tb.simulate(tb.load(EXAMPLES / name), seed=int(seed))
@@ -44,7 +44,7 @@ def differences(name: str, seed: str, expected: dict[str, str]) -> list[str]:
 
 
 def main(names: list[str]) -> None:
-    """Compares, and fails unless all are the same."""
+    """Compare all hashes. Exit code 1 if any differ."""
     golden = json.loads((HERE / "hashes.json").read_text(encoding="utf-8"))
     runs = [(name, seed, expected) for name in names or golden for seed, expected in golden[name].items()]
     failed = [

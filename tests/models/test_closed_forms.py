@@ -1,4 +1,4 @@
-"""The closed forms through Python: numbers, arrays and errors. What they say is tested where they are made."""
+"""The closed forms through Python: numbers, arrays and errors. Their values are tested in Rust."""
 
 from __future__ import annotations
 

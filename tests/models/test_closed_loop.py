@@ -1,4 +1,4 @@
-"""Closed loop and round trips through Python. What the fixed point obeys is tested where it is found."""
+"""Closed loop and RTT means through Python. Properties of the fixed point are tested in Rust."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Equilibria of FAST against runs."""
+"""Equilibria of FAST compared with simulations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tailback as tb
 
 
 def shares(count: int) -> np.ndarray:
-    """Rates over the capacity of FAST flows that start 20 s apart, in the last 20 s."""
+    """Shares of the capacity of FAST flows that start 20 s apart, in the last 20 s."""
     flows: dict[str, Any] = {
         f"flow{number}": {
             "propagation_rtt": "50 ms",

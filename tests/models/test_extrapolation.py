@@ -1,4 +1,4 @@
-"""Fits, what they say far out, and whether packets come as a Poisson process: beside SciPy, and on runs."""
+"""Fits, extrapolation, and the test for a Poisson process: compared with SciPy, and on simulations."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_line_is_scipys_and_its_standard_error_grows_with_the_distance() -> No
 
 
 def test_the_standard_error_covers_the_truth_as_often_as_it_says() -> None:
-    """A hyperbola through ten noisy points, read at 40: the truth lies within Student's 95 % in 93 to 97 of a hundred trials."""
+    """A hyperbola through ten noisy points, at 40: Student's 95 % interval contains the truth in 93 to 97 of a hundred trials."""
     random = np.random.default_rng(11)
     truth = 0.7 + 0.05 / (RATES - 0.1)
     errors = []
@@ -69,7 +69,7 @@ def test_the_standard_error_covers_the_truth_as_often_as_it_says() -> None:
 def test_the_statistic_is_scipys() -> None:
     blocks = np.random.default_rng(5).exponential(2.0, (20, 200))
     with warnings.catch_warnings():
-        # Of critical values that SciPy will give in another way.
+        # SciPy will return critical values in another way.
         warnings.simplefilter("ignore", FutureWarning)
         theirs = [stats.anderson(block, "expon").statistic for block in blocks]
     assert _anderson_darling(blocks) / (1 + 0.6 / 200) == pytest.approx(np.array(theirs))
@@ -87,7 +87,7 @@ PROCESSES: dict[str, tuple[Callable[[np.random.Generator], Any], bool, bool]] = 
     "even": (lambda random: np.full(20_000, 1.0), False, False),
     "uniform": (lambda random: random.uniform(0, 2, 20_000), False, True),
     "a little too even": (lambda random: random.gamma(1.4, 1, 20_000), False, True),
-    # Each interval is exponential, and a little like the one before: a moving average in the copula.
+    # Each interval is exponential and correlated with the previous one: a moving average in the copula.
     "correlated": (
         lambda random: -np.log(stats.norm.sf(np.convolve(random.normal(size=20_001), [0.15, 1.0], "valid") / np.sqrt(1.0225))),
         True,
@@ -113,7 +113,7 @@ def test_a_poisson_process_is_refused_no_more_often_than_chance_would() -> None:
 
 
 def test_a_poisson_source_passes_and_one_flow_of_tcp_does_not() -> None:
-    """Intervals between packets as all senders send them, from a run's trace."""
+    """Intervals between the packets of all senders, from a run's trace."""
 
     def intervals(flow: Any) -> Any:
         scenario = tb.dumbbell(

@@ -1,4 +1,4 @@
-"""ADPM and the schemes beside it against receivers that follow the rules, packet by packet."""
+"""ADPM and other schemes compared with receivers that follow the rules packet by packet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 THRESHOLDS = 1 << 16
-# At 99.9 %, of so many values that Student's distribution is the normal one.
+# 99.9 % quantile; with this many values Student's distribution equals the normal one.
 NORMAL = 3.291
 
 
@@ -38,7 +38,7 @@ def heard(prices: np.ndarray, estimates: np.ndarray, thresholds: np.ndarray) -> 
 
 
 def holds(values: np.ndarray, expected: float) -> None:
-    """That the mean is expected, within an interval of less than 5 %."""
+    """Check that the mean agrees with the expected value, with an interval narrower than 5 %."""
     half = NORMAL * values.std(ddof=1) / np.sqrt(len(values))
     assert abs(values.mean() - expected) < half < 0.05 * expected
 

@@ -1,4 +1,4 @@
-"""Sizing rules through Python: arrays, errors and inverse questions. What the rules say is tested where they are made."""
+"""Sizing rules through Python: arrays, errors and inverse questions. Their values are tested in Rust."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_buffer_flows_and_utilisation_lead_to_each_other() -> None:
 
 
 def _untyped(value: object) -> Any:
-    """What a type checker would refuse."""
+    """Call with arguments that a type checker would reject."""
     return value
 
 

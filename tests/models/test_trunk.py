@@ -1,4 +1,4 @@
-"""The loss of a trunk, held against its equations in sixty digits."""
+"""The loss of a trunk, compared with its equations in sixty digits."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def by_equation(model: str, inputs: int, transmitters: int, buffer: int, load: D
 
     if model in ("eb", "ebi"):
         return predicted(Decimal(0))
-    # What assuming none predicts is too much, and what assuming that predicts too little.
+    # The prediction from no loss is an upper bound, and the prediction from that is a lower bound.
     high = predicted(Decimal(0))
     low = predicted(high)
     while high - low > high * Decimal("1e-25"):
@@ -69,7 +69,7 @@ def last_share(transmitters: int, buffer: int, rate: Callable[[int], Decimal]) -
     return weight * rate(transmitters + buffer) / seen
 
 
-# Inputs and channels that EBL was not fitted to.
+# Numbers of inputs and channels to which EBL was not fitted.
 @pytest.mark.parametrize("numbers", [(24, 2, 7, 0.85), (12, 1, 15, 0.9), (48, 8, 3, 0.7), (10, 4, 7, 1.05), (160, 8, 15, 0.9)])
 def test_ebl_is_near_simulations_that_it_was_not_fitted_to(numbers: tuple[int, int, int, float]) -> None:
     trunk = dict(zip(("inputs", "transmitters", "buffer", "load"), numbers, strict=True))
@@ -107,7 +107,7 @@ def test_what_does_not_fit_is_named(wrong: dict[str, object], message: str) -> N
 
 
 def test_the_detailed_model_is_solved_in_its_finite_readings() -> None:
-    # Two links, one channel, no place, all rates 1: 3/2 of 4 arrivals are lost; see the chain's own tests.
+    # Two links, one channel, no buffer, all rates 1: 3/2 of 4 arrivals are lost; see the chain's own tests.
     for reading in ("own_length", "fresh", "coupled"):
         exact = tb.models.exact_trunk_loss(inputs=2, transmitters=1, buffer=0, load=[0.0, 1.0], reading=reading)
         assert exact.loss == pytest.approx([0, 3 / 8], rel=1e-9)

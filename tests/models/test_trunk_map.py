@@ -1,4 +1,4 @@
-"""How far the models of a trunk are off: what is said between the mapped points, against the exact chain there."""
+"""Error of the models of a trunk: interpolation between the mapped points, compared with the exact chain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import tailback as tb
 from support import ROOT
 from tailback.models import LOSS_MODELS, LossModel
 
-# Inputs, channels, places, load: none of these is a point of the map.
+# Inputs, channels, buffer, load; none of these is a point of the map.
 BETWEEN = [
     (12, 3, 3, 0.55),
     (20, 6, 7, 0.85),
@@ -39,7 +39,7 @@ def test_between_its_points_the_map_says_what_the_exact_chain_says(
     at = trunk(numbers)
     said = tb.models.trunk_accuracy(**at, model=model, reading="fresh")
     exact = tb.models.trunk_loss(**at, model=model).loss / tb.models.exact_trunk_loss(**at, reading="fresh").loss
-    # The nearer the points around are to each other, the nearer is what lies between them.
+    # Interpolation is more accurate where the surrounding points agree.
     assert abs(math.log(said.ratio / exact)) < 0.03 + 0.15 * math.log(said.high / said.low), (said, exact)
     assert 0.97 * said.low <= exact <= 1.03 * said.high
 
@@ -55,7 +55,7 @@ def test_without_places_it_is_said_to_be_off_where_it_is(numbers: tuple[int, int
             continue
         for factor in (1.05, 1.2, 2.0):
             off = abs(math.log(exact))
-            # Whoever is within half a percent of a bound may be on either side of it.
+            # A ratio within half a percent of a bound may be on either side of it.
             if said.within(factor):
                 assert off <= math.log(factor) + 0.005, (model, factor, said, exact)
             elif said.span[0] == said.span[1]:
@@ -67,7 +67,7 @@ def test_without_places_it_is_said_to_be_off_where_it_is(numbers: tuple[int, int
     [
         ((8, 2, 20, 0.9), "g1dm", "within a factor of 2 (-49 %)"),
         ((8, 2, 20, 0.9), "mmkkb", "off by more than a factor of 2 (4.1 times)"),
-        # Too low on one side and too high on the other: in between it is not right, but unknown. 7.8 +- 2.7 % was simulated.
+        # Too low on one side and too high on the other: the value in between is unknown. 7.8 +- 2.7 % was simulated.
         ((31, 11, 45, 0.967), "ebl", "within a factor of 2 (-26 % to +42 % at the surrounding points)"),
         ((31, 11, 45, 0.967), "g1dm", "perhaps off by more than a factor of 2 (1/5.29e+05 to +82 % at the surrounding points)"),
         ((8, 2, 101, 0.9), "g1dm", "not mapped"),
@@ -124,7 +124,7 @@ def paced_trunk(inputs: int, transmitters: int, buffer: int, flows: int) -> tb.S
     )
 
 
-# Loads of 0.1 and 0.9 come out.
+# Resulting loads are 0.1 and 0.9.
 @pytest.mark.parametrize(("buffer", "warned"), [(0, False), (20, True)])
 def test_a_prediction_warns_where_its_loss_model_is_off(buffer: int, warned: bool) -> None:
     prediction = tb.predict(paced_trunk(inputs=8, transmitters=2, buffer=buffer, flows=100))
@@ -133,7 +133,7 @@ def test_a_prediction_warns_where_its_loss_model_is_off(buffer: int, warned: boo
     assert bool(model.warnings) == warned, model
 
 
-# What is seen of linear RGB, with full deficiency: Machado, Oliveira and Fernandes (2009), IEEE Transactions on Visualization and
+# Linear RGB as perceived with complete deficiency: Machado, Oliveira and Fernandes (2009), IEEE Transactions on Visualization and
 # Computer Graphics 15(6).
 SEEN = {
     "all colours": np.eye(3),
@@ -145,7 +145,7 @@ TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 
 
 
 def lab(colour: str, seen: Any) -> Any:
-    """CIE L*a*b* of a colour as it is seen."""
+    """Perceived colour in CIE L*a*b*."""
     parts = np.array([int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)])
     linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
     x, y, z = np.cbrt(TO_XYZ @ np.clip(seen @ linear, 0, 1))
@@ -157,7 +157,7 @@ def test_the_picture_can_be_read_with_any_colour_vision(way: str) -> None:
     drawn = runpy.run_path(str(ROOT / "tools" / "trunk_map.py"))
     seen = [lab(colour, SEEN[way]) for colour in drawn["COLOURS"]]
     for one, other in combinations(range(len(seen)), 2):
-        # Neighbours are a step of 10 apart, and the two sides much more.
+        # Neighbouring colours differ by at least 10, and the two sides by much more.
         least = 10 if other - one == 1 or 3 in (one, other) else 15
         assert math.dist(seen[one], seen[other]) > least, (drawn["CLASSES"][one], drawn["CLASSES"][other])
 
@@ -165,7 +165,7 @@ def test_the_picture_can_be_read_with_any_colour_vision(way: str) -> None:
 def test_the_picture_can_be_read_without_colour() -> None:
     drawn = runpy.run_path(str(ROOT / "tools" / "trunk_map.py"))
     lightness = [lab(colour, SEEN["all colours"])[0] for colour in drawn["COLOURS"]]
-    # Darker the further off, and the sides have other marks.
+    # Larger errors are darker, and the two sides have different marks.
     assert lightness[:4] == sorted(lightness[:4])
     assert lightness[3:] == sorted(lightness[3:], reverse=True)
     assert set(drawn["MARKS"][:3]).isdisjoint(drawn["MARKS"][4:])

@@ -1,4 +1,4 @@
-"""The simulation of a trunk from Python: what it returns, refuses and keeps. How right it is, the tests of its crate say."""
+"""The simulation of a trunk from Python: results, errors and interruption. Its accuracy is tested in Rust."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_an_interval_is_as_narrow_as_asked_for_and_holds_the_exact_loss() -> Non
     assert measured.method == "direct"
     assert measured.relative_width <= 0.02
     assert measured.interval.low < measured.loss < measured.interval.high
-    # Without places G1DM is Engset's loss formula, whose arrivals are those of the detailed model but for discarding inputs.
+    # Without a buffer G1DM is Engset's loss formula, with the arrivals of the detailed model except for discarding inputs.
     assert abs(measured.loss / exact - 1) < 0.03
 
 

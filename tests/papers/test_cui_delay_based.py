@@ -1,4 +1,4 @@
-"""What the measures of chapter 4 of `cui-thesis` read."""
+"""The measures of chapter 4 of `cui-thesis`."""
 
 import numpy as np
 import pytest

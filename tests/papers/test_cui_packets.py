@@ -1,4 +1,4 @@
-"""Chapter 3 of cui-thesis by packets: what is simulated, what is measured, and which form of an experiment is run."""
+"""Packet simulations of chapter 3 of cui-thesis: scenarios, measures, and quick and full forms of experiments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_what_flows_have_says_how_long_a_run_is() -> None:
 
 
 def test_flows_begin_below_the_window_that_is_their_share() -> None:
-    # 10 Mb/s over 120 ms are 150 packets of 1000 bytes; the experiments count 1040 of each.
+    # 10 Mb/s times 120 ms are 150 packets of 1000 bytes; the experiments count 1040 bytes per packet.
     assert packets.begins(10e6) == {"first_ssthresh": 58}
     group = packets.switch(*SMALL, **packets.begins(10e6))["flows"]["tcp"]
     assert (group["tcp"]["initial_ssthresh"], group["start"]) == (58, {"uniform": ["0 s", "0.2 s"]})
@@ -53,7 +53,7 @@ def test_gaps_of_a_poisson_process_are_told_from_others() -> None:
     random = np.random.default_rng(1)
     poisson, regular = gaps(random.exponential(1, 100_000)), gaps(np.full(100_000, 1.0))
     assert intervals.from_exponential(poisson) < 0.006
-    # At the mean: 1 - 1/e below it, nothing measured.
+    # At the mean: 1 - 1/e are below it, nothing measured.
     assert intervals.from_exponential(regular) == pytest.approx(1 - np.exp(-1))
     assert intervals.dispersion(poisson) == pytest.approx(1, abs=0.15)
     assert intervals.dispersion(regular) < 0.02
@@ -108,7 +108,8 @@ def test_round_trips_have_the_harmonic_mean_of_a_table() -> None:
     row = next(row for row in tables.table("3.1") if row.rule == "(3.23)")
     experiment = next(each for each in tried.SIZING if each.id.endswith("table3.1-packets"))
     low, high = (
-        float(text.removesuffix(" ms")) for text in experiment.variants[0].scenario.to_dict()["flows"]["tcp"]["propagation_rtt"]["uniform"]
+        float(text.removesuffix(" ms"))
+        for text in experiment.variants[0].scenario.to_dict()["flows"]["tcp"]["propagation_rtt"]["uniform"]
     )
     assert (high - low) / np.log(high / low) == pytest.approx(1000 * row.rtt_s, rel=1e-5)
 
@@ -128,7 +129,7 @@ def toy(**more: Any) -> Experiment:
 
 def test_a_quick_form_says_what_it_leaves_undecided_and_full_decides_it(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = replace(toy(), title="The whole of it", variants=papers.vary(BASE, buffers(5, 10)))
-    quick = toy(full=whole, undecided="ten packets", most_seeds=2)
+    quick = toy(full=whole, undecided="ten packets", max_seeds=2)
     monkeypatch.setattr("tailback.papers._reproduce.experiments", lambda *_: [quick])
     done = tb.reproduce("toy/quick", seeds=5)
     (outcome,) = done.experiments
@@ -157,9 +158,9 @@ def test_the_constants_of_bursts_are_found_again() -> None:
             window, buffer = int(labels["window"]), float(labels["buffer"])
             exact = tb.models.unpaced_utilisation(**unpaced.link(window), mean_rtt_s=0.12, buffer=buffer * window)
             points.append(papers.Point(labels, {"utilisation": np.array([float(exact)])}))
-    seen = papers.Measured(points)
-    burst, prefactor = unpaced.fit(seen)
+    results = papers.Measured(points)
+    burst, prefactor = unpaced.fit(results)
     assert burst == pytest.approx(0.22, rel=1e-6)
     assert prefactor == pytest.approx(1.1, rel=1e-5)
-    assert unpaced.prefactor(seen) == pytest.approx(1.1, rel=1e-5)
-    assert np.abs(unpaced.off(seen, (15, 29), unpaced.FIFTH)).max() < 1e-12
+    assert unpaced.prefactor(results) == pytest.approx(1.1, rel=1e-5)
+    assert np.abs(unpaced.off(results, (15, 29), unpaced.FIFTH)).max() < 1e-12

@@ -1,4 +1,4 @@
-"""What the measures of chapter 2 of `cui-thesis` read, and what they are held against."""
+"""The measures of chapter 2 of `cui-thesis`, and the models that they are compared with."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tailback.papers.cui_thesis import marked_tcp, signals
 
 
 def test_marks_that_are_spread_evenly_are_twice_as_many() -> None:
-    # One in twenty before: 1 to 19 packets apart, each as likely. One in four: 1, 2 or 3.
+    # One in twenty before: 1 to 19 packets apart, with equal probability. One in four: 1, 2 or 3.
     assert [signals.spread(p) for p in (0, 0.05, 0.25, 0.5, 0.7, 1)] == pytest.approx([0, 0.1, 0.5, 1, 1, 1])
-    # Of three in ten: 1, 2, 3 with 3/7, 3/7 and 1/7, for the third is certain. 12/7 on average.
+    # Three in ten: 1, 2, 3 with probabilities 3/7, 3/7 and 1/7, because the third is certain. The mean is 12/7.
     assert signals.spread(0.3) == pytest.approx(7 / 12)
 
 
@@ -26,7 +26,7 @@ def test_every_packet_finds_the_queue_that_is_asked_for() -> None:
     run = tb.simulate(signals.standing(25, True).with_({"record.traces": {"queue": ["bottleneck"]}, "duration": "12 s"}))
     trace = run.trace("queue")
     settled = np.asarray(trace["queue_units"])[np.asarray(trace["time_s"]) > 1]
-    # Before an arrival and after it.
+    # Before and after an arrival.
     assert set(settled) == {25, 26}
 
 

@@ -1,4 +1,4 @@
-"""The documents: every figure and claim is there, and what some must show."""
+"""The documents: all figures and claims are included, and properties of some experiments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tailback import papers
 def test_every_claim_of_the_reference_is_there_once() -> None:
     ids = [claim.id for experiment in papers.experiments("bpd-2001") for claim in experiment.claims]
     assert len(ids) == len(set(ids))
-    # C24 has two parts from the start, a and b.
+    # C24 has had two parts, a and b, from the start.
     missing = [number for number in range(1, 32) if f"C{number}" not in ids and f"C{number}a" not in ids]
     assert missing == []
 
@@ -37,7 +37,7 @@ def test_every_claim_and_figure_of_the_thesis_is_there() -> None:
     found = papers.experiments("spd-1998")
     ids = [claim.id for experiment in found for claim in experiment.claims]
     assert len(ids) == len(set(ids))
-    # Some are asked for each number of connections: C32-15.
+    # Some claims are evaluated for each number of connections: C32-15.
     missing = [number for number in range(32, 51) if not any(re.match(f"C{number}(?!\\d)", each) for each in ids)]
     assert missing == []
     # Figure 5.15 is a drawing of the network of 5.16.
@@ -66,6 +66,6 @@ def test_spd_keeps_the_queue_below_the_threshold_of_epd() -> None:
 
 def test_epd_keeps_the_buffer_at_its_threshold_and_bpd_does_not() -> None:
     by_id = {verdict.claim.id: verdict for verdict in tb.reproduce("bpd-2001/fig18", seeds=2).claims}
-    # 600 cells and a tail of 11 for each of five connections; BPD may go to 1080 and beyond.
+    # 600 cells and a tail of 11 for each of five connections; BPD may exceed 1080.
     assert 600 <= by_id["C27"].interval.mean <= 655
     assert 900 < by_id["C27b"].interval.mean <= 1200

@@ -1,4 +1,4 @@
-"""The drawings of an experiment."""
+"""The plots of an experiment."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pytest
 from tailback._pictures import Picture
 from tailback.papers import (
     Curves,
-    Drawn,
     Line,
     Measured,
     Point,
     Ranking,
+    TracePanel,
 )
 from tailback.papers._experiment_plot import draw
 from toy_experiment import TOY
@@ -49,7 +49,7 @@ def test_printed_numbers_are_crosses_in_the_plot() -> None:
 def test_bands_beyond_the_scale_are_named() -> None:
     (level,), _ = TOY.panels
     assert isinstance(level, Curves)
-    curve = replace(level, levels=())
+    curve = replace(level, reference_lines=())
 
     def drawn(second: float) -> str:
         points = [Point({"packets": n}, {"goodput": np.array([n, n * second])}) for n in (2, 50)]
@@ -60,7 +60,7 @@ def test_bands_beyond_the_scale_are_named() -> None:
 
 
 def texts(drawn: Picture) -> list[str]:
-    """All that is written in a drawing."""
+    """All text in a drawing."""
     return [each.strip() for each in re.findall(r"<text[^>]*>([^<]*)</text>", drawn.svg)]
 
 
@@ -76,8 +76,8 @@ def test_the_last_place_has_its_number_and_large_numbers_a_prefix() -> None:
 
 def test_traces_below_zero_are_seen() -> None:
     x = np.linspace(0, 9, 10)
-    seen = Measured([], {"falling": (x, -x)})
-    (drawn,) = draw([(Drawn(("falling",), "log10 of a share", "interval"),)], seen)
+    results = Measured([], {"falling": (x, -x)})
+    (drawn,) = draw([(TracePanel(("falling",), "log10 of a share", "interval"),)], results)
     below = {text for text in texts(drawn) if text.startswith("\N{MINUS SIGN}")}
     assert below
 
@@ -87,5 +87,5 @@ def test_long_names_of_rows_have_room() -> None:
     points = [Point({"packets": 2}, {"goodput": np.array([1.0, 2.0])})]
     (drawn,) = draw([(Ranking("goodput", (Line(name, {}),), "goodput"),)], Measured(points))
     (place,) = re.findall(r'text-anchor: end[^>]*?x="([0-9.]+)"[^>]*>module', drawn.svg)
-    # Of 9.5 points, a name this long takes some 220 of the picture's 590.
+    # At 9.5 points, a name of this length takes some 220 of the figure's 590 points.
     assert float(place) > 220

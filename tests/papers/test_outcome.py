@@ -1,4 +1,4 @@
-"""How claims are judged, and what comes of them as data."""
+"""The evaluation of claims, and outcomes as data."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from toy_experiment import more_with_fifty, outcome, replaced
         (Inequality("<=", 1), 1.0, 3.0, "cannot tell"),
         (Inequality("<=", 1), 1.1, 3.0, "contradicted"),
         (Value(2, 1), 1.0, 3.0, "holds"),
-        # However near the mean: noise does not make a value hold.
+        # Closeness of the mean is not sufficient: noise does not make a value hold.
         (Value(2, 0.9), 1.0, 3.0, "cannot tell"),
         (Value(4, 1), 1.0, 3.0, "cannot tell"),
         (Value(4.1, 1), 1.0, 3.0, "contradicted"),
@@ -55,7 +55,7 @@ def test_the_whole_interval_decides(requirement: Inequality | Value, low: float,
 
 
 def test_how_many_seeds_decide() -> None:
-    # Mean 1, deviation 1: 99.9 % need t(n - 1) < sqrt(n), which t(15) = 4.073 does not and t(16) = 4.015 does.
+    # Mean 1, deviation 1: 99.9 % require t(n - 1) < sqrt(n), which t(15) = 4.073 violates and t(16) = 4.015 satisfies.
     values = [1 - 0.5**0.5, 1 + 0.5**0.5]
     assert decided_by(values, Inequality(">", 0)) == 17
     assert decided_by([2.0, 2.0, 2.0], Inequality(">", 0)) == 2
@@ -79,8 +79,8 @@ def test_an_order_is_the_interval_of_paired_differences() -> None:
 
 
 def test_the_best_is_the_point_with_the_largest_mean() -> None:
-    seen = outcome(a=[1.0, 9.0], b=[4.0, 7.0], c=[0.0, 0.0])
-    assert seen.best("goodput").tolist() == [4.0, 7.0]
+    results = outcome(a=[1.0, 9.0], b=[4.0, 7.0], c=[0.0, 0.0])
+    assert results.best("goodput").tolist() == [4.0, 7.0]
 
 
 def test_a_measurement_names_exactly_one_point() -> None:
@@ -92,9 +92,9 @@ def test_a_measurement_names_exactly_one_point() -> None:
 
 def test_only_an_s_claim_has_a_setting_and_a_contrast() -> None:
     with pytest.raises(ValueError, match="C1: an S claim"):
-        Claim("C1", "S", "text", more_with_fifty, Inequality(">", 0))
+        Claim("C1", "conditional", "text", more_with_fifty, Inequality(">", 0))
     with pytest.raises(ValueError, match="C1: an S claim"):
-        Claim("C1", "R", "text", more_with_fifty, Inequality(">", 0), contrast=Contrast("there", more_with_fifty))
+        Claim("C1", "reproduced", "text", more_with_fifty, Inequality(">", 0), contrast=Contrast("there", more_with_fifty))
 
 
 @pytest.mark.usefixtures("toys")
@@ -125,7 +125,9 @@ def test_claims_as_data() -> None:
 
 
 def test_what_is_not_known_is_null_and_holds_nothing(toys: list[Experiment]) -> None:
-    claim = Claim("T", "N", "unknown", lambda seen: seen.values("goodput", packets=2) * float("nan"), Inequality(">", 0))
+    claim = Claim(
+        "T", "not_reproduced", "unknown", lambda results: results.values("goodput", packets=2) * float("nan"), Inequality(">", 0)
+    )
     toys[:] = [replaced(claim)]
     (judged,) = tb.reproduce("toy", seeds=2).to_dict()["experiments"][0]["claims"]
     assert (judged["measured"], judged["low"], judged["high"], judged["finding"]) == (None, None, None, "cannot tell")
@@ -144,7 +146,7 @@ def test_what_is_ours_is_counted_apart(toys: list[Experiment]) -> None:
 
 
 def test_too_few_seeds_to_tell_is_no_failure_and_no_success(toys: list[Experiment]) -> None:
-    toys[:] = [replaced(Claim("T", "R", "more", more_with_fifty, Inequality(">", 0)))]
+    toys[:] = [replaced(Claim("T", "reproduced", "more", more_with_fifty, Inequality(">", 0)))]
     done = tb.reproduce("toy", seeds=2)
     (verdict,) = done.claims
     assert (verdict.finding, verdict.holds, done.holds) == ("cannot tell", False, False)

@@ -1,4 +1,4 @@
-"""What is run for experiments: each distinct run once, and whose fault a failure is."""
+"""The runs of experiments: each distinct run is executed once, and failures name their experiments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_equal_runs_of_several_experiments_run_once() -> None:
     )
     plan = Plan([TOY, other], 3)
     assert plan.run(workers=2) == 0
-    # Two buffers in common and a third, three seeds each, and the trace, which records more.
+    # Two common buffers and a third, three seeds each, and the trace, which records more.
     assert (plan.tally.planned, plan.tally.runs, plan.asked) == (10, 10, 3 * 5 + 1)
     assert len(set(plan.tally.hashes)) == 10
     first, second = plan.outcomes()

@@ -14,14 +14,14 @@ import pytest
 import tailback as tb
 from reports import fetched, parsed
 from tailback.papers import (
+    Assumption,
     Curves,
     Document,
     Experiment,
     Grid,
-    LeftOpen,
-    Level,
     Line,
     Ranking,
+    ReferenceLine,
 )
 from tailback.papers._report import Basis, page
 from toy_experiment import TOY
@@ -44,7 +44,9 @@ def test_the_report_is_one_page_that_needs_no_other(tmp_path: Path) -> None:
 
 
 def test_a_document_begins_with_the_experiment_that_leads(toys: list[Experiment], monkeypatch: pytest.MonkeyPatch) -> None:
-    second = replace(TOY, id="toy/fig2", title="The verdict", answer=lambda seen: f"It is {len(seen.points)}.\n\nReally <so>.")
+    second = replace(
+        TOY, id="toy/fig2", title="The verdict", answer=lambda results: f"It is {len(results.points)}.\n\nReally <so>."
+    )
     toys.append(second)
     document = Document("toy", "Toys", "A toy box", (), tuple(toys), lead="toy/fig2")
     monkeypatch.setattr(sys.modules["toys"], "DOCUMENT", document, raising=False)
@@ -78,13 +80,22 @@ HOSTILE = "<script>alert('\"')</script>&amp;</figure>"
 
 def test_names_stay_text_wherever_they_stand(toys: list[Experiment]) -> None:
     claim = replace(TOY.claims[0], text=HOSTILE, note=HOSTILE)
-    left_open = (LeftOpen(HOSTILE, HOSTILE),)
+    assumptions = (Assumption(HOSTILE, HOSTILE),)
     labels = [replace(variant, labels={**variant.labels, "policy": HOSTILE}) for variant in TOY.variants]
     (curves,), (ranking,) = TOY.panels
     assert isinstance(curves, Curves)
     assert isinstance(ranking, Ranking)
     panels = (
-        (replace(curves, title=HOSTILE, axis=HOSTILE, unit=HOSTILE, lines=(Line(HOSTILE, {}),), levels=(Level(HOSTILE, 0.9),)),),
+        (
+            replace(
+                curves,
+                title=HOSTILE,
+                axis=HOSTILE,
+                unit=HOSTILE,
+                lines=(Line(HOSTILE, {}),),
+                reference_lines=(ReferenceLine(HOSTILE, 0.9),),
+            ),
+        ),
         (replace(ranking, lines=tuple(replace(line, label=HOSTILE + line.label) for line in ranking.lines)),),
     )
     toys[0] = replace(
@@ -94,19 +105,19 @@ def test_names_stay_text_wherever_they_stand(toys: list[Experiment]) -> None:
         source=f"{HOSTILE}, figure 1",
         variants=tuple(labels),
         claims=(claim,),
-        left_open=left_open,
+        assumptions=assumptions,
         panels=panels,
         grids=(Grid("goodput", "policy", "packets", HOSTILE),),
         answer=lambda _: HOSTILE,
     )
     done = tb.reproduce("toy", seeds=2)
-    document = Document("toy", HOSTILE, HOSTILE, left_open, tuple(toys))
+    document = Document("toy", HOSTILE, HOSTILE, assumptions, tuple(toys))
     shown = page(document, done.experiments, [HOSTILE], Basis(2, done.asked, done.tally))
     tree = parsed(shown)
-    # Numbers of one figure, and the script of the page if it has been built.
+    # Data of one figure, and the script of the page if it has been built.
     assert [each.get("type", "") for each in tree.iter("script")] in (["application/json"], ["application/json", ""])
     assert "alert('" not in "".join(each.text or "" for each in tree.iter("script"))
-    # As text it is all there: in the head's title, in headings, paragraphs, tables and drawings.
+    # All of it is present as text: in the title, headings, paragraphs, tables and drawings.
     for tag in ("title", "h1", "h2", "td", "th", "dt", "dd", "text"):
         assert any(HOSTILE in "".join(each.itertext()) for each in tree.iter(tag)), tag
     numbers = next(each for each in tree.iter("script") if each.get("type"))
@@ -124,7 +135,7 @@ def test_figures_have_the_numbers_of_the_document_and_texts_lead_to_them(toys: l
     names = {figure.get("id"): figure.findtext("figcaption/b") for figure in tree.iter("figure")}
     assert names == {"toy/fig1-1": "Figures 3 to 5, 1 of 2.", "toy/fig1-2": "Figures 3 to 5, 2 of 2.", "toy/own-1": "Plot 1."}
     links = [(link.get("href"), link.text) for paragraph in tree.iter("p") for link in paragraph.iter("a")]
-    # Figure 9 is not on the page, and no text leads to its own section.
+    # Figure 9 is not on the page, and no text links to its own section.
     assert links == [("#toy/fig1-1", "figure 4")]
     captions = ["".join(caption.itertext()) for caption in tree.iter("figcaption")]
     assert captions[0].startswith("Figures 3 to 5, 1 of 2. Goodput over buffer. Dotted: 90\N{NO-BREAK SPACE}%.")

@@ -1,4 +1,4 @@
-"""Standards on one bench: who takes part, and what the experiments must show."""
+"""Comparison of standards: the participants, and properties of the experiments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tailback.papers.standards.response import mean_window, through_losses
 def test_who_needs_nothing_of_the_network_takes_part_and_nobody_else() -> None:
     laws = controllers()
     assert {"reno", "cubic", "vegas", "bbrv1", "hstcp"} <= set(laws)
-    # They go by prices or by marks, or do not compete.
+    # These depend on prices or marks, or do not compete.
     assert not {"maxnet", "rcp", "xcp", "rem", "clamp", "dctcp", "fixed"} & set(laws)
     assert {"drop_tail", "red", "codel", "pie", "rem", "threshold", "ramp", "policer", "fq_codel", "fq_pie", "dualpi2"} <= set(
         queues()
@@ -32,7 +32,7 @@ def test_every_claim_stands_there_once_and_names_its_experiment_s_points() -> No
 
 
 def test_a_loss_in_a_thousand_leaves_reno_the_window_of_the_square_root_law() -> None:
-    # sqrt(3 / 2p) = 38.7, less the round trip in which a loss of some 50 is repaired.
+    # sqrt(3 / 2p) = 38.7, minus the round trip in which a loss at a window of about 50 is repaired.
     window = mean_window(tb.simulate(through_losses("reno", 1_000)))
     assert 36 < window < 38.7
 
@@ -57,7 +57,7 @@ def test_of_two_queues_in_a_row_the_second_is_measured() -> None:
     run = tb.simulate(under("codel", "10.2 two queues in a row").with_({"duration": "25 s"}))
     assert list(run.queues["queue"])[:3:2] == ["hop1", "hop2"]
     assert mean_wait_ms(run) == 1e3 * run.queues.where(queue="hop2")["mean_wait_s"][0] > 0
-    # What the first link alone carries is not counted.
+    # Traffic of the first link only is not counted.
     of = {name: run.groups.where(group=name)["goodput_bps"][0] for name in ("through", "second")}
     assert tcp_share(run) == pytest.approx(sum(of.values()) / (1e7 / 1.04))
 

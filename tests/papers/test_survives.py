@@ -1,4 +1,4 @@
-"""Reproductions and the demonstration are studies underneath: killed anywhere they go on, and what is there is not run again."""
+"""Reproductions and the demonstration are studies: if killed anywhere they resume, and stored runs are not repeated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support import ROOT
 
 @pytest.fixture(scope="module")
 def report() -> Iterator[dict[str, Any]]:
-    """What became of those that were killed."""
+    """The outcomes of killed processes."""
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=shared) as folder:
         killer = [sys.executable, str(ROOT / "tests" / "reproduction_killer.py"), folder]
@@ -36,7 +36,7 @@ class TestKilled:
     def test_no_finished_run_is_lost_and_none_is_run_twice(self, report: dict[str, Any], way: str) -> None:
         trials, runs = report[way]["trials"], report[way]["runs"]
         assert [trial for trial in trials if trial["before"] + trial["after"] != runs] == []
-        # How many results a commit has is up to the threads, but some were stopped in the midst of it.
+        # The number of results per commit depends on the threads, but some processes were stopped in the middle.
         assert any(0 < trial["before"] < runs for trial in trials)
 
     def test_pages_and_numbers_have_the_bytes_of_one_that_was_not_killed(self, report: dict[str, Any], way: str) -> None:

@@ -1,4 +1,4 @@
-"""How much buffer a bottleneck needs: the answers side by side."""
+"""Buffer sizes by all rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LINK: dict[str, Any] = {"target": 0.8, "transmitters": 1, "inputs": None, "flows
 
 def test_all_rules_answer_side_by_side() -> None:
     answers = tb.size_buffer(**TRUNK, target="80 %")
-    # cui-thesis, table 3.4; the bandwidth-delay product there is of a whole number of packets a second.
+    # cui-thesis, table 3.4; the bandwidth-delay product there uses an integer number of packets per second.
     assert answers["cui_trunk"].buffer == 16
     assert answers["enachescu"].buffer == 208
     assert answers["bandwidth_delay"].buffer == 7_692_308
@@ -44,7 +44,7 @@ def test_all_rules_answer_side_by_side() -> None:
         ({"target": 0.99}, "appenzeller"),
         ({"target": 0.99, "flows": 3}, "synchronised"),
         ({"target": 0.8, "flows": 1}, "synchronised"),
-        # Halving together asks for nothing below 75 %; their bursts do.
+        # Synchronised flows need no buffer below 75 %; their bursts do.
         ({**LINK, "target": 0.7, "rate": "400 Mbps", "flows": 90, "access_rate": "80 Mbps"}, "unpaced"),
         ({**LINK, "target": 0.7, "flows": 1}, "bandwidth_delay"),
         ({"target": 0.8, "paced": False, "access_rate": "10 Gbps"}, "appenzeller"),
@@ -80,7 +80,8 @@ def test_what_the_inputs_cannot_bring_no_buffer_gives() -> None:
     answers = tb.size_buffer(**{**TRUNK, "inputs": 4, "target": 0.8})
     assert answers.recommended is None
     assert (
-        answers.advice == "No buffer achieves 80 %: the inputs, each as fast as a transmitter, carry at most 25 % of the capacity."
+        answers.advice
+        == "No buffer achieves 80 %: the inputs, each as fast as a transmitter, carry at most 25 % of the capacity."
     )
 
 
@@ -108,7 +109,12 @@ def test_a_trunk_that_is_not_on_the_map_is_recommended_with_a_warning() -> None:
 def test_what_bursts_need_is_enough_in_the_simulation() -> None:
     def scenario(buffer: int) -> tb.Scenario:
         tcp: Any = {"preset": "newreno", "mss": "1000 B", "delayed_ack": False}
-        flows: Any = {"count": 150, "propagation_rtt": {"uniform": ["60 ms", "180 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": tcp}
+        flows: Any = {
+            "count": 150,
+            "propagation_rtt": {"uniform": ["60 ms", "180 ms"]},
+            "start": {"uniform": ["0 s", "1 s"]},
+            "tcp": tcp,
+        }
         flows["sender_access"] = {"rate": "40 Mbps"}
         return tb.dumbbell(
             rate="200 Mbps", delay="10 ms", buffer=f"{buffer} packets", duration="40 s", warmup="20 s", flows={"web": flows}
@@ -119,7 +125,7 @@ def test_what_bursts_need_is_enough_in_the_simulation() -> None:
     assert recommended is answers["unpaced"]
     assert recommended.buffer is not None
     used = float(tb.simulate(scenario(recommended.buffer), seed=1).queues["utilisation"][0])
-    # Four points off is what it says of itself.
+    # Within four percentage points, as the rule states.
     assert used == pytest.approx(0.8, abs=0.08)
 
 
@@ -129,11 +135,13 @@ def test_a_scenario_says_what_is_not_given() -> None:
         delay="10 ms",
         buffer="40 packets",
         duration="10 s",
-        flows={"web": {"count": 20, "propagation_rtt": {"evenly": ["80 ms", "120 ms"]}, "tcp": {"preset": "sack", "pacing": True}}},
+        flows={
+            "web": {"count": 20, "propagation_rtt": {"evenly": ["80 ms", "120 ms"]}, "tcp": {"preset": "sack", "pacing": True}}
+        },
     )
     answers = tb.size_buffer(scenario, target=0.9)
     assert (answers.question.flows, answers.question.rate_bps, answers.question.packet_bytes) == (20, 50e6, 1500)
-    # Serialisation is part of a round trip.
+    # Serialisation is part of the RTT.
     assert answers.question.base_rtt.mean_s == pytest.approx(0.1, rel=0.01)
     assert answers.question.paced
     assert answers.recommended is answers["cui_link"]
@@ -143,9 +151,15 @@ def test_a_scenario_says_what_is_not_given() -> None:
 
 @pytest.mark.parametrize(("conversion", "flows", "inputs", "transmitters"), [(True, 200, 16, 4), (False, 50, 4, 1)])
 def test_flows_of_one_line_count_where_they_cross(conversion: bool, flows: int, inputs: int, transmitters: int) -> None:
-    """Those of a trunk come over all its inputs, and where packets stay on their wavelength each channel has its own."""
+    """Flows of a trunk arrive over all its inputs; if packets stay on their wavelength, each channel has its own flows."""
     scenario = tb.dwdm(
-        inputs=16, transmitters=4, wavelength_conversion=conversion, rate="250 Mbps", buffer="8 packets", flows=200, duration="20 s"
+        inputs=16,
+        transmitters=4,
+        wavelength_conversion=conversion,
+        rate="250 Mbps",
+        buffer="8 packets",
+        flows=200,
+        duration="20 s",
     )
     asked = tb.size_buffer(scenario, target=0.8).question
     assert (asked.flows, asked.inputs, asked.transmitters) == (flows, inputs, transmitters)
@@ -159,14 +173,14 @@ def test_what_no_rule_knows_of_is_said() -> None:
         duration="10 s",
         flows={"web": {"tcp": {"preset": "cubic"}}},
     )
-    doubts = " ".join(tb.size_buffer(scenario, target=0.9).question.doubts)
-    assert "codel" in doubts
-    assert "flows.web: the controller is cubic" in doubts
+    warnings = " ".join(tb.size_buffer(scenario, target=0.9).question.warnings)
+    assert "codel" in warnings
+    assert "flows.web: the controller is cubic" in warnings
 
 
 @pytest.mark.parametrize("target", [0.6, 0.8])
 def test_what_is_recommended_reaches_the_target_in_the_simulation(target: float) -> None:
-    """Paced flows over links of their own: the rule is conservative. At 90 % it is not, and says so: docs/howto/buffer_sizing.md."""
+    """Paced flows over access links: the rule is conservative. At 90 % it is not, and states so: docs/howto/buffer_sizing.md."""
     shape = {"count": 40, "propagation_rtt": {"uniform": ["60 ms", "180 ms"]}, "sender_access": {"rate": "100 Mbps"}}
     tcp = {"preset": "newreno", "pacing": True, "delayed_ack": False, "mss": "1000 B"}
     start = {"uniform": ["0 s", "5 s"]}
@@ -211,7 +225,7 @@ def test_flows_that_come_and_go_are_not_counted_as_flows_that_last() -> None:
     lasting: Any = {"count": 3, "tcp": {"preset": "sack"}}
     beside = tb.size_buffer(tb.dumbbell(**link, flows={"web": transfers, "bulk": lasting}), target=0.9)
     assert beside.question.flows == 3
-    assert any("come and go" in doubt for doubt in beside.question.doubts)
+    assert any("come and go" in warning for warning in beside.question.warnings)
 
 
 def test_what_a_link_does_beside_sending_is_a_doubt() -> None:
@@ -223,9 +237,9 @@ def test_what_a_link_does_beside_sending_is_a_doubt() -> None:
     }
     shaped: Any = {"buffer": "50 packets", "shaper": {"rate": "5 Mbps", "burst": "15 kB"}}
 
-    def doubts(**rest: Any) -> str:
-        return "; ".join(tb.size_buffer(tb.dumbbell(**link, **rest), target=0.9).question.doubts)
+    def warnings(**rest: Any) -> str:
+        return "; ".join(tb.size_buffer(tb.dumbbell(**link, **rest), target=0.9).question.warnings)
 
-    assert "has a shaper" in doubts(queue=shaped)
-    assert "has losses of its own" in doubts(buffer="50 packets", loss={"probability": 0.01})
-    assert doubts(buffer="50 packets") == ""
+    assert "has a shaper" in warnings(queue=shaped)
+    assert "has losses of its own" in warnings(buffer="50 packets", loss={"probability": 0.01})
+    assert warnings(buffer="50 packets") == ""

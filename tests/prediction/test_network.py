@@ -1,4 +1,4 @@
-"""The network that models read: in the words of the scenario, with the round trips that a run would have."""
+"""The network in the form of models: names of the scenario, and the base RTTs of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tailback.prediction._network import DatagramGroup, Network, TcpGroup
 
 
 def between(link: dict[str, Any], flow: dict[str, Any]) -> tb.Scenario:
-    """One link from a to b, and one group of flows over it."""
+    """One link from a to b, with one group of flows."""
     link = {"from": "a", "to": "b", "rate": "10 Mbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}, **link}
     return tb.Scenario(
         {

@@ -1,4 +1,4 @@
-"""What a scenario will measure, predicted: beside what it measures, and what is left out with its reason."""
+"""Predictions of scenarios compared with simulations, and the reasons for parts without a model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def dumbbell(flow: Any, **changes: Any) -> tb.Scenario:
 
 
 def many(count: int, **tcp: Any) -> dict[str, Any]:
-    """Flows of SACK over 60 to 140 ms."""
+    """SACK flows with RTTs of 60 to 140 ms."""
     return {"count": count, "propagation_rtt": {"uniform": ["60 ms", "140 ms"]}, "start": START, "tcp": {"preset": "sack", **tcp}}
 
 
@@ -36,7 +36,9 @@ FAST: dict[str, Any] = {
 }
 
 
-ONE_BY_ONE: dict[str, Any] = {f"web{start}": {"propagation_rtt": "50 ms", "start": f"{start} s", "tcp": FAST} for start in (0, 40, 80)}
+ONE_BY_ONE: dict[str, Any] = {
+    f"web{start}": {"propagation_rtt": "50 ms", "start": f"{start} s", "tcp": FAST} for start in (0, 40, 80)
+}
 
 
 PACED = many(200, pacing=True, delayed_ack=False) | {"sender_access": {"rate": "200 Mbps"}}
@@ -51,8 +53,8 @@ FIXED: dict[str, Any] = {
 WINDOWS = {"count": 3, "propagation_rtt": ["50 ms", "100 ms", "200 ms"], "tcp": {"preset": "sack", "receiver_window": 60}}
 
 
-# The models at work, and how far the prediction of each quantity may be from what one run measures: shares differ by so much,
-# rates and times by this part.
+# The applied models, and the tolerance of each predicted quantity compared with one run: absolute for shares, relative for rates
+# and times.
 CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
     "FAST, all at once": (
         dumbbell({"count": 3, "propagation_rtt": ["50 ms", "100 ms", "200 ms"], "tcp": FAST}, buffer="500 packets"),
@@ -117,7 +119,7 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
         {"utilisation": 0.001, "loss_rate": 0.0, "goodput_bps": 0.001},
     ),
     "random loss": (
-        # Ten times as long, so that what four flows happen to lose does not decide.
+        # Ten times as long, so that the random losses of four flows do not dominate.
         tb.load(EXAMPLES / "random_loss.toml").with_({"duration": "2400 s"}),
         ["Padhye"],
         {"utilisation": 0.002, "loss_rate": 0.001, "goodput_bps": 0.23},
@@ -127,7 +129,7 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
         ["synchronised sawtooth"],
         {"utilisation": 0.01, "mean_wait_s": 0.2, "goodput_bps": 0.05},
     ),
-    # Windows that open by a segment a round trip lose together, which no model of random arrivals has; at half that rate less so.
+    # Windows that grow by a segment per RTT lose together, which models of random arrivals ignore; less so at half that rate.
     "paced, small buffer": (
         tb.load(EXAMPLES / "pacing.toml"),
         ["closed loop of M/D/1/K and Padhye"],

@@ -1,4 +1,4 @@
-"""Inputs of a switch that share a trunk, predicted: beside what the simulator measures, and each assumption that may fail."""
+"""Predictions of trunks compared with simulations, and each assumption that may fail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCE = TRUNK.to_dict()["flows"]["input"]["source"]
 
 
 def changed(changes: dict[str, Any]) -> tb.Scenario:
-    """The example with other settings; None takes one away."""
+    """The example with other settings; None removes one."""
     description = TRUNK.to_dict()
     for path, value in changes.items():
         *tables, key = path.split(".")
@@ -31,7 +31,7 @@ def changed(changes: dict[str, Any]) -> tb.Scenario:
 
 
 def fed(transmitters: int, **link: Any) -> dict[str, Any]:
-    """Inputs that come over a link of so many wavelengths, and go on over a third link."""
+    """Inputs that arrive over a link with this many wavelengths, and continue over a third link."""
     description = TRUNK.to_dict()
     group = description["flows"]["input"] | {"from": "edge", "to": "end"}
     del group["sender_access"]
@@ -47,18 +47,18 @@ def fed(transmitters: int, **link: Any) -> dict[str, Any]:
 
 
 def second(**changes: Any) -> dict[str, Any]:
-    """Half of the inputs, and the other half somehow different."""
+    """Half of the inputs, while the other half differs."""
     group = TRUNK.to_dict()["flows"]["input"] | {"count": 8}
     return {"flows": {"input": group, "other": group | changes}}
 
 
-# Inputs, transmitters, places, mean idle time, and the model that is nearest on the map.
+# Inputs, transmitters, buffer, mean idle time, and the model with the smallest error on the map.
 MAPPED: list[tuple[int, int, int, str, LossModel]] = [
     (16, 2, 5, "10.8 us", "ebl"),
     (16, 2, 1, "9 us", "ebl"),
-    # No model is within 5 % all around; G1DM crosses from 29 % below to 46 % above.
+    # No model is within 5 % at all surrounding points; the error of G1DM changes from -29 % to +46 %.
     (6, 4, 3, "0.72 us", "ebl"),
-    # A load of 1.2, and places enough: what is lost is what cannot be carried, as EBD has it.
+    # A load of 1.2 with a large buffer: the loss is the excess load, as in EBD.
     (32, 16, 50, "0.8 us", "ebd"),
 ]
 
@@ -83,7 +83,7 @@ def test_the_loss_is_as_near_to_the_simulation_as_the_map_says(
     assert (applied.model, applied.at) == (model.upper(), ("links.trunk", "flows.input"))
     assert [bool(applied.simplifies), bool(applied.warnings)] == [off.within(1.05), not off.within(1.05)]
     assert str(off) in (*applied.simplifies, *applied.warnings)[0]
-    # Some half a million packets, of which thousands are lost together: the standard error of their share is about 1 %.
+    # Some half a million packets, of which thousands are lost in groups: the standard error of their share is about 1 %.
     ratio = prediction.queues["loss_rate"][0] / run.queues["loss_rate"][0]
     assert abs(math.log(ratio / off.ratio)) < 0.03
     for row in prediction.compare(run):
@@ -129,7 +129,7 @@ def test_what_is_exact_is_what_is_simulated(case: str) -> None:
     rows = prediction.compare(tb.simulate(scenario))
     assert {row.quantity for row in rows} >= {"utilisation", "loss_rate", "goodput_bps"}
     for row in rows:
-        # Relative to what is measured, but for shares: some half a million packets.
+        # Relative to the measurement, except for shares: some half a million packets.
         assert abs(row.distance) <= 0.003, row
 
 
@@ -143,7 +143,7 @@ def test_inputs_may_be_links_of_their_own() -> None:
     scenario = changed({"duration": "620 ms"} | fed(16))
     prediction = tb.predict(scenario)
     assert [model.model for model in prediction.models] == ["a transmitter for each input", CHAIN]
-    # The third link, which loses nothing.
+    # The third link has no loss.
     [part] = prediction.not_modelled
     assert part.at == "links.onward"
     rows = prediction.compare(tb.simulate(scenario))

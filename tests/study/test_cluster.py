@@ -1,4 +1,4 @@
-"""A study on a real Dask cluster of this machine, whose workers are killed."""
+"""A study on a real Dask cluster on this machine, whose workers are killed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ distributed = pytest.importorskip("distributed")
 
 VARY: dict[Any, Any] = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
 
-# Dask's own warnings, about ports that other tests of this machine use and about workers that we kill.
+# Dask's own warnings about ports that other tests use, and about killed workers.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.skipif(os.name == "nt", reason="signals")]
 
 
@@ -42,7 +42,7 @@ def test_runs_of_killed_workers_are_done_again_and_nothing_is_counted_twice(smal
         alive += [nanny.pid for nanny in local.workers.values()]
 
         def watch(progress: Any) -> None:
-            """One worker dies as the runs are handed out, the other when some are done; their nannies start new ones."""
+            """One worker dies when runs are submitted, the other when some are finished; their nannies start new ones."""
             if alive and progress.done >= (0, 20)[len(alive) == 1]:
                 os.kill(alive.pop(), signal.SIGKILL)
 

@@ -1,4 +1,4 @@
-"""Where two studies differ."""
+"""Comparison of two studies."""
 
 from __future__ import annotations
 

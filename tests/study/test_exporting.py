@@ -1,4 +1,4 @@
-"""A study as files."""
+"""Export of a study to files."""
 
 from __future__ import annotations
 

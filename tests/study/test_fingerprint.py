@@ -1,4 +1,4 @@
-"""What counts as the same code."""
+"""Fingerprints of code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What varies: axes in Python and on the command line, and everything that can be wrong with them."""
+"""Axes in Python and on the command line, and their possible errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def points(scenario: tb.Scenario, vary: Any, seeds: Any = 1) -> list[dict[str, A
 
 
 def problem(scenario: tb.Scenario, vary: Any, seeds: Any = 1) -> Any:
-    """The one thing that is wrong."""
+    """The only problem of an error."""
     with pytest.raises(tb.ScenarioError) as caught:
         grid(scenario, vary, seeds).check()
     (found,) = caught.value.problems

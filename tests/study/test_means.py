@@ -40,7 +40,7 @@ class TestStatistics:
         means = {row["start"]: row for row in study.means().to_rows()}
         assert np.isnan(means["fixed"]["low"])
         assert means["drawn"]["low"] < means["drawn"]["mean"]
-        # Chance that makes no difference has an interval, without width.
+        # Randomness without effect has an interval of width 0.
         assert study.means("flows.*.timeouts").to_rows()[1]["low"] == 0
         with pytest.raises(tb.ParameterError, match=r"nothing is random at start=fixed: every seed gives the same run"):
             tb.sweep(fixed, {"start": {"drawn": drawn, "fixed": {}}}, until="goodput:2%")

@@ -1,4 +1,4 @@
-"""A study in one picture: what it shows of numbers worked by hand, and what it refuses to show."""
+"""Plots of a study: values worked by hand, and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMPLETION = quantity_of("flows.*.completion_time_s")
 
 
 def runs(axis: str, values: dict[Any, list[list[float]]]) -> list[tuple[dict[str, Any], list[float]]]:
-    """One run for each list: label to the lists of its seeds."""
+    """One run per list: label to the lists of its seeds."""
     return [({axis: label}, row) for label, rows in values.items() for row in rows]
 
 
@@ -66,7 +66,7 @@ class TestLines:
 
 class TestShares:
     def test_a_step_a_row_and_what_never_ended_never_counts(self) -> None:
-        # Of four flows of two runs one did not end: 1/4 at 1 s, 3/4 at 3 s, and so on to the end.
+        # One of four flows in two runs did not end: 1/4 at 1 s, 3/4 at 3 s, and constant from there.
         shown = runs("kind", {"all": [[3.0, 1.0], [math.nan, 3.0]]})
         (axis,) = figure(COMPLETION, Drawn("ecdf", (), None, {}), shown).axes
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0], [1, 0.25], [3, 0.5], [3, 0.75], [3, 0.75]]
@@ -108,7 +108,7 @@ class TestLogarithmicScales:
         assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0.002], [10, 0.02], [100, 0.2]]
         assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "10", "100"]
-        # Half the width of the interval of two seeds is 12.7 times 0.001.
+        # The half width of the interval of two seeds is 12.7 times 0.001.
         assert axis.get_title(loc="left").endswith("go on to 0 or below")
 
     def test_a_band_above_zero_needs_no_word(self) -> None:

@@ -1,4 +1,4 @@
-"""Seeds until a width is reached."""
+"""Seeds until a target width is reached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIGHT = "queues.bottleneck.mean_wait_s:0.001%"
 
 
 class Shuffled(Executor):
-    """Four workers that are done in an order of their own."""
+    """Four workers that finish in a defined order."""
 
     _max_workers = 4
 
@@ -36,7 +36,7 @@ class Shuffled(Executor):
         if len(self._held) == self._max_workers:
             self._finish()
         else:
-            # Whoever waits for these gets them even if nobody else comes.
+            # These runs are released even if no others arrive.
             threading.Timer(0.05, self._finish).start()
         return future
 
@@ -48,7 +48,7 @@ class Shuffled(Executor):
 
 
 class Unfair(Executor):
-    """Does everything at once, but for one run, which it does when nothing else is left."""
+    """Executes everything immediately, except one run, which is executed last."""
 
     _max_workers = 2
     did: ClassVar[list[str]] = []
@@ -90,7 +90,7 @@ class TestUntil:
         values = [9.0, 10.0, 11.0]
         assert Until("goodput", 0.34).reached(values)  # 0.34 / 1.34 = 0.2537
         assert not Until("goodput", 0.33).reached(values)  # 0.33 / 1.33 = 0.2481
-        # 0.2 / 1.2 = 0.1667 asks for 3 (0.2484 / 0.1667)^2 = 6.66, but a round at most doubles; 0.3 / 1.3 = 0.2308 for 3.48.
+        # 0.2 / 1.2 = 0.1667 requires 3 (0.2484 / 0.1667)^2 = 6.66, but a batch at most doubles; 0.3 / 1.3 = 0.2308 requires 3.48.
         assert [Until("goodput", width).seeds(values, 100) for width in (0.34, 0.3, 0.2)] == [3, 4, 6]
         assert Until("goodput", 0.2).seeds(values, 5) == 5
 
@@ -101,18 +101,18 @@ class TestUntil:
 
     def test_a_point_does_not_wait_for_the_rounds_of_others(self, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
         one_by_one(monkeypatch)
-        study = tb.sweep(small, {BUFFER: ["5 packets", "50 packets"]}, seeds=2, until=TIGHT, most_seeds=9, executor=Unfair())
+        study = tb.sweep(small, {BUFFER: ["5 packets", "50 packets"]}, seeds=2, until=TIGHT, max_seeds=9, executor=Unfair())
         assert study.counts.done == 18
-        # The last run of all is the first point's second one, which the other point has not waited for.
+        # The very last run is the first point's second one, for which the other point did not wait.
         assert Unfair.did[:2] == ["5 packets, 1", "50 packets, 1"]
         assert Unfair.did.index("5 packets, 2") > Unfair.did.index("50 packets, 9")
 
     def test_who_is_done_first_decides_nothing(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         one_by_one(monkeypatch)
         vary = {BUFFER: ["5 packets", "5packets", "9 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
-        whole = exported(tb.sweep(small, vary, seeds=3, until="goodput:4%", most_seeds=40), tmp_path / "whole")
+        whole = exported(tb.sweep(small, vary, seeds=3, until="goodput:4%", max_seeds=40), tmp_path / "whole")
         for seed in range(3):
-            study = tb.sweep(small, vary, seeds=3, until="goodput:4%", most_seeds=40, executor=Shuffled(seed))
+            study = tb.sweep(small, vary, seeds=3, until="goodput:4%", max_seeds=40, executor=Shuffled(seed))
             assert exported(study, tmp_path / str(seed)) == whole
             seeds = [len(study.groups.where(point=point)["seed"]) for point in range(6)]
             assert seeds[:2] == seeds[2:4]
@@ -121,20 +121,20 @@ class TestUntil:
     def test_progress_ends_with_every_run(self, small: tb.Scenario) -> None:
         heard: list[runner.Progress] = []
         same = {BUFFER: ["5 packets", "5packets"]}
-        study = tb.sweep(small, same, seeds=2, until=TIGHT, most_seeds=7, progress=heard.append)
+        study = tb.sweep(small, same, seeds=2, until=TIGHT, max_seeds=7, progress=heard.append)
         assert heard[-1] == runner.Progress(14, 0, 14)
         assert len(set(study.runs["content_hash"])) == 7
 
     def test_there_are_never_more_seeds_than_allowed(self, small: tb.Scenario) -> None:
-        study = tb.sweep(small, {BUFFER: ["5 packets"]}, seeds=2, until="queues.bottleneck.mean_wait_s:0.001%", most_seeds=9)
+        study = tb.sweep(small, {BUFFER: ["5 packets"]}, seeds=2, until="queues.bottleneck.mean_wait_s:0.001%", max_seeds=9)
         assert study.counts.done == 9
-        (missed,) = study.missed
+        (missed,) = study.unconverged
         row = study.means("queues.bottleneck.mean_wait_s").to_rows()[0]
         assert (missed.point, missed.labels, missed.seeds) == (0, {BUFFER: "5 packets"}, 9)
         assert missed.width == pytest.approx((row["high"] - row["mean"]) / row["mean"])
-        # The half width falls as the root of the number of seeds.
+        # The half width decreases with the square root of the number of seeds.
         assert missed.needed == pytest.approx(9 * (missed.width / 1e-5) ** 2, rel=1e-3)
-        assert not tb.sweep(small, {BUFFER: ["5 packets"]}, seeds=2, until="goodput:90%").missed
+        assert not tb.sweep(small, {BUFFER: ["5 packets"]}, seeds=2, until="goodput:90%").unconverged
 
     @pytest.mark.parametrize(
         "text", ["goodput", "goodput:2", "goodput:0%", "goodput:100%", "good:2%", "queues.utilisation:1%", ":1%"]

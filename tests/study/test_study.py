@@ -1,4 +1,4 @@
-"""A study as a user has it: its tables, and how it goes on."""
+"""Studies from the user's perspective: tables, and resuming."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class TestTables:
         rows = tb.sweep(small, {rate: ["500 kbps", "1 Mbps"], **mixed}).groups
         assert rows[f"{rate}_bps"].tolist() == [5e5, 5e5, 1e6, 1e6]
         assert rows[rate].tolist() == ["500 kbps", "500 kbps", "1 Mbps", "1 Mbps"]
-        # The name is an axis itself: its labels stay.
+        # The name is already an axis, whose labels are kept.
         named = {"size": {"5 packets": {}}, "size_packets": {"one": {}, "two": {PRESET: "reno"}}}
         assert tb.sweep(small, named).groups["size_packets"].tolist() == ["one", "two"]
         assert tb.sweep(small, named).means()["size_packets"].tolist() == ["one", "two"]
-        # Of different kinds: no column could hold both.
+        # Labels of different kinds do not fit into one column.
         assert [name for name in rows.columns if name.startswith(BUFFER)] == [BUFFER]
 
     def test_the_rows_are_those_of_the_runs(self, small: tb.Scenario) -> None:
@@ -110,7 +110,7 @@ class TestGoingOn:
             seen.append(tb.Study(tmp_path / "study").counts)
 
         tb.sweep(small, VARY, seeds=5, out=tmp_path / "study", workers=1, progress=look)
-        # One run under way and one that waits for it, so that the worker is never idle.
+        # One run in progress and one that waits, so that the worker is never idle.
         assert {(counts.running, counts.total) for counts in seen[1:-2]} == {(2, 20)}
         assert (seen[-1].done, seen[-1].running) == (20, 0)
 
@@ -119,7 +119,7 @@ class TestGoingOn:
         study = tb.sweep(traced, VARY, out=tmp_path / "study")
         tb.sweep(traced, {PRESET: ["sack"], BUFFER: ["20 packets"]}, out=tmp_path / "study", extend=True)
         (study.directory / "traces" / ".cut-off.partial").mkdir()
-        removed = study.gc()
+        removed = study.prune()
         assert (removed.results, removed.traces, removed.bytes > 0) == (3, 4, True)
         assert study.counts.done == len(list((study.directory / "traces").iterdir())) == 1
 
@@ -163,5 +163,5 @@ class TestGoingOn:
         with pytest.raises(tb.StudyError, match="another core"):
             study.resume()
         study.resume(refresh=True)
-        assert study.gc().results == 4
+        assert study.prune().results == 4
         assert exported(study, tmp_path / "after") == before

@@ -1,4 +1,4 @@
-"""A study survives what stops it: `kill -9` and a full disk at every place that matters, a damaged ledger, a second process."""
+"""Durability of studies: `kill -9` and a full disk at every critical place, a damaged ledger, a second process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VARY = {"topology.dumbbell.queue.buffer": ["5 packets", "20 packets"]}
 
 @pytest.fixture(scope="module")
 def report() -> Iterator[dict[str, Any]]:
-    """What became of hundreds of stopped studies. A killed process leaves its files to the system, so memory will do."""
+    """The outcomes of hundreds of stopped studies. Files survive in the page cache, so a RAM disk is sufficient."""
     shared = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=shared) as folder:
         killer = [sys.executable, str(ROOT / "tests" / "study_killer.py"), folder]
@@ -63,7 +63,7 @@ def test_it_was_killed_at_each_of_hundreds_of_places(report: dict[str, Any]) -> 
 def test_a_ledger_without_room_keeps_what_was_finished(
     tmp_path: Path, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQLite itself says that the disk is full."""
+    """SQLite itself reports a full disk."""
     monkeypatch.setattr(runner, "_COMMIT_S", 0.0)
     monkeypatch.setattr(runner, "_AHEAD_S", 0.0)
     connect = ledger._connect
@@ -105,10 +105,10 @@ def test_a_second_process_is_refused_and_status_still_works(tmp_path: Path, smal
         with pytest.raises(tb.StudyError, match="another process"):
             study.resume()
         with pytest.raises(tb.StudyError, match="another process"):
-            study.gc()
+            study.prune()
         with pytest.raises(tb.StudyError, match="another process"):
             tb.sweep(small, VARY, out=study.directory)
-        # Its lock dies with it.
+        # The lock is released with its process.
         other.kill()
         other.wait()
     assert tb.Study(study.directory).resume().counts.done == 2

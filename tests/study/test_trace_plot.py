@@ -1,4 +1,4 @@
-"""Traces of runs of a study, side by side."""
+"""Traces of a study's runs, side by side."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from small_sweep import BUFFER, PRESET
 
 @pytest.fixture(scope="module")
 def traced() -> tb.Study:
-    """Two buffers and two senders, their windows and queues."""
+    """Two buffers and two presets, with traces of windows and queues."""
     scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="3 s", flows=2, traces=["cwnd", "queue"])
     return tb.sweep(scenario, {BUFFER: ["20 packets", "5 packets"], PRESET: ["reno", "sack"]}, seeds=2)
 

@@ -1,4 +1,4 @@
-"""Sweeps with user code: in processes that have to find it, keyed by its source."""
+"""Sweeps with user code: in processes that have to find it, stored by its source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import tailback as tb
 import user_laws
 from scaling_law import LAW, forget, law, scenario
 from tailback._study import study as studies
-from tailback._study.crew import Processes, Threads, crew
+from tailback._study.executors import Processes, Threads, crew
 
 
 def test_a_study_with_user_code_takes_processes_and_others_take_threads(monkeypatch: pytest.MonkeyPatch) -> None:

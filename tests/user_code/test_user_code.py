@@ -1,4 +1,4 @@
-"""User code in Python: what it gives, how it fails, and how far a run with it can be copied and repeated."""
+"""User code in Python: results, errors, copies and reproducibility."""
 
 from __future__ import annotations
 
@@ -44,7 +44,12 @@ UDP: dict[str, Any] = {
     "duration": "5 s",
     "topology": {"dumbbell": {"rate": "10 Mbps", "delay": "1 ms", "queue": {"buffer": "9 packets"}}},
     "flows": {
-        "udp": {"from": "left", "to": "right", "count": 3, "source": {"kind": "poisson", "rate": "4 Mbps", "packet_size": "1000 B"}}
+        "udp": {
+            "from": "left",
+            "to": "right",
+            "count": 3,
+            "source": {"kind": "poisson", "rate": "4 Mbps", "packet_size": "1000 B"},
+        }
     },
     "record": {"traces": ["drops"]},
 }
@@ -53,7 +58,7 @@ POISSON = {"kind": "user:poisson", "parameters": {"mean_gap_s": 0.002, "packet":
 
 
 def same(ours: tb.Run, theirs: tb.Run, *but: str) -> None:
-    """The same bytes in every column of every table."""
+    """Check that every column of every table has the same bytes."""
     assert list(ours.tables) == list(theirs.tables)
     for name, table in ours.tables.items():
         for column in (column for column in table.columns if column not in but):
@@ -91,7 +96,7 @@ def test_a_pie_in_python_draws_as_the_built_in_one_does(scenario: tb.Scenario) -
 def test_a_poisson_source_in_python_gives_the_bytes_of_the_built_in_one() -> None:
     built_in = tb.simulate(UDP)
     brought = tb.simulate(tb.Scenario(UDP).with_({"flows.udp.source": POISSON}))
-    # Of a source in Python the size of a packet is not known ahead.
+    # The packet size of a source in Python is not known in advance.
     same(built_in, brought, "base_rtt_s")
     assert built_in.queues.where(queue="bottleneck")["dropped_full"][0] > 10
 
@@ -114,7 +119,7 @@ def test_slices_and_snapshots_change_no_byte() -> None:
         copy = simulation.snapshot()
         done = simulation.run_for(events)
         if events % 3 == 0:
-            # The copy goes on where the original was; the original is forgotten.
+            # The copy continues where the original was; the original is discarded.
             simulation.run_for(1000)
             simulation, done = copy, False
             simulation.run_for(events)
@@ -188,7 +193,7 @@ def test_what_a_law_says_has_to_make_sense(name: str, value: Any, message: str) 
 
 
 class Answers(Policy[object]):
-    """A policy that answers what it is told to."""
+    """A policy that returns the given value."""
 
     def __init__(self, *, answer: Any = "accept") -> None:
         self.answer = answer
@@ -207,7 +212,7 @@ def test_a_verdict_that_is_none() -> None:
 
 
 class Sends(Source):
-    """A source that sends what it is told to."""
+    """A source that returns the given values."""
 
     def __init__(self, *, wait_s: float = 0.001, packet: Any = 1000) -> None:
         self.answer = (wait_s, packet)
@@ -237,12 +242,12 @@ def test_a_source_ends_when_it_says_so() -> None:
     run = tb.simulate(
         tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:sends", "header": "28 B"}, "flows.udp.count": 1})
     )
-    # One packet each millisecond until one second has passed, and the one that was due then.
+    # One packet each millisecond until one second has passed, and the packet that was due then.
     assert run.flows["sent_packets"].tolist() == [1001]
 
 
 class Paced(user_laws.Reno):
-    """A window that never limits, at a given rate once it has heard of a round trip."""
+    """A window that never limits, with a given pacing rate after the first RTT sample."""
 
     def __init__(self, start: Start, *, rate_bps: float) -> None:
         super().__init__(start)
@@ -255,12 +260,12 @@ class Paced(user_laws.Reno):
 def test_a_rate_that_comes_later_paces_from_then_on() -> None:
     tb.controller("paced")(Paced)
     run = tb.simulate(small({"kind": "user:paced", "parameters": {"rate_bps": 4e6}}).with_({"duration": "10 s"}))
-    # Of 4 Mbit/s on the wire, 1460 of 1500 bytes are payload; the first round trips are slower.
+    # The rate on the wire is 4 Mbit/s, and 1460 of 1500 bytes are payload; the first round trips are slower.
     assert run.groups["goodput_bps"][0] == pytest.approx(4e6 * 1460 / 1500, rel=0.02)
 
 
 class Wanting(user_laws.Reno):
-    """Keeps what it is told."""
+    """Records its inputs."""
 
     asks_for = frozenset({"marks", "price", "one_way_delay", "delivered_rate", "release"})
     heard: ClassVar[list[Ack]] = []
@@ -283,7 +288,7 @@ class Wanting(user_laws.Reno):
 
 
 class Prices(Policy[object]):
-    """Writes what the queue holds as a price, and marks every three hundredth packet."""
+    """Writes the queue length as a price, and marks every three hundredth packet."""
 
     def __init__(self) -> None:
         self.sent = 0
@@ -307,23 +312,24 @@ def test_a_law_hears_of_marks_prices_delays_and_delivery_if_it_wants_them() -> N
     scenario = small("user:wanting").with_({"topology.dumbbell.queue": queue, "duration": "20 s", **tcp})
     run = tb.simulate(scenario)
     acks = list(Wanting.heard)
-    # A mark is told of once, though every acknowledgement until the sender has answered echoes it. The last are on their way.
+    # Each mark is reported once, though every acknowledgement echoes it until the sender has reacted. The last ones are in
+    # flight.
     marked = int(run.flows["marked_packets"][0])
     assert marked - 3 < sum(ack.marks for ack in acks) <= marked
     assert marked > 30
     assert {ack.price for ack in acks} > {0.0, 1500.0, 3000.0}
-    # 10 ms and 1.2 for each packet: alone, and behind twenty that wait and one that is being sent.
+    # 10 ms plus 1.2 ms per packet: alone, and behind twenty queued packets and one in transmission.
     delays = [delay_s for delay_s, _ in Wanting.delays]
     assert len(delays) == len(acks)
     assert min(delays) == pytest.approx(0.0112, abs=1e-9)
     assert 0.03 < max(delays) <= 0.0112 + 21 * 0.0012
     rates = [ack.delivered_rate for ack in acks if ack.delivered_rate is not None]
-    # 10 Mbit/s of 1500 bytes: 833 segments a second, while the queue is not empty. After a repair samples may be far above.
+    # 10 Mbit/s of 1500 bytes: 833 segments a second while the queue is not empty. After a repair samples may be far above.
     assert statistics.median(rates) == pytest.approx(10e6 / 12000, rel=0.01)
 
 
 class Toll(Policy[object]):
-    """Writes always the same price."""
+    """Always writes the same price."""
 
     def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
         return Verdict.ACCEPT
@@ -372,7 +378,7 @@ def test_a_law_may_bound_what_an_acknowledgement_releases() -> None:
         law = {"kind": "user:wanting", "parameters": {"most": most}}
         times = tb.simulate(small(law).with_(path)).trace("segments")["time_s"].tolist()
         sent[most] = [times.count(time) for time in dict.fromkeys(times)]
-    # Slow start sends two segments for each acknowledgement, unless it may only one.
+    # Slow start sends two segments per acknowledgement, unless it is limited to one.
     assert max(sent[100][1:]) >= 2
     assert max(sent[1][1:]) == 1
 

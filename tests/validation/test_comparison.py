@@ -1,4 +1,4 @@
-"""How kernel and simulator are held against each other: verdicts, measures, the page."""
+"""Comparison of kernel and simulator: verdicts, measures, and the report."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PERIOD = measures.PERIOD
         ([4.08, 4.18, 4.29, 4.39], Verdict.AGREE),
         ([8.0, 8.2, 8.4, 8.6], Verdict.DIFFER),
         ([3.0, 5.2, 4.0, 4.9], Verdict.INCONCLUSIVE),
-        # Beyond the bar on average, and not surely.
+        # Outside the tolerance on average, but not significantly.
         ([4.2, 4.2, 4.4, 4.5], Verdict.INCONCLUSIVE),
     ],
 )
@@ -51,7 +51,7 @@ def test_nothing_to_compare_with_is_no_division_by_zero() -> None:
     assert compared(USUAL, measures.TIMEOUTS, [0, 0, 0], [3, 3, 3]).verdict is Verdict.DIFFER
 
 
-# Of transfers in a row, the last ones would come later.
+# With sequential transfers, the last ones would start later.
 @pytest.mark.filterwarnings("ignore:.*never start")
 @pytest.mark.parametrize("case", full().cases, ids=lambda case: case.name)
 def test_every_case_can_run_and_its_measures_be_taken(case: tb._validation.cases.Case) -> None:
@@ -62,13 +62,13 @@ def test_every_case_can_run_and_its_measures_be_taken(case: tb._validation.cases
 
 
 def test_a_sawtooth_is_measured_as_it_is() -> None:
-    """Reno that hears of every packet adds one a round trip: from W/2 to W in W/2 of them."""
+    """Reno with an acknowledgement per packet adds one segment per RTT: from W/2 to W in W/2 of them."""
     case = CASES["Reno, 1 flow, 20 Mbps, 40 ms, 1 BDP, every packet acknowledged"]
     run = tb.simulate(case.scenario.with_({"flows.flow1.propagation_rtt": "40 ms"}), seed=1)
-    # 66.7 packets are under way in 40 ms, and 67 more wait as one is lost.
+    # 66.7 packets are in flight in 40 ms, and 67 more are queued when one is lost.
     assert measures.depth(run) == pytest.approx(67, abs=2)
     assert measures.drops_per_event(run) == 1
-    # 67 round trips of 40 ms and the wait for 33 packets of 0.6 ms, on average, and two of 80 ms for the loss.
+    # 67 RTTs of 40 ms and the average wait for 33 packets of 0.6 ms, and two RTTs of 80 ms for the loss.
     assert measures.period(run) == pytest.approx(67 * (0.040 + 33.5 * 0.6e-3) + 0.16, rel=0.05)
 
 

@@ -1,4 +1,4 @@
-"""`tailback.validate`: a pack of one short case, played by this machine's kernel."""
+"""`tailback.validate` with a pack of one short case on this machine's kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.usefixtures("emulation"), pytest.mark.filterwarnings("
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> Pack:
-    """Two transfers of 100 packets, twice."""
+    """Two transfers of 100 packets, with two seeds."""
     case = quick().cases[-1]
     changes = {"duration": "2 s", "flows.flow1.count": 2, "flows.flow1.start": {"evenly": ["0 s", "1 s"]}}
     short = Pack("short", (type(case)(case.name, case.labels, case.scenario.with_(changes), case.groups, case.measures, 2),), 2)
@@ -25,13 +25,13 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Pack:
 
 
 def test_both_play_the_same_and_what_was_run_is_kept(short: Pack, tmp_path: Path) -> None:
-    done = tb.validate(tmp_path / "study", lanes=2)
+    done = tb.validate(tmp_path / "study", jobs=2)
     completion = next(each for each in done.comparisons if each.measure == "completion time")
-    # On a machine that is busy with other tests a run may not be one of its scenario; then it is left out.
+    # On a busy machine the emulation may not keep up; such runs are excluded.
     assert completion.seeds == done.kept_up <= done.runs == 2
     assert all(0.1 < time < 0.4 for pair in completion.values for time in pair)
     assert json.loads(json.dumps(done.to_dict()))["comparisons"]
     told: list[int] = []
-    again = tb.validate(tmp_path / "study", lanes=2, progress=lambda progress: told.append(progress.done))
+    again = tb.validate(tmp_path / "study", jobs=2, progress=lambda progress: told.append(progress.done))
     assert str(again.to_dict()) == str(done.to_dict())
     assert told[0] == 2
