@@ -15,7 +15,7 @@ from tailback._table import Table
 from tailback._time_slices import in_slices
 from tailback.errors import CaptureError, UnknownName
 
-__all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "remarks"]
+__all__ = ["Analysis", "CaptureDamage", "analyse", "listings", "notes"]
 
 _FIRST_PACKETS = 10_000
 
@@ -129,7 +129,7 @@ class Analysis:
 
     def summary(self) -> str:
         """A summary of the connections as text."""
-        return listed(str(self), listings(self), remarks(self))
+        return listed(str(self), listings(self), notes(self))
 
     def save(self, directory: str | os.PathLike[str]) -> None:
         """Write every table as Parquet, and ``provenance.json``, to a new directory, atomically.
@@ -150,7 +150,7 @@ class Analysis:
         return f"<Analysis {self}>"
 
     def _repr_html_(self) -> str:
-        return notebook(str(self), tables=tabulated(listings(self)), texts=remarks(self))
+        return notebook(str(self), tables=tabulated(listings(self)), texts=notes(self))
 
     def _sampled(self, name: str) -> Table:
         if name not in self._tables:
@@ -215,7 +215,7 @@ def listings(analysis: Analysis) -> Iterator[Listing]:
     yield Listing.of("connections", {**ends, **{column: shown[column] for column in _COLUMNS}}, len(places))
 
 
-def remarks(analysis: Analysis) -> Iterator[str]:
+def notes(analysis: Analysis) -> Iterator[str]:
     """Notes that affect the interpretation of the results."""
     reasons = zip(analysis.skipped.head("reason", ROWS), analysis.skipped.head("packets", ROWS), strict=True)
     skipped = [f"{packets:,} {reason}" for reason, packets in reasons]

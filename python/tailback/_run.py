@@ -20,7 +20,7 @@ from tailback.errors import ParameterError, UnknownName
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tailback._optimum import Optimum
+    from tailback._fairness import Fairness
 
 __all__ = ["Interrupted", "Run", "read_run"]
 
@@ -241,9 +241,9 @@ class Run:
         return dict(self.provenance["scenario"])
 
     @property
-    def remarks(self) -> list[str]:
-        """Notes that affect the interpretation of the results (`Scenario.remarks`)."""
-        return [*Scenario(self.scenario).remarks(), *self._not_measured(), *self._beyond_range()]
+    def notes(self) -> list[str]:
+        """Notes that affect the interpretation of the results (`Scenario.notes`)."""
+        return [*Scenario(self.scenario).notes(), *self._not_measured(), *self._beyond_range()]
 
     def _not_measured(self) -> Iterator[str]:
         """A note if the run was interrupted within its warm-up."""
@@ -263,12 +263,12 @@ class Run:
                     f"the price of `{queue}` left the range of `prices` and was clamped to it for {beyond} of {departed} packets"
                 )
 
-    def optimum(self, weights: Mapping[str, float] | None = None) -> Optimum:
+    def fairness(self, weights: Mapping[str, float] | None = None) -> Fairness:
         """Compare the flows' goodputs with ideal allocations: max-min fair and proportionally fair rates.
 
         Flows that send greedily over the whole measurement interval share the capacity. Other traffic on their links (datagrams,
         application-limited flows, completed transfers, flows that start or stop during the interval) keeps its measured goodput,
-        including headers, and is listed in `Optimum.notes`. The capacity of a link is its rate; the goodput of a flow is the
+        including headers, and is listed in `Fairness.notes`. The capacity of a link is its rate; the goodput of a flow is the
         payload share of a full packet. The rate of a flow is limited by its access path and by the maximum rate of its
         controller. Rates of links are those at the end of the warm-up. Acknowledgements, random loss, losses downstream of a
         link, and receiver windows are ignored.
@@ -297,19 +297,19 @@ class Run:
         ...         "second": {"from": "n1", "tcp": {"preset": "newreno"}},
         ...     },
         ... ))
-        >>> optimum = run.optimum()
-        >>> (optimum.flows["max_min_bps"] / 1e6).round(3), (optimum.flows["proportional_bps"] / 1e6).round(3)
+        >>> fair = run.fairness()
+        >>> (fair.flows["max_min_bps"] / 1e6).round(3), (fair.flows["proportional_bps"] / 1e6).round(3)
         (array([4.867, 4.867, 4.867]), array([3.244, 6.489, 6.489]))
-        >>> optimum.proportional.distance < optimum.max_min.distance
+        >>> fair.proportional.distance < fair.max_min.distance
         True
         """
-        from tailback._optimum import optimum_of
+        from tailback._fairness import fairness_of
 
-        return optimum_of(Scenario(self.scenario), self.seed, self.flows, self.simulated_s, weights or {})
+        return fairness_of(Scenario(self.scenario), self.seed, self.flows, self.simulated_s, weights or {})
 
     def summary(self) -> str:
         """A summary of the results as text."""
-        return "\n\n".join([text(str(self), self._tables, self.traces), *(f"note: {remark}" for remark in self.remarks)])
+        return "\n\n".join([text(str(self), self._tables, self.traces), *(f"note: {text}" for text in self.notes)])
 
     def plot(
         self,

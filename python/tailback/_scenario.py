@@ -192,9 +192,9 @@ class Scenario:
         source, sink = _core.flow_ends(*self._source(), None if seed is None else _whole(seed))
         return {"source": source, "sink": sink}
 
-    def remarks(self) -> list[str]:
+    def notes(self) -> list[str]:
         """Notes that affect the interpretation of results, for example about a few deterministic flows at a drop-tail queue."""
-        return [text for _, text in _core.remarks(*self._source())]
+        return [text for _, text in _core.notes(*self._source())]
 
     def with_(self, changes: Mapping[str, Any]) -> Scenario:
         """A copy of the scenario with changed values.

@@ -129,14 +129,14 @@ def text(title: str, tables: Mapping[str, Table], traces: Sequence[str]) -> str:
     return listed(title, listings(tables), ["traces: " + ", ".join(rows)] if rows else [])
 
 
-def listed(title: str, parts: Iterable[Listing], remarks: Iterable[str]) -> str:
-    """Title, listings aligned with spaces, and remarks as text."""
+def listed(title: str, parts: Iterable[Listing], notes: Iterable[str]) -> str:
+    """Title, listings aligned with spaces, and notes as text."""
     blocks = [title]
     for listing in parts:
         table = aligned([listing.columns, *listing.rows])
         rest = f"\n  and {listing.left_out} more" if listing.left_out else ""
         blocks.append(f"{listing.title}\n{table}{rest}")
-    return "\n\n".join([*blocks, *remarks])
+    return "\n\n".join([*blocks, *notes])
 
 
 def tabulated(parts: Iterable[Listing]) -> list[Shown]:

@@ -2,7 +2,7 @@
 
 There are several definitions of fairness. `max_min` increases no rate at the expense of a smaller one; `proportional` maximises
 the sum of ``w log x``, which gives less to flows that use more links. Both compute exact rates for flows with routes and weights
-on links with capacities, in any one unit of rate. `tailback.Run.optimum` compares a run with both.
+on links with capacities, in any one unit of rate. `tailback.Run.fairness` compares a run with both.
 """
 
 from __future__ import annotations

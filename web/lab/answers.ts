@@ -83,7 +83,7 @@ export interface Description {
   predictions: { lines: PredictedLine[]; none: string | null };
   changes_s: number[];
   warnings: Problem[];
-  remarks: Problem[];
+  notes: Problem[];
   scenario: string;
 }
 

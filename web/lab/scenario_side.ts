@@ -128,8 +128,8 @@ export class ScenarioSide {
       return make("li", {}, make("b", {}, problem.message), problem.at ? ` at ${problem.at} ` : " ", place, make("dl", {}, ...facts.flatMap(([name, text]) => [make("dt", {}, name ?? ""), make("dd", {}, text ?? "")])));
     };
     const { problems } = variant;
-    const { warnings, remarks } = variant.pane.description;
-    const notes = problems.length ? [] : [...warnings, ...remarks];
+    const { warnings, notes } = variant.pane.description;
+    const notes = problems.length ? [] : [...warnings, ...notes];
     fill(
       byId("problems"),
       problems.length ? make("ul", {}, ...problems.map(told)) : null,

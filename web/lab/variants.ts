@@ -32,7 +32,7 @@ const NOTHING: Description = {
   predictions: { lines: [], none: null },
   changes_s: [],
   warnings: [],
-  remarks: [],
+  notes: [],
   scenario: "",
 };
 

@@ -34,7 +34,7 @@ mod _core {
     #[pymodule_export]
     use crate::description::{
         argument_errors, check, content_hashes, described_tables, flow_ends, in_column_units, is_random, named_user_code,
-        nearest_word, normalise, remarks, renamed_names, scenario_error, scenario_errors, schema, sources, toml_as_json,
+        nearest_word, normalise, notes, renamed_names, scenario_error, scenario_errors, schema, sources, toml_as_json,
     };
     #[cfg(target_os = "linux")]
     #[pymodule_export]

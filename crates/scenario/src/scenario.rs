@@ -285,7 +285,7 @@ fn check_flows(description: &Description, report: &mut Report) {
 mod tests {
     use super::*;
     use tailback_core::network::Buffer;
-    use tailback_core::primitives::units::Span;
+    use tailback_core::primitives::units::TimeDelta;
 
     const DUMBBELL: &str = r#"
 duration = "10 s"
@@ -310,7 +310,7 @@ tcp = {preset = "newreno"}
         assert_eq!(network.paths, [vec![0], vec![1]]);
         // RTTs of 60 and 80 ms, of which 20 ms are the bottleneck's.
         let delays: Vec<_> = network.flows.iter().map(|flow| flow.sender_access.delay).collect();
-        assert_eq!(delays, [Span::from_millis(20), Span::from_millis(30)]);
+        assert_eq!(delays, [TimeDelta::from_millis(20), TimeDelta::from_millis(30)]);
     }
 
     #[test]

@@ -34,7 +34,7 @@ def analyse(file: Path, out: Path | None, as_json: bool, samples: bool) -> Exit:
     if as_json:
         data(document(result.provenance, result.tables))
     else:
-        summary(str(result), _capture.listings(result), result.summary(), _capture.remarks(result))
+        summary(str(result), _capture.listings(result), result.summary(), _capture.notes(result))
     if out is not None:
         note(f"wrote {len(result.tables)} tables and provenance to {out}")
     if result.damage is not None:

@@ -23,31 +23,42 @@ __all__ = ["check"]
 @command
 def check(files: tuple[Path, ...], as_json: bool, code: tuple[Path, ...]) -> Exit:
     """Check scenarios without running them. Lists every error and warning with its place in the file."""
+    from tailback import _core
     from tailback._scenario import load
-    from tailback.errors import ScenarioError, ScenarioWarning
+    from tailback.errors import Problem, ScenarioError, ScenarioWarning
 
     load_code(code)
     verdicts: list[dict[str, Any]] = []
     for file in files:
-        problems, remarks = [], []
+        problems: list[Problem] = []
+        notes: list[tuple[str, str]] = []
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ScenarioWarning)
             try:
                 scenario = load(file)
                 scenario.check()
-                remarks = scenario.remarks()
+                notes = _core.notes(*scenario._source())
             except ScenarioError as error:
                 note(str(error))
-                problems = [vars(problem) for problem in error.problems]
+                problems = list(error.problems)
         # Loading and checking emit the same warnings.
-        doubts = list(dict.fromkeys(str(warning.message) for warning in caught))
-        for doubt in doubts:
-            note(f"warning: {doubt}")
-        for remark in remarks:
-            note(f"note: {remark}")
-        verdicts.append({"file": str(file), "sound": not problems, "errors": problems, "warnings": doubts, "remarks": remarks})
+        emitted = [warning.message for warning in caught if isinstance(warning.message, ScenarioWarning)]
+        unique = {str(warning): warning.problem for warning in emitted}
+        for text in unique:
+            note(f"warning: {text}")
+        for _, text in notes:
+            note(f"note: {text}")
+        verdicts.append(
+            {
+                "file": str(file),
+                "valid": not problems,
+                "errors": [vars(problem) for problem in problems],
+                "warnings": [vars(problem) for problem in unique.values()],
+                "notes": [vars(Problem(**json.loads(found))) for found, _ in notes],
+            }
+        )
         if not as_json and not problems:
-            data(f"{file}: sound")
+            data(f"{file}: valid")
     if as_json:
         data(json.dumps(verdicts, indent=2))
-    return Exit.DONE if all(verdict["sound"] for verdict in verdicts) else Exit.INPUT
+    return Exit.DONE if all(verdict["valid"] for verdict in verdicts) else Exit.INPUT

@@ -26,15 +26,18 @@ __all__ = ["emulate"]
 @options.file
 @click.argument("arguments", nargs=-1, metavar="[-- COMMAND...]", help="A command to run on a node.")
 @click.option("--node", metavar="NODE", help="Node that runs COMMAND; by default the source of the scenario's first flow group.")
-@click.option("--at", multiple=True, metavar="NODE:COMMAND", help="Run another command on a node, quoted as NODE:COMMAND.")
+@click.option("--run-on", multiple=True, metavar="NODE:COMMAND", help="Run another command on a node, quoted as NODE:COMMAND.")
 @click.option(
-    "--serve", multiple=True, metavar="NODE:COMMAND", help="Start a server first; the emulation does not wait for it to exit."
+    "--server", multiple=True, metavar="NODE:COMMAND", help="Start a server first; the emulation does not wait for it to exit."
 )
 @click.option(
-    "--play", multiple=True, metavar="GROUP", help="Run this flow group on the kernel's TCP stack instead of simulating it."
+    "--kernel-flows",
+    multiple=True,
+    metavar="GROUP",
+    help="Run this flow group on the kernel's TCP stack instead of simulating it.",
 )
 @click.option(
-    "--setting", multiple=True, metavar="KEY=VALUE", help="Set a sysctl on every emulated host, such as net.ipv4.tcp_ecn=1."
+    "--sysctl", multiple=True, metavar="KEY=VALUE", help="Set a sysctl on every emulated host, such as net.ipv4.tcp_ecn=1."
 )
 @options.out
 @click.option(
@@ -53,10 +56,10 @@ def emulate(
     file: Path,
     arguments: tuple[str, ...],
     node: str | None,
-    at: tuple[str, ...],
-    serve: tuple[str, ...],
-    play: tuple[str, ...],
-    setting: tuple[str, ...],
+    run_on: tuple[str, ...],
+    server: tuple[str, ...],
+    kernel_flows: tuple[str, ...],
+    sysctl: tuple[str, ...],
     out: Path | None,
     as_json: bool,
     capture: Path | None,
@@ -76,7 +79,7 @@ def emulate(
 
     load_code(code)
     scenario = load(file)
-    commands = [_node_command(text, server=True) for text in serve] + [_node_command(text, server=False) for text in at]
+    commands = [_node_command(text, server=True) for text in server] + [_node_command(text, server=False) for text in run_on]
     if arguments:
         commands.append(_command(node or _first_node(scenario), list(arguments)))
     exit_code = Exit.DONE
@@ -86,9 +89,9 @@ def emulate(
                 result = emulated(
                     scenario,
                     commands,
-                    played=play,
+                    kernel_flows=kernel_flows,
                     seed=seed,
-                    settings=dict(_sysctl(text) for text in setting),
+                    sysctls=dict(_sysctl(text) for text in sysctl),
                     stdout=2 if as_json else 1,
                     capture=capture,
                     progress=bar,

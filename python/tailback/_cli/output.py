@@ -222,8 +222,8 @@ def data(text: str) -> None:
     sys.stdout.write(text.rstrip("\n") + "\n")
 
 
-def summary(title: str, listings: Iterable[Listing], text: str, remarks: Iterable[str] = ()) -> None:
-    """Print a title, listings and remarks: as tables to a terminal, as the plain `text` to a pipe."""
+def summary(title: str, listings: Iterable[Listing], text: str, notes: Iterable[str] = ()) -> None:
+    """Print a title, listings and notes: as tables to a terminal, as the plain `text` to a pipe."""
     if not sys.stdout.isatty():
         data(text)
         return
@@ -241,8 +241,8 @@ def summary(title: str, listings: Iterable[Listing], text: str, remarks: Iterabl
         for row in listing.rows:
             table.add_row(*row)
         console.print(table)
-    for remark in remarks:
-        console.print(remark, highlight=False, markup=False)
+    for text in notes:
+        console.print(text, highlight=False, markup=False)
 
 
 def note(text: str) -> None:

@@ -27,12 +27,12 @@ __all__ = ["run", "show"]
 @click.option(
     "--capture", type=options.PATH, metavar="FILE", help="Write the packets seen by the senders to this new pcapng file."
 )
-@click.option("--optimum", is_flag=True, help="Also compare the flows' rates with the max-min and proportionally fair rates.")
+@click.option("--fairness", is_flag=True, help="Also compare the flows' rates with the max-min and proportionally fair rates.")
 @click.option(
     "--weight",
     multiple=True,
     metavar="GROUP=NUMBER",
-    help="With --optimum: weight of each flow of this group (default 1). Repeatable.",
+    help="With --fairness: weight of each flow of this group (default 1). Repeatable.",
 )
 @click.option("--plot", is_flag=True, help="Plot to DIR/plot.svg with --out DIR, otherwise in a window.")
 @click.option(
@@ -56,7 +56,7 @@ def run(
     out: Path | None,
     as_json: bool,
     capture: Path | None,
-    optimum: bool,
+    fairness: bool,
     weight: tuple[str, ...],
     plot: bool,
     checkpoint: Path | None,
@@ -67,7 +67,7 @@ def run(
 ) -> Exit:
     """Simulate a scenario. Without --out, print a summary and write no files."""
     from tailback import _simulation, _store
-    from tailback._optimum import check_weights
+    from tailback._fairness import check_weights
     from tailback._run import Interrupted
     from tailback._scenario import load
     from tailback.errors import ParameterError
@@ -79,8 +79,8 @@ def run(
     scenario = load(file) if capture is None else with_packets(load(file))
     if checkpoint_every is not None and checkpoint is None:
         raise ParameterError("--checkpoint-every sets the interval between checkpoints; add --checkpoint FILE")
-    if weight and not optimum:
-        raise ParameterError("--weight sets the weight of flows in the fair rates; add --optimum")
+    if weight and not fairness:
+        raise ParameterError("--weight sets the weight of flows in the fair rates; add --fairness")
     weights = dict(_weight(text) for text in weight)
     if weights:
         check_weights(weights, list(scenario.normalised().get("flows", {})))
@@ -115,14 +115,14 @@ def run(
         if packets:
             result._write_capture(packets)
     best = None
-    if optimum:
+    if fairness:
         try:
-            best = result.optimum(weights)
+            best = result.fairness(weights)
         except ParameterError as error:
-            note(f"no optimum: {error}")
+            note(f"no fair rates: {error}")
             exit_code = exit_code or Exit.INCOMPLETE
     if as_json:
-        extra = {"optimum": best and best.to_dict()} if optimum else {}
+        extra = {"fairness": best and best.to_dict()} if fairness else {}
         data(document({**result.provenance, **extra}, result.tables))
     else:
         show(result)
@@ -171,4 +171,4 @@ def show(result: Run) -> None:
     """Print the summary of a run: tables to a terminal, plain text to a pipe."""
     from tailback._summary import listings
 
-    summary(str(result), listings(result.tables), result.summary(), [f"note: {remark}" for remark in result.remarks])
+    summary(str(result), listings(result.tables), result.summary(), [f"note: {text}" for text in result.notes])

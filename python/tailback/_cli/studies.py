@@ -12,7 +12,7 @@ from tailback._cli.output import Exit, data, jsonable, note
 
 if TYPE_CHECKING:
     from tailback._study import Study
-    from tailback._study.study import Missed
+    from tailback._study.study import Unconverged
     from tailback._table import Table
 
 __all__ = ["SHOWN", "finished", "means_text", "note_determinism", "report", "selected_executor"]
@@ -36,15 +36,15 @@ def selected_executor(executor: str | None, cluster: str | None, workers: int | 
 def finished(study: Study, *, as_json: bool) -> Exit:
     """Print the state of a study after a sweep, with the means of the `--until` quantity, or of goodput."""
     report(study, as_json=as_json)
-    missed = study.missed
+    unconverged = study.unconverged
     if not as_json and study.counts.done:
         asked = study.plan["until"]
         quantity = asked["quantity"] if asked else "goodput"
         means = study.means(quantity)
         data(means_text(means, study.plan["columns"], quantity, SHOWN))
         note_determinism(means)
-        _note_wide_intervals(missed, study.plan, len(means))
-    return Exit.RUNS_FAILED if study.counts.failed or missed else Exit.DONE
+        _note_wide_intervals(unconverged, study.plan, len(means))
+    return Exit.RUNS_FAILED if study.counts.failed or unconverged else Exit.DONE
 
 
 def note_determinism(means: Table) -> None:
@@ -55,19 +55,21 @@ def note_determinism(means: Table) -> None:
         note(f"nothing is random {where}: all seeds give the same result, and there is no interval")
 
 
-def _note_wide_intervals(missed: list[Missed], plan: dict[str, Any], points: int) -> None:
+def _note_wide_intervals(unconverged: list[Unconverged], plan: dict[str, Any], points: int) -> None:
     """Print the points whose interval is wider than the goal, and the number of seeds that they need."""
-    if not missed:
+    if not unconverged:
         return
     until = plan["until"]
-    note(f"the interval of {until['quantity']} is wider than {100 * until['width']:g} % at {len(missed)} of {points} points:")
-    for one in missed[:SHOWN]:
+    note(
+        f"the interval of {until['quantity']} is wider than {100 * until['width']:g} % at {len(unconverged)} of {points} points:"
+    )
+    for one in unconverged[:SHOWN]:
         where = ", ".join(f"{axis}={label}" for axis, label in one.labels.items()) or "the unchanged scenario"
         width = f"{100 * one.width:.3g} %" if math.isfinite(one.width) else "no relative width (the mean is 0 or unknown)"
-        would = f"needs about {one.needed:,}: --most-seeds" if one.needed else "no number of seeds is enough"
+        would = f"needs about {one.needed:,}: --max-seeds" if one.needed else "no number of seeds is enough"
         note(f"  {where}: {width} with {one.seeds} seeds; {would}")
-    if len(missed) > SHOWN:
-        note(f"  and {len(missed) - SHOWN} more points")
+    if len(unconverged) > SHOWN:
+        note(f"  and {len(unconverged) - SHOWN} more points")
 
 
 def report(study: Study, *, as_json: bool) -> None:
@@ -80,7 +82,7 @@ def report(study: Study, *, as_json: bool) -> None:
             "working": study.working,
             "owner": study.owner,
             "directory": str(study.directory),
-            "missed": jsonable([vars(one) for one in study.missed]),
+            "unconverged": jsonable([vars(one) for one in study.unconverged]),
         }
         plan_shown = {key: plan[key] for key in ("axes", "columns", "seeds", "until", "version")}
         data(json.dumps({**document, "plan": plan_shown, "errors": _errors(study)}, indent=2))

@@ -1,4 +1,4 @@
-"""`tailback study status | resume | means | plot | export | compare | gc`: work with a study on disk."""
+"""`tailback study status | resume | means | plot | export | compare | prune`: work with a study on disk."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def resume(
 
     load_code(code)
     found = Study(directory)
-    with selected_executor(executor, cluster, workers) as (crew, size), RunsBar(directory.name) as bar:
-        found.resume(executor=crew, workers=size, fail_fast=fail_fast, retry_failed=retry_failed, refresh=refresh, progress=bar)
+    with selected_executor(executor, cluster, workers) as (pool, size), RunsBar(directory.name) as bar:
+        found.resume(executor=pool, workers=size, fail_fast=fail_fast, retry_failed=retry_failed, refresh=refresh, progress=bar)
     return finished(found, as_json=as_json)
 
 
@@ -192,14 +192,14 @@ def compare(left: Path, right: Path, as_json: bool) -> Exit:
 @_directory
 @_as_json
 @command
-def gc(directory: Path, as_json: bool) -> Exit:
+def prune(directory: Path, as_json: bool) -> Exit:
     """Remove files that the study no longer refers to.
 
     These are results of an earlier plan or version, and traces of interrupted runs.
     """
     from tailback._study import Study
 
-    removed = Study(directory).gc()
+    removed = Study(directory).prune()
     if as_json:
         data(json.dumps(vars(removed), indent=2))
     else:

@@ -49,7 +49,7 @@ _LISTED = 20
     "`queues.bottleneck.utilisation:1%`.",
 )
 @click.option(
-    "--most-seeds", type=options.WholeNumber(2), default=1000, metavar="N", help="With --until: maximum number of seeds."
+    "--max-seeds", type=options.WholeNumber(2), default=1000, metavar="N", help="With --until: maximum number of seeds."
 )
 @options.executor
 @options.workers
@@ -66,7 +66,7 @@ def sweep(
     out: Path | None,
     seeds: int | None,
     until: str | None,
-    most_seeds: int,
+    max_seeds: int,
     executor: str | None,
     workers: int | None,
     cluster: str | None,
@@ -90,20 +90,20 @@ def sweep(
         from tailback._study.cost import estimate
         from tailback._study.sweeping import planned
 
-        grid, _ = planned(scenario, axes, seeds=seeds, until=until, most_seeds=most_seeds)
+        grid, _ = planned(scenario, axes, seeds=seeds, until=until, max_seeds=max_seeds)
         _show(grid, estimate(grid, workers or processors()), until, as_json=as_json)
         return Exit.DONE
     if out is None:
         raise ParameterError("a sweep stores its results: add --out DIR, or --dry-run, which stores nothing")
-    with selected_executor(executor, cluster, workers) as (crew, size), RunsBar(file.name) as bar:
+    with selected_executor(executor, cluster, workers) as (pool, size), RunsBar(file.name) as bar:
         study = library.sweep(
             scenario,
             axes,
             seeds=seeds,
             out=out,
             until=until,
-            most_seeds=most_seeds,
-            executor=crew,
+            max_seeds=max_seeds,
+            executor=pool,
             workers=size,
             fail_fast=fail_fast,
             extend=extend,

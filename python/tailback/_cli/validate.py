@@ -24,12 +24,12 @@ __all__ = ["validate"]
 )
 @click.option("--full", is_flag=True, help="Run all 48 cases, longer and more often: 270 runs of 40 s, divided by the jobs.")
 @click.option(
-    "--lanes", type=options.WholeNumber(1), metavar="N", help="Number of parallel emulations; by default two per processor."
+    "--jobs", type=options.WholeNumber(1), metavar="N", help="Number of parallel emulations; by default two per processor."
 )
 @click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
 @click.option("--json", "as_json", is_flag=True, help="Print all comparisons as one JSON document.")
 @command
-def validate(out: Path | None, full: bool, lanes: int | None, fresh: bool, as_json: bool) -> Exit:
+def validate(out: Path | None, full: bool, jobs: int | None, fresh: bool, as_json: bool) -> Exit:
     """Compare the simulator with this machine's kernel TCP. Linux only; takes five minutes.
 
     Both run the same scenarios. Exit code 1 if their results differ, or if the machine did not keep up.
@@ -41,7 +41,7 @@ def validate(out: Path | None, full: bool, lanes: int | None, fresh: bool, as_js
     if out is not None:
         ensure_writable(out)
     with RunsBar("kernel") as bar:
-        done = validated(None if out is None else out / "study", full_pack=full, lanes=lanes, fresh=fresh, progress=bar)
+        done = validated(None if out is None else out / "study", full_pack=full, jobs=jobs, fresh=fresh, progress=bar)
     numbers = json.dumps(jsonable(done.to_dict()), indent=1, allow_nan=False)
     data(numbers if as_json else done.markdown())
     if out is not None:

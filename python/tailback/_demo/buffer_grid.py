@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tailback._interval import Interval
 from tailback._run import Run
 from tailback._scenario import Scenario
-from tailback._study.readings import Tally
+from tailback._study.measurements import Tally
 from tailback._topologies import dumbbell
 from tailback.papers import Experiment, Outcome, Trace, Variant
 

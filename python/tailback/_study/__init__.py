@@ -1,7 +1,7 @@
 """Resumable sweeps: grids of runs, stored in a directory.
 
 The public API is in `study` and `sweeping`. `vary` defines axes and their text form, `grid` the runs, `ledger` the stored results
-and when a run counts as finished, `runner` the transfer between workers and ledger, `crew` the executors, and `stopping` when a
+and when a run counts as finished, `runner` the transfer between workers and ledger, `executors` the executors, and `stopping` when a
 point has enough seeds.
 """
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tailback._study.crew import Crew
+from tailback._study.executors import Pool
 from tailback._study.failpoint import reach
 from tailback._study.ledger import LEDGER, Ledger, Planned
 from tailback._study.lock import Lock
@@ -62,7 +62,7 @@ def prepare_study(
 
 @contextmanager
 def working(
-    directory: Path, crew: Crew, *, again: str, fail_fast: bool, on_progress: Callable[[Progress], object] | None
+    directory: Path, pool: Pool, *, again: str, fail_fast: bool, on_progress: Callable[[Progress], object] | None
 ) -> Iterator[tuple[Ledger, Runner]]:
     """A locked ledger with a runner. After Ctrl-C, results that have arrived are stored before the exception propagates.
 
@@ -76,16 +76,16 @@ def working(
     stop = True
     try:
         with Lock(directory / LOCK), writing(directory, again), Ledger(directory / LEDGER, thorough=False) as ledger:
-            runner = Runner(ledger, directory / TRACES, crew, fail_fast=fail_fast, on_progress=on_progress)
+            runner = Runner(ledger, directory / TRACES, pool, fail_fast=fail_fast, on_progress=on_progress)
             try:
                 yield ledger, runner
             except KeyboardInterrupt:
-                crew.shut_down(stop=True)
+                pool.shut_down(stop=True)
                 runner.store_arrived()
                 raise
             stop = False
     finally:
-        crew.shut_down(stop=stop)
+        pool.shut_down(stop=stop)
 
 
 @contextmanager

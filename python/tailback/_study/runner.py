@@ -16,7 +16,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future
 from dataclasses import dataclass
 from pathlib import Path
 
-from tailback._study.crew import Crew
+from tailback._study.executors import Pool
 from tailback._study.failpoint import reach
 from tailback._study.ledger import Ledger, synced
 from tailback._study.work import Measured, Result, Task
@@ -70,9 +70,9 @@ class Runner:
     """One work session of a study."""
 
     def __init__(
-        self, ledger: Ledger, traces: Path, crew: Crew, *, fail_fast: bool, on_progress: Callable[[Progress], object] | None
+        self, ledger: Ledger, traces: Path, pool: Pool, *, fail_fast: bool, on_progress: Callable[[Progress], object] | None
     ) -> None:
-        self._ledger, self._traces, self._crew = ledger, traces, crew
+        self._ledger, self._traces, self._pool = ledger, traces, pool
         self._fail_fast, self._on_progress = fail_fast, on_progress
         self._waiting: deque[Task] = deque()
         self._flying: dict[Future[Measured], Task] = {}
@@ -142,12 +142,12 @@ class Runner:
         while room > 0 and source:
             task = source[0]
             try:
-                future = self._crew.submit(task)
+                future = self._pool.submit(task)
             except BrokenExecutor:
                 # The pool broke before a future reported it; runs in progress are collected first.
                 if self._flying:
                     return
-                self._crew.replace_workers()
+                self._pool.replace_workers()
                 continue
             source.popleft()
             self._flying[future] = task
@@ -160,12 +160,12 @@ class Runner:
             return 1
         ahead_s = _AHEAD_S and _AHEAD_S + 2 * self._commit_took_s
         ahead = int(ahead_s / self._mean_s) if self._mean_s else 0
-        return self._crew.workers * (1 + min(_AHEAD_RUNS, ahead)) + 1
+        return self._pool.workers * (1 + min(_AHEAD_RUNS, ahead)) + 1
 
     def _spare_s(self) -> float:
         """Minimum time for which all workers have work."""
-        spare = len(self._flying) - 2 * self._crew.workers
-        return spare * self._mean_s / self._crew.workers
+        spare = len(self._flying) - 2 * self._pool.workers
+        return spare * self._mean_s / self._pool.workers
 
     def _timeout(self) -> float | None:
         """Maximum time to wait for a run; unlimited if nothing waits to be committed."""
@@ -213,7 +213,7 @@ class Runner:
         else:
             self._suspects.append(task)
         if not self._flying:
-            self._crew.replace_workers()
+            self._pool.replace_workers()
 
     def _store_result(self, measured: Measured) -> None:
         result = measured.result

@@ -17,12 +17,12 @@ from tailback._quantity import quantity_of
 from tailback._study import comparison, exporting, means, quantity_plot, trace_plot
 from tailback._study.columns import Column, column, join, unpack, varied
 from tailback._study.comparison import Comparison
-from tailback._study.crew import crew
 from tailback._study.directory import LOCK, TRACES, working, writing
+from tailback._study.executors import open_pool
 from tailback._study.ledger import LEDGER, Counts, Ledger
 from tailback._study.lock import Lock, held
-from tailback._study.rounds import Rounds
 from tailback._study.runner import Progress, Runner
+from tailback._study.seed_batches import SeedBatches
 from tailback._study.stopping import Until
 from tailback._study.vary import label
 from tailback._study.work import Simulated
@@ -34,12 +34,12 @@ from tailback.user_code._registry import provenance_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Missed", "Removed", "Study"]
+__all__ = ["Removed", "Study", "Unconverged"]
 
 
 @dataclass(frozen=True)
 class Removed:
-    """Files removed by `Study.gc`: results that the plan does not need, traces without a result, and their total size."""
+    """Files removed by `Study.prune`: results that the plan does not need, traces without a result, and their total size."""
 
     results: int
     traces: int
@@ -47,7 +47,7 @@ class Removed:
 
 
 @dataclass(frozen=True)
-class Missed:
+class Unconverged:
     """A point whose interval is wider than the target.
 
     Attributes
@@ -210,7 +210,7 @@ class Study:
         return Table(_core.Table(quantity, columns))
 
     @property
-    def missed(self) -> list[Missed]:
+    def unconverged(self) -> list[Unconverged]:
         """Points whose interval is wider than the `until` target; empty without a target."""
         with self._ledger() as ledger:
             until = ledger.plan.get("until")
@@ -222,7 +222,7 @@ class Study:
             for point, _, packed in ledger.tables(measured.table):
                 values[point].append(measured.value(unpack(packed)))
             return [
-                Missed(point, labels, len(found), asked.share(found), asked.needed(found))
+                Unconverged(point, labels, len(found), asked.share(found), asked.needed(found))
                 for point, labels, _ in ledger.points()
                 if not asked.reached(found := values[point])
             ]
@@ -437,7 +437,7 @@ class Study:
         again = f"`tailback study resume {self.directory}`"
         with self._ledger() as ledger:
             code = _code(ledger)
-        workforce = crew(executor, workers, with_code=bool(code))
+        workforce = open_pool(executor, workers, with_code=bool(code))
         try:
             with working(self.directory, workforce, again=again, fail_fast=fail_fast, on_progress=progress) as (ledger, runner):
                 self._renew_hashes(ledger, refresh=refresh)
@@ -482,7 +482,7 @@ class Study:
         with self._ledger() as ours, other._ledger() as theirs:
             return comparison.compare(ours, theirs, self.directory / TRACES, other.directory / TRACES)
 
-    def gc(self) -> Removed:
+    def prune(self) -> Removed:
         """Remove unused files: results of an earlier plan or core, and traces of interrupted runs.
 
         Raises
@@ -505,8 +505,8 @@ class Study:
         until = ledger.plan.get("until")
         asked = None if until is None else Until(until["quantity"], until["width"])
         work = {point: Simulated(text, code) for point, _, text in ledger.points()}
-        rounds = Rounds(ledger, work, asked, until["most"] if until else 0)
-        runner.run(rounds.first(), None if asked is None else rounds.after)
+        batches = SeedBatches(ledger, work, asked, until["most"] if until else 0)
+        runner.run(batches.first(), None if asked is None else batches.after)
 
     def _renew_hashes(self, ledger: Ledger, *, refresh: bool) -> None:
         """Check that the plan was made with the current core and user code, or adopt them with `refresh`."""

@@ -14,8 +14,8 @@ from typing import Any, Literal
 from tailback._quantity import quantity_of
 from tailback._scenario import Scenario
 from tailback._study.columns import unpack
-from tailback._study.crew import check
 from tailback._study.directory import prepare_study
+from tailback._study.executors import check
 from tailback._study.grid import Grid, grid
 from tailback._study.runner import Progress
 from tailback._study.stopping import Until, until
@@ -27,7 +27,7 @@ __all__ = ["planned", "sweep"]
 
 # With `until`: initial and maximum number of seeds per point. Law recommends at least ten.
 _FIRST_SEEDS = 10
-_MOST_SEEDS = 1000
+_MAX_SEEDS = 1000
 
 
 def sweep(
@@ -37,7 +37,7 @@ def sweep(
     seeds: int | Iterable[int] | None = None,
     out: str | os.PathLike[str] | None = None,
     until: str | None = None,
-    most_seeds: int = _MOST_SEEDS,
+    max_seeds: int = _MAX_SEEDS,
     executor: Literal["threads", "processes"] | Executor | None = None,
     workers: int | None = None,
     fail_fast: bool = False,
@@ -62,7 +62,7 @@ def sweep(
     until : str, optional
         ``QUANTITY:WIDTH%``, such as ``goodput:2%`` or ``queues.bottleneck.utilisation:1%``: add seeds to each point until the
         half width of the 95 % interval is within this fraction of the mean.
-    most_seeds : int
+    max_seeds : int
         With `until`: maximum number of seeds per point.
     executor : "threads", "processes" or Executor, optional
         Executor of the runs: any `concurrent.futures` executor, for example that of a Dask client. By default threads, or
@@ -101,10 +101,10 @@ def sweep(
     >>> study.groups.to_dict()["flows.*.tcp.preset"]
     ['reno', 'reno', 'sack', 'sack']
     """
-    chosen, asked = planned(scenario, vary, seeds=seeds, until=until, most_seeds=most_seeds)
+    chosen, asked = planned(scenario, vary, seeds=seeds, until=until, max_seeds=max_seeds)
     check(executor, workers)
     directory = Path(tempfile.mkdtemp(prefix="tailback-study-")) if out is None else Path(out)
-    prepare_study(directory, _plan(chosen, asked, most_seeds), chosen.planned, extend=extend)
+    prepare_study(directory, _plan(chosen, asked, max_seeds), chosen.planned, extend=extend)
     study = Study(directory)
     if out is None:
         weakref.finalize(study, shutil.rmtree, directory, ignore_errors=True)
@@ -117,11 +117,11 @@ def planned(
     *,
     seeds: int | Iterable[int] | None,
     until: str | None,
-    most_seeds: int,
+    max_seeds: int,
 ) -> tuple[Grid, Until | None]:
     """The validated grid of a sweep."""
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    asked = _goal(until, seeds, most_seeds)
+    asked = _goal(until, seeds, max_seeds)
     chosen = grid(described, vary, _FIRST_SEEDS if seeds is None and asked else 1 if seeds is None else seeds)
     chosen.check()
     if asked is not None:

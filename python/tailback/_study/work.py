@@ -1,6 +1,6 @@
 """Units of work, executed in a thread, another process or on another machine. They access no files.
 
-The usual unit is `Simulated`, a simulation with all its results; `readings` has other kinds.
+The usual unit is `Simulated`, a simulation with all its results; `measurements` has other kinds.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from tailback._processors import processors
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._study.columns import Column
-from tailback._study.readings import Computation, Number, Readings
+from tailback._study.measurements import Computation, Measurements, Number
 from tailback._study.runner import Progress, RunFailed
 from tailback._validation.cases import Case, Pack, full, quick
 from tailback._validation.comparison import Comparison, Verdict, compared
@@ -95,7 +95,7 @@ def validate(
     study: str | os.PathLike[str] | None = None,
     *,
     full_pack: bool = False,
-    lanes: int | None = None,
+    jobs: int | None = None,
     fresh: bool = False,
     progress: Callable[[Progress], object] | None = None,
 ) -> Validation:
@@ -109,7 +109,7 @@ def validate(
         Directory that stores the runs; the same call resumes there.
     full_pack : bool
         Run all cases, longer and more often, instead of the quick pack.
-    lanes : int, optional
+    jobs : int, optional
         Number of parallel emulations; by default two per processor.
     fresh : bool
         Repeat stored runs.
@@ -131,14 +131,14 @@ def validate(
     pack = full() if full_pack else quick()
     if study is None:
         with tempfile.TemporaryDirectory(prefix="tailback-validation-") as folder:
-            return _validated(pack, Path(folder), lanes, fresh=True, progress=progress)
-    return _validated(pack, Path(study), lanes, fresh=fresh, progress=progress)
+            return _validated(pack, Path(folder), jobs, fresh=True, progress=progress)
+    return _validated(pack, Path(study), jobs, fresh=fresh, progress=progress)
 
 
 def _validated(
-    pack: Pack, folder: Path, lanes: int | None, *, fresh: bool, progress: Callable[[Progress], object] | None
+    pack: Pack, folder: Path, jobs: int | None, *, fresh: bool, progress: Callable[[Progress], object] | None
 ) -> Validation:
-    kernel, simulated = Readings(), Readings()
+    kernel, simulated = Measurements(), Measurements()
     timing = [Number(kept_up), Number(slipped_share), Number(lateness_p99)]
     wanted = []
     for case in pack.cases:
@@ -150,8 +150,8 @@ def _validated(
     command = f"tailback validate --out {folder.parent}{' --full' if pack.name == 'full' else ''}"
     try:
         simulated.collect(folder / "simulated", command=command, fresh=fresh, workers=None, on_progress=None)
-        lanes = lanes or 2 * processors()
-        kernel.collect(folder / "kernel", command=command, fresh=fresh, workers=lanes, on_progress=progress)
+        jobs = jobs or 2 * processors()
+        kernel.collect(folder / "kernel", command=command, fresh=fresh, workers=jobs, on_progress=progress)
     except RunFailed as failed:
         raise EmulationError(f"{kernel.label(failed.result.content_hash)[0]}: {failed.result.error}") from None
     except KeyboardInterrupt:
@@ -186,7 +186,7 @@ def played(scenario: Mapping[str, Any], groups: list[str], kernel: str, seed: in
     """Emulate a scenario with these groups on the kernel; repeated if the machine does not keep up."""
     assert kernel == platform.release()
     for _ in range(_TRIES):
-        run = emulate(Scenario(scenario), played=groups, seed=seed, progress=progress)
+        run = emulate(Scenario(scenario), kernel_flows=groups, seed=seed, progress=progress)
         if run.kept_up:
             break
     failures = [failure for failure in run.transfers.to_dict()["failure"] if failure]

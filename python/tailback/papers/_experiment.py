@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from tailback._study.readings import Computation, Subject
+from tailback._study.measurements import Computation, Subject
 from tailback.papers._measured import Label, Measured, Values
 from tailback.papers._requirement import Requirement
 
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "Assumption",
     "Choice",
     "Claim",
     "Computation",
     "Contrast",
     "Curves",
     "Document",
-    "Drawn",
     "Experiment",
     "Grid",
     "Kind",
-    "LeftOpen",
-    "Level",
     "Line",
     "Measure",
     "Ranking",
+    "ReferenceLine",
     "Trace",
+    "TracePanel",
     "Variant",
     "vary",
 ]
 
 # Of a computation they are given what its function returned.
 Measure: TypeAlias = Callable[[Any], float]
-Kind: TypeAlias = Literal["R", "S", "N"]
+Kind: TypeAlias = Literal["reproduced", "conditional", "not_reproduced"]
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,13 @@ class Claim:
     ours: bool = False
 
     def __post_init__(self) -> None:
-        special = self.kind == "S"
+        special = self.kind == "conditional"
         if (bool(self.setting), self.contrast is not None) != (special, special):
             raise ValueError(f"{self.id}: an S claim, and no other, names a setting and a contrast")
 
 
 @dataclass(frozen=True)
-class LeftOpen:
+class Assumption:
     """Something that a document does not say, and what was chosen."""
 
     what: str
@@ -154,7 +154,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Level:
+class ReferenceLine:
     """A number that the document states in its text, as a line across a plot."""
 
     label: str
@@ -184,7 +184,7 @@ class Curves:
     axis: str
     unit: str
     title: str = ""
-    levels: tuple[Level, ...] = ()
+    reference_lines: tuple[ReferenceLine, ...] = ()
     printed: bool = False
     log: bool = False
     log_over: bool = False
@@ -198,11 +198,11 @@ class Ranking:
     lines: tuple[Line, ...]
     axis: str
     title: str = ""
-    levels: tuple[Level, ...] = ()
+    reference_lines: tuple[ReferenceLine, ...] = ()
 
 
 @dataclass(frozen=True)
-class Drawn:
+class TracePanel:
     """Traces in one panel: as steps, or as points with one of these markers for each trace."""
 
     traces: tuple[str, ...]
@@ -210,11 +210,11 @@ class Drawn:
     unit: str
     title: str = ""
     markers: str = ""
-    levels: tuple[Level, ...] = ()
+    reference_lines: tuple[ReferenceLine, ...] = ()
     span: tuple[float, float] | None = None
 
 
-Panel: TypeAlias = Curves | Ranking | Drawn
+Panel: TypeAlias = Curves | Ranking | TracePanel
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class Grid:
     rows: str
     columns: str
     title: str
-    best: Literal["most", "least"] = "most"
+    best: Literal["max", "min"] = "max"
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class Experiment:
         Nothing in its runs is random: one run each instead of one for each seed.
     times : int
         So many times the seeds that are asked for, where what is measured differs widely from run to run.
-    most_seeds : int or None
+    max_seeds : int or None
         No more than so many, where a run is long and what is measured hardly differs from run to run.
     full : Experiment or None
         The same at the document's size, where that takes hours; this one is the quick form of it.
@@ -271,10 +271,10 @@ class Experiment:
     panels: tuple[tuple[Panel, ...], ...] = ()
     grids: tuple[Grid, ...] = ()
     traces: tuple[Trace, ...] = ()
-    left_open: tuple[LeftOpen, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     exact: bool = False
     times: int = 1
-    most_seeds: int | None = None
+    max_seeds: int | None = None
     full: Experiment | None = None
     undecided: str = ""
     is_full: bool = False
@@ -291,7 +291,7 @@ class Experiment:
         """Runs of each variant."""
         if self.exact:
             return 1
-        return asked * self.times if self.most_seeds is None else min(asked * self.times, self.most_seeds)
+        return asked * self.times if self.max_seeds is None else min(asked * self.times, self.max_seeds)
 
     def runs(self, seeds: int) -> int:
         """Simulations that it takes if nothing is shared with others."""
@@ -308,6 +308,6 @@ class Document:
     id: str
     title: str
     citation: str
-    left_open: tuple[LeftOpen, ...]
+    assumptions: tuple[Assumption, ...]
     experiments: tuple[Experiment, ...]
     lead: str = ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from tailback._pictures import Curve, Picture, picture
 from tailback._pictures import Panel as Plotted
 from tailback._run_plot import thinned
-from tailback.papers._experiment import Curves, Drawn, Level, Panel, Ranking
+from tailback.papers._experiment import Curves, Panel, Ranking, ReferenceLine, TracePanel
 from tailback.papers._measured import Measured, Point
 from tailback.plots import COLOURS, PAGE, End, name_ends
 
@@ -40,7 +40,7 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> Picture:
     from matplotlib.figure import Figure
 
     rank = isinstance(panels[0], Ranking)
-    titled = any(panel.title or (isinstance(panel, Drawn) and len(panel.traces) > 1) for panel in panels)
+    titled = any(panel.title or (isinstance(panel, TracePanel) and len(panel.traces) > 1) for panel in panels)
     above, below = (0.3 if titled else 0.1), 0.5
     height = above + below + (_height(panels[0]) if len(panels) == 1 else 2.2)
     figure = Figure(figsize=(_WIDTH, height))
@@ -58,7 +58,7 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> Picture:
             _ranking(axis, measured, panel)
         else:
             thin = _drawn(into, measured, panel) or thin
-    if isinstance(panels[0], Drawn):
+    if isinstance(panels[0], TracePanel):
         # Not before all panels have their data: the first would keep the scale for itself.
         lowest = min(axis.dataLim.y0 for axis in axes)
         if lowest >= 0:
@@ -68,8 +68,8 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> Picture:
         axes[0].set_ylabel(panels[0].axis)
     name_ends(axes[-1], ends, end=-1)
     notes = [_caption(panels[0])]
-    if panels[0].levels:
-        notes.append("Dotted: " + "; ".join(level.label for level in panels[0].levels) + ".")
+    if panels[0].reference_lines:
+        notes.append("Dotted: " + "; ".join(level.label for level in panels[0].reference_lines) + ".")
     if isinstance(panels[0], Curves) and panels[0].printed:
         notes.append("Crosses: printed in the document.")
     if cut:
@@ -96,7 +96,7 @@ def _room(panel: Ranking) -> float:
 def _height(panel: Panel) -> float:
     if isinstance(panel, Ranking):
         return 0.24 * len(panel.lines)
-    return 2.2 if isinstance(panel, Drawn) else 3.0
+    return 2.2 if isinstance(panel, TracePanel) else 3.0
 
 
 def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) -> dict[str, End]:
@@ -141,7 +141,7 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
         axis.set_xticks(named, [f"{place:g}" for place in named])
         axis.set_xticks([], minor=True)
     axis.set_xlabel(panel.unit)
-    _levels(into, panel.levels)
+    _levels(into, panel.reference_lines)
     return ends
 
 
@@ -206,9 +206,9 @@ def _place(point: Point, panel: Curves) -> float:
     return float(point.labels[panel.over])
 
 
-def _levels(into: Plotted, levels: tuple[Level, ...]) -> None:
+def _levels(into: Plotted, reference_lines: tuple[ReferenceLine, ...]) -> None:
     """What the document's text states, as thin lines across."""
-    for level in levels:
+    for level in reference_lines:
         into.level(level.label, level.value)
 
 
@@ -228,14 +228,14 @@ def _ranking(axis: Axes, measured: Measured, panel: Ranking) -> None:
     for row, (own, above) in enumerate(pairwise(groups)):
         if own != above:
             axis.axhline(row + 0.5, color=_PALE, linewidth=0.4)
-    reach = [each for each in (*ends, *(level.value for level in panel.levels)) if math.isfinite(each)]
+    reach = [each for each in (*ends, *(level.value for level in panel.reference_lines)) if math.isfinite(each)]
     axis.set_xlim(0, 1.06 * max(reach, default=1.0) or 1.0)
     axis.set_xlabel(panel.axis)
-    for level in panel.levels:
+    for level in panel.reference_lines:
         axis.axvline(level.value, color=_PALE, linewidth=0.9, linestyle=(0, (1, 2)), zorder=1)
 
 
-def _drawn(into: Plotted, measured: Measured, panel: Drawn) -> bool:
+def _drawn(into: Plotted, measured: Measured, panel: TracePanel) -> bool:
     """Traces; named in a legend above where there are several. Whether only the extremes of some are drawn."""
     axis, thin = into.axis, False
     for place, (colour, name) in enumerate(zip(COLOURS, panel.traces, strict=False)):
@@ -253,7 +253,7 @@ def _drawn(into: Plotted, measured: Measured, panel: Drawn) -> bool:
         curves = [measured.traces[name] for name in panel.traces]
         axis.set_ylim(top=1.06 * max(y[(x >= panel.span[0]) & (x <= panel.span[1])].max(initial=0) for x, y in curves))
     axis.set_xlabel(panel.unit)
-    _levels(into, panel.levels)
+    _levels(into, panel.reference_lines)
     if len(panel.traces) > 1:
         axis.legend(
             frameon=False, fontsize=8.5, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(panel.traces), borderaxespad=0.2

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tailback._study.columns import Column
-from tailback._study.readings import Curve, Number, Reader, Readings, Tally
+from tailback._study.measurements import Curve, Measurements, Number, Reader, Tally
 from tailback._study.runner import Progress, RunFailed
 from tailback.errors import InternalError, ScenarioError, StudyError
 from tailback.papers._experiment import Experiment, Trace, Variant
@@ -32,16 +32,16 @@ class Plan:
         self.seeds = seeds
         self.asked = sum(experiment.runs(seeds) for experiment in experiments)
         self._command = command or f"tailback reproduce {' '.join(each.id for each in experiments)} --seeds {seeds}"
-        self._readings = Readings()
+        self._readings = Measurements()
         self._measures = {experiment.id: _measures(experiment) for experiment in experiments}
         self._points: dict[str, list[Runs]] = {}
         self._traces: dict[str, list[tuple[Curve, Runs]]] = {}
         for experiment in experiments:
-            seen = range(1, experiment.seeds(seeds) + 1)
+            results = range(1, experiment.seeds(seeds) + 1)
             readers = self._measures[experiment.id].values()
             # What is drawn first: it is often a long run, and should not be the last.
             self._traces[experiment.id] = [self._traced(experiment, trace) for trace in experiment.traces]
-            self._points[experiment.id] = [self._want(experiment, variant, seen, readers) for variant in experiment.variants]
+            self._points[experiment.id] = [self._want(experiment, variant, results, readers) for variant in experiment.variants]
         self._found: dict[tuple[str, str], list[Column]] = {}
         self.tally = Tally(len(self._readings), 0, 0, 0.0, [])
 

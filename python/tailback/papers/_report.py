@@ -11,7 +11,7 @@ from tailback import _html
 from tailback._core import __version__
 from tailback._interval import Interval
 from tailback._pictures import Picture, dark_inks
-from tailback._study.readings import Tally
+from tailback._study.measurements import Tally
 from tailback.papers._experiment import Document, Experiment, Grid
 from tailback.papers._experiment_plot import draw
 from tailback.papers._figure_numbers import Figures
@@ -54,7 +54,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         verdict=sentence(verdicts),
         seeds=basis.seeds,
         usual_seeds=_USUAL,
-        failed=[verdict for verdict in verdicts if verdict.claim.kind == "R" and not verdict.holds],
+        failed=[verdict for verdict in verdicts if verdict.claim.kind == "reproduced" and not verdict.holds],
         sections=sections,
         linked=figures.linked,
         asides=_asides,
@@ -128,7 +128,7 @@ def _grid(outcome: Outcome, grid: Grid) -> _Grid:
         for point in outcome.points
     }
     names, columns = (list(dict.fromkeys(place[side] for place in found)) for side in (0, 1))
-    choose = max if grid.best == "most" else min
+    choose = max if grid.best == "max" else min
     rows = []
     for name in names:
         means = [found[name, column].mean for column in columns]
@@ -149,9 +149,9 @@ def _asides(verdict: Verdict) -> str:
 
 def _colour(verdict: Verdict) -> str:
     """Good, bad although it should hold, or neither."""
-    if verdict.holds and verdict.claim.kind != "N":
+    if verdict.holds and verdict.claim.kind != "not_reproduced":
         return "yes"
-    return "no" if verdict.claim.kind == "R" else "open"
+    return "no" if verdict.claim.kind == "reproduced" else "open"
 
 
 def _points(outcome: Outcome) -> _Points:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tailback._html import Shown, notebook
 from tailback._store import write_atomically
-from tailback._study.readings import Tally
+from tailback._study.measurements import Tally
 from tailback.errors import OutputError
 from tailback.papers._documents import document
 from tailback.papers._outcome import Outcome, Verdict
@@ -60,7 +60,7 @@ class Reproduction:
     @property
     def holds(self) -> bool:
         """Whether every R claim does."""
-        return all(verdict.holds for verdict in self.claims if verdict.claim.kind == "R")
+        return all(verdict.holds for verdict in self.claims if verdict.claim.kind == "reproduced")
 
     @property
     def documents(self) -> list[str]:

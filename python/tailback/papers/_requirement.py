@@ -11,14 +11,14 @@ from typing import Literal, TypeAlias
 
 from tailback._interval import Interval, student_t
 
-__all__ = ["LEVEL", "MOST_SEEDS", "Finding", "Inequality", "Requirement", "Value", "decided_by"]
+__all__ = ["LEVEL", "MAX_SEEDS", "Finding", "Inequality", "Requirement", "Value", "decided_by"]
 
 Finding: TypeAlias = Literal["holds", "contradicted", "cannot tell"]
 
 # Of intervals by which claims are judged: a page judges about a hundred claims, so that with 95 % some would be luck.
 LEVEL = 0.999
 # `decided_by` looks no further.
-MOST_SEEDS = 1000
+MAX_SEEDS = 1000
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ Requirement: TypeAlias = Inequality | Value
 def decided_by(values: Sequence[float], must: Requirement) -> int | None:
     """The least number of seeds that decides, if more of them have the mean and the deviation of these.
 
-    None if `MOST_SEEDS` do not, and where a value is not known. One if there is but one value: nothing is random.
+    None if `MAX_SEEDS` do not, and where a value is not known. One if there is but one value: nothing is random.
     """
     if len(values) == 1:
         return 1
@@ -82,6 +82,6 @@ def decided_by(values: Sequence[float], must: Requirement) -> int | None:
         half = student_t(seeds - 1, LEVEL) * deviation / math.sqrt(seeds)
         return must.judge(Interval(mean, half)) != "cannot tell"
 
-    if not decides(MOST_SEEDS):
+    if not decides(MAX_SEEDS):
         return None
-    return bisect_left(range(2, MOST_SEEDS), True, key=decides) + 2
+    return bisect_left(range(2, MAX_SEEDS), True, key=decides) + 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tailback.papers._outcome import Contrasted, Verdict
-from tailback.papers._requirement import MOST_SEEDS, Finding
+from tailback.papers._requirement import MAX_SEEDS, Finding
 
 __all__ = ["HEAD", "guard", "needed", "number", "row", "sentence", "word"]
 
@@ -28,7 +28,7 @@ def number(verdict: Verdict | Contrasted) -> str:
 
 def needed(verdict: Verdict) -> str:
     """Seeds that decide a claim, if more have the mean and the deviation of those that were run."""
-    return f"> {MOST_SEEDS}" if verdict.decided_by is None else str(verdict.decided_by)
+    return f"> {MAX_SEEDS}" if verdict.decided_by is None else str(verdict.decided_by)
 
 
 def decided(verdict: Verdict) -> str:
@@ -42,9 +42,9 @@ def word(verdict: Verdict) -> str:
         return {"contradicted": "holds there only", "cannot tell": "holds there", "holds": "holds in both settings"}[
             verdict.contrast.finding
         ]
-    if verdict.claim.kind == "N" and verdict.holds:
+    if verdict.claim.kind == "not_reproduced" and verdict.holds:
         return "holds after all"
-    return verdict.finding if verdict.holds or verdict.claim.kind != "R" else verdict.finding.upper()
+    return verdict.finding if verdict.holds or verdict.claim.kind != "reproduced" else verdict.finding.upper()
 
 
 def sentence(claims: list[Verdict]) -> str:
@@ -76,7 +76,7 @@ _VERBS: dict[Finding, tuple[str, str]] = {
 
 def guard(claims: list[Verdict]) -> str:
     """R claims that do not hold here, in a sentence; nothing if all do."""
-    failed = [verdict for verdict in claims if verdict.claim.kind == "R" and not verdict.holds]
+    failed = [verdict for verdict in claims if verdict.claim.kind == "reproduced" and not verdict.holds]
     if not failed:
         return ""
     listed = ", ".join(f"{verdict.claim.id} ({verdict.finding} by {decided(verdict).replace(';', ',')})" for verdict in failed)

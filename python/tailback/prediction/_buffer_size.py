@@ -92,9 +92,9 @@ class BufferAnswers(Sequence[Answer]):
 
     def to_dict(self) -> dict[str, Any]:
         """All answers, in types that JSON supports."""
-        question = {name: value for name, value in vars(self.question).items() if name not in ("base_rtt", "doubts")}
+        question = {name: value for name, value in vars(self.question).items() if name not in ("base_rtt", "warnings")}
         return {
-            "question": {**question, "base_rtt": vars(self.question.base_rtt), "doubts": list(self.question.doubts)},
+            "question": {**question, "base_rtt": vars(self.question.base_rtt), "warnings": list(self.question.warnings)},
             "answers": [
                 {**vars(answer.rule), "assumes": list(answer.rule.assumes), **vars(answer), "rule": answer.rule.name}
                 for answer in self.answers
@@ -108,13 +108,13 @@ class BufferAnswers(Sequence[Answer]):
         rows += [[answer.rule.name, *_cells(answer)] for answer in self.answers]
         table = aligned(rows)
         why = "\n".join(f"  {answer.rule.name} {answer.rule.idea}\n    {answer.why}" for answer in self.answers)
-        doubts = "".join(f"\n  but {doubt}" for doubt in self.question.doubts)
-        return f"{self.asked}\n\n{table}\n\nwhy they differ\n{why}\n\n{self.advice}{doubts}"
+        warnings = "".join(f"\n  but {warning}" for warning in self.question.warnings)
+        return f"{self.asked}\n\n{table}\n\nwhy they differ\n{why}\n\n{self.advice}{warnings}"
 
     def _repr_html_(self) -> str:
         rows = [(answer.rule.name, *_cells(answer), answer.why) for answer in self.answers]
         table = Shown("", ("rule", "buffer, packets", "bytes", "delay", "", "why"), rows)
-        lists = (Lines("advice", [self.advice]), Lines("but", self.question.doubts))
+        lists = (Lines("advice", [self.advice]), Lines("but", self.question.warnings))
         return notebook(self.asked, tables=[table], lists=lists)
 
     def plot(self) -> Figure:

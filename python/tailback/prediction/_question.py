@@ -40,7 +40,7 @@ class Question:
         Whether senders pace their packets, if known.
     window : int or None
         Maximum window of a flow in packets, if any.
-    doubts : tuple of str
+    warnings : tuple of str
         Properties of the scenario that no rule takes into account.
     """
 
@@ -54,7 +54,7 @@ class Question:
     access_rate_bps: float | None = None
     paced: bool | None = None
     window: int | None = None
-    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def capacity_bps(self) -> float:
@@ -159,7 +159,7 @@ def _of_scenario(network: Network, link: str | None) -> Question:
         access_rate_bps=max(access) if len(access) == len(groups) else None,
         paced=all(group.tcp.pacing for group in groups),
         window=max(group.tcp.receiver_window for group in groups),
-        doubts=tuple(_doubts(network, port.name, groups)),
+        warnings=tuple(_warnings(network, port.name, groups)),
     )
 
 
@@ -182,26 +182,26 @@ def _tcp(network: Network, port: str) -> list[TcpGroup]:
 _EXPECTED = "expected flows without a `size`, or a question with the number of concurrent `flows`"
 
 
-def _doubts(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
+def _warnings(network: Network, link: str, groups: list[TcpGroup]) -> list[str]:
     port = network.ports[link]
-    doubts = []
+    warnings = []
     if port.policy != "drop_tail":
-        doubts.append(f"`{link}` has the policy {port.policy}; the rules are for drop-tail queues")
+        warnings.append(f"`{link}` has the policy {port.policy}; the rules are for drop-tail queues")
     if port.unmodelled:
-        doubts.append(f"`{link}` {port.unmodelled}; the rules are for a work-conserving link of constant rate")
+        warnings.append(f"`{link}` {port.unmodelled}; the rules are for a work-conserving link of constant rate")
     if port.random_loss or port.listed_drops:
-        doubts.append(f"`{link}` has losses of its own; in the rules only a full buffer loses packets")
+        warnings.append(f"`{link}` has losses of its own; in the rules only a full buffer loses packets")
     for group in groups:
         if not group.tcp.halves:
-            doubts.append(f"flows.{group.name}: the controller is {group.tcp.controller}; the rules are for windows that halve")
+            warnings.append(f"flows.{group.name}: the controller is {group.tcp.controller}; the rules are for windows that halve")
         if not group.greedy or group.stops:
-            doubts.append(f"flows.{group.name}: not greedy for the whole run; idle flows use less")
+            warnings.append(f"flows.{group.name}: not greedy for the whole run; idle flows use less")
         if group.in_cells:
-            doubts.append(f"flows.{group.name}: packets travel in cells; the rules count packets")
+            warnings.append(f"flows.{group.name}: packets travel in cells; the rules count packets")
     passing = [group.name for group in network.crossing(link) if isinstance(group, TcpGroup) and group.transfers]
     if passing:
-        doubts.append(f"flows.{', flows.'.join(passing)}: transfers of limited size; the rules count long-lived flows")
+        warnings.append(f"flows.{', flows.'.join(passing)}: transfers of limited size; the rules count long-lived flows")
     others = [group.name for group in network.crossing(link) if not isinstance(group, TcpGroup)]
     if others:
-        doubts.append(f"flows.{', flows.'.join(others)}: datagrams use part of the link, which the rules assign to TCP")
-    return doubts
+        warnings.append(f"flows.{', flows.'.join(others)}: datagrams use part of the link, which the rules assign to TCP")
+    return warnings

@@ -160,12 +160,12 @@ def _closed_loop(network: Network, outcome: Outcome, found: _Bottleneck) -> tupl
     if found.product / found.flows < SMALL_WINDOW:
         simplifies.append("windows of fewer than four packets")
     name = f"closed loop of {OPEN_LOOPS[model]} and Padhye"
-    warnings = _doubts(found, inputs, end) if inputs else []
+    warnings = _warnings(found, inputs, end) if inputs else []
     _add_model(outcome, found, name, "cui-thesis, section 3.7; Padhye et al. 1998", simplifies, warnings)
     return end.utilisation, end.loss, math.nan
 
 
-def _doubts(found: _Bottleneck, inputs: int, end: models.ClosedLoop) -> list[str]:
+def _warnings(found: _Bottleneck, inputs: int, end: models.ClosedLoop) -> list[str]:
     """A warning about the error of the loss by G1DM at the resulting load, unless it is within 5 %."""
     where = f"M = {inputs}, K = {found.port.transmitters}, B = {found.buffer}"
     if end.inputs_full:

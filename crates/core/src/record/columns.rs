@@ -360,7 +360,7 @@ flow is unfinished; use the percentiles in `groups` instead.
 `Study.runs` has one row per run: `state` (`planned`, `running`, `done` or `failed`); `error`, the reason of a failure, otherwise empty; `events` \
 and `simulated_s`, 0 until the run is done; and `content_hash`, a hash of its scenario, its seed and the sources of the core.
 
-`Run.optimum` has two tables. `flows` has one row per greedy flow: `group`, `flow`, the measured `goodput_bps`, the fair allocations `max_min_bps` and `proportional_bps`, \
+`Run.fairness` has two tables. `flows` has one row per greedy flow: `group`, `flow`, the measured `goodput_bps`, the fair allocations `max_min_bps` and `proportional_bps`, \
 and the ratios of goodput to these, `of_max_min` and `of_proportional`. `links` has one row per queue that these flows \
 cross: `queue`, `capacity_bps` (including headers), `others_bps` (the rate of other flows), `held_flows` (number of flows whose max-min bottleneck is here), \
 and `price_per_bps` (derivative of the proportionally fair objective with respect to the capacity).

@@ -1,7 +1,6 @@
-//! From a scenario to the network that the core runs: names become indices, and what the parts mean together is checked.
+//! Builds the network that the core runs: names become indices, and conflicts between parts are reported.
 //!
-//! Every step goes as far as it can and reports what it finds. Where a step has complained it may leave a placeholder: the caller
-//! takes the network only if nothing was reported.
+//! Every step continues after an error, with a placeholder if necessary. The caller uses the network only if no error was reported.
 
 mod arrivals;
 mod cells;
@@ -41,7 +40,7 @@ use tailback_core::network::{Network, PortId};
 use tailback_core::primitives::random::Stream;
 pub(crate) use transport::filled;
 
-/// The network, or `None` if there are so many flows that none were made. Problems go to the report.
+/// Builds the network; `None` if there are too many flows. Errors are reported.
 pub(crate) fn network(description: &Description, report: &mut Report) -> Option<Network> {
     check_times(description, report);
     let sites = Sites::new(description, report);
@@ -64,8 +63,8 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
         flows,
         prices,
         changes: changes.list,
-        duration: description.duration.span(),
-        warmup: description.warmup.span(),
+        duration: description.duration.time_delta(),
+        warmup: description.warmup.time_delta(),
         seed: description.seed.0,
         record,
         stepped: false,
@@ -81,7 +80,7 @@ pub(crate) fn network(description: &Description, report: &mut Report) -> Option<
     Some(network)
 }
 
-/// What a reader of the results should know; nothing where there is no network.
+/// Notes for readers of the results; none if the network cannot be built.
 pub(crate) fn notes(description: &Description, report: &mut Report, aside: &mut Report) {
     if phases::may_remark(description)
         && let Some(network) = network(description, aside)
@@ -96,7 +95,7 @@ pub(crate) fn nodes(description: &Description, report: &mut Report) -> Vec<Name>
     Sites::new(description, report).names().cloned().collect()
 }
 
-/// The pairs of nodes of which the first can send to the second.
+/// Pairs of nodes with a path from the first to the second.
 pub(crate) fn connected(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
     let sites = Sites::new(description, report);
     let Some(groups) = Groups::new(description, &sites, report) else { return Vec::new() };
@@ -111,7 +110,7 @@ pub(crate) fn connected(description: &Description, report: &mut Report) -> Vec<(
     reached.map(|(journey, _)| (names[journey.from].clone(), names[journey.to].clone())).collect()
 }
 
-/// The nodes where each port begins and ends, in the order of the network's ports.
+/// End nodes of each port, in the order of the network.
 pub(crate) fn ports(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
     let sites = Sites::new(description, report);
     let Some(groups) = Groups::new(description, &sites, report) else { return Vec::new() };
@@ -121,7 +120,7 @@ pub(crate) fn ports(description: &Description, report: &mut Report) -> Vec<(Name
     ends.collect()
 }
 
-/// Where each flow begins and ends, in the order of the flows.
+/// Sending and receiving node of each flow, in the order of the flows.
 pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name, Name)> {
     let sites = Sites::new(description, report);
     let Some(groups) = Groups::new(description, &sites, report) else { return Vec::new() };
@@ -129,7 +128,7 @@ pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name,
     for (name, flow) in &description.flows {
         let Some(flows) = groups.flows(name.as_str(), "flows", report) else { continue };
         let pairs = traffic::ends(name, flow, description.seed.0, flows.len(), &sites, report).unwrap_or_default();
-        // As its flows take the ways between them.
+        // In the order in which flows are assigned to pairs.
         found.extend(pairs.into_iter().cycle().take(flows.len()));
     }
     let names: Vec<&Name> = sites.names().collect();
@@ -138,7 +137,7 @@ pub(crate) fn ends(description: &Description, report: &mut Report) -> Vec<(Name,
 
 fn check_times(description: &Description, report: &mut Report) {
     let (duration, warmup) = (description.duration, description.warmup);
-    if duration.span().0 == 0 && report.sound("duration") {
+    if duration.time_delta().0 == 0 && report.sound("duration") {
         report.add("duration", "`duration` is zero").given(duration.to_string()).expected("more than 0 s");
     } else if warmup >= duration && report.sound("duration") && report.sound("warmup") {
         report
@@ -156,7 +155,7 @@ struct Paths {
 }
 
 impl Paths {
-    /// The index of a path, new or known.
+    /// The index of a path, which is added if it is new.
     fn of(&mut self, ports: Vec<PortId>) -> u32 {
         if let Some(&index) = self.index.get(&ports) {
             return index;
@@ -167,7 +166,7 @@ impl Paths {
         index
     }
 
-    /// Packets hold their place in a list of all paths in few bits.
+    /// Maximum total length of all paths: packets store their position in a list of all paths.
     fn check(&self, report: &mut Report) {
         let entries: usize = self.list.iter().map(|path| path.len() + 1).sum();
         if entries > MAX_ROUTE_ENTRIES {
@@ -196,7 +195,7 @@ mod tests {
         network(&text)
     }
 
-    /// A dumbbell of 10 Mbit/s and 10 ms with the given flow groups and whatever else.
+    /// A dumbbell of 10 Mbit/s and 10 ms with the given flow groups and further tables.
     pub fn dumbbell(rest: &str) -> Network {
         let queue = "queue = {buffer = \"9 packets\"}";
         network(&format!("duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\n{queue}\n{rest}"))

@@ -1,5 +1,5 @@
-//! Phase effects: where nothing is random, which of a few flows loses at a full drop-tail queue depends on whose packets happen to arrive just
-//! after a departure, and so their shares on their round trips to less than the time of a packet (Floyd and Jacobson, "On traffic phase
+//! Phase effects: without randomness, arrivals just after a departure decide which of a few flows loses packets at a full drop-tail queue.
+//! Their shares then depend on differences of round-trip times below a packet time (Floyd and Jacobson, "On traffic phase
 //! effects in packet-switched gateways", Internetworking: Research and Experience 3, 1992).
 
 use super::chance::{draws, has_chance};
@@ -11,18 +11,18 @@ use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Network, PortId, Transport};
 use tailback_core::queue::PolicySpec;
 
-/// With more flows, what happens to one of them says little of all.
+/// Maximum number of flows for which phase effects matter.
 const FEW: usize = 20;
 
-/// Whether there may be anything to remark, as far as that can be told without a network: some group is small enough, and nothing is drawn.
+/// Whether a note is possible, without building the network: some group is small and nothing is random.
 pub(super) fn may_remark(description: &Description) -> bool {
     let is_small =
         |flow: &Flow| flow.tcp.is_some() && flow.size.is_none() && flow.count.is_none_or(|count| count.0 <= FEW as u64);
     description.flows.values().any(is_small) && !draws(description)
 }
 
-/// Remarks where few greedy flows share a drop-tail queue and there is no chance in all of the scenario.
-pub(super) fn remark(network: &Network, report: &mut Report) {
+/// Adds a note if few greedy flows share a drop-tail queue and nothing in the scenario is random.
+pub(super) fn note(network: &Network, report: &mut Report) {
     if has_chance(network) {
         return;
     }
@@ -54,7 +54,7 @@ pub(super) fn remark(network: &Network, report: &mut Report) {
     }
 }
 
-/// TCP, but for laws that hold the queue where they want it.
+/// TCP with a controller that fills the queue, unlike delay-based ones.
 fn fills_queues(transport: &Transport) -> bool {
     match transport {
         Transport::Tcp(_, law) => !matches!(law, ControllerSpec::Vegas(_) | ControllerSpec::Fast(_)),
@@ -66,10 +66,10 @@ fn fills_queues(transport: &Transport) -> bool {
 mod tests {
     use crate::Scenario;
 
-    fn remarks(flows: &str) -> Vec<String> {
+    fn notes(flows: &str) -> Vec<String> {
         let queue = "queue = {buffer = \"9 packets\"}";
         let text = format!("duration = \"10 s\"\n[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\n{queue}\n{flows}");
-        Scenario::from_toml(&text, "").unwrap().remarks().texts().collect()
+        Scenario::from_toml(&text, "").unwrap().notes().texts().collect()
     }
 
     fn group(count: u32, more: &str) -> String {
@@ -77,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn a_few_flows_without_chance_are_remarked_on() {
-        let said = remarks(&group(2, "propagation_rtt = \"40 ms\""));
+    fn a_few_flows_without_randomness_cause_a_note() {
+        let said = notes(&group(2, "propagation_rtt = \"40 ms\""));
         assert!(said[0].starts_with("phase effects: 2 flows share the drop-tail queue of `bottleneck`"), "{said:?}");
-        assert_eq!(remarks(&group(2, "propagation_rtt = [\"40 ms\", \"80 ms\"]")).len(), 1);
+        assert_eq!(notes(&group(2, "propagation_rtt = [\"40 ms\", \"80 ms\"]")).len(), 1);
     }
 
     #[test]
-    fn one_flow_many_flows_and_chance_of_any_kind_are_not() {
+    fn one_flow_many_flows_and_randomness_cause_no_note() {
         for flows in [
             group(1, ""),
             group(21, ""),
@@ -103,7 +103,7 @@ mod tests {
                 "[links.side]\nfrom = \"left\"\nto = \"right\"\nrate = \"1 Mbps\"\ndelay = \"50 ms\"\nqueue = {buffer = \"9 packets\"}\nloss = {probability = 0.01}",
             ),
         ] {
-            assert_eq!(remarks(&flows), Vec::<String>::new(), "{flows}");
+            assert_eq!(notes(&flows), Vec::<String>::new(), "{flows}");
         }
     }
 }

@@ -19,6 +19,6 @@ DOCUMENT = Document(
     '"The ERICA switch algorithm for ABR traffic management in ATM networks", IEEE/ACM ToN 8(1), 2000; Narvaez and Siu, '
     '"An acknowledgment bucket scheme for regulating TCP flow over ATM", IEEE Globecom 1997; reviewed by spd-1998, section 2.3.',
     lead="abr/verdict",
-    left_open=verdict.LEFT_OPEN,
+    assumptions=verdict.LEFT_OPEN,
     experiments=verdict.EXPERIMENTS,
 )

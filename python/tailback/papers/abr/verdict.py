@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from tailback.papers import (
+    Assumption,
     Claim,
     Contrast,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Ranking,
@@ -34,19 +34,19 @@ HELD = "ERICA, ACKs held"
 THREE, ONE = NETWORKS
 
 LEFT_OPEN = (
-    LeftOpen(
+    Assumption(
         "networks",
         "three switches and fifteen connections of spd-1998 (figure 4.1, setting LONG); one switch and five connections "
         "of bpd-2001 "
         "(topology B, tick 0.3 s); 10 s each, the start included. Tahoe has fast retransmit on both",
     ),
-    LeftOpen(
+    Assumption(
         "settings of discard",
         "EPD's threshold is four fifths of the buffer, also behind SPD, whose others are 20 cells and a fifth of the "
         "buffer; BPD has "
         "40 %, 90 % and a gap of 25, as bpd-2001",
     ),
-    LeftOpen(
+    Assumption(
         "settings of ABR",
         "those of TM 4.0 but for PCR (10 Mbit/s, the narrow link, on three switches; 30 Mbit/s, the source's own, on "
         "one) and ICR, a "
@@ -54,56 +54,58 @@ LEFT_OPEN = (
         "of the link, "
         "counted over 20 ms on three switches and 5 ms on one",
     ),
-    LeftOpen(
+    Assumption(
         "room at the edges",
         "twice: all edges together as much as one switch's buffer (3 packets each on three switches, 20 on one), and a "
         "window each "
         "(64 and 122 packets), which cannot overflow",
     ),
-    LeftOpen("held acknowledgements", "an edge holds them while two packets or more wait in it"),
-    LeftOpen(
+    Assumption("held acknowledgements", "an edge holds them while two packets or more wait in it"),
+    Assumption(
         "goodput", "cells of packets delivered once, over what the narrow link can carry: RM cells count as nothing delivered"
     ),
 )
 
 
-def at(seen: Measured, measure: str, scheme: str, edge: str, place: tuple[str, str]) -> Values:
+def at(results: Measured, measure: str, scheme: str, edge: str, place: tuple[str, str]) -> Values:
     """A measure at one place; `edge` is of ABR alone."""
     network, sender = place
     edge = edge if scheme in ABR else "none"
-    return seen.values(measure, scheme=scheme, edge=edge, network=network, sender=sender)
+    return results.values(measure, scheme=scheme, edge=edge, network=network, sender=sender)
 
 
 def difference(measure: str, one: str, edge: str, other: str, other_edge: str) -> Callable[[Measured], list[Values]]:
     """Of two schemes, at each place."""
-    return lambda seen: [at(seen, measure, one, edge, place) - at(seen, measure, other, other_edge, place) for place in PLACES]
+    return lambda results: [
+        at(results, measure, one, edge, place) - at(results, measure, other, other_edge, place) for place in PLACES
+    ]
 
 
 def least(of: Callable[[Measured], list[Values]]) -> Callable[[Measured], Values]:
     """Where it is least."""
-    return lambda seen: lowest(*of(seen))
+    return lambda results: lowest(*of(results))
 
 
 def most(of: Callable[[Measured], list[Values]]) -> Callable[[Measured], Values]:
     """Where it is most."""
-    return lambda seen: highest(*of(seen))
+    return lambda results: highest(*of(results))
 
 
 def each(measure: str, schemes: tuple[str, ...], edges: tuple[str, ...] = EDGES) -> Callable[[Measured], list[Values]]:
     """Of each of these schemes, at each place."""
-    return lambda seen: [
-        at(seen, measure, scheme, edge, place)
+    return lambda results: [
+        at(results, measure, scheme, edge, place)
         for scheme in schemes
         for edge in (edges if scheme in ABR else ("none",))
         for place in PLACES
     ]
 
 
-def answer(seen: Measured) -> str:
+def answer(results: Measured) -> str:
     """The answer in a sentence, and what stands behind it, with what was measured."""
 
     def mean(measure: str, scheme: str, edge: str, place: tuple[str, str]) -> float:
-        return float(np.mean(at(seen, measure, scheme, edge, place)))
+        return float(np.mean(at(results, measure, scheme, edge, place)))
 
     def over(measure: str, scheme: str, edge: str = MUCH) -> float:
         return float(np.mean([mean(measure, scheme, edge, place) for place in PLACES]))
@@ -162,12 +164,12 @@ def rows(network: str, sender: str) -> tuple[Line, ...]:
 
 def on(network: str, of: Callable[[Measured, tuple[str, str]], Values]) -> Callable[[Measured], list[Values]]:
     """With both senders on one network."""
-    return lambda seen: [of(seen, (network, sender)) for sender in SENDERS]
+    return lambda results: [of(results, (network, sender)) for sender in SENDERS]
 
 
-def held_against_room(seen: Measured, place: tuple[str, str]) -> Values:
+def held_against_room(results: Measured, place: tuple[str, str]) -> Values:
     """Goodput with held acknowledgements and little room, against that with a window's room: how far apart."""
-    return abs(at(seen, "goodput", HELD, LITTLE, place) - at(seen, "goodput", "ERICA", MUCH, place))
+    return abs(at(results, "goodput", HELD, LITTLE, place) - at(results, "goodput", "ERICA", MUCH, place))
 
 
 def on_one_switch(
@@ -184,7 +186,7 @@ def on_one_switch(
 CLAIMS = (
     Claim(
         "A1",
-        "R",
+        "reproduced",
         "discard can carry more than rate control: BPD more than ERICA with a window's room at each edge (least difference)",
         least(difference("goodput", "BPD", MUCH, "ERICA", MUCH)),
         Inequality(">", 0),
@@ -193,7 +195,7 @@ CLAIMS = (
     ),
     Claim(
         "A2",
-        "R",
+        "reproduced",
         "rate control pushes the queue to the edge (section 2.3.1): with a window's room there, more waits in all than "
         "under drop-tail "
         "(ERICA, least difference, cells)",
@@ -202,17 +204,18 @@ CLAIMS = (
     ),
     Claim(
         "A3",
-        "S",
+        "conditional",
         "switches that tell rates lose no cell (ERICA and ACKs held, little room, largest share)",
         must=Value(0, 0),
         ours=True,
         **on_one_switch(
-            lambda seen, place: highest(*(at(seen, "switch_loss", scheme, LITTLE, place) for scheme in ("ERICA", HELD))), most
+            lambda results, place: highest(*(at(results, "switch_loss", scheme, LITTLE, place) for scheme in ("ERICA", HELD))),
+            most,
         ),
     ),
     Claim(
         "A4",
-        "S",
+        "conditional",
         "held acknowledgements give with little room the goodput of a window's room (Narvaez and Siu, abstract; largest "
         "difference)",
         must=Inequality("<", 0.02),
@@ -221,27 +224,27 @@ CLAIMS = (
     ),
     Claim(
         "A5",
-        "S",
+        "conditional",
         "... and lose no packet (little room, largest share)",
         must=Value(0, 0),
         ours=True,
-        **on_one_switch(lambda seen, place: at(seen, "loss", HELD, LITTLE, place), most),
+        **on_one_switch(lambda results, place: at(results, "loss", HELD, LITTLE, place), most),
     ),
     Claim(
         "A6",
-        "S",
+        "conditional",
         "... and give equal shares: fairness (little room, least)",
         must=Inequality(">", 0.999),
         ours=True,
-        **on_one_switch(lambda seen, place: at(seen, "fairness", HELD, LITTLE, place), least),
+        **on_one_switch(lambda results, place: at(results, "fairness", HELD, LITTLE, place), least),
     ),
     Claim(
         "A7",
-        "R",
+        "reproduced",
         "with Reno a switch that only marks carries less than one that tells rates (a window's room, least difference)",
-        lambda seen: lowest(
+        lambda results: lowest(
             *(
-                at(seen, "goodput", "ERICA", MUCH, (network, "Reno")) - at(seen, "goodput", "EFCI", MUCH, (network, "Reno"))
+                at(results, "goodput", "ERICA", MUCH, (network, "Reno")) - at(results, "goodput", "EFCI", MUCH, (network, "Reno"))
                 for network in NETWORKS
             )
         ),
@@ -250,7 +253,7 @@ CLAIMS = (
     ),
     Claim(
         "A8",
-        "N",
+        "not_reproduced",
         "UBR is equally effective (section 2.3.1): EPD carries at least what ERICA does with the same room at its edges "
         "(greatest lead "
         "of ERICA)",
@@ -282,19 +285,19 @@ verdict = Experiment(
         ),
         *((Ranking("loss", rows(*place), f"share of packets that are lost: {', '.join(place)}"),) for place in PLACES),
     ),
-    left_open=LEFT_OPEN,
-    most_seeds=10,
+    assumptions=LEFT_OPEN,
+    max_seeds=10,
 )
 
 
-def lead_of_bpd(seen: Measured) -> list[Values]:
+def lead_of_bpd(results: Measured) -> list[Values]:
     """Goodput of BPD beyond that of ERICA with the best target, at each place."""
     found = []
     for network, sender in PLACES:
         place = {"network": network, "sender": sender}
-        told = [seen.values("goodput", scheme=HELD, target=target, **place) for target in TARGETS]
+        told = [results.values("goodput", scheme=HELD, target=target, **place) for target in TARGETS]
         best = max(told, key=lambda values: float(np.mean(values)))
-        found.append(seen.values("goodput", scheme="BPD", **place) - best)
+        found.append(results.values("goodput", scheme="BPD", **place) - best)
     return found
 
 
@@ -303,10 +306,13 @@ def share(target: float) -> float:
     return target * 31 / 32
 
 
-def off_target(seen: Measured, network: str) -> Values:
+def off_target(results: Measured, network: str) -> Values:
     """How far goodput is from the share of the link that data may have, at most over the targets."""
     return highest(
-        *(abs(seen.values("goodput", scheme=HELD, target=each, network=network, sender="Reno") - share(each)) for each in TARGETS)
+        *(
+            abs(results.values("goodput", scheme=HELD, target=each, network=network, sender="Reno") - share(each))
+            for each in TARGETS
+        )
     )
 
 
@@ -320,30 +326,30 @@ target = Experiment(
     claims=(
         Claim(
             "T1",
-            "S",
+            "conditional",
             "goodput is the target less the RM cells, 31/32 of it: largest difference over the targets (held "
             "acknowledgements, Reno)",
             must=Inequality("<", 0.01),
             ours=True,
-            measured=lambda seen: off_target(seen, ONE),
+            measured=lambda results: off_target(results, ONE),
             setting="one switch, a round trip of 1.2 ms",
-            contrast=Contrast("three switches, 12 ms and more", lambda seen: off_target(seen, THREE)),
+            contrast=Contrast("three switches, 12 ms and more", lambda results: off_target(results, THREE)),
         ),
         Claim(
             "T2",
-            "R",
+            "reproduced",
             "with the best target BPD carries more all the same with fifteen connections over three switches (lesser difference)",
-            lambda seen: lowest(
-                *(value for value, (network, _) in zip(lead_of_bpd(seen), PLACES, strict=True) if network == THREE)
+            lambda results: lowest(
+                *(value for value, (network, _) in zip(lead_of_bpd(results), PLACES, strict=True) if network == THREE)
             ),
             Inequality(">", 0),
             ours=True,
         ),
         Claim(
             "T3",
-            "N",
+            "not_reproduced",
             "and less with Reno on one switch (difference)",
-            lambda seen: lead_of_bpd(seen)[PLACES.index((ONE, "Reno"))],
+            lambda results: lead_of_bpd(results)[PLACES.index((ONE, "Reno"))],
             Inequality("<", 0),
             note="the two are too close to be told apart by ten seeds",
             ours=True,
@@ -369,8 +375,8 @@ target = Experiment(
             for measure, axis in (("goodput", "goodput"),)
         ),
     ),
-    left_open=LEFT_OPEN,
-    most_seeds=10,
+    assumptions=LEFT_OPEN,
+    max_seeds=10,
 )
 
 EXPERIMENTS = (verdict, target)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tailback.papers import Document, Experiment, LeftOpen
+from tailback.papers import Assumption, Document, Experiment
 from tailback.papers.bpd_2001 import mixed, tcp_examples, timers, topology_a, topology_b, traces
 
 __all__ = ["DOCUMENT"]
@@ -19,17 +19,19 @@ DOCUMENT = Document(
     id="bpd-2001",
     title="Balanced packet discard for TCP over ATM",
     citation="The paper on balanced packet discard (BPD), Elsevier, 2001. Its simulations used a modified NS 1.4.",
-    left_open=(
-        LeftOpen("duration", "10 s from the start of the run, which is included: the axis of figure 17"),
-        LeftOpen("start of the connections", "uniform over the first 50 ms; they never end"),
-        LeftOpen(
+    assumptions=(
+        Assumption("duration", "10 s from the start of the run, which is included: the axis of figure 17"),
+        Assumption("start of the connections", "uniform over the first 50 ms; they never end"),
+        Assumption(
             "what keeps a simulation without chance from locking into phase",
             "a random delay of up to 20 us for each packet, and the random starts",
         ),
-        LeftOpen("initial slow-start threshold", "the largest window, 64 KB or 122 segments, as in the simulator that was used"),
-        LeftOpen("acknowledgements", "one for each segment, a cell each, over an uncongested way back"),
-        LeftOpen("cells of a packet", "12: stated twice; with the 8 octets that AAL5 appends it would be 13"),
-        LeftOpen(
+        Assumption(
+            "initial slow-start threshold", "the largest window, 64 KB or 122 segments, as in the simulator that was used"
+        ),
+        Assumption("acknowledgements", "one for each segment, a cell each, over an uncongested way back"),
+        Assumption("cells of a packet", "12: stated twice; with the 8 octets that AAL5 appends it would be 13"),
+        Assumption(
             "the flow chart of BPD (figure 10)",
             "from section 4: the last cell of the lost packet does not count for the gap, a loss within the gap begins it anew",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tailback._scenario import Scenario
-from tailback.papers import Choice, LeftOpen
+from tailback.papers import Assumption, Choice
 
 __all__ = [
     "ACTIVITY",
@@ -138,23 +138,23 @@ def _percent(fraction: float) -> str:
     return f"{100 * fraction:g} %"
 
 
-CLOCKS = LeftOpen(
+CLOCKS = Assumption(
     "clocks of the links in topology A",
     "those of the sources are faster by 20 parts in a million, which is what SONET allows. With equal clocks each cell of "
     "a source that has filled the buffer arrives as one leaves: it loses nothing, and nine connections get nothing",
 )
-UPPER = LeftOpen("upper threshold in figures 12 to 14", "90 % of the buffer, as stated for figures 15 and 16")
-TICK = LeftOpen(
+UPPER = Assumption("upper threshold in figures 12 to 14", "90 % of the buffer, as stated for figures 15 and 16")
+TICK = Assumption(
     "tick of the retransmission timer",
     "0.1, 0.3 and 0.5 s side by side. Section 2.1 calls 500 ms typical, but 18 timeouts in 10 s (figure 17) need a tick of "
     "about 0.1 s, and the printed goodputs come out with 0.3 s: no single tick gives all numbers",
 )
-NORMALISED = LeftOpen(
+NORMALISED = Assumption(
     "what goodput is a fraction of",
     "the most that the link can carry: segments delivered once, 12 cells each, over the rate. Payload over raw rate "
     "could reach 0.843 at most, and 0.932 is printed",
 )
-ACTIVITY = LeftOpen(
+ACTIVITY = Assumption(
     "when a connection is active",
     "unless it waits for a timeout: from its last transmission until the timer expires",
 )

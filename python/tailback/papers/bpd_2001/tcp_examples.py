@@ -13,7 +13,7 @@ from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._topologies import dumbbell
 from tailback._types import Flow
-from tailback.papers import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Measured, Trace, Values, Variant, vary
+from tailback.papers import Assumption, Choice, Claim, Experiment, Inequality, Measured, Trace, TracePanel, Values, Variant, vary
 
 __all__ = ["EXPERIMENTS"]
 
@@ -77,16 +77,16 @@ def share(outcomes: list[bool]) -> Values:
     return np.array([sum(outcomes) / len(outcomes)])
 
 
-def second_needs_the_timer(seen: Measured) -> Values:
+def second_needs_the_timer(results: Measured) -> Values:
     """Pairs lost from a window of 8, other than its first and last, with one fast retransmit and one timeout."""
-    points = [point for point in seen.where(preset="reno", window=8) if places(point.labels["lost"]) != [0, 7]]
+    points = [point for point in results.where(preset="reno", window=8) if places(point.labels["lost"]) != [0, 7]]
     return share([(point.values["fast_retransmits"][0], point.values["timeouts"][0]) == (1, 1) for point in points])
 
 
-def two_losses_as_derived(seen: Measured) -> Values:
+def two_losses_as_derived(results: Measured) -> Values:
     """Pairs that recover without a timeout just when W >= 10, or W >= 8 where they are the first and the last."""
     right = []
-    for point in seen.where(preset="reno"):
+    for point in results.where(preset="reno"):
         first, second = places(point.labels["lost"])
         window = int(point.labels["window"])
         enough = 8 if second - first == window - 1 else 10
@@ -94,23 +94,23 @@ def two_losses_as_derived(seen: Measured) -> Values:
     return share(right)
 
 
-def three_losses_as_derived(seen: Measured) -> Values:
+def three_losses_as_derived(results: Measured) -> Values:
     """Triples that recover without a timeout just when n2 - n1 >= 3 W / 4 + 3."""
     right = []
-    for point in seen.where(preset="reno", window=24, losses=3):
+    for point in results.where(preset="reno", window=24, losses=3):
         first, second, _ = places(point.labels["lost"])
         right.append((point.values["timeouts"][0] == 0) == (second - first >= 21))
     return share(right)
 
 
-def four_losses_time_out(seen: Measured) -> Values:
+def four_losses_time_out(results: Measured) -> Values:
     """Sets of four with at least one timeout."""
-    return share([point.values["timeouts"][0] >= 1 for point in seen.where(preset="reno", losses=4)])
+    return share([point.values["timeouts"][0] >= 1 for point in results.where(preset="reno", losses=4)])
 
 
-def sack_never_times_out(seen: Measured) -> Values:
+def sack_never_times_out(results: Measured) -> Values:
     """Patterns that SACK repairs without the timer."""
-    return share([point.values["timeouts"][0] == 0 for point in seen.where(preset="sack")])
+    return share([point.values["timeouts"][0] == 0 for point in results.where(preset="sack")])
 
 
 def sent(run: Run) -> tuple[Any, Any]:
@@ -150,16 +150,16 @@ def sequence(**where: str | int) -> tuple[Trace, ...]:
     )
 
 
-def panel(span: float) -> Drawn:
+def panel(span: float) -> TracePanel:
     """Segments over time."""
-    return Drawn(("sent", "acknowledged", "resent", "lost"), "segment", "time, s", markers="o_sx", span=(-0.004, span))
+    return TracePanel(("sent", "acknowledged", "resent", "lost"), "segment", "time, s", markers="o_sx", span=(-0.004, span))
 
 
-FAMILIES = LeftOpen(
+FAMILIES = Assumption(
     "rate, round trip and length of the connection",
     "2 Mbps, 100 ms, 100 kB: the derivation counts segments; nothing else may be lost, and data must not run out",
 )
-WINDOW = LeftOpen(
+WINDOW = Assumption(
     "how the window comes about", "the connection starts with it, and with ssthresh at it, so that it is in congestion avoidance"
 )
 
@@ -174,7 +174,7 @@ figure_1 = Experiment(
     claims=(),
     panels=((panel(0.75),),),
     traces=sequence(lost="3"),
-    left_open=(FAMILIES, WINDOW),
+    assumptions=(FAMILIES, WINDOW),
     exact=True,
 )
 
@@ -188,7 +188,7 @@ figure_2 = Experiment(
     claims=(
         Claim(
             "C1",
-            "R",
+            "reproduced",
             "of two losses from a window of 8, not its first and last, fast retransmit repairs the first and the timer "
             "the second (share of all 27 pairs)",
             second_needs_the_timer,
@@ -196,7 +196,7 @@ figure_2 = Experiment(
         ),
         Claim(
             "C3",
-            "R",
+            "reproduced",
             "two losses are repaired without a timeout if and only if W >= 10, or W >= 8 where they are the first and the last "
             "(share of all pairs in windows of 5 to 16)",
             two_losses_as_derived,
@@ -206,7 +206,7 @@ figure_2 = Experiment(
     ),
     panels=((panel(1.0),),),
     traces=sequence(window=8, lost="3 5"),
-    left_open=(FAMILIES, WINDOW),
+    assumptions=(FAMILIES, WINDOW),
     exact=True,
 )
 
@@ -223,14 +223,14 @@ figure_4 = Experiment(
     claims=(
         Claim(
             "C2",
-            "R",
+            "reproduced",
             "three losses from a window of 24 are repaired without a timeout if and only if n2 - n1 >= 21 (share of triples)",
             three_losses_as_derived,
             Inequality(">=", 1),
         ),
         Claim(
             "C4",
-            "R",
+            "reproduced",
             "four losses from one window always end in a timeout (share of sets of four in windows of 8 to 32)",
             four_losses_time_out,
             Inequality(">=", 1),
@@ -238,7 +238,7 @@ figure_4 = Experiment(
     ),
     panels=((panel(0.75),),),
     traces=sequence(window=24, lost="1 22 23"),
-    left_open=(FAMILIES, WINDOW),
+    assumptions=(FAMILIES, WINDOW),
     exact=True,
 )
 
@@ -255,7 +255,7 @@ figure_19 = Experiment(
     claims=(
         Claim(
             "C5",
-            "R",
+            "reproduced",
             "SACK repairs every pattern of figures 2 and 4 without a timeout (share of patterns)",
             sack_never_times_out,
             Inequality(">=", 1),
@@ -263,7 +263,7 @@ figure_19 = Experiment(
     ),
     panels=((panel(0.75),),),
     traces=sequence(window=8, lost="3 5"),
-    left_open=(FAMILIES, WINDOW),
+    assumptions=(FAMILIES, WINDOW),
     exact=True,
 )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tailback._run import Run
 from tailback._scenario import Scenario
-from tailback.papers import Claim, Drawn, Experiment, Inequality, LeftOpen, Measured, Trace, Values, lowest, vary
+from tailback.papers import Assumption, Claim, Experiment, Inequality, Measured, Trace, TracePanel, Values, lowest, vary
 from tailback.papers.bpd_2001.networks import CONNECTION, PPD, TICKS, bottleneck, ticks
 
 __all__ = ["EXPERIMENTS"]
@@ -50,9 +50,9 @@ def ratio(run: Run) -> float:
     return float(np.median(waits / round_trips))
 
 
-def least(seen: Measured) -> Values:
+def least(results: Measured) -> Values:
     """With ticks of 0.3 and 0.5 s, the one with which it is less."""
-    return lowest(*(seen.values("ratio", tick=tick) for tick in TICKS if tick >= 0.3))
+    return lowest(*(results.values("ratio", tick=tick) for tick in TICKS if tick >= 0.3))
 
 
 figure_3 = Experiment(
@@ -65,24 +65,26 @@ figure_3 = Experiment(
     claims=(
         Claim(
             "C6",
-            "R",
+            "reproduced",
             "with a coarse tick the timeout is at least 10 round trips (median connection, ticks of 0.3 and 0.5 s)",
             least,
             Inequality(">=", 10),
         ),
     ),
-    panels=((Drawn(("tick 0.5 s", "tick 0.3 s", "tick 0.1 s"), "wait for a timeout, s", "mean round trip, s", markers="ooo"),),),
+    panels=(
+        (TracePanel(("tick 0.5 s", "tick 0.3 s", "tick 0.1 s"), "wait for a timeout, s", "mean round trip, s", markers="ooo"),),
+    ),
     traces=tuple(Trace(f"tick {tick:g} s", {"tick": tick}, [], waiting) for tick in TICKS),
-    left_open=(
-        LeftOpen(
+    assumptions=(
+        Assumption(
             "the connections",
             f"{CONNECTIONS} connections over one PPD switch as in figure 6, round trips of 1 to 30 ms without queueing, 30 s",
         ),
-        LeftOpen(
+        Assumption(
             "what is drawn",
             "the mean wait for a timeout: from a connection's last transmission until its timer expires, backed off or not",
         ),
-        LeftOpen("tick of the retransmission timer", "0.1, 0.3 and 0.5 s; section 2.1 calls 500 ms typical"),
+        Assumption("tick of the retransmission timer", "0.1, 0.3 and 0.5 s; section 2.1 calls 500 ms typical"),
     ),
 )
 

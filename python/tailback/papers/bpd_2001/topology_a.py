@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tailback.papers import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Measured, Value, Values, lowest, vary
+from tailback.papers import (
+    Assumption,
+    Claim,
+    Contrast,
+    Curves,
+    Experiment,
+    Inequality,
+    Line,
+    Measured,
+    Value,
+    Values,
+    lowest,
+    vary,
+)
 from tailback.papers.bpd_2001 import measures
 from tailback.papers.bpd_2001.networks import (
     ACTIVITY,
@@ -21,26 +34,26 @@ from tailback.papers.bpd_2001.networks import (
 __all__ = ["EXPERIMENTS"]
 
 MEASURES = {"goodput": measures.goodput, "active": measures.active, "fairness": measures.fairness}
-TICK = LeftOpen("tick of the retransmission timer", "0.1 s; where any connection can fill the link, timeouts matter little")
+TICK = Assumption("tick of the retransmission timer", "0.1 s; where any connection can fill the link, timeouts matter little")
 
 BEFORE_BPD = vary(topology_a(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="A")
 EQUAL_CLOCKS = vary(topology_a("75 Mbps"), [*PLAIN, *PPD], ticks(0.1), topology="A, equal clocks")
 IN_B = vary(topology_b(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="B")
 
 
-def goodput(seen: Measured, policy: str, topology: str = "A") -> Values:
+def goodput(results: Measured, policy: str, topology: str = "A") -> Values:
     """With the best threshold, where there is one."""
-    return seen.best("goodput", topology=topology, policy=policy)
+    return results.best("goodput", topology=topology, policy=policy)
 
 
-def epd_at(seen: Measured, threshold: float, topology: str = "A") -> Values:
+def epd_at(results: Measured, threshold: float, topology: str = "A") -> Values:
     """Goodput of EPD at one threshold."""
-    return seen.values("goodput", topology=topology, policy="EPD", threshold=threshold)
+    return results.values("goodput", topology=topology, policy="EPD", threshold=threshold)
 
 
-def gain(seen: Measured, topology: str) -> Values:
+def gain(results: Measured, topology: str) -> Values:
     """Of the best EPD over PPD."""
-    return goodput(seen, "EPD", topology) - goodput(seen, "PPD", topology)
+    return goodput(results, "EPD", topology) - goodput(results, "PPD", topology)
 
 
 def three_policies(topology: str = "A") -> tuple[Line, ...]:
@@ -62,53 +75,57 @@ figure_6 = Experiment(
     claims=(
         Claim(
             "C7",
-            "R",
+            "reproduced",
             "PPD carries more than plain ATM",
-            lambda seen: goodput(seen, "PPD") - goodput(seen, "plain"),
+            lambda results: goodput(results, "PPD") - goodput(results, "plain"),
             Inequality(">", 0),
             note="Neither has a threshold to depend on.",
         ),
         Claim(
             "C7b",
-            "S",
+            "conditional",
             "no connection keeps the others out under PPD (fairness; not a claim of the document)",
-            lambda seen: seen.values("fairness", topology="A", policy="PPD"),
+            lambda results: results.values("fairness", topology="A", policy="PPD"),
             Inequality(">", 0.8),
             setting="clocks of the sources 20 parts in a million faster",
             contrast=Contrast(
-                "exactly equal clocks", lambda seen: seen.values("fairness", topology="A, equal clocks", policy="PPD")
+                "exactly equal clocks", lambda results: results.values("fairness", topology="A, equal clocks", policy="PPD")
             ),
         ),
-        Claim("C8", "R", "the best EPD carries more than PPD", lambda seen: gain(seen, "A"), Inequality(">", 0)),
+        Claim("C8", "reproduced", "the best EPD carries more than PPD", lambda results: gain(results, "A"), Inequality(">", 0)),
         Claim(
-            "C8b", "R", "but gains less than in topology B", lambda seen: gain(seen, "B") - gain(seen, "A"), Inequality(">", 0)
+            "C8b",
+            "reproduced",
+            "but gains less than in topology B",
+            lambda results: gain(results, "B") - gain(results, "A"),
+            Inequality(">", 0),
         ),
         Claim(
             "C9",
-            "R",
+            "reproduced",
             "EPD carries at least 0.9 of the link (best threshold)",
-            lambda seen: goodput(seen, "EPD"),
+            lambda results: goodput(results, "EPD"),
             Inequality(">=", 0.9),
         ),
         Claim(
             "C10",
-            "R",
+            "reproduced",
             "EPD rises with the threshold from 0.1 to 0.7 in topology B",
-            lambda seen: epd_at(seen, 0.7, "B") - epd_at(seen, 0.1, "B"),
+            lambda results: epd_at(results, 0.7, "B") - epd_at(results, 0.1, "B"),
             Inequality(">", 0),
         ),
         Claim(
             "C10b",
-            "R",
+            "reproduced",
             "EPD falls from threshold 0.9 to 1, where it is PPD (the lesser fall of both topologies)",
-            lambda seen: lowest(*(epd_at(seen, 0.9, topology) - epd_at(seen, 1.0, topology) for topology in ("A", "B"))),
+            lambda results: lowest(*(epd_at(results, 0.9, topology) - epd_at(results, 1.0, topology) for topology in ("A", "B"))),
             Inequality(">", 0),
         ),
         Claim(
             "C10c",
-            "N",
+            "not_reproduced",
             "EPD falls above threshold 0.7 already: from 0.7 to 0.9",
-            lambda seen: epd_at(seen, 0.7) - epd_at(seen, 0.9),
+            lambda results: epd_at(results, 0.7) - epd_at(results, 0.9),
             Inequality(">", 0),
             note="Ten connections can have 10 x 11 = 110 cells above the threshold, 9 % of the buffer: at 0.9 they still fit.",
         ),
@@ -119,7 +136,7 @@ figure_6 = Experiment(
             Curves("goodput", "threshold", three_policies("B"), "goodput", "EPD threshold", title="topology B, tick 0.1 s"),
         ),
     ),
-    left_open=(CLOCKS, TICK, NORMALISED),
+    assumptions=(CLOCKS, TICK, NORMALISED),
 )
 
 figure_7 = Experiment(
@@ -131,31 +148,37 @@ figure_7 = Experiment(
     measures=MEASURES,
     times=3,
     claims=(
-        Claim("C11", "R", "EPD carries more than PPD (best threshold)", lambda seen: gain(seen, "A"), Inequality(">", 0)),
+        Claim(
+            "C11",
+            "reproduced",
+            "EPD carries more than PPD (best threshold)",
+            lambda results: gain(results, "A"),
+            Inequality(">", 0),
+        ),
         Claim(
             "C11b",
-            "N",
+            "not_reproduced",
             "though connections are more active under PPD than under EPD (threshold 0.7, which the text finds best)",
-            lambda seen: seen.values("active", policy="PPD") - seen.values("active", policy="EPD", threshold=0.7),
+            lambda results: results.values("active", policy="PPD") - results.values("active", policy="EPD", threshold=0.7),
             Inequality(">", 0),
             note="EPD is the more active wherever it carries more; it is less active, and carries less, at thresholds up to 0.2.",
         ),
         Claim(
             "C12",
-            "R",
+            "reproduced",
             "activity is low though goodput is high: it is lower by more than 0.25 (EPD, threshold 0.9)",
-            lambda seen: epd_at(seen, 0.9) - seen.values("active", policy="EPD", threshold=0.9),
+            lambda results: epd_at(results, 0.9) - results.values("active", policy="EPD", threshold=0.9),
             Inequality(">", 0.25),
         ),
     ),
     panels=((Curves("active", "threshold", three_policies(), "active share", "EPD threshold"),),),
-    left_open=(CLOCKS, TICK, ACTIVITY),
+    assumptions=(CLOCKS, TICK, ACTIVITY),
 )
 
 
-def lead(seen: Measured, topology: str) -> Values:
+def lead(results: Measured, topology: str) -> Values:
     """Of the best BPD over the best EPD."""
-    return goodput(seen, "BPD", topology) - goodput(seen, "EPD", topology)
+    return goodput(results, "BPD", topology) - goodput(results, "EPD", topology)
 
 
 figure_14 = Experiment(
@@ -172,18 +195,18 @@ figure_14 = Experiment(
     claims=(
         Claim(
             "C21",
-            "R",
+            "reproduced",
             "BPD brings no significant improvement over EPD: the best of both are within 0.03",
-            lambda seen: lead(seen, "A"),
+            lambda results: lead(results, "A"),
             Value(0, 0.03),
             note="The bound is ours.",
         ),
-        Claim("C21a", "R", "but a minor one", lambda seen: lead(seen, "A"), Inequality(">", 0)),
+        Claim("C21a", "reproduced", "but a minor one", lambda results: lead(results, "A"), Inequality(">", 0)),
         Claim(
             "C21b",
-            "R",
+            "reproduced",
             "and gains less over it than in topology B",
-            lambda seen: lead(seen, "B") - lead(seen, "A"),
+            lambda results: lead(results, "B") - lead(results, "A"),
             Inequality(">", 0),
         ),
     ),
@@ -198,7 +221,7 @@ figure_14 = Experiment(
             ),
         ),
     ),
-    left_open=(UPPER, CLOCKS, TICK, NORMALISED),
+    assumptions=(UPPER, CLOCKS, TICK, NORMALISED),
 )
 
 EXPERIMENTS = (figure_6, figure_7, figure_14)

@@ -9,16 +9,16 @@ import numpy as np
 
 from tailback._run import Run
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Contrast,
-    Drawn,
     Experiment,
     Inequality,
-    LeftOpen,
-    Level,
     Measured,
+    ReferenceLine,
     Trace,
+    TracePanel,
     Value,
     Values,
     vary,
@@ -28,12 +28,12 @@ from tailback.papers.bpd_2001.networks import CLOCKS, bpd, epd, ticks, topology_
 
 __all__ = ["EXPERIMENTS"]
 
-TICK = LeftOpen(
+TICK = Assumption(
     "tick of the retransmission timer",
     "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose least timeout is 1 s",
 )
-SSTHRESH = LeftOpen("initial slow-start threshold", "the largest window, 122 segments, as in the simulator that was used")
-WHOSE = LeftOpen("which connection is drawn", "the first, of the first seed")
+SSTHRESH = Assumption("initial slow-start threshold", "the largest window, 122 segments, as in the simulator that was used")
+WHOSE = Assumption("which connection is drawn", "the first, of the first seed")
 
 # What is counted: the whole run, or a later part; and with a slow start that ends before the buffer is full.
 WHOLE = Choice({"start": "whole run"})
@@ -67,7 +67,7 @@ def occupancy(run: Run) -> tuple[Any, Any]:
 
 def at(measure: str, **labels: Any) -> Callable[[Measured], Values]:
     """A measure at the point with these labels."""
-    return lambda seen: seen.values(measure, **labels)
+    return lambda results: results.values(measure, **labels)
 
 
 BPD_40 = bpd([0.4])
@@ -84,7 +84,7 @@ figure_15 = Experiment(
     claims=(
         Claim(
             "C22",
-            "R",
+            "reproduced",
             "once start-up is over a connection has at most one more timeout (the connection that has most, from 3.5 s on)",
             at("most_timeouts", start="from 3.5 s on"),
             Inequality("<=", 1),
@@ -92,14 +92,14 @@ figure_15 = Experiment(
         ),
         Claim(
             "C22b",
-            "R",
+            "reproduced",
             "and usually none (timeouts of a connection, on average, from 3.5 s on)",
             at("timeouts", start="from 3.5 s on"),
             Inequality("<", 0.5),
         ),
         Claim(
             "C22c",
-            "S",
+            "conditional",
             "after the first second already a connection has at most one more timeout (the connection that has most)",
             at("most_timeouts", start="ssthresh 16, from 1 s on"),
             Inequality("<=", 1),
@@ -112,21 +112,21 @@ figure_15 = Experiment(
         ),
         Claim(
             "C23",
-            "R",
+            "reproduced",
             "the losses at the start cause a timeout in most cases (share of connections without one)",
             at("untroubled", start="whole run"),
             Inequality("<", 0.5),
         ),
         Claim(
             "C23a",
-            "R",
+            "reproduced",
             "but not always: in the example there is none",
             at("untroubled", start="whole run"),
             Inequality(">", 0),
         ),
         Claim(
             "C23b",
-            "S",
+            "conditional",
             "no connection has a timeout (share of those without)",
             at("untroubled", start="ssthresh 16"),
             Inequality(">=", 1),
@@ -136,9 +136,9 @@ figure_15 = Experiment(
             note="The text says it of the connection that is shown.",
         ),
     ),
-    panels=((Drawn(("window",), "window, segments", "time, s"),),),
+    panels=((TracePanel(("window",), "window, segments", "time, s"),),),
     traces=(Trace("window", {"start": "whole run"}, ONE_WINDOW, window),),
-    left_open=(TICK, SSTHRESH, WHOSE),
+    assumptions=(TICK, SSTHRESH, WHOSE),
 )
 
 LOSSES = recording(segments=["source"], drops=["bottleneck"], queue=["bottleneck"])
@@ -160,7 +160,7 @@ figure_16 = Experiment(
     claims=(
         Claim(
             "C24a",
-            "R",
+            "reproduced",
             "under BPD no two losses of a connection are closer than 26 packets, unless the buffer was at the upper threshold "
             "(losses that are)",
             at("close_losses", policy="BPD", topology="B"),
@@ -168,7 +168,7 @@ figure_16 = Experiment(
         ),
         Claim(
             "C24b",
-            "S",
+            "conditional",
             "a connection loses one segment every 25 to 26 (commonest distance)",
             at("loss_spacing", policy="BPD", topology="A"),
             Value(25.5, 0.5),
@@ -180,7 +180,7 @@ figure_16 = Experiment(
         ),
         Claim(
             "C24c",
-            "R",
+            "reproduced",
             "under EPD more than half of the losses come within 25 packets of the one before (threshold 0.4, as LT)",
             at("burst_share", policy="EPD", threshold=0.4, topology="B"),
             Inequality(">", 0.5),
@@ -188,9 +188,9 @@ figure_16 = Experiment(
             ours=True,
         ),
     ),
-    panels=((Drawn(("window",), "window, segments", "time, s", span=(5, 6)),),),
+    panels=((TracePanel(("window",), "window, segments", "time, s", span=(5, 6)),),),
     traces=(Trace("window", {"policy": "BPD", "topology": "B"}, ONE_WINDOW, window),),
-    left_open=(TICK, SSTHRESH, CLOCKS, WHOSE),
+    assumptions=(TICK, SSTHRESH, CLOCKS, WHOSE),
     times=2,
 )
 
@@ -207,7 +207,7 @@ figure_17 = Experiment(
     claims=(
         Claim(
             "C25",
-            "S",
+            "conditional",
             "under EPD a connection has 18 timeouts in 10 s (on average)",
             at("timeouts", policy="EPD", tick=0.1),
             Value(18, 2),
@@ -218,14 +218,16 @@ figure_17 = Experiment(
         ),
         Claim(
             "C26",
-            "R",
+            "reproduced",
             "the window has higher peaks under EPD than under BPD (segments, after the first second)",
-            lambda seen: seen.values("peak_window", policy="EPD", tick=0.1) - seen.values("peak_window", policy="BPD", tick=0.1),
+            lambda results: (
+                results.values("peak_window", policy="EPD", tick=0.1) - results.values("peak_window", policy="BPD", tick=0.1)
+            ),
             Inequality(">", 0),
         ),
         Claim(
             "C26b",
-            "N",
+            "not_reproduced",
             "under BPD it never falls to 1 (timeouts of a connection in 10 s, on average)",
             at("timeouts", policy="BPD", tick=0.1),
             Inequality("<=", 0),
@@ -234,15 +236,17 @@ figure_17 = Experiment(
         ),
         Claim(
             "C26c",
-            "R",
+            "reproduced",
             "it does so less often than under EPD (timeouts of a connection)",
-            lambda seen: seen.values("timeouts", policy="EPD", tick=0.1) - seen.values("timeouts", policy="BPD", tick=0.1),
+            lambda results: (
+                results.values("timeouts", policy="EPD", tick=0.1) - results.values("timeouts", policy="BPD", tick=0.1)
+            ),
             Inequality(">", 0),
         ),
     ),
-    panels=((Drawn(("window",), "window, segments", "time, s"),),),
+    panels=((TracePanel(("window",), "window, segments", "time, s"),),),
     traces=(Trace("window", {"policy": "EPD", "tick": 0.1}, ONE_WINDOW, window),),
-    left_open=(TICK, SSTHRESH, WHOSE),
+    assumptions=(TICK, SSTHRESH, WHOSE),
 )
 
 # Half of 1200 cells, and one tail of 11 cells for each of five connections.
@@ -260,34 +264,38 @@ figure_18 = Experiment(
     claims=(
         Claim(
             "C27",
-            "R",
+            "reproduced",
             "EPD never has more cells in the buffer than 600 and a packet's tail for each connection",
             at("largest_queue", policy="EPD"),
             Inequality("<=", CAPPED),
         ),
         Claim(
             "C27b",
-            "R",
+            "reproduced",
             "BPD exceeds that by far: by more than a quarter of the buffer",
             at("largest_queue", policy="BPD"),
             Inequality(">", HALF + 300),
         ),
         Claim(
             "C27c",
-            "R",
+            "reproduced",
             "BPD has more cells in the buffer than EPD on average",
-            lambda seen: seen.values("mean_queue", policy="BPD") - seen.values("mean_queue", policy="EPD"),
+            lambda results: results.values("mean_queue", policy="BPD") - results.values("mean_queue", policy="EPD"),
             Inequality(">", 0),
         ),
     ),
     panels=(
         (
-            Drawn(("EPD",), "cells in the buffer", "time, s", title="EPD", levels=(Level("600 cells", HALF),)),
-            Drawn(("BPD",), "cells in the buffer", "time, s", title="BPD", levels=(Level("600 cells", HALF),)),
+            TracePanel(
+                ("EPD",), "cells in the buffer", "time, s", title="EPD", reference_lines=(ReferenceLine("600 cells", HALF),)
+            ),
+            TracePanel(
+                ("BPD",), "cells in the buffer", "time, s", title="BPD", reference_lines=(ReferenceLine("600 cells", HALF),)
+            ),
         ),
     ),
     traces=tuple(Trace(policy, {"policy": policy}, ONE_QUEUE, occupancy) for policy in ("EPD", "BPD")),
-    left_open=(TICK, SSTHRESH),
+    assumptions=(TICK, SSTHRESH),
 )
 
 EXPERIMENTS = (figure_15, figure_16, figure_17, figure_18)

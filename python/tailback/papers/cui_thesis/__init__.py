@@ -12,7 +12,7 @@ has the printed numbers.
 
 from __future__ import annotations
 
-from tailback.papers import Document, LeftOpen
+from tailback.papers import Assumption, Document
 from tailback.papers.cui_thesis import (
     access,
     appendix_b,
@@ -42,28 +42,28 @@ DOCUMENT = Document(
     id="cui-thesis",
     title="Three problems in TCP performance analysis and congestion management",
     citation="Y. Cui, Three problems in TCP performance analysis and congestion management, PhD thesis. It simulated with ns-2.",
-    left_open=(
-        LeftOpen(
+    assumptions=(
+        Assumption(
             "which claims must hold",
             "it sorts none: R is what held with seeds enough when the experiment was run here, and guards against change; N is "
             "what was contradicted, or could not be told",
         ),
-        LeftOpen(
+        Assumption(
             "how long a packet takes to leave that had to wait",
             "as long as it took to come, as a packet of some length does; where chains can be solved, beside it an exponential "
             "time drawn anew, which ends its reception, too (coupled) or does not (fresh). Without places there is no difference",
         ),
-        LeftOpen("mean packet time in the open loop", "1: only the ratio of gaps to packets matters"),
-        LeftOpen(
+        Assumption("mean packet time in the open loop", "1: only the ratio of gaps to packets matters"),
+        Assumption(
             "length of the open-loop simulations",
             "for each seed until its 95 % interval is 9.5 % wide, so that of ten seeds is 3 % wide, as the document "
             "has it; or until 4 million packets have come, which is not enough at light load with few inputs and ten places",
         ),
-        LeftOpen(
+        Assumption(
             "packet size", "1040 bytes on the wire in chapter 3: 1000 of payload, as stated, and 40 of headers; rules come out so"
         ),
-        LeftOpen("harmonic mean of 60 to 180 ms", "120 ms / ln 3 = 109.2 ms; 109.1 ms is printed"),
-        LeftOpen(
+        Assumption("harmonic mean of 60 to 180 ms", "120 ms / ln 3 = 109.2 ms; 109.1 ms is printed"),
+        Assumption(
             "chapter 4",
             "figures 4.1 to 4.22, table 4.1 and B.1 to B.15, as far as they claim something; FAST by (4.1) and, where it "
             "differs, as the ns-2 module did it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tailback.papers import Claim, Contrast, Curves, Experiment, Inequality, LeftOpen, Line, Measured, Values, vary
+from tailback.papers import Assumption, Claim, Contrast, Curves, Experiment, Inequality, Line, Measured, Values, vary
 from tailback.papers.cui_thesis.packets import BEGINS, EDGES, GBPS, SENDERS, begins, fairness, switch, utilisation
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ def trunk(inputs: int, links: int, buffer: int, access_mbps: int, paced: bool, b
     return switch(inputs, links, buffer, FLOWS, GBPS, access=f"{access_mbps} Mbps", paced=paced, **lasts)
 
 
-def gain(seen: Measured, core: str, access: int, measure: str = "utilisation", begin: str = BELOW) -> Values:
+def gain(results: Measured, core: str, access: int, measure: str = "utilisation", begin: str = BELOW) -> Values:
     """Of paced senders less that of regular ones."""
     where: dict[str, Any] = {"core": core, "access": access, "begin": begin}
-    return seen.values(measure, **where, senders="paced") - seen.values(measure, **where, senders="regular")
+    return results.values(measure, **where, senders="paced") - results.values(measure, **where, senders="regular")
 
 
 # Which of two states regular senders are in hangs on how they begin; in runs of 90 s they stay in it.
@@ -66,9 +66,9 @@ ACCESS = Experiment(
         *(
             Claim(
                 f"C-3.14.1-order{suffix}",
-                "R",
+                "reproduced",
                 f"paced TCP is better if the access rate is of the order of the core link's ({core})",
-                lambda seen, core=core: gain(seen, core, 300),  # type: ignore[misc]
+                lambda results, core=core: gain(results, core, 300),  # type: ignore[misc]
                 Inequality(">", 0),
                 note="utilisation of paced less that of regular senders, with 0.3 of the core link's rate",
             )
@@ -77,21 +77,21 @@ ACCESS = Experiment(
         *(
             Claim(
                 f"C-3.14.1-{number}",
-                "S",
+                "conditional",
                 f"paced TCP is better if the access rate is that of the core link ({core})",
-                lambda seen, core=core: gain(seen, core, 1000),  # type: ignore[misc]
+                lambda results, core=core: gain(results, core, 1000),  # type: ignore[misc]
                 Inequality(">", 0),
                 setting=SETTING,
-                contrast=Contrast(OTHERWISE, lambda seen, core=core: gain(seen, core, 1000, begin=UNTIL_LOSS)),  # type: ignore[misc]
+                contrast=Contrast(OTHERWISE, lambda results, core=core: gain(results, core, 1000, begin=UNTIL_LOSS)),  # type: ignore[misc]
             )
             for number, core in enumerate(CORES, 1)
         ),
         *(
             Claim(
                 f"C-3.14.1-fair-{number}",
-                "R",
+                "reproduced",
                 f"after slow starts to the first loss paced TCP is fairer if the access rate is that of the core link ({core})",
-                lambda seen, core=core: gain(seen, core, 1000, "fairness", UNTIL_LOSS),  # type: ignore[misc]
+                lambda results, core=core: gain(results, core, 1000, "fairness", UNTIL_LOSS),  # type: ignore[misc]
                 Inequality(">", 0.5),
                 note="Jain's index of goodput times round trip, paced less regular: ours",
                 ours=True,
@@ -103,7 +103,7 @@ ACCESS = Experiment(
                 f"C-3.14.1-only-{number}",
                 "N" if core == FIRST else "R",
                 f"only if the access rate is of the core link's order: at 0.03 of that it is at most a point better ({core})",
-                lambda seen, core=core: gain(seen, core, 30),  # type: ignore[misc]
+                lambda results, core=core: gain(results, core, 30),  # type: ignore[misc]
                 Inequality("<", 0.01),
                 note="utilisation of paced less that of regular senders; a point is ours",
             )
@@ -111,25 +111,25 @@ ACCESS = Experiment(
         ),
         Claim(
             "C-3.14.2-1",
-            "N",
+            "not_reproduced",
             f"regular TCP is not worse, by a point, if the access rate is a tenth of the core link's ({FIRST})",
-            lambda seen: gain(seen, FIRST, 100),
+            lambda results: gain(results, FIRST, 100),
             Inequality("<", 0.01),
             note="utilisation of paced less that of regular senders; a point is ours",
         ),
         Claim(
             "C-3.14.2-2",
-            "R",
+            "reproduced",
             f"regular TCP is not worse, by a point, if the access rate is a tenth of the core link's ({SECOND})",
-            lambda seen: gain(seen, SECOND, 100),
+            lambda results: gain(results, SECOND, 100),
             Inequality("<", 0.01),
             note="the same",
         ),
         Claim(
             "C-3.14.2-hundredth",
-            "R",
+            "reproduced",
             f"regular TCP is not worse, by a point, if the access rate is a hundredth of the core link's ({FIRST})",
-            lambda seen: gain(seen, FIRST, 10),
+            lambda results: gain(results, FIRST, 10),
             Inequality("<", 0.01),
             note="the same: ours",
             ours=True,
@@ -155,12 +155,12 @@ ACCESS = Experiment(
         )
         for core in CORES
     ),
-    left_open=(
+    assumptions=(
         SENDERS,
         replace(BEGINS, choice=f"{BEGINS.choice}; beside it, with access links of the core link's rate, the first loss ends it"),
         EDGES,
-        LeftOpen("length of a run", f"{SECONDS} s to settle and {SECONDS} s measured"),
-        LeftOpen("inputs, links and places", " and ".join(CORES)),
+        Assumption("length of a run", f"{SECONDS} s to settle and {SECONDS} s measured"),
+        Assumption("inputs, links and places", " and ".join(CORES)),
     ),
-    most_seeds=6,
+    max_seeds=6,
 )

@@ -11,18 +11,18 @@ from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._topologies import dumbbell
 from tailback.papers import (
+    Assumption,
     Claim,
     Contrast,
     Curves,
-    Drawn,
     Experiment,
     Inequality,
-    LeftOpen,
-    Level,
     Line,
     Measured,
     Ranking,
+    ReferenceLine,
     Trace,
+    TracePanel,
     Value,
     Values,
     Variant,
@@ -127,14 +127,14 @@ PARKING_PHASES = (20, 40, 60, 100)
 
 def at(measure: str, form: str, until_s: int) -> Callable[[Measured], Values]:
     """At the end of a phase."""
-    return lambda seen: seen.values(measure, form=form, until_s=until_s)
+    return lambda results: results.values(measure, form=form, until_s=until_s)
 
 
 def largest_swing(form: str) -> Callable[[Measured], Values]:
     """Over all phases."""
 
-    def found(seen: Measured) -> Values:
-        values: Values = np.array([at("swing", form, until)(seen) for until in PARKING_PHASES]).max(axis=0)
+    def found(results: Measured) -> Values:
+        values: Values = np.array([at("swing", form, until)(results) for until in PARKING_PHASES]).max(axis=0)
         return values
 
     return found
@@ -142,14 +142,14 @@ def largest_swing(form: str) -> Callable[[Measured], Values]:
 
 def queued_elsewhere(form: str) -> Callable[[Measured], Values]:
     """Packets behind the first link, with two flows."""
-    return lambda seen: at("queue_middle", form, 40)(seen) + at("queue_right", form, 40)(seen)
+    return lambda results: at("queue_middle", form, 40)(results) + at("queue_right", form, 40)(results)
 
 
 def shorter_queue(form: str) -> Callable[[Measured], Values]:
     """Of the first and the third link, in the end."""
 
-    def found(seen: Measured) -> Values:
-        values: Values = np.minimum(at("queue_left", form, 100)(seen), at("queue_right", form, 100)(seen))
+    def found(results: Measured) -> Values:
+        values: Values = np.minimum(at("queue_left", form, 100)(results), at("queue_right", form, 100)(results))
         return values
 
     return found
@@ -178,33 +178,33 @@ FIGURE_B_5 = Experiment(
         for claim in (
             Claim(
                 f"C-B.5.1-left-{form}",
-                "R",
+                "reproduced",
                 f"the bottleneck of flow 1 is the left link first (packets queued elsewhere with two flows), form {form}",
                 queued_elsewhere(form),
                 Inequality("<", 1),
             ),
             Claim(
                 f"C-B.5.1-both-{form}",
-                "R",
+                "reproduced",
                 f"and in the end both the left and the right link (the shorter of their queues), form {form}",
                 shorter_queue(form),
                 Inequality(">", PARKING_ALPHA),
             ),
             Claim(
                 f"C-B.5.1-rest-{form}",
-                "R",
+                "reproduced",
                 f"without oscillation (swing of a window in the last five seconds of a phase, over its mean), form {form}",
                 largest_swing(form),
                 Inequality("<", 0.05),
             ),
         )
     ),
-    panels=((Drawn(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),),
+    panels=((TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),),
     traces=tuple(
         Trace(f"window {number}", {"form": "module", "until_s": 100}, {"cwnd": [name(number)]}, window)
         for number, window in ((1, window_1), (2, window_2), (3, window_3))
     ),
-    left_open=(LeftOpen("rates and delays", "100 Mb/s and 10 ms each; all stay to the end"),),
+    assumptions=(Assumption("rates and delays", "100 Mb/s and 10 ms each; all stay to the end"),),
     exact=True,
 )
 
@@ -239,7 +239,7 @@ def settling(run: Run) -> float:
 
 def settling_in(form: str) -> Callable[[Measured], Values]:
     """Of a form."""
-    return lambda seen: seen.values("settling", form=form)
+    return lambda results: results.values("settling", form=form)
 
 
 FIGURE_B_1_SETTLING = Experiment(
@@ -253,7 +253,7 @@ FIGURE_B_1_SETTLING = Experiment(
         *(
             Claim(
                 f"C-B.1.1-{form}",
-                "R",
+                "reproduced",
                 f"each phase converges quickly (slowest: seconds until windows stay within 5 %), form {form}",
                 settling_in(form),
                 Inequality("<", 5),
@@ -262,16 +262,16 @@ FIGURE_B_1_SETTLING = Experiment(
         ),
         Claim(
             "B.1-forms",
-            "R",
+            "reproduced",
             "the module was about twice as fast as (4.1) (slowest phase by (4.1) over that of form `module`)",
-            lambda seen: settling_in("thesis")(seen) / settling_in("module")(seen),
+            lambda results: settling_in("thesis")(results) / settling_in("module")(results),
             Value(2, 0.2),
             note="ns-2 itself takes 5.1 s by another measure, in which (4.1) takes 10.9 s.",
             ours=True,
         ),
     ),
     panels=((Ranking("settling", tuple(Line(form, {"form": form}) for form in FORMS), "seconds"),),),
-    left_open=(LeftOpen("buffer", "100,000 packets: never full"),),
+    assumptions=(Assumption("buffer", "100,000 packets: never full"),),
     exact=True,
 )
 
@@ -307,29 +307,29 @@ FIGURE_B_8 = Experiment(
     claims=(
         Claim(
             "C-B.8.1",
-            "R",
+            "reproduced",
             "the link is filled within seconds (utilisation from 7 to 10 s)",
-            lambda seen: seen.values("utilisation", phase="one flow"),
+            lambda results: results.values("utilisation", phase="one flow"),
             Inequality(">", 0.999),
         ),
         Claim(
             "C-B.8.1-order",
-            "R",
+            "reproduced",
             "the same order of unfairness as at 100 Mb/s (share of the first of two flows, (4.23))",
-            lambda seen: seen.values("share_1", phase="two flows"),
+            lambda results: results.values("share_1", phase="two flows"),
             Value(0.38197, 0.01),
         ),
         Claim(
             "C-B.8.1-queue",
-            "N",
+            "not_reproduced",
             "queueing delay is small (with three flows, over the round trip of 20 ms)",
-            lambda seen: seen.values("queue", phase="three flows") * 8000 / 10e9 / 0.02,
+            lambda results: results.values("queue", phase="three flows") * 8000 / 10e9 / 0.02,
             Inequality("<", 1),
             note="46,000 packets, 4.6 alpha, as (4.19) has it for three flows, wait 37 ms at 10 Gb/s.",
         ),
     ),
     panels=((Ranking("share_1", tuple(Line(phase, {"phase": phase}) for phase in FAST_PHASES), "share of the first flow"),),),
-    left_open=(LeftOpen("times", "starts at 0, 10 and 30 s; the last 3 s before the next are measured; form `module`"),),
+    assumptions=(Assumption("times", "starts at 0, 10 and 30 s; the last 3 s before the next are measured; form `module`"),),
     exact=True,
 )
 
@@ -372,21 +372,21 @@ FIGURE_B_11 = Experiment(
     claims=(
         Claim(
             "C-B.11.1",
-            "R",
+            "reproduced",
             "it recovers from random losses (utilisation at one loss in 100,000 packets)",
-            lambda seen: seen.values("utilisation", form="module", loss=1e-5),
+            lambda results: results.values("utilisation", form="module", loss=1e-5),
             Inequality(">", 0.9),
         ),
         Claim(
             "C-B.11.1-spikes",
-            "S",
+            "conditional",
             "recovery makes spikes in the queue (longest queue over alpha, one loss in 100,000 packets)",
-            lambda seen: seen.values("longest_queue", form="module", loss=1e-5) / ALPHA,
+            lambda results: results.values("longest_queue", form="module", loss=1e-5) / ALPHA,
             Inequality(">", 2),
             setting="form `module`: after a loss in an active round trip it returns at once to the window that it remembers",
             contrast=Contrast(
                 "by (4.1), which judges the present window",
-                lambda seen: seen.values("longest_queue", form="thesis", loss=1e-5) / ALPHA,
+                lambda results: results.values("longest_queue", form="thesis", loss=1e-5) / ALPHA,
             ),
         ),
     ),
@@ -399,10 +399,10 @@ FIGURE_B_11 = Experiment(
                 "longest_queue", "loss", tuple(Line(form, {"form": form}) for form in FORMS), "packets", "probability of loss"
             ),
         ),
-        (Drawn(("queue",), "queue, packets", "time, s", levels=(Level("alpha", ALPHA),)),),
+        (TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("alpha", ALPHA),)),),
     ),
     traces=(Trace("queue", {"form": "module", "loss": 1e-5}, {"queue": ["bottleneck"]}, queue_over_time),),
-    left_open=(LeftOpen("rate, delay, probability", "100 Mb/s, 100 ms, one in a million to one in a thousand; SACK"),),
+    assumptions=(Assumption("rate, delay, probability", "100 Mb/s, 100 ms, one in a million to one in a thousand; SACK"),),
 )
 
 EXPERIMENTS = (FIGURE_B_1_SETTLING, FIGURE_B_5, FIGURE_B_8, FIGURE_B_11)

@@ -12,7 +12,7 @@ import numpy as np
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._topologies import dumbbell
-from tailback.papers import Claim, Curves, Experiment, Inequality, LeftOpen, Line, Measured, Ranking, Value, Values, Variant
+from tailback.papers import Assumption, Claim, Curves, Experiment, Inequality, Line, Measured, Ranking, Value, Values, Variant
 
 __all__ = ["EXPERIMENTS"]
 
@@ -188,12 +188,12 @@ def spread(fairness: float) -> float:
 
 def off_max_min(run: Run) -> float:
     """How widely rates over max-min fair ones are spread."""
-    return spread(run.optimum().max_min.fairness)
+    return spread(run.fairness().max_min.fairness)
 
 
 def off_proportional(run: Run) -> float:
     """How widely rates over proportionally fair ones are spread."""
-    return spread(run.optimum().proportional.fairness)
+    return spread(run.fairness().proportional.fairness)
 
 
 def utilisation(run: Run) -> float:
@@ -230,14 +230,14 @@ def variants(make: Callable[[System], Scenario], systems: Mapping[str, System]) 
 
 def of(measure: str, system: str, **labels: Any) -> Callable[[Measured], Values]:
     """What was measured of a system."""
-    return lambda seen: seen.values(measure, system=system, **labels)
+    return lambda results: results.values(measure, system=system, **labels)
 
 
 def more(measure: str, system: str, other: str) -> Callable[[Measured], Values]:
     """How much more of it one has than another."""
 
-    def values(seen: Measured) -> Values:
-        found: Values = seen.values(measure, system=system) - seen.values(measure, system=other)
+    def values(results: Measured) -> Values:
+        found: Values = results.values(measure, system=system) - results.values(measure, system=other)
         return found
 
     return values
@@ -248,7 +248,7 @@ def lines(systems: Mapping[str, System]) -> tuple[Line, ...]:
     return tuple(Line(system.title, {"system": name}, dashed=system.prices is not None) for name, system in systems.items())
 
 
-OWN = LeftOpen(
+OWN = Assumption(
     "all of it",
     "the document says that ADPM suits MaxNet and RCP, and simulates neither; networks, gains and ranges are ours: 20 Mb/s, "
     f"prices from 0 to 6 (MaxNet), rates from 10 kb/s to {FASTEST} (RCP), a target of {TARGET:.0%}",
@@ -268,7 +268,7 @@ LOT = Experiment(
     claims=(
         Claim(
             "control-lot.maxnet",
-            "R",
+            "reproduced",
             "MaxNet is max-min fair",
             of("max_min", "maxnet", seconds=TIMES_S[-1]),
             Inequality("<", 0.01),
@@ -277,7 +277,7 @@ LOT = Experiment(
         ),
         Claim(
             "control-lot.rcp",
-            "R",
+            "reproduced",
             "RCP is max-min fair",
             of("max_min", "rcp", seconds=TIMES_S[-1]),
             Inequality("<", 0.02),
@@ -285,7 +285,7 @@ LOT = Experiment(
         ),
         Claim(
             "control-lot.xcp",
-            "N",
+            "not_reproduced",
             "XCP is max-min fair",
             of("max_min", "xcp", seconds=TIMES_S[-1]),
             Inequality("<", 0.02),
@@ -294,7 +294,7 @@ LOT = Experiment(
         ),
         Claim(
             "control-lot.rem",
-            "R",
+            "reproduced",
             "sources of REM are proportionally fair",
             of("proportional", "rem", seconds=TIMES_S[-1]),
             Inequality("<", 0.02),
@@ -302,7 +302,7 @@ LOT = Experiment(
         ),
         Claim(
             "control-lot.maxnet-adpm",
-            "R",
+            "reproduced",
             "MaxNet told by ADPM is nearly max-min fair",
             of("max_min", "maxnet adpm", seconds=TIMES_S[-1]),
             Inequality("<", 0.05),
@@ -310,9 +310,9 @@ LOT = Experiment(
         ),
         Claim(
             "control-lot.adpm-soon",
-            "R",
+            "reproduced",
             "within five seconds of the start",
-            lambda seen: seen.values("max_min", system="maxnet adpm", seconds=5),
+            lambda results: results.values("max_min", system="maxnet adpm", seconds=5),
             Inequality("<", 0.1),
             note="in the fifth second",
             ours=True,
@@ -340,7 +340,7 @@ LOT = Experiment(
             ),
         ),
     ),
-    left_open=(OWN,),
+    assumptions=(OWN,),
 )
 
 GRAPH = Experiment(
@@ -356,11 +356,18 @@ GRAPH = Experiment(
         "discarded": discarded,
     },
     claims=(
-        Claim("control-graph.maxnet", "R", "MaxNet is max-min fair", of("max_min", "maxnet"), Inequality("<", 0.02), ours=True),
-        Claim("control-graph.rcp", "R", "RCP is max-min fair", of("max_min", "rcp"), Inequality("<", 0.03), ours=True),
+        Claim(
+            "control-graph.maxnet",
+            "reproduced",
+            "MaxNet is max-min fair",
+            of("max_min", "maxnet"),
+            Inequality("<", 0.02),
+            ours=True,
+        ),
+        Claim("control-graph.rcp", "reproduced", "RCP is max-min fair", of("max_min", "rcp"), Inequality("<", 0.03), ours=True),
         Claim(
             "control-graph.rem",
-            "R",
+            "reproduced",
             "sources of REM are proportionally fair",
             of("proportional", "rem"),
             Inequality("<", 0.05),
@@ -368,7 +375,7 @@ GRAPH = Experiment(
         ),
         Claim(
             "control-graph.rcp-adpm",
-            "R",
+            "reproduced",
             "RCP told by ADPM is nearly max-min fair",
             of("max_min", "rcp adpm"),
             Inequality("<", 0.1),
@@ -376,7 +383,7 @@ GRAPH = Experiment(
         ),
         Claim(
             "control-graph.maxnet-adpm",
-            "N",
+            "not_reproduced",
             "MaxNet told by ADPM is nearly max-min fair",
             of("max_min", "maxnet adpm"),
             Inequality("<", 0.1),
@@ -384,18 +391,18 @@ GRAPH = Experiment(
         ),
         Claim(
             "control-graph.sums",
-            "R",
+            "reproduced",
             "to estimate the sum of prices by RAM costs more than to estimate the largest by ADPM",
-            lambda seen: seen.values("proportional", system="rem ram") - seen.values("max_min", system="rcp adpm"),
+            lambda results: results.values("proportional", system="rem ram") - results.values("max_min", system="rcp adpm"),
             Inequality(">", 0.0),
             note="spread of REM's sources told by RAM less that of RCP told by ADPM, each about its own fair rates",
             ours=True,
         ),
         Claim(
             "control-graph.reno",
-            "R",
+            "reproduced",
             "Reno is neither",
-            lambda seen: np.minimum(seen.values("max_min", system="reno"), seen.values("proportional", system="reno")),
+            lambda results: np.minimum(results.values("max_min", system="reno"), results.values("proportional", system="reno")),
             Inequality(">", 0.5),
             ours=True,
         ),
@@ -406,9 +413,9 @@ GRAPH = Experiment(
             Ranking("proportional", lines({**SUMMED, "reno": RENO}), "spread about proportional rates"),
         ),
     ),
-    left_open=(
+    assumptions=(
         OWN,
-        LeftOpen(
+        Assumption(
             "the graph", "a ring and 50 chords, drawn once; flows start within two seconds, the last 10 of 30 s are measured"
         ),
     ),
@@ -432,7 +439,7 @@ ARRIVING = Experiment(
     claims=(
         Claim(
             "control-arrivals.rcp",
-            "R",
+            "reproduced",
             "with RCP transfers take less time than with Reno",
             more("completion", "reno", "rcp"),
             Inequality(">", 0.0),
@@ -441,7 +448,7 @@ ARRIVING = Experiment(
         ),
         Claim(
             "control-arrivals.rcp-adpm",
-            "R",
+            "reproduced",
             "also where marks tell the rate",
             more("completion", "reno", "rcp adpm"),
             Inequality(">", 0.0),
@@ -449,19 +456,23 @@ ARRIVING = Experiment(
         ),
         Claim(
             "control-arrivals.fair",
-            "R",
+            "reproduced",
             "those that stay share alike, whatever their round trips",
-            lambda seen: np.max([seen.values("staying", system=system) for system in ("maxnet", "rcp", "rcp adpm")], axis=0),
+            lambda results: np.max(
+                [results.values("staying", system=system) for system in ("maxnet", "rcp", "rcp adpm")], axis=0
+            ),
             Inequality("<", 0.05),
             note="spread of four rates, of MaxNet, RCP and RCP told by ADPM the largest",
             ours=True,
         ),
-        Claim("control-arrivals.reno", "R", "with Reno they do not", of("staying", "reno"), Inequality(">", 0.1), ours=True),
+        Claim(
+            "control-arrivals.reno", "reproduced", "with Reno they do not", of("staying", "reno"), Inequality(">", 0.1), ours=True
+        ),
         Claim(
             "control-arrivals.loss",
-            "R",
+            "reproduced",
             "nothing is lost with RCP and XCP by numbers",
-            lambda seen: seen.values("discarded", system="rcp") + seen.values("discarded", system="xcp"),
+            lambda results: results.values("discarded", system="rcp") + results.values("discarded", system="xcp"),
             Value(0.0, 0.0),
             ours=True,
         ),
@@ -473,7 +484,7 @@ ARRIVING = Experiment(
         ),
         (Ranking("queue", lines(COMING), "longest queue (packets)"), Ranking("utilisation", lines(COMING), "utilisation")),
     ),
-    left_open=(OWN,),
+    assumptions=(OWN,),
 )
 
 EXPERIMENTS = (LOT, GRAPH, ARRIVING)

@@ -10,15 +10,15 @@ import numpy as np
 
 from tailback._run import Run
 from tailback.papers import (
+    Assumption,
     Claim,
     Curves,
-    Drawn,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Trace,
+    TracePanel,
     Values,
     Variant,
 )
@@ -59,12 +59,12 @@ def three_sources(form: str, draining: bool) -> Scenario:
 
 def unequal(form: str, draining: bool) -> Callable[[Measured], Values]:
     """One less Jain's index of the three."""
-    return lambda seen: 1 - seen.values("fairness", form=form, draining=draining)
+    return lambda results: 1 - results.values("fairness", form=form, draining=draining)
 
 
 def fairer(form: str) -> Callable[[Measured], Values]:
     """How many times farther from even plain FAST is."""
-    return lambda seen: unequal(form, draining=False)(seen) / unequal(form, draining=True)(seen)
+    return lambda results: unequal(form, draining=False)(results) / unequal(form, draining=True)(results)
 
 
 FIGURE_4_9 = Experiment(
@@ -81,21 +81,21 @@ FIGURE_4_9 = Experiment(
     claims=tuple(
         Claim(
             f"C-4.9.1-{form}",
-            "R",
+            "reproduced",
             f"rates are fairer than with standard FAST (how many times farther from even that is, by Jain's index), form {form}",
             fairer(form),
             Inequality(">", 1),
         )
         for form in FORMS
     ),
-    panels=((Drawn(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),),
+    panels=((TracePanel(("window 1", "window 2", "window 3"), "window, packets", "time, s"),),),
     traces=tuple(
         Trace(f"window {number}", {"form": "module", "draining": True}, {"cwnd": [name(number)]}, window)
         for number, window in ((1, window_1), (2, window_2), (3, window_3))
     ),
-    left_open=(
-        LeftOpen("capacity, delay and times", "100 Mb/s, 50 ms, 40 s apart: as in appendix B, with time to come to rest"),
-        LeftOpen("r", f"{R}"),
+    assumptions=(
+        Assumption("capacity, delay and times", "100 Mb/s, 50 ms, 40 s apart: as in appendix B, with time to come to rest"),
+        Assumption("r", f"{R}"),
     ),
     exact=True,
 )
@@ -135,8 +135,8 @@ def ratio(run: Run) -> float:
 
 def ratios(case: str, form: str, draining: bool, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
     """A row for each number of existing flows."""
-    return lambda seen: np.array(
-        [seen.values("ratio", case=case, existing=count, form=form, draining=draining) for count in counts]
+    return lambda results: np.array(
+        [results.values("ratio", case=case, existing=count, form=form, draining=draining) for count in counts]
     )
 
 
@@ -144,8 +144,8 @@ def least(case: str, form: str, most: int) -> Callable[[Measured], Values]:
     """The least ratio with up to so many existing flows."""
     counts = tuple(count for count in COUNTS if count <= most)
 
-    def found(seen: Measured) -> Values:
-        values: Values = ratios(case, form, draining=True, counts=counts)(seen).min(axis=0)
+    def found(results: Measured) -> Values:
+        values: Values = ratios(case, form, draining=True, counts=counts)(results).min(axis=0)
         return values
 
     return found
@@ -155,8 +155,8 @@ def rises(case: str, form: str, above: int) -> Callable[[Measured], Values]:
     """The largest step up from one number of flows to the next, above so many."""
     counts = tuple(count for count in COUNTS if count >= above)
 
-    def found(seen: Measured) -> Values:
-        values: Values = np.diff(ratios(case, form, draining=True, counts=counts)(seen), axis=0).max(axis=0)
+    def found(results: Measured) -> Values:
+        values: Values = np.diff(ratios(case, form, draining=True, counts=counts)(results), axis=0).max(axis=0)
         return values
 
     return found
@@ -165,9 +165,9 @@ def rises(case: str, form: str, above: int) -> Callable[[Measured], Values]:
 def plain_off(case: str) -> Callable[[Measured], Values]:
     """The largest deviation of plain FAST from 2 / (1 + sqrt(1 + 4 N)), (4.26), as a part of it."""
 
-    def found(seen: Measured) -> Values:
+    def found(results: Measured) -> Values:
         expected = np.array([[2 / (1 + math.sqrt(1 + 4 * count))] for count in COUNTS])
-        values: Values = np.abs(ratios(case, "module", draining=False, counts=COUNTS)(seen) / expected - 1).max(axis=0)
+        values: Values = np.abs(ratios(case, "module", draining=False, counts=COUNTS)(results) / expected - 1).max(axis=0)
         return values
 
     return found
@@ -199,37 +199,37 @@ FIGURE_4_10 = Experiment(
     claims=(
         Claim(
             "C-4.10.1-a",
-            "N",
+            "not_reproduced",
             "(a) is fair with up to 11 existing flows (least rate of one over that of the new flow)",
             least("a", "module", 11),
             Inequality(">", 0.95),
             note="With 11 the queue does not quite empty. What counts as fair, within a twentieth, is ours.",
         ),
-        Claim("4.10-a-10", "R", "(a) is fair with up to 10", least("a", "module", 10), Inequality(">", 0.95), ours=True),
+        Claim("4.10-a-10", "reproduced", "(a) is fair with up to 10", least("a", "module", 10), Inequality(">", 0.95), ours=True),
         Claim(
             "C-4.10.1-c",
-            "R",
+            "reproduced",
             "(c) is fair with up to 3 existing flows",
             least("c", "module", 3),
             Inequality(">", 0.95),
         ),
         Claim(
             "C-4.10.1-a-falls",
-            "R",
+            "reproduced",
             "beyond that it falls (largest step up from one number of flows to the next in (a), from 11 flows)",
             rises("a", "module", 11),
             Inequality("<", 0),
         ),
         Claim(
             "C-4.10.1-c-falls",
-            "R",
+            "reproduced",
             "beyond that it falls (largest step up from one number of flows to the next in (c), from 3 flows)",
             rises("c", "module", 3),
             Inequality("<", 0),
         ),
         Claim(
             "C-4.10.1-a-thesis",
-            "R",
+            "reproduced",
             "(a) by (4.1) falls beyond 11, too (largest step up from one number of flows to the next)",
             rises("a", "thesis", 11),
             Inequality("<", 0),
@@ -238,21 +238,21 @@ FIGURE_4_10 = Experiment(
         ),
         Claim(
             "C-4.10.2-a",
-            "R",
+            "reproduced",
             "plain FAST follows (4.26) in (a) (largest deviation)",
             plain_off("a"),
             Inequality("<", 0.15),
         ),
         Claim(
             "C-4.10.2-b",
-            "R",
+            "reproduced",
             "plain FAST follows (4.26) in (b) (largest deviation)",
             plain_off("b"),
             Inequality("<", 0.15),
         ),
         Claim(
             "C-4.10.2-c",
-            "R",
+            "reproduced",
             "(c) is much fairer, because the new flow overshoots (largest excess over (4.26))",
             plain_off("c"),
             Inequality(">", 0.5),
@@ -275,11 +275,13 @@ FIGURE_4_10 = Experiment(
             for case in CASES
         ),
     ),
-    left_open=(
-        LeftOpen("r", f"{R}; with 4 case (a) is fair up to 8 flows"),
-        LeftOpen("range of N", "1 to 30"),
-        LeftOpen("form of the update", "that of the ns-2 module, with which the document's figures were made; (a) by (4.1), too"),
-        LeftOpen(
+    assumptions=(
+        Assumption("r", f"{R}; with 4 case (a) is fair up to 8 flows"),
+        Assumption("range of N", "1 to 30"),
+        Assumption(
+            "form of the update", "that of the ns-2 module, with which the document's figures were made; (a) by (4.1), too"
+        ),
+        Assumption(
             "how existing flows know the path",
             f"they start together, so that each first packet finds the queue empty; the new one starts at {LATE_S} s and "
             f"the last {MEASURED_S} of {LENGTH_S} s are measured",

@@ -13,18 +13,18 @@ from tailback import models
 from tailback._run import Run
 from tailback._topologies import dumbbell
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Computation,
     Curves,
-    Drawn,
     Experiment,
     Inequality,
-    LeftOpen,
-    Level,
     Line,
     Measured,
+    ReferenceLine,
     Trace,
+    TracePanel,
     Value,
     Values,
     Variant,
@@ -191,9 +191,9 @@ def step(equilibrium: models.Arrived) -> float:
 ARRIVED = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def excess(seen: Measured) -> Values:
+def excess(results: Measured) -> Values:
     """Largest absolute value of B(i) / B(1) - log i."""
-    steps = np.array([seen.values("step", arrived=count) - math.log(count) for count in ARRIVED])
+    steps = np.array([results.values("step", arrived=count) - math.log(count) for count in ARRIVED])
     largest: Values = np.abs(steps).max(axis=0)
     return largest
 
@@ -207,11 +207,15 @@ FIGURE_4_1 = Experiment(
     measures={"step": step},
     claims=(
         Claim(
-            "C-4.1.1", "R", "B(i) / B(1) - log i stays bounded: its largest value up to 1000 flows", excess, Inequality("<=", 1)
+            "C-4.1.1",
+            "reproduced",
+            "B(i) / B(1) - log i stays bounded: its largest value up to 1000 flows",
+            excess,
+            Inequality("<=", 1),
         ),
     ),
     panels=((Curves("step", "arrived", (Line("(4.19)", {}),), "added to the queue, in alpha", "flows that have arrived"),),),
-    left_open=(LeftOpen("range of i", "1 to 1000"),),
+    assumptions=(Assumption("range of i", "1 to 1000"),),
     exact=True,
 )
 
@@ -220,14 +224,14 @@ COUNTS = tuple(range(1, 11))
 
 def over_counts(measure: str, form: str) -> Callable[[Measured], Values]:
     """Its values, one row a number of flows."""
-    return lambda seen: np.array([seen.values(measure, arrived=count, alpha=ALPHA, form=form) for count in COUNTS])
+    return lambda results: np.array([results.values(measure, arrived=count, alpha=ALPHA, form=form) for count in COUNTS])
 
 
 def worst(form: str) -> Callable[[Measured], Values]:
     """The largest deviation of any rate at any number of flows."""
 
-    def found(seen: Measured) -> Values:
-        largest: Values = over_counts("off_model", form)(seen).max(axis=0)
+    def found(results: Measured) -> Values:
+        largest: Values = over_counts("off_model", form)(results).max(axis=0)
         return largest
 
     return found
@@ -236,8 +240,8 @@ def worst(form: str) -> Callable[[Measured], Values]:
 def least_fall(form: str) -> Callable[[Measured], Values]:
     """The least fall of Jain's index from one number of flows to the next."""
 
-    def found(seen: Measured) -> Values:
-        least: Values = (-np.diff(over_counts("fairness", form)(seen), axis=0)).min(axis=0)
+    def found(results: Measured) -> Values:
+        least: Values = (-np.diff(over_counts("fairness", form)(results), axis=0)).min(axis=0)
         return least
 
     return found
@@ -245,7 +249,7 @@ def least_fall(form: str) -> Callable[[Measured], Values]:
 
 def first_of_two(alpha: int, form: str) -> Callable[[Measured], Values]:
     """The first flow's share of the capacity beside a second one."""
-    return lambda seen: seen.values("share_1", arrived=2, alpha=alpha, form=form)
+    return lambda results: results.values("share_1", arrived=2, alpha=alpha, form=form)
 
 
 def by_form() -> tuple[Line, ...]:
@@ -303,7 +307,7 @@ FIGURE_4_2 = Experiment(
             ),
             Claim(
                 f"C-4.5.1-{form}",
-                "R",
+                "reproduced",
                 f"fairness falls with the number of flows (least fall of Jain's index), form {form}",
                 least_fall(form),
                 Inequality(">", 0),
@@ -330,13 +334,13 @@ FIGURE_4_2 = Experiment(
         (Curves("fairness", "arrived", by_form(), "Jain's index", "flows"),),
         (Curves("queue", "arrived", by_form(), "queue, packets", "flows"),),
     ),
-    left_open=(
-        LeftOpen(
+    assumptions=(
+        Assumption(
             "from one arrival to the next",
             "80 s; rates are those of the last 10 s before the next. After 40 s ten flows are still 5.5 % from where they rest",
         ),
-        LeftOpen("buffer", "100,000 packets: never full"),
-        LeftOpen("Vegas", "beside FAST in figure 4.3's experiment, where C-4.8.1 is judged"),
+        Assumption("buffer", "100,000 packets: never full"),
+        Assumption("Vegas", "beside FAST in figure 4.3's experiment, where C-4.8.1 is judged"),
     ),
     exact=True,
 )
@@ -360,17 +364,17 @@ def three_flows(form: str, until: int) -> Scenario:
 PHASES = {"one flow": 20, "two flows": 40, "three flows": 60, "two flows again": 80}
 
 
-def rate(seen: Measured, form: str, number: int, phase: str) -> Values:
+def rate(results: Measured, form: str, number: int, phase: str) -> Values:
     """Of a flow, over the capacity."""
-    return seen.values(f"share_{number}", form=form, phase=phase)
+    return results.values(f"share_{number}", form=form, phase=phase)
 
 
 def newer_gets_more(form: str) -> Callable[[Measured], Values]:
     """By how much a newer flow's share exceeds that of the one before it, at least."""
 
-    def found(seen: Measured) -> Values:
+    def found(results: Measured) -> Values:
         steps = [
-            rate(seen, form, newer, phase) - rate(seen, form, newer - 1, phase)
+            rate(results, form, newer, phase) - rate(results, form, newer - 1, phase)
             for phase, flows in (("two flows", 2), ("three flows", 3))
             for newer in range(2, flows + 1)
         ]
@@ -383,8 +387,8 @@ def newer_gets_more(form: str) -> Callable[[Measured], Values]:
 def apart_again(form: str) -> Callable[[Measured], Values]:
     """Difference of the first two flows' shares once the third has left."""
 
-    def found(seen: Measured) -> Values:
-        first, second = (rate(seen, form, number, "two flows again") for number in (1, 2))
+    def found(results: Measured) -> Values:
+        first, second = (rate(results, form, number, "two flows again") for number in (1, 2))
         difference: Values = np.abs(first - second)
         return difference
 
@@ -393,7 +397,7 @@ def apart_again(form: str) -> Callable[[Measured], Values]:
 
 def queue_of_two(form: str) -> Callable[[Measured], Values]:
     """Packets in the queue with two flows."""
-    return lambda seen: seen.values("queue", form=form, phase="two flows")
+    return lambda results: results.values("queue", form=form, phase="two flows")
 
 
 def window_of(run: Run, number: int) -> tuple[Any, Any]:
@@ -426,7 +430,7 @@ def queue_over_time(run: Run) -> tuple[Any, Any]:
     return trace["time_s"], trace["queue_units"]
 
 
-QUEUES = (Level("2 alpha", 2 * ALPHA), Level("3 alpha", 3 * ALPHA))
+QUEUES = (ReferenceLine("2 alpha", 2 * ALPHA), ReferenceLine("3 alpha", 3 * ALPHA))
 
 FIGURE_B_1 = Experiment(
     id="cui-thesis/figB.1",
@@ -443,7 +447,7 @@ FIGURE_B_1 = Experiment(
         for claim in (
             Claim(
                 f"C-B.1.2-{form}",
-                "R",
+                "reproduced",
                 "from 20 to 60 s newer flows have larger rates "
                 f"(least difference of the shares of two that follow one another), form {form}",
                 newer_gets_more(form),
@@ -451,7 +455,7 @@ FIGURE_B_1 = Experiment(
             ),
             Claim(
                 f"C-B.1.3-{form}",
-                "N",
+                "not_reproduced",
                 f"from 60 to 80 s flows 1 and 2 share evenly (difference of their shares, within a twentieth), form {form}",
                 apart_again(form),
                 Inequality("<", 0.05),
@@ -460,7 +464,7 @@ FIGURE_B_1 = Experiment(
             ),
             Claim(
                 f"C-B.3.1-{form}",
-                "R",
+                "reproduced",
                 f"with two flows the queue exceeds 2 alpha = 400 packets, form {form}",
                 queue_of_two(form),
                 Inequality(">", 400),
@@ -469,11 +473,12 @@ FIGURE_B_1 = Experiment(
     ),
     panels=(
         *(
-            (Drawn(tuple(f"window {number}, form {form}" for number in (1, 2, 3)), "window, packets", "time, s"),)
+            (TracePanel(tuple(f"window {number}, form {form}" for number in (1, 2, 3)), "window, packets", "time, s"),)
             for form in FORMS
         ),
         tuple(
-            Drawn((f"queue, form {form}",), "queue, packets", "time, s", levels=QUEUES, title=f"form {form}") for form in FORMS
+            TracePanel((f"queue, form {form}",), "queue, packets", "time, s", reference_lines=QUEUES, title=f"form {form}")
+            for form in FORMS
         ),
     ),
     traces=tuple(
@@ -492,7 +497,7 @@ FIGURE_B_1 = Experiment(
             Trace(f"queue, form {form}", {"form": form, "phase": "two flows again"}, {"queue": ["bottleneck"]}, queue_over_time),
         )
     ),
-    left_open=(LeftOpen("buffer", "100,000 packets: never full"),),
+    assumptions=(Assumption("buffer", "100,000 packets: never full"),),
     exact=True,
 )
 

@@ -10,15 +10,15 @@ import numpy as np
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback.papers import (
+    Assumption,
     Claim,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
-    Level,
     Line,
     Measured,
     Ranking,
+    ReferenceLine,
     Value,
     Values,
     Variant,
@@ -74,18 +74,18 @@ OTHERS = {"Reno": "linux/reno", "CUBIC": "linux/cubic", "BBR": "linux/bbr"}
 
 def beside(other: str, buffer: float) -> Callable[[Measured], Values]:
     """FAST's share."""
-    return lambda seen: seen.values("share_of_fast", other=other, buffer=buffer)
+    return lambda results: results.values("share_of_fast", other=other, buffer=buffer)
 
 
-def told(seen: Measured, values: Values) -> str:
+def told(results: Measured, values: Values) -> str:
     """A share and its interval in per cent."""
-    interval = seen.interval(values)
+    interval = results.interval(values)
     return f"{100 * interval.mean:.0f} ± {100 * (interval.high - interval.mean):.0f} %"
 
 
-def mean(seen: Measured, measure: str, digits: int = 2, **labels: Any) -> str:
+def mean(results: Measured, measure: str, digits: int = 2, **labels: Any) -> str:
     """Over the seeds, with its interval."""
-    interval = seen.interval(seen.values(measure, **labels))
+    interval = results.interval(results.values(measure, **labels))
     return f"{interval.mean:.{digits}f} ± {interval.high - interval.mean:.{digits}f}"
 
 
@@ -106,7 +106,7 @@ BESIDE = Experiment(
     claims=tuple(
         Claim(
             f"further-beside-{other}",
-            "R",
+            "reproduced",
             f"FAST gets less than a fifth beside {other} where the buffer holds four products",
             beside(other, 4),
             Inequality("<", 0.2),
@@ -122,16 +122,16 @@ BESIDE = Experiment(
                 tuple(Line(f"beside {other}", {"other": other}) for other in OTHERS),
                 "share of FAST",
                 "buffer, bandwidth-delay products",
-                levels=(Level("even", 0.5),),
+                reference_lines=(ReferenceLine("even", 0.5),),
             ),
         ),
     ),
-    left_open=(LeftOpen("scenario", "100 Mb/s, 50 ms, alpha 50; the document has none"),),
-    answer=lambda seen: (
+    assumptions=(Assumption("scenario", "100 Mb/s, 50 ms, alpha 50; the document has none"),),
+    answer=lambda results: (
         "Beside Reno and CUBIC it holds its own as long as the buffer is short; with a product and more, and beside BBR always, "
         "it is pushed aside: "
         + ", ".join(
-            f"{told(seen, beside(other, products)(seen))} beside {other} with {products:g} products"
+            f"{told(results, beside(other, products)(results))} beside {other} with {products:g} products"
             for other in OTHERS
             for products in BUFFERS
         )
@@ -167,18 +167,20 @@ MIXTURE = Experiment(
     claims=(
         Claim(
             "further-round-trips",
-            "R",
+            "reproduced",
             "FAST is fairer than CUBIC (Jain's index of flows of 10, 30, 100 and 300 ms, difference)",
-            lambda seen: seen.values("fairness", law="FAST") - seen.values("fairness", law="CUBIC"),
+            lambda results: results.values("fairness", law="FAST") - results.values("fairness", law="CUBIC"),
             Inequality(">", 0),
             ours=True,
         ),
     ),
     panels=((Ranking("fairness", tuple(Line(law, {"law": law}) for law in SENDERS), "Jain's index"),),),
-    left_open=(LeftOpen("buffer", "2000 packets: room for all of FAST"),),
-    answer=lambda seen: (
+    assumptions=(Assumption("buffer", "2000 packets: room for all of FAST"),),
+    answer=lambda results: (
         "Nearly: what a flow keeps in the queue does not depend on its round trip. The flow of 300 ms gets "
-        + ", ".join(f"{mean(seen, 'longest_over_shortest', law=law)} times what that of 10 ms gets with {law}" for law in SENDERS)
+        + ", ".join(
+            f"{mean(results, 'longest_over_shortest', law=law)} times what that of 10 ms gets with {law}" for law in SENDERS
+        )
         + "."
     ),
 )
@@ -205,9 +207,9 @@ MANAGED = Experiment(
     claims=(
         Claim(
             "further-policies-codel",
-            "R",
+            "reproduced",
             "CoDel makes four flows of FAST share more evenly than drop-tail does (Jain's index, difference)",
-            lambda seen: seen.values("fairness", policy="codel") - seen.values("fairness", policy="drop_tail"),
+            lambda results: results.values("fairness", policy="codel") - results.values("fairness", policy="drop_tail"),
             Inequality(">", 0),
             ours=True,
         ),
@@ -216,13 +218,13 @@ MANAGED = Experiment(
         (Ranking("fairness", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "Jain's index"),),
         (Ranking("utilisation", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "utilisation"),),
     ),
-    left_open=(LeftOpen("scenario", "four flows, alpha 100: 400 packets, where RED drops from 100 on"),),
-    answer=lambda seen: (
+    assumptions=(Assumption("scenario", "four flows, alpha 100: 400 packets, where RED drops from 100 on"),),
+    answer=lambda results: (
         "They keep it from its equilibrium, and that is not bad: the queue empties now and then, and all see the path as it is. "
         + "; ".join(
-            f"{policy}: utilisation {mean(seen, 'utilisation', digits=3, policy=policy)}, "
-            f"queue {mean(seen, 'queue', digits=0, policy=policy)} packets, "
-            f"Jain's index {mean(seen, 'fairness', digits=3, policy=policy)}"
+            f"{policy}: utilisation {mean(results, 'utilisation', digits=3, policy=policy)}, "
+            f"queue {mean(results, 'queue', digits=0, policy=policy)} packets, "
+            f"Jain's index {mean(results, 'fairness', digits=3, policy=policy)}"
             for policy in POLICIES
         )
         + "."
@@ -254,10 +256,11 @@ RANDOM_LOSS = Experiment(
     claims=(
         Claim(
             "further-loss",
-            "R",
+            "reproduced",
             "at one loss in a thousand FAST uses more than three times what CUBIC uses",
-            lambda seen: (
-                seen.values("utilisation", law="FAST, module", loss=1e-3) / seen.values("utilisation", law="CUBIC", loss=1e-3)
+            lambda results: (
+                results.values("utilisation", law="FAST, module", loss=1e-3)
+                / results.values("utilisation", law="CUBIC", loss=1e-3)
             ),
             Inequality(">", 3),
             ours=True,
@@ -274,10 +277,12 @@ RANDOM_LOSS = Experiment(
             ),
         ),
     ),
-    left_open=(LeftOpen("scenario", "one flow, 100 Mb/s, 50 ms, alpha 100"),),
-    answer=lambda seen: (
+    assumptions=(Assumption("scenario", "one flow, 100 Mb/s, 50 ms, alpha 100"),),
+    answer=lambda results: (
         "More than laws that take each loss for a full queue, because it returns fast: "
-        + "; ".join(f"{law} " + ", ".join(f"{mean(seen, 'utilisation', law=law, loss=loss)}" for loss in LOSSES) for law in LOSSY)
+        + "; ".join(
+            f"{law} " + ", ".join(f"{mean(results, 'utilisation', law=law, loss=loss)}" for loss in LOSSES) for law in LOSSY
+        )
         + " (one loss in 100,000 to one in 100)."
     ),
 )
@@ -319,17 +324,17 @@ BOTTLENECKS = Experiment(
     claims=(
         Claim(
             "further-bottlenecks",
-            "R",
+            "reproduced",
             "with equal alpha a flow over three bottlenecks gets a third of the others: alpha over the sum of its delays",
-            lambda seen: seen.values("long_over_short", factor=1),
+            lambda results: results.values("long_over_short", factor=1),
             Value(1 / HOPS, 0.02),
             ours=True,
         ),
         Claim(
             "further-bottlenecks-rule",
-            "R",
+            "reproduced",
             "with alpha times the number of bottlenecks it gets the same",
-            lambda seen: seen.values("long_over_short", factor=HOPS),
+            lambda results: results.values("long_over_short", factor=HOPS),
             Value(1, 0.05),
             ours=True,
         ),
@@ -345,12 +350,12 @@ BOTTLENECKS = Experiment(
             ),
         ),
     ),
-    left_open=(LeftOpen("round trips", "30 ms each; all start together, so that all know the empty path"),),
+    assumptions=(Assumption("round trips", "30 ms each; all start together, so that all know the empty path"),),
     exact=True,
-    answer=lambda seen: (
+    answer=lambda results: (
         "As much less as it has more bottlenecks: "
         + ", ".join(
-            f"{seen.values('long_over_short', factor=factor)[0]:.2f} of the others' rate with {factor} times their alpha"
+            f"{results.values('long_over_short', factor=factor)[0]:.2f} of the others' rate with {factor} times their alpha"
             for factor in range(1, HOPS + 1)
         )
         + ". An alpha in proportion to the number of bottlenecks makes it equal; a sender does not know that number."
@@ -387,25 +392,25 @@ ROUTE = Experiment(
     claims=(
         Claim(
             "further-route-plain",
-            "R",
+            "reproduced",
             "a flow of FAST takes 25 ms more propagation for a queue and gives way to it (utilisation of one flow)",
-            lambda seen: seen.values("utilisation", law="plain", flows=1),
+            lambda results: results.values("utilisation", law="plain", flows=1),
             Inequality("<", 0.5),
             ours=True,
         ),
         Claim(
             "further-route-again",
-            "R",
+            "reproduced",
             "draining again, and forgetting what it took for propagation, brings it back (utilisation of one flow)",
-            lambda seen: seen.values("utilisation", law="draining every 20 s", flows=1),
+            lambda results: results.values("utilisation", law="draining every 20 s", flows=1),
             Inequality(">", 0.95),
             ours=True,
         ),
         Claim(
             "further-route-fair",
-            "R",
+            "reproduced",
             "and four flows stay fair (Jain's index)",
-            lambda seen: seen.values("fairness", law="draining every 20 s", flows=4),
+            lambda results: results.values("fairness", law="draining every 20 s", flows=4),
             Inequality(">", 0.95),
             ours=True,
         ),
@@ -413,13 +418,13 @@ ROUTE = Experiment(
     panels=((Curves("utilisation", "flows", tuple(Line(law, {"law": law}) for law in AGAIN), "utilisation", "flows"),),),
     # Of ten seeds the fairness is 0.97 give or take 0.03.
     times=4,
-    left_open=(
-        LeftOpen("route", "after 50 s the one-way delay of the link is 30 instead of 5 ms; the last 60 of 160 s are measured"),
+    assumptions=(
+        Assumption("route", "after 50 s the one-way delay of the link is 30 instead of 5 ms; the last 60 of 160 s are measured"),
     ),
-    answer=lambda seen: (
+    answer=lambda results: (
         "It takes the longer path for a queue, for ever: "
         + "; ".join(
-            f"{law} " + ", ".join(f"{mean(seen, 'utilisation', law=law, flows=count)}" for count in COUNTS) for law in AGAIN
+            f"{law} " + ", ".join(f"{mean(results, 'utilisation', law=law, flows=count)}" for count in COUNTS) for law in AGAIN
         )
         + " of the link (one flow, four). What helps is to forget the base round trip and to drain the queue again: to forget "
         "alone does not, because where the queue stands, a new base would contain it."

@@ -9,7 +9,7 @@ import numpy as np
 
 from tailback._run import Run
 from tailback._simulation import simulate
-from tailback.papers import Choice, Claim, Computation, Drawn, Experiment, Inequality, LeftOpen, Trace, Value, vary
+from tailback.papers import Assumption, Choice, Claim, Computation, Experiment, Inequality, Trace, TracePanel, Value, vary
 from tailback.papers.cui_thesis.packets import EDGES, SENDERS, switch
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
 
@@ -115,49 +115,49 @@ INTERVALS = Experiment(
     claims=(
         Claim(
             "C-3.3.1",
-            "R",
+            "reproduced",
             "with 2 flows the histogram departs clearly from the exponential",
-            lambda seen: seen.values("distance", flows=2),
+            lambda results: results.values("distance", flows=2),
             Inequality(">", 0.05),
             note="distance of Kolmogorov and Smirnov; the bound is ours, far above the 0.003 that 220,000 Poisson gaps may reach",
         ),
         Claim(
             "C-3.3.1-spike",
-            "N",
+            "not_reproduced",
             "with 2 flows it has a spike at one packet time",
-            lambda seen: seen.values("near_packet_time", flows=2),
+            lambda results: results.values("near_packet_time", flows=2),
             Inequality(">", 2),
             note="gaps within a tenth of it over as many of the exponential; senders are paced, and nothing makes two "
             "packets follow each other at the rate of the link",
         ),
         Claim(
             "C-3.3.2",
-            "N",
+            "not_reproduced",
             "with 2 flows one takes most of the bottleneck and the other is quenched",
-            lambda seen: seen.values("largest_share", flows=2),
+            lambda results: results.values("largest_share", flows=2),
             Inequality(">", 0.75),
             note="the larger flow's share; the bound is ours",
         ),
         Claim(
             "C-3.5.1",
-            "R",
+            "reproduced",
             "with 500 flows standard deviation and mean of the intervals differ by less than 1 %",
-            lambda seen: np.abs(seen.values("spread", flows=500) - 1),
+            lambda results: np.abs(results.values("spread", flows=500) - 1),
             Inequality("<", 0.01),
             published=0.005,
         ),
         Claim(
             "C-3.5.2",
-            "R",
+            "reproduced",
             "the process approaches Poisson as the number of flows grows: from 2 to 20",
-            lambda seen: seen.values("distance", flows=20) - seen.values("distance", flows=2),
+            lambda results: results.values("distance", flows=20) - results.values("distance", flows=2),
             Inequality("<", 0),
         ),
         Claim(
             "C-3.5.2b",
-            "N",
+            "not_reproduced",
             "the process approaches Poisson as the number of flows grows: from 20 to 500",
-            lambda seen: seen.values("distance", flows=500) - seen.values("distance", flows=20),
+            lambda results: results.values("distance", flows=500) - results.values("distance", flows=20),
             Inequality("<", 0),
         ),
         *(
@@ -165,7 +165,7 @@ INTERVALS = Experiment(
                 f"C-3.{number}.0",
                 "R" if flows == 500 else "N",
                 f"with {flows} flows the mean interval is as printed, within a tenth",
-                lambda seen, flows=flows: seen.values("mean_s", flows=flows) / MEAN_S[flows],  # type: ignore[misc]
+                lambda results, flows=flows: results.values("mean_s", flows=flows) / MEAN_S[flows],  # type: ignore[misc]
                 Value(1, 0.1),
                 note="over the printed one; what is sent follows from utilisation and loss",
             )
@@ -176,7 +176,7 @@ INTERVALS = Experiment(
                 f"C-3.{number}.0b",
                 "R" if flows == 500 else "N",
                 f"with {flows} flows the variance of the intervals is as printed, within a fifth",
-                lambda seen, flows=flows: seen.values("variance_s2", flows=flows) / VARIANCE_S2[flows],  # type: ignore[misc]
+                lambda results, flows=flows: results.values("variance_s2", flows=flows) / VARIANCE_S2[flows],  # type: ignore[misc]
                 Value(1, 0.2),
                 note="over the printed one",
             )
@@ -184,16 +184,16 @@ INTERVALS = Experiment(
         ),
         Claim(
             "C-3.5.2c",
-            "N",
+            "not_reproduced",
             "with 500 flows the packets are a Poisson process: their number in a hundred mean intervals varies like one",
-            lambda seen: seen.values("dispersion", flows=500),
+            lambda results: results.values("dispersion", flows=500),
             Value(1, 0.1),
             note="variance over mean of these numbers, which the intervals do not show; the tolerance is ours",
         ),
     ),
     panels=(
         (
-            Drawn(
+            TracePanel(
                 ("2 flows", "20 flows", "500 flows", "exponential"), "log10 of the share of longer ones", "interval over its mean"
             ),
         ),
@@ -202,12 +202,14 @@ INTERVALS = Experiment(
         *(Trace(f"{count} flows", {"flows": count}, None, tail) for count in CROWDS),
         Trace("exponential", {"flows": 500}, None, lambda _: poisson_tail()),
     ),
-    left_open=(
+    assumptions=(
         SENDERS,
         EDGES,
-        LeftOpen("round trips", "uniform on 60 to 180 ms"),
-        LeftOpen("length of a run", f"200, 40 and 10 s, of which half settle; the last {TRACKED - 1:,} intervals are looked at"),
+        Assumption("round trips", "uniform on 60 to 180 ms"),
+        Assumption(
+            "length of a run", f"200, 40 and 10 s, of which half settle; the last {TRACKED - 1:,} intervals are looked at"
+        ),
     ),
     times=3,
-    most_seeds=22,
+    max_seeds=22,
 )

@@ -13,6 +13,7 @@ from tailback._run import Run
 from tailback._simulation import simulate
 from tailback._topologies import dumbbell
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Computation,
@@ -20,7 +21,6 @@ from tailback.papers import (
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Values,
@@ -93,11 +93,11 @@ def needed(number: str) -> Experiment:
     """One of figures 3.52 to 3.55 by packets."""
     target = LINK_TARGETS[number]
 
-    def least(seen: Measured, by: str) -> Values:
-        return np.array([seen.values("buffer", by=by, flows=count) for count in LINK_FLOWS])
+    def least(results: Measured, by: str) -> Values:
+        return np.array([results.values("buffer", by=by, flows=count) for count in LINK_FLOWS])
 
-    def off(seen: Measured, rule: str) -> Values:
-        distances: Values = np.abs(np.log(least(seen, rule) / least(seen, NAME)))
+    def off(results: Measured, rule: str) -> Values:
+        distances: Values = np.abs(np.log(least(results, rule) / least(results, NAME)))
         return distances
 
     above, nearer = LINK_KINDS[number]
@@ -105,7 +105,7 @@ def needed(number: str) -> Experiment:
         f"C-3.54.1-{100 * target:g}",
         OVERESTIMATES.get(number, "N"),
         "(3.27) greatly overestimates: it asks for twice the simulated requirement and more",
-        lambda seen: (least(seen, "(3.27)") / least(seen, NAME)).min(axis=0),
+        lambda results: (least(results, "(3.27)") / least(results, NAME)).min(axis=0),
         Inequality(">=", 2),
         note="how many times the requirement it asks for, where that is least; the factor is ours",
     )
@@ -133,7 +133,7 @@ def needed(number: str) -> Experiment:
                     f"C-3.52.1-{100 * target:g}-{flows}",
                     above[place],
                     f"(3.27) is never below the simulated requirement, with {flows} flows",
-                    lambda seen, place=place: (least(seen, NAME) - least(seen, "(3.27)"))[place],  # type: ignore[misc]
+                    lambda results, place=place: (least(results, NAME) - least(results, "(3.27)"))[place],  # type: ignore[misc]
                     Inequality("<=", 0),
                     note="by how many packets it is",
                 )
@@ -143,7 +143,7 @@ def needed(number: str) -> Experiment:
                 f"C-3.54.1-nearer-{100 * target:g}",
                 nearer,
                 "Appenzeller's rule is nearer to the simulated requirement than (3.27)",
-                lambda seen: (off(seen, "Appenzeller") - off(seen, "(3.27)")).max(axis=0),
+                lambda results: (off(results, "Appenzeller") - off(results, "(3.27)")).max(axis=0),
                 Inequality("<", 0),
                 note="difference of the distances of logarithms, where it is least so; said of targets above 95 %",
                 ours=target <= 0.95,
@@ -162,20 +162,20 @@ def needed(number: str) -> Experiment:
                 ),
             ),
         ),
-        left_open=(
+        assumptions=(
             SENDERS,
-            LeftOpen(
+            Assumption(
                 "round trips", "uniform on 50 to 150 ms; (3.27) is asked with their mean, of the harmonic mean it asks 5 % less"
             ),
-            LeftOpen("numbers of flows", ", ".join(map(str, LINK_FLOWS))),
-            LeftOpen(
+            Assumption("numbers of flows", ", ".join(map(str, LINK_FLOWS))),
+            Assumption(
                 "length of a run",
                 f"{LINK_SECONDS} s, the first quarter of which is not measured; for ten flows and 99.9 %, which lose once a "
                 "minute, ten times as long; buffers to 5 %",
             ),
         ),
         times=2,
-        most_seeds=10 if number == "3.55" else 6,
+        max_seeds=10 if number == "3.55" else 6,
     )
 
 
@@ -227,14 +227,14 @@ def bound(part: float) -> float:
 
 def most_idle(senders: str, part: float) -> Callable[[Measured], Values]:
     """The share of the time without a packet, at the number of flows at which it is largest."""
-    return lambda seen: np.max([seen.values("idle", senders=senders, part=part, flows=count) for count in CROWDS], axis=0)
+    return lambda results: np.max([results.values("idle", senders=senders, part=part, flows=count) for count in CROWDS], axis=0)
 
 
 def spare(senders: str) -> Callable[[Measured], Values]:
     """By how much the least queue exceeds (3.28), where it does least."""
-    return lambda seen: np.min(
+    return lambda results: np.min(
         [
-            seen.values("least_queue", senders=senders, part=part, flows=count) - bound(part)
+            results.values("least_queue", senders=senders, part=part, flows=count) - bound(part)
             for part in PARTS
             for count in CROWDS
             if part > 1
@@ -245,8 +245,8 @@ def spare(senders: str) -> Callable[[Measured], Values]:
 
 def from_bound(senders: str) -> Callable[[Measured], Values]:
     """The distance of the least queue of one flow from (3.28), where it is largest."""
-    return lambda seen: np.max(
-        [np.abs(seen.values("least_queue", senders=senders, part=part, flows=1) - bound(part)) for part in PARTS if part > 1],
+    return lambda results: np.max(
+        [np.abs(results.values("least_queue", senders=senders, part=part, flows=1) - bound(part)) for part in PARTS if part > 1],
         axis=0,
     )
 
@@ -271,7 +271,7 @@ WORST_CASE = Experiment(
     claims=(
         Claim(
             "C-3.8.3",
-            "S",
+            "conditional",
             "a buffer larger than rate times round trip keeps the queue from emptying",
             most_idle(REGULAR, 1.1),
             Inequality("<", 1e-6),
@@ -281,7 +281,7 @@ WORST_CASE = Experiment(
         ),
         Claim(
             "C-3.8.3-bound",
-            "S",
+            "conditional",
             "the queue is never shorter than (3.28) says",
             spare(REGULAR),
             Inequality(">=", -1),
@@ -291,7 +291,7 @@ WORST_CASE = Experiment(
         ),
         Claim(
             "C-3.8.3-tight",
-            "S",
+            "conditional",
             "the bound (3.28) is tight: one flow reaches it",
             from_bound(REGULAR),
             Inequality("<=", 1),
@@ -301,19 +301,19 @@ WORST_CASE = Experiment(
         ),
         Claim(
             "C-3.8.3-smaller",
-            "R",
+            "reproduced",
             "a smaller one does not in the worst case",
-            lambda seen: np.min(
-                [seen.values("idle", senders=senders, part=0.9, flows=1) for senders in (REGULAR, PACED)], axis=0
+            lambda results: np.min(
+                [results.values("idle", senders=senders, part=0.9, flows=1) for senders in (REGULAR, PACED)], axis=0
             ),
             Inequality(">", 1e-4),
             note="with 0.9 of it and one flow, which paces or does not",
         ),
         Claim(
             "C-3.8.3-paced",
-            "R",
+            "reproduced",
             "if one flow paces, or ten, one and a half times as much does not keep the link busy",
-            lambda seen: np.min([seen.values("idle", senders=PACED, part=1.5, flows=count) for count in (1, 10)], axis=0),
+            lambda results: np.min([results.values("idle", senders=PACED, part=1.5, flows=count) for count in (1, 10)], axis=0),
             Inequality(">", 1e-4),
             note="the share of the time in which the link is idle, where it is least",
             ours=True,
@@ -332,14 +332,14 @@ WORST_CASE = Experiment(
             for senders in (REGULAR, PACED)
         ),
     ),
-    left_open=(
+    assumptions=(
         replace(SENDERS, choice=f"{SENDERS.choice}; beside it not paced, as the derivation has it"),
-        LeftOpen(
+        Assumption(
             "the worst case", f"one flow, which has the longest round trip, {1000 * LONGEST_S:g} ms; more have 50 to 150 ms"
         ),
-        LeftOpen("length of a run", f"{5 * SETTLED_S} s, the first {SETTLED_S} s of which are not measured"),
+        Assumption("length of a run", f"{5 * SETTLED_S} s, the first {SETTLED_S} s of which are not measured"),
     ),
-    most_seeds=4,
+    max_seeds=4,
 )
 
 LINKS = (*(needed(number) for number in LINK_TARGETS), WORST_CASE)

@@ -75,64 +75,66 @@ def a_value_a_seed(statistic: Callable[[Measured], Values]) -> Callable[[Measure
     first order (J. W. Tukey, Bias and confidence in not-quite large samples, 1958).
     """
 
-    def values(seen: Measured) -> Values:
-        all_seeds, *without_one = statistic(seen)
+    def values(results: Measured) -> Values:
+        all_seeds, *without_one = statistic(results)
         spread: Values = all_seeds + (len(without_one) - 1) * (all_seeds - np.array(without_one))
         return spread
 
     return values
 
 
-def mean_loss(seen: Measured, by: str, **labels: Label) -> Values:
+def mean_loss(results: Measured, by: str, **labels: Label) -> Values:
     """Over all seeds, and after that over all but one, each in turn."""
-    values = seen.values("loss", by=by, **labels)
+    values = results.values("loss", by=by, **labels)
     without_one: Values = (values.sum() - values) / (len(values) - 1)
     # What is not drawn at random stays what it is, to the last digit.
     return np.concatenate([[values.mean()], without_one]) if np.ptp(values) else np.repeat(values[0], len(values) + 1)
 
 
-def places(seen: Measured, over: str) -> list[Label]:
+def places(results: Measured, over: str) -> list[Label]:
     """Where the simulation was done."""
-    return [point.labels[over] for point in seen.where(by=SIMULATION)]
+    return [point.labels[over] for point in results.where(by=SIMULATION)]
 
 
-def ratio(seen: Measured, by: str, other: str = SIMULATION, **labels: Label) -> Values:
+def ratio(results: Measured, by: str, other: str = SIMULATION, **labels: Label) -> Values:
     """Mean loss by one over mean loss by another, at one place."""
-    return mean_loss(seen, by, **labels) / mean_loss(seen, other, **labels)
+    return mean_loss(results, by, **labels) / mean_loss(results, other, **labels)
 
 
-def off(seen: Measured, by: str, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION) -> Values:
+def off(
+    results: Measured, by: str, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION
+) -> Values:
     """How far a model is from the simulation, or another reference: the mean over places of the logarithm of the factor."""
-    chosen = places(seen, over) if where is None else list(where)
-    factors: Values = np.mean([np.abs(np.log(ratio(seen, by, reference, **{over: place}))) for place in chosen], axis=0)
+    chosen = places(results, over) if where is None else list(where)
+    factors: Values = np.mean([np.abs(np.log(ratio(results, by, reference, **{over: place}))) for place in chosen], axis=0)
     return factors
 
 
-def margin(seen: Measured, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION) -> Values:
+def margin(results: Measured, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION) -> Values:
     """By how much the best of the other models is further off than G1DM."""
-    chosen = places(seen, over) if where is None else list(where)
-    others: Values = np.min([off(seen, by, over, chosen, reference) for by in MODELS if by != "g1dm"], axis=0)
-    return others - off(seen, "g1dm", over, chosen, reference)
+    chosen = places(results, over) if where is None else list(where)
+    others: Values = np.min([off(results, by, over, chosen, reference) for by in MODELS if by != "g1dm"], axis=0)
+    return others - off(results, "g1dm", over, chosen, reference)
 
 
-def worst(seen: Measured, by: str, against: str | Callable[[float], float] = SIMULATION) -> Values:
+def worst(results: Measured, by: str, against: str | Callable[[float], float] = SIMULATION) -> Values:
     """How far a loss is off relatively, where it is furthest: from the simulation, another line, or a function of load."""
-    loads = places(seen, "load")
+    loads = places(results, "load")
     if isinstance(against, str):
-        errors = [ratio(seen, by, against, load=load) - 1 for load in loads]
+        errors = [ratio(results, by, against, load=load) - 1 for load in loads]
     else:
-        errors = [mean_loss(seen, by, load=load) / against(float(load)) - 1 for load in loads]
+        errors = [mean_loss(results, by, load=load) / against(float(load)) - 1 for load in loads]
     furthest: Values = max((np.abs(each) for each in errors), key=lambda each: float(each[0]))
     return furthest
 
 
-def gap(seen: Measured, suffix: str = "") -> Values:
+def gap(results: Measured, suffix: str = "") -> Values:
     """The inserting effect: EBD over G1DM, less 1, at the load at which it is largest."""
-    gaps = [ratio(seen, f"ebd{suffix}", f"g1dm{suffix}", load=load) - 1 for load in places(seen, "load")]
+    gaps = [ratio(results, f"ebd{suffix}", f"g1dm{suffix}", load=load) - 1 for load in places(results, "load")]
     largest: Values = np.max(gaps, axis=0)
     return largest
 
 
-def below(seen: Measured, bound: float) -> list[Label]:
+def below(results: Measured, bound: float) -> list[Label]:
     """Loads up to a bound."""
-    return [load for load in places(seen, "load") if float(load) <= bound]
+    return [load for load in places(results, "load") if float(load) <= bound]

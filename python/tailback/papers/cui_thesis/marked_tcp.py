@@ -12,17 +12,17 @@ import numpy as np
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback.papers import (
+    Assumption,
     Claim,
     Computation,
     Curves,
-    Drawn,
     Experiment,
     Inequality,
-    LeftOpen,
-    Level,
     Line,
     Measured,
+    ReferenceLine,
     Trace,
+    TracePanel,
     Value,
     Values,
     Variant,
@@ -59,7 +59,13 @@ COUNTS = (10, 20, 40, 80, 160)
 TARGET = 50
 QUEUES: dict[str, dict[str, Any]] = {
     # Five times the usual gamma: a price that settles within the warm-up also with most flows.
-    "REM": {"policy": "rem", "buffer": "1000 packets", "target": f"{TARGET} packets", "gamma": 0.005, "mean_packet_size": "1000 B"},
+    "REM": {
+        "policy": "rem",
+        "buffer": "1000 packets",
+        "target": f"{TARGET} packets",
+        "gamma": 0.005,
+        "mean_packet_size": "1000 B",
+    },
     "RED": red(min_threshold=f"{TARGET // 2} packets", max_threshold=f"{3 * TARGET} packets", buffer="1000 packets"),
 }
 
@@ -78,8 +84,8 @@ def lost(run: Run) -> float:
 def by_count(policy: str, measure: str, of: Callable[..., Any]) -> Callable[[Measured], Values]:
     """The largest or another of a measure over the numbers of flows."""
 
-    def found(seen: Measured) -> Values:
-        values: Values = of([seen.values(measure, policy=policy, flows=count) for count in COUNTS], axis=0)
+    def found(results: Measured) -> Values:
+        values: Values = of([results.values(measure, policy=policy, flows=count) for count in COUNTS], axis=0)
         return values
 
     return found
@@ -100,39 +106,39 @@ LOAD = Experiment(
     claims=(
         Claim(
             "C-2.3.3-queue",
-            "R",
+            "reproduced",
             "REM stabilises the queue around its target regardless of the number of flows (largest distance, packets)",
             by_count("REM", "queue_length", off_target),
             Inequality("<", 10),
         ),
         Claim(
             "C-2.3.3-rate",
-            "R",
+            "reproduced",
             "and the input rate around the capacity: high utilisation (the least)",
             by_count("REM", "utilisation", np.min),
             Inequality(">", 0.95),
         ),
         Claim(
             "C-2.3.3-loss",
-            "R",
+            "reproduced",
             "and negligible loss (the largest part of the packets)",
             by_count("REM", "lost", np.max),
             Inequality("<", 0.001),
         ),
         Claim(
             "C-2.3.3-price",
-            "R",
+            "reproduced",
             "with more users the marking probability is pushed up (least growth as their number doubles)",
             by_count("REM", "marked", lambda values, axis: np.diff(values, axis=axis).min(axis=axis)),
             Inequality(">", 0),
         ),
         Claim(
             "C-2.3.3-red",
-            "R",
+            "reproduced",
             "where the queue is the congestion measure it varies with the number of sources (RED, 160 flows over 10)",
-            lambda seen: (
-                seen.values("queue_length", policy="RED", flows=COUNTS[-1])
-                / seen.values("queue_length", policy="RED", flows=COUNTS[0])
+            lambda results: (
+                results.values("queue_length", policy="RED", flows=COUNTS[-1])
+                / results.values("queue_length", policy="RED", flows=COUNTS[0])
             ),
             Inequality(">", 2),
         ),
@@ -145,7 +151,7 @@ LOAD = Experiment(
                 tuple(Line(policy, {"policy": policy}) for policy in QUEUES),
                 "average queue, packets",
                 "flows",
-                levels=(Level("target of REM", TARGET),),
+                reference_lines=(ReferenceLine("target of REM", TARGET),),
             ),
         ),
         (
@@ -158,16 +164,16 @@ LOAD = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen(
+    assumptions=(
+        Assumption(
             "scenario", "Reno with ECN, 40 Mb/s, 50 ms; REM with gamma 0.005, alpha 0.1 and phi 1.001, RED of 25 and 150 packets"
         ),
     ),
-    answer=lambda seen: (
+    answer=lambda results: (
         f"It does: from {COUNTS[0]} to {COUNTS[-1]} flows the queue is within "
-        f"{told(seen, by_count('REM', 'queue_length', off_target), 1)} packets of its target of {TARGET}, and at least "
-        f"{told(seen, by_count('REM', 'utilisation', np.min), 3)} of the link is used. With RED the queue grows to "
-        f"{told(seen, lambda each: each.values('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
+        f"{told(results, by_count('REM', 'queue_length', off_target), 1)} packets of its target of {TARGET}, and at least "
+        f"{told(results, by_count('REM', 'utilisation', np.min), 3)} of the link is used. With RED the queue grows to "
+        f"{told(results, lambda each: each.values('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
     ),
 )
 
@@ -273,8 +279,8 @@ HEIGHTS = {"delay": 1.8, "capacity": 1.8, "gain": 1.0}
 def at_places(places: tuple[tuple[str, float], ...], of: Callable[..., Any]) -> Callable[[Measured], Values]:
     """The largest or least variation at these places."""
 
-    def found(seen: Measured) -> Values:
-        values: Values = of([seen.values("variation", line="measured", sweep=sweep, at=at) for sweep, at in places], axis=0)
+    def found(results: Measured) -> Values:
+        values: Values = of([results.values("variation", line="measured", sweep=sweep, at=at) for sweep, at in places], axis=0)
         return values
 
     return found
@@ -283,8 +289,8 @@ def at_places(places: tuple[tuple[str, float], ...], of: Callable[..., Any]) -> 
 def least_growth(sweep: str) -> Callable[[Measured], Values]:
     """The least growth of the variation as delay or capacity doubles, from within the condition on."""
 
-    def found(seen: Measured) -> Values:
-        values = [seen.values("variation", line="measured", sweep=sweep, at=at) for at in DOUBLED[sweep]]
+    def found(results: Measured) -> Values:
+        values = [results.values("variation", line="measured", sweep=sweep, at=at) for at in DOUBLED[sweep]]
         least: Values = np.diff(values, axis=0).min(axis=0)
         return least
 
@@ -294,9 +300,9 @@ def least_growth(sweep: str) -> Callable[[Measured], Values]:
 def begins(sweep: str) -> Callable[[Measured], Values]:
     """The gain of the linear system at which the queue begins to oscillate, between the places that were run."""
 
-    def found(seen: Measured) -> Values:
+    def found(results: Measured) -> Values:
         gains = [GAINS[sweep, at] for at in SWEEPS[sweep]]
-        runs = np.array([seen.values("variation", line="measured", sweep=sweep, at=at) for at in SWEEPS[sweep]])
+        runs = np.array([results.values("variation", line="measured", sweep=sweep, at=at) for at in SWEEPS[sweep]])
         crossed: Values = np.array([np.interp(OSCILLATES, np.maximum.accumulate(run), gains) for run in runs.T])
         return crossed
 
@@ -331,14 +337,14 @@ INSTABILITY = Experiment(
     claims=(
         Claim(
             "C-2.3.1-within",
-            "R",
+            "reproduced",
             "within the condition the queue does not oscillate (largest relative standard deviation, gain below 0.6)",
             at_places(STABLE, np.max),
             Inequality("<", 0.2),
         ),
         Claim(
             "C-2.3.1-beyond",
-            "R",
+            "reproduced",
             "beyond it it does (least relative standard deviation, gain above 1.4)",
             at_places(UNSTABLE, np.min),
             Inequality(">", 0.7),
@@ -346,7 +352,7 @@ INSTABILITY = Experiment(
         *(
             Claim(
                 f"C-2.3.1-{sweep}",
-                "R",
+                "reproduced",
                 f"it eventually fluctuates as the bandwidth-delay product increases, by {sweep} (least growth of the relative "
                 "standard deviation as it doubles and doubles again, from within the condition on)",
                 least_growth(sweep),
@@ -357,7 +363,7 @@ INSTABILITY = Experiment(
         *(
             Claim(
                 f"C-2.3.1-at-{sweep}",
-                "N",
+                "not_reproduced",
                 f"it begins where the linear system becomes unstable, by {sweep} (gain at which the relative standard deviation "
                 f"is {OSCILLATES})",
                 begins(sweep),
@@ -368,9 +374,9 @@ INSTABILITY = Experiment(
         ),
         Claim(
             "C-2.3.1-cost",
-            "R",
+            "reproduced",
             "the oscillation costs throughput (utilisation at the largest delay)",
-            lambda seen: seen.values("utilisation", line="measured", sweep="delay", at=DELAYS_MS[-1]),
+            lambda results: results.values("utilisation", line="measured", sweep="delay", at=DELAYS_MS[-1]),
             Inequality("<", 0.95),
         ),
     ),
@@ -405,31 +411,31 @@ INSTABILITY = Experiment(
                 "gain of the linear system at half a turn",
             ),
         ),
-        (Drawn(("50 ms",), "queue, packets", "time, s", title="50 ms: stable"),),
-        (Drawn(("100 ms",), "queue, packets", "time, s", title="100 ms: unstable"),),
+        (TracePanel(("50 ms",), "queue, packets", "time, s", title="50 ms: stable"),),
+        (TracePanel(("100 ms",), "queue, packets", "time, s", title="100 ms: unstable"),),
     ),
     traces=tuple(
         Trace(f"{at} ms", {"line": "measured", "sweep": "delay", "at": at}, {"queue": ["bottleneck"]}, queue_over_time)
         for at in (50, 100)
     ),
-    left_open=(
-        LeftOpen(
+    assumptions=(
+        Assumption(
             "flows and RED",
             f"{FLOWS} flows of Reno with ECN, thresholds of {MIN_THRES} and {MAX_THRES} packets, max_p {MOST}, weight {WEIGHT}",
         ),
-        LeftOpen(
+        Assumption(
             "the condition",
             "that of the linear system of Hollot, Misra, Towsley and Gong (2001), by Nyquist, with the slope that figure 2.1 "
             "measures: twice that of the settings",
         ),
-        LeftOpen("what an oscillation is", f"a relative standard deviation of {OSCILLATES}"),
+        Assumption("what an oscillation is", f"a relative standard deviation of {OSCILLATES}"),
     ),
-    answer=lambda seen: (
+    answer=lambda results: (
         f"Nearly. The linear system becomes unstable at {LIMITS['delay']:.0f} ms with {CAPACITY_MBPS} Mb/s, and at "
         f"{LIMITS['capacity']:.0f} Mb/s with {DELAY_MS} ms. The relative standard deviation of the queue is at most "
-        f"{told(seen, at_places(STABLE, np.max), 3)} where its gain is below 0.6, and at least "
-        f"{told(seen, at_places(UNSTABLE, np.min), 3)} where it exceeds 1.4; it passes {OSCILLATES} at a gain of "
-        f"{told(seen, begins('delay'))} by delay and {told(seen, begins('capacity'))} by capacity."
+        f"{told(results, at_places(STABLE, np.max), 3)} where its gain is below 0.6, and at least "
+        f"{told(results, at_places(UNSTABLE, np.min), 3)} where it exceeds 1.4; it passes {OSCILLATES} at a gain of "
+        f"{told(results, begins('delay'))} by delay and {told(results, begins('capacity'))} by capacity."
     ),
 )
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from tailback import models, prices
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Computation,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Value,
@@ -83,9 +83,9 @@ def power(count: int) -> int:
     return 1 << ((count + 1).bit_length() - 1)
 
 
-def over_counts(seen: Measured, measure: str, by: str, order: str, counts: Sequence[int] = COUNTS) -> NDArray[np.float64]:
+def over_counts(results: Measured, measure: str, by: str, order: str, counts: Sequence[int] = COUNTS) -> NDArray[np.float64]:
     """A row for each k, a column for each seed."""
-    return np.array([seen.values(measure, by=by, order=order, count=count) for count in counts])
+    return np.array([results.values(measure, by=by, order=order, count=count) for count in counts])
 
 
 def furthest(means: NDArray[np.float64]) -> int:
@@ -96,8 +96,8 @@ def furthest(means: NDArray[np.float64]) -> int:
 def of_all(compared: Callable[[Measured], NDArray[np.float64]], choose: Callable[..., Any]) -> Callable[[Measured], Values]:
     """Of rows over k, one for each seed: that of the k at which their mean is the least, or the largest."""
 
-    def values(seen: Measured) -> Values:
-        rows = compared(seen)
+    def values(results: Measured) -> Values:
+        rows = compared(results)
         chosen: Values = rows[choose(rows.mean(axis=1))]
         return chosen
 
@@ -107,8 +107,8 @@ def of_all(compared: Callable[[Measured], NDArray[np.float64]], choose: Callable
 def ratio(measure: str, order: str, other: str, counts: Sequence[int] = COUNTS) -> Callable[[Measured], NDArray[np.float64]]:
     """Of one order of probes to another, at each k."""
 
-    def rows(seen: Measured) -> NDArray[np.float64]:
-        return over_counts(seen, measure, "probes", order, counts) / over_counts(seen, measure, "probes", other, counts)
+    def rows(results: Measured) -> NDArray[np.float64]:
+        return over_counts(results, measure, "probes", order, counts) / over_counts(results, measure, "probes", other, counts)
 
     return rows
 
@@ -118,8 +118,8 @@ def against(
 ) -> Callable[[Measured], NDArray[np.float64]]:
     """Of an order of probes to a curve, at each k."""
 
-    def rows(seen: Measured) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = over_counts(seen, measure, "probes", order, counts) / np.array(
+    def rows(results: Measured) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = over_counts(results, measure, "probes", order, counts) / np.array(
             [[curve(count)] for count in counts]
         )
         return found
@@ -130,8 +130,8 @@ def against(
 def bounds(order: str, curve: Callable[[int], float], counts: Sequence[int] = COUNTS) -> Callable[[Measured], Values]:
     """The largest error over a bound, at the k and in the seed where it comes nearest to it."""
 
-    def values(seen: Measured) -> Values:
-        rows = against("largest", order, curve, counts)(seen)
+    def values(results: Measured) -> Values:
+        rows = against("largest", order, curve, counts)(results)
         return np.full(rows.shape[1], rows.max())
 
     return values
@@ -180,9 +180,9 @@ def lines(measures: dict[str, str]) -> tuple[Line, ...]:
 
 
 LEFT_OPEN = (
-    LeftOpen("the range of k", f"1 to {COUNTS[-1]}, one less than powers of two and than half as much again"),
-    LeftOpen("the first estimate, and which prices", "0, with which the quoted curves come out; uniform in 0 to 1"),
-    LeftOpen(
+    Assumption("the range of k", f"1 to {COUNTS[-1]}, one less than powers of two and than half as much again"),
+    Assumption("the first estimate, and which prices", "0, with which the quoted curves come out; uniform in 0 to 1"),
+    Assumption(
         "sequences",
         f"{SEQUENCES} for each seed with {PRICES} prices each, so that ten seeds are the document's 256; of pure BRC there is "
         f"one, with {PRICES_OF_PURE} prices",
@@ -200,7 +200,7 @@ MEAN_ERROR = Experiment(
     claims=(
         Claim(
             "C-5.1.1",
-            "R",
+            "reproduced",
             "BRC outperforms random probing",
             of_all(ratio("mean", "pure_brc", "random"), np.argmax),
             Inequality("<", 1.0),
@@ -208,7 +208,7 @@ MEAN_ERROR = Experiment(
         ),
         Claim(
             "C-5.1.1-random-brc",
-            "R",
+            "reproduced",
             "BRC outperforms random probing: also from a random start",
             of_all(ratio("mean", "random_brc", "random", COUNTS[2:]), np.argmax),
             Inequality("<", 1.0),
@@ -216,25 +216,26 @@ MEAN_ERROR = Experiment(
         ),
         Claim(
             "C-5.1.2-first",
-            "N",
+            "not_reproduced",
             "random BRC performs like random probing for the first few packets",
-            lambda seen: ratio("mean", "random_brc", "random", COUNTS[:1])(seen)[0],
+            lambda results: ratio("mean", "random_brc", "random", COUNTS[:1])(results)[0],
             Value(1.0, 0.03),
             note="with one packet; a tolerance of ours",
         ),
         Claim(
             "C-5.1.2-later",
-            "R",
+            "reproduced",
             "as more packets are received, its performance gets closer to that of pure BRC",
-            lambda seen: (
-                ratio("mean", "random_brc", "pure_brc", (7,))(seen)[0] - ratio("mean", "random_brc", "pure_brc", (4095,))(seen)[0]
+            lambda results: (
+                ratio("mean", "random_brc", "pure_brc", (7,))(results)[0]
+                - ratio("mean", "random_brc", "pure_brc", (4095,))(results)[0]
             ),
             Inequality(">", 0.0),
             note="random over pure BRC with 7 packets, less that with 4095",
         ),
         Claim(
             "C-5.1.3",
-            "N",
+            "not_reproduced",
             "random probing overlaps with 1/(k + 2)",
             of_all(against("mean", "random", lambda count: 1 / (count + 2)), furthest),
             Value(1.0, 0.02),
@@ -242,7 +243,7 @@ MEAN_ERROR = Experiment(
         ),
         Claim(
             "C-5.1.4-powers",
-            "R",
+            "reproduced",
             "for k + 1 = K, the mean error of pure BRC is 1/(2k + 2)",
             of_all(against("mean", "pure_brc", lambda count: 1 / (2 * count + 2), POWERS), furthest),
             Value(1.0, 0.02),
@@ -250,21 +251,21 @@ MEAN_ERROR = Experiment(
         ),
         Claim(
             "C-5.1.4-above",
-            "R",
+            "reproduced",
             "for other k it is slightly larger than 1/(2k + 2)",
             of_all(against("mean", "pure_brc", lambda count: 1 / (2 * count + 2), BETWEEN), np.argmin),
             Inequality(">", 1.0),
         ),
         Claim(
             "C-5.1.4-below",
-            "R",
+            "reproduced",
             "for other k it is less than 1/(2K)",
             of_all(against("mean", "pure_brc", lambda count: 1 / (2 * power(count)), BETWEEN), np.argmax),
             Inequality("<", 1.0),
         ),
     ),
     panels=((Curves("mean", "count", lines(NAMES), "mean error", "packets received", log=True, log_over=True),),),
-    left_open=LEFT_OPEN,
+    assumptions=LEFT_OPEN,
 )
 
 LARGEST_ERROR = Experiment(
@@ -278,7 +279,7 @@ LARGEST_ERROR = Experiment(
     claims=(
         Claim(
             "C-5.2.1",
-            "R",
+            "reproduced",
             "the maximum observed error of pure BRC corresponds well to the bound of 1/K",
             of_all(against("largest", "pure_brc", lambda count: 1 / power(count)), np.argmin),
             Inequality(">", 0.95),
@@ -286,33 +287,33 @@ LARGEST_ERROR = Experiment(
         ),
         Claim(
             "C-5.2.1-bound",
-            "R",
+            "reproduced",
             "the bound of 1/K of pure BRC holds",
             bounds("pure_brc", lambda count: 1 / power(count)),
             Inequality("<=", 1.0),
         ),
         Claim(
             "C-5.2.2",
-            "R",
+            "reproduced",
             "after a small number of steps, the maximum error of random BRC is approximately twice that of pure BRC",
-            lambda seen: ratio("largest", "random_brc", "pure_brc", (7,))(seen)[0],
+            lambda results: ratio("largest", "random_brc", "pure_brc", (7,))(results)[0],
             Value(2.0, 0.2),
             note="with 7 packets; a tolerance of ours",
         ),
         Claim(
             "C-5.2.2-bound",
-            "R",
+            "reproduced",
             "the bound of 2/K of random BRC holds",
             bounds("random_brc", lambda count: 2 / power(count)),
             Inequality("<=", 1.0),
         ),
         Claim(
             "C-5.2.2-loose",
-            "R",
+            "reproduced",
             "for large k, this bound becomes loose",
-            lambda seen: (
-                against("largest", "random_brc", lambda count: 2 / power(count), (4095,))(seen)[0]
-                / against("largest", "random_brc", lambda count: 2 / power(count), (7,))(seen)[0]
+            lambda results: (
+                against("largest", "random_brc", lambda count: 2 / power(count), (4095,))(results)[0]
+                / against("largest", "random_brc", lambda count: 2 / power(count), (7,))(results)[0]
             ),
             Inequality("<", 1.0),
             note="largest observed over 2/K with 4095 packets, over the same with 7. By the model some start and price reach the "
@@ -320,11 +321,11 @@ LARGEST_ERROR = Experiment(
         ),
         Claim(
             "C-5.2.2-steps",
-            "N",
+            "not_reproduced",
             "after 1.5 x 2^n probes the largest sum of adjacent intervals is 1.5 times one of the intervals after 2^n probes",
-            lambda seen: (
-                over_counts(seen, "largest", "probes", "random_brc", (1535,))[0]
-                / over_counts(seen, "largest", "probes", "random_brc", (1023,))[0]
+            lambda results: (
+                over_counts(results, "largest", "probes", "random_brc", (1535,))[0]
+                / over_counts(results, "largest", "probes", "random_brc", (1023,))[0]
             ),
             Value(0.75, 0.05),
             note="largest error of random BRC with 1535 packets over that with 1023",
@@ -354,7 +355,7 @@ LARGEST_ERROR = Experiment(
             ),
         ),
     ),
-    left_open=LEFT_OPEN,
+    assumptions=LEFT_OPEN,
 )
 
 # Bits of TPM's quantisers, for which a receiver has the memory with paths of 30 queues.
@@ -427,19 +428,20 @@ MEAN_SQUARE = Experiment(
     claims=(
         Claim(
             "C-5.3.1-lower",
-            "R",
+            "reproduced",
             "ADPM yields significantly lower error than REM and RAM after a moderate number of packets",
-            lambda seen: seen.values("mean_square", scheme="adpm", count=256) / random_marks(256),
+            lambda results: results.values("mean_square", scheme="adpm", count=256) / random_marks(256),
             Inequality("<", 0.1),
             note="ADPM over 1/(6k) with 256 packets; a tenth is ours. With 16 packets it is 0.63, by 2/((k+2)(k+3))",
         ),
         Claim(
             "C-5.3.1-power",
-            "R",
+            "reproduced",
             "the results for ADPM show a power law",
-            lambda seen: (
+            lambda results: (
                 np.log2(
-                    seen.values("mean_square", scheme="adpm", count=256) / seen.values("mean_square", scheme="adpm", count=4096)
+                    results.values("mean_square", scheme="adpm", count=256)
+                    / results.values("mean_square", scheme="adpm", count=4096)
                 )
                 / 4
             ),
@@ -448,19 +450,20 @@ MEAN_SQUARE = Experiment(
         ),
         Claim(
             "C-5.3.1-random-marks",
-            "N",
+            "not_reproduced",
             "the results for REM/RAM show a power law, 1/(6k)",
-            lambda seen: seen.values("mean_square", scheme="ram", count=1024) / random_marks(1024),
+            lambda results: results.values("mean_square", scheme="ram", count=1024) / random_marks(1024),
             Value(1.0, 0.02),
             note="probes marked by RAM's queue over 1/(6k), with 1024 packets",
         ),
         *(
             Claim(
                 f"C-5.3.2-first-{scheme}",
-                "R",
+                "reproduced",
                 f"when only a small fraction of the probe types have been received, there is a large mean square error ({name})",
-                lambda seen, scheme=scheme, few=few: (  # type: ignore[misc]
-                    seen.values("mean_square", scheme=scheme, count=few) / seen.values("mean_square", scheme="adpm", count=few)
+                lambda results, scheme=scheme, few=few: (  # type: ignore[misc]
+                    results.values("mean_square", scheme=scheme, count=few)
+                    / results.values("mean_square", scheme="adpm", count=few)
                 ),
                 Inequality(">", 10.0),
                 note=f"over ADPM's with {few} packets, of {types} types; ten times is ours",
@@ -470,11 +473,11 @@ MEAN_SQUARE = Experiment(
         *(
             Claim(
                 f"C-5.3.2-drop-{scheme}",
-                "R",
+                "reproduced",
                 f"the error then drops rapidly after most probe types have been observed ({name})",
-                lambda seen, scheme=scheme, most=most: np.log2(  # type: ignore[misc]
-                    seen.values("mean_square", scheme=scheme, count=most)
-                    / seen.values("mean_square", scheme=scheme, count=2 * most)
+                lambda results, scheme=scheme, most=most: np.log2(  # type: ignore[misc]
+                    results.values("mean_square", scheme=scheme, count=most)
+                    / results.values("mean_square", scheme=scheme, count=2 * most)
                 ),
                 Inequality(">", 2.0),
                 note=f"exponent from {most} to {2 * most} packets, of {types} types: faster than ADPM's power law",
@@ -484,10 +487,10 @@ MEAN_SQUARE = Experiment(
         *(
             Claim(
                 f"C-5.3.2-floor-tpm{bits}",
-                "R",
+                "reproduced",
                 f"because a fixed quantiser is used, there is an error floor (TPM of {bits} bits)",
-                lambda seen, bits=bits: (  # type: ignore[misc]
-                    seen.values("mean_square", scheme=f"tpm{bits}", count=4096) * 12 * HOPS * (2**bits - 1) ** 2
+                lambda results, bits=bits: (  # type: ignore[misc]
+                    results.values("mean_square", scheme=f"tpm{bits}", count=4096) * 12 * HOPS * (2**bits - 1) ** 2
                 ),
                 Value(1.0, 0.05),
                 note="over that of ten independent quantisers, 1/(12 (2^n - 1)^2) over ten",
@@ -496,9 +499,9 @@ MEAN_SQUARE = Experiment(
         ),
         Claim(
             "C-5.3.2-floor-rpm",
-            "R",
+            "reproduced",
             "because a fixed quantiser is used, there is an error floor (RPM)",
-            lambda seen: seen.values("mean_square", scheme="rpm", count=4096) * 12 * (LEVELS - 1) ** 2,
+            lambda results: results.values("mean_square", scheme="rpm", count=4096) * 12 * (LEVELS - 1) ** 2,
             Value(1.0, 0.05),
             note="over that of the quantiser, 1/(12 (n - 1)^2)",
         ),
@@ -523,16 +526,16 @@ MEAN_SQUARE = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen(
+    assumptions=(
+        Assumption(
             "bits of TPM", "2, 4 and 8; with 30 queues 8 bits are as many as fit into the 32 bytes that receivers have here"
         ),
-        LeftOpen("bits that have not been seen", "0, also before the first packet"),
-        LeftOpen(
+        Assumption("bits that have not been seen", "0, also before the first packet"),
+        Assumption(
             "quantisers",
             "levels at both ends and evenly between them, to the nearest; RPM with 100 levels, from an estimate of 0",
         ),
-        LeftOpen("the range of k", f"{SQUARE_COUNTS[0]} to {SQUARE_COUNTS[-1]}, powers of two"),
+        Assumption("the range of k", f"{SQUARE_COUNTS[0]} to {SQUARE_COUNTS[-1]}, powers of two"),
     ),
 )
 
@@ -572,9 +575,9 @@ def mean_of(found: Errors | float | Any) -> float:
 DRIFTING = [Choice({"drift": drift}, {"drift": drift}) for drift in DRIFTS]
 
 
-def over_bound(seen: Measured) -> Values:
+def over_bound(results: Measured) -> Values:
     """ADPM's mean error over sqrt(2 delta), at the delta at which it is largest."""
-    rows = np.array([seen.values("mean", scheme="adpm", drift=drift) / ramp_bound(drift) for drift in DRIFTS])
+    rows = np.array([results.values("mean", scheme="adpm", drift=drift) / ramp_bound(drift) for drift in DRIFTS])
     found: Values = rows[np.argmax(rows.mean(axis=1))]
     return found
 
@@ -598,7 +601,7 @@ TRACKING = Experiment(
     claims=(
         Claim(
             "C-5.4.1-bound",
-            "R",
+            "reproduced",
             "it tracks the changing price with a mean error slightly below the square root of 2 delta",
             over_bound,
             Inequality("<", 1.0),
@@ -606,7 +609,7 @@ TRACKING = Experiment(
         ),
         Claim(
             "C-5.4.1-slightly",
-            "R",
+            "reproduced",
             "it tracks the changing price with a mean error slightly below the square root of 2 delta: not far below",
             over_bound,
             Inequality(">", 0.8),
@@ -617,9 +620,10 @@ TRACKING = Experiment(
                 f"C-5.4.1-tpm{bits}",
                 "N" if bits == 8 else "R",
                 f"it tracks the changing price much more closely than the scheme of Thommes and Coates, of {bits} bits",
-                lambda seen, bits=bits: np.min(  # type: ignore[misc]
+                lambda results, bits=bits: np.min(  # type: ignore[misc]
                     [
-                        seen.values("mean", scheme=f"tpm{bits}", drift=drift) / seen.values("mean", scheme="adpm", drift=drift)
+                        results.values("mean", scheme=f"tpm{bits}", drift=drift)
+                        / results.values("mean", scheme="adpm", drift=drift)
                         for drift in DRIFTS
                     ],
                     axis=0,
@@ -648,9 +652,9 @@ TRACKING = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen("bits of TPM", "2, 4 and 8"),
-        LeftOpen(
+    assumptions=(
+        Assumption("bits of TPM", "2, 4 and 8"),
+        Assumption(
             "length of a run",
             f"{READ[-1]} packets, of which the first {SETTLED} are left out; the price starts anywhere and turns at 0 and 1",
         ),

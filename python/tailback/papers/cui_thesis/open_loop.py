@@ -9,13 +9,13 @@ import numpy as np
 
 from tailback.models import trunk_loss
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Computation,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Measured,
     Value,
     Values,
@@ -59,7 +59,7 @@ TIE = 0.015
 # In overload models differ by little, and simulation is cheap.
 OVERLOAD_WIDTH = 0.02
 
-GRID = LeftOpen("the loads", "every 0.1 from 0.2 on, in overload every 0.25; none is given")
+GRID = Assumption("the loads", "every 0.1 from 0.2 on, in overload every 0.25; none is given")
 
 # Claims that do not hold, by their ID, and what is seen instead.
 NOT_HELD = {
@@ -130,7 +130,7 @@ class Figure:
             measures=MEASURES,
             claims=(*self._best(exact), *(self._in_overload() if overload else self._at_usual_loads())),
             panels=((Curves("loss", "load", lines, "packet loss", "intended load", log=not linear),),),
-            left_open=(GRID,),
+            assumptions=(GRID,),
         )
 
     def _beside(self, loads: list[Choice]) -> tuple[Variant, ...]:
@@ -205,33 +205,33 @@ class Figure:
         return tuple(claims)
 
 
-def same(seen: Measured) -> Values:
+def same(results: Measured) -> Values:
     pairs = (("g1dm", "ebd"), ("ebi", "eb"))
-    differences = [np.abs(ratio(seen, one, other, load=load) - 1) for one, other in pairs for load in places(seen, "load")]
+    differences = [np.abs(ratio(results, one, other, load=load) - 1) for one, other in pairs for load in places(results, "load")]
     largest: Values = np.max(differences, axis=0)
     return largest
 
 
-def discarding_helps(seen: Measured) -> Values:
-    return off(seen, "ebi") - off(seen, "ebd")
+def discarding_helps(results: Measured) -> Values:
+    return off(results, "ebi") - off(results, "ebd")
 
 
-def ebd_is_worse(seen: Measured) -> Values:
-    return off(seen, "ebd") - off(seen, "g1dm")
+def ebd_is_worse(results: Measured) -> Values:
+    return off(results, "ebd") - off(results, "g1dm")
 
 
-def poisson_is_worst(seen: Measured) -> Values:
-    light = below(seen, LIGHT)
-    others: Values = np.max([off(seen, by, where=light) for by in MODELS if by != "mmkkb"], axis=0)
-    return off(seen, "mmkkb", where=light) - others
+def poisson_is_worst(results: Measured) -> Values:
+    light = below(results, LIGHT)
+    others: Values = np.max([off(results, by, where=light) for by in MODELS if by != "mmkkb"], axis=0)
+    return off(results, "mmkkb", where=light) - others
 
 
-def growth_of_the_gap(seen: Measured) -> Values:
-    return gap(seen) - gap(seen, ", B = 5")
+def growth_of_the_gap(results: Measured) -> Values:
+    return gap(results) - gap(results, ", B = 5")
 
 
-def too_large(by: str, seen: Measured) -> Values:
-    excesses = [ratio(seen, by, load=load) - 1 for load in places(seen, "load")]
+def too_large(by: str, results: Measured) -> Values:
+    excesses = [ratio(results, by, load=load) - 1 for load in places(results, "load")]
     return min(excesses, key=lambda each: float(each[0]))
 
 
@@ -240,23 +240,23 @@ def excess(load: float) -> float:
     return (load - 1) / load
 
 
-def followers(seen: Measured) -> Values:
-    larger: Values = np.maximum(worst(seen, "mmkkb", excess), worst(seen, "ebd", excess))
+def followers(results: Measured) -> Values:
+    larger: Values = np.maximum(worst(results, "mmkkb", excess), worst(results, "ebd", excess))
     return larger
 
 
-def gain(by: str, seen: Measured) -> Values:
+def gain(by: str, results: Measured) -> Values:
     """How much further off a model is with the fewest inputs than with the most."""
-    return off(seen, by, "inputs", [INPUTS[0]]) - off(seen, by, "inputs", [INPUTS[-1]])
+    return off(results, by, "inputs", [INPUTS[0]]) - off(results, by, "inputs", [INPUTS[-1]])
 
 
-def least_gain(seen: Measured) -> Values:
-    gains: Values = np.min([gain(by, seen) for by in MODELS], axis=0)
+def least_gain(results: Measured) -> Values:
+    gains: Values = np.min([gain(by, results) for by in MODELS], axis=0)
     return gains
 
 
-def least_margin(seen: Measured) -> Values:
-    margins = [margin(seen, "inputs", [inputs]) for inputs in INPUTS]
+def least_margin(results: Measured) -> Values:
+    margins = [margin(results, "inputs", [inputs]) for inputs in INPUTS]
     return min(margins, key=lambda each: float(each[0]))
 
 
@@ -291,7 +291,7 @@ over_inputs = Experiment(
         ),
     ),
     panels=((Curves("loss", "inputs", (*LINES, *EXACT_LINES), "packet loss", "inputs, M", log=True),),),
-    left_open=(LeftOpen("the numbers of inputs", ", ".join(map(str, INPUTS))),),
+    assumptions=(Assumption("the numbers of inputs", ", ".join(map(str, INPUTS))),),
 )
 
 EXPERIMENTS = (

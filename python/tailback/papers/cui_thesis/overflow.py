@@ -10,17 +10,17 @@ import numpy as np
 from tailback._run import Run
 from tailback._topologies import dumbbell
 from tailback.papers import (
+    Assumption,
     Claim,
     Contrast,
-    Drawn,
     Experiment,
     Inequality,
-    LeftOpen,
-    Level,
     Line,
     Measured,
     Ranking,
+    ReferenceLine,
     Trace,
+    TracePanel,
     Values,
     Variant,
 )
@@ -126,14 +126,14 @@ RTTS = (50, 150)
 
 def two(measure: str, law: str, form: str, recovery: str, rtt_ms: int) -> Callable[[Measured], Values]:
     """A measure of the two flows."""
-    return lambda seen: seen.values(measure, law=law, form=form, recovery=recovery, rtt_ms=rtt_ms)
+    return lambda results: results.values(measure, law=law, form=form, recovery=recovery, rtt_ms=rtt_ms)
 
 
 def more_reductions(recovery: str) -> Callable[[Measured], Values]:
     """Of the second flow, less those of the first."""
 
-    def found(seen: Measured) -> Values:
-        of = [two(f"reductions_{number}", "plain", "module", recovery, 50)(seen) for number in (1, 2)]
+    def found(results: Measured) -> Values:
+        of = [two(f"reductions_{number}", "plain", "module", recovery, 50)(results) for number in (1, 2)]
         difference: Values = of[1] - 2 * of[0]
         return difference
 
@@ -166,7 +166,7 @@ FIGURE_4_11 = Experiment(
     claims=(
         Claim(
             "C-4.12.1",
-            "S",
+            "conditional",
             "flow 1 decreases smoothly, flow 2 keeps halving its window (reductions of flow 2 less twice those of flow 1)",
             more_reductions("newreno"),
             Inequality(">", 0),
@@ -175,7 +175,7 @@ FIGURE_4_11 = Experiment(
         ),
         Claim(
             "C-4.14.1",
-            "N",
+            "not_reproduced",
             "with Algorithm 1 the slower flow can overtake (part of the time in which flow 2 is faster; NewReno, 150 ms)",
             two("second_ahead", "Algorithm 1", "module", "newreno", 150),
             Inequality(">", 0.1),
@@ -184,25 +184,25 @@ FIGURE_4_11 = Experiment(
         ),
         Claim(
             "C-4.15.1-share",
-            "S",
+            "conditional",
             "with alpha-adjusting both have the same window in the mean (difference of their shares)",
-            lambda seen: abs(
-                two("share_1", "alpha-adjusting", "module", "sack", 150)(seen)
-                - two("share_2", "alpha-adjusting", "module", "sack", 150)(seen)
+            lambda results: abs(
+                two("share_1", "alpha-adjusting", "module", "sack", 150)(results)
+                - two("share_2", "alpha-adjusting", "module", "sack", 150)(results)
             ),
             Inequality("<", 0.1),
             setting="SACK, 150 ms: the link empties at each overflow, so that the second flow learns the true round trip",
             contrast=Contrast(
                 "with 50 ms, where it does not",
-                lambda seen: abs(
-                    two("share_1", "alpha-adjusting", "module", "sack", 50)(seen)
-                    - two("share_2", "alpha-adjusting", "module", "sack", 50)(seen)
+                lambda results: abs(
+                    two("share_1", "alpha-adjusting", "module", "sack", 50)(results)
+                    - two("share_2", "alpha-adjusting", "module", "sack", 50)(results)
                 ),
             ),
         ),
         Claim(
             "C-4.15.1-timeouts",
-            "S",
+            "conditional",
             "and there are no timeouts (in 180 s)",
             two("timeouts", "alpha-adjusting", "module", "sack", 150),
             Inequality("<", 1),
@@ -222,12 +222,12 @@ FIGURE_4_11 = Experiment(
                 ),
                 "share of the second flow",
                 title=f"{rtt_ms} ms",
-                levels=(Level("even", 0.5),),
+                reference_lines=(ReferenceLine("even", 0.5),),
             )
             for rtt_ms in RTTS
         ),
-        (Drawn(("window 1", "window 2"), "window, packets", "time, s", title="alpha-adjusting"),),
-        (Drawn(("queue",), "queue, packets", "time, s", levels=(Level("buffer", 1590),)),),
+        (TracePanel(("window 1", "window 2"), "window, packets", "time, s", title="alpha-adjusting"),),
+        (TracePanel(("queue",), "queue, packets", "time, s", reference_lines=(ReferenceLine("buffer", 1590),)),),
     ),
     traces=tuple(
         Trace(trace, {"law": "alpha-adjusting", "form": "module", "recovery": "sack", "rtt_ms": 150}, record, of)
@@ -237,10 +237,10 @@ FIGURE_4_11 = Experiment(
             ("queue", {"queue": ["bottleneck"]}, queue_over_time),
         )
     ),
-    left_open=(
-        LeftOpen("rates, delays and starts", "100 Mb/s; 50 and 150 ms; the second flow starts 20 s after the first"),
-        LeftOpen("recovery", "the text has NewReno, the module behind the figures a SACK scoreboard: both"),
-        LeftOpen("k and floor of alpha-adjusting", f"{K} per second, a hundredth, as stated"),
+    assumptions=(
+        Assumption("rates, delays and starts", "100 Mb/s; 50 and 150 ms; the second flow starts 20 s after the first"),
+        Assumption("recovery", "the text has NewReno, the module behind the figures a SACK scoreboard: both"),
+        Assumption("k and floor of alpha-adjusting", f"{K} per second, a hundredth, as stated"),
     ),
 )
 
@@ -298,7 +298,7 @@ def off_ratio(run: Run) -> float:
 
 def four(measure: str, case: str, form: str) -> Callable[[Measured], Values]:
     """A measure of the four flows."""
-    return lambda seen: seen.values(measure, case=case, form=form)
+    return lambda results: results.values(measure, case=case, form=form)
 
 
 FIGURE_4_19 = Experiment(
@@ -326,14 +326,14 @@ FIGURE_4_19 = Experiment(
         for claim in (
             Claim(
                 f"C-4.20.1-{form}",
-                "R",
+                "reproduced",
                 f"rates become fair despite the round trips of 40 to 90 ms (Jain's index over 250 s), form {form}",
                 four("fairness", "round trips", form),
                 Inequality(">", 0.95),
             ),
             Claim(
                 f"C-4.20.1-overflow-{form}",
-                "R",
+                "reproduced",
                 "at overflow flows with short round trips are faster (rate of the shortest over that of the longest in the "
                 f"second after a loss, over the same at other times), form {form}",
                 four("shorter_at_overflow", "round trips", form),
@@ -341,7 +341,7 @@ FIGURE_4_19 = Experiment(
             ),
             Claim(
                 f"C-4.21.1-{form}",
-                "N",
+                "not_reproduced",
                 f"windows and rates stay 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's), form {form}",
                 four("off_ratio", "alphas", form),
                 Inequality("<", 0.05),
@@ -357,7 +357,7 @@ FIGURE_4_19 = Experiment(
             ),
         ),
     ),
-    left_open=(LeftOpen("starts", "within the first second"), LeftOpen("recovery", "SACK")),
+    assumptions=(Assumption("starts", "within the first second"), Assumption("recovery", "SACK")),
 )
 
 MECHANISMS = tuple(
@@ -377,9 +377,9 @@ MECHANISMS = tuple(
 def effect(label: str, value: str, instead: str) -> Callable[[Measured], Values]:
     """On the largest share: the mean over all that else differs."""
 
-    def found(seen: Measured) -> Values:
+    def found(results: Measured) -> Values:
         one, other = (
-            np.mean([point.values["largest"] for point in seen.where(**{label: word})], axis=0) for word in (value, instead)
+            np.mean([point.values["largest"] for point in results.where(**{label: word})], axis=0) for word in (value, instead)
         )
         difference: Values = one - other
         return difference
@@ -389,7 +389,9 @@ def effect(label: str, value: str, instead: str) -> Callable[[Measured], Values]
 
 def by_default(form: str) -> Callable[[Measured], Values]:
     """Losses that were answered, as each form has it, repaired as by NewReno."""
-    return lambda seen: seen.values("reductions", form=form, old_window=form == "module", recovery="newreno", timer="does not")
+    return lambda results: results.values(
+        "reductions", form=form, old_window=form == "module", recovery="newreno", timer="does not"
+    )
 
 
 FIGURE_B_14 = Experiment(
@@ -408,20 +410,20 @@ FIGURE_B_14 = Experiment(
     claims=(
         Claim(
             "C-B.14.1",
-            "S",
+            "conditional",
             "one flow dominates (largest share)",
-            lambda seen: seen.values("largest", form="module", old_window=True, recovery="newreno", timer="does not"),
+            lambda results: results.values("largest", form="module", old_window=True, recovery="newreno", timer="does not"),
             Inequality(">", 0.5),
             setting="form `module`, losses repaired as by NewReno",
             contrast=Contrast(
                 "by (4.1) with SACK",
-                lambda seen: seen.values("largest", form="thesis", old_window=False, recovery="sack", timer="does not"),
+                lambda results: results.values("largest", form="thesis", old_window=False, recovery="sack", timer="does not"),
             ),
         ),
         *(
             Claim(
                 f"C-B.15.1-{form}",
-                "R",
+                "reproduced",
                 f"overflows are frequent (losses answered in 100 s, of all three flows), form {form}",
                 by_default(form),
                 Inequality(">", 10),
@@ -430,7 +432,7 @@ FIGURE_B_14 = Experiment(
         ),
         Claim(
             "B.14-recovery",
-            "R",
+            "reproduced",
             "recovery decides (largest share as by NewReno less that with SACK, over all the rest)",
             effect("recovery", "newreno", "sack"),
             Inequality(">", 0.1),
@@ -438,9 +440,9 @@ FIGURE_B_14 = Experiment(
         ),
         Claim(
             "B.14-timer",
-            "R",
+            "reproduced",
             "the timer's back-off does not (largest share with it less that without)",
-            lambda seen: abs(effect("timer", "backs off", "does not")(seen)),
+            lambda results: abs(effect("timer", "backs off", "does not")(results)),
             Inequality("<", 0.05),
             ours=True,
         ),
@@ -460,14 +462,14 @@ FIGURE_B_14 = Experiment(
                 ),
                 "largest share",
                 title=recovery,
-                levels=(Level("even", 1 / 3),),
+                reference_lines=(ReferenceLine("even", 1 / 3),),
             )
             for recovery in RECOVERIES
         ),
     ),
-    left_open=(
-        LeftOpen("rates, delays and starts", "100 Mb/s, 50 ms, 20 s apart; the 100 s after the third start are measured"),
-        LeftOpen(
+    assumptions=(
+        Assumption("rates, delays and starts", "100 Mb/s, 50 ms, 20 s apart; the 100 s after the third start are measured"),
+        Assumption(
             "which flow", "differs from seed to seed in form `module`; by (4.1) as by NewReno it is the first, which never loses"
         ),
     ),

@@ -18,15 +18,15 @@ from tailback._run import Run
 from tailback._topologies import dwdm
 from tailback.errors import ParameterError
 from tailback.papers import (
+    Assumption,
     Claim,
     Computation,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
-    Level,
     Line,
     Measured,
+    ReferenceLine,
     Value,
     Values,
     Variant,
@@ -60,12 +60,12 @@ FLOW_BPS = 10e6
 GBPS = 1e9
 NAME = "packets"
 
-SENDERS = LeftOpen(
+SENDERS = Assumption(
     "senders",
     "NewReno, a packet for each acknowledgement, first window of 10, starts within the first second; paced over the round trip; "
     "a first timeout of 1 s and no less, as the presets have it",
 )
-LENGTH = LeftOpen(
+LENGTH = Assumption(
     "length of a run",
     "8 s to settle and 4 s measured; 40 s and 20 s where flows have more than 20 Mb/s, and so a loss in many seconds only (20 "
     "and 10 in figures 3.10 to 3.13)",
@@ -75,11 +75,11 @@ MEAN_RTT_S = 0.12
 # Of a flow's share times the mean round trip. From there one link with ten places is where it stays within 8 s; after slow starts
 # within a second it takes 20 s, and a slow start that loses nothing queues in front of its access link: gigabytes, of thousands.
 LEAVES_SLOW_START = 0.4
-BEGINS = LeftOpen(
+BEGINS = Assumption(
     "slow start",
     "ends at two fifths of a flow's share times the mean round trip, or with the first window; starts are within 0.2 s then",
 )
-EDGES = LeftOpen("edge routers", "unlimited buffers, store and forward")
+EDGES = Assumption("edge routers", "unlimited buffers, store and forward")
 
 
 def switch(
@@ -174,9 +174,9 @@ def small(buffer: int, rate_gbps: float) -> Scenario:
     return switch(2, 1, buffer, flows_at(rate_gbps), rate_gbps * GBPS, 12, settling_s=8, **begins(FLOW_BPS))
 
 
-def over_rates(seen: Measured, measure: str, buffer: int, rates: Sequence[float]) -> Values:
+def over_rates(results: Measured, measure: str, buffer: int, rates: Sequence[float]) -> Values:
     """A row for each rate."""
-    return np.array([seen.values(measure, buffer=buffer, rate=rate) for rate in rates])
+    return np.array([results.values(measure, buffer=buffer, rate=rate) for rate in rates])
 
 
 def at_40(rates: Sequence[float], points: Values, form: Any) -> float:
@@ -192,8 +192,8 @@ def of_means(
 ) -> Callable[[Measured], Values]:
     """What a statistic of a curve says of the means over all seeds, with a value for each seed."""
 
-    def over_all_and_all_but_one(seen: Measured) -> Values:
-        points = over_rates(seen, measure, buffer, rates)
+    def over_all_and_all_but_one(results: Measured) -> Values:
+        points = over_rates(results, measure, buffer, rates)
         seeds = points.shape[1]
         without_one = (points.sum(axis=1, keepdims=True) - points) / (seeds - 1) if seeds > 1 else points
         return np.array([statistic(rates, column) for column in (points.mean(axis=1), *without_one.T)])
@@ -217,8 +217,8 @@ def correlation(rates: Sequence[float], points: Values) -> float:
 def predicted(measure: str, buffer: int, rates: Sequence[float], form: Any) -> Callable[[Measured], Values]:
     """What a curve through the points of each seed says at 40 Gb/s."""
 
-    def values(seen: Measured) -> Values:
-        points = over_rates(seen, measure, buffer, rates)
+    def values(results: Measured) -> Values:
+        points = over_rates(results, measure, buffer, rates)
         return np.array([at_40(rates, column, form) for column in points.T])
 
     return values
@@ -227,8 +227,8 @@ def predicted(measure: str, buffer: int, rates: Sequence[float], form: Any) -> C
 def scaled(rates: tuple[float, ...]) -> Experiment:
     """Figures 3.6 to 3.9 with these rates."""
 
-    def used(seen: Measured, rate: float) -> Values:
-        return seen.values("utilisation", buffer=10, rate=rate)
+    def used(results: Measured, rate: float) -> Values:
+        return results.values("utilisation", buffer=10, rate=rate)
 
     return Experiment(
         id="cui-thesis/fig3.6",
@@ -242,21 +242,21 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
         claims=(
             Claim(
                 "C-3.7.1",
-                "R",
+                "reproduced",
                 "with 10 packets the utilisation falls with the bit rate",
-                lambda seen: used(seen, rates[0]) - used(seen, rates[-1]),
+                lambda results: used(results, rates[0]) - used(results, rates[-1]),
                 Inequality(">", 0),
             ),
             Claim(
                 "C-3.7.1-converges",
-                "R",
+                "reproduced",
                 "with 10 packets it converges: it falls less from 2 Gb/s on than below",
-                lambda seen: 2 * used(seen, 2.0) - used(seen, rates[0]) - used(seen, rates[-1]),
+                lambda results: 2 * used(results, 2.0) - used(results, rates[0]) - used(results, rates[-1]),
                 Inequality("<", 0),
             ),
             Claim(
                 "C-3.7.1-hyperbola",
-                "R",
+                "reproduced",
                 "with 10 packets the utilisation falls with the bit rate like a hyperbola: correlation of at least 0.99",
                 of_means(correlation, "utilisation", 10, rates),
                 Inequality(">=", 0.99),
@@ -264,16 +264,16 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
             ),
             Claim(
                 "C-3.7.2-simulated",
-                "R",
+                "reproduced",
                 "the hyperbola of 10 packets says 70.3 % at 40 Gb/s, within 4 points",
-                lambda seen: np.abs(predicted("utilisation", 10, rates, "hyperbola")(seen) - 0.703),
+                lambda results: np.abs(predicted("utilisation", 10, rates, "hyperbola")(results) - 0.703),
                 Inequality("<=", 0.04),
                 note="the distance; the bound is ours. Where the points of a seed do not bend like a hyperbola, their mean from "
                 "the middle on is taken",
             ),
             Claim(
                 "C-3.6.1",
-                "N",
+                "not_reproduced",
                 "the points of 2 packets lie on a straight line, within half a point",
                 of_means(from_a_line, "utilisation", 2, rates),
                 Inequality("<=", 0.005),
@@ -281,7 +281,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
             ),
             Claim(
                 "C-3.7.2-two",
-                "R",
+                "reproduced",
                 "the line of 2 packets says 31.7 % at 40 Gb/s, within 4 points",
                 predicted("utilisation", 2, [rate for rate in rates if rate >= 1.2], "constant"),
                 Value(0.317, 0.04),
@@ -290,7 +290,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
             ),
             Claim(
                 "C-3.8.1",
-                "R",
+                "reproduced",
                 "the loss with 2 packets is 10^-3.04 at 40 Gb/s, within a tenth of a decade",
                 predicted("log10_loss", 2, [rate for rate in rates if rate >= 1.2], "constant"),
                 Value(-3.04, 0.1),
@@ -298,7 +298,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
             ),
             Claim(
                 "C-3.9.2",
-                "N",
+                "not_reproduced",
                 "the loss with 10 packets is 10^-3.71 at 40 Gb/s, within a tenth of a decade",
                 predicted("log10_loss", 10, rates, "hyperbola"),
                 Value(-3.7145382, 0.1),
@@ -307,19 +307,22 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
             ),
             Claim(
                 "C-3.9.1-simulated",
-                "N",
+                "not_reproduced",
                 "a hyperbola fits the logarithm of the loss with 10 packets worse than the utilisation (correlations)",
-                lambda seen: (
-                    of_means(correlation, "utilisation", 10, rates)(seen) - of_means(correlation, "log10_loss", 10, rates)(seen)
+                lambda results: (
+                    of_means(correlation, "utilisation", 10, rates)(results)
+                    - of_means(correlation, "log10_loss", 10, rates)(results)
                 ),
                 Inequality(">", 0),
                 note="correlation of the fit of the mean utilisations less that of the logarithms of the loss",
             ),
             Claim(
                 "C-3.7.3",
-                "N",
+                "not_reproduced",
                 "at the low end of the rates flows are less fair",
-                lambda seen: over_rates(seen, "fairness", 10, (rates[0],))[0] - over_rates(seen, "fairness", 10, (rates[-1],))[0],
+                lambda results: (
+                    over_rates(results, "fairness", 10, (rates[0],))[0] - over_rates(results, "fairness", 10, (rates[-1],))[0]
+                ),
                 Inequality("<", 0),
                 note="Jain's index of goodput times round trip, at the lowest rate less at the highest",
             ),
@@ -332,7 +335,9 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                     tuple(Line(f"{buffer} packets", {"buffer": buffer}) for buffer in PLACES),
                     axis,
                     "Gb/s",
-                    levels=tuple(Level(f"published, {buffer} packets at 40 Gb/s", value) for buffer, value in levels.items()),
+                    reference_lines=tuple(
+                        ReferenceLine(f"published, {buffer} packets at 40 Gb/s", value) for buffer, value in levels.items()
+                    ),
                 )
                 for measure, axis, levels in (("utilisation", "utilisation", {2: 0.317, 10: 0.703}),)
             ),
@@ -343,13 +348,16 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                     tuple(Line(f"{buffer} packets", {"buffer": buffer}) for buffer in PLACES),
                     "log10 of the loss",
                     "Gb/s",
-                    levels=(Level("published, 2 packets at 40 Gb/s", -3.04), Level("published, 10 packets at 40 Gb/s", -3.7145)),
+                    reference_lines=(
+                        ReferenceLine("published, 2 packets at 40 Gb/s", -3.04),
+                        ReferenceLine("published, 10 packets at 40 Gb/s", -3.7145),
+                    ),
                 ),
             ),
         ),
-        left_open=(SENDERS, BEGINS, EDGES, LeftOpen("length of a run", "8 s to settle and 12 s measured")),
+        assumptions=(SENDERS, BEGINS, EDGES, Assumption("length of a run", "8 s to settle and 12 s measured")),
         times=2,
-        most_seeds=10,
+        max_seeds=10,
     )
 
 
@@ -404,8 +412,8 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
             f"{id}-small",
             "N" if place == WITHOUT else "R",
             f"{place}: a hundredth of rate and flows uses what is said of the whole, {100 * published:g} %, within 4 points",
-            lambda seen, place=place, published=published: np.abs(  # type: ignore[misc]
-                seen.values("utilisation", place=place, scale=SCALES[0], by=NAME) - published
+            lambda results, place=place, published=published: np.abs(  # type: ignore[misc]
+                results.values("utilisation", place=place, scale=SCALES[0], by=NAME) - published
             ),
             Inequality("<=", 0.04),
             note="the distance; the bound is ours",
@@ -422,8 +430,8 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
                     QUOTED[place][0] if place in QUOTED else f"D-{place}",
                     "N" if place == UNSETTLED else "R",
                     f"{place}: extrapolated to {100 * published:.3g} %, and so it is, within 4 points",
-                    lambda seen, place=place, published=published: np.abs(  # type: ignore[misc]
-                        seen.values("utilisation", place=place, scale=1.0, by=NAME) - published
+                    lambda results, place=place, published=published: np.abs(  # type: ignore[misc]
+                        results.values("utilisation", place=place, scale=1.0, by=NAME) - published
                     ),
                     Inequality("<=", 0.04),
                     note=f"the distance; the bound is ours{RISES if place == UNSETTLED else ''}",
@@ -434,9 +442,9 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
                 f"E-{place}",
                 "N" if place == "1 link, 10 packets" else "R",
                 f"{place}: a tenth of rate and flows has the same utilisation, within 4 points",
-                lambda seen, place=place: np.abs(  # type: ignore[misc]
-                    seen.values("utilisation", place=place, scale=0.1, by=NAME)
-                    - seen.values("utilisation", place=place, scale=1.0, by=NAME)
+                lambda results, place=place: np.abs(  # type: ignore[misc]
+                    results.values("utilisation", place=place, scale=0.1, by=NAME)
+                    - results.values("utilisation", place=place, scale=1.0, by=NAME)
                 ),
                 Inequality("<=", 0.04),
                 note="the distance; the bound is ours",
@@ -446,9 +454,9 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
                 f"M-{place}",
                 "N" if place in ("1 link, 2 packets", UNSETTLED) else "R",
                 f"{place}: the closed loop with G1DM is no more than 7 points off, as is said of figures 3.42 to 3.47",
-                lambda seen, place=place: np.abs(  # type: ignore[misc]
-                    seen.values("utilisation", place=place, scale=1.0, by="G1DM")
-                    - seen.values("utilisation", place=place, scale=1.0, by=NAME)
+                lambda results, place=place: np.abs(  # type: ignore[misc]
+                    results.values("utilisation", place=place, scale=1.0, by="G1DM")
+                    - results.values("utilisation", place=place, scale=1.0, by=NAME)
                 ),
                 Inequality("<=", 0.07),
                 ours=True,
@@ -457,9 +465,9 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
                 f"C-3.42.3-{place}",
                 "N" if place == "1 link, 10 packets" else "R",
                 f"{place}: the closed loop with G1DM is conservative, as is said of figures 3.42 to 3.47: below the simulation",
-                lambda seen, place=place: (  # type: ignore[misc]
-                    seen.values("utilisation", place=place, scale=1.0, by="G1DM")
-                    - seen.values("utilisation", place=place, scale=1.0, by=NAME)
+                lambda results, place=place: (  # type: ignore[misc]
+                    results.values("utilisation", place=place, scale=1.0, by="G1DM")
+                    - results.values("utilisation", place=place, scale=1.0, by=NAME)
                 ),
                 Inequality("<=", 0),
                 note="by how much it is above",
@@ -486,8 +494,8 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
                     ),
                     "utilisation",
                     "size: rate and flows over those of 40 Gb/s links",
-                    levels=tuple(
-                        Level(f"published, {place}", published)
+                    reference_lines=tuple(
+                        ReferenceLine(f"published, {place}", published)
                         for place, (*_, published) in shown.items()
                         if published is not None
                     ),
@@ -495,17 +503,17 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
                 ),
             ),
         ),
-        left_open=(
+        assumptions=(
             SENDERS,
             BEGINS,
             EDGES,
             LENGTH,
-            LeftOpen(
+            Assumption(
                 f"trunks with more than {MANY} flows at their full size, also scaled down",
                 "begin within 0.2 s and leave slow start at 100 packets, so that 1.5 s to settle and 1 s measured are enough",
             ),
         ),
-        most_seeds=4,
+        max_seeds=4,
     )
 
 

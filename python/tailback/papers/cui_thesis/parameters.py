@@ -10,11 +10,11 @@ import numpy as np
 
 from tailback._run import Run
 from tailback.papers import (
+    Assumption,
     Claim,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Values,
@@ -55,8 +55,8 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
         places = count if buffered else 0
         return switch(4 * count, count, places, flows, rate_gbps * GBPS, **shorter(share), **begins(share))
 
-    def of(seen: Measured, share: str, count: int, buffered: bool) -> Values:
-        return seen.values("utilisation", share=share, links=count, buffer="1 a link" if buffered else "none")
+    def of(results: Measured, share: str, count: int, buffered: bool) -> Values:
+        return results.values("utilisation", share=share, links=count, buffer="1 a link" if buffered else "none")
 
     return Experiment(
         id="cui-thesis/fig3.10",
@@ -77,8 +77,8 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
                     f"C-3.10.1-{name.split()[0]}",
                     "R",
                     f"the utilisation rises with the links, with {name} for each flow",
-                    lambda seen, name=name: np.min(  # type: ignore[misc]
-                        [of(seen, name, more, False) - of(seen, name, fewer, False) for fewer, more in pairwise(links)],
+                    lambda results, name=name: np.min(  # type: ignore[misc]
+                        [of(results, name, more, False) - of(results, name, fewer, False) for fewer, more in pairwise(links)],
                         axis=0,
                     ),
                     Inequality(">", 0),
@@ -88,11 +88,11 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
             ),
             Claim(
                 "C-3.10.3",
-                "R",
+                "reproduced",
                 "at given links a lower rate for each flow gives a higher utilisation",
-                lambda seen: np.min(
+                lambda results: np.min(
                     [
-                        of(seen, less, count, False) - of(seen, more, count, False)
+                        of(results, less, count, False) - of(results, more, count, False)
                         for count in links
                         for less, more in zip(SHARES, list(SHARES)[1:], strict=False)
                     ],
@@ -103,10 +103,11 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
             ),
             Claim(
                 "C-3.11.1",
-                "R",
+                "reproduced",
                 "a packet of buffer for each link lifts every point well above its bufferless counterpart: by a half and more",
-                lambda seen: np.min(
-                    [of(seen, name, count, True) / of(seen, name, count, False) - 1 for name in SHARES for count in links], axis=0
+                lambda results: np.min(
+                    [of(results, name, count, True) / of(results, name, count, False) - 1 for name in SHARES for count in links],
+                    axis=0,
                 ),
                 Inequality(">", 0.5),
                 note="the least gain, of the utilisation without; the bound is ours",
@@ -126,14 +127,14 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
             )
             for buffer in ("none", "1 a link")
         ),
-        left_open=(
+        assumptions=(
             SENDERS,
             BEGINS,
             EDGES,
             LENGTH,
-            LeftOpen("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
+            Assumption("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
         ),
-        most_seeds=4,
+        max_seeds=4,
     )
 
 
@@ -157,17 +158,19 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
         claims=(
             Claim(
                 "C-3.12.1",
-                "R",
+                "reproduced",
                 "the throughput rises with the link rate",
-                lambda seen: np.diff([seen.values("throughput_bps", rate=rate) for rate in scaled_rates], axis=0).min(axis=0),
+                lambda results: np.diff([results.values("throughput_bps", rate=rate) for rate in scaled_rates], axis=0).min(
+                    axis=0
+                ),
                 Inequality(">", 0),
                 note=f"the least step, bit/s, of a trunk that {flows} flows share",
             ),
             Claim(
                 "C-3.13.1",
-                "R",
+                "reproduced",
                 "the utilisation falls with the link rate",
-                lambda seen: np.diff([seen.values("utilisation", rate=rate) for rate in scaled_rates], axis=0).max(axis=0),
+                lambda results: np.diff([results.values("utilisation", rate=rate) for rate in scaled_rates], axis=0).max(axis=0),
                 Inequality("<", 0),
                 note="the largest step",
             ),
@@ -185,19 +188,19 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
             ),
             (Curves("utilisation", "rate", (Line("80 inputs, 20 links", {}),), "utilisation", "Gb/s of a link", log_over=True),),
         ),
-        left_open=(
+        assumptions=(
             SENDERS,
             BEGINS,
             EDGES,
             LENGTH,
-            LeftOpen("buffer", "none"),
-            LeftOpen("round trips", "uniform on 60 to 180 ms"),
-            LeftOpen(
+            Assumption("buffer", "none"),
+            Assumption("round trips", "uniform on 60 to 180 ms"),
+            Assumption(
                 "size",
                 f"{flows} flows over access links of 100 Mb/s, and links of {scaled_rates[0]:g} to {scaled_rates[-1]:g} Gb/s",
             ),
         ),
-        most_seeds=5,
+        max_seeds=5,
     )
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback.papers import (
+    Assumption,
     Claim,
     Computation,
     Contrast,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Value,
@@ -202,8 +202,8 @@ def mean_queue(run: Run | Expected | Balance) -> float:
 def over_definition(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured], Values]:
     """Marked over the probability of figure 2.1, on average over queues."""
 
-    def found(seen: Measured) -> Values:
-        ratios = [seen.values("marked", line="measured", gentle=gentle, queue=at) / raw(at, gentle) for at in queues]
+    def found(results: Measured) -> Values:
+        ratios = [results.values("marked", line="measured", gentle=gentle, queue=at) / raw(at, gentle) for at in queues]
         mean: Values = np.mean(ratios, axis=0)
         return mean
 
@@ -213,9 +213,10 @@ def over_definition(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured
 def off_spreading(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured], Values]:
     """The largest deviation from what spreading makes of the definition, as a part of it."""
 
-    def found(seen: Measured) -> Values:
+    def found(results: Measured) -> Values:
         values = [
-            np.abs(seen.values("marked", line="measured", gentle=gentle, queue=at) / spread(raw(at, gentle)) - 1) for at in queues
+            np.abs(results.values("marked", line="measured", gentle=gentle, queue=at) / spread(raw(at, gentle)) - 1)
+            for at in queues
         ]
         largest: Values = np.max(values, axis=0)
         return largest
@@ -226,16 +227,18 @@ def off_spreading(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured],
 def extreme(gentle: bool, queues: tuple[int, ...], of: Callable[..., Any]) -> Callable[[Measured], Values]:
     """The largest or least part that is marked at any of these queues."""
 
-    def found(seen: Measured) -> Values:
-        values: Values = of([seen.values("marked", line="measured", gentle=gentle, queue=at) for at in queues], axis=0)
+    def found(results: Measured) -> Values:
+        values: Values = of([results.values("marked", line="measured", gentle=gentle, queue=at) for at in queues], axis=0)
         return values
 
     return found
 
 
-def off_balance(seen: Measured) -> Values:
+def off_balance(results: Measured) -> Values:
     """The largest distance of the queue from where the excess is discarded, in packets."""
-    found: Values = np.max([np.abs(seen.values("queue_length", line="dropping", load=at) - balanced(at)) for at in LOADS], axis=0)
+    found: Values = np.max(
+        [np.abs(results.values("queue_length", line="dropping", load=at) - balanced(at)) for at in LOADS], axis=0
+    )
     return found
 
 
@@ -266,14 +269,14 @@ FIGURE_2_1 = Experiment(
     claims=(
         Claim(
             "C-2.1.1",
-            "R",
+            "reproduced",
             "below the lower threshold no packet is dropped or marked (largest part of the packets)",
             extreme(True, BELOW, np.max),
             Inequality("<=", 0),
         ),
         Claim(
             "C-2.1.2",
-            "N",
+            "not_reproduced",
             "between the thresholds the probability grows by max_p / (max_thres - min_thres) a packet (marked over that)",
             over_definition(True, BETWEEN),
             Value(1, 0.05),
@@ -284,28 +287,28 @@ FIGURE_2_1 = Experiment(
         ),
         Claim(
             "C-2.1.2-even",
-            "R",
+            "reproduced",
             "what is marked is what spreading makes of it, twice as much (largest deviation as a part, both shapes)",
-            lambda seen: np.maximum(off_spreading(True, BETWEEN)(seen), off_spreading(False, BETWEEN)(seen)),
+            lambda results: np.maximum(off_spreading(True, BETWEEN)(results), off_spreading(False, BETWEEN)(results)),
             Inequality("<", 0.05),
         ),
         Claim(
             "C-2.1.3",
-            "R",
+            "reproduced",
             "above the upper threshold all arriving packets are dropped or marked (least part of the packets, not gentle)",
             extreme(False, ABOVE, np.min),
             Inequality(">=", 1),
         ),
         Claim(
             "C-2.1.3-gentle",
-            "R",
+            "reproduced",
             "gentle RED does not yet at a sixth above it (largest part of the packets, up to 70)",
             extreme(True, ABOVE[:3], np.max),
             Inequality("<", 0.6),
         ),
         Claim(
             "C-2.1.4",
-            "R",
+            "reproduced",
             "RED that drops holds the queue at which it discards the excess (largest distance from that, loads of 1.02 to 1.16)",
             off_balance,
             Inequality("<", 2),
@@ -340,25 +343,25 @@ FIGURE_2_1 = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen("thresholds and max_p", "20 and 60 packets, 0.1; weight 0.002"),
-        LeftOpen(
+    assumptions=(
+        Assumption("thresholds and max_p", "20 and 60 packets, 0.1; weight 0.002"),
+        Assumption(
             "how the average is held",
             "by windows that do not react: each packet finds the same number waiting. Dropping, by a Poisson overload",
         ),
     ),
-    answer=lambda seen: (
+    answer=lambda results: (
         "In shape. "
-        f"Between the thresholds it marks {told(seen, over_definition(True, BETWEEN), 3)} times as much, because marks are "
+        f"Between the thresholds it marks {told(results, over_definition(True, BETWEEN), 3)} times as much, because marks are "
         "spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks everything from "
         "where the figure has a half, at 87 packets and not at 120."
     ),
 )
 
 
-def told(seen: Measured, of: Callable[[Measured], Values], digits: int = 2) -> str:
+def told(results: Measured, of: Callable[[Measured], Values], digits: int = 2) -> str:
     """A mean over the seeds with its interval."""
-    interval = seen.interval(of(seen))
+    interval = results.interval(of(results))
     return f"{interval.mean:.{digits}f} ± {interval.high - interval.mean:.{digits}f}"
 
 
@@ -470,8 +473,8 @@ def over_all(
 ) -> Callable[[Measured], Values]:
     """The mean or another of a measure over paths and prices."""
 
-    def found(seen: Measured) -> Values:
-        values: Values = of([seen.values(measure, hops=count, total=total) for count in hops for total in totals], axis=0)
+    def found(results: Measured) -> Values:
+        values: Values = of([results.values(measure, hops=count, total=total) for count in hops for total in totals], axis=0)
         return values
 
     return found
@@ -504,7 +507,7 @@ FIGURE_2_2 = Experiment(
     claims=(
         Claim(
             "C-2.2.1",
-            "R",
+            "reproduced",
             "a queue marks with probability 1 - phi^-p (2.6) (largest deviation at any link of any path)",
             over_all("off_link", SUMS, np.max),
             Inequality("<", 0.02),
@@ -512,7 +515,7 @@ FIGURE_2_2 = Experiment(
         *(
             Claim(
                 f"C-2.2.2-{hops}",
-                "R",
+                "reproduced",
                 f"end to end it is exponential in the sum of the prices (2.7), {hops} links (mean deviation)",
                 over_all("off_path", SUMS, np.mean, (hops,)),
                 Value(0, 0.003),
@@ -521,7 +524,7 @@ FIGURE_2_2 = Experiment(
         ),
         Claim(
             "C-2.2.3",
-            "S",
+            "conditional",
             "it is approximately proportional to the sum of the prices (2.8) (measured over that)",
             over_all("over_proportional", SMALL, np.mean),
             Value(1, 0.05),
@@ -544,18 +547,18 @@ FIGURE_2_2 = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen("phi", "2: a price of one marks half"),
-        LeftOpen(
+    assumptions=(
+        Assumption("phi", "2: a price of one marks half"),
+        Assumption(
             "how the price is held",
             "by links that are never idle and hold 300 packets: with alpha next to nothing the price (2.5) is gamma times that",
         ),
     ),
-    answer=lambda seen: (
+    answer=lambda results: (
         "It does: at any link what is marked is at most "
-        f"{told(seen, over_all('off_link', SUMS, np.max), 4)} off (2.6). A path of six links marks as one with the sum of their "
-        f"prices. Of what (2.8) says {told(seen, over_all('over_proportional', SMALL, np.mean), 3)} is marked with sums of 0.05 "
-        f"and 0.1, and {told(seen, over_all('over_proportional', LARGE, np.mean), 3)} with 2 to 4."
+        f"{told(results, over_all('off_link', SUMS, np.max), 4)} off (2.6). A path of six links marks as one with the sum of their "
+        f"prices. Of what (2.8) says {told(results, over_all('over_proportional', SMALL, np.mean), 3)} is marked with sums of 0.05 "
+        f"and 0.1, and {told(results, over_all('over_proportional', LARGE, np.mean), 3)} with 2 to 4."
     ),
 )
 

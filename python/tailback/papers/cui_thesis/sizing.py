@@ -11,6 +11,7 @@ import numpy as np
 from tailback import models
 from tailback.errors import ParameterError
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Computation,
@@ -18,7 +19,6 @@ from tailback.papers import (
     Experiment,
     Inequality,
     Label,
-    LeftOpen,
     Line,
     Measured,
     Value,
@@ -122,31 +122,33 @@ def entries(number: str) -> tuple[Variant, ...]:
 
 def off(rule: str) -> Callable[[Measured], Values]:
     """Packets by which a rule is off, over all its entries."""
-    return lambda seen: np.array([sum(abs(float(point.values["difference"][0])) for point in seen.where(rule=rule))])
+    return lambda results: np.array([sum(abs(float(point.values["difference"][0])) for point in results.where(rule=rule))])
 
 
 def furthest(rule: str) -> Callable[[Measured], Values]:
     """The ratio to what is printed that is furthest from 1."""
-    return lambda seen: max((point.values["ratio"] for point in seen.where(rule=rule)), key=lambda each: abs(math.log(each[0])))
+    return lambda results: max(
+        (point.values["ratio"] for point in results.where(rule=rule)), key=lambda each: abs(math.log(each[0]))
+    )
 
 
-def below_the_others(seen: Measured) -> Values:
+def below_the_others(results: Measured) -> Values:
     """The least distance, of what is printed, from (3.23) to O(log W), Appenzeller and BDP."""
     least = math.inf
-    for ours in seen.where(rule="(3.23)"):
+    for ours in results.where(rule="(3.23)"):
         for rule in ("O(log W)", "Appenzeller", "BDP"):
             same = {"case": ours.labels["case"], **({} if rule == "BDP" else {"target": ours.labels["target"]})}
-            least = min(least, float(seen.values("printed", rule=rule, **same)[0] - ours.values["printed"][0]))
+            least = min(least, float(results.values("printed", rule=rule, **same)[0] - ours.values["printed"][0]))
     return np.array([least])
 
 
-def over_two_inputs(seen: Measured) -> Values:
+def over_two_inputs(results: Measured) -> Values:
     """The largest buffer of (3.23) over twice the inputs, both by the equations."""
     return np.array(
         [
             max(
-                float(ours.values["buffer"][0] / seen.values("buffer", rule="2M", case=ours.labels["case"])[0])
-                for ours in seen.where(rule="(3.23)")
+                float(ours.values["buffer"][0] / results.values("buffer", rule="2M", case=ours.labels["case"])[0])
+                for ours in results.where(rule="(3.23)")
             )
         ]
     )
@@ -165,22 +167,26 @@ def as_printed(number: str) -> tuple[Claim, ...]:
     exceeds = f"it is up to {larger:g} times" if number in ("3.1", "3.2") else ""
     nothing = Value(0, 0)
     return (
-        Claim(f"T{number}.1", "R", ours, off("(3.23)"), nothing),
-        Claim(f"T{number}.2", "R", plain, lambda seen: off("BDP")(seen) + off("10 to 20")(seen), nothing),
-        Claim(f"T{number}.3", "N" if halved else "R", two, off("2M"), nothing, note=halved),
-        Claim(f"T{number}.4", "N" if rounded else "R", logarithm, off("O(log W)"), nothing, note=rounded),
+        Claim(f"T{number}.1", "reproduced", ours, off("(3.23)"), nothing),
+        Claim(f"T{number}.2", "reproduced", plain, lambda results: off("BDP")(results) + off("10 to 20")(results), nothing),
+        Claim(f"T{number}.3", "not_reproduced" if halved else "R", two, off("2M"), nothing, note=halved),
+        Claim(f"T{number}.4", "not_reproduced" if rounded else "R", logarithm, off("O(log W)"), nothing, note=rounded),
         Claim(
             f"T{number}.5",
-            "N",
+            "not_reproduced",
             literal,
             furthest("Appenzeller"),
             Value(1, 0.02),
             published=1.0,
             note="larger by the square root of 40",
         ),
-        Claim(f"T{number}.6", "R", slower, furthest("Appenzeller, 1 Gb/s"), Value(1, 0.02), published=1.0),
+        Claim(f"T{number}.6", "reproduced", slower, furthest("Appenzeller, 1 Gb/s"), Value(1, 0.02), published=1.0),
         Claim(
-            f"C-T{number}.1", "R", "(3.23) asks for less than O(log W), Appenzeller and BDP", below_the_others, Inequality(">", 0)
+            f"C-T{number}.1",
+            "reproduced",
+            "(3.23) asks for less than O(log W), Appenzeller and BDP",
+            below_the_others,
+            Inequality(">", 0),
         ),
         Claim(
             f"C-T{number}.2",
@@ -203,10 +209,10 @@ def of_table(number: str, question: str) -> Experiment:
         variants=entries(number),
         measures=ENTRY,
         claims=as_printed(number),
-        left_open=(
-            LeftOpen("mean of the round trips", "the harmonic mean that is given, in all rules"),
-            LeftOpen("largest window in O(log W)", "that with which all flows load the trunk to 95 %"),
-            LeftOpen("Appenzeller's entries", "as written, and with links of 1 Gb/s and a fortieth of the flows"),
+        assumptions=(
+            Assumption("mean of the round trips", "the harmonic mean that is given, in all rules"),
+            Assumption("largest window in O(log W)", "that with which all flows load the trunk to 95 %"),
+            Assumption("Appenzeller's entries", "as written, and with links of 1 Gb/s and a fortieth of the flows"),
         ),
         exact=True,
     )
@@ -238,9 +244,9 @@ def curves(number: str, cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]
 def more(first: str, second: str) -> Callable[[Measured], Values]:
     """The least difference of (3.23) between two networks, over targets at which either asks for something."""
 
-    def least(seen: Measured) -> Values:
+    def least(results: Measured) -> Values:
         pairs = [
-            [seen.values("buffer", rule="(3.23)", case=name, target=target) for name in (first, second)] for target in TARGETS
+            [results.values("buffer", rule="(3.23)", case=name, target=target) for name in (first, second)] for target in TARGETS
         ]
         return np.array([min(float(one[0] - other[0]) for one, other in pairs if one[0] or other[0])])
 
@@ -263,7 +269,7 @@ def of_figure(
         claims=(
             Claim(
                 f"C-{number}.2",
-                "R",
+                "reproduced",
                 f"more buffer is needed with {larger} than with {smaller}, at every target",
                 more(larger, smaller),
                 Inequality(">", 0),
@@ -284,7 +290,7 @@ def of_figure(
                 for name in cases
             ),
         ),
-        left_open=(LeftOpen("the utilisation that is reached", f"in `table{entries_of}-packets`, where C-3.48.1 is judged"),),
+        assumptions=(Assumption("the utilisation that is reached", f"in `table{entries_of}-packets`, where C-3.48.1 is judged"),),
         exact=True,
     )
 
@@ -296,7 +302,7 @@ def trunk(inputs: int, transmitters: int, flows: int, rtt_s: float = 0.1) -> dic
 
 def asks(name: str, target: float) -> Callable[[Measured], Values]:
     """What (3.23) asks for."""
-    return lambda seen: seen.values("buffer", rule="(3.23)", case=name, target=target)
+    return lambda results: results.values("buffer", rule="(3.23)", case=name, target=target)
 
 
 # Section 3.8.2: 4000 packets of 500 bytes a second, 100 ms.
@@ -328,26 +334,26 @@ def required_of_link(rule: str, flows: int, target: float) -> dict[str, float]:
 
 def over(rule: str, target: float) -> Callable[[Measured], Values]:
     """The least of (3.27) less another rule, over the numbers of flows."""
-    return lambda seen: np.min(_distances(seen, rule, target), axis=0)
+    return lambda results: np.min(_distances(results, rule, target), axis=0)
 
 
 def under(target: float) -> Callable[[Measured], Values]:
     """The least of any other rule less (3.27), over the numbers of flows."""
-    return lambda seen: 0.0 - np.max([each for rule in LINK_RULES[1:] for each in _distances(seen, rule, target)], axis=0)
+    return lambda results: 0.0 - np.max([each for rule in LINK_RULES[1:] for each in _distances(results, rule, target)], axis=0)
 
 
-def _distances(seen: Measured, rule: str, target: float) -> list[Values]:
+def _distances(results: Measured, rule: str, target: float) -> list[Values]:
     return [
-        seen.values("buffer", rule="(3.27)", flows=flows, target=target)
-        - seen.values("buffer", rule=rule, flows=flows, target=target)
+        results.values("buffer", rule="(3.27)", flows=flows, target=target)
+        - results.values("buffer", rule=rule, flows=flows, target=target)
         for flows in FLOWS
     ]
 
 
 def has_no_answer(target: float) -> Callable[[Measured], Values]:
     """The share of numbers of flows for which O(log W) has none."""
-    return lambda seen: np.mean(
-        [np.isnan(seen.values("buffer", rule="O(log W)", flows=flows, target=target)) for flows in FLOWS], axis=0
+    return lambda results: np.mean(
+        [np.isnan(results.values("buffer", rule="O(log W)", flows=flows, target=target)) for flows in FLOWS], axis=0
     )
 
 
@@ -376,9 +382,9 @@ def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment
                 ),
             ),
         ),
-        left_open=(
-            LeftOpen("inputs in 2M", "the flows"),
-            LeftOpen(
+        assumptions=(
+            Assumption("inputs in 2M", "the flows"),
+            Assumption(
                 "the smallest buffer that reaches the target", "simulated in `-packets`, where C-3.52.1 and C-3.54.1 are judged"
             ),
         ),
@@ -389,12 +395,14 @@ def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment
 def no_value(number: str, target: float) -> Claim:
     """C-3.53.1 at one target."""
     text = f"O(log W) with an over-provision of 95 % has no value at {100 * target:g} %"
-    return Claim(f"C-3.53.1-{100 * target:g}", "R", text, has_no_answer(target), Value(1, 0))
+    return Claim(f"C-3.53.1-{100 * target:g}", "reproduced", text, has_no_answer(target), Value(1, 0))
 
 
 def overestimates(number: str, target: float) -> Claim:
     """What of C-3.54.1 needs no simulation; how (3.27) compares with what is needed is judged in `-packets`."""
-    return Claim(f"C-{number}.2", "R", "(3.27) asks for more than Appenzeller", over("Appenzeller", target), Inequality(">", 0))
+    return Claim(
+        f"C-{number}.2", "reproduced", "(3.27) asks for more than Appenzeller", over("Appenzeller", target), Inequality(">", 0)
+    )
 
 
 NO_BUFFER = Experiment(
@@ -410,14 +418,20 @@ NO_BUFFER = Experiment(
     claims=(
         Claim(
             "C-6.1",
-            "N",
+            "not_reproduced",
             "(3.23) asks for no buffer for 80 %",
-            lambda seen: seen.values("buffer", target=0.8),
+            lambda results: results.values("buffer", target=0.8),
             Value(0, 0),
             published=0.0,
             note="for 70 % it asks for none",
         ),
-        Claim("C-6.1b", "R", "(3.23) asks for no buffer for 70 %", lambda seen: seen.values("buffer", target=0.7), Value(0, 0)),
+        Claim(
+            "C-6.1b",
+            "reproduced",
+            "(3.23) asks for no buffer for 70 %",
+            lambda results: results.values("buffer", target=0.7),
+            Value(0, 0),
+        ),
     ),
     exact=True,
 )
@@ -434,13 +448,20 @@ EXPERIMENTS = (
         (
             Claim(
                 "C-3.51.1",
-                "R",
+                "reproduced",
                 "16 links and 64000 flows need 9 packets for 70 %",
                 asks("16 links", 0.7),
                 Value(9, 0),
                 published=9.0,
             ),
-            Claim("C-3.51.1b", "R", "four times as many of both need none", asks("64 links", 0.7), Value(0, 0), published=0.0),
+            Claim(
+                "C-3.51.1b",
+                "reproduced",
+                "four times as many of both need none",
+                asks("64 links", 0.7),
+                Value(0, 0),
+                published=0.0,
+            ),
         ),
     ),
     of_table("3.1", "One link from eight inputs: what do the rules ask for?"),
@@ -453,7 +474,7 @@ EXPERIMENTS = (
         (
             Claim(
                 "C-3.52.2",
-                "R",
+                "reproduced",
                 "(3.27) is no larger than any other rule",
                 under(0.75),
                 Inequality(">=", 0),

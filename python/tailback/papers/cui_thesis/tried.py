@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailback.papers import (
+    Assumption,
     Claim,
     Computation,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Values,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["CLOSED_LOOP", "SIZING"]
 
 # Of figures and tables of which 6 and 4 are too few, or more than are needed.
-MOST_SEEDS = {"3.44": 8, "3.47": 4, "3.3": 5}
+MAX_SEEDS = {"3.44": 8, "3.47": 4, "3.3": 5}
 
 # Section 3.7: links of a trunk.
 LINKS = (1, 4, 16)
@@ -97,16 +97,16 @@ def simulated(
     def trunk(count: int) -> tuple[int, int, int, int, float]:
         return (inputs_per_link * count, count, buffer, flows_at(rate_gbps, count), rate_gbps * GBPS)
 
-    def of(seen: Measured, by: str) -> Values:
-        return np.array([seen.values("utilisation", links=count, by=by) for count in links])
+    def of(results: Measured, by: str) -> Values:
+        return np.array([results.values("utilisation", links=count, by=by) for count in links])
 
-    def distance(seen: Measured, by: str) -> Values:
-        farthest: Values = np.abs(of(seen, by) - of(seen, NAME)).max(axis=0)
+    def distance(results: Measured, by: str) -> Values:
+        farthest: Values = np.abs(of(results, by) - of(results, NAME)).max(axis=0)
         return farthest
 
     def farther(*models: str) -> Callable[[Measured], Values]:
         """By how much the nearest of these models is farther from the simulation than G1DM."""
-        return lambda seen: np.min([distance(seen, model) for model in models], axis=0) - distance(seen, "G1DM")
+        return lambda results: np.min([distance(results, model) for model in models], axis=0) - distance(results, "G1DM")
 
     points, relative, conservative = kinds
     bursts, poisson = OTHERS[number]
@@ -137,7 +137,7 @@ def simulated(
                 f"C-{number}.1",
                 points,
                 "the closed loop with G1DM is never more than 7 points from the simulation",
-                lambda seen: distance(seen, "G1DM"),
+                lambda results: distance(results, "G1DM"),
                 Inequality("<=", 0.07),
                 note="the largest distance",
             ),
@@ -145,13 +145,13 @@ def simulated(
                 f"C-{number}.1b",
                 relative,
                 "the closed loop with G1DM is never more than 7 % of the utilisation from the simulation",
-                lambda seen: np.abs(of(seen, "G1DM") / of(seen, NAME) - 1).max(axis=0),
+                lambda results: np.abs(of(results, "G1DM") / of(results, NAME) - 1).max(axis=0),
                 Inequality("<=", 0.07),
                 note="the largest distance; which of the two is meant is not said",
             ),
             Claim(
                 f"C-{number}.2p",
-                "R",
+                "reproduced",
                 "with EBI it is about as good: no farther from the simulation, but for a point",
                 farther("EBI"),
                 Inequality("<=", 0.01),
@@ -177,7 +177,7 @@ def simulated(
                 f"C-{number}.4p",
                 RISES[number],
                 "utilisation rises with the links",
-                lambda seen: np.diff(of(seen, NAME), axis=0).min(axis=0),
+                lambda results: np.diff(of(results, NAME), axis=0).min(axis=0),
                 Inequality(">", 0),
                 note="the least step, by packets",
             ),
@@ -185,7 +185,7 @@ def simulated(
                 f"C-{number}.3",
                 conservative,
                 "the closed loop is conservative: below the simulation",
-                lambda seen: (of(seen, "G1DM") - of(seen, NAME)).max(axis=0),
+                lambda results: (of(results, "G1DM") - of(results, NAME)).max(axis=0),
                 Inequality("<=", 0),
                 note=f"the most by which it is above{NOT_AT_40 if number == '3.44' else ''}",
             ),
@@ -202,8 +202,8 @@ def simulated(
                 ),
             ),
         ),
-        left_open=(SENDERS, BEGINS, EDGES, LENGTH, LeftOpen("round trips", "uniform on 60 to 180 ms")),
-        most_seeds=MOST_SEEDS.get(number, 6),
+        assumptions=(SENDERS, BEGINS, EDGES, LENGTH, Assumption("round trips", "uniform on 60 to 180 ms")),
+        max_seeds=MAX_SEEDS.get(number, 6),
     )
 
 
@@ -257,8 +257,8 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
         )
 
     def lacks(of: list[tables.Entry]) -> Callable[[Measured], Values]:
-        def most(seen: Measured) -> Values:
-            by_row = [(row.target or 0.0) - seen.values("utilisation", case=case(row), target=row.target or 0.0) for row in of]
+        def most(results: Measured) -> Values:
+            by_row = [(row.target or 0.0) - results.values("utilisation", case=case(row), target=row.target or 0.0) for row in of]
             worst: Values = np.max(by_row, axis=0)
             return worst
 
@@ -270,7 +270,7 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
         ("-90", high, [row for row in counted if row.target == HIGH], "at least the target, 90 %", False),
         (
             "-full",
-            "R",
+            "reproduced",
             trivial,
             "at least the target where the access links of all flows just fill the trunk, which is trivial",
             True,
@@ -307,17 +307,17 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
                 ),
             ),
         ),
-        left_open=(
+        assumptions=(
             SENDERS,
             EDGES,
-            LeftOpen(
+            Assumption(
                 "length of a run",
                 "8 s to settle and 8 s measured, after starts within 0.2 s and slow start up to the window at the target; 20 s "
                 "and 5 s where access links just fill the trunk",
             ),
-            LeftOpen("round trips", "uniform on a half to three halves of what makes the harmonic mean the table's"),
+            Assumption("round trips", "uniform on a half to three halves of what makes the harmonic mean the table's"),
         ),
-        most_seeds=MOST_SEEDS.get(number, 4),
+        max_seeds=MAX_SEEDS.get(number, 4),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailback import models
-from tailback.papers import Claim, Curves, Experiment, Inequality, LeftOpen, Line, Measured, Value, Values, Variant, vary
+from tailback.papers import Assumption, Claim, Curves, Experiment, Inequality, Line, Measured, Value, Values, Variant, vary
 from tailback.papers.cui_thesis.closed_loop import HARMONIC_RTT_S
 from tailback.papers.cui_thesis.packets import BEGINS, EDGES, SENDERS, begins, fairness, switch, utilisation
 from tailback.papers.cui_thesis.sizing import PACKET_BYTES
@@ -91,14 +91,14 @@ def buffers(window: int) -> tuple[int, ...]:
     return BUFFERS if window <= FITTED[1] else FEW
 
 
-def used(seen: Measured, window: int, access: float, buffer: int, flows: int = FLOWS, channels: int = 1) -> Values:
+def used(results: Measured, window: int, access: float, buffer: int, flows: int = FLOWS, channels: int = 1) -> Values:
     """Utilisation with a buffer of so many windows."""
-    return seen.values("utilisation", window=window, access=access, buffer=buffer, flows=flows, channels=channels)
+    return results.values("utilisation", window=window, access=access, buffer=buffer, flows=flows, channels=channels)
 
 
-def used_by_rule(seen: Measured, windows: tuple[int, ...], access: float) -> Values:
+def used_by_rule(results: Measured, windows: tuple[int, ...], access: float) -> Values:
     """Utilisation with the buffer of `cui_trunk`, a row for each window."""
-    return np.array([seen.values("utilisation", window=window, access=access, by=BY_RULE) for window in windows])
+    return np.array([results.values("utilisation", window=window, access=access, by=BY_RULE) for window in windows])
 
 
 def decay(utilisation: Values) -> Values:
@@ -110,37 +110,37 @@ def decay(utilisation: Values) -> Values:
     return found
 
 
-def rarity_and_bursts(seen: Measured) -> tuple[Values, Values]:
+def rarity_and_bursts(results: Measured) -> tuple[Values, Values]:
     """ln((U W)^2) and B theta / W, a row for each place to which the rule was fitted; the rule has them on a line."""
     places = [(window, buffer) for window in FITTED for buffer in BUFFERS]
-    rarity = np.array([2 * np.log(used(seen, window, FIFTH, buffer) * window) for window, buffer in places])
-    bursts = np.array([buffer * decay(used(seen, window, FIFTH, buffer)) for window, buffer in places])
+    rarity = np.array([2 * np.log(used(results, window, FIFTH, buffer) * window) for window, buffer in places])
+    bursts = np.array([buffer * decay(used(results, window, FIFTH, buffer)) for window, buffer in places])
     return rarity, bursts
 
 
-def fit(seen: Measured) -> tuple[Values, Values]:
+def fit(results: Measured) -> tuple[Values, Values]:
     """Burst, in windows, and prefactor, by least squares."""
-    rarity, bursts = rarity_and_bursts(seen)
+    rarity, bursts = rarity_and_bursts(results)
     away = rarity - rarity.mean(axis=0)
     slope = (away * bursts).sum(axis=0) / (away**2).sum(axis=0)
     return slope, np.exp(bursts.mean(axis=0) / slope - rarity.mean(axis=0))
 
 
-def prefactor(seen: Measured) -> Values:
+def prefactor(results: Measured) -> Values:
     """The prefactor that goes with the rule's burst: fitted together, one makes up for the other."""
-    rarity, bursts = rarity_and_bursts(seen)
+    rarity, bursts = rarity_and_bursts(results)
     found: Values = np.exp(bursts.mean(axis=0) / BURST - rarity.mean(axis=0))
     return found
 
 
-def off(seen: Measured, windows: tuple[int, ...], access: float) -> Values:
+def off(results: Measured, windows: tuple[int, ...], access: float) -> Values:
     """Utilisation by the rule less what was simulated, a row for each place."""
 
     def promised(window: int, buffer: int) -> float:
         return float(models.unpaced_utilisation(**link(window), mean_rtt_s=MEAN_RTT_S, buffer=buffer * window))
 
     return np.array(
-        [promised(window, buffer) - used(seen, window, access, buffer) for window in windows for buffer in buffers(window)]
+        [promised(window, buffer) - used(results, window, access, buffer) for window in windows for buffer in buffers(window)]
     )
 
 
@@ -157,16 +157,16 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
         claims=(
             Claim(
                 "U-burst",
-                "R",
+                "reproduced",
                 "fitted to windows of 15 and 58 packets, a burst is 0.22 windows, within 0.06",
-                lambda seen: fit(seen)[0],
+                lambda results: fit(results)[0],
                 Value(BURST, 0.06),
                 note="access links of a fifth of the channel's rate",
                 ours=True,
             ),
             Claim(
                 "U-prefactor",
-                "R",
+                "reproduced",
                 "with bursts of 0.22 windows the prefactor is 1.1, within 0.5",
                 prefactor,
                 Value(1.1, 0.5),
@@ -175,48 +175,48 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             ),
             Claim(
                 "U-others",
-                "R",
+                "reproduced",
                 f"on windows to which it was not fitted ({', '.join(map(str, others))}) it is at most 4 points off, as a root "
                 "mean square over buffers",
-                lambda seen: np.sqrt((off(seen, others, FIFTH) ** 2).mean(axis=0)),
+                lambda results: np.sqrt((off(results, others, FIFTH) ** 2).mean(axis=0)),
                 Inequality("<=", 0.04),
                 note="single buffers are farther off",
                 ours=True,
             ),
             Claim(
                 "U-farthest",
-                "N",
+                "not_reproduced",
                 f"at none of these buffers with these windows ({', '.join(map(str, others))}) is it more than 8 points off",
-                lambda seen: np.abs(off(seen, others, FIFTH)).max(axis=0),
+                lambda results: np.abs(off(results, others, FIFTH)).max(axis=0),
                 Inequality("<=", 0.08),
                 note="the largest distance, where the least is used; ten seeds cannot tell 7 points from 8",
                 ours=True,
             ),
             Claim(
                 "U-slower",
-                "R",
+                "reproduced",
                 "with access links of a tenth of the channel's rate it is on the safe side, but for 2 points (largest excess)",
-                lambda seen: off(seen, (OTHER,), TENTH).max(axis=0),
+                lambda results: off(results, (OTHER,), TENTH).max(axis=0),
                 Inequality("<=", 0.02),
                 note="windows of 29 packets",
                 ours=True,
             ),
             Claim(
                 "U-flows",
-                "R",
+                "reproduced",
                 f"only the window counts: with {MANY} flows instead of {FLOWS} the same buffer gives the same within 4 points",
-                lambda seen: np.max(
-                    [np.abs(used(seen, OTHER, FIFTH, each, MANY) - used(seen, OTHER, FIFTH, each)) for each in FEW], axis=0
+                lambda results: np.max(
+                    [np.abs(used(results, OTHER, FIFTH, each, MANY) - used(results, OTHER, FIFTH, each)) for each in FEW], axis=0
                 ),
                 Inequality("<=", 0.04),
                 ours=True,
             ),
             Claim(
                 "U-channels",
-                "R",
+                "reproduced",
                 f"{CHANNELS} channels that share the buffer use no less than one, but for 2 points (largest loss)",
-                lambda seen: np.max(
-                    [used(seen, OTHER, FIFTH, each) - used(seen, OTHER, FIFTH, each, channels=CHANNELS) for each in FEW],
+                lambda results: np.max(
+                    [used(results, OTHER, FIFTH, each) - used(results, OTHER, FIFTH, each, channels=CHANNELS) for each in FEW],
                     axis=0,
                 ),
                 Inequality("<=", 0.02),
@@ -224,18 +224,18 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             ),
             Claim(
                 "U-tenth",
-                "R",
+                "reproduced",
                 "access links of a tenth of one channel's rate do not replace pacing: (3.23) gives less than its 80 %",
-                lambda seen: used_by_rule(seen, windows, TENTH).max(axis=0),
+                lambda results: used_by_rule(results, windows, TENTH).max(axis=0),
                 Inequality("<", TARGET),
                 note="the largest over the windows. Section 3.4.3 has an order of magnitude",
                 ours=True,
             ),
             Claim(
                 "U-hundredth",
-                "R",
+                "reproduced",
                 "access links of a hundredth do: (3.23) gives its 80 %",
-                lambda seen: used_by_rule(seen, windows, HUNDREDTH).min(axis=0),
+                lambda results: used_by_rule(results, windows, HUNDREDTH).min(axis=0),
                 Inequality(">=", TARGET),
                 note="the least over the windows",
                 ours=True,
@@ -255,11 +255,11 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 ),
             ),
         ),
-        left_open=(
+        assumptions=(
             replace(SENDERS, choice=SENDERS.choice.replace("paced over the round trip", "not paced")),
             BEGINS,
             EDGES,
-            LeftOpen("length of a run", "8 s to settle and 20 s measured"),
+            Assumption("length of a run", "8 s to settle and 20 s measured"),
         ),
     )
 

@@ -11,12 +11,12 @@ from tailback import models
 from tailback._run import Run
 from tailback._topologies import dumbbell
 from tailback.papers import (
+    Assumption,
     Claim,
     Computation,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Value,
@@ -84,14 +84,14 @@ def off_model(run: Run | Expected) -> float:
 
 def of(law: str, measure: str, arrived: int) -> Callable[[Measured], Values]:
     """A measure of so many flows."""
-    return lambda seen: seen.values(measure, law=law, arrived=arrived)
+    return lambda results: results.values(measure, law=law, arrived=arrived)
 
 
 def worst(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
     """The largest deviation of any rate from the model at any number of flows."""
 
-    def largest(seen: Measured) -> Values:
-        found: Values = np.array([of(law, "off_model", count)(seen) for count in counts]).max(axis=0)
+    def largest(results: Measured) -> Values:
+        found: Values = np.array([of(law, "off_model", count)(results) for count in counts]).max(axis=0)
         return found
 
     return largest
@@ -100,16 +100,16 @@ def worst(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
 def least_fall(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
     """The least fall of Jain's index from one number of flows to the next."""
 
-    def least(seen: Measured) -> Values:
-        found: Values = (-np.diff([of(law, "fairness", count)(seen) for count in counts], axis=0)).min(axis=0)
+    def least(results: Measured) -> Values:
+        found: Values = (-np.diff([of(law, "fairness", count)(results) for count in counts], axis=0)).min(axis=0)
         return found
 
     return least
 
 
-def queue_grows(law: str, seen: Measured) -> Values:
+def queue_grows(law: str, results: Measured) -> Values:
     """Queue of six flows over that of one."""
-    found: Values = of(law, "queue", 6)(seen) / of(law, "queue", 1)(seen)
+    found: Values = of(law, "queue", 6)(results) / of(law, "queue", 1)(results)
     return found
 
 
@@ -159,22 +159,22 @@ FIGURE_4_3 = Experiment(
     claims=(
         Claim(
             "C-4.2.1-2475",
-            "R",
+            "reproduced",
             "theory and simulation agree almost perfectly at 2475 packets/s (largest deviation of any rate, 1 to 6 flows)",
             worst(LAWS[2475], CASES[2475][1]),
             Inequality("<", 0.03),
         ),
         Claim(
             "C-4.2.1-250",
-            "R",
+            "reproduced",
             "at 250 packets/s they are slightly off: the band is a tenth of the threshold (by how much more than at 2475)",
-            lambda seen: worst(LAWS[250], CASES[250][1])(seen) - worst(LAWS[2475], CASES[2475][1])(seen),
+            lambda results: worst(LAWS[250], CASES[250][1])(results) - worst(LAWS[2475], CASES[2475][1])(results),
             Inequality(">", 0),
         ),
         *(
             Claim(
                 f"C-4.5.1-{alpha}",
-                "R",
+                "reproduced",
                 f"fairness falls with the number of flows of Vegas, {alpha} packets/s (least fall of Jain's index)",
                 least_fall(LAWS[alpha], CASES[alpha][1]),
                 Inequality(">", 0),
@@ -183,45 +183,45 @@ FIGURE_4_3 = Experiment(
         ),
         Claim(
             "C-4.5.1-fast",
-            "R",
+            "reproduced",
             "Vegas is less fair than FAST (Jain's index of six flows, FAST less Vegas at 250 packets/s)",
-            lambda seen: of("FAST", "fairness", 6)(seen) - of(LAWS[250], "fairness", 6)(seen),
+            lambda results: of("FAST", "fairness", 6)(results) - of(LAWS[250], "fairness", 6)(results),
             Inequality(">", 0),
         ),
         Claim(
             "C-4.5.1-larger",
-            "R",
+            "reproduced",
             "a larger threshold is less fair (Jain's index of six flows, 250 less 2475 packets/s)",
-            lambda seen: of(LAWS[250], "fairness", 6)(seen) - of(LAWS[2475], "fairness", 6)(seen),
+            lambda results: of(LAWS[250], "fairness", 6)(results) - of(LAWS[2475], "fairness", 6)(results),
             Inequality(">", 0),
         ),
         Claim(
             "C-4.8.1",
-            "R",
+            "reproduced",
             "Vegas needs more buffer than FAST (queue of six flows in queues of one, Vegas at 250 packets/s less FAST)",
-            lambda seen: queue_grows(LAWS[250], seen) - queue_grows("FAST", seen),
+            lambda results: queue_grows(LAWS[250], results) - queue_grows("FAST", results),
             Inequality(">", 0),
             note="In packets the queue is what the threshold asks for: of the first flow 10 at 250 packets/s, 200 of FAST.",
         ),
         Claim(
             "C-4.8.1-larger",
-            "R",
+            "reproduced",
             "the growth is larger for a larger threshold (queue of six flows in queues of one, 2475 less 250 packets/s)",
-            lambda seen: queue_grows(LAWS[2475], seen) - queue_grows(LAWS[250], seen),
+            lambda results: queue_grows(LAWS[2475], results) - queue_grows(LAWS[250], results),
             Inequality(">", 0),
         ),
         Claim(
             "C-4.3.1-2475",
-            "R",
+            "reproduced",
             "of two flows of Vegas the first gets what (4.22) says, 2475 packets/s",
             of(LAWS[2475], "share_1", 2),
             Value(float(models.vegas_arrivals(alpha_pps=2475, capacity_pps=CAPACITY_PPS, arrived=2).share), 0.004),
         ),
         Claim(
             "C-4.3.1-less",
-            "N",
+            "not_reproduced",
             "of two flows of Vegas the first gets less than of two of FAST (Vegas at 250 packets/s less 0.38197)",
-            lambda seen: of(LAWS[250], "share_1", 2)(seen) - 0.38197,
+            lambda results: of(LAWS[250], "share_1", 2)(results) - 0.38197,
             Inequality("<", 0),
             note="The first flow shrinks until it holds beta, a tenth more than alpha, the second grows to alpha: the "
             "band gives the first more than (4.22), which knows one threshold, and more than FAST does.",
@@ -236,12 +236,12 @@ FIGURE_4_3 = Experiment(
         (Curves("fairness", "arrived", LINES, "Jain's index", "flows"),),
         (Curves("queue", "arrived", LINES, "queue, packets", "flows", log=True),),
     ),
-    left_open=(
-        LeftOpen(
+    assumptions=(
+        Assumption(
             "from one arrival to the next",
             f"{SPACING_S} s, with 2475 packets/s {CASES[2475][0]} s and up to six flows: ten would be at rest after some 5000 s",
         ),
-        LeftOpen("buffer", "100,000 packets: never full"),
+        Assumption("buffer", "100,000 packets: never full"),
     ),
     exact=True,
 )
@@ -283,7 +283,7 @@ def delay(run: Run) -> float:
 def delay_over_theory(arrived: int) -> Callable[[Measured], Values]:
     """Over (4.10) of a base round trip of 40 ms."""
     theory = 0.04 * float(models.vegas_arrivals(alpha_pps=TABLE_ALPHA_PPS, capacity_pps=SLOW_PPS, arrived=arrived).queue)
-    return lambda seen: seen.values("delay", arrived=arrived) / theory
+    return lambda results: results.values("delay", arrived=arrived) / theory
 
 
 TABLE_4_1 = Experiment(
@@ -298,7 +298,7 @@ TABLE_4_1 = Experiment(
     claims=(
         Claim(
             "C-T4.1",
-            "R",
+            "reproduced",
             "the simulated delay exceeds (4.10) by about 20 % at one flow",
             delay_over_theory(1),
             Value(0.976 / 0.8, 0.02),
@@ -306,7 +306,7 @@ TABLE_4_1 = Experiment(
         ),
         Claim(
             "C-T4.1-2",
-            "R",
+            "reproduced",
             "and by 18 % at two (21.68 s)",
             delay_over_theory(2),
             Value(21.68 / 18.365, 0.02),
@@ -314,14 +314,14 @@ TABLE_4_1 = Experiment(
         ),
     ),
     panels=((Curves("delay", "arrived", (Line("Vegas", {}),), "delay, s", "flows", printed=True, log=True),),),
-    left_open=(
-        LeftOpen("beta", "as alpha: 2500 packets a second"),
-        LeftOpen(
+    assumptions=(
+        Assumption("beta", "as alpha: 2500 packets a second"),
+        Assumption(
             "the third flow",
             "not simulated: its window of 54,000 packets grows by one in a round trip of up to 400 s. The document has 426.19 s; "
             "with its base round trip of 48 ms (4.10) gives 484 s",
         ),
-        LeftOpen(
+        Assumption(
             "printed misprints",
             "(4.10) for 7, 8 and 10 flows is 9.30e7, 2.04e9 and 9.79e11 s; 9.6e7, 2.1e9 and 9.6e11 are printed",
         ),

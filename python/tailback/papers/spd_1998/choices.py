@@ -9,13 +9,13 @@ import numpy as np
 
 from tailback._run import Run
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Contrast,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Ranking,
@@ -41,8 +41,8 @@ LOSSES = (
 def after(seconds: float, losses: str = "timer only") -> Any:
     """The lead of SPD over EPD in runs of this length."""
 
-    def measured(seen: Measured) -> Values:
-        own, other = (seen.values("ratio", policy=policy, seconds=seconds, losses=losses) for policy in ("SPD", "EPD"))
+    def measured(results: Measured) -> Values:
+        own, other = (results.values("ratio", policy=policy, seconds=seconds, losses=losses) for policy in ("SPD", "EPD"))
         return own - other
 
     return measured
@@ -59,17 +59,17 @@ duration = Experiment(
     claims=(
         Claim(
             "D1",
-            "R",
+            "reproduced",
             "between 1.6 and 2 s the ratio of EPD rises by more than 0.08: no number of it can be compared without the duration",
-            lambda seen: (
-                seen.values("ratio", policy="EPD", seconds=2.0, losses="timer only")
-                - seen.values("ratio", policy="EPD", seconds=1.6, losses="timer only")
+            lambda results: (
+                results.values("ratio", policy="EPD", seconds=2.0, losses="timer only")
+                - results.values("ratio", policy="EPD", seconds=1.6, losses="timer only")
             ),
             Inequality(">", 0.08),
             ours=True,
         ),
-        Claim("D2", "R", "after 1.7 s SPD leads EPD (timer only)", after(1.7), Inequality(">", 0), ours=True),
-        Claim("D3", "R", "after 10 s it trails (timer only)", after(10.0), Inequality("<", 0), ours=True),
+        Claim("D2", "reproduced", "after 1.7 s SPD leads EPD (timer only)", after(1.7), Inequality(">", 0), ours=True),
+        Claim("D3", "reproduced", "after 10 s it trails (timer only)", after(10.0), Inequality("<", 0), ours=True),
     ),
     panels=(
         tuple(
@@ -84,7 +84,7 @@ duration = Experiment(
             for losses in LOSSES
         ),
     ),
-    left_open=(LeftOpen("what is run", "15 connections, EPD threshold 600 cells"),),
+    assumptions=(Assumption("what is run", "15 connections, EPD threshold 600 cells"),),
 )
 
 
@@ -114,9 +114,9 @@ OPEN = (
 )
 
 
-def of_choice(seen: Measured, choice: str) -> Values:
+def of_choice(results: Measured, choice: str) -> Values:
     """The lead of SPD over EPD."""
-    own, other = (seen.values("ratio", policy=policy, choice=choice) for policy in ("SPD", "EPD"))
+    own, other = (results.values("ratio", policy=policy, choice=choice) for policy in ("SPD", "EPD"))
     return own - other
 
 
@@ -131,20 +131,20 @@ choices = Experiment(
     claims=(
         Claim(
             "D4",
-            "R",
+            "reproduced",
             "the delay of segmentation and reassembly, 300 ns a packet, changes nothing that could be seen (lead of SPD, "
             "difference)",
-            lambda seen: of_choice(seen, "no delay of segmentation") - of_choice(seen, "as in SHORT"),
+            lambda results: of_choice(results, "no delay of segmentation") - of_choice(results, "as in SHORT"),
             Value(0, 0.01),
             ours=True,
         ),
         Claim(
             "D5",
-            "R",
+            "reproduced",
             "what arrives again is less than a tenth of the input (EPD, SHORT)",
-            lambda seen: (
-                seen.values("ratio", policy="EPD", choice="as in SHORT")
-                - seen.values("ratio_distinct", policy="EPD", choice="as in SHORT")
+            lambda results: (
+                results.values("ratio", policy="EPD", choice="as in SHORT")
+                - results.values("ratio_distinct", policy="EPD", choice="as in SHORT")
             ),
             Inequality("<", 0.1),
             ours=True,
@@ -163,7 +163,7 @@ choices = Experiment(
             ),
         ),
     ),
-    left_open=(LeftOpen("what is run", "15 connections, EPD threshold 600 cells, SHORT but for the choice named"),),
+    assumptions=(Assumption("what is run", "15 connections, EPD threshold 600 cells, SHORT but for the choice named"),),
 )
 
 ACTIVE = ("configured", "backlogged")
@@ -172,8 +172,8 @@ ACTIVE = ("configured", "backlogged")
 def active_gain(setting: str) -> Callable[[Measured], Values]:
     """What EPD per VC gains if only connections with cells in the buffer count."""
 
-    def measured(seen: Measured) -> Values:
-        every, waiting = (seen.values("ratio", active=each, setting=setting) for each in ACTIVE)
+    def measured(results: Measured) -> Values:
+        every, waiting = (results.values("ratio", active=each, setting=setting) for each in ACTIVE)
         return waiting - every
 
     return measured
@@ -199,7 +199,7 @@ active = Experiment(
     claims=tuple(
         Claim(
             name,
-            "R",
+            "reproduced",
             f"it does no better ({setting}, gain in the ratio)",
             active_gain(setting),
             Inequality("<=", 0),
@@ -220,9 +220,9 @@ active = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen("what is run", "15 connections, EPD threshold 600 cells"),
-        LeftOpen("active", "configured: all fifteen, as in the other experiments; backlogged: those with cells in the buffer"),
+    assumptions=(
+        Assumption("what is run", "15 connections, EPD threshold 600 cells"),
+        Assumption("active", "configured: all fifteen, as in the other experiments; backlogged: those with cells in the buffer"),
     ),
 )
 
@@ -232,7 +232,7 @@ TWICE = {15: (0.950, 0.859), 20: (0.9212, 0.733), 25: (0.9327, 0.726)}
 
 def twice(vcs: int, setting: str) -> Any:
     """SPD at 20 cells without EPD."""
-    return lambda seen: seen.values("ratio", vcs=vcs, setting=setting)
+    return lambda results: results.values("ratio", vcs=vcs, setting=setting)
 
 
 def _contradictions(vcs: int) -> tuple[Claim, ...]:
@@ -241,7 +241,7 @@ def _contradictions(vcs: int) -> tuple[Claim, ...]:
     return (
         Claim(
             f"D6-{vcs}",
-            "S",
+            "conditional",
             f"SPD at 20 cells, EPD off: the ratio of table 5.{number}",
             twice(vcs, "LONG"),
             Value(first, 0.03),
@@ -251,7 +251,7 @@ def _contradictions(vcs: int) -> tuple[Claim, ...]:
         ),
         Claim(
             f"D7-{vcs}",
-            "S",
+            "conditional",
             f"the same configuration, and another ratio, in table 5.{number + 7}",
             twice(vcs, "SHORT"),
             Value(second, 0.05),
@@ -262,9 +262,9 @@ def _contradictions(vcs: int) -> tuple[Claim, ...]:
     )
 
 
-def _why(seen: Measured) -> str:
+def _why(results: Measured) -> str:
     def mean(vcs: int, setting: str) -> str:
-        return f"{float(np.mean(twice(vcs, setting)(seen))):.3f}"
+        return f"{float(np.mean(twice(vcs, setting)(results))):.3f}"
 
     pairs = "; ".join(
         f"{vcs} connections: {first} and {second} printed, {mean(vcs, 'LONG')} in LONG and {mean(vcs, 'SHORT')} in SHORT"

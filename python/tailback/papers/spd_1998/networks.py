@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tailback._scenario import Scenario
-from tailback.papers import Choice, LeftOpen
+from tailback.papers import Assumption, Choice
 from tailback.papers.spd_1998.published import Schemes
 
 __all__ = [
@@ -164,7 +164,7 @@ def packet(cells: int) -> dict[str, str | int]:
     return {"flows.*.tcp.mss": {20: "912 B", 22: "984 B", 23: "1024 B"}[cells], "flows.*.tcp.receiver_window": 64}
 
 
-DURATION = LeftOpen(
+DURATION = Assumption(
     "duration, timer and fast retransmit",
     "two settings side by side. SHORT: 1.7 s, losses are noticed by the timer alone (tick 0.5 s, NS form); the printed numbers "
     "appear "

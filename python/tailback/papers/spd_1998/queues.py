@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from tailback.papers import Choice, Claim, Drawn, Experiment, Inequality, LeftOpen, Level, Measured, Trace, Values, vary
+from tailback.papers import (
+    Assumption,
+    Choice,
+    Claim,
+    Experiment,
+    Inequality,
+    Measured,
+    ReferenceLine,
+    Trace,
+    TracePanel,
+    Values,
+    vary,
+)
 from tailback.papers.bpd_2001.traces import occupancy
 from tailback.papers.spd_1998 import measures
 from tailback.papers.spd_1998.networks import LONG, chain, epd, epd_per_vc, spd
@@ -14,7 +26,7 @@ __all__ = ["EXPERIMENTS"]
 THRESHOLD = 600
 # A packet that has begun goes on above the threshold: 22 more cells of each of 15 connections.
 CAPPED = THRESHOLD + 15 * 22
-LEVEL = Level("600 cells", THRESHOLD)
+LEVEL = ReferenceLine("600 cells", THRESHOLD)
 
 QUEUE = Choice({}, {"record.traces": {"queue": ["link23"]}})
 VARIANTS = vary(chain(15), [*epd([THRESHOLD]), *epd_per_vc([THRESHOLD]), *spd([THRESHOLD])], [LONG], [QUEUE])
@@ -25,21 +37,21 @@ MEASURES = {
     "zeros_per_second": measures.zeros_per_second,
     "normalised_goodput": measures.normalised_goodput,
 }
-WHICH = LeftOpen(
+WHICH = Assumption(
     "duration, timer and fast retransmit",
-    "LONG, because the plots show several bumps; a run of 1.7 s has one. Drawn is the first seed: least and most of each of "
+    "LONG, because the plots show several bumps; a run of 1.7 s has one. TracePanel is the first seed: least and most of each of "
     "1000 spans",
 )
 
 
-def at(seen: Measured, measure: str, policy: str) -> Values:
+def at(results: Measured, measure: str, policy: str) -> Values:
     """A measure under one policy."""
-    return seen.values(measure, policy=policy)
+    return results.values(measure, policy=policy)
 
 
 def more(measure: str, policy: str, than: str) -> Any:
     """The difference between two policies."""
-    return lambda seen: at(seen, measure, policy) - at(seen, measure, than)
+    return lambda results: at(results, measure, policy) - at(results, measure, than)
 
 
 def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> Experiment:
@@ -52,9 +64,9 @@ def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> E
         variants=VARIANTS,
         measures=MEASURES,
         claims=claims,
-        panels=((Drawn((policy,), "cells in the buffer", "time, s", levels=(LEVEL,)),),),
+        panels=((TracePanel((policy,), "cells in the buffer", "time, s", reference_lines=(LEVEL,)),),),
         traces=(Trace(policy, {"policy": policy}, {"queue": ["link23"]}, occupancy),),
-        left_open=(WHICH,),
+        assumptions=(WHICH,),
     )
 
 
@@ -66,9 +78,9 @@ EXPERIMENTS = (
         (
             Claim(
                 "C44",
-                "R",
+                "reproduced",
                 "the queue never exceeds 600 cells and a packet's tail for each connection",
-                lambda seen: at(seen, "largest_queue", "EPD"),
+                lambda results: at(results, "largest_queue", "EPD"),
                 Inequality("<=", CAPPED),
             ),
         ),
@@ -80,7 +92,7 @@ EXPERIMENTS = (
         (
             Claim(
                 "C45",
-                "R",
+                "reproduced",
                 "its peaks are higher than under EPD (cells)",
                 more("largest_queue", "EPD per VC", "EPD"),
                 Inequality(">", 0),
@@ -94,28 +106,28 @@ EXPERIMENTS = (
         (
             Claim(
                 "C46",
-                "R",
+                "reproduced",
                 "it spends less time at or above 600 cells than under EPD (share of the time)",
                 more("time_above", "EPD", "SPD"),
                 Inequality(">", 0),
             ),
             Claim(
                 "C46b",
-                "R",
+                "reproduced",
                 "and rarely is there at all: less than a twentieth of the time",
-                lambda seen: at(seen, "time_above", "SPD"),
+                lambda results: at(results, "time_above", "SPD"),
                 Inequality("<", 0.05),
             ),
             Claim(
                 "C46c",
-                "R",
+                "reproduced",
                 "it returns to zero more often than under EPD (times a second, from more than a packet)",
                 more("zeros_per_second", "SPD", "EPD"),
                 Inequality(">", 0),
             ),
             Claim(
                 "C46d",
-                "R",
+                "reproduced",
                 "an empty queue is an idle link: SPD carries less than EPD (loss of goodput; not a claim of the document)",
                 more("normalised_goodput", "EPD", "SPD"),
                 Inequality(">", 0),

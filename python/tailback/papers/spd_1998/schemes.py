@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from tailback.papers import (
+    Assumption,
     Claim,
     Contrast,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Value,
@@ -31,21 +31,21 @@ MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.n
 BOTH = ("SHORT", "LONG")
 
 
-def ratio(seen: Measured, policy: str, threshold: int, setting: str) -> Values:
+def ratio(results: Measured, policy: str, threshold: int, setting: str) -> Values:
     """At one place."""
-    return seen.values("ratio", policy=policy, threshold=threshold, setting=setting)
+    return results.values("ratio", policy=policy, threshold=threshold, setting=setting)
 
 
 def mean_ratio(policy: str, setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
     """On average over thresholds."""
-    return lambda seen: np.mean([ratio(seen, policy, each, setting) for each in thresholds], axis=0)
+    return lambda results: np.mean([ratio(results, policy, each, setting) for each in thresholds], axis=0)
 
 
 def leads(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
     """Of SPD over the better of the two EPDs, at the threshold where it is least."""
-    return lambda seen: lowest(
+    return lambda results: lowest(
         *(
-            ratio(seen, "SPD", each, setting) - ratio(seen, other, each, setting)
+            ratio(results, "SPD", each, setting) - ratio(results, other, each, setting)
             for each in thresholds
             for other in ("EPD", "EPD per VC")
         )
@@ -60,18 +60,18 @@ def least_lead(table: Schemes) -> float:
 
 def worst_over_best(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
     """SPD at its worst threshold less the EPDs at their best."""
-    return lambda seen: (
-        lowest(*(ratio(seen, "SPD", each, setting) for each in thresholds))
-        - highest(*(ratio(seen, policy, each, setting) for each in thresholds for policy in ("EPD", "EPD per VC")))
+    return lambda results: (
+        lowest(*(ratio(results, "SPD", each, setting) for each in thresholds))
+        - highest(*(ratio(results, policy, each, setting) for each in thresholds for policy in ("EPD", "EPD per VC")))
     )
 
 
 def better_places(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
     """The share of the thresholds at which SPD is better than both EPDs."""
-    return lambda seen: np.mean(
+    return lambda results: np.mean(
         [
-            (ratio(seen, "SPD", each, setting) > ratio(seen, "EPD", each, setting))
-            & (ratio(seen, "SPD", each, setting) > ratio(seen, "EPD per VC", each, setting))
+            (ratio(results, "SPD", each, setting) > ratio(results, "EPD", each, setting))
+            & (ratio(results, "SPD", each, setting) > ratio(results, "EPD per VC", each, setting))
             for each in thresholds
         ],
         axis=0,
@@ -105,19 +105,19 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
     below, top = table.thresholds[:-1], table.thresholds[-1]
     printed = {policy: dict(zip(table.thresholds, numbers, strict=True)) for policy, numbers in table.ratios.items()}
 
-    def lowest_at_the_buffer(seen: Measured) -> Values:
+    def lowest_at_the_buffer(results: Measured) -> Values:
         return lowest(
-            *(ratio(seen, "EPD", each, setting) - ratio(seen, "EPD", top, setting) for each in below for setting in BOTH)
+            *(ratio(results, "EPD", each, setting) - ratio(results, "EPD", top, setting) for each in below for setting in BOTH)
         )
 
-    def per_vc_gains(seen: Measured) -> Values:
-        gains = (mean_ratio("EPD per VC", each, below)(seen) - mean_ratio("EPD", each, below)(seen) for each in BOTH)
+    def per_vc_gains(results: Measured) -> Values:
+        gains = (mean_ratio("EPD per VC", each, below)(results) - mean_ratio("EPD", each, below)(results) for each in BOTH)
         return highest(*gains)
 
-    def spread(seen: Measured) -> Values:
+    def spread(results: Measured) -> Values:
         of_setting = []
         for setting in BOTH:
-            all_of_them = [ratio(seen, "SPD", each, setting) for each in table.thresholds]
+            all_of_them = [ratio(results, "SPD", each, setting) for each in table.thresholds]
             of_setting.append(highest(*all_of_them) - lowest(*all_of_them))
         return highest(*of_setting)
 
@@ -127,7 +127,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
     return (
         Claim(
             f"C37b-{vcs}",
-            "S",
+            "conditional",
             "in most cases SPD gives the better performance (share of the thresholds at which it is better than both EPDs)",
             better_places("SHORT", table.thresholds),
             Inequality(">", 0.5),
@@ -137,7 +137,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
         ),
         Claim(
             f"C38-{vcs}",
-            "R",
+            "reproduced",
             "EPD is lowest with its threshold at the buffer (least difference to the other thresholds, SHORT and LONG)",
             lowest_at_the_buffer,
             Inequality(">", 0),
@@ -145,7 +145,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
         ),
         Claim(
             f"C39-{vcs}",
-            "R",
+            "reproduced",
             "accounting per VC does not make EPD better (gain on average over the thresholds below the buffer, SHORT or LONG)",
             per_vc_gains,
             Inequality("<=", 0),
@@ -154,7 +154,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
         ),
         Claim(
             f"C40-{vcs}",
-            "R",
+            "reproduced",
             "SPD hardly depends on the EPD threshold behind it (largest difference between two thresholds, SHORT or LONG)",
             spread,
             Inequality("<", 0.05),
@@ -163,7 +163,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
         *(
             Claim(
                 f"{name}-{vcs}",
-                "S",
+                "conditional",
                 f"what {policy} turns of the input into whole packets, on average over the thresholds",
                 mean_ratio(policy, "SHORT", table.thresholds),
                 Value(round(float(np.mean(table.ratios[policy])), 3), 0.05),
@@ -185,7 +185,7 @@ def few_connections(vcs: int) -> tuple[Claim, ...]:
     return (
         Claim(
             f"C36-{vcs}",
-            "S",
+            "conditional",
             "any SPD performance is higher than any other EPD performance (SPD at its worst threshold less EPD at its best)",
             worst_over_best("SHORT", table.thresholds),
             Inequality(">", 0),
@@ -195,7 +195,7 @@ def few_connections(vcs: int) -> tuple[Claim, ...]:
         ),
         Claim(
             f"C36b-{vcs}",
-            "S",
+            "conditional",
             "SPD is better than both EPDs at every threshold (least lead)",
             leads("SHORT", table.thresholds),
             Inequality(">", 0),
@@ -216,9 +216,9 @@ def many_connections(vcs: int) -> Claim:
         f"C37-{vcs}",
         "R" if vcs == 25 else "N",
         "SPD is about as good as EPD: within 0.05 for thresholds from 500 to 900 (largest difference, SHORT or LONG)",
-        lambda seen: largest(
+        lambda results: largest(
             [
-                ratio(seen, "SPD", each, setting) - ratio(seen, "EPD", each, setting)
+                ratio(results, "SPD", each, setting) - ratio(results, "EPD", each, setting)
                 for each in table.thresholds[:-1]
                 for setting in BOTH
             ]
@@ -234,7 +234,7 @@ ROOM = Claim(
     "N",
     "SPD needs room for two packets between its threshold and EPD's share of a connection: with less, here 0.9, it does not help "
     "(its lead over EPD, threshold 200, SHORT)",
-    lambda seen: ratio(seen, "SPD", 200, "SHORT") - ratio(seen, "EPD", 200, "SHORT"),
+    lambda results: ratio(results, "SPD", 200, "SHORT") - ratio(results, "EPD", 200, "SHORT"),
     Inequality("<=", 0),
     published=0.215,
     note="(200 / 5 - 20) / 23 = 0.9 packets. The document's own table 5.7 contradicts its section 6.1.",
@@ -248,11 +248,11 @@ def figure(number: int, vcs: int) -> Experiment:
     # A fifth of the buffer, as in the others.
     congestion = buffer // 5
     own = (*few_connections(vcs), ROOM) if vcs == 5 else few_connections(vcs) if vcs == 15 else (many_connections(vcs),)
-    left_open = [DURATION]
+    assumptions = [DURATION]
     if vcs == 5:
-        left_open += [
-            LeftOpen("buffer", "200 cells, the largest of the thresholds"),
-            LeftOpen("congestion threshold", "40 cells, the same fifth of the buffer: with 200 SPD could never act"),
+        assumptions += [
+            Assumption("buffer", "200 cells, the largest of the thresholds"),
+            Assumption("congestion threshold", "40 cells, the same fifth of the buffer: with 200 SPD could never act"),
         ]
     return Experiment(
         id=f"spd-1998/fig5.{number}",
@@ -266,7 +266,7 @@ def figure(number: int, vcs: int) -> Experiment:
         times=3,
         claims=(*own, *common_claims(vcs)),
         panels=(side_by_side(),),
-        left_open=tuple(left_open),
+        assumptions=tuple(assumptions),
     )
 
 

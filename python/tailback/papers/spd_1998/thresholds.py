@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Contrast,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Value,
@@ -62,34 +62,34 @@ def dropping(vcs: int) -> list[Choice]:
     return choices
 
 
-def at(seen: Measured, setting: str, threshold: int) -> Values:
+def at(results: Measured, setting: str, threshold: int) -> Values:
     """The ratio at one place."""
-    return seen.values("ratio", setting=setting, dropping_threshold=threshold)
+    return results.values("ratio", setting=setting, dropping_threshold=threshold)
 
 
 def optimum(setting: str) -> Callable[[Measured], Values]:
     """How far the better of 19 and 20 cells is below the best threshold; at best 0."""
 
-    def measured(seen: Measured) -> Values:
-        best = seen.best("ratio", setting=setting)
-        return max((at(seen, setting, each) - best for each in (19, 20)), key=lambda each: float(each.mean()))
+    def measured(results: Measured) -> Values:
+        best = results.best("ratio", setting=setting)
+        return max((at(results, setting, each) - best for each in (19, 20)), key=lambda each: float(each.mean()))
 
     return measured
 
 
 def rise(setting: str, small: int) -> Callable[[Measured], Values]:
     """From the largest threshold up to 12 cells to 20 cells."""
-    return lambda seen: at(seen, setting, 20) - at(seen, setting, small)
+    return lambda results: at(results, setting, 20) - at(results, setting, small)
 
 
 def fall(setting: str, large: int) -> Callable[[Measured], Values]:
     """From 20 cells to a larger threshold."""
-    return lambda seen: at(seen, setting, 20) - at(seen, setting, large)
+    return lambda results: at(results, setting, 20) - at(results, setting, large)
 
 
-def least(seen: Measured) -> Values:
+def least(results: Measured) -> Values:
     """The least ratio of all settings and thresholds."""
-    return lowest(*(point.values["ratio"] for point in seen.points))
+    return lowest(*(point.values["ratio"] for point in results.points))
 
 
 def claims(vcs: int) -> tuple[Claim, ...]:
@@ -100,7 +100,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
     found = [
         Claim(
             f"C32-{vcs}",
-            "S",
+            "conditional",
             "the best dropping threshold is 19 or 20 cells (how far the better of them is below the best)",
             optimum(best_in),
             Inequality(">=", 0),
@@ -118,7 +118,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 f"C33-{vcs}",
-                "S",
+                "conditional",
                 f"small thresholds hurt: 20 cells are better than {max(small)}",
                 rise("OPEN", max(small)),
                 Inequality(">", 0.05),
@@ -131,7 +131,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 f"C33b-{vcs}",
-                "N",
+                "not_reproduced",
                 "with the smallest thresholds most of what enters is lost (least ratio of all settings)",
                 least,
                 Value(min(table.values()), 0.05),
@@ -143,7 +143,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 "C34-15",
-                "S",
+                "conditional",
                 "large thresholds hurt: 20 cells are better than 54",
                 fall("LONG", 54),
                 Inequality(">", 0),
@@ -156,7 +156,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 f"C35-{vcs}",
-                "S",
+                "conditional",
                 "the ratio falls from 20 to 21 cells",
                 fall("PRINTED", 21),
                 Inequality(">", 0),
@@ -170,7 +170,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
         found.append(
             Claim(
                 f"C35b-{vcs}",
-                "S",
+                "conditional",
                 "it does so with the code corrected and the stated congestion threshold of 200 cells, too",
                 fall("EARLY", 21),
                 Inequality(">", 0),
@@ -206,9 +206,9 @@ def figure(number: int, vcs: int) -> Experiment:
                 ),
             ),
         ),
-        left_open=(
+        assumptions=(
             DURATION,
-            LeftOpen(
+            Assumption(
                 "other settings shown here", "; ".join(f"{name}: {text}" for name, text in DESCRIBED.items() if name != text)
             ),
         ),

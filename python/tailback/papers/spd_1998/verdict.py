@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from tailback.papers import (
+    Assumption,
     Choice,
     Claim,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Ranking,
@@ -40,24 +40,24 @@ def _variants(vcs: int) -> tuple[Variant, ...]:
     return vary(chain(vcs, buffer), policies, SETTINGS, vcs=vcs)
 
 
-def at(seen: Measured, measure: str, policy: str, vcs: int, setting: str) -> Values:
+def at(results: Measured, measure: str, policy: str, vcs: int, setting: str) -> Values:
     """A measure at one place."""
-    return seen.values(measure, policy=policy, vcs=vcs, setting=setting)
+    return results.values(measure, policy=policy, vcs=vcs, setting=setting)
 
 
-def lead(seen: Measured, measure: str, vcs: int, setting: str) -> Values:
+def lead(results: Measured, measure: str, vcs: int, setting: str) -> Values:
     """Of SPD over EPD."""
-    return at(seen, measure, "SPD", vcs, setting) - at(seen, measure, "EPD", vcs, setting)
+    return at(results, measure, "SPD", vcs, setting) - at(results, measure, "EPD", vcs, setting)
 
 
 def cost(setting: str) -> Callable[[Measured], Values]:
     """Goodput that SPD has less than EPD, as a share of EPD's, where it is least."""
-    return lambda seen: lowest(*(loss_share(seen, vcs, setting) for vcs in VCS))
+    return lambda results: lowest(*(loss_share(results, vcs, setting) for vcs in VCS))
 
 
-def loss_share(seen: Measured, vcs: int, setting: str) -> Values:
+def loss_share(results: Measured, vcs: int, setting: str) -> Values:
     """Goodput that SPD has less than EPD, as a share of EPD's."""
-    return 1 - at(seen, "normalised_goodput", "SPD", vcs, setting) / at(seen, "normalised_goodput", "EPD", vcs, setting)
+    return 1 - at(results, "normalised_goodput", "SPD", vcs, setting) / at(results, "normalised_goodput", "EPD", vcs, setting)
 
 
 def two_ways() -> tuple[Variant, ...]:
@@ -68,13 +68,15 @@ def two_ways() -> tuple[Variant, ...]:
 def improvement(setting: str) -> Callable[[Measured], Values]:
     """Cells in whole packets that SPD brings home beyond what EPD does on two ways, as a share, mean over the thresholds."""
 
-    def cells(seen: Measured, policy: str, threshold: int) -> Values:
-        return seen.values("frame_goodput", policy=policy, threshold=threshold, setting=setting, vcs="two ways")
+    def cells(results: Measured, policy: str, threshold: int) -> Values:
+        return results.values("frame_goodput", policy=policy, threshold=threshold, setting=setting, vcs="two ways")
 
-    return lambda seen: np.mean([cells(seen, "SPD", each) / cells(seen, "EPD", each) - 1 for each in SPLIT.thresholds], axis=0)
+    return lambda results: np.mean(
+        [cells(results, "SPD", each) / cells(results, "EPD", each) - 1 for each in SPLIT.thresholds], axis=0
+    )
 
 
-def answer(seen: Measured) -> str:
+def answer(results: Measured) -> str:
     """The verdict in words, with what was measured."""
 
     def percent(share: float) -> str:
@@ -84,23 +86,23 @@ def answer(seen: Measured) -> str:
         return float(np.mean(values))
 
     def both(measure: str, vcs: int, setting: str, form: str) -> str:
-        own, other = (mean(at(seen, measure, policy, vcs, setting)) for policy in ("SPD", "EPD"))
+        own, other = (mean(at(results, measure, policy, vcs, setting)) for policy in ("SPD", "EPD"))
         return f"{own:{form}} instead of {other:{form}}"
 
     def range_of(values: list[float]) -> str:
         return f"{percent(min(values))} to {percent(max(values))}"
 
-    leads = ", ".join(f"{mean(lead(seen, 'ratio', vcs, 'SHORT')):+.3f} with {vcs}" for vcs in VCS)
-    late = ", ".join(f"{mean(lead(seen, 'ratio', vcs, 'LONG')):+.3f} with {vcs}" for vcs in VCS)
-    short_cost = range_of([mean(loss_share(seen, vcs, "SHORT")) for vcs in VCS])
-    long_cost = range_of([mean(loss_share(seen, vcs, "LONG")) for vcs in VCS])
-    timer_cost = range_of([mean(loss_share(seen, vcs, "LONG, timer only")) for vcs in VCS])
-    gains = [mean(-loss_share(seen, vcs, "LONG, Reno")) for vcs in VCS]
+    leads = ", ".join(f"{mean(lead(results, 'ratio', vcs, 'SHORT')):+.3f} with {vcs}" for vcs in VCS)
+    late = ", ".join(f"{mean(lead(results, 'ratio', vcs, 'LONG')):+.3f} with {vcs}" for vcs in VCS)
+    short_cost = range_of([mean(loss_share(results, vcs, "SHORT")) for vcs in VCS])
+    long_cost = range_of([mean(loss_share(results, vcs, "LONG")) for vcs in VCS])
+    timer_cost = range_of([mean(loss_share(results, vcs, "LONG, timer only")) for vcs in VCS])
+    gains = [mean(-loss_share(results, vcs, "LONG, Reno")) for vcs in VCS]
     reno = ", ".join(
         f"{percent(abs(gain))} {'more' if gain > 0 else 'less'} with {vcs}" for vcs, gain in zip(VCS, gains, strict=True)
     )
     reno += " connections"
-    spread = float(np.std(lead(seen, "ratio", 15, "SHORT"), ddof=1))
+    spread = float(np.std(lead(results, "ratio", 15, "SHORT"), ddof=1))
     return (
         "Does single packet discard help? In the document's own measure, the share of what enters the network that leaves it in "
         "whole "
@@ -120,14 +122,14 @@ def answer(seen: Measured) -> str:
         "it carries more than EPD, and BPD more than either (experiment policies). With so many connections that some always "
         "send it costs nothing (experiment sizes).\n\n"
         "And the second headline, 13 % more goodput where some connections have another way (abstract, section 5.6)? In runs of "
-        f"10 s it is {100 * mean(improvement('LONG')(seen)):+.0f} %. In runs of 1.7 s, which give the printed numbers, single "
-        f"runs differ by {100 * float(np.std(improvement('SHORT')(seen), ddof=1)):.0f} % (standard deviation), about a mean of "
-        f"{100 * mean(improvement('SHORT')(seen)):+.0f} %: a lottery, of which the document has one ticket "
+        f"10 s it is {100 * mean(improvement('LONG')(results)):+.0f} %. In runs of 1.7 s, which give the printed numbers, single "
+        f"runs differ by {100 * float(np.std(improvement('SHORT')(results), ddof=1)):.0f} % (standard deviation), about a mean of "
+        f"{100 * mean(improvement('SHORT')(results)):+.0f} %: a lottery, of which the document has one ticket "
         "(experiment fig5.16).\n\n"
         f"What does it buy? A short queue: {both('mean_queue', 15, 'LONG', '.0f')} cells on average with 15 connections, a "
         "delay of "
-        f"{1e3 * mean(at(seen, 'mean_queue', 'SPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms instead of "
-        f"{1e3 * mean(at(seen, 'mean_queue', 'EPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms. If "
+        f"{1e3 * mean(at(results, 'mean_queue', 'SPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms instead of "
+        f"{1e3 * mean(at(results, 'mean_queue', 'EPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms. If "
         "that matters, and your senders have fast retransmit and enough connections to keep the link busy, SPD may be "
         "worth it.\n\n"
         "The document has single runs. With other start times within 50 ms the lead of SPD over EPD with 15 connections in a "
@@ -166,23 +168,23 @@ verdict = Experiment(
     claims=(
         Claim(
             "V1",
-            "R",
+            "reproduced",
             "in short runs SPD turns more of the input into whole packets than EPD (5 and 15 connections, lesser lead)",
-            lambda seen: lowest(*(lead(seen, "ratio", vcs, "SHORT") for vcs in (5, 15))),
+            lambda results: lowest(*(lead(results, "ratio", vcs, "SHORT") for vcs in (5, 15))),
             Inequality(">", 0),
             ours=True,
         ),
         Claim(
             "V2",
-            "R",
+            "reproduced",
             "in long runs it does not: the lead is within 0.02 of nothing (largest lead)",
-            lambda seen: highest(*(lead(seen, "ratio", vcs, "LONG") for vcs in VCS)),
+            lambda results: highest(*(lead(results, "ratio", vcs, "LONG") for vcs in VCS)),
             Value(0, 0.02),
             ours=True,
         ),
         Claim(
             "V3",
-            "R",
+            "reproduced",
             "in long runs SPD carries at least 5 % less than EPD (least loss of goodput)",
             cost("LONG"),
             Inequality(">", 0.05),
@@ -190,7 +192,7 @@ verdict = Experiment(
         ),
         Claim(
             "V4",
-            "R",
+            "reproduced",
             "without fast retransmit, as in the short runs, it carries at least a quarter less (least loss of goodput)",
             cost("LONG, timer only"),
             Inequality(">", 0.25),
@@ -198,18 +200,21 @@ verdict = Experiment(
         ),
         Claim(
             "V5",
-            "R",
+            "reproduced",
             "with Reno and 15 connections it carries more than EPD",
-            lambda seen: lead(seen, "normalised_goodput", 15, "LONG, Reno"),
+            lambda results: lead(results, "normalised_goodput", 15, "LONG, Reno"),
             Inequality(">", 0),
             ours=True,
         ),
         Claim(
             "V6",
-            "R",
+            "reproduced",
             "its queue is less than a third of EPD's (15 and 25 connections, LONG, greater share)",
-            lambda seen: highest(
-                *(at(seen, "mean_queue", "SPD", vcs, "LONG") / at(seen, "mean_queue", "EPD", vcs, "LONG") for vcs in (15, 25))
+            lambda results: highest(
+                *(
+                    at(results, "mean_queue", "SPD", vcs, "LONG") / at(results, "mean_queue", "EPD", vcs, "LONG")
+                    for vcs in (15, 25)
+                )
             ),
             Inequality("<", 1 / 3),
             ours=True,
@@ -222,10 +227,10 @@ verdict = Experiment(
         (Ranking("normalised_goodput", rows("LONG"), "goodput, as a fraction of the narrow link, LONG (10 s)"),),
         (Ranking("mean_queue", rows("LONG"), "cells in the buffer on average, LONG (10 s)"),),
     ),
-    left_open=(
+    assumptions=(
         DURATION,
-        LeftOpen("EPD threshold", "four fifths of the buffer, also behind SPD; buffer 200 cells with 5 connections, else 1000"),
-        LeftOpen("goodput", "payload delivered once: what arrives again is in the document's ratio, and not in this"),
+        Assumption("EPD threshold", "four fifths of the buffer, also behind SPD; buffer 200 cells with 5 connections, else 1000"),
+        Assumption("goodput", "payload delivered once: what arrives again is in the document's ratio, and not in this"),
     ),
 )
 

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 
 from tailback.papers import (
+    Assumption,
     Claim,
     Contrast,
     Curves,
     Experiment,
     Inequality,
-    LeftOpen,
     Line,
     Measured,
     Value,
@@ -32,24 +32,24 @@ __all__ = ["EXPERIMENTS"]
 FEW = 30_000
 
 
-def cells(seen: Measured, policy: str, threshold: int, setting: str) -> Values:
+def cells(results: Measured, policy: str, threshold: int, setting: str) -> Values:
     """In whole packets, of both groups."""
-    return seen.values("frame_goodput", policy=policy, threshold=threshold, setting=setting)
+    return results.values("frame_goodput", policy=policy, threshold=threshold, setting=setting)
 
 
 def more(threshold: int, setting: str) -> Callable[[Measured], Values]:
     """Cells that SPD delivers beyond what EPD does."""
-    return lambda seen: cells(seen, "SPD", threshold, setting) - cells(seen, "EPD", threshold, setting)
+    return lambda results: cells(results, "SPD", threshold, setting) - cells(results, "EPD", threshold, setting)
 
 
 def gain(threshold: int) -> Callable[[Measured], Values]:
     """Of SPD over EPD in long runs, as a share."""
-    return lambda seen: more(threshold, "LONG")(seen) / cells(seen, "EPD", threshold, "LONG")
+    return lambda results: more(threshold, "LONG")(results) / cells(results, "EPD", threshold, "LONG")
 
 
 def mean_cells(policy: str, setting: str) -> Callable[[Measured], Values]:
     """Over all thresholds."""
-    return lambda seen: np.mean([cells(seen, policy, each, setting) for each in SPLIT.thresholds], axis=0)
+    return lambda results: np.mean([cells(results, policy, each, setting) for each in SPLIT.thresholds], axis=0)
 
 
 def over_threshold(setting: str) -> Curves:
@@ -66,9 +66,9 @@ def over_threshold(setting: str) -> Curves:
     )
 
 
-def _lottery(seen: Measured) -> str:
+def _lottery(results: Measured) -> str:
     def of(policy: str) -> str:
-        runs = np.sort(cells(seen, policy, 3000, "SHORT"))
+        runs = np.sort(cells(results, policy, 3000, "SHORT"))
         return f"{runs[0]:,.0f} to {runs[-1]:,.0f} cells, half of the runs below {np.median(runs):,.0f}"
 
     return (
@@ -80,7 +80,7 @@ def _lottery(seen: Measured) -> str:
         "place, and its numbers for SPD change by 24 % with an EPD threshold that SPD's queue, as its section 5.5 says, rarely "
         "reaches; here they do not change at all.\n\n"
         "In runs of 10 s SPD brings home "
-        f"{-100 * float(np.mean([gain(each)(seen) for each in SPLIT.thresholds])):.0f} % less than EPD: it keeps the "
+        f"{-100 * float(np.mean([gain(each)(results) for each in SPLIT.thresholds])):.0f} % less than EPD: it keeps the "
         "connections with the wide "
         "way from using the link that all share, and those with the narrow one lose nothing by EPD."
     )
@@ -104,7 +104,7 @@ figure_16 = Experiment(
     claims=(
         Claim(
             "C47",
-            "S",
+            "conditional",
             "SPD brings more whole packets home than EPD (cells, with EPD threshold 3000)",
             more(3000, "SHORT"),
             Inequality(">", 0),
@@ -116,16 +116,16 @@ figure_16 = Experiment(
         ),
         Claim(
             "C47d",
-            "R",
+            "reproduced",
             "most single runs of SPD bring less than 30 000 cells home, half of the least printed number (share of the runs, "
             "SHORT; not a claim of the document)",
-            lambda seen: seen.values("few", policy="SPD", threshold=3000, setting="SHORT"),
+            lambda results: results.values("few", policy="SPD", threshold=3000, setting="SHORT"),
             Inequality(">", 0.5),
             ours=True,
         ),
         Claim(
             "C47b",
-            "S",
+            "conditional",
             "59 698 cells arrive in whole packets (EPD, on average over the thresholds)",
             mean_cells("EPD", "SHORT"),
             Value(59_698, 6000),
@@ -136,20 +136,20 @@ figure_16 = Experiment(
         ),
         Claim(
             "C47c",
-            "R",
+            "reproduced",
             "in long runs SPD brings at least 15 % less home than EPD (gain at the threshold where it is largest; not a claim "
             "of the document)",
-            lambda seen: highest(*(gain(each)(seen) for each in SPLIT.thresholds)),
+            lambda results: highest(*(gain(each)(results) for each in SPLIT.thresholds)),
             Inequality("<=", -0.15),
             ours=True,
         ),
         Claim(
             "C48",
-            "R",
+            "reproduced",
             "EPD brings the more home the higher its threshold, from 2500 to 4000 (least step, LONG)",
-            lambda seen: lowest(
+            lambda results: lowest(
                 *(
-                    cells(seen, "EPD", above, "LONG") - cells(seen, "EPD", below, "LONG")
+                    cells(results, "EPD", above, "LONG") - cells(results, "EPD", below, "LONG")
                     for below, above in ((2500, 3000), (3000, 3500), (3500, 4000))
                 )
             ),
@@ -158,9 +158,9 @@ figure_16 = Experiment(
         ),
         Claim(
             "C50",
-            "N",
+            "not_reproduced",
             "SPD improves the goodput by 13 % on average over the thresholds (abstract; LONG)",
-            lambda seen: np.mean([gain(each)(seen) for each in SPLIT.thresholds], axis=0),
+            lambda results: np.mean([gain(each)(results) for each in SPLIT.thresholds], axis=0),
             Value(0.13, 0.05),
             published=0.13,
         ),
@@ -169,11 +169,11 @@ figure_16 = Experiment(
         (over_threshold("SHORT"),),
         (over_threshold("LONG"),),
     ),
-    left_open=(
+    assumptions=(
         DURATION,
-        LeftOpen("propagation delays", "3 ms on each of the three links, as in the other network"),
-        LeftOpen("congestion threshold", "200 cells, as in the other network"),
-        LeftOpen("links of the hosts", "155 Mbit/s and 50 ns, as in the other network"),
+        Assumption("propagation delays", "3 ms on each of the three links, as in the other network"),
+        Assumption("congestion threshold", "200 cells, as in the other network"),
+        Assumption("links of the hosts", "155 Mbit/s and 50 ns, as in the other network"),
     ),
 )
 

@@ -7,7 +7,7 @@ and Classic senders behind DualPI2, `incast` many answers at once.
 
 from __future__ import annotations
 
-from tailback.papers import Document, LeftOpen
+from tailback.papers import Assumption, Document
 from tailback.papers.standards import coexistence, incast, pairs, queues, response
 from tailback.papers.standards.members import given
 
@@ -19,9 +19,11 @@ DOCUMENT = Document(
     citation="RFC 3649 (HighSpeed TCP), RFC 5681 (TCP congestion control), RFC 6817 (LEDBAT), RFC 7928 "
     "(characterization of AQMs), RFC 8033 (PIE), RFC 8257 (DCTCP), RFC 8289 (CoDel), RFC 8290 (FQ-CoDel), "
     "RFC 9332 (DualQ Coupled AQM), RFC 9438 (CUBIC).",
-    left_open=(
-        LeftOpen("senders", "SACK with timestamps, an initial window of 10, no delayed acknowledgements, packets of 1040 bytes"),
-        LeftOpen(
+    assumptions=(
+        Assumption(
+            "senders", "SACK with timestamps, an initial window of 10, no delayed acknowledgements, packets of 1040 bytes"
+        ),
+        Assumption(
             "who takes part",
             "every controller that needs neither prices nor marks, with the settings that it has unless given, and every queue "
             f"policy over packets that discards by itself. Some have to be given settings: {given()}",

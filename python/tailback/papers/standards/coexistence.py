@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailback._topologies import dumbbell
-from tailback.papers import Claim, Contrast, Experiment, Grid, Inequality, LeftOpen, Line, Measured, Ranking, Value, vary
+from tailback.papers import Assumption, Claim, Contrast, Experiment, Grid, Inequality, Line, Measured, Ranking, Value, vary
 from tailback.papers.standards.members import sender
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ def utilisation(run: Run) -> float:
 MEASURES = {"ratio": ratio, "windows": windows, "l_wait_ms": l_wait_ms, "c_wait_ms": c_wait_ms, "utilisation": utilisation}
 
 
-def over_links(seen: Measured, measure: str, rates: tuple[int, ...], round_trips: tuple[int, ...]) -> Any:
+def over_links(results: Measured, measure: str, rates: tuple[int, ...], round_trips: tuple[int, ...]) -> Any:
     """A row for each link, a column for each seed."""
-    return np.array([seen.values(measure, rate=rate, rtt=rtt) for rate in rates for rtt in round_trips])
+    return np.array([results.values(measure, rate=rate, rtt=rtt) for rate in rates for rtt in round_trips])
 
 
 def factor(ratios: Any) -> Any:
@@ -134,74 +134,74 @@ LINKS = Experiment(
     claims=(
         Claim(
             "D-rates",
-            "R",
+            "reproduced",
             f"over round trips of up to {SHORT[-1]} ms rates differ by less than a factor of {FACTOR:g}, at any rate of the link",
-            lambda seen: factor(over_links(seen, "ratio", RATES_MBPS, SHORT)).max(axis=0),
+            lambda results: factor(over_links(results, "ratio", RATES_MBPS, SHORT)).max(axis=0),
             Inequality("<", FACTOR),
             note="the largest of all links; the RFC says roughly the same rate, the factor is ours",
         ),
         Claim(
             "D-rates-long",
-            "R",
+            "reproduced",
             f"and over {LONG[0]} and {LONG[-1]} ms",
-            lambda seen: factor(over_links(seen, "ratio", RATES_MBPS, LONG)).max(axis=0),
+            lambda results: factor(over_links(results, "ratio", RATES_MBPS, LONG)).max(axis=0),
             Inequality("<", FACTOR),
             note="the largest of all links",
         ),
         Claim(
             "D-low",
-            "R",
+            "reproduced",
             f"packets wait in L for less than a millisecond on average, from {FAST[0]} Mbit/s on",
-            lambda seen: over_links(seen, "l_wait_ms", FAST, ROUND_TRIPS_MS).max(axis=0),
+            lambda results: over_links(results, "l_wait_ms", FAST, ROUND_TRIPS_MS).max(axis=0),
             Inequality("<", 1),
             note="the largest of all links",
         ),
         Claim(
             "D-low-slow",
-            "N",
+            "not_reproduced",
             f"and at {RATES_MBPS[0]} Mbit/s, where a packet takes two",
-            lambda seen: over_links(seen, "l_wait_ms", RATES_MBPS[:1], ROUND_TRIPS_MS).max(axis=0),
+            lambda results: over_links(results, "l_wait_ms", RATES_MBPS[:1], ROUND_TRIPS_MS).max(axis=0),
             Inequality("<", 1),
             note="the largest of five round trips: five seeds do not tell",
         ),
         Claim(
             "D-target",
-            "R",
+            "reproduced",
             "C is at its target of 15 ms, over a link of 40 Mbit/s and 10 ms",
-            lambda seen: seen.values("c_wait_ms", rate=RATE_MBPS, rtt=ROUND_TRIP_MS),
+            lambda results: results.values("c_wait_ms", rate=RATE_MBPS, rtt=ROUND_TRIP_MS),
             Value(15, 1.5),
             published=15,
             note="within a tenth, which is ours",
         ),
         Claim(
             "D-target-most",
-            "R",
+            "reproduced",
             "and nowhere a fifth above it",
-            lambda seen: over_links(seen, "c_wait_ms", RATES_MBPS, ROUND_TRIPS_MS).max(axis=0),
+            lambda results: over_links(results, "c_wait_ms", RATES_MBPS, ROUND_TRIPS_MS).max(axis=0),
             Inequality("<", 18),
             note="the largest of all links; the fifth is ours",
         ),
         Claim(
             "D-used",
-            "R",
+            "reproduced",
             "nine tenths of every link are used",
-            lambda seen: over_links(seen, "utilisation", RATES_MBPS, ROUND_TRIPS_MS).min(axis=0),
+            lambda results: over_links(results, "utilisation", RATES_MBPS, ROUND_TRIPS_MS).min(axis=0),
             Inequality(">", 0.9),
             note="the least of all links; the bound is ours",
         ),
     ),
     grids=(
         Grid("ratio", "rate", "rtt", "Goodput of Prague over that of CUBIC: link in Mbit/s, round trip in ms"),
-        Grid("l_wait_ms", "rate", "rtt", "Mean wait in L, ms", best="least"),
-        Grid("c_wait_ms", "rate", "rtt", "Mean wait in C, ms", best="least"),
+        Grid("l_wait_ms", "rate", "rtt", "Mean wait in L, ms", best="min"),
+        Grid("c_wait_ms", "rate", "rtt", "Mean wait in C, ms", best="min"),
         Grid("utilisation", "rate", "rtt", "Share of the link that is used"),
     ),
-    left_open=(
-        LeftOpen("the link", f"room for {1e3 * ROOM_S:g} ms, as in figure 2 of the RFC; defaults of `dualpi2`"),
-        LeftOpen("time", "120 s, of which 80 are measured: over long and fast links CUBIC has not settled by then"),
-        LeftOpen("percentiles", "of waits in L are not measured; means are"),
+    assumptions=(
+        Assumption("the link", f"room for {1e3 * ROOM_S:g} ms, as in figure 2 of the RFC; defaults of `dualpi2`"),
+        Assumption("time", "120 s, of which 80 are measured: over long and fast links CUBIC has not settled by then"),
+        Assumption("percentiles", "of waits in L are not measured; means are"),
     ),
-    most_seeds=5,
+    max_seeds=5,
 )
 
 
@@ -210,9 +210,9 @@ def named(counts: tuple[int, int]) -> str:
     return f"{counts[0]}:{counts[1]}"
 
 
-def pair(seen: Measured, measure: str, scalable: str, classic: str, counts: tuple[int, int], queue: str = "dualpi2") -> Any:
+def pair(results: Measured, measure: str, scalable: str, classic: str, counts: tuple[int, int], queue: str = "dualpi2") -> Any:
     """What was measured of it."""
-    return seen.values(measure, scalable=scalable, classic=classic, counts=named(counts), queue=queue)
+    return results.values(measure, scalable=scalable, classic=classic, counts=named(counts), queue=queue)
 
 
 def labels(scalable: str, classic: str, counts: tuple[int, int], queue: str = "dualpi2") -> dict[str, Any]:
@@ -241,9 +241,9 @@ MIXES = Experiment(
         *(
             Claim(
                 f"D-{scalable}-{classic}-{named(counts).replace(':', '-')}",
-                "R",
+                "reproduced",
                 f"{counts[0]} {scalable} and {counts[1]} {classic}: flows have rates within a factor of {FACTOR:g}",
-                lambda seen, of=(scalable, classic, counts): factor(pair(seen, "ratio", *of)),  # type: ignore[misc]
+                lambda results, of=(scalable, classic, counts): factor(pair(results, "ratio", *of)),  # type: ignore[misc]
                 Inequality("<", FACTOR),
                 note="the factor is ours",
             )
@@ -252,9 +252,9 @@ MIXES = Experiment(
         ),
         Claim(
             "D-windows",
-            "N",
+            "not_reproduced",
             "windows of DCTCP and Reno are about the same: with k = 2 the coupling makes windows equal, not rates",
-            lambda seen: pair(seen, "windows", "dctcp", "reno", (5, 5)),
+            lambda results: pair(results, "windows", "dctcp", "reno", (5, 5)),
             Value(1, 0.3),
             published=1,
             note="goodputs times mean round trips, five flows each. Models of DCTCP have it grow in every round trip; here "
@@ -263,14 +263,14 @@ MIXES = Experiment(
         ),
         Claim(
             "D-starves",
-            "S",
+            "conditional",
             "Reno has at least a fourth of what DCTCP has, five flows each",
-            lambda seen: pair(seen, "ratio", "dctcp", "reno", (5, 5)),
+            lambda results: pair(results, "ratio", "dctcp", "reno", (5, 5)),
             Inequality("<", 4),
             setting="behind DualPI2",
             contrast=Contrast(
                 "behind one queue of CoDel, which marks DCTCP's packets as often as it discards Reno's",
-                lambda seen: pair(seen, "ratio", "dctcp", "reno", (5, 5), "codel"),
+                lambda results: pair(results, "ratio", "dctcp", "reno", (5, 5), "codel"),
             ),
             note="the fourth is ours",
         ),
@@ -288,11 +288,11 @@ MIXES = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen("the link", f"{RATE_MBPS} Mbit/s, {ROUND_TRIP_MS} ms, room for {1e3 * ROOM_S:g} ms"),
-        LeftOpen("DCTCP", "with `l4s = true`: RFC 9331 asks more of a sender; Classic senders are without ECN"),
+    assumptions=(
+        Assumption("the link", f"{RATE_MBPS} Mbit/s, {ROUND_TRIP_MS} ms, room for {1e3 * ROOM_S:g} ms"),
+        Assumption("DCTCP", "with `l4s = true`: RFC 9331 asks more of a sender; Classic senders are without ECN"),
     ),
-    most_seeds=5,
+    max_seeds=5,
 )
 
 EXPERIMENTS = (LINKS, MIXES)

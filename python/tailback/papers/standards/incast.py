@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tailback._topologies import dumbbell
-from tailback.papers import Claim, Curves, Experiment, Inequality, LeftOpen, Line, Measured, vary
+from tailback.papers import Assumption, Claim, Curves, Experiment, Inequality, Line, Measured, vary
 from tailback.papers.standards.members import sender
 
 if TYPE_CHECKING:
@@ -58,14 +58,14 @@ def timeouts(run: Run) -> float:
     return float(run.flows["timeouts"].sum())
 
 
-def of(seen: Measured, measure: str, law: str, servers: int) -> Any:
+def of(results: Measured, measure: str, law: str, servers: int) -> Any:
     """What was measured there."""
-    return seen.values(measure, law=law, servers=servers)
+    return results.values(measure, law=law, servers=servers)
 
 
-def up_to_35(seen: Measured, law: str) -> Any:
+def up_to_35(results: Measured, law: str) -> Any:
     """Timeouts with all numbers of servers for which two segments of each fit in the buffer."""
-    return sum(of(seen, "timeouts", law, servers) for servers in SERVERS if servers <= 35)
+    return sum(of(results, "timeouts", law, servers) for servers in SERVERS if servers <= 35)
 
 
 LAWS = ("reno", "cubic", "dctcp")
@@ -82,26 +82,26 @@ INCAST = Experiment(
     claims=(
         Claim(
             "I-dctcp",
-            "R",
+            "reproduced",
             "under DCTCP answers of up to 35 servers come without a timeout",
-            lambda seen: up_to_35(seen, "dctcp"),
+            lambda results: up_to_35(results, "dctcp"),
             Inequality("<=", 0),
             published=0,
             note="timeouts of all servers, summed over all numbers of servers up to 35",
         ),
         Claim(
             "I-tcp",
-            "R",
+            "reproduced",
             "under TCP they do not",
-            lambda seen: up_to_35(seen, "reno"),
+            lambda results: up_to_35(results, "reno"),
             Inequality(">", 0),
             note="the same sum",
         ),
         Claim(
             "I-beyond",
-            "R",
+            "reproduced",
             "of 60 servers two segments each are more than the buffer holds, and DCTCP's answers wait as well",
-            lambda seen: of(seen, "completion_ms", "dctcp", 60),
+            lambda results: of(results, "completion_ms", "dctcp", 60),
             Inequality(">", 8 + LEAST_RTO_MS),
         ),
     ),
@@ -113,14 +113,14 @@ INCAST = Experiment(
             Curves("timeouts", "servers", tuple(Line(law, {"law": law}) for law in LAWS), "timeouts", "servers"),
         ),
     ),
-    left_open=(
-        LeftOpen("round trip", "80 to 120 us, without queues: equal ones keep senders in step"),
-        LeftOpen(
+    assumptions=(
+        Assumption("round trip", "80 to 120 us, without queues: equal ones keep senders in step"),
+        Assumption(
             "connections",
             "the document keeps them open from one query to the next; here each begins as such a one stands then: a window of "
             f"two segments, past slow start, and a timeout of {LEAST_RTO_MS} ms",
         ),
-        LeftOpen("answers", "begin within 100 us"),
+        Assumption("answers", "begin within 100 us"),
     ),
 )
 

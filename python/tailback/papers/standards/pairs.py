@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tailback._topologies import dumbbell
-from tailback.papers import Claim, Contrast, Experiment, Grid, Inequality, LeftOpen, Line, Measured, Ranking, vary
+from tailback.papers import Assumption, Claim, Contrast, Experiment, Grid, Inequality, Line, Measured, Ranking, vary
 from tailback.papers.standards.members import PACKET, controllers, sender
 
 if TYPE_CHECKING:
@@ -66,9 +66,9 @@ def utilisation(run: Run) -> float:
     return float(run.queues.where(queue="bottleneck")["utilisation"][0])
 
 
-def of(seen: Measured, first: str, second: str) -> Any:
+def of(results: Measured, first: str, second: str) -> Any:
     """Share of the first."""
-    return seen.values("share", law=first, against=second)
+    return results.values("share", law=first, against=second)
 
 
 def competition(opponents: tuple[str, ...]) -> Experiment:
@@ -88,27 +88,27 @@ def competition(opponents: tuple[str, ...]) -> Experiment:
         claims=(
             Claim(
                 "P-friendly",
-                "R",
+                "reproduced",
                 "CUBIC has no less than Reno where Reno's windows are as large (RFC 9438, section 4.3)",
-                lambda seen: of(seen, "cubic", "reno"),
+                lambda results: of(results, "cubic", "reno"),
                 Inequality(">=", 0.45),
                 note="the share of CUBIC; 0.05 of tolerance is ours",
             ),
             Claim(
                 "P-vegas",
-                "R",
+                "reproduced",
                 "Vegas has less than Reno beside it (Mo, La, Anantharam and Walrand, 1999)",
-                lambda seen: of(seen, "vegas", "reno"),
+                lambda results: of(results, "vegas", "reno"),
                 Inequality("<", 0.5),
             ),
         ),
         grids=(Grid("share", "law", "against", "Share of the law in the row against that of the column"),),
-        left_open=(
-            LeftOpen(
+        assumptions=(
+            Assumption(
                 "the link",
                 f"three flows of each law, {SHORT_MS} ms, 20 Mbit/s for each pair, a drop-tail buffer of what that holds",
             ),
-            LeftOpen("time", "80 s, of which 60 are measured: laws that take longer to share count as they stand then"),
+            Assumption("time", "80 s, of which 60 are measured: laws that take longer to share count as they stand then"),
         ),
     )
 
@@ -129,26 +129,26 @@ ROUND_TRIPS = Experiment(
     claims=(
         Claim(
             "RTT-reno",
-            "R",
+            "reproduced",
             "Reno favours the shorter round trip by more than their ratio (Lakshman and Madhow, 1997)",
-            lambda seen: seen.values("beyond_round_trips", law="reno"),
+            lambda results: results.values("beyond_round_trips", law="reno"),
             Inequality(">", 1),
             note="the ratio of goodputs over that of mean round trips, waits included",
         ),
         Claim(
             "RTT-cubic",
-            "R",
+            "reproduced",
             "CUBIC favours it less than Reno does (RFC 9438, section 3.3)",
-            lambda seen: seen.values("ratio", law="cubic") - seen.values("ratio", law="reno"),
+            lambda results: results.values("ratio", law="cubic") - results.values("ratio", law="reno"),
             Inequality("<", 0),
             note="the difference of the two ratios of goodputs",
         ),
         *(
             Claim(
                 f"RTT-{law}",
-                "R",
+                "reproduced",
                 f"so does {law}, whose growth is scaled by the round trip ({source})",
-                lambda seen, law=law: seen.values("ratio", law=law) - seen.values("ratio", law="reno"),  # type: ignore[misc]
+                lambda results, law=law: results.values("ratio", law=law) - results.values("ratio", law="reno"),  # type: ignore[misc]
                 Inequality("<", 0),
                 note="the difference of the two ratios of goodputs",
             )
@@ -164,7 +164,7 @@ ROUND_TRIPS = Experiment(
             ),
         ),
     ),
-    left_open=(LeftOpen("the link", "five flows of each round trip, 20 Mbit/s for each pair, a buffer of what 40 ms hold"),),
+    assumptions=(Assumption("the link", "five flows of each round trip, 20 Mbit/s for each pair, a buffer of what 40 ms hold"),),
     times=3,
 )
 
@@ -188,12 +188,12 @@ YIELDING = Experiment(
     claims=(
         Claim(
             "L-yields",
-            "S",
+            "conditional",
             "LEDBAT yields to TCP: it has less than a tenth",
-            lambda seen: seen.values("share", buffer=DEEP),
+            lambda results: results.values("share", buffer=DEEP),
             Inequality("<", 0.1),
             setting=f"a buffer of {DEEP}, which its target of 100 ms fits into",
-            contrast=Contrast(f"a buffer of {SHALLOW}", lambda seen: seen.values("share", buffer=SHALLOW)),
+            contrast=Contrast(f"a buffer of {SHALLOW}", lambda results: results.values("share", buffer=SHALLOW)),
             note="the tenth is ours; in a buffer below its target it is Reno",
         ),
     ),
@@ -204,7 +204,7 @@ YIELDING = Experiment(
             ),
         ),
     ),
-    left_open=(LeftOpen("the link", f"three flows of each, {SHORT_MS} ms, 20 Mbit/s for each pair"),),
+    assumptions=(Assumption("the link", f"three flows of each, {SHORT_MS} ms, 20 Mbit/s for each pair"),),
 )
 
 EXPERIMENTS = (COMPETITION, ROUND_TRIPS, YIELDING)

@@ -1,6 +1,6 @@
 """The scenarios of RFC 7928 for every queue policy: how long packets wait, and what of the link is used.
 
-Section numbers are the RFC's. Where it leaves a number to the experimenter, ours stands in `left_open`.
+Section numbers are the RFC's. Where it leaves a number to the experimenter, ours stands in `assumptions`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tailback._topologies import dumbbell, parking_lot
-from tailback.papers import Claim, Experiment, Grid, Inequality, LeftOpen, Line, Measured, Ranking, Value, vary
+from tailback.papers import Assumption, Claim, Experiment, Grid, Inequality, Line, Measured, Ranking, Value, vary
 from tailback.papers.standards.members import MSS, PACKET, given, queues, sender
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ TRAFFIC: dict[str, dict[str, Any]] = {
             "size": {"bounded_pareto": {"shape": 1.2, "lowest": "5 kB", "highest": "1 MB"}},
             "tcp": sender("reno"),
         },
-        "video": {"source": {"kind": "on_off", "rate": "8 Mbps", "packet_size": "1000 B", "mean_on": "20 ms", "mean_off": "180 ms"}},
+        "video": {
+            "source": {"kind": "on_off", "rate": "8 Mbps", "packet_size": "1000 B", "mean_on": "20 ms", "mean_off": "180 ms"}
+        },
         "call": {"source": {"kind": "constant", "rate": "87 kbps", "packet_size": "200 B"}},
         "bulk": bulk(),
     },
@@ -172,9 +174,9 @@ def loss_rate(run: Run) -> float:
     return measured(run, "loss_rate")
 
 
-def wait(seen: Measured, queue: str, traffic: str) -> Any:
+def wait(results: Measured, queue: str, traffic: str) -> Any:
     """Mean wait in ms."""
-    return seen.values("mean_wait_ms", queue=queue, traffic=traffic)
+    return results.values("mean_wait_ms", queue=queue, traffic=traffic)
 
 
 ONE, MEDIUM, UNRESPONSIVE = "5.1.1 one Reno", "8.2.3 medium: 20 flows", "5.3 more datagrams than fit, and Reno"
@@ -197,55 +199,55 @@ SCENARIOS = Experiment(
     claims=(
         Claim(
             "A-pie",
-            "R",
+            "reproduced",
             "PIE holds the mean wait at its target of 15 ms (RFC 8033, section 4.2), with 20 flows",
-            lambda seen: wait(seen, "pie", MEDIUM),
+            lambda results: wait(results, "pie", MEDIUM),
             Value(15, 5),
             published=15,
             note="within 5 ms, which is ours",
         ),
         Claim(
             "A-codel",
-            "R",
+            "reproduced",
             "CoDel: packets of one flow wait for less than a tenth of what they do under drop-tail (RFC 8289, section 1)",
-            lambda seen: wait(seen, "codel", ONE) - 0.1 * wait(seen, "drop_tail", ONE),
+            lambda results: wait(results, "codel", ONE) - 0.1 * wait(results, "drop_tail", ONE),
             Inequality("<", 0),
             note="the tenth is ours: the document says persistently full queues do not stand",
         ),
         Claim(
             "A-codel-used",
-            "R",
+            "reproduced",
             "and hardly less of the link is used: nine tenths at least, by 20 flows",
-            lambda seen: seen.values("utilisation", queue="codel", traffic=MEDIUM),
+            lambda results: results.values("utilisation", queue="codel", traffic=MEDIUM),
             Inequality(">=", 0.9),
             note="the bound is ours",
         ),
         Claim(
             "A-fq_codel",
-            "N",
+            "not_reproduced",
             "FQ-CoDel: beside datagrams that more than fill the link, four Reno flows have their four fifths of it "
             "(RFC 8290, section 1)",
-            lambda seen: seen.values("tcp_share", queue="fq_codel", traffic=UNRESPONSIVE),
+            lambda results: results.values("tcp_share", queue="fq_codel", traffic=UNRESPONSIVE),
             Value(0.8, 0.02),
             published=0.8,
             note="the rest goes to the datagrams; the tolerance is ours",
         ),
         Claim(
             "A-codel-unresponsive",
-            "R",
+            "reproduced",
             "under CoDel alone they have less than a twentieth",
-            lambda seen: seen.values("tcp_share", queue="codel", traffic=UNRESPONSIVE),
+            lambda results: results.values("tcp_share", queue="codel", traffic=UNRESPONSIVE),
             Inequality("<", 0.05),
             note="the bound is ours",
             ours=True,
         ),
     ),
     grids=(
-        Grid("mean_wait_ms", "traffic", "queue", "Mean wait, ms", best="least"),
-        Grid("wait_p95_ms", "traffic", "queue", "95 % of packets wait at most, ms", best="least"),
+        Grid("mean_wait_ms", "traffic", "queue", "Mean wait, ms", best="min"),
+        Grid("wait_p95_ms", "traffic", "queue", "95 % of packets wait at most, ms", best="min"),
         Grid("utilisation", "traffic", "queue", "Share of the link that is used"),
         Grid("tcp_share", "traffic", "queue", "Goodput of TCP, over that of a full link of 10 Mbit/s"),
-        Grid("loss_rate", "traffic", "queue", "Share of packets that are lost", best="least"),
+        Grid("loss_rate", "traffic", "queue", "Share of packets that are lost", best="min"),
     ),
     panels=(
         (
@@ -259,17 +261,19 @@ SCENARIOS = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen("the link", "10 Mbit/s, 100 ms, room for 500 packets: 0.4 s"),
-        LeftOpen("phases", f"{STEP_S} s each, the first of which settles"),
-        LeftOpen("number of flows", "5, 20 and 100 where the RFC asks for loss rates: these give them only under some policies"),
-        LeftOpen(
+    assumptions=(
+        Assumption("the link", "10 Mbit/s, 100 ms, room for 500 packets: 0.4 s"),
+        Assumption("phases", f"{STEP_S} s each, the first of which settles"),
+        Assumption(
+            "number of flows", "5, 20 and 100 where the RFC asks for loss rates: these give them only under some policies"
+        ),
+        Assumption(
             "ECN", "off but in 4.5: what policies would mark they discard, as for most traffic; the policer discards there, too"
         ),
-        LeftOpen("settings", f"as they are unless given, but {given()}"),
-        *(LeftOpen(f"section {section}", covered) for section, covered in SECTIONS.items()),
+        Assumption("settings", f"as they are unless given, but {given()}"),
+        *(Assumption(f"section {section}", covered) for section, covered in SECTIONS.items()),
     ),
-    most_seeds=5,
+    max_seeds=5,
 )
 
 EXPERIMENTS = (SCENARIOS,)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tailback._topologies import dumbbell
-from tailback.papers import Claim, Curves, Experiment, LeftOpen, Line, Measured, Value, vary
+from tailback.papers import Assumption, Claim, Curves, Experiment, Line, Measured, Value, vary
 from tailback.papers.standards.members import MSS, controllers, sender
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def mean_window(run: Run) -> float:
 def claim(law: str, period: int, printed: float) -> Claim:
     """A row of the table, within a tenth: where a period is ten round trips, that of the repair is a tenth by itself."""
 
-    def measured(seen: Measured) -> Any:
-        return seen.values("mean_window", law=law, period=period)
+    def measured(results: Measured) -> Any:
+        return results.values("mean_window", law=law, period=period)
 
     return Claim(
         f"W-{law}-{period}",
@@ -101,10 +101,10 @@ RESPONSE = Experiment(
             ),
         ),
     ),
-    left_open=(
-        LeftOpen("losses", "every n-th segment, once: the deterministic model of the RFCs' formulas"),
-        LeftOpen("time", "4000 s at most: a law that keeps fewer than 60 segments has no point at one loss in 100,000"),
-        LeftOpen("one loss in 1,000,000 and more", "not run: the windows of some laws do not settle within minutes"),
+    assumptions=(
+        Assumption("losses", "every n-th segment, once: the deterministic model of the RFCs' formulas"),
+        Assumption("time", "4000 s at most: a law that keeps fewer than 60 segments has no point at one loss in 100,000"),
+        Assumption("one loss in 1,000,000 and more", "not run: the windows of some laws do not settle within minutes"),
     ),
     exact=True,
 )

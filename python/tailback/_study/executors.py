@@ -11,10 +11,10 @@ from tailback._processors import processors
 from tailback._study.work import Measured, Task, measure, measure_in_process, prepare_process
 from tailback.errors import ParameterError, StudyError
 
-__all__ = ["Crew", "check", "crew"]
+__all__ = ["Pool", "check", "open_pool"]
 
 
-class Crew(Protocol):
+class Pool(Protocol):
     """A pool of workers that executes runs."""
 
     workers: int
@@ -97,7 +97,7 @@ class ExternalExecutor:
         pass
 
 
-_OWN: dict[str, Callable[[int], Crew]] = {"threads": Threads, "processes": Processes}
+_OWN: dict[str, Callable[[int], Pool]] = {"threads": Threads, "processes": Processes}
 
 
 def check(executor: str | Executor | None, workers: int | None) -> None:
@@ -112,7 +112,7 @@ def check(executor: str | Executor | None, workers: int | None) -> None:
         )
 
 
-def crew(executor: str | Executor | None, workers: int | None, *, with_code: bool = False) -> Crew:
+def open_pool(executor: str | Executor | None, workers: int | None, *, with_code: bool = False) -> Pool:
     """The requested executor, by default threads, or processes `with_code` in Python; errors as in `check`."""
     check(executor, workers)
     if executor is None:

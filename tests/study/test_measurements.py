@@ -1,4 +1,4 @@
-"""Readings kept in a study: what is computed again, and computations that are no scenarios."""
+"""Measurements stored in a study: recomputation, and computations other than scenarios."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import tailback as tb
 from made_code import PLAIN, module
 from tailback._study.fingerprint import Fingerprints, fingerprint
-from tailback._study.readings import Curve, Number
+from tailback._study.measurements import Curve, Number
 from tailback.papers import Choice, Computation, Experiment, Measure, Trace, vary
 from tailback.papers._plan import Plan
 
@@ -55,7 +55,7 @@ class TestKept:
     def test_gc_removes_readings_that_nobody_asks_for(self, tmp_path: Path) -> None:
         Plan([experiment("toy/a", goodput=goodput, sent=sent)], 2).run(tmp_path)
         Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path)
-        tb.Study(tmp_path).gc()
+        tb.Study(tmp_path).prune()
         assert Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path) == 4
         assert Plan([experiment("toy/a", sent=sent)], 2).run(tmp_path) == 0
 

@@ -22,8 +22,8 @@ from tailback._run import Run
 from tailback._scenario import Scenario
 from tailback._simulation import simulate
 from tailback._study.columns import Column, packed, unpack
-from tailback._study.crew import crew
 from tailback._study.directory import prepare_study, working
+from tailback._study.executors import open_pool
 from tailback._study.fingerprint import Fingerprints, fingerprint
 from tailback._study.ledger import LEDGER, Ledger, Planned
 from tailback._study.runner import Progress
@@ -33,7 +33,7 @@ from tailback._table import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Computation", "Curve", "Number", "Reader", "Readings", "Subject", "Tally"]
+__all__ = ["Computation", "Curve", "Measurements", "Number", "Reader", "Subject", "Tally"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Computation:
     Examples
     --------
     >>> import tailback as tb
-    >>> from tailback._study.readings import Computation
+    >>> from tailback._study.measurements import Computation
     >>> Computation(tb.models.mm1k, {"load": 0.5}).with_({"places": 2}).run(seed=1).loss
     0.14285714285714285
     """
@@ -209,7 +209,7 @@ class Tally:
     hashes: list[str]
 
 
-class Readings:
+class Measurements:
     """Distinct runs with their measurements, executed in the order of the requests."""
 
     def __init__(self) -> None:
@@ -262,7 +262,7 @@ class Readings:
             As raised by `directory`.
         """
         prepare_study(directory, self._plan(command), self._planned, needed=self._needed(), extend=True)
-        with working(directory, crew("threads", workers), again="the same", fail_fast=True, on_progress=on_progress) as (
+        with working(directory, open_pool("threads", workers), again="the same", fail_fast=True, on_progress=on_progress) as (
             ledger,
             runner,
         ):

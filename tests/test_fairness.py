@@ -1,4 +1,4 @@
-"""How far a run is from fair shares: against numbers worked by hand."""
+"""Comparison of a run with fair shares: numbers worked by hand."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import tailback as tb
-from tailback._optimum import optimum_of
+from tailback._fairness import fairness_of
 
 NEWRENO: Any = {"tcp": {"preset": "newreno"}}
-# Payload over packet of the presets: 1460 of 1500 bytes.
+# Payload divided by packet size in the presets: 1460 of 1500 bytes.
 SHARE = 1460 / 1500
 
 
@@ -25,8 +25,8 @@ def lot(flows: dict[str, Any], **rest: Any) -> tb.Scenario:
 THREE = {"long": NEWRENO, "first": {"to": "n1", **NEWRENO}, "second": {"from": "n1", **NEWRENO}}
 
 
-def optimum(goodputs: dict[str, float], weights: dict[str, float] | None = None, **rest: Any) -> tb.Optimum:
-    """Of the parking lot of three flows, had they reached these goodputs."""
+def optimum(goodputs: dict[str, float], weights: dict[str, float] | None = None, **rest: Any) -> tb.Fairness:
+    """The fairness of a parking lot with three flows and these goodputs."""
     flows = tb.Table._of(
         "flows",
         {
@@ -37,11 +37,11 @@ def optimum(goodputs: dict[str, float], weights: dict[str, float] | None = None,
             "mean_rtt_s": [math.nan] * len(goodputs),
         },
     )
-    return optimum_of(lot(THREE, **rest), 1, flows, 6.0, weights or {})
+    return fairness_of(lot(THREE, **rest), 1, flows, 6.0, weights or {})
 
 
 def test_distances_are_those_of_their_definitions() -> None:
-    # Ideal: half and half and half, or a third and two thirds.
+    # Ideal shares: one half for each flow, or a third and two thirds.
     found = optimum({"long": 2.5e6 * SHARE, "first": 5e6 * SHARE, "second": 7.5e6 * SHARE})
     np.testing.assert_allclose(found.flows["max_min_bps"], [5e6 * SHARE] * 3)
     np.testing.assert_allclose(found.flows["proportional_bps"], np.array([1e7 / 3, 2e7 / 3, 2e7 / 3]) * SHARE)
@@ -108,7 +108,7 @@ def test_what_sends_less_is_taken_from_the_capacity_and_named() -> None:
         "huge": {"size": "1 GB", **NEWRENO},
     }
     run = tb.simulate(lot(flows))
-    found = run.optimum()
+    found = run.fairness()
     assert sorted(found.flows.to_dict()["group"]) == ["first", "huge", "long", "second"]
     (note,) = found.notes
     for text in (
@@ -129,18 +129,18 @@ def test_what_sends_less_is_taken_from_the_capacity_and_named() -> None:
 
 def test_a_link_of_ones_own_holds() -> None:
     slow = {"sender_access": {"rate": "2 Mbps"}, **NEWRENO}
-    found = tb.simulate(lot({"slow": {"count": 2, **slow}, "fast": NEWRENO})).optimum()
+    found = tb.simulate(lot({"slow": {"count": 2, **slow}, "fast": NEWRENO})).fairness()
     ideal = dict(zip(found.flows.to_dict()["group"], found.flows.to_dict()["max_min_bps"], strict=True))
     assert ideal == {"slow": pytest.approx(2e6 * SHARE), "fast": pytest.approx(6e6 * SHARE)}
-    # Jain's index is of what they have of what they should have.
+    # Jain's index of the ratios of goodput and fair share.
     assert found.max_min.fairness > 0.9
 
 
 def test_cells_carry_their_own_headers() -> None:
-    # 1500 bytes and 8 of trailer are 32 cells.
+    # 1500 bytes and a trailer of 8 bytes are 32 cells.
     flows: dict[str, Any] = {"web": {"from": "left", "to": "right", "framing": {}, **NEWRENO}}
     run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="5 ms", buffer="900 cells", flows=flows, duration="2 s"))
-    assert run.optimum().flows["max_min_bps"][0] == pytest.approx(1e7 * 1460 / (32 * 53))
+    assert run.fairness().flows["max_min_bps"][0] == pytest.approx(1e7 * 1460 / (32 * 53))
 
 
 def test_a_flow_has_at_most_what_its_controller_takes() -> None:
@@ -156,16 +156,18 @@ def test_a_flow_has_at_most_what_its_controller_takes() -> None:
             warmup="10 s",
         )
     )
-    np.testing.assert_allclose(run.optimum().flows["max_min_bps"], np.array([8e6, 2e6]) * SHARE)
-    assert run.optimum().max_min.distance < 0.05
+    np.testing.assert_allclose(run.fairness().flows["max_min_bps"], np.array([8e6, 2e6]) * SHARE)
+    assert run.fairness().max_min.distance < 0.05
 
 
 def test_what_the_optimum_does_not_know_of_is_noted() -> None:
     narrow: Any = {"tcp": {"preset": "sack", "receiver_window": 4}}
     run = tb.simulate(
-        lot({"narrow": narrow, "web": NEWRENO, "udp": {"source": {"kind": "constant", "rate": "1 Mbps", "packet_size": "1000 B"}}})
+        lot(
+            {"narrow": narrow, "web": NEWRENO, "udp": {"source": {"kind": "constant", "rate": "1 Mbps", "packet_size": "1000 B"}}}
+        )
     )
-    notes = run.optimum({"udp": 2}).notes
+    notes = run.fairness({"udp": 2}).notes
     assert any("the weight of `udp` has no effect" in note for note in notes)
     assert any("the receiver's window limits flows of `narrow`" in note for note in notes)
     assert not any("flows of `web`" in note for note in notes)
@@ -175,19 +177,19 @@ def test_what_has_no_optimum_says_so() -> None:
     with pytest.raises(
         tb.ParameterError, match="no flow sends greedily over the whole measurement interval: `web` starts after the"
     ):
-        tb.simulate(lot({"web": {"start": "3 s", **NEWRENO}})).optimum()
+        tb.simulate(lot({"web": {"start": "3 s", **NEWRENO}})).fairness()
     full = {"kind": "constant", "rate": "12 Mbps", "packet_size": "1000 B"}
     with pytest.raises(
         tb.ParameterError, match=r"other flows use .* Mbps of the 10 Mbps of `hop1`: no capacity remains to share"
     ):
-        tb.simulate(lot({"flood": {"source": full}, "web": {"start": "1 s", **NEWRENO}})).optimum()
+        tb.simulate(lot({"flood": {"source": full}, "web": {"start": "1 s", **NEWRENO}})).fairness()
     run = tb.simulate(lot(THREE))
     with pytest.raises(tb.UnknownName, match="no flow group `lng`"):
-        run.optimum({"lng": 2})
+        run.fairness({"lng": 2})
     with pytest.raises(tb.ParameterError, match="the weight of `long` is 0; expected a number from 1e-06 to 1e\\+06"):
-        run.optimum({"long": 0})
+        run.fairness({"long": 0})
     with pytest.raises(tb.ParameterError, match=r"weights of flow groups are \[1\]; expected a mapping"):
-        run.optimum([1])  # type: ignore[arg-type]
+        run.fairness([1])  # type: ignore[arg-type]
     with pytest.raises(tb.ParameterError, match="the flows of this run are not those of its scenario"):
         optimum({"long": 1e6})
 
@@ -197,5 +199,5 @@ def test_the_text_has_flows_and_sums() -> None:
     sums, flows = str(found).split("\n\n")
     assert sums.splitlines()[1].split() == ["max-min", "fair", "40.8", "%", "0.8571"]
     assert flows.splitlines()[1].split() == ["long", "0", "2.433", "Mbps", "4.867", "Mbps", "0.5", "3.244", "Mbps", "0.75"]
-    assert repr(found).startswith("<Optimum of 3 flows: distance 0.408 from max-min, ")
+    assert repr(found).startswith("<Fairness of 3 flows: distance 0.408 from max-min, ")
     assert found.to_dict()["max_min"] == {"distance": found.max_min.distance, "fairness": found.max_min.fairness}

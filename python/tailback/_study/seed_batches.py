@@ -16,10 +16,10 @@ from tailback._study.ledger import Ledger
 from tailback._study.stopping import Until
 from tailback._study.work import Result, Simulated, Task
 
-__all__ = ["Rounds"]
+__all__ = ["SeedBatches"]
 
 
-class Rounds:
+class SeedBatches:
     """The runs of a study, with or without a target width. `work` is the work of each point."""
 
     def __init__(self, ledger: Ledger, work: dict[int, Simulated], asked: Until | None, most: int) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["Distance", "Optimum", "check_weights", "optimum_of"]
+__all__ = ["Distance", "Fairness", "check_weights", "fairness_of"]
 
 # Maximum number of flows in the text output.
 _ROWS = 12
@@ -46,8 +46,8 @@ class Distance:
 
 
 @dataclass(frozen=True, repr=False)
-class Optimum:
-    """Comparison of measured goodputs with the rates of ideal allocations; see `Run.optimum`.
+class Fairness:
+    """Comparison of measured goodputs with the rates of ideal allocations; see `Run.fairness`.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class Optimum:
 
     def __str__(self) -> str:
         sums = [
-            ["optimum", "distance", "Jain's index", "utility gap"],
+            ["allocation", "distance", "Jain's index", "utility gap"],
             ["max-min fair", f"{100 * self.max_min.distance:.3g} %", f"{self.max_min.fairness:.4f}", ""],
             [
                 "proportionally fair",
@@ -103,12 +103,12 @@ class Optimum:
 
     def __repr__(self) -> str:
         return (
-            f"<Optimum of {len(self.flows)} flows: distance {self.max_min.distance:.3g} from max-min, "
+            f"<Fairness of {len(self.flows)} flows: distance {self.max_min.distance:.3g} from max-min, "
             f"{self.proportional.distance:.3g} from proportionally fair>"
         )
 
 
-def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, weights: Mapping[str, float]) -> Optimum:
+def fairness_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, weights: Mapping[str, float]) -> Fairness:
     """Compute the optimum of a run from its scenario and seed, its flows, and its simulated time."""
     import numpy as np
 
@@ -152,7 +152,7 @@ def optimum_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float, 
     ideal = {"max_min": max_min.rates * share, "proportional": proportional.rates * share}
     with np.errstate(divide="ignore"):
         gap = float(np.mean(weight * np.log(ideal["proportional"] / goodput)))
-    return Optimum(
+    return Fairness(
         flows=Table._of(
             "optimum",
             {

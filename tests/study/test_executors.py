@@ -1,4 +1,4 @@
-"""Who does the runs changes no byte, and may die."""
+"""Executors do not affect results, and their workers may die."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 
 import tailback as tb
 from small_sweep import VARY, exported
-from tailback._study import crew, work
+from tailback._study import executors, work
 
 
 def deadly(task: work.Task) -> work.Measured:
-    """In a worker process: seed 2 takes it down the first time, seed 3 always."""
+    """Initialise a worker process: seed 2 kills it the first time, seed 3 always."""
     mark = Path(os.environ["TAILBACK_TEST_MARK"])
     if task.seed == 3 or (task.seed == 2 and not mark.exists()):
         mark.touch()
@@ -34,7 +34,7 @@ class TestExecutors:
     def test_runs_of_workers_that_die_are_done_again_and_the_deadly_one_fails(
         self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(crew, "measure_in_process", deadly)
+        monkeypatch.setattr(executors, "measure_in_process", deadly)
         monkeypatch.setenv("TAILBACK_TEST_MARK", str(tmp_path / "mark"))
         study = tb.sweep(small, seeds=12, executor="processes", workers=2)
         assert (study.counts.done, study.counts.failed, study.counts.total) == (11, 1, 12)
@@ -47,7 +47,7 @@ class TestExecutors:
     ) -> None:
         monkeypatch.setenv("TAILBACK_TEST_MARK", str(tmp_path / "mark"))
         with monkeypatch.context() as patched, ProcessPoolExecutor(1) as pool:
-            patched.setattr(crew, "measure", deadly)
+            patched.setattr(executors, "measure", deadly)
             with pytest.raises(tb.StudyError, match="workers died; finished runs are stored"):
                 tb.sweep(small, seeds=2, executor=pool, out=tmp_path / "study")
         assert tb.Study(tmp_path / "study").resume().counts.done == 2
