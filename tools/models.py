@@ -204,7 +204,7 @@ def docstring(lines: list[str]) -> str:
 def page(families: Families, text: str) -> str:
     """The page with its tables regenerated; each table is between comments that name its family."""
     for family, models in families.items():
-        head = ["| Quantity | Function | Source | Assumptions |", "|---|---|---|---|"]
+        head = ["| Quantity | Function | Source |", "|---|---|---|"]
         table = "\n".join([*head, *rows(models)]).replace("\\", "\\\\")
         text, found = re.subn(rf"(<!-- models: {family} -->\n).*?(<!-- end -->)", rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
         if found != 1:
@@ -224,7 +224,7 @@ def rows(models: list[dict[str, Any]]) -> Iterator[str]:
         if model["quantity"]:
             others = takewhile(lambda other: not other["quantity"], models[at + 1 :])
             functions = ", ".join(f"`{each['name']}`" for each in (model, *others))
-            cells = [model["quantity"], functions, model["source"], "; ".join(model["assumes"])]
+            cells = [model["quantity"], functions, model["source"]]
             yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
