@@ -38,7 +38,7 @@ def reproduce(out: Path) -> None:
 def demonstrate(out: Path) -> None:
     """The first question, with short runs."""
     sys.stdout = sys.stderr
-    buffer.answer(out, quick=True, kept=out / "study")
+    buffer.answer(out, kept=out / "study")
 
 
 WAYS = {"reproduce": (reproduce, 2), "demo": (demonstrate, 18)}

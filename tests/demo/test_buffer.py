@@ -19,12 +19,12 @@ from tailback._demo.buffer_grid import Cell
 
 @pytest.fixture(scope="module")
 def study() -> grid.Study:
-    measured, _ = buffer.measured(grid.plan(quick=True))
+    measured, _ = buffer.measured(grid.plan(full=False))
     return measured
 
 
 def test_the_full_grid_is_the_question() -> None:
-    plan = grid.plan(quick=False)
+    plan = grid.plan(full=True)
     cells = plan.cells
     assert (min(plan.flows), max(plan.flows)) == (1, 200)
     assert (min(cell.share for cell in cells), max(cell.share for cell in cells)) == (0.01, 2.0)

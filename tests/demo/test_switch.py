@@ -1,26 +1,52 @@
-"""The second question of the demonstration."""
+"""The second question of the demonstration: table, report, and the headline of bpd-2001."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import pytest
 
-import tailback as tb
+from reports import fetched, parsed
 from tailback._demo import switch
-from tailback.papers import Experiment
-from tailback.papers._documents import experiments
-
-(FIGURE,) = experiments(switch.EXPERIMENT)
+from tailback._demo import switch_grid as grid
+from tailback._demo import switch_report as report
 
 
-def test_the_headline_shows_balanced_discard_ahead_at_every_tick(toys: list[Experiment]) -> None:
-    """Of two thresholds: all of them are `make demo`."""
-    variants = [variant for variant in FIGURE.variants if variant.labels["threshold"] in (0.4, 0.8)]
-    toys[:] = [replace(FIGURE, id="toy/fig13", variants=tuple(variants))]
-    outcome = tb.reproduce("toy/fig13", seeds=2).experiments[0]
-    head, *rows = switch.table(outcome)
-    assert [row[0] for row in rows] == ["0.1 s", "0.3 s", "0.5 s"]
-    for row, tick in zip(rows, (0.1, 0.3, 0.5), strict=True):
+@pytest.fixture(scope="module")
+def study() -> grid.Study:
+    """The thresholds near both maxima; `make demo` runs more."""
+    measured, _ = switch.measured(grid.Plan(epd=(0.7, 0.9), bpd=(0.4,), seeds=2))
+    return measured
+
+
+def test_the_full_grid_is_that_of_the_document() -> None:
+    full = grid.plan(full=True)
+    assert (len(full.epd), len(full.bpd), full.seeds) == (10, 8, 10)
+    brief = grid.plan(full=False)
+    assert set(brief.epd) < set(full.epd)
+    assert set(brief.bpd) < set(full.bpd)
+
+
+def test_bpd_gains_a_quarter_where_timeouts_hurt_and_little_where_they_do_not(study: grid.Study) -> None:
+    assert grid.HEADLINE.gain(study).mean == pytest.approx(grid.GAIN, abs=0.1)
+    for policy, published in grid.PUBLISHED.items():
+        assert grid.HEADLINE.goodput(study, policy).mean == pytest.approx(published, abs=0.05)
+    gains = {(case.topology, case.tick): case.gain(study).mean for case in grid.CASES}
+    assert 0 < gains["A", 0.1] < 0.05 < gains["B", 0.3] < gains["B", 0.5]
+
+
+def test_the_table_has_the_numbers_of_the_runs(study: grid.Study) -> None:
+    head, *rows = report.table(study)
+    assert [row[:2] for row in rows] == [["B", "0.1 s"], ["B", "0.3 s"], ["B", "0.5 s"], ["A", "0.1 s"]]
+    for row, case in zip(rows, grid.CASES, strict=True):
         assert len(row) == len(head)
-        best = {policy: outcome.best("goodput", policy=policy, tick=tick) for policy in ("EPD", "BPD")}
-        assert row[3].startswith(f"{best['BPD'].mean():.3f} ± ")
-        assert best["BPD"].mean() > best["EPD"].mean()
+        assert row[3].startswith(f"{case.goodput(study, 'BPD').mean:.3f} ± ")
+    gain = grid.HEADLINE.gain(study)
+    assert f"a gain of {100 * gain.mean:.0f} ± {100 * gain.half:.0f} %" in report.headline(study)
+
+
+def test_the_page_is_self_contained_and_refers_to_both_figures(study: grid.Study) -> None:
+    page = report.page(study)
+    assert fetched(page) == []
+    tree = parsed(page)
+    assert [figure.get("id") for figure in tree.iter("figure")] == ["figure-1", "figure-2"]
+    assert {link.get("href") for link in tree.iter("a")} == {"#figure-1", "#figure-2"}
+    assert all(figure.find(".//svg") is not None for figure in tree.iter("figure"))

@@ -22,14 +22,14 @@ __all__ = ["demo"]
     metavar="DIR",
     help="Directory of the reports; created if missing. DIR/study stores the runs.",
 )
-@click.option("--quick", is_flag=True, help="A coarse grid: seconds instead of a minute.")
+@click.option("--full", is_flag=True, help="Run all points with more seeds, which takes minutes.")
 @click.option("--fresh", is_flag=True, help="Repeat runs that are already stored in DIR/study.")
 @command
-def demo(out: Path, quick: bool, fresh: bool) -> Exit:
+def demo(out: Path, full: bool, fresh: bool) -> Exit:
     """Answer two questions, with a report for each.
 
     How much buffer does a TCP link need? How much goodput does balanced packet discard gain at an ATM switch? Prints a table for
-    each, and writes DIR/buffer.html and DIR/bpd-2001.html. If interrupted, the same command resumes.
+    each, and writes DIR/buffer.html and DIR/switch.html. If interrupted, the same command resumes.
     """
     from tailback._demo import buffer, switch
 
@@ -37,9 +37,9 @@ def demo(out: Path, quick: bool, fresh: bool) -> Exit:
     there = 0
     try:
         with RunsBar("simulating") as bar:
-            there += buffer.answer(out, quick=quick, kept=kept, fresh=fresh, progress=bar)
+            there += buffer.answer(out, full=full, kept=kept, fresh=fresh, progress=bar)
         with RunsBar("simulating") as bar:
-            there += switch.answer(out, seeds=3 if quick else 10, kept=kept, fresh=fresh, progress=bar)
+            there += switch.answer(out, full=full, kept=kept, fresh=fresh, progress=bar)
     except KeyboardInterrupt:
         note(f"interrupted; finished runs are stored in {kept}, and the same command resumes")
         return Exit.INTERRUPTED

@@ -23,12 +23,12 @@ __all__ = ["answer", "measured"]
 
 
 def answer(
-    out: Path, *, quick: bool = False, kept: Path, fresh: bool = False, progress: Callable[[Progress], object] | None = None
+    out: Path, *, full: bool = False, kept: Path, fresh: bool = False, progress: Callable[[Progress], object] | None = None
 ) -> int:
     """Run the grid, print a table, write ``buffer.html`` into `out`; how many of the runs the study in `kept` had already."""
     require()
     ensure_writable(out)
-    study, there = measured(grid.plan(quick=quick), kept=kept, fresh=fresh, progress=progress)
+    study, there = measured(grid.plan(full=full), kept=kept, fresh=fresh, progress=progress)
     sys.stdout.write(f"\nHow much buffer does a TCP link need? {report.setting(study)}\n\n")
     sys.stdout.write(aligned(report.table(study)) + "\n\n")
     sys.stdout.write(f"report: {write_atomically(out / 'buffer.html', report.page(study, figures.draw(study)))}\n")

@@ -134,13 +134,13 @@ def rule(flows: int) -> Cell:
     return Cell(flows, flows**-0.5)
 
 
-def plan(*, quick: bool) -> Plan:
+def plan(*, full: bool) -> Plan:
     """The full grid, or a coarse one."""
-    flows = (1, 10, 100) if quick else (1, 2, 5, 10, 20, 50, 100, 200)
-    shares = (0.01, 0.1, 0.5, 1.0, 2.0) if quick else (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
+    flows = (1, 2, 5, 10, 20, 50, 100, 200) if full else (1, 10, 100)
+    shares = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0) if full else (0.01, 0.1, 0.2, 0.5, 1.0, 2.0)
     cells = {Cell(count, share) for count in flows for share in shares} | {rule(count) for count in flows}
     cells |= {Cell(count, share, paced=True) for count in _PACED if count in flows for share in shares if share <= 0.5}
-    return Plan(flows, 3 if quick else 6, tuple(sorted(cells, key=lambda cell: (-cell.times.whole, cell))))
+    return Plan(flows, 6 if full else 3, tuple(sorted(cells, key=lambda cell: (-cell.times.whole, cell))))
 
 
 def scenario(cell: Cell) -> Scenario:

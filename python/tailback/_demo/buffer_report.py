@@ -28,7 +28,7 @@ __all__ = ["page", "setting", "table"]
 # The utilisation that "enough buffer" means in the table.
 TARGET = 0.98
 
-# A difference of utilisation that nobody would act on, however narrow the interval.
+# A difference of utilisation without practical relevance, even if it is significant.
 NEGLIGIBLE = 1e-4
 
 
@@ -71,7 +71,7 @@ def table(study: Study) -> list[list[str]]:
 def page(study: Study, figures: dict[str, Picture]) -> str:
     """The whole report as one HTML file that needs no other."""
     return _html.page(
-        "_demo/report.html",
+        "_demo/buffer_report.html",
         dark_inks(figures.values()),
         figures=figures,
         answer=_answer(study),
@@ -100,8 +100,8 @@ def _answer(study: Study) -> str:
     waits = [1e3 * study.interval("mean_wait_s", Cell(flows, 2.0)).mean for flows in (few, many)]
     return (
         f"To keep the link {_share(TARGET)} busy, one flow needs a buffer of {_share(needs[0])} of a bandwidth-delay product, "
-        f"and {many} flows together need {_share(needs[1])}. What a larger buffer buys is delay: with two bandwidth-delay "
-        f"products a packet waits {waits[0]:.0f} ms on average behind one flow, {waits[1]:.0f} ms behind {many}; the path "
+        f"and {many} flows together need {_share(needs[1])}. A larger buffer adds delay: with two bandwidth-delay products "
+        f"a packet waits {waits[0]:.0f} ms on average behind one flow, {waits[1]:.0f} ms behind {many}; the path "
         f"itself takes {RTT_MS} ms."
     )
 
@@ -138,8 +138,8 @@ def _on_rule(study: Study) -> str:
     )
     if short:
         names = ", ".join(str(flows) for flows in short)
-        return text + f"For N = {names} the rule falls short of {_share(TARGET)}, and the interval says it is not by chance."
-    return text + f"It never fell short of {_share(TARGET)} by more than chance."
+        return text + f"For N = {names} the utilisation is significantly below {_share(TARGET)}."
+    return text + f"No measured utilisation is significantly below {_share(TARGET)}."
 
 
 def _on_paced(study: Study) -> str:
@@ -151,9 +151,9 @@ def _on_paced(study: Study) -> str:
         parts.append(f"{_flows(flows)} went from {_percent(clocked)} to {_percent(paced)}")
     return (
         f"With a buffer of 1 % of a BDP, {Cell(1, 0.01).buffer_packets} packets, one flow uses {_percent(single)} of the link: "
-        "its packets leave at the pace of the link that they crossed before and meet nobody. Several flows send such trains side "
-        "by side, and where two trains meet, the buffer must hold the shorter. Senders that spread a window evenly over the "
-        f"round trip (pacing) take that need away: {' and '.join(parts)}."
+        "acknowledgements clock its packets at the rate of the link, so that few of them queue. Several flows send such trains "
+        "concurrently, and where two trains meet, the buffer must hold the shorter one. Pacing, which spreads a window "
+        f"evenly over the round trip, avoids this: {' and '.join(parts)}."
     )
 
 
@@ -163,9 +163,9 @@ def _on_loss(study: Study) -> str:
     timeouts = study.interval("timeouts_per_flow_s", Cell(many, 0.01)).mean
     per_flow = BDP_PACKETS / many
     return (
-        f"Loss is the price of many flows rather than of small buffers: {many} flows share a path that holds {BDP_PACKETS} "
-        f"packets, {per_flow:.1f} each, and must lose packets to be kept that small. They lose {_percent(small)} at 1 % of a BDP "
-        f"and {_percent(full)} at one BDP; at the smallest buffer each of them times out {_often(timeouts)}."
+        f"Loss depends on the number of flows more than on the buffer: {many} flows share a path that holds {BDP_PACKETS} "
+        f"packets, {per_flow:.1f} each, and only losses keep their windows that small. They lose {_percent(small)} at 1 % of a "
+        f"BDP and {_percent(full)} at one BDP; with the smallest buffer each flow has a timeout {_often(timeouts)}."
     )
 
 
@@ -173,8 +173,8 @@ def _on_delay(study: Study) -> str:
     single, shared = study.plan.flows[0], study.plan.flows[-1]
     fills = {flows: study.interval("mean_wait_s", Cell(flows, 1.0)).mean / (RTT_MS * 1e-3) for flows in (single, shared)}
     return (
-        f"A full buffer of one BDP is worth {RTT_MS} ms. On average {_flows(single)} kept it {_share(fills[single])} full and "
-        f"{_flows(shared)} {_share(fills[shared])}. Once the link is always busy, a larger buffer is only a longer queue."
+        f"A full buffer of one BDP delays packets by {RTT_MS} ms. On average {_flows(single)} kept it {_share(fills[single])} "
+        f"full and {_flows(shared)} {_share(fills[shared])}. Beyond full utilisation a larger buffer only lengthens the queue."
     )
 
 
