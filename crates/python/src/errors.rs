@@ -1,48 +1,66 @@
-//! Rust's errors as the exceptions of `tailback.errors`, where their one hierarchy is drawn.
+//! Converts Rust errors into the exceptions of `tailback.errors`, which defines their hierarchy.
 
 use pyo3::prelude::*;
 use tailback_models::ParameterError;
-use tailback_scenario::{Errors, Warnings};
+use tailback_scenario::{Errors, Problem, Warnings};
 
-/// `ScenarioError`, with all problems as data and as the text that every face shows.
+/// A `ScenarioError` with all errors as data and as text.
 pub fn scenario_error(py: Python<'_>, errors: &Errors) -> PyErr {
+    of_errors(py, "ScenarioError", errors)
+}
+
+/// An `ArgumentError` of a Python function.
+pub fn argument_error(py: Python<'_>, errors: &Errors) -> PyErr {
+    of_errors(py, "ArgumentError", errors)
+}
+
+fn of_errors(py: Python<'_>, class: &str, errors: &Errors) -> PyErr {
     match serde_json::to_string(errors) {
-        Ok(data) => raise(py, "ScenarioError", (data, errors.to_string())),
+        Ok(data) => raise(py, class, (data, errors.to_string())),
         Err(error) => raise(py, "InternalError", (error.to_string(), "", 0)),
     }
 }
 
-/// Issues a `ScenarioWarning` for each thing that runs but is hardly what was meant.
+/// A warning or note as JSON.
+pub fn data(problem: &Problem) -> String {
+    // Its keys are text and its numbers are finite, so that nothing can fail.
+    serde_json::to_string(problem).unwrap_or_default()
+}
+
+/// Issues a `ScenarioWarning` for each warning.
 ///
 /// # Errors
-/// Where Python is told to make errors of warnings.
+/// Where Python is configured to raise warnings as errors.
 pub fn warn(py: Python<'_>, warnings: &Warnings) -> PyResult<()> {
     let category = py.import("tailback.errors")?.getattr("ScenarioWarning")?;
     let warn = py.import("warnings")?.getattr("warn")?;
-    warnings.texts().try_for_each(|text| warn.call1((text, &category, 2)).map(|_| ()))
+    warnings.list.iter().zip(warnings.texts()).try_for_each(|(problem, text)| {
+        let warning = category.call1((data(problem), text))?;
+        warn.call1((warning, py.None(), 2)).map(|_| ())
+    })
 }
 
-/// `place` says which element of an array it was; empty for numbers.
+/// `place`: the array element concerned; empty for numbers.
 pub fn parameter_error(py: Python<'_>, error: &ParameterError, place: &str) -> PyErr {
     raise(py, "ParameterError", (format!("{error}{place}"),))
 }
 
-/// A checkpoint that cannot be used or written, and why.
+/// A checkpoint that cannot be used or written, and the reason.
 pub fn checkpoint_error(py: Python<'_>, path: &std::path::Path, why: &str) -> PyErr {
     raise(py, "CheckpointError", (format!("the checkpoint `{}` cannot be used: {why}", path.display()),))
 }
 
-/// Capacities, weights or routes that cannot be shared.
+/// Invalid capacities, weights or routes.
 pub fn allocation_error(py: Python<'_>, text: &str) -> PyErr {
     raise(py, "ParameterError", (text,))
 }
 
-/// Our bug: `message` says which invariant broke; hash and seed let anyone repeat it.
+/// A bug in Tailback: `message` names the violated invariant; hash and seed allow the run to be repeated.
 pub fn internal_error(py: Python<'_>, message: &str, content_hash: &str, seed: u64) -> PyErr {
     raise(py, "InternalError", (message, content_hash, seed))
 }
 
-/// What became of user code, and where and when.
+/// A failure of user code, with its place and time.
 pub fn user_code_error(py: Python<'_>, message: &str, name: &str, at: &str, time_s: f64) -> PyErr {
     raise(py, "UserCodeError", (message, name, at, time_s))
 }

@@ -1,8 +1,8 @@
-//! From a tree of values to typed ones, listing every fault on the way.
+//! Decodes a tree of values into types, and collects every error.
 //!
-//! Where something cannot be read, a placeholder takes its place and the walk goes on: the problems decide in the end.
+//! A value that cannot be decoded is replaced by a placeholder, so that decoding goes on. The scenario is refused in the end.
 
-use crate::problem::{Alike, Problem, Report, listed};
+use crate::problem::{self, Alike, Problem, Report, listed};
 use crate::record::Record;
 use crate::tree::Node;
 use indexmap::IndexMap;
@@ -10,29 +10,29 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 /// A type that a scenario can hold.
 pub(crate) trait Decode: Sized + Default + JsonSchema {
-    /// Reads the node; `None` if it was reported as a problem.
+    /// Decodes the node; `None` if an error was reported.
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self>;
 
-    /// What fits here, for messages: "a rate such as ...".
+    /// The valid values, for messages: "a rate such as ...".
     fn expected() -> String;
 
-    /// The value of a key that was left out; `None` if it must be given.
+    /// The value of a key that was left out; `None` if the key is required.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// The schema of a value that is given.
+    /// The schema of a given value.
     fn schema(generator: &mut SchemaGenerator) -> Schema {
         generator.subschema_for::<Self>()
     }
 
-    /// Whether the value is written by leaving its key out.
+    /// Whether the normalised form leaves the key out.
     fn is_absent(&self) -> bool {
         false
     }
 }
 
-/// Walks the tree, knows where it is and collects problems.
+/// Walks the tree with the path of the current node, and collects errors.
 pub(crate) struct Decoder<'a> {
     pub report: Report<'a>,
     path: String,
@@ -43,23 +43,34 @@ impl<'a> Decoder<'a> {
         Decoder { report, path: String::new() }
     }
 
-    /// Reports a fault of this place.
+    /// The key of this place, in backticks.
+    pub fn key(&self) -> String {
+        problem::key(&self.path)
+    }
+
+    /// Reports an error in this place. The message continues a clause that begins with its key: "is out of range".
+    pub fn wrong(&mut self, predicate: impl AsRef<str>) -> &mut Problem {
+        let message = format!("{} {}", self.key(), predicate.as_ref());
+        self.fault(message)
+    }
+
+    /// Reports an error in this place with the whole message.
     pub fn fault(&mut self, message: impl Into<String>) -> &mut Problem {
         self.report.add(self.path.clone(), message)
     }
 
-    /// Whether nothing wrong was found at this place or inside it.
+    /// Whether no error was found at this place or inside it.
     pub fn is_sound(&self) -> bool {
         self.report.sound(&self.path)
     }
 
-    /// Reports that this node is nothing that fits.
-    pub fn misfit<T: Decode>(&mut self, node: &Node, message: impl Into<String>) -> Option<T> {
-        self.fault(message).given(node.to_string()).expected(T::expected());
+    /// Reports that this node is not valid here; the message as in [`Decoder::wrong`].
+    pub fn invalid_value<T: Decode>(&mut self, node: &Node, predicate: impl AsRef<str>) -> Option<T> {
+        self.wrong(predicate).given(node.to_string()).expected(T::expected());
         None
     }
 
-    /// Reads something inside this place.
+    /// Decodes a value inside this place.
     pub fn inside<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let length = self.path.len();
         if !self.path.is_empty() && !key.starts_with('[') {
@@ -71,7 +82,7 @@ impl<'a> Decoder<'a> {
         value
     }
 
-    /// Reads something inside this place that is one of many which may be wrong in the same way.
+    /// Decodes one of many values inside this place that may have the same error.
     pub fn among<T>(&mut self, alike: &mut Alike, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.report.mark(alike);
         let value = self.inside(key, read);
@@ -79,12 +90,12 @@ impl<'a> Decoder<'a> {
         value
     }
 
-    /// Tells how many of those were not told; `nouns`: what they are.
+    /// Reports how many of those errors were left out; `nouns` names the values.
     pub fn rest(&mut self, alike: &Alike, nouns: &str) -> Option<&mut Problem> {
         alike.rest(self.path.clone(), nouns, &mut self.report)
     }
 
-    /// Reads each entry of a list; `None` if one could not be read. `expected`: what each should be.
+    /// Decodes each entry of a list; `None` if one has an error. `expected` describes a valid entry.
     pub fn entries<T>(
         &mut self,
         items: &[Node],
@@ -93,7 +104,7 @@ impl<'a> Decoder<'a> {
     ) -> Option<Vec<T>> {
         let mut alike = Alike::default();
         let mut values = Vec::with_capacity(items.len());
-        // Every item is read, so that every fault is found.
+        // Every item is decoded, so that every error is found.
         for (index, item) in items.iter().enumerate() {
             values.extend(self.among(&mut alike, &format!("[{index}]"), |decoder| read(item, decoder)));
         }
@@ -103,10 +114,10 @@ impl<'a> Decoder<'a> {
         (values.len() == items.len()).then_some(values)
     }
 
-    /// Reads a table of named keys; those that nobody asked for are reported.
+    /// Decodes a table of named keys, and reports unknown ones.
     pub fn record<R: Record + Decode>(&mut self, node: &Node) -> Option<R> {
         let Node::Table(entries) = node else {
-            return self.misfit(node, format!("not a table: {}", kind(node)));
+            return self.invalid_value(node, format!("must be a table, not {}", kind(node)));
         };
         let mut table = Table { entries, known: Vec::new(), knows_all: false };
         let record = R::take(&mut table, self);
@@ -114,44 +125,49 @@ impl<'a> Decoder<'a> {
         Some(record)
     }
 
-    /// Reports keys of a table that are none of the known.
+    /// Reports the unknown keys of a table.
     pub fn unknown_keys<'k>(&mut self, keys: impl Iterator<Item = &'k String>, known: &[&str]) {
         let mut alike = Alike::default();
         for key in keys.filter(|key| !known.contains(&key.as_str())) {
-            self.among(&mut alike, key, |decoder| decoder.unknown("key", key, known));
+            self.among(&mut alike, key, |decoder| decoder.unknown_key(key, known));
         }
         if let Some(problem) = self.rest(&alike, "keys") {
             problem.expected(listed(known));
         }
     }
 
-    /// Reports a word of this place that is none of the known.
+    /// Reports that this place is an unknown key of its table.
+    pub fn unknown_key(&mut self, key: &str, known: &[&str]) {
+        self.report.unknown_key(&self.path, key, known);
+    }
+
+    /// Reports an unknown word in this place.
     pub fn unknown(&mut self, noun: &str, given: &str, known: &[&str]) {
         self.report.unknown(&self.path, noun, given, known.iter().copied());
     }
 
-    /// Reads a table with exactly one key, which says what the value is.
+    /// Decodes a table with exactly one key, which selects the kind of the value.
     pub fn variant<'n, T: Decode>(&mut self, node: &'n Node, words: &[&'static str]) -> Option<(&'static str, &'n Node)> {
         let Node::Table(entries) = node else {
-            return self.misfit::<T>(node, "this does not fit here").and(None);
+            return self.invalid_value::<T>(node, format!("cannot be {}", kind(node))).and(None);
         };
         let mut entries = entries.iter();
         let (Some((key, value)), None) = (entries.next(), entries.next()) else {
-            return self.misfit::<T>(node, "a table with exactly one key is needed").and(None);
+            return self.invalid_value::<T>(node, "must be a table with exactly one key").and(None);
         };
         match words.iter().find(|word| *word == key) {
             Some(word) => Some((word, value)),
             None => {
-                self.inside(key, |decoder| decoder.unknown("key", key, words));
+                self.inside(key, |decoder| decoder.unknown_key(key, words));
                 None
             }
         }
     }
 
-    /// Reads a word of a list; `noun` is what the words are.
+    /// Decodes one of several words; `noun` describes them.
     pub fn word<'w>(&mut self, node: &Node, noun: &str, words: &[&'w str]) -> Option<&'w str> {
         let Node::Text(given) = node else {
-            self.fault(format!("not a {noun}")).given(node.to_string()).expected(listed(words));
+            self.wrong(format!("is not a {noun}")).given(node.to_string()).expected(listed(words));
             return None;
         };
         let word = words.iter().find(|word| *word == given);
@@ -161,19 +177,19 @@ impl<'a> Decoder<'a> {
         word.copied()
     }
 
-    /// Reads a list of exactly two.
+    /// Decodes a range: a list of exactly two.
     pub fn pair<Q: Decode + PartialOrd + ToString>(&mut self, node: &Node) -> Option<(Q, Q)> {
         let items = if let Node::List(items) = node { items.as_slice() } else { &[] };
         let [low, high] = items else {
             let expected = format!("[lowest, highest], each {}", Q::expected());
-            self.fault("not a list of two").given(node.to_string()).expected(expected);
+            self.wrong("must be a list of two values").given(node.to_string()).expected(expected);
             return None;
         };
         let low = self.inside("[0]", |decoder| Q::decode(low, decoder));
         let high = self.inside("[1]", |decoder| Q::decode(high, decoder));
         let (low, high) = (low?, high?);
         if low > high {
-            self.fault("a range with its bounds reversed")
+            self.wrong("has its bounds reversed")
                 .given(format!("{} to {}", low.to_string(), high.to_string()))
                 .expected("[lowest, highest]");
             return None;
@@ -182,11 +198,11 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// What a node is, in words.
+/// The kind of a node, with an article.
 pub(crate) fn kind(node: &Node) -> &'static str {
     match node {
         Node::Null => "null",
-        Node::Boolean(_) => "a truth value",
+        Node::Boolean(_) => "a Boolean",
         Node::Integer(_) | Node::Float(_) => "a number",
         Node::Text(_) => "text",
         Node::Date(_) => "a date or time",
@@ -195,11 +211,11 @@ pub(crate) fn kind(node: &Node) -> &'static str {
     }
 }
 
-/// The keys of a table that is being read.
+/// The keys of a table that is being decoded.
 pub(crate) struct Table<'n> {
     entries: &'n IndexMap<String, Node>,
     known: Vec<&'static str>,
-    /// No key is called unknown.
+    /// Unknown keys are not reported.
     knows_all: bool,
 }
 
@@ -211,17 +227,17 @@ impl<'n> Table<'n> {
         self.entries.get(key)
     }
 
-    /// Calls no key of this table unknown.
+    /// Reports no key of this table as unknown.
     pub fn know_all(&mut self) {
         self.knows_all = true;
     }
 
-    /// The value of a key, its default, or a reported placeholder.
+    /// The value of a key, or its default. A missing required key is reported and gets a placeholder.
     pub fn field<T: Decode>(&mut self, key: &'static str, default: Option<T>, decoder: &mut Decoder) -> T {
         match self.node(key) {
             Some(node) => decoder.inside(key, |decoder| T::decode(node, decoder)).unwrap_or_default(),
             None => default.or_else(T::absent).unwrap_or_else(|| {
-                decoder.inside(key, |decoder| decoder.fault(format!("`{key}` is missing")).expected(T::expected()).line);
+                decoder.inside(key, |decoder| _ = decoder.fault(format!("`{key}` is missing")).expected(T::expected()));
                 T::default()
             }),
         }
@@ -230,7 +246,7 @@ impl<'n> Table<'n> {
 
 impl<T: Decode> Decode for Option<T> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Option<T>> {
-        // What is there and wrong is not the same as what is not there.
+        // A value with an error is not absent.
         Some(Some(T::decode(node, decoder).unwrap_or_default()))
     }
 

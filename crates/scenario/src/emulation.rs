@@ -1,7 +1,7 @@
-//! A scenario with real packets in it: between its nodes, and in place of some of its TCP flows.
+//! Emulation: real packets between the nodes of a scenario, and real TCP instead of some of its flows.
 //!
-//! Each node becomes a host with an address, and so does each end of a flow that the kernel plays. What goes from one address to another is an
-//! external flow of the network: hosts and queues are real or simulated, packets do not know.
+//! Each node becomes a host with an address, and so does each end of a flow that the kernel runs. The packets from one address to another are
+//! an external flow of the network.
 
 use crate::network;
 use crate::problem::{Errors, Report, Warnings};
@@ -12,33 +12,33 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Change, ChangeKind, Flow as CoreFlow, FlowId, Group, MAX_PACKET, Network, Transport};
-use tailback_core::primitives::units::{Bytes, Span, Time};
+use tailback_core::primitives::units::{Bytes, TimeDelta, Time};
 use tailback_core::tcp::TcpSpec;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 
-/// What is real.
+/// A network with real packets.
 #[derive(Clone, Debug)]
 pub struct Emulated {
     pub network: Network,
     pub warnings: Warnings,
     pub hosts: Vec<Host>,
-    /// In the order of the hosts' addresses.
+    /// Sorted by addresses.
     pub ways: Vec<AddressPair>,
     pub played: Vec<Played>,
-    /// The least time from an event at a port to the delivery of a real packet: propagation behind the last port.
-    pub lead: Span,
+    /// Minimum time from an event at a port to the delivery of a real packet: the propagation delay behind the last port.
+    pub lead: TimeDelta,
 }
 
-/// A host with a kernel's network stack of its own.
+/// A host with its own network stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// A node's, or `GROUP.sender` and `GROUP.receiver` where the kernel plays a group's flows.
+    /// Name of the node, or `GROUP.sender` and `GROUP.receiver` for a group that the kernel runs.
     pub name: String,
-    /// The first is the host's own.
+    /// The first is the primary address.
     pub addresses: Vec<Ipv4Addr>,
 }
 
-/// The packets from one address to another.
+/// External flow of the packets from one address to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressPair {
     pub from: Ipv4Addr,
@@ -46,11 +46,11 @@ pub struct AddressPair {
     pub flow: FlowId,
 }
 
-/// A flow group of the scenario that the kernel plays.
+/// A flow group that the kernel runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
     pub group: String,
-    /// By its place among the hosts.
+    /// Index of the host.
     pub sender: usize,
     pub receiver: usize,
     pub tcp: TcpSpec,
@@ -58,22 +58,22 @@ pub struct Played {
     pub transfers: Vec<Transfer>,
 }
 
-/// A flow that the kernel plays.
+/// A flow that the kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
     pub from: Ipv4Addr,
     pub to: Ipv4Addr,
     pub start: Time,
-    /// [`Time::NEVER`] if open.
+    /// [`Time::NEVER`] without a stop.
     pub stop: Time,
-    /// `None` is greedy.
+    /// `None` for a greedy flow.
     pub size: Option<Bytes>,
 }
 
-/// Each pair of hosts has two ways, and each host its processes.
+/// Maximum number of hosts. Each pair of hosts has two external flows, and each host has its own processes.
 const MAX_HOSTS: usize = 64;
 
-/// 198.18.0.0/15 is reserved for tests of networks (RFC 2544, RFC 6890): no address in it is anyone's.
+/// 198.18.0.0/15 is reserved for network tests (RFC 2544, RFC 6890).
 const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const ADDRESSES: u32 = (1 << 17) - 2;
 
@@ -97,7 +97,7 @@ impl Scenario {
         if !report.is_empty() {
             return Err(report.finish());
         }
-        // What is wrong with the links is found, and said, when the network is made.
+        // Errors of links are reported when the network is built.
         let mut aside = Report::new(self.source());
         let nodes = network::nodes(&description, &mut aside);
         if nodes.len() > MAX_HOSTS {
@@ -142,7 +142,7 @@ fn means_something_else(name: &str) -> bool {
     name.eq_ignore_ascii_case("localhost") || name.starts_with("0x") || name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The group of what one node sends to another. No name in a scenario can have its form.
+/// Name of the group of packets from one node to another. Names of scenarios cannot have this form.
 fn between(from: &Name, to: &Name) -> Name {
     Name::made(format!("{from}->{to}"))
 }
@@ -168,7 +168,7 @@ fn check_played(description: &Description, name: &str, report: &mut Report) {
     }
 }
 
-/// The two external flows of a connection.
+/// Both external flows of a connection.
 struct BothWays {
     there: FlowId,
     back: FlowId,
@@ -253,7 +253,7 @@ impl Build {
                 let reverse = self.network.flows.len() as FlowId;
                 self.ways.extend([AddressPair { from, to, flow }, AddressPair { from: to, to: from, flow: reverse }]);
                 self.reroute_alike(BothWays { there: flow, back: reverse });
-                // When and how much the kernel sends, it decides: the network carries all of it, whenever it comes.
+                // The kernel decides when and how much it sends, so that the flow has no limits.
                 let open = CoreFlow { start: Time::ZERO, stop: Time::NEVER, size: None, ..given };
                 let turned = CoreFlow {
                     group: back,
@@ -270,7 +270,7 @@ impl Build {
         }
     }
 
-    /// What changes the route of a flow changes that of its way back.
+    /// Applies route changes of a flow to its reverse flow.
     fn reroute_alike(&mut self, flows: BothWays) {
         let turned = self.network.changes.iter().filter_map(|change| match change.what {
             ChangeKind::Route(of, forward, backward) if of == flows.there => {
@@ -296,21 +296,21 @@ impl Build {
     }
 }
 
-/// Nothing, where that may change.
-fn lead(network: &Network, ways: &[AddressPair]) -> Span {
+/// The minimum delay behind the last port; 0 if it may change.
+fn lead(network: &Network, ways: &[AddressPair]) -> TimeDelta {
     let moves = |change: &Change| matches!(change.what, ChangeKind::Delay(..) | ChangeKind::Route(..));
     if network.changes.iter().any(moves) {
-        return Span::ZERO;
+        return TimeDelta::ZERO;
     }
     let of_way = |way: &AddressPair| {
         let flow = &network.flows[way.flow as usize];
         let last = network.paths[flow.forward as usize].last();
-        last.map_or(Span::ZERO, |&port| network.ports[port as usize].delay) + flow.receiver_access.delay
+        last.map_or(TimeDelta::ZERO, |&port| network.ports[port as usize].delay) + flow.receiver_access.delay
     };
     ways.iter().map(of_way).min().unwrap_or_default()
 }
 
-/// IP packets that are handed in: what follows the shortest header of RFC 791 is payload.
+/// External IP packets: everything behind the minimum header of RFC 791 is payload.
 fn external() -> Transport {
     let packet = PacketSize::Given { maximum: MAX_PACKET };
     Transport::Datagram(DatagramSpec { arrivals: Arrivals::External, packet, header: IP_HEADER })
@@ -342,7 +342,7 @@ mod tests {
         let names_of_groups: Vec<_> = emulated.network.groups.iter().map(|group| group.name.as_str()).collect();
         assert_eq!((names, names_of_groups), (vec!["left", "right"], vec!["left->right", "right->left"]));
         let [left, right] = [1, 2].map(|last| Ipv4Addr::new(198, 18, 0, last));
-        assert_eq!(emulated.lead, Span::from_millis(10));
+        assert_eq!(emulated.lead, TimeDelta::from_millis(10));
         assert_eq!(
             emulated.ways,
             [AddressPair { from: left, to: right, flow: 0 }, AddressPair { from: right, to: left, flow: 1 }]
@@ -362,7 +362,7 @@ mod tests {
         let way = |from, to| emulated.ways.iter().find(|way| (way.from, way.to) == (from, to)).unwrap().flow as usize;
         let there = &emulated.network.flows[way(sender.addresses[1], receiver.addresses[1])];
         let back = &emulated.network.flows[way(receiver.addresses[1], sender.addresses[1])];
-        let delay = Access { rate: None, delay: Span::from_millis(20) };
+        let delay = Access { rate: None, delay: TimeDelta::from_millis(20) };
         assert_eq!((there.sender_access, back.receiver_access), (delay, delay));
         assert_eq!((there.forward, there.backward), (back.backward, back.forward));
         // What is simulated is as in a run.
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_nothing_connects_have_no_way() {
+    fn nodes_without_a_path_have_no_external_flow() {
         let text = "duration = \"1 s\"\n[nodes]\na = {}\nb = {}\nc = {}\n[links.ab]\nfrom = \"a\"\nto = \"b\"\nrate = \"1 Mbps\"\n\
                     delay = \"1 ms\"\nqueue = {buffer = \"9 packets\"}\n";
         let emulated = Scenario::from_toml(text, "").unwrap().emulated(&[]).unwrap();

@@ -1,8 +1,8 @@
-//! Flows as a table says, one by one: `traffic = {table = "flows.csv"}`.
+//! Tables of flows: `traffic = {table = "flows.csv"}`.
 //!
-//! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Its first line names the columns:
-//! `source` and `sink` are nodes; `size` and `start` may be given here or in the group, with units in the cells or in the column's name
-//! (`size_bytes`, `start_us`). Other columns are not looked at. What it says becomes part of the scenario.
+//! The file name is relative to the directory of the scenario, or to the current directory if the scenario is in no file. The first line names
+//! the columns: `source` and `sink` are nodes; `size` and `start` may be given here or in the group, with units in the cells or in the
+//! column's name (`size_bytes`, `start_us`). Other columns are ignored. The content becomes part of the scenario.
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::csv_column::{MAX_FLOWS, bytes_of, unit_of, with_unit};
@@ -17,7 +17,7 @@ use csv::{ByteRecord, ReaderBuilder, Trim};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::borrow::Cow;
 
-/// Flows by their ends, one by one.
+/// A table of flows.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(transparent)]
 pub struct FlowTable {
@@ -27,29 +27,29 @@ pub struct FlowTable {
 }
 
 record! {
-    /// Flows, as many as each column has values.
+    /// Columns of a flow table, with one value per flow.
     pub struct Columns {
-        /// The node where each flow begins.
+        /// Sending node of each flow.
         source: Vec<Name>,
-        /// The node where it ends.
+        /// Receiving node of each flow.
         sink: Vec<Name>,
-        /// Payload that each transfers, if the group does not say.
+        /// Payload of each flow, unless the group has `size`.
         size: Option<Vec<Transfer>>,
-        /// The same as plain numbers.
+        /// Payload of each flow in bytes, as plain numbers.
         size_bytes: Option<Vec<Number>>,
-        /// When each starts, if the group does not say.
+        /// Start time of each flow, unless the group has `start`.
         start: Option<Vec<Duration>>,
-        /// The same as plain numbers.
+        /// Start time of each flow in seconds, as plain numbers.
         start_s: Option<Vec<Number>>,
     }
 }
 
-/// Where rows stand. What a table says does not depend on it, so all are equal.
+/// Lines of the rows in a file. Two tables that differ only in this are equal.
 #[derive(Clone, Debug, Default)]
 struct Rows {
     /// The file, if there is one.
     file: String,
-    /// By flow.
+    /// Line of each flow.
     lines: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ impl FlowTable {
         self.columns.source.len()
     }
 
-    /// Where a value of a flow stands, within the place of the table.
+    /// Path of a value of a flow, relative to that of the table.
     pub(crate) fn place(&self, column: &str, flow: usize) -> String {
         match self.rows.lines.get(flow) {
             Some(line) => format!("[{} line {line}].{column}", self.rows.file),
@@ -73,7 +73,7 @@ impl FlowTable {
     }
 }
 
-/// Makes sizes and starts of tables those of their groups.
+/// Moves sizes and starts of tables to their groups.
 pub(crate) fn settle(description: &mut Description, report: &mut Report) {
     for (name, flow) in &mut description.flows {
         let Some(table) = flow.traffic.as_mut().and_then(|traffic| traffic.table.as_mut()) else { continue };
@@ -149,7 +149,7 @@ impl JsonSchema for FlowTable {
     }
 }
 
-/// Makes quantities of the numbers in a column whose name ends in their unit; the first ones that are none are told, the others counted.
+/// Converts plain numbers of a column whose name ends in a unit to quantities.
 fn plain<Q: Decode>(key: &str, numbers: Option<Vec<Number>>, quantities: &mut Option<Vec<Q>>, decoder: &mut Decoder) {
     let Some(numbers) = numbers else { return };
     if quantities.is_some() {
@@ -161,14 +161,14 @@ fn plain<Q: Decode>(key: &str, numbers: Option<Vec<Number>>, quantities: &mut Op
     *quantities = Some(read.unwrap_or_default());
 }
 
-/// The place of a column among those of the file, with the unit of its plain numbers.
+/// Position of a column in the file, and the unit of its plain numbers.
 #[derive(Clone, Copy)]
 struct Column {
     place: usize,
     unit: Option<&'static str>,
 }
 
-/// The column of that name, or of that name and a unit; `None` if there is none. Several are reported.
+/// The column of that name, with or without a unit; `None` if there is none. Duplicates are reported.
 fn column(name: &str, names: &[String], file: &str, decoder: &mut Decoder) -> Option<Column> {
     let fits = |known: &str| {
         known == name

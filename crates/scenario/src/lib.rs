@@ -1,19 +1,19 @@
-//! The scenario of Tailback: what a user writes, checked as a whole and turned into the network that the core runs.
+//! Scenarios of Tailback: reads and validates the user's description, and builds the network that the core runs.
 //!
-//! [`Scenario::from_toml`] and [`Scenario::from_json`] read, [`Scenario::build`] checks what the parts mean together. Where to look:
+//! [`Scenario::from_toml`] and [`Scenario::from_json`] read a scenario. [`Scenario::build`] checks it as a whole. Modules:
 //!
 //! * `schema/`: the tables of a scenario with their keys, defaults and descriptions, one file each;
-//! * `presets.rs`: the TCPs that have a name;
-//! * `quantity.rs`, `distribution/`: text with units, and values that vary over flows;
-//! * `flow_table.rs`: flows that a file says one by one;
-//! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with every fault on the way;
-//! * `member.rs`: controllers and policies with the settings that the core declares of each;
-//! * `record.rs`, `values.rs`: what those values are: tables with named keys, and plain ones;
-//! * `user_code.rs`: code that the core does not know, by name and parameters;
-//! * `problem.rs`: how faults read;
-//! * `question.rs`, `probes.rs`: a question about a buffer, and a price scheme, without a network;
-//! * `emulation.rs`: a network in which some of the packets are real;
-//! * `network/`: names to indices, routes, flows, changes, traces.
+//! * `presets.rs`: TCP presets;
+//! * `quantity.rs`, `distribution/`: quantities with units, and distributions over flows;
+//! * `flow_table.rs`: tables of flows;
+//! * `tree.rs`, `decode.rs`: from text to a tree, and from a tree to typed values, with all errors;
+//! * `member.rs`: controllers and policies with the settings that the core declares;
+//! * `record.rs`, `values.rs`: tables with named keys, and plain values;
+//! * `user_code.rs`: user code, by name and parameters;
+//! * `problem.rs`, `location.rs`: error messages, and locations in the text;
+//! * `question.rs`, `probes.rs`: buffer sizing and price schemes without a network;
+//! * `emulation.rs`: networks with real packets;
+//! * `network/`: builds nodes, routes, flows, changes and traces.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
@@ -54,5 +54,5 @@ pub use tree::toml_as_json;
 pub use user_code::{Objection, Parameter, Parameters, UserName};
 pub use values::{FlowIndex, Integer, Name};
 
-/// A fingerprint of the sources that this crate was built from.
+/// Hash of the sources of this crate.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

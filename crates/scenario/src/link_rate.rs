@@ -1,8 +1,8 @@
-//! The rate of a link: a number, or a trace of when it can send, from a file of Mahimahi's: `rate = {trace = "cell.trace"}`.
+//! Rate of a link: a number, or a delivery trace from a Mahimahi file: `rate = {trace = "cell.trace"}`.
 //!
-//! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Each of its lines has the
-//! millisecond of one opportunity to send 1500 bytes. What is read stands in the scenario from then on, as
-//! `rate = {opportunities = [[1, 2], [4, 1]]}`: two in the first millisecond, and one in the fourth.
+//! The file name is relative to the directory of the scenario, or to the current directory if the scenario is in no file. Each line has the
+//! millisecond of one opportunity to send 1500 bytes. The scenario stores the content as `rate = {opportunities = [[1, 2], [4, 1]]}`: two
+//! opportunities in millisecond 1, and one in millisecond 4.
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::distribution::csv_column::bytes_up_to;
@@ -16,7 +16,7 @@ use serde_json::json;
 use tailback_core::network::{DeliveryTrace, Opportunities, TraceFault};
 use tailback_core::primitives::units;
 
-/// How fast a link sends.
+/// Rate of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LinkRate {
     Fixed(Rate),
@@ -24,7 +24,7 @@ pub enum LinkRate {
 }
 
 impl LinkRate {
-    /// Of a trace its mean.
+    /// The rate, or the mean of a trace.
     pub(crate) fn mean(&self) -> units::Rate {
         match self {
             LinkRate::Fixed(rate) => rate.rate(),
@@ -104,9 +104,9 @@ impl JsonSchema for LinkRate {
             json!({"type": "object", "properties": properties, "required": [word], "additionalProperties": false})
         };
         schemars::json_schema!({
-            "description": "A bit rate, or when the link can send: `trace` names a file of Mahimahi's beside the scenario's, with the millisecond \
-                of an opportunity for 1500 bytes in each line, and `opportunities` lists milliseconds with how many each has. After the last \
-                one, all begins anew.",
+            "description": "A bit rate, or a delivery trace: `trace` names a Mahimahi file, which has the millisecond of an opportunity to send 1500 \
+                bytes in each line, and `opportunities` lists milliseconds with their numbers of opportunities. The trace repeats after \
+                its last millisecond.",
             "anyOf": [
                 rate,
                 table("trace", json!({"type": "string"})),
@@ -116,27 +116,27 @@ impl JsonSchema for LinkRate {
     }
 }
 
-/// A minute of 1 Gbit/s takes about 30 MB. As part of a scenario its instants are written at twice the length at most.
+/// Maximum size of a file: one minute of 1 Gbit/s takes about 30 MB. In a scenario its instants take at most twice as much.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// Instants of a trace: as many as the lines of a file can have.
+/// Maximum number of instants, that of a file of maximum size.
 const MAX_INSTANTS: usize = MAX_BYTES as usize / 2;
 
 fn read(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
     let file = String::decode(node, decoder)?;
-    let bytes = bytes_up_to(MAX_BYTES, &file, "a trace of Mahimahi's, beside the scenario's", decoder)?;
+    let bytes = bytes_up_to(MAX_BYTES, &file, "a Mahimahi trace, relative to the scenario's directory", decoder)?;
     let instants = of_lines(&bytes, &file, decoder)?;
     let fault = match DeliveryTrace::new(instants) {
         Ok(trace) => return Some(trace),
         Err(fault) => fault,
     };
-    let expected = "the millisecond of one opportunity in each line, the last one above 0";
+    let expected = "the millisecond of one opportunity in each line, and a last one above 0";
     let predicate = if fault == TraceFault::Empty { EMPTY } else { NO_LENGTH };
     decoder.wrong(predicate).given(file).expected(expected);
     None
 }
 
-/// The instants that the lines name, if all can be read and none is earlier than the one before.
+/// Reads the instants of a file, which must be in ascending order.
 fn of_lines(bytes: &[u8], file: &str, decoder: &mut Decoder) -> Option<Vec<Opportunities>> {
     let mut instants: Vec<Opportunities> = Vec::new();
     let mut faults = Alike::default();
@@ -174,7 +174,7 @@ struct LineFault {
 }
 
 fn of_line(line: &[u8]) -> Result<u32, LineFault> {
-    const EXPECTED: &str = "a millisecond since the trace began, such as `12`";
+    const EXPECTED: &str = "a millisecond from the start of the trace, such as `12`";
     let line = line.trim_ascii();
     let number = std::str::from_utf8(line).unwrap_or_default();
     let is_whole = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -191,7 +191,7 @@ fn of_line(line: &[u8]) -> Result<u32, LineFault> {
     Err(LineFault { message, expected: EXPECTED })
 }
 
-/// A list in the scenario itself.
+/// Reads a list in the scenario.
 fn listed(node: &Node, decoder: &mut Decoder) -> Option<DeliveryTrace> {
     let Node::List(items) = node else {
         decoder.wrong(format!("must be a list, not {}", kind(node))).given(node.to_string()).expected(LinkRate::expected());
@@ -254,13 +254,13 @@ mod tests {
     #[test]
     fn each_line_is_an_opportunity() {
         assert_eq!(instants(b"0\n3\n3\n7\n"), Ok(vec![(0, 1), (3, 2), (7, 1)]));
-        // Without a last break, and with those of another system.
+        // Without a final line break, and with CRLF.
         assert_eq!(instants(b"1\r\n2"), Ok(vec![(1, 1), (2, 1)]));
         assert_eq!(instants(b""), Ok(vec![]));
     }
 
     #[test]
-    fn what_is_no_millisecond_is_told_with_its_line() {
+    fn invalid_lines_are_reported_with_their_numbers() {
         let faults = |lines| instants(lines).unwrap_err();
         assert_eq!(faults(b"1\n-2\n"), ["[cell.trace line 2] a millisecond below zero"]);
         assert_eq!(faults(b"5\n4\n6\n"), ["[cell.trace line 2] earlier than the line before"]);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_faults_a_few_are_told_one_by_one() {
+    fn only_the_first_errors_are_reported_one_by_one() {
         let faults = instants("x\n".repeat(1000).as_bytes()).unwrap_err();
         assert_eq!(faults.len(), 21);
         assert!(faults.contains(&" 980 more lines have similar errors".into()));

@@ -1,5 +1,5 @@
-//! Members of a family (queue policies, control laws) in a scenario: a table that one of its words tells apart, with the settings that the
-//! core declares of that member. Nothing here knows a member.
+//! Members of a family (queue policies, controllers) in a scenario: a table that is selected by a word, with the settings that the core
+//! declares for that member. This module does not depend on any member.
 
 use crate::decode::{Decode, Decoder, Table};
 use crate::problem::{Report, listed};
@@ -18,25 +18,25 @@ use tailback_core::settings::{Kind, MemberInfo, Setting, SettingConflict, Severi
 
 /// A family of members.
 pub trait Family: Clone + fmt::Debug + PartialEq + 'static {
-    /// The key of the word.
+    /// The key that selects the member.
     const TAG: &'static str;
-    /// What a member is.
+    /// The noun for a member.
     const NOUN: &'static str;
-    /// The member where no word is given; `None`: it must be.
+    /// The default member; `None` if the key is required.
     const DEFAULT: Option<&'static str>;
-    /// Keys of all members that the core does not declare.
-    #[allow(private_bounds, reason = "how a table is read is this crate's business")]
+    /// Common keys of all members, which the core does not declare.
+    #[allow(private_bounds, reason = "decoding is internal to this crate")]
     type Common: Record + Clone + fmt::Debug + PartialEq + Serialize;
-    /// The table of user code of this family.
+    /// The table of user code in this family.
     type User: UserTable;
 
     fn members() -> Vec<&'static MemberInfo>;
 }
 
-/// The table of user code: `user:NAME` under the family's key, and its parameters.
-#[allow(private_bounds, reason = "how a table is read is this crate's business")]
+/// The table of user code: `user:NAME` in the family's key, and its parameters.
+#[allow(private_bounds, reason = "decoding is internal to this crate")]
 pub trait UserTable: Record + Clone + fmt::Debug + PartialEq + Serialize {
-    /// Whether there can be any.
+    /// Whether the family supports user code.
     const EXISTS: bool = true;
 }
 
@@ -54,25 +54,25 @@ impl UserTable for Nobody {
     const EXISTS: bool = false;
 }
 
-/// A member of a family, or user code in its place.
+/// A member of a family, or user code.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Member<F: Family> {
     BuiltIn(MemberConfig, F::Common),
     User(F::User),
 }
 
-/// A member with its settings as the scenario writes them.
+/// A member with its settings as in the scenario.
 #[derive(Clone, Debug)]
 pub struct MemberConfig {
     member: &'static MemberInfo,
-    /// One for each setting that the member declares.
+    /// One entry per setting of the member.
     texts: Vec<SettingText>,
 }
 
-/// A setting as a scenario writes it.
+/// A setting as in the scenario.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum SettingText {
-    /// By leaving it out.
+    /// The key is absent.
     Absent,
     Boolean(bool),
     Integer(u64),
@@ -87,7 +87,7 @@ enum SettingText {
 const NONE: &str = "none";
 
 impl<F: Family> Default for Member<F> {
-    /// A placeholder, or what stands where nothing is given.
+    /// The default member, or a placeholder.
     fn default() -> Member<F> {
         let members = F::members();
         let default = members.iter().find(|member| Some(member.name) == F::DEFAULT);
@@ -121,7 +121,7 @@ impl<F: Family> Record for Member<F> {
             }),
         };
         let Some(member) = members.into_iter().find(|member| Some(member.name) == name) else {
-            // Which keys belong here is not known: none is called unknown.
+            // The valid keys are not known, so that none is reported as unknown.
             table.know_all();
             return Member::default();
         };
@@ -162,7 +162,7 @@ impl<F: Family> Serialize for Member<F> {
     }
 }
 
-/// A member as it is written down.
+/// A member in the normalised form.
 #[derive(Serialize)]
 struct MemberTable<'a, C: Serialize> {
     /// Its word and its settings.
@@ -188,13 +188,13 @@ impl PartialEq for MemberConfig {
 }
 
 impl MemberConfig {
-    /// The other way round: from values of the core.
+    /// Converts values of the core to settings.
     pub(crate) fn of(member: &'static MemberInfo, values: &[Value]) -> MemberConfig {
         let texts = member.settings.iter().zip(values).map(|(setting, value)| setting.kind.texts(*value)).collect();
         MemberConfig { member, texts }
     }
 
-    /// The rate of that key, if it has one.
+    /// The rate in that key, if there is one.
     pub(crate) fn rate(&self, key: &str) -> Option<Rate> {
         self.pairs().find(|(setting, _)| setting.key == key).and_then(|(_, texts)| match texts {
             SettingText::Rate(rate) => Some(*rate),
@@ -206,7 +206,7 @@ impl MemberConfig {
         self.member.name
     }
 
-    /// Whether nothing but its name has to be written.
+    /// Whether the member has no settings.
     pub(crate) fn is_bare(&self) -> bool {
         self.texts.iter().all(|texts| *texts == SettingText::Absent)
     }
@@ -215,7 +215,7 @@ impl MemberConfig {
         self.member.settings.iter().zip(&self.texts)
     }
 
-    /// As the core takes them. `buffer`: what thresholds refer to, of a queue policy.
+    /// Converts the settings for the core. Thresholds of a queue policy refer to `buffer`.
     pub(crate) fn values(&self, buffer: Option<Places>, report: &mut Report) -> Vec<Value> {
         let value = |(setting, texts): (&'static Setting, &SettingText)| match (*texts, &setting.kind, buffer) {
             (SettingText::Threshold(threshold), kind, Some(buffer)) => {
@@ -227,8 +227,8 @@ impl MemberConfig {
         self.pairs().map(value).collect()
     }
 
-    /// Reports settings that do not go together, unless something is wrong with one of them. `values`: what they come to. `also`: another
-    /// key that they depend on.
+    /// Reports conflicts of settings, unless one of them has an error. `values` are the settings as the core receives them, `also` is another
+    /// key on which they depend.
     pub(crate) fn complain(
         &self,
         conflicts: Vec<SettingConflict>,
@@ -270,14 +270,14 @@ impl MemberConfig {
 }
 
 impl SettingText {
-    /// A threshold is resolved before.
+    /// Thresholds are resolved before.
     fn value(self) -> Value {
         match self {
             SettingText::Absent => Value::Absent,
             SettingText::Boolean(truth) => Value::Boolean(truth),
             SettingText::Integer(number) => Value::Integer(number),
             SettingText::Number(number) => Value::Number(number),
-            SettingText::Duration(duration) => Value::Duration(duration.span()),
+            SettingText::Duration(duration) => Value::Duration(duration.time_delta()),
             SettingText::Rate(rate) => Value::Rate(rate.rate()),
             SettingText::Size(size) => Value::Integer(size.bytes()),
             SettingText::Threshold(_) => Value::Integer(0),
@@ -313,9 +313,9 @@ impl Serialize for SettingText {
     }
 }
 
-/// What a scenario makes of a setting that the core declares.
+/// Decoding of a setting that the core declares.
 trait Readable {
-    /// The value where none is given; `None`: one must be.
+    /// The default; `None` if the setting is required.
     fn usual(&self) -> Option<SettingText>;
     fn take(&self, table: &mut Table, decoder: &mut Decoder) -> SettingText;
 }
@@ -338,18 +338,18 @@ impl Readable for Setting {
     }
 }
 
-/// How values of a kind are written.
+/// Notation of the values of a kind.
 trait Notation {
     fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<SettingText>;
-    /// What fits, for messages.
+    /// Valid values, for messages.
     fn expected(&self) -> String;
     fn schema(&self, generator: &mut SchemaGenerator) -> Schema;
-    /// A value to begin with, which the core has as text.
+    /// An example value, which the core has as text.
     fn first(&self, text: &str) -> serde_json::Value;
-    /// Something to go on with where nothing could be read.
+    /// Placeholder for a value with an error.
     fn placeholder(&self) -> SettingText;
     fn texts(&self, value: Value) -> SettingText;
-    /// What a threshold of this kind is counted in.
+    /// Unit of thresholds of this kind.
     fn counted(&self) -> Counted;
 }
 
@@ -364,7 +364,7 @@ impl Notation for Kind {
             Kind::Probability => Probability::decode(node, decoder).map(|probability| SettingText::Number(probability.0)),
             Kind::Duration { min } => {
                 let duration = Duration::decode(node, decoder)?;
-                if duration.span() < *min {
+                if duration.time_delta() < *min {
                     let (predicate, expected) = match min.0 {
                         1 => ("is zero", "more than 0 ms".into()),
                         min => ("is too short", format!("at least {}", Duration::new(min))),
@@ -482,7 +482,7 @@ fn described(member: &MemberInfo, index: usize) -> String {
     }
 }
 
-/// Ends of a setting's range that the member itself refuses, where it takes what lies next to them.
+/// Ends of the range of a setting that the member refuses, although it accepts the adjacent values.
 fn excluded(member: &MemberInfo, index: usize) -> Vec<String> {
     let setting = &member.settings[index];
     let refuses = |value: Value| {
@@ -503,7 +503,7 @@ fn excluded(member: &MemberInfo, index: usize) -> Vec<String> {
     of_itself.map(|[end, _]| setting.kind.texts(end).to_string()).collect()
 }
 
-/// Both ends, and what lies next to them.
+/// Both ends of a range, with their adjacent values.
 fn of_numbers(range: RangeInclusive<f64>) -> Vec<[Value; 2]> {
     let (min, max) = range.into_inner();
     vec![[min, min.next_up()].map(Value::Number), [max, max.next_down()].map(Value::Number)]

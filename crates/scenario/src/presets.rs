@@ -4,7 +4,7 @@ use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
 use serde_json::Value;
 use tailback_core::congestion::{Bbr1Spec, ControllerSpec, CubicSpec, Steps};
-use tailback_core::primitives::units::{Bytes, Segments, Span};
+use tailback_core::primitives::units::{Bytes, Segments, TimeDelta};
 use tailback_core::tcp::{
     AckCounting, DelayedAck, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
 };
@@ -15,7 +15,7 @@ pub struct Preset {
     pub source: &'static str,
     pub controller: ControllerSpec,
     /// The settings, for a timer with ticks of the given length or of the preset's own. Other forms of timer ignore it.
-    pub spec: fn(tick: Option<Span>) -> TcpSpec,
+    pub spec: fn(tick: Option<TimeDelta>) -> TcpSpec,
 }
 
 /// All presets, the plain names first.
@@ -64,8 +64,8 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Bbr1(Bbr1Spec {
             cwnd_gain: 2.0,
             btlbw_filter_len: 10,
-            rtprop_filter_len: Span::from_millis(10_000),
-            probe_rtt_duration: Span::from_millis(200),
+            rtprop_filter_len: TimeDelta::from_millis(10_000),
+            probe_rtt_duration: TimeDelta::from_millis(200),
             pacing_margin: 0.01,
         }),
         spec: |_| linux(),
@@ -89,7 +89,7 @@ pub const PRESETS: &[Preset] = &[
         controller: ControllerSpec::Reno(()),
         spec: |tick| TcpSpec {
             fast_retransmit: None,
-            ..coarse(Recovery::Tahoe, Bytes(1024), Segments(64), tick.unwrap_or(Span::from_millis(500)))
+            ..coarse(Recovery::Tahoe, Bytes(1024), Segments(64), tick.unwrap_or(TimeDelta::from_millis(500)))
         },
     },
 ];
@@ -149,18 +149,18 @@ fn linux() -> TcpSpec {
         timestamps: true,
         // An acknowledgement of one segment waits for 40 ms; with 4 MB of memory for a connection, 200 segments are acknowledged one by one.
         delayed_ack: Some(DelayedAck {
-            timeout: Span::from_millis(40),
+            timeout: TimeDelta::from_millis(40),
             quickack_segments: Segments(200),
-            sack_compression: Span::from_millis(1),
+            sack_compression: TimeDelta::from_millis(1),
             ack_ce_immediately: true,
             ..DelayedAck::USUAL
         }),
         // The least timeout bounds the variation, not the sum: RTO = SRTT + max(200 ms, 4 RTTVAR).
         timer: TimerSpec {
-            form: TimerForm::Exact { granularity: Span::from_millis(200) },
-            min_rto: Span::from_millis(200),
+            form: TimerForm::Exact { granularity: TimeDelta::from_millis(200) },
+            min_rto: TimeDelta::from_millis(200),
             newreno_variant: NewRenoVariant::SlowButSteady,
-            max_rto: Span::from_millis(120_000),
+            max_rto: TimeDelta::from_millis(120_000),
             ..TimerSpec::rfc6298()
         },
         abc_limit: Segments::UNLIMITED,
@@ -169,13 +169,13 @@ fn linux() -> TcpSpec {
     }
 }
 
-fn bpd(recovery: Recovery, tick: Option<Span>) -> TcpSpec {
-    coarse(recovery, Bytes(536), Segments(122), tick.unwrap_or(Span::from_millis(100)))
+fn bpd(recovery: Recovery, tick: Option<TimeDelta>) -> TcpSpec {
+    coarse(recovery, Bytes(536), Segments(122), tick.unwrap_or(TimeDelta::from_millis(100)))
 }
 
 /// What both documents share: slow start from one segment up to the window, every segment acknowledged at once, one segment timed at a
 /// time, and the timer.
-fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: Span) -> TcpSpec {
+fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: TimeDelta) -> TcpSpec {
     TcpSpec {
         recovery,
         ssthresh_from: SsthreshFrom::Window,
@@ -308,7 +308,7 @@ const MECHANISMS: &[Mechanism] = &[
         name: "fewer acknowledgements above a gap than segments (SACK compression)",
         source: "Linux, `tcp_comp_sack_delay_ns`",
         revision: "6.18",
-        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.sack_compression > Span::ZERO),
+        is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.sack_compression > TimeDelta::ZERO),
     },
     Mechanism {
         name: "marks, and that they were answered, are acknowledged at once",
@@ -496,10 +496,10 @@ mod tests {
 
     #[test]
     fn a_tick_sets_the_shortest_timeout_of_a_coarse_preset() {
-        let spec = (preset(PresetName::BpdReno).spec)(Some(Span::from_millis(300)));
+        let spec = (preset(PresetName::BpdReno).spec)(Some(TimeDelta::from_millis(300)));
         assert_eq!(
             (spec.timer.form, spec.timer.min_rto),
-            (TimerForm::CoarseNs { tick: Span::from_millis(300) }, Span::from_millis(600))
+            (TimerForm::CoarseNs { tick: TimeDelta::from_millis(300) }, TimeDelta::from_millis(600))
         );
     }
 

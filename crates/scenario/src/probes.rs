@@ -1,4 +1,4 @@
-//! A price scheme in a few words, where there is no network to describe.
+//! A price scheme without a network.
 
 use crate::decode::{Decode, Decoder};
 use crate::member::Member;
@@ -10,9 +10,9 @@ use crate::values::Word;
 use tailback_core::price::{Identification, SchemeSpec};
 
 record! {
-    /// A scheme, and the probes that it is tried with.
+    /// A price scheme and the identification of its probes.
     pub struct ProbeQuestion {
-        /// How packets are identified, of which probes are made.
+        /// Identification of packets, from which probes are derived.
         identification: Word<Identification> = Word(Identification::Counting),
     }
     with
@@ -24,7 +24,7 @@ impl ProbeQuestion {
     /// Reads JSON.
     ///
     /// # Errors
-    /// Everything that is wrong, each with its key.
+    /// All errors, each with its key.
     pub fn from_json(text: &str) -> Result<(SchemeSpec, Identification), Errors> {
         let (node, source) = tree::from_json(text, "")?;
         let mut decoder = Decoder::new(Report::new(&source));

@@ -106,7 +106,7 @@ quantity! {
     /// A span of time, 0 to 200 days.
     Duration(DURATION),
     /// As the core counts it.
-    span: units::Span = units::Span
+    time_delta: units::TimeDelta = units::TimeDelta
 }
 
 quantity! {

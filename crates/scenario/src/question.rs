@@ -1,4 +1,4 @@
-//! How much buffer? The bottleneck and its flows in a few words, where there is no network to describe.
+//! Buffer sizing: the bottleneck and its flows as a few values, without a network.
 
 use crate::decode::{Decode, Decoder};
 use crate::distribution::Distribution;
@@ -9,27 +9,27 @@ use crate::tree;
 use crate::values::Integer;
 
 record! {
-    /// A bottleneck, the flows that share it, and the utilisation that is wanted.
+    /// A bottleneck, its flows, and the target utilisation.
     pub struct BufferQuestion {
         /// Bit rate of each transmitter.
         rate: Rate,
-        /// Round trip of a packet and its acknowledgement without queueing, serialisation included.
+        /// Round-trip time without queueing, with serialisation.
         base_rtt: Distribution<Duration>,
-        /// Long-lived flows.
+        /// Number of long-lived flows.
         flows: Integer<1, 1_000_000_000>,
-        /// Share of the capacity that shall be used; 100 % for a link that is never idle.
+        /// Target utilisation; 100 % for a link that is never idle.
         target: Probability,
-        /// Transmitters that share the buffer: 1 for a link, K for a trunk of K wavelengths.
+        /// Number of transmitters that share the buffer: 1 for a link, K for a trunk of K wavelengths.
         transmitters: Integer<1, 1_000_000> = Integer(1),
-        /// Input links, each as fast as one transmitter; so many that they do not matter if not given.
+        /// Number of input links, each with the rate of one transmitter. Default: unlimited.
         inputs: Option<Integer<1, 1_000_000>>,
         /// Size of a packet on the wire.
         packet_size: Size = Size::new(1500),
-        /// Bit rate of the link that each sender has for itself.
+        /// Bit rate of the access link of each sender.
         access_rate: Option<Rate>,
-        /// Whether senders spread their packets over the round trip.
+        /// Whether senders pace their packets.
         paced: Option<bool>,
-        /// Largest window of a flow, in packets.
+        /// Maximum window of a flow, in packets.
         window: Option<Integer<1, 1_073_741_824>>,
     }
 }
@@ -40,7 +40,7 @@ impl BufferQuestion {
     /// Reads JSON. `file` is the name that messages show; empty if there is none.
     ///
     /// # Errors
-    /// Everything that is wrong, each with its key.
+    /// All errors, each with its key.
     pub fn from_json(text: &str, file: &str) -> Result<BufferQuestion, Errors> {
         let (node, source) = tree::from_json(text, file)?;
         let mut decoder = Decoder::new(Report::new(&source));
@@ -80,13 +80,13 @@ impl BufferQuestion {
 mod tests {
     use super::*;
 
-    fn asked(text: &str) -> Result<BufferQuestion, String> {
+    fn read(text: &str) -> Result<BufferQuestion, String> {
         BufferQuestion::from_json(text, "").map_err(|errors| errors.to_string())
     }
 
     #[test]
-    fn units_are_read_and_what_is_not_given_has_a_default() {
-        let question = asked(r#"{"rate": "40 Gbps", "base_rtt": "100 ms", "flows": 4000, "target": "80 %"}"#).unwrap();
+    fn units_are_read_and_absent_keys_have_defaults() {
+        let question = read(r#"{"rate": "40 Gbps", "base_rtt": "100 ms", "flows": 4000, "target": "80 %"}"#).unwrap();
         assert_eq!(question.rate, Rate::new(40_000_000_000));
         assert_eq!(question.base_rtt, Distribution::Fixed(Duration::new(100_000_000_000)));
         assert_eq!(
@@ -97,17 +97,17 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_named_with_its_key_at_once() {
-        let errors = asked(r#"{"rate": "40 Gbits", "base_rtt": 0.1, "flows": 0, "target": "120 %", "input": 3}"#).unwrap_err();
+    fn all_errors_are_reported_with_their_keys() {
+        let errors = read(r#"{"rate": "40 Gbits", "base_rtt": 0.1, "flows": 0, "target": "120 %", "input": 3}"#).unwrap_err();
         for part in ["rate", "Gbps", "base_rtt", "flows", "target", "did you mean `inputs`?"] {
             assert!(errors.contains(part), "{part}: {errors}");
         }
     }
 
     #[test]
-    fn what_no_rule_could_answer_is_refused() {
+    fn values_that_no_rule_accepts_are_refused() {
         let errors =
-            asked(r#"{"rate": "1 Gbps", "base_rtt": {"exponential": "1 ms"}, "flows": 1, "target": 0, "packet_size": "0 B"}"#)
+            read(r#"{"rate": "1 Gbps", "base_rtt": {"exponential": "1 ms"}, "flows": 1, "target": 0, "packet_size": "0 B"}"#)
                 .unwrap_err();
         for part in ["base_rtt", "target", "packet_size"] {
             assert!(errors.contains(&format!("at       {part}")), "{part}: {errors}");

@@ -1,21 +1,21 @@
 //! Tables with named keys.
 //!
-//! The `record!` macro makes a struct together with its reading, writing and JSON Schema, so that a table's keys, defaults and
-//! descriptions stand in one place. `words!` does the same for plain words; tables that one of their words tells apart are in `member.rs`.
+//! The `record!` macro declares a struct with its decoding, serialisation and JSON Schema, so that keys, defaults and descriptions of a table
+//! are defined once. `words!` does the same for enums of words. Tables that are selected by a word are in `member.rs`.
 
 use crate::decode::{Decode, Decoder, Table};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// A type that is read from the keys of a table, alone or beside others.
+/// A type that is decoded from keys of a table, which may have other keys.
 pub(crate) trait Record: Sized + Default {
     fn take(table: &mut Table, decoder: &mut Decoder) -> Self;
 
-    /// The tables that fit: one for a record, one per word for a tagged choice.
+    /// The valid tables: one for a record, one per word for a tagged enum.
     fn shapes(generator: &mut SchemaGenerator) -> Vec<Shape>;
 }
 
-/// One table that fits, for the JSON Schema.
+/// One valid table, for the JSON Schema.
 #[derive(Default)]
 pub(crate) struct Shape {
     properties: Map<String, Value>,
@@ -23,7 +23,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Adds a key with its description, unless it must be given its default, and a value to begin with, if one is declared.
+    /// Adds a key with its description, its default unless it is required, and an example if one is declared.
     pub fn key<T: Decode + serde::Serialize>(
         &mut self,
         generator: &mut SchemaGenerator,
@@ -36,7 +36,7 @@ impl Shape {
         self.property(name, T::schema(generator), &prose(lines), default, first);
     }
 
-    /// The same of any schema. A default of null is none, of a key that need not be given.
+    /// Adds a key with any schema. A default of null means an optional key without a default.
     pub fn property(&mut self, name: &str, mut schema: Schema, description: &str, default: Option<Value>, first: Option<Value>) {
         schema.insert("description".into(), description.into());
         if let Some(first) = first {
@@ -52,7 +52,7 @@ impl Shape {
         self.properties.insert(name.into(), schema.to_value());
     }
 
-    /// Adds the word that tells tables apart. It need not be given where it is the `default`.
+    /// Adds the word that selects the table. It is required unless it is the `default`.
     pub fn tag(mut self, name: &str, word: &str, lines: &[&str], default: Option<&str>) -> Shape {
         self.properties.insert(name.into(), json!({"const": word, "description": prose(lines)}));
         if default != Some(word) {
@@ -86,7 +86,7 @@ impl Shape {
     }
 }
 
-/// The tables that fit if the keys of a part stand beside those of each shape.
+/// The valid tables with the keys of a part added to each shape.
 pub(crate) fn joined<P: Record>(shapes: Vec<Shape>, generator: &mut SchemaGenerator) -> Vec<Shape> {
     let parts = P::shapes(generator);
     shapes.iter().flat_map(|shape| parts.iter().map(move |part| part.join(shape))).collect()
@@ -103,7 +103,7 @@ pub(crate) fn record_schema<R: Record>(lines: &[&str], generator: &mut SchemaGen
     schema.try_into().unwrap_or_default()
 }
 
-/// A reference to a schema that is defined by this name.
+/// A reference to a named schema.
 pub(crate) fn defined(name: &str, schema: Value, generator: &mut SchemaGenerator) -> Schema {
     generator.definitions_mut().insert(name.into(), schema);
     schemars::json_schema!({"$ref": format!("#/$defs/{name}")})
@@ -114,8 +114,8 @@ pub(crate) fn prose(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// A struct, its reading, its writing and its schema. `= default` makes a key optional, and so does `Option`; after a semicolon may stand a
-/// value to begin with, for who is shown a new key. The keys of a part after `with` stand in the same table.
+/// Declares a struct with its decoding, serialisation and schema. `= default` or `Option` makes a key optional. A value after a semicolon is
+/// an example for editors. The keys of a part after `with` belong to the same table.
 macro_rules! record {
     (
         $(#[doc = $doc:literal])*
@@ -136,7 +136,7 @@ macro_rules! record {
         }
 
         impl crate::record::Record for $name {
-            #[allow(unused_variables, reason = "a record without keys reads nothing")]
+            #[allow(unused_variables, reason = "a record without keys decodes nothing")]
             fn take(table: &mut crate::decode::Table, decoder: &mut crate::decode::Decoder) -> $name {
                 $name {
                     $($field: table.field(stringify!($field), crate::record::default_of!($($default)?), decoder),)*
@@ -162,7 +162,7 @@ macro_rules! record {
     };
 }
 
-/// Reading and schema of a type that is a table of its own.
+/// Decoding and schema of a type that is a table of its own.
 macro_rules! table {
     ($name:ident, $($doc:literal),*) => {
         impl crate::decode::Decode for $name {
@@ -189,7 +189,7 @@ macro_rules! table {
     };
 }
 
-/// An enum of plain words; the first is the default of a field that has none of its own.
+/// Declares an enum of words. The first is the default of keys without one.
 macro_rules! words {
     (
         $(#[doc = $doc:literal])*
@@ -207,7 +207,7 @@ macro_rules! words {
             pub const WORDS: &'static [&'static str] = &[$($word),+];
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
-            /// As a scenario writes it.
+            /// The word in a scenario.
             pub fn word(self) -> &'static str {
                 match self {
                     $($name::$variant => $word),+
@@ -255,7 +255,7 @@ macro_rules! default_of {
 
 pub(crate) use {default_of, record, table, words};
 
-/// "a table with `rate`, `delay` (and `queue`)": keys that must be given, then those that may.
+/// "a table with `rate` and any of `queue`": required keys, then optional ones.
 pub(crate) fn keys(shapes: &[Shape]) -> String {
     let Some(shape) = shapes.first() else { return "a table".into() };
     let (needed, others): (Vec<&String>, Vec<&String>) = shape.properties.keys().partition(|key| shape.required.contains(key));
@@ -281,11 +281,11 @@ mod tests {
             count: Integer<1, 9>,
             /// Whether it is on.
             on: bool = true,
-            /// What it is called.
+            /// Its name.
             name: Option<Name>,
         }
         with
-        /// What moves it.
+        /// Its motor.
         motor: Motor
     }
 
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_of_a_table_is_found_in_one_pass() {
+    fn every_error_of_a_table_is_found_in_one_pass() {
         let (_, errors) = read(r#"{"on": 1, "naem": "x"}"#);
         let found: Vec<_> = errors.list.iter().map(|problem| (problem.at.as_str(), problem.message.as_str())).collect();
         assert_eq!(
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_has_the_keys_of_a_part_too() {
+    fn the_schema_has_the_keys_of_a_part() {
         let schema = SchemaGenerator::default().into_root_schema_for::<Thing>().to_value();
         assert_eq!(schema["required"], json!(["boilers", "count"]));
         assert_eq!(schema["additionalProperties"], json!(false));

@@ -1,4 +1,4 @@
-//! The scenario as a whole, and its ways in and out.
+//! The scenario as a whole: reading, validation and normalised form.
 
 use crate::decode::{Decode, Decoder};
 use crate::flow_table;
@@ -22,37 +22,36 @@ use tailback_core::network::{CodeKind, Network};
 use tailback_core::user_code::UserCode;
 
 record! {
-    /// A network, what runs in it, and what to record: everything that a run needs. Times, rates and sizes are text with a unit,
-    /// such as `10 ms`, `75 Mbps`, `50 kB`.
+    /// A network, its flows, and the recordings. Times, rates and sizes are text with a unit, such as `10 ms`, `75 Mbps`, `50 kB`.
     pub struct Description {
-        /// What the scenario is about, in a few words.
+        /// Title of the scenario.
         name: String = String::new(),
-        /// Length of the run.
+        /// Simulated time.
         duration: Duration,
-        /// Results count from here.
+        /// Time from which results count.
         warmup: Duration = Duration::new(0),
         /// Seed of all random streams.
         seed: Integer<0, 9007199254740991> = Integer(1),
-        /// Common networks in one line.
+        /// Generators of common networks.
         topology: Topology = Topology::default(),
         /// Nodes by name.
         nodes: BTreeMap<Name, Node> = BTreeMap::new(),
         /// Links by name.
         links: BTreeMap<Name, Link> = BTreeMap::new(),
-        /// Which way packets take where no `route` is given.
+        /// Routing of flows without `route`.
         routing: Routing = Routing::Shortest,
-        /// How prices of congestion travel, where queues tell any.
+        /// Encoding of congestion prices.
         prices: Option<Prices>,
-        /// Flow groups by name. Their order is that of every table of results.
+        /// Flow groups by name, in the order of all result tables.
         flows: IndexMap<Name, Flow> = IndexMap::new(),
-        /// Changes while the network runs.
+        /// Changes during the run.
         timeline: Vec<Event> = Vec::new(),
-        /// What to keep in addition to the counters.
+        /// Recordings in addition to the counters.
         record: Record = Record::default(),
     }
 }
 
-/// A scenario whose every part could be read. Equal if it says the same, wherever it was written.
+/// A decoded scenario. Two scenarios with the same content are equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     pub description: Description,
@@ -60,19 +59,19 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads TOML. `file` is the name that messages show; empty if there is none.
+    /// Reads TOML. Messages name `file`, unless it is empty.
     ///
     /// # Errors
-    /// Everything that is wrong, including what [`Scenario::build`] would find in the parts that could be read.
+    /// All errors, including those that [`Scenario::build`] finds in the decoded parts.
     pub fn from_toml(text: &str, file: &str) -> Result<Scenario, Errors> {
         let (node, source) = tree::from_toml(text, file)?;
         Scenario::decode(&node, source)
     }
 
-    /// Reads TOML from the bytes of a file, which may be anything.
+    /// Reads TOML from any bytes.
     ///
     /// # Errors
-    /// As [`Scenario::from_toml`], or that the bytes are not text.
+    /// As [`Scenario::from_toml`], or if the bytes are not UTF-8.
     pub fn from_toml_bytes(bytes: &[u8], file: &str) -> Result<Scenario, Errors> {
         match std::str::from_utf8(bytes) {
             Ok(text) => Scenario::from_toml(text, file),
@@ -83,17 +82,17 @@ impl Scenario {
         }
     }
 
-    /// Reads JSON of the same shape. `file` is the name that messages show; empty if there is none.
+    /// Reads JSON of the same structure. Messages name `file`, unless it is empty.
     ///
     /// # Errors
-    /// As [`Scenario::from_toml`]; places have no lines.
+    /// As [`Scenario::from_toml`], without locations.
     pub fn from_json(text: &str, file: &str) -> Result<Scenario, Errors> {
         let (node, source) = tree::from_json(text, file)?;
         Scenario::decode(&node, source)
     }
 
-    /// Reads JSON that was made of a TOML text, which stands for a part of it, such as a table in another file. Places have the lines of
-    /// that text.
+    /// Reads JSON that was derived from a TOML text, for example by replacing the name of a file with its content. Errors have locations in
+    /// the TOML text.
     ///
     /// # Errors
     /// As [`Scenario::from_toml`].
@@ -109,28 +108,28 @@ impl Scenario {
 
     fn decode(node: &tree::Node, source: Source) -> Result<Scenario, Errors> {
         let mut decoder = Decoder::new(Report::new(&source));
-        // What is no table at all has no parts that could be wrong too.
+        // A value that is not a table has no parts to check.
         let Some(mut description) = Description::decode(node, &mut decoder) else { return Err(decoder.report.finish()) };
         let mut report = decoder.report;
         flow_table::settle(&mut description, &mut report);
         if report.is_empty() {
             return Ok(Scenario { description, source });
         }
-        // Some parts are placeholders, so nothing comes of this but further problems.
+        // Some parts are placeholders: this only finds further errors.
         check_flows(&description, &mut report);
         network::network(&description, &mut report);
         Err(report.finish())
     }
 
-    /// The network that the core runs.
+    /// Builds the network that the core runs.
     ///
     /// # Errors
-    /// Everything that makes no sense: names that do not exist, routes that lead nowhere, values that do not go together.
+    /// All errors of the scenario as a whole: unknown names, invalid routes, conflicts between values.
     pub fn build(&self) -> Result<Network, Errors> {
         self.build_with_warnings().map(|(network, _)| network)
     }
 
-    /// The network, and what runs but is hardly what was meant, such as a setting that makes a queue policy another one.
+    /// Builds the network, with warnings about likely mistakes, such as settings that disable a queue policy.
     ///
     /// # Errors
     /// As [`Scenario::build`].
@@ -140,47 +139,47 @@ impl Scenario {
         self.built(report)
     }
 
-    /// Bytes that the network takes at least once it is built, counted without building it; 0 if [`Scenario::build`] refuses to count so far.
+    /// Minimum memory of the network in bytes, computed without building it; 0 if the scenario has an error before.
     pub fn min_bytes(&self) -> u64 {
         network::min_bytes(&self.description)
     }
 
-    /// Whether it is a network, be it that nothing is sent there yet.
+    /// Checks the network, which may have no flows.
     ///
     /// # Errors
-    /// As [`Scenario::build`], but for a scenario without flows.
+    /// As [`Scenario::build`], except for a scenario without flows.
     pub fn check(&self) -> Result<Warnings, Errors> {
         self.built(Report::new(&self.source)).map(|(_, warnings)| warnings)
     }
 
-    /// The nodes where each flow begins and ends, in the order of the flows.
+    /// Sending and receiving node of each flow, in the order of the flows.
     ///
     /// # Errors
-    /// What [`Scenario::build`] finds in nodes and in who sends to whom.
+    /// Errors in nodes and traffic patterns.
     pub fn ends(&self) -> Result<Vec<(Name, Name)>, Errors> {
         let mut report = Report::new(&self.source);
         let ends = network::ends(&self.description, &mut report);
         if report.is_empty() { Ok(ends) } else { Err(report.finish()) }
     }
 
-    /// The nodes where each port begins and ends, in the order of the network's ports.
+    /// End nodes of each port, in the order of the network.
     ///
     /// # Errors
-    /// What [`Scenario::build`] finds in nodes and links.
+    /// Errors in nodes and links.
     pub fn port_ends(&self) -> Result<Vec<(Name, Name)>, Errors> {
         let mut report = Report::new(&self.source);
         let ends = network::ports(&self.description, &mut report);
         if report.is_empty() { Ok(ends) } else { Err(report.finish()) }
     }
 
-    /// What runs as it is meant, and whose results are easily misread; nothing where there is no network.
+    /// Notes about results that are easily misinterpreted; none if the network cannot be built.
     pub fn notes(&self) -> Warnings {
         let (mut report, mut aside) = (Report::new(&self.source), Report::new(&self.source));
         network::notes(&self.description, &mut report, &mut aside);
         report.warnings()
     }
 
-    /// Whether seeds make a difference; false only if it is certain that nothing is drawn.
+    /// Whether results may depend on the seed; false only if nothing is random.
     pub fn is_random(&self) -> bool {
         network::may_be_random(&self.description, &mut Report::new(&self.source))
     }
@@ -192,26 +191,26 @@ impl Scenario {
         }
     }
 
-    /// The normalised form as JSON: defaults and what presets stand for filled in, units as text, one order of keys. Read again, it
-    /// is its own normalised form, with the same content hash.
+    /// The normalised form as JSON: with all defaults and preset values, units as text, and a fixed order of keys. Reading it gives the same
+    /// normalised form and content hash.
     pub fn to_json(&self) -> String {
         let mut description = self.description.clone();
         for tcp in description.flows.values_mut().filter_map(|flow| flow.tcp.as_mut()) {
             *tcp = network::filled(tcp);
         }
-        // Maps have text for keys and no number is NaN, so nothing can fail here.
+        // Maps have text keys and no number is NaN, so that this cannot fail.
         serde_json::to_string(&description).unwrap_or_default()
     }
 
-    /// The user code that the scenario names, each with its place.
+    /// The user code that the scenario names, with paths.
     pub fn user_code(&self) -> Vec<(CodeKind, UserCode)> {
         user_code::named_in(&self.description)
     }
 
-    /// Whether whoever brings user code along has something against what the scenario names.
+    /// Checks the user code of the scenario with a function of its host.
     ///
     /// # Errors
-    /// All objections, each with its place.
+    /// All errors of user code, each with its path.
     pub fn check_code(&self, judge: impl Fn(CodeKind, &UserCode) -> Option<Objection>) -> Result<(), Errors> {
         let mut report = Report::new(&self.source);
         for (kind, code) in self.user_code() {
@@ -222,8 +221,8 @@ impl Scenario {
         if report.is_empty() { Ok(()) } else { Err(report.finish()) }
     }
 
-    /// SHA-256 in hexadecimal of the normalised form, the version, the sources of the core and of this crate, which makes a network of it,
-    /// and `code`, which stands for the sources of user code and is empty without any: equal hashes mean equal results.
+    /// SHA-256 in hexadecimal of the normalised form, the version, the sources of the core and of this crate, and `code`, the sources of
+    /// user code. Equal hashes mean equal results.
     pub fn content_hash(&self, code: &str) -> String {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
@@ -249,7 +248,7 @@ pub fn json_schema() -> serde_json::Value {
     let mut generator = SchemaGenerator::from(SchemaSettings::draft2020_12());
     let mut schema = generator.root_schema_for::<Description>();
     schema.insert("title".into(), "Tailback scenario".into());
-    // Flow groups have an empty default only so that the building can say that nothing would be sent.
+    // Flow groups have an empty default only because a scenario may be checked without flows.
     if let Some(required) = schema.pointer_mut("/required").and_then(|keys| keys.as_array_mut()) {
         required.push("flows".into());
     }
@@ -264,7 +263,7 @@ pub fn json_schema() -> serde_json::Value {
         let ends = json!({"required": ["from", "to"], "properties": {"traffic": false}});
         flow["anyOf"] = json!([ends, {"required": ["traffic"], "properties": {"from": false, "to": false}}]);
     }
-    // What the presence of one key says about another.
+    // Keys that exclude each other.
     for (table, keys) in [("Flow", ["tcp", "source"]), ("Event", ["link", "group"])] {
         if let Some(table) = schema.pointer_mut(&format!("/$defs/{table}")) {
             table["oneOf"] = keys.map(|key| json!({"required": [key]})).into_iter().collect();
@@ -273,7 +272,7 @@ pub fn json_schema() -> serde_json::Value {
     schema.to_value()
 }
 
-/// Whether anything is sent.
+/// Reports a scenario without flows.
 fn check_flows(description: &Description, report: &mut Report) {
     if description.flows.is_empty() && report.sound("flows") {
         let problem = report.add("flows", "the scenario has no `flows`").expected("at least one [flows.NAME]");
@@ -308,13 +307,13 @@ tcp = {preset = "newreno"}
         assert_eq!(network.ports[0].buffer, Buffer::Units(42));
         assert_eq!(network.ports[1].buffer, Buffer::Unlimited);
         assert_eq!(network.paths, [vec![0], vec![1]]);
-        // RTTs of 60 and 80 ms, of which 20 ms are the bottleneck's.
+        // RTTs of 60 and 80 ms, with 20 ms at the bottleneck.
         let delays: Vec<_> = network.flows.iter().map(|flow| flow.sender_access.delay).collect();
         assert_eq!(delays, [TimeDelta::from_millis(20), TimeDelta::from_millis(30)]);
     }
 
     #[test]
-    fn the_hash_depends_on_what_is_said_not_on_how() {
+    fn the_hash_depends_on_the_content_not_on_the_notation() {
         let same = DUMBBELL.replace("10 Mbps", "10000kbit/s").replace("count = 2", "jitter = \"0 s\"\ncount = 2");
         let other = DUMBBELL.replace("10 Mbps", "11 Mbps");
         let hash = |text: &str| Scenario::from_toml(text, "").unwrap().content_hash("");
@@ -324,7 +323,7 @@ tcp = {preset = "newreno"}
     }
 
     #[test]
-    fn the_normalised_form_shows_what_the_presets_stand_for() {
+    fn the_normalised_form_has_the_values_of_presets() {
         let text = DUMBBELL.replace("preset = \"newreno\"", "preset = \"bpd-2001/reno\", timer = {tick = \"300 ms\"}");
         let scenario = Scenario::from_toml(&text, "").unwrap();
         let json: serde_json::Value = serde_json::from_str(&scenario.to_json()).unwrap();
@@ -340,7 +339,7 @@ tcp = {preset = "newreno"}
     }
 
     #[test]
-    fn faults_of_shape_and_of_meaning_are_found_together() {
+    fn errors_of_values_and_of_the_whole_are_found_together() {
         let text = DUMBBELL.replace("\"10 Mbps\"", "10").replace("to = \"right\"", "to = \"rigth\"");
         let errors = Scenario::from_toml(&text, "d.toml").unwrap_err();
         let found: Vec<_> = errors.list.iter().map(|problem| (problem.at.as_str(), problem.line())).collect();
@@ -348,7 +347,7 @@ tcp = {preset = "newreno"}
     }
 
     #[test]
-    fn what_is_no_table_is_a_single_fault() {
+    fn a_scenario_that_is_not_a_table_is_a_single_error() {
         let errors = Scenario::from_json("[]", "").unwrap_err();
         assert_eq!(
             errors.list.iter().map(|problem| problem.message.as_str()).collect::<Vec<_>>(),
@@ -357,7 +356,7 @@ tcp = {preset = "newreno"}
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_refused() {
+    fn bytes_that_are_not_text_are_refused() {
         let errors = Scenario::from_toml_bytes(&[b'a', 0xff], "noise").unwrap_err();
         assert_eq!(errors.list[0].message, "the file is not text");
     }

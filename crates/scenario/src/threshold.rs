@@ -1,4 +1,4 @@
-//! Thresholds of a queue: a number of packets or cells, or a percentage of the buffer.
+//! Thresholds of a queue in packets, cells, or percent of the buffer.
 
 use crate::decode::Decoder;
 use crate::problem::Report;
@@ -12,22 +12,22 @@ use serde_json::json;
 pub enum Threshold {
     Packets(u64),
     Cells(u64),
-    /// Of the buffer.
+    /// Percentage of the buffer.
     Share(Percent),
 }
 
-/// What a threshold may be counted in.
+/// Valid units of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
-    /// In cells, or a percentage.
+    /// Cells or percent.
     InCells,
-    /// The same, or the word `none`.
+    /// Cells, percent, or the word `none`.
     InCellsOrNone,
-    /// In what the buffer is counted in, packets or cells, or a percentage.
+    /// The unit of the buffer (packets or cells), or percent.
     AsTheBuffer,
 }
 
-/// What fits, by unit.
+/// Valid range by unit.
 pub(crate) const RANGES: &[(&str, &str)] = &[
     ("packets", "0 to 1000000000000 packets"),
     ("packet", "0 to 1000000000000 packets"),
@@ -45,7 +45,7 @@ impl Counted {
         }
     }
 
-    /// Reads a threshold; what is none is reported.
+    /// Decodes a threshold.
     pub fn decode(self, node: &Node, decoder: &mut Decoder) -> Option<Threshold> {
         let in_packets = |text| if self == Counted::AsTheBuffer { packets(text) } else { None };
         let ranges = if self == Counted::AsTheBuffer { RANGES } else { &RANGES[2..] };
@@ -57,18 +57,16 @@ impl Counted {
                     None => complaint(text, "a threshold", ranges),
                 }
             }
-            Node::Integer(_) | Node::Float(_) => {
-                Complaint { message: "a threshold without a unit".into(), unit: None, range: None }
-            }
-            _ => Complaint { message: "not a threshold".into(), unit: None, range: None },
+            Node::Integer(_) | Node::Float(_) => Complaint { predicate: "has no unit".into(), unit: None, range: None },
+            _ => Complaint { predicate: "is not a threshold".into(), unit: None, range: None },
         };
         let words: &[&str] = match self {
             Counted::InCells => &["cells", "%"],
             Counted::InCellsOrNone => &["cells", "%", "none"],
             Counted::AsTheBuffer => &["packets", "cells", "%"],
         };
-        let problem = decoder.fault(complaint.message).given(node.to_string());
-        problem.one_of(complaint.unit.unwrap_or_default(), words.iter().copied());
+        let problem = decoder.wrong(complaint.predicate).given(node.to_string());
+        problem.nearest(complaint.unit.unwrap_or_default(), words);
         problem.expected(complaint.range.unwrap_or(self.expected()));
         None
     }
@@ -92,26 +90,26 @@ impl Counted {
 /// The buffer that thresholds refer to.
 #[derive(Clone, Copy)]
 pub(crate) struct Places<'a> {
-    /// As the scenario writes it.
+    /// As in the scenario.
     pub written: Buffer,
-    /// In packets, cells or bytes, also where the scenario writes a percentage; `None` if something is wrong with it.
+    /// In packets, cells or bytes, with percentages converted; `None` if it has an error.
     pub resolved: Option<Buffer>,
-    /// Place of the queue.
+    /// Path of the queue.
     pub at: &'a str,
 }
 
 impl Threshold {
-    /// In packets or cells. What does not fit the buffer is reported.
+    /// The threshold in packets or cells. Conflicts with the buffer are reported.
     pub(crate) fn units(self, counted: Counted, buffer: Places, key: &str, report: &mut Report) -> u64 {
         let (place, buffer_at) = (format!("{}.{key}", buffer.at), format!("{}.buffer", buffer.at));
         let (true, true, Some(resolved)) = (report.sound(&place), report.sound(&buffer_at), buffer.resolved) else { return 0 };
         let found = match (counted, self, resolved) {
-            // A buffer in bytes holds whole cells, and cells say nothing of a buffer in packets, which is an error of its own.
+            // A buffer in bytes holds whole cells. A buffer in packets is reported elsewhere.
             (Counted::InCells | Counted::InCellsOrNone, threshold, _) => match (threshold, resolved.cells()) {
                 (Threshold::Share(share), Some(whole)) => (share.of(whole), Some(format!("{whole} cells")), whole),
                 (Threshold::Share(_), None) => {
                     if resolved == Buffer::Unlimited {
-                        let problem = report.add(place, "a threshold in percent of an unlimited buffer");
+                        let problem = report.add(place, format!("`{key}` is a percentage of an unlimited buffer"));
                         problem.given(self.to_string()).expected("a threshold in cells such as `480 cells`, or a finite buffer");
                     }
                     return 0;
@@ -126,19 +124,19 @@ impl Threshold {
                 (share.of(whole), Some(resolved.to_string()), whole)
             }
             (Counted::AsTheBuffer, _, Buffer::Bytes(_) | Buffer::Unlimited) => {
-                let problem = report.add(buffer_at, "this policy counts what the queue holds");
+                let problem = report.add(buffer_at, "`buffer` must be in packets or cells for this policy");
                 problem.given(buffer.written.to_string()).expected("a buffer in packets or cells such as `100 packets`");
                 return 0;
             }
             (Counted::AsTheBuffer, ..) => {
-                let problem = report.add(place, "threshold and buffer are counted in different units");
+                let problem = report.add(place, format!("`{key}` and `buffer` have different units"));
                 problem.given(format!("{self}, of {}", buffer.written)).expected("packets or cells for both");
                 return 0;
             }
         };
         let (units, shown, whole) = found;
         if let Some(shown) = shown.filter(|_| units > whole) {
-            let problem = report.add(place, "a threshold beyond the buffer");
+            let problem = report.add(place, format!("`{key}` exceeds the buffer"));
             problem.given(self.to_string()).expected(format!("at most the buffer, {shown}"));
         }
         units

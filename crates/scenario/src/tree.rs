@@ -1,14 +1,16 @@
-//! TOML and JSON as one tree of values, with the line of each place beside it.
+//! TOML and JSON as one tree of values, with the location of each place in the text.
 
-use crate::problem::{Alike, Errors, Report, Source};
+use crate::location::{Source, Spans, Text};
+use crate::problem::{Alike, Errors, Problem, Report};
 use indexmap::IndexMap;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
-use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value as it was written, before anybody knows what it should be.
+/// A value as it is written, before it is decoded into a type.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Node {
     Null,
@@ -16,76 +18,77 @@ pub(crate) enum Node {
     Integer(i128),
     Float(f64),
     Text(String),
-    /// A TOML date or time: nothing here takes one.
+    /// A TOML date or time, which no key accepts.
     Date(String),
     List(Vec<Node>),
     /// In the order in which the keys were written.
     Table(IndexMap<String, Node>),
 }
 
-/// Deeper nesting than any scenario has; bounds the recursion of everything that walks the tree.
+/// Maximum nesting, more than any scenario needs. It bounds the recursion of every function that walks the tree.
 const DEEPEST: usize = 64;
 
-/// Longest text that is read, in bytes.
+/// Maximum length of a text, in bytes.
 const LONGEST: usize = 64 << 20;
 
-/// The tree of a TOML text, or what is wrong with its syntax.
+/// The tree of a TOML text, or its syntax errors.
 pub(crate) fn from_toml(text: &str, file: &str) -> Result<(Node, Source), Errors> {
-    let mut source = Source { file: file.into(), lines: BTreeMap::new() };
     check_length(text, file)?;
-    let lines = Lines::new(text);
+    let mut lines = Text::new(text);
     match DeTable::parse(text) {
         Ok(table) => {
-            let mut reader = TomlReader { lines: &lines, found: &mut source.lines, too_deep: None };
+            let mut reader = TomlReader { text: &mut lines, too_deep: None };
             let node = reader.table(table.into_inner(), "", 0);
             match reader.too_deep {
-                Some(line) => Err(syntax(file, [(Some(line), TOO_DEEP.to_string())])),
-                None => Ok((node, source)),
+                Some(span) => Err(syntax(file, &lines, [(Some(span), TOO_DEEP.to_string())])),
+                None => Ok((node, Source::new(file, Some(lines)))),
             }
         }
         Err(first) => {
-            // The parser can go on after an error; on a long text of noise that would only list the noise.
+            // The parser can go on after an error. On a long text of noise that would only list the noise.
             let all = if text.len() < 1 << 20 { DeTable::parse_recoverable(text).1 } else { vec![first] };
-            let mut all: Vec<(Option<u32>, String)> =
-                all.iter().map(|error| (error.span().map(|span| lines.at(span.start)), error.message().to_string())).collect();
-            // One fault of a line often looks like several.
-            all.sort_by_key(|(line, _)| *line);
-            all.dedup_by_key(|(line, _)| *line);
-            Err(syntax(file, all))
+            let mut all: Vec<(Option<Range<usize>>, String)> =
+                all.iter().map(|error| (error.span(), format!("the text is not valid TOML: {}", error.message()))).collect();
+            // The parser often reports one mistake in a line several times.
+            let line = |span: &Option<Range<usize>>| span.clone().map(|span| lines.location(span).line);
+            all.sort_by_key(|(span, _)| line(span));
+            all.dedup_by_key(|(span, _)| line(span));
+            Err(syntax(file, &lines, all))
         }
     }
 }
 
-/// The tree of a JSON text, or what is wrong with its syntax.
+/// The tree of a JSON text, or its syntax error.
 pub(crate) fn from_json(text: &str, file: &str) -> Result<(Node, Source), Errors> {
     check_length(text, file)?;
+    let syntax = |span, message| syntax(file, &Text::new(text), [(span, message)]);
     match serde_json::from_str::<Node>(text) {
-        Ok(node) if depth_exceeds(&node, DEEPEST) => Err(syntax(file, [(None, TOO_DEEP.to_string())])),
-        Ok(node) => Ok((node, Source { file: file.into(), lines: BTreeMap::new() })),
+        Ok(node) if depth_exceeds(&node, DEEPEST) => Err(syntax(None, TOO_DEEP.to_string())),
+        Ok(node) => Ok((node, Source::new(file, None))),
         Err(error) => {
-            let line = u32::try_from(error.line()).ok().filter(|&line| line > 0);
+            let offset = Text::new(text).offset(error.line(), error.column());
             let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default().to_string();
-            Err(syntax(file, [(line, message)]))
+            let message = message.split(" at line ").next().unwrap_or_default();
+            Err(syntax((error.line() > 0).then_some(offset..offset), format!("the text is not valid JSON: {message}")))
         }
     }
 }
 
-const TOO_DEEP: &str = "nested deeper than 64 levels";
+const TOO_DEEP: &str = "the scenario is nested deeper than 64 levels";
 
 fn check_length(text: &str, file: &str) -> Result<(), Errors> {
     if text.len() > LONGEST {
-        return Err(Errors::of_file(file, "the text is too long to be a scenario", "at most 64 MiB"));
+        return Err(Errors::one(file, Problem::new("", "the text is too long for a scenario").expecting("at most 64 MiB")));
     }
     Ok(())
 }
 
-fn syntax(file: &str, faults: impl IntoIterator<Item = (Option<u32>, String)>) -> Errors {
-    let source = Source { file: file.into(), lines: BTreeMap::new() };
+fn syntax(file: &str, text: &Text, errors: impl IntoIterator<Item = (Option<Range<usize>>, String)>) -> Errors {
+    let source = Source::new(file, None);
     let mut report = Report::new(&source);
     let mut alike = Alike::default();
-    for (line, message) in faults {
-        report.among(&mut alike, |report| report.add("", format!("this cannot be read: {message}")).line = line);
+    for (span, message) in errors {
+        report.among(&mut alike, |report| report.add("", message).location = span.map(|span| text.location(span)));
     }
     if let Some(problem) = alike.rest("", "lines", &mut report) {
         problem.expected("TOML");
@@ -102,43 +105,26 @@ fn depth_exceeds(node: &Node, levels: usize) -> bool {
     }
 }
 
-/// Line numbers of byte offsets.
-struct Lines {
-    starts: Vec<usize>,
-}
-
-impl Lines {
-    fn new(text: &str) -> Lines {
-        let after_breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(index, _)| index + 1);
-        Lines { starts: std::iter::once(0).chain(after_breaks).collect() }
-    }
-
-    /// Counted from 1.
-    fn at(&self, offset: usize) -> u32 {
-        self.starts.partition_point(|&start| start <= offset) as u32
-    }
-}
-
 struct TomlReader<'a> {
-    lines: &'a Lines,
-    found: &'a mut BTreeMap<String, u32>,
-    /// The line where the nesting became too deep.
-    too_deep: Option<u32>,
+    text: &'a mut Text,
+    /// Where the nesting became too deep.
+    too_deep: Option<Range<usize>>,
 }
 
 impl TomlReader<'_> {
     fn table(&mut self, table: DeTable<'_>, path: &str, depth: usize) -> Node {
         let mut entries = IndexMap::new();
         for (key, value) in table {
-            let line = self.lines.at(key.span().start);
+            let key_span = key.span();
             if depth == DEEPEST {
-                self.too_deep = Some(line);
+                self.too_deep = Some(key_span);
                 break;
             }
             let key = key.into_inner().into_owned();
             let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+            let spans = spans(Some(key_span), &value);
             let value = self.value(value.into_inner(), &path, depth + 1);
-            self.found.insert(path, line);
+            self.text.add(path, spans);
             entries.insert(key, value);
         }
         Node::Table(entries)
@@ -149,7 +135,7 @@ impl TomlReader<'_> {
             DeValue::String(text) => Node::Text(text.into_owned()),
             DeValue::Integer(digits) => match i128::from_str_radix(digits.as_str(), digits.radix()) {
                 Ok(number) => Node::Integer(number),
-                // As JSON has it: larger than any bound, and only the message shows it.
+                // As in JSON: beyond every bound, so that only the message shows it.
                 Err(_) => float(digits.as_str()),
             },
             DeValue::Float(digits) => float(digits.as_str()),
@@ -159,16 +145,16 @@ impl TomlReader<'_> {
             DeValue::Array(items) => {
                 let mut nodes = Vec::with_capacity(items.len());
                 for (index, item) in items.into_iter().enumerate() {
-                    let line = self.lines.at(item.span().start);
                     if depth == DEEPEST {
-                        self.too_deep = Some(line);
+                        self.too_deep = Some(item.span());
                         break;
                     }
                     let path = format!("{path}[{index}]");
+                    let spans = spans(None, &item);
                     nodes.push(self.value(item.into_inner(), &path, depth + 1));
-                    // A list of millions has its line; so has each of the first entries.
+                    // Lists of millions of entries have locations for the first ones only.
                     if index < 1000 {
-                        self.found.insert(path, line);
+                        self.text.add(path, spans);
                     }
                 }
                 Node::List(nodes)
@@ -177,16 +163,18 @@ impl TomlReader<'_> {
     }
 }
 
+fn spans(key: Option<Range<usize>>, value: &Spanned<DeValue<'_>>) -> Spans {
+    // Texts are shorter than 4 GiB.
+    let short = |span: Range<usize>| span.start as u32..span.end as u32;
+    Spans { key: key.map(short), value: short(value.span()), is_table: value.get_ref().is_table() }
+}
+
 fn float(digits: &str) -> Node {
     digits.parse().map_or(Node::Text(digits.into()), Node::Float)
 }
 
-/// Where a place such as `flows.web.size`, or the nearest one around it, stands in a TOML text; `None` if it cannot be read.
-pub fn line_of(text: &str, at: &str) -> Option<u32> {
-    from_toml(text, "").ok()?.1.line(at)
-}
-
-/// The values of a TOML text as JSON, in their order; `None` if it cannot be read. Dates are words, and so is what JSON has no number for.
+/// The values of a TOML text as JSON, in their order; `None` if the text cannot be read. Dates and numbers that JSON does not have become
+/// strings.
 pub fn toml_as_json(text: &str) -> Option<String> {
     let (node, _) = from_toml(text, "").ok()?;
     serde_json::to_string(&node).ok()
@@ -213,7 +201,7 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-/// Own visitor, because `serde_json::Value` would let the last of two equal keys win.
+/// Refuses duplicate keys, of which `serde_json::Value` would keep the last.
 struct NodeVisitor;
 
 impl<'de> Visitor<'de> for NodeVisitor {
@@ -267,7 +255,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
-/// As it stands in the file, shortened.
+/// As in the file, shortened.
 impl fmt::Display for Node {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -294,30 +282,46 @@ impl fmt::Display for Node {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::location::Focus;
 
     #[test]
     fn toml_and_json_give_the_same_tree() {
         let (toml, source) = from_toml("a = 1\n\n[links.x]\nrate = \"1 Mbps\"\nlist = [1.5,\n  true]\n", "f.toml").unwrap();
         let (json, _) = from_json(r#"{"a": 1, "links": {"x": {"rate": "1 Mbps", "list": [1.5, true]}}}"#, "").unwrap();
         assert_eq!(toml, json);
-        assert_eq!(source.lines["links.x.rate"], 4);
-        assert_eq!(source.lines["links.x.list[1]"], 6);
+        let line = |at| source.locate(at, Focus::Value).unwrap().line;
+        assert_eq!((line("links.x.rate"), line("links.x.list[1]")), (4, 6));
     }
 
     #[test]
-    fn a_place_has_the_line_of_the_nearest_one_around_it() {
-        let text = "a = 1\n[links.x]\nrate = \"1 Mbps\"\n";
-        let lines = ["links.x.rate", "links.x.queue.policy", "links.x.rate[3]", "flows"].map(|at| line_of(text, at));
-        assert_eq!(lines, [Some(3), Some(2), Some(3), None]);
-        assert_eq!(line_of("= 1", "a"), None);
+    fn a_place_has_the_location_of_the_nearest_one_around_it() {
+        let text = "a = 1\n[links.x]\nrate = \"1 Mbps\"\nlist = [1,\n  2]\nqueue.policy = {x = 1}\n[[timeline]]\nat = 1\n";
+        let (_, source) = from_toml(text, "f.toml").unwrap();
+        let found = |at, focus| source.locate(at, focus).map(|found| (found.line, found.column, found.end_column));
+        let value = |at| found(at, Focus::Value);
+        assert_eq!((value("links.x.rate"), found("links.x.rate", Focus::Key)), (Some((3, 8, 16)), Some((3, 1, 5))));
+        assert_eq!(["links.x", "links", "links.x.delay"].map(value), [Some((2, 8, 9)), Some((2, 2, 7)), Some((2, 8, 9))]);
+        // Inside a value that is no table, such as the name of a file, the value itself is marked.
+        assert_eq!(
+            ["links.x.rate[3]", "links.x.list[1]", "links.x.list[7]"].map(value),
+            [Some((3, 8, 16)), Some((5, 3, 4)), Some((4, 8, 11))]
+        );
+        assert_eq!(
+            ["links.x.queue", "links.x.queue.policy", "links.x.queue.policy.x"].map(value),
+            [Some((6, 1, 6)), Some((6, 16, 23)), Some((6, 21, 22))]
+        );
+        assert_eq!(
+            ["timeline", "timeline[0].at", "timeline[0].rate", "flows"].map(value),
+            [Some((7, 3, 11)), Some((8, 6, 7)), Some((7, 1, 13)), None]
+        );
     }
 
     #[test]
     fn syntax_errors_are_listed_with_their_lines() {
         let errors = from_toml("a = \nb = 1\nc = = 2\n", "f.toml").unwrap_err();
-        assert_eq!(errors.list.iter().map(|problem| problem.line).collect::<Vec<_>>(), [Some(1), Some(3)]);
+        assert_eq!(errors.list.iter().map(Problem::line).collect::<Vec<_>>(), [Some(1), Some(3)]);
         let errors = from_json("{\"a\": 1,\n \"a\": 2}", "f.json").unwrap_err();
-        assert_eq!(errors.list[0].line, Some(2));
+        assert_eq!(errors.list[0].line(), Some(2));
         assert!(errors.list[0].message.contains("duplicate key `a`"));
     }
 

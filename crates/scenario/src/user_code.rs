@@ -1,4 +1,4 @@
-//! User code in a scenario: `user:NAME`, and parameters that are plain data.
+//! User code in a scenario: `user:NAME`, and its parameters as plain data.
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::member::Member;
@@ -16,12 +16,12 @@ use tailback_core::user_code::UserCode;
 
 const PREFIX: &str = "user:";
 
-/// Whether this word stands for user code, whatever its name.
+/// Whether this word names user code.
 pub(crate) fn is_user_code(node: &Node) -> bool {
     matches!(node, Node::Text(text) if text.starts_with(PREFIX))
 }
 
-/// `user:NAME`: the name under which Python code has registered a class.
+/// `user:NAME`: the registered name of a Python class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UserName(Name);
 
@@ -69,7 +69,7 @@ impl JsonSchema for UserName {
     }
 }
 
-/// What user code is made with: numbers, text, truth values, and lists and tables of these.
+/// Parameters of user code: numbers, text, Booleans, and lists and tables of these.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Parameters(BTreeMap<Name, Parameter>);
@@ -80,7 +80,7 @@ impl Parameters {
             let mut decoder = Decoder::new(Report::new(&source));
             Parameters::decode(&node, &mut decoder)
         });
-        // The text was made here, of what had been read.
+        // The text was produced by `Parameters::json`.
         read.unwrap_or_default()
     }
 
@@ -89,18 +89,18 @@ impl Parameters {
     }
 }
 
-/// As the core takes it.
+/// Converts user code for the core.
 pub(crate) fn code(name: &UserName, parameters: &Parameters, at: String) -> UserCode {
     UserCode { name: name.name().into(), parameters: parameters.json(), at }
 }
 
-/// What is wrong with user code that a scenario names, by the judgement of whoever brings it along.
+/// Error of user code that a scenario names, as found by the code's host.
 pub enum Objection {
-    /// Nothing is registered by that name; these are.
+    /// The name is not registered; these names are.
     Unknown(Vec<String>),
-    /// It is, and cannot be made with these parameters.
+    /// The code refuses the parameters.
     SettingConflict {
-        /// The parameter, empty if it is none of those given.
+        /// The parameter; empty if the error concerns none of the given ones.
         parameter: String,
         message: String,
         expected: String,
@@ -120,7 +120,7 @@ impl Objection {
                 let (place, name) = (format!("{}{key}", code.at), format!("{PREFIX}{}", code.name));
                 let problem = report.unknown(&place, noun, &name, known.iter().map(String::as_str));
                 if known.is_empty() {
-                    problem.expected(format!("a {noun} in Python registered under that name; none is"));
+                    problem.expected(format!("a {noun} registered in Python; none is registered"));
                 }
                 if problem.hint.is_none() {
                     problem.hint("`--code FILE.py` loads the file that registers it; in Python, import it first");
@@ -134,7 +134,7 @@ impl Objection {
     }
 }
 
-/// The user code that a scenario names, in the order of its parts.
+/// The user code of a scenario, in the order of its parts.
 pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
     let generators = description.topology.generators().into_iter();
     let made = generators
@@ -167,7 +167,7 @@ pub(crate) fn named_in(description: &Description) -> Vec<(CodeKind, UserCode)> {
     policies.chain(senders).collect()
 }
 
-/// The other way round.
+/// Converts user code of the core to a name.
 pub(crate) fn named(code: &UserCode) -> UserName {
     UserName(Name::made(code.name.clone()))
 }
@@ -181,7 +181,7 @@ impl Decode for Parameters {
     }
 
     fn expected() -> String {
-        "a table of numbers, text, truth values, lists and tables".into()
+        "a table of numbers, text, Booleans, lists and tables".into()
     }
 }
 
@@ -191,9 +191,9 @@ impl JsonSchema for Parameters {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        // Any name may stand here, unlike in tables of links or flows, where names are given first.
+        // Unlike names of links or flows, names of parameters are not declared elsewhere.
         schemars::json_schema!({
-            "description": "Arguments for user code, by the names of its class's keyword arguments.",
+            "description": "Keyword arguments of the Python class.",
             "type": "object",
             "propertyNames": {"pattern": NAME_PATTERN},
             "additionalProperties": generator.subschema_for::<Parameter>(),
@@ -231,7 +231,7 @@ impl Decode for Parameter {
     }
 
     fn expected() -> String {
-        "a number (whole ones below 2^63), text, a truth value, a list or a table".into()
+        "a number (integers below 2^63), text, a Boolean, a list or a table".into()
     }
 }
 
@@ -274,7 +274,7 @@ source = {kind = "user:src", header = "28 B"}
 "#;
 
     #[test]
-    fn user_code_is_named_with_its_place_and_parameters_and_normalised() {
+    fn user_code_is_listed_with_path_and_parameters_and_normalised() {
         let scenario = Scenario::from_toml(MINE, "").unwrap();
         let found: Vec<_> = scenario.user_code().into_iter().map(|(_, code)| (code.at, code.name, code.parameters)).collect();
         let text = |at: &str, name: &str, parameters: &str| (at.to_string(), name.to_string(), parameters.to_string());
@@ -302,7 +302,7 @@ source = {kind = "user:src", header = "28 B"}
     }
 
     #[test]
-    fn objections_are_told_with_place_and_line() {
+    fn errors_of_user_code_have_path_and_line() {
         let scenario = Scenario::from_toml(MINE, "mine.toml").unwrap();
         let errors = scenario.check_code(|_, code| match code.name.as_str() {
             "q" => Some(Objection::SettingConflict {

@@ -6,7 +6,7 @@ use std::path::Path;
 use tailback_core::Engine;
 use tailback_core::network::Network;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{TimeDelta, Time};
 use tailback_scenario::{Errors, Scenario};
 
 #[test]
@@ -52,7 +52,7 @@ fn begin(network: Network) {
         for _ in 0..STEPS {
             let next = engine.next_event_time().unwrap_or(end).min(end);
             // A run stops before the events of the instant that it is given.
-            engine.run_until(next + Span(1));
+            engine.run_until(next + TimeDelta(1));
         }
         engine.results().unwrap();
     }

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tailback_core::Engine;
 use tailback_core::network::{Network, PortId};
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{TimeDelta, Time};
 use tailback_scenario::Scenario;
 
 const LINKS: &str = "rate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";
@@ -210,7 +210,7 @@ fn a_dragonfly_has_a_link_between_each_two_groups() {
     let farthest =
         hops(&around, "switch0_0").into_iter().filter(|(name, _)| name.starts_with("switch")).map(|(_, hops)| hops).max();
     assert_eq!(farthest, Some(3));
-    let slow = network.ports.iter().filter(|port| port.delay == Span::from_millis(1)).count();
+    let slow = network.ports.iter().filter(|port| port.delay == TimeDelta::from_millis(1)).count();
     assert_eq!(slow, groups * (groups - 1));
 }
 

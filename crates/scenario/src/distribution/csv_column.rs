@@ -1,7 +1,7 @@
 //! One value per flow from a column of a CSV file: `{csv = {file = "flows.csv", column = "size_bytes"}}`.
 //!
-//! The file is found beside the scenario's, or in the present directory if the scenario is in no file. Its first line names the columns.
-//! A value is written as in a scenario, with its unit, or as a plain number if the column's name ends in a unit, as in our own tables.
+//! The file name is relative to the directory of the scenario, or to the current directory if the scenario is in no file. The first line names
+//! the columns. Values have units as in a scenario, or are plain numbers if the column's name ends in a unit, as in result tables.
 
 use super::reading::{Varied, entries};
 use crate::decode::{Decode, Decoder};
@@ -10,13 +10,13 @@ use crate::tree::Node;
 use csv::{ReaderBuilder, Trim};
 use std::path::Path;
 
-/// Endings of columns' names, as tables have them, and the units they stand for.
+/// Suffixes of column names, as in result tables, with their units.
 const ENDINGS: [(&str, &str); 6] = [("_s", "s"), ("_ms", "ms"), ("_us", "us"), ("_ns", "ns"), ("_bytes", "B"), ("_bps", "bps")];
 
-/// More than a column of this many bytes has no flow for its rows.
+/// Maximum size of a file. A larger one has more rows than a scenario can have flows.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Flows that a scenario can have.
+/// Maximum number of flows of a scenario.
 pub(crate) const MAX_FLOWS: usize = 4_000_000;
 
 pub(super) fn read<Q: Varied>(node: &Node, decoder: &mut Decoder) -> Option<Vec<Q>> {
@@ -30,9 +30,9 @@ pub(super) fn read<Q: Varied>(node: &Node, decoder: &mut Decoder) -> Option<Vec<
     values(&bytes, &file, &column, decoder)
 }
 
-/// What a file holds that lies beside the scenario's; why it cannot be had is reported.
+/// Reads a file relative to the scenario's directory. Errors are reported.
 pub(crate) fn bytes_of(file: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
-    bytes_up_to(MAX_BYTES, file, "a CSV file, beside the scenario's", decoder)
+    bytes_up_to(MAX_BYTES, file, "a CSV file, relative to the scenario's directory", decoder)
 }
 
 /// The same of a file that may have `max` bytes: a larger one is not opened. `expected`: what is to be there.
@@ -55,12 +55,12 @@ fn check_size(path: &Path, max: u64) -> Result<(), String> {
     }
 }
 
-/// What a plain number in this column counts.
+/// Unit of plain numbers in this column.
 pub(crate) fn unit_of(column: &str) -> Option<&'static str> {
     ENDINGS.iter().find(|(ending, _)| column.ends_with(ending)).map(|(_, unit)| *unit)
 }
 
-/// A cell as a scenario would have it.
+/// A cell as in a scenario, with its unit.
 pub(crate) fn with_unit(cell: &[u8], unit: Option<&str>) -> Node {
     let cell = String::from_utf8_lossy(cell).into_owned();
     let with_unit = unit.filter(|_| cell.parse::<f64>().is_ok()).map(|unit| format!("{cell} {unit}"));

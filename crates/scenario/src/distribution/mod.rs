@@ -1,4 +1,4 @@
-//! How a quantity varies over the flows of a group.
+//! Distributions of a quantity over the flows of a group.
 
 pub(crate) mod csv_column;
 mod reading;
@@ -13,7 +13,7 @@ use tailback_core::primitives::random::Stream;
 pub use transfer::Transfer;
 pub use workload::{WORKLOADS, Workload};
 
-/// One value per flow. The random ones draw from the flow's own stream, so that adding a flow changes no other's draw.
+/// One value per flow. Random values are drawn from a stream per flow, so that an additional flow does not change other draws.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution<Q> {
@@ -25,7 +25,7 @@ pub enum Distribution<Q> {
     Exponential(Q),
     Pareto {
         mean: Q,
-        /// Above 1, so that there is a mean.
+        /// Above 1, so that the mean exists.
         shape: f64,
     },
     Lognormal {
@@ -33,9 +33,9 @@ pub enum Distribution<Q> {
         /// Standard deviation of the logarithm.
         sigma: f64,
     },
-    /// Pareto between two bounds: of a Pareto distribution from the lowest value on, what lies below the highest.
+    /// Truncated Pareto distribution between two bounds.
     BoundedPareto { lowest: Q, highest: Q, shape: f64 },
-    /// Values with the share that is at most as large, linear in between. The share of the first value is its own.
+    /// Points of a cumulative distribution, with linear interpolation. The first value has the probability of its share.
     Cdf(Vec<(Q, f64)>),
     /// A published distribution of sizes.
     #[serde(serialize_with = "by_name")]
@@ -52,7 +52,7 @@ fn by_name<S: serde::Serializer>(workload: &&'static Workload, serializer: S) ->
     serializer.serialize_str(workload.name)
 }
 
-/// A flow among those of its group.
+/// Index of a flow in its group.
 #[derive(Clone, Copy)]
 pub(crate) struct Nth {
     pub index: u64,
@@ -96,7 +96,7 @@ impl<Q> Distribution<Q> {
         }
     }
 
-    /// What a draw is in the mean, in the smallest unit; of a list, the mean of its values.
+    /// Mean of the distribution or list, in the smallest unit.
     pub(crate) fn mean(&self) -> f64
     where
         Q: Quantity,
@@ -124,7 +124,7 @@ impl<Q> Distribution<Q> {
     }
 }
 
-/// Where a cumulative distribution, linear between its points, reaches a share.
+/// Inverse of a cumulative distribution with linear interpolation.
 fn inverse(points: impl Iterator<Item = (u64, f64)>, share: f64) -> u64 {
     let mut before: Option<(u64, f64)> = None;
     for (value, up_to) in points {

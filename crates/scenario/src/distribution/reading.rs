@@ -1,7 +1,7 @@
-//! How a distribution is written, and its JSON Schema.
+//! Decoding and JSON Schema of distributions.
 
 use super::{Distribution, Transfer, WORKLOADS, csv_column};
-use crate::decode::{Decode, Decoder};
+use crate::decode::{Decode, Decoder, kind};
 use crate::problem::listed;
 use crate::quantity::{Duration, Quantity, Size};
 use crate::tree::Node;
@@ -15,15 +15,15 @@ const WORDS_OF_SIZES: &[&str] =
 
 /// A quantity that may differ from flow to flow.
 pub(crate) trait Varied: Quantity {
-    /// What may be the key of a table.
+    /// Valid keys of a table.
     const WORDS: &'static [&'static str];
 
-    /// What a flow has, that is what is neither drawn nor a bound.
+    /// Decodes a value of a single flow, as opposed to a bound or mean.
     fn of_flow(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         Self::decode(node, decoder)
     }
 
-    /// What such a thing looks like.
+    /// Valid values of a single flow.
     fn expected_of_flow() -> String {
         Self::expected()
     }
@@ -70,14 +70,14 @@ impl<Q: Varied> Decode for Distribution<Q> {
     }
 
     fn expected() -> String {
-        format!("{}, a list of one per flow, or a table with {}", Q::expected(), listed(Q::WORDS))
+        format!("{}, a list with one value per flow, or a table with {}", Q::expected(), listed(Q::WORDS))
     }
 }
 
-/// Below 1.01 a mean would take more flows than there are to be seen.
+/// With a shape below 1.01, sample means do not converge within any number of flows.
 const SHAPES: (f64, f64) = (1.01, 100.0);
 const SIGMAS: (f64, f64) = (0.0, 10.0);
-/// What is bounded has a mean whatever its shape.
+/// A bounded distribution has a mean for any shape.
 const BOUNDED_SHAPES: (f64, f64) = (0.01, 100.0);
 
 fn bounded_pareto<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Distribution<Q>> {
@@ -89,26 +89,26 @@ fn bounded_pareto<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Dis
     let (lowest, highest, shape) = (lowest?, highest?, shape?);
     if lowest.base() == 0 || lowest > highest {
         let given = format!("{} to {}", lowest.to_string(), highest.to_string());
-        decoder.fault("bounds that do not fit").given(given).expected("`lowest` above 0, and `highest` not below it");
+        decoder.wrong("has invalid bounds").given(given).expected("`lowest` above 0, and `highest` not below `lowest`");
         return None;
     }
     Some(Distribution::BoundedPareto { lowest, highest, shape })
 }
 
-/// Points of a cumulative distribution: neither values nor shares fall, and the last share is all.
+/// Points of a cumulative distribution: values and shares do not decrease, and the last share is 1.
 fn cdf<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<(Q, f64)>> {
     let expected = || format!("a list of [value, share], such as `[[VALUE, 0.5], [VALUE, 1]]`, each value {}", Q::expected());
     let Node::List(items) = node else {
-        decoder.fault("not a list of points").given(node.to_string()).expected(expected());
+        decoder.wrong("must be a list of points").given(node.to_string()).expected(expected());
         return None;
     };
     let point = |item: &Node, decoder: &mut Decoder| {
         let Node::List(pair) = item else {
-            decoder.fault("not a point").given(item.to_string()).expected(expected());
+            decoder.wrong("is not a point").given(item.to_string()).expected(expected());
             return None;
         };
         let [value, share] = pair.as_slice() else {
-            decoder.fault("not a point").given(item.to_string()).expected(expected());
+            decoder.wrong("is not a point").given(item.to_string()).expected(expected());
             return None;
         };
         let value = decoder.inside("[0]", |decoder| Q::decode(value, decoder));
@@ -118,12 +118,12 @@ fn cdf<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Vec<(Q, f64)>>
     let points: Vec<(Q, f64)> = decoder.entries(items, expected, point)?;
     if let Some(index) = points.windows(2).position(|pair| pair[1].0 < pair[0].0 || pair[1].1 < pair[0].1) {
         let at = format!("[{}]", index + 1);
-        decoder.inside(&at, |decoder| decoder.fault("falls back").expected("no value and no share below the one before").line);
+        decoder.inside(&at, |decoder| _ = decoder.wrong("is below the point before").expected("ascending values and shares"));
         return None;
     }
     if points.last().is_none_or(|&(_, share)| share != 1.0) {
         let given = points.last().map_or("no point".into(), |(_, share)| share.to_string());
-        decoder.fault("does not reach all").given(given).expected("1 as the last share");
+        decoder.wrong("does not end with a share of 1").given(given).expected("1 as the last share");
         return None;
     }
     Some(points)
@@ -135,7 +135,7 @@ fn workload<Q: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<Distribut
     WORKLOADS.iter().find(|workload| workload.name == name).map(Distribution::Workload)
 }
 
-/// What a table has under these keys, which must all be given.
+/// The values of a table with exactly these required keys.
 pub(crate) fn entries<'n, const N: usize>(
     node: &'n Node,
     keys: [&'static str; N],
@@ -143,14 +143,14 @@ pub(crate) fn entries<'n, const N: usize>(
 ) -> Option<[Option<&'n Node>; N]> {
     let Node::Table(entries) = node else {
         let expected = format!("a table with `{}`", keys.join("`, `"));
-        decoder.fault("a table is needed").given(node.to_string()).expected(expected);
+        decoder.wrong(format!("must be a table, not {}", kind(node))).given(node.to_string()).expected(expected);
         return None;
     };
     decoder.unknown_keys(entries.keys(), &keys);
     Some(keys.map(|key| {
         let found = entries.get(key);
         if found.is_none() {
-            decoder.inside(key, |decoder| decoder.fault(format!("`{key}` is missing")).line);
+            decoder.inside(key, |decoder| _ = decoder.fault(format!("`{key}` is missing")));
         }
         found
     }))
@@ -161,7 +161,7 @@ fn number(node: &Node, key: &str, bounds: (f64, f64), decoder: &mut Decoder) -> 
     decoder.inside(key, |decoder| real(node, bounds.0..=bounds.1, &expected, decoder))
 }
 
-/// A table of a quantity and a number.
+/// A table with a quantity and a number.
 fn shaped<Q: Quantity>(node: &Node, keys: [&'static str; 2], bounds: (f64, f64), decoder: &mut Decoder) -> Option<(Q, f64)> {
     let [quantity, shape] = entries(node, keys, decoder)?;
     let quantity = quantity.and_then(|node| decoder.inside(keys[0], |decoder| Q::decode(node, decoder)));
@@ -169,11 +169,11 @@ fn shaped<Q: Quantity>(node: &Node, keys: [&'static str; 2], bounds: (f64, f64),
     Some((quantity?, shape?))
 }
 
-const MEANING: &str = "One value per flow: the same for all, a list, or a table with one of these. `uniform` is between two bounds, and \
-    `evenly` spread between them without chance. `exponential` and `pareto` are given by their mean, `lognormal` by its median and the \
-    deviation of its logarithm, `bounded_pareto` is a Pareto distribution between two bounds. `cdf` lists values with the share that is at \
-    most as large, linear in between. `workload` is a published distribution of sizes. `csv` takes a column of a file beside the scenario's, \
-    with a unit in each cell or in the column's name (`start_s`, `size_bytes`).";
+const MEANING: &str = "One value per flow: the same for all, a list, or a table with one of these keys. `uniform` draws between two bounds, \
+    `evenly` spreads the flows between them. `exponential` and `pareto` are given by their mean, `lognormal` by its median and the standard \
+    deviation of its logarithm, `bounded_pareto` by two bounds and its shape. `cdf` lists values with their cumulative shares, with linear \
+    interpolation. `workload` is a published distribution of sizes. `csv` reads a column of a CSV file, with a unit in each cell or in the \
+    column's name (`start_s`, `size_bytes`).";
 
 impl<Q: Varied> JsonSchema for Distribution<Q> {
     fn schema_name() -> std::borrow::Cow<'static, str> {

@@ -1,4 +1,4 @@
-//! How much one flow transfers.
+//! Size of a transfer.
 
 use crate::decode::{Decode, Decoder};
 use crate::quantity::Size;
@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// A size above 0: nothing is no transfer.
+/// A size above 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Transfer(pub(crate) Size);
@@ -16,7 +16,7 @@ impl Decode for Transfer {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Transfer> {
         let size = Size::decode(node, decoder)?;
         if size == Size::default() {
-            return decoder.misfit(node, "nothing to transfer");
+            return decoder.invalid_value(node, "is zero");
         }
         Some(Transfer(size))
     }

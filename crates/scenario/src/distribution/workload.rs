@@ -1,15 +1,15 @@
-//! Sizes of transfers as they were measured in data centres, by name.
+//! Published distributions of transfer sizes in data centres.
 
-/// A published distribution: sizes in bytes with the share of transfers that are at most as large, linear in between.
+/// A published cumulative distribution of sizes in bytes, with linear interpolation.
 #[derive(Debug, PartialEq)]
 pub struct Workload {
     pub name: &'static str,
-    /// What was measured, and where it is published.
+    /// The measurement and its publication.
     pub source: &'static str,
     pub(crate) points: &'static [(u64, f64)],
 }
 
-/// All of them, for sizes.
+/// All workloads.
 pub static WORKLOADS: [Workload; 2] = [WEB_SEARCH, DATA_MINING];
 
 /// Its mean is 1,711,250 bytes.

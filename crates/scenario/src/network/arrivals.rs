@@ -1,4 +1,4 @@
-//! Flows that start one after another: how many of them there are, and when each starts.
+//! Poisson arrivals of flows: number of flows and start times.
 
 use super::sites::Sites;
 use super::traffic;
@@ -10,13 +10,13 @@ use crate::schema::{self, FlowArrivals};
 use crate::values::Name;
 use tailback_core::network::Flow;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{TimeDelta, Time};
 
 /// Picoseconds: 200 days.
 const LONGEST: f64 = 200.0 * 86_400e12;
 
-/// The flows of a group, `max` at most: as many as it says, as its lists have, as start before they stop or the run ends, or as its traffic
-/// makes in a round; at least 1.
+/// The number of flows of a group, 1 to `max`: `count`, the length of its lists, the arrivals before `stop` or the end of the run, or one
+/// round of `traffic`.
 pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow, sites: &Sites, max: usize) -> u64 {
     if let Some(count) = flow.count {
         return count.0;
@@ -30,12 +30,12 @@ pub(super) fn count(description: &Description, name: &Name, flow: &schema::Flow,
     Process::of(description, name, flow).map_or_else(by_traffic, |process| within(process) as u64).max(1)
 }
 
-/// From the group's `start` to the start of each flow; nothing where none follows from those before it.
-pub(super) fn starts(description: &Description, name: &Name, flow: &schema::Flow, count: usize) -> Vec<Span> {
+/// Time from the group's `start` to the start of each flow; empty without `arrivals`.
+pub(super) fn starts(description: &Description, name: &Name, flow: &schema::Flow, count: usize) -> Vec<TimeDelta> {
     Process::of(description, name, flow).map_or(Vec::new(), |process| process.take(count).collect())
 }
 
-/// Reports what does not fit together, and starts that end before the run does. `flows`: of this group.
+/// Reports conflicts of settings, and arrivals that end long before the run; `flows` are those of the group.
 pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Duration, report: &mut Report) {
     let Some(arrivals) = &flow.arrivals else { return };
     let inner = format!("{at}.arrivals");
@@ -60,7 +60,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
         report.add(format!("{inner}.load"), "`load` requires flows of a finite size").expected("`size`, or `mean_interval`");
         return;
     }
-    // Of sizes that are wrong the mean says nothing.
+    // The mean of invalid sizes has no meaning.
     if arrivals.load.is_some() && !report.sound(&format!("{at}.size")) {
         return;
     }
@@ -79,9 +79,9 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
         return;
     }
     let last = flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
-    let end = (Time::ZERO + duration.span()).min(flows.first().map_or(Time::NEVER, |flow| flow.stop));
+    let end = (Time::ZERO + duration.time_delta()).min(flows.first().map_or(Time::NEVER, |flow| flow.stop));
     let is_given = flow.count.is_some() || list_of(flow).is_some();
-    // So long a silence at the end is no chance: exp(-10) of all runs have it.
+    // A gap this long at the end is not random: its probability is exp(-10).
     if is_given && last < end && end.since(last).0 as f64 > 10.0 * mean {
         let needed = flows.len() as f64 + end.since(last).0 as f64 / mean;
         let problem =
@@ -92,7 +92,7 @@ pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Dur
     }
 }
 
-/// The values of a group's longest list, if it has any.
+/// Length of the longest list of a group, if it has any.
 pub(super) fn list_of(flow: &schema::Flow) -> Option<usize> {
     let lists = [list(&flow.start), flow.size.as_ref().and_then(list), flow.propagation_rtt.as_ref().and_then(list)];
     lists.into_iter().flatten().max()
@@ -105,7 +105,7 @@ fn list<Q>(distribution: &Distribution<Q>) -> Option<usize> {
     }
 }
 
-/// When a group begins, in picoseconds: at its start, counted from where the timeline says.
+/// Start of a group in picoseconds, relative to its start in the timeline if there is one.
 fn begin(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
     let is_start = |event: &&schema::Event| event.start && event.group.as_ref() == Some(name);
     let from = description.timeline.iter().find(is_start).map_or(0, |event| event.at.base());
@@ -113,14 +113,14 @@ fn begin(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
     from.saturating_add(start)
 }
 
-/// When no flow of a group sends new data any more, in picoseconds.
+/// Time after which no flow of a group sends new data, in picoseconds.
 fn end(description: &Description, name: &Name, flow: &schema::Flow) -> u64 {
     let is_stop = |event: &&schema::Event| event.stop && event.group.as_ref() == Some(name);
     let told = description.timeline.iter().find(is_stop).map(|event| event.at).or(flow.stop);
-    told.map_or(u64::MAX, |stop| stop.base()).min(description.duration.span().0)
+    told.map_or(u64::MAX, |stop| stop.base()).min(description.duration.time_delta().0)
 }
 
-/// Picoseconds from one start to the next; not a number where that is not said.
+/// Mean interval between starts in picoseconds; NaN if not given.
 fn mean_interval(flow: &schema::Flow, arrivals: &FlowArrivals) -> f64 {
     match (arrivals.mean_interval, arrivals.load, arrivals.reference_rate) {
         (Some(mean), ..) => mean.base() as f64,
@@ -132,7 +132,7 @@ fn mean_interval(flow: &schema::Flow, arrivals: &FlowArrivals) -> f64 {
     }
 }
 
-/// Starts of a Poisson process, counted from where it begins. Each flow draws the time since the one before it.
+/// Arrival times of a Poisson process from its start. Each flow draws the interval to its predecessor.
 struct Process<'d> {
     seed: u64,
     name: &'d str,
@@ -150,13 +150,13 @@ impl Process<'_> {
 }
 
 impl Iterator for Process<'_> {
-    type Item = Span;
+    type Item = TimeDelta;
 
-    fn next(&mut self) -> Option<Span> {
+    fn next(&mut self) -> Option<TimeDelta> {
         let stream = Stream::new(Entity { seed: self.seed, name: self.name, index: self.index }, Purpose::Start);
         self.at = self.at.saturating_add((self.mean * stream.exponential(0)) as u64);
         self.index += 1;
-        Some(Span(self.at))
+        Some(TimeDelta(self.at))
     }
 }
 
@@ -164,25 +164,25 @@ impl Iterator for Process<'_> {
 mod tests {
     use crate::Scenario;
     use crate::network::tests::dumbbell;
-    use tailback_core::primitives::units::{Span, Time};
+    use tailback_core::primitives::units::{TimeDelta, Time};
 
     const GROUP: &str = "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
 
     #[test]
-    fn as_many_flows_as_start_before_the_end() {
+    fn the_count_is_the_number_of_arrivals_before_the_end() {
         let network = dumbbell(&format!("{GROUP}size = \"10 kB\"\nstart = \"2 s\"\narrivals = {{mean_interval = \"1 ms\"}}\n"));
-        // 8000 in the mean, with a standard deviation of 89.
+        // Mean 8000, standard deviation 89.
         assert!((network.flows.len() as f64 - 8000.0).abs() < 5.0 * 89.4, "{}", network.flows.len());
         assert!(network.flows.windows(2).all(|pair| pair[0].start <= pair[1].start));
         assert!(
-            network.flows[0].start >= Time::ZERO + Span::from_millis(2_000)
-                && network.flows.last().unwrap().start < Time::ZERO + Span::from_millis(10_000)
+            network.flows[0].start >= Time::ZERO + TimeDelta::from_millis(2_000)
+                && network.flows.last().unwrap().start < Time::ZERO + TimeDelta::from_millis(10_000)
         );
     }
 
     #[test]
     fn a_load_sets_the_interval_by_the_mean_size() {
-        // 10 Mbit/s x 0.5 over 8 x 10,000 bit: 62.5 flows a second, 625 in ten.
+        // 10 Mbit/s x 0.5 over 8 x 10,000 bit: 62.5 flows per second, 625 in ten seconds.
         let network = dumbbell(&format!(
             "{GROUP}size = {{exponential = \"10 kB\"}}\narrivals = {{load = 0.5, reference_rate = \"10 Mbps\"}}\n"
         ));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn more_flows_change_no_start_before_them() {
+    fn additional_flows_do_not_change_earlier_starts() {
         let starts = |count| {
             let text = format!("{GROUP}count = {count}\nsize = \"10 kB\"\narrivals = {{mean_interval = \"1 s\"}}\n");
             dumbbell(&text).flows.iter().map(|flow| flow.start).collect::<Vec<_>>()
@@ -199,13 +199,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_says_how_many_flows_there_are() {
+    fn the_length_of_a_list_is_the_number_of_flows() {
         let network = dumbbell(&format!("{GROUP}size = [\"10 kB\", \"20 kB\", \"30 kB\"]\nstart = \"1 s\"\n"));
         assert_eq!(network.flows.len(), 3);
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn conflicts_are_reported() {
         let told = |more: &str| {
             let link = "[topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"9 packets\"}\n";
             let scenario = Scenario::from_toml(&format!("duration = \"10 s\"\n{link}{GROUP}{more}\n"), "").unwrap();

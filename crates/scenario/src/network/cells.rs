@@ -1,4 +1,4 @@
-//! What flows in cells and the links they cross must agree on.
+//! Conditions for flows with cells and the links they cross.
 
 use super::changes::Changes;
 use super::flows::RoutePair;
@@ -12,7 +12,7 @@ use tailback_core::primitives::units::Bytes;
 use tailback_core::queue::PolicySpec;
 use tailback_core::traffic::PacketSize;
 
-/// As the core takes it.
+/// Converts the framing for the core.
 pub(super) fn framing(framing: &Framing, at: &str, report: &mut Report) -> Option<Aal5> {
     let trailer = framing.trailer.bytes();
     if trailer > MAX_TRAILER {
@@ -22,12 +22,12 @@ pub(super) fn framing(framing: &Framing, at: &str, report: &mut Report) -> Optio
     }
     Some(Aal5 {
         overhead: Bytes(trailer + if framing.llc_snap { LLC_SNAP } else { 0 }),
-        segmentation: framing.segmentation_delay.span(),
-        reassembly: framing.reassembly_delay.span(),
+        segmentation: framing.segmentation_delay.time_delta(),
+        reassembly: framing.reassembly_delay.time_delta(),
     })
 }
 
-/// More than any adaptation layer adds.
+/// Maximum trailer, more than any adaptation layer adds.
 const MAX_TRAILER: u64 = 64;
 
 /// RFC 2684 section 5.1: LLC, OUI and PID.
@@ -37,15 +37,15 @@ const LLC_SNAP: u64 = 8;
 pub(super) struct Crossing<'d> {
     pub name: &'d Name,
     pub group: Group,
-    /// There and back, each way once.
+    /// Distinct forward and backward paths.
     pub ways: Vec<RoutePair>,
-    /// It has `framing`, though that may not have been readable.
+    /// It has `framing`, which may be invalid.
     pub framed: bool,
-    /// The timeline gives it another route.
+    /// The timeline changes its route.
     pub rerouted: bool,
 }
 
-/// Reports what does not go together. `groups`: how many flow groups there are; of some no crossing may be known.
+/// Reports conflicts. `groups` is the number of flow groups, some of which may have no known crossing.
 pub(super) fn check(crossings: &[Crossing], groups: usize, (graph, changes): (&Graph, &Changes), report: &mut Report) {
     let in_cells: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.framed).collect();
     for crossing in &in_cells {
@@ -127,7 +127,7 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
             .expected(format!("at most {} B with trailer", Aal5::MAX_FRAME.0));
         return;
     }
-    // Of random sizes only some may be too large.
+    // Only some random sizes may be too large.
     let Some(packet) = group.transport.full_packet() else { return };
     let cells = framing.cells(packet).0;
     let crossed: BTreeSet<PortId> = ways.iter().flat_map(|(forward, _)| forward).copied().collect();
@@ -149,16 +149,16 @@ fn check_alone(crossing: &Crossing, graph: &Graph, changes: &Changes, report: &m
     }
 }
 
-/// A policy that judges frames, counts the cells of each VC or tells VCs their rates needs VCs.
+/// Policies that discard frames, count cells per VC or allocate rates require VCs.
 fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mut Report) {
     for (id, port) in (0..).zip(&graph.ports).filter(|(id, _)| !carriers.contains_key(id)) {
         let Some(of_vcs) =
-            port.policies().find(|policy| policy.judges_frames() || policy.writes_explicit_rate()).and_then(PolicySpec::name)
+            port.policies().find(|policy| policy.discards_frames() || policy.writes_explicit_rate()).and_then(PolicySpec::name)
         else {
             continue;
         };
         let (_, queue) = graph.buffer_as_written(id);
-        // What else is wrong with the queue comes first.
+        // Other errors of the queue are reported first.
         if report.sound(queue) {
             let problem = report
                 .add(format!("{queue}.policy"), format!("`policy` requires virtual channels, and none crosses `{}`", port.name));
@@ -167,7 +167,7 @@ fn check_policies(carriers: &BTreeMap<PortId, &Name>, graph: &Graph, report: &mu
     }
 }
 
-/// With headers.
+/// Packet size with headers.
 fn largest_packet(transport: &Transport) -> Bytes {
     match transport {
         Transport::Tcp(spec, _) => (spec.mss + spec.header).max(spec.ack_size),
@@ -181,7 +181,7 @@ fn largest_packet(transport: &Transport) -> Bytes {
     }
 }
 
-/// A buffer is counted in what it holds.
+/// The unit of a buffer must match its content, packets or cells.
 fn check_buffers(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
     let mut users: Vec<Option<&Crossing>> = vec![None; graph.ports.len()];
     for crossing in crossings {

@@ -1,4 +1,4 @@
-//! Whether anything in a scenario is random, so that seeds make a difference.
+//! Detects random elements of a scenario, for which results depend on the seed.
 
 use crate::distribution::Distribution;
 use crate::problem::Report;
@@ -10,12 +10,12 @@ use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::TimerForm;
 use tailback_core::traffic::{Arrivals, PacketSize};
 
-/// False if it is certain that every seed gives the same run; true also where there is no network.
+/// False only if every seed gives the same run. True if the network cannot be built.
 pub(crate) fn may_be_random(description: &Description, aside: &mut Report) -> bool {
     draws(description) || super::network(description, aside).is_none_or(|network| has_chance(&network))
 }
 
-/// Whether round trips, starts, sizes, ends, routes or links are drawn.
+/// Whether round trips, start times, sizes, nodes, routes or links are random.
 pub(super) fn draws(description: &Description) -> bool {
     let is_drawn =
         |traffic: &Traffic| traffic.permutation.is_some() || traffic.random_pairs.is_some() || traffic.incast.is_some();
@@ -31,7 +31,7 @@ pub(super) fn draws(description: &Description) -> bool {
         })
 }
 
-/// Whether anything else is random, or may be.
+/// Whether anything else may be random.
 pub(super) fn has_chance(network: &Network) -> bool {
     let loses = |kind: &ChangeKind| matches!(kind, ChangeKind::RandomLoss(_, share) if *share > 0.0);
     network.groups.iter().any(group_has_chance)
@@ -40,13 +40,13 @@ pub(super) fn has_chance(network: &Network) -> bool {
         || network.user_code().next().is_some()
 }
 
-/// Whether its link does anything by chance.
+/// Whether the link has random impairments.
 fn port_has_chance(port: &Port) -> bool {
     let Impairments { bursts, jitter, duplication, .. } = port.impairments;
     port.random_loss > 0.0 || bursts.is_some() || duplication > 0.0 || jitter.is_some_and(|jitter| jitter.delay.is_random())
 }
 
-/// Whether a hash chooses between its queues, which seeds make another.
+/// Whether a hash, which depends on the seed, selects the queue.
 fn is_hashed(port: &Port) -> bool {
     port.scheduling.as_ref().is_some_and(|scheduling| matches!(scheduling.queues, Queues::Hashed(_)))
 }
@@ -54,7 +54,7 @@ fn is_hashed(port: &Port) -> bool {
 fn group_has_chance(group: &Group) -> bool {
     let is_drawn = |delay: &Option<Delay>| delay.is_some_and(Delay::is_random);
     let sends_at_random = match &group.transport {
-        Transport::Tcp(spec, law) => law.asks_at_start() || matches!(spec.timer.form, TimerForm::CoarseBsd { .. }),
+        Transport::Tcp(spec, law) => law.uses_start_details() || matches!(spec.timer.form, TimerForm::CoarseBsd { .. }),
         Transport::Datagram(spec) => {
             let at_random = match &spec.arrivals {
                 Arrivals::Process(process) => process.is_random(),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_times_policies_that_draw_and_laws_that_draw_are() {
+    fn random_times_policies_and_controllers_are() {
         let plain = group("{preset = \"sack\"}", "");
         assert!(is_random(&group("{preset = \"sack\"}", "start = {uniform = [\"0 s\", \"1 s\"]}"), TAIL));
         assert!(is_random(&group("{preset = \"linux/bbr\"}", ""), TAIL));

@@ -9,28 +9,28 @@ use crate::scenario::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
 use tailback_core::network::{self, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Port, PortId, Queues, Scheduling};
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Rate, TimeDelta, Time};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::{Kind, Value};
 
-/// What the timeline says.
+/// All changes of the timeline.
 #[derive(Default)]
 pub(super) struct Changes {
     /// Sorted by time.
     pub list: Vec<Change>,
     /// By flow group.
     pub groups: BTreeMap<String, GroupChanges>,
-    /// By port: the most bit/s that it ever sends.
+    /// Maximum bit rate of each port over the run.
     pub fastest: Vec<u128>,
 }
 
-/// What the timeline says of one flow group.
+/// Changes of one flow group.
 #[derive(Default)]
 pub(super) struct GroupChanges {
-    /// Its `start` counts from here.
+    /// Time to which its `start` is relative.
     pub start: Option<Time>,
     pub stop: Option<Time>,
-    /// Further data paths, as ports.
+    /// Further data paths, as lists of ports.
     pub routes: Vec<Vec<PortId>>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn changes(
     paths: &mut Paths,
     report: &mut Report,
 ) -> Changes {
-    let fastest = graph.ports.iter().map(|port| speed_at_first(port, description.duration.span())).collect();
+    let fastest = graph.ports.iter().map(|port| speed_at_first(port, description.duration.time_delta())).collect();
     let mut changes = Changes { fastest, ..Changes::default() };
     let mut faults = Alike::default();
     for (position, event) in description.timeline.iter().enumerate() {
@@ -69,7 +69,7 @@ pub(super) fn changes(
     changes
 }
 
-/// Refuses what would come too late to change anything.
+/// Reports events after the end of the run.
 fn in_time(event: &Event, description: &Description, at: &str, report: &mut Report) {
     let duration = description.duration;
     if event.at >= duration && report.sound(at) && report.sound("duration") {
@@ -78,11 +78,11 @@ fn in_time(event: &Event, description: &Description, at: &str, report: &mut Repo
     }
 }
 
-/// Changes are kept one for each flow.
+/// Maximum number of route changes, one per flow and event.
 const MAX_CHANGES: usize = 4_000_000;
 
 impl Changes {
-    /// What a port has room for later.
+    /// Later buffers of a port.
     pub fn buffers(&self, port: PortId) -> impl Iterator<Item = network::Buffer> + '_ {
         self.list.iter().filter_map(move |change| match change.what {
             ChangeKind::Buffer(of, buffer) if of == port => Some(buffer),
@@ -101,7 +101,7 @@ impl Changes {
         let Some(port) = event.link.as_ref().and_then(|name| graph.port(name, &format!("{at}.link"), report)) else { return };
         let kinds = [
             event.rate.map(|rate| ChangeKind::Rate(port, rate.rate())),
-            event.delay.map(|delay| ChangeKind::Delay(port, delay.span())),
+            event.delay.map(|delay| ChangeKind::Delay(port, delay.time_delta())),
             event.loss.map(|loss| ChangeKind::RandomLoss(port, loss.0)),
             event.buffer.map(|buffer| ChangeKind::Buffer(port, places(Some(buffer)))),
         ];
@@ -121,7 +121,7 @@ impl Changes {
             let fastest = &mut self.fastest[port as usize];
             *fastest = speed(&graph.ports[port as usize], rate.rate()).max(*fastest);
         }
-        let when = time(event.at.span());
+        let when = time(event.at.time_delta());
         self.list.extend(kinds.into_iter().flatten().map(|what| Change { at: when, what }));
     }
 
@@ -147,7 +147,7 @@ impl Changes {
         let Some(flows) = groups.flows(name.as_str(), &format!("{at}.group"), report) else { return };
         let Some(flow) = description.flows.get(name) else { return };
         let group = self.groups.entry(name.to_string()).or_default();
-        let when = time(event.at.span());
+        let when = time(event.at.time_delta());
         for (key, is_given, slot, own) in
             [("start", event.start, &mut group.start, false), ("stop", event.stop, &mut group.stop, flow.stop.is_some())]
         {
@@ -190,14 +190,14 @@ impl Changes {
     }
 }
 
-/// Reports keys that do not belong to this kind of change.
+/// Reports keys that this kind of change does not have.
 fn refuse(strange: &[(&str, bool)], with: &str, expected: &str, at: &str, report: &mut Report) {
     for (key, _) in strange.iter().filter(|(_, given)| *given) {
         report.add(format!("{at}.{key}"), format!("`{key}` cannot be used with `{with}`")).expected(expected);
     }
 }
 
-/// Policies go on counting in the unit of the queue's own buffer.
+/// The unit of a new buffer must be that of the queue's buffer, in which policies count.
 fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &mut Report) {
     let (own, queue_at) = graph.buffer_as_written(port);
     let expected = match own {
@@ -215,12 +215,12 @@ fn check_buffer(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &
     }
 }
 
-/// What stays as it is and cannot be reached any more.
+/// Warns of thresholds that exceed the new buffer.
 fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, report: &mut Report) {
-    let (port, room) = (&graph.ports[port as usize], places(Some(buffer)));
-    let units = match room {
+    let (port, overflow) = (&graph.ports[port as usize], places(Some(buffer)));
+    let units = match overflow {
         network::Buffer::Units(units) => units,
-        // Of cells; what counts packets has no buffer in bytes.
+        // In cells: policies that count packets have no buffer in bytes.
         network::Buffer::Bytes(bytes) => bytes / CELL_BYTES.0,
         network::Buffer::Unlimited => return,
     };
@@ -237,7 +237,7 @@ fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, rep
         }
     }
     if let Some(Scheduling { queues: Queues::OfClasses(queues, _), .. }) = &port.scheduling {
-        let exceeds = |of_class| match (of_class, room) {
+        let exceeds = |of_class| match (of_class, overflow) {
             (network::Buffer::Units(own), network::Buffer::Units(all)) => own > all,
             (network::Buffer::Bytes(own), network::Buffer::Bytes(all)) => own > all,
             _ => false,
@@ -248,8 +248,8 @@ fn warn_of_thresholds(buffer: Buffer, port: PortId, at: &str, graph: &Graph, rep
     }
 }
 
-/// Of a port that sends by a trace, what it sends in the time of the run.
-fn speed_at_first(port: &Port, duration: Span) -> u128 {
+/// Bit rate of a port; with a trace, the mean over the run.
+fn speed_at_first(port: &Port, duration: TimeDelta) -> u128 {
     let by_trace = port.trace.as_ref().map(|trace| {
         let bits = u128::from(trace.count_before(time(duration))) * u128::from(DeliveryTrace::OPPORTUNITY.0) * 8;
         (bits * 1_000_000_000_000).div_ceil(u128::from(duration.0.max(1)))
@@ -261,7 +261,7 @@ fn speed(port: &Port, rate: Rate) -> u128 {
     u128::from(rate.0) * u128::from(port.transmitters)
 }
 
-fn time(span: Span) -> Time {
+fn time(span: TimeDelta) -> Time {
     Time::ZERO + span
 }
 
@@ -278,9 +278,9 @@ mod tests {
             "{WEB}[[timeline]]\nat = \"5 s\"\nlink = \"bottleneck\"\nrate = \"1 Mbps\"\nloss = \"1 %\"\n\
              [[timeline]]\nat = \"2 s\"\nlink = \"bottleneck.reverse\"\ndelay = \"3 ms\"\n"
         ));
-        let at = |seconds: u64| Time::ZERO + Span::from_millis(1000 * seconds);
+        let at = |seconds: u64| Time::ZERO + TimeDelta::from_millis(1000 * seconds);
         let wanted = [
-            Change { at: at(2), what: ChangeKind::Delay(1, Span::from_millis(3)) },
+            Change { at: at(2), what: ChangeKind::Delay(1, TimeDelta::from_millis(3)) },
             Change { at: at(5), what: ChangeKind::Rate(0, Rate(1_000_000)) },
             Change { at: at(5), what: ChangeKind::RandomLoss(0, 0.01) },
         ];
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_route_is_one_change_for_each_flow() {
+    fn a_new_route_is_one_change_per_flow() {
         let links = [("ab", "a", "b", 5), ("bc", "b", "c", 5), ("ac", "a", "c", 1)];
         let event = "count = 2\n[[timeline]]\nat = \"4 s\"\ngroup = \"web\"\nroute = [\"ab\", \"bc\"]\n";
         let network = graph(&links, ("a", "c"), event);

@@ -1,4 +1,4 @@
-//! Ports with several queues: which scheduler, which queues, and which flows have them.
+//! Ports with several queues: scheduler, queues, and assignment of flows to queues.
 
 use super::groups::Groups;
 use super::places;
@@ -11,7 +11,7 @@ use tailback_core::network::{ClassQueue, Network, Queues, Scheduling};
 use tailback_core::queue::PolicySpec;
 use tailback_core::schedule::SchedulerSpec;
 
-/// Of a queue that has a scheduler. `resolved`: its buffer without a percentage.
+/// Builds the queues of a scheduler. `resolved` is the buffer without a percentage.
 pub(super) fn scheduling(
     queue: &Queue,
     resolved: Option<Buffer>,
@@ -31,7 +31,7 @@ pub(super) fn scheduling(
     let values = config.values(None, report);
     let spec = SchedulerSpec::read(config.name(), &values)?;
     config.complain(spec.check(), &values, &format!("{at}.scheduler"), None, report);
-    if spec.manages() {
+    if spec.is_aqm() {
         check_managed(queue, &spec, hashed.is_some().then_some("queues"), at, report);
         return Some(Scheduling { scheduler: spec, queues: Queues::L4sAndClassic });
     }
@@ -42,7 +42,7 @@ pub(super) fn scheduling(
             problem.given(config.name()).expected("also `classes`, the first of which is served first");
         }
         check_policy(policy, at, report);
-        if hashed.is_some() && policy.sees_flows() {
+        if hashed.is_some() && policy.tracks_flows() {
             let problem = report.add(format!("{at}.policy"), "`policy` distinguishes flows, and `queues` mixes them by a hash");
             let given = policy.name().unwrap_or("user code");
             problem.given(given).expected("a queue for each flow (no `queues`), `classes`, or another policy");
@@ -89,8 +89,7 @@ pub(super) fn scheduling(
     })
 }
 
-/// A scheduler that has its queues and their policies in itself leaves nothing of that to be said. `hashed`: the key that gives
-/// it queues, if it is there.
+/// Reports queue settings for a scheduler that defines its own queues and policies. `hashed` is the key that gives it queues, if any.
 fn check_managed(queue: &Queue, scheduler: &SchedulerSpec, hashed: Option<&str>, at: &str, report: &mut Report) {
     let name = scheduler.name().unwrap_or_default();
     let policy = (queue.policy != Policy::default()).then(|| "policy".to_string());
@@ -106,7 +105,7 @@ fn check_managed(queue: &Queue, scheduler: &SchedulerSpec, hashed: Option<&str>,
     }
 }
 
-/// Both have a size in the same unit, and the first is the larger one.
+/// Whether both sizes have the same unit and the first is larger.
 fn exceeds(own: Buffer, shared: Buffer) -> bool {
     match (own, shared) {
         (Buffer::Packets(own), Buffer::Packets(shared)) | (Buffer::Cells(own), Buffer::Cells(shared)) => own > shared,
@@ -115,7 +114,7 @@ fn exceeds(own: Buffer, shared: Buffer) -> bool {
     }
 }
 
-/// Prices are those of links, and not of one of several queues.
+/// Reports policies with prices: a price belongs to a link, not to one of several queues.
 fn check_policy(policy: &PolicySpec, at: &str, report: &mut Report) {
     let at = format!("{at}.policy");
     if policy.price_meaning().is_some() && report.sound(&at) {
@@ -145,7 +144,7 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
             report.among(&mut faults, |report| {
                 report.add(at_share, "`share` is out of range").given(share.to_string()).expected("0.001 to 1000000");
             });
-        } else if share != 1.0 && !scheduler.weighs() {
+        } else if share != 1.0 && !scheduler.uses_weights() {
             let problem = report.warn(at_share, "`share` is ignored: the scheduler has no shares");
             problem
                 .given(share.to_string())
@@ -162,7 +161,7 @@ fn check_classes(classes: &[Class], scheduler: &SchedulerSpec, at: &str, report:
     }
 }
 
-/// Every flow has a queue wherever it comes, and every class has flows.
+/// Checks that every flow has a queue at each port, and that every class has flows.
 pub(super) fn check(description: &Description, network: &Network, queue_places: &[std::rc::Rc<str>], report: &mut Report) {
     let has =
         |what: fn(&Queues) -> bool| network.ports.iter().any(|port| port.scheduling.as_ref().is_some_and(|of| what(&of.queues)));
@@ -187,7 +186,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         }
         _ => None,
     };
-    // Where a group could not be made, the others' numbers mean nothing.
+    // If a group could not be built, the numbers of the others are not valid.
     if network.groups.len() != description.flows.len() {
         return;
     }
@@ -242,7 +241,7 @@ mod tests {
     use crate::Scenario;
     use tailback_core::network::{Buffer, Network, Queues, Scheduling};
 
-    /// A dumbbell with this queue, of flows with these classes.
+    /// A dumbbell with this queue, and flows with these classes.
     fn dumbbell(queue: &str, classes: &[&str]) -> (Network, Vec<String>) {
         let mut text =
             format!("duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {{{queue}}}\n");
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn each_class_has_its_queue_and_the_rest_that_of_all_others() {
+    fn classes_have_their_queues_and_other_flows_the_default_one() {
         let classes = r#"classes = [{name = "b", buffer = "9 packets"}, {name = "rest", default = true}, {name = "a"}]"#;
         let queue = format!(r#"buffer = "50 packets", scheduler = "drr", {classes}"#);
         let (network, warnings) = dumbbell(&queue, &["a", "b", "c", ""]);
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_and_means_nothing_is_warned_of() {
+    fn settings_without_effect_cause_warnings() {
         let classes = r#"classes = [{name = "a", share = 2}, {name = "b", buffer = "10 packets"}]"#;
         let queue = format!(r#"buffer = "9 packets", policy = "codel", scheduler = "sfq", {classes}"#);
         let (_, warnings) = dumbbell(&queue, &["a"]);
@@ -310,13 +309,13 @@ mod tests {
         assert_eq!(network.groups.iter().map(|group| group.l4s).collect::<Vec<_>>(), [true, false, false, true, true, false]);
         assert_eq!(network.ports[0].scheduling.as_ref().map(|of| &of.queues), Some(&Queues::L4sAndClassic));
         assert!(warnings.list.is_empty());
-        // Where no queue looks at it, that is said.
+        // A class that no queue uses is an error.
         let (_, warnings) = flows(r#"buffer = "90 packets", policy = "codel""#, &[&five[4]]);
         assert_eq!(warnings.list[0].at, "flows.f0.l4s");
     }
 
     #[test]
-    fn without_classes_each_flow_has_a_queue_or_a_hash_chooses() {
+    fn without_classes_each_flow_has_a_queue_or_a_hash_selects_one() {
         let queues = |scheduler| {
             dumbbell(&format!(r#"buffer = "9 packets", scheduler = {scheduler}"#), &[""]).0.ports[0].scheduling.clone()
         };

@@ -1,6 +1,5 @@
-//! What feeds a link that decides on heads (`switching = "cut_through"`): it must not be slower, for the link sends a packet while it
-//! arrives and would run dry; and if it is a link itself it needs a delay, for else a packet's head would be at two queues at one
-//! instant.
+//! Conditions for links that feed a cut-through link (`switching = "cut_through"`). A feeder must not be slower, because the link sends a
+//! packet while it arrives. A feeding link needs a delay, because otherwise the head of a packet would be at two queues at the same time.
 
 use super::changes::Changes;
 use super::graph::Graph;
@@ -8,20 +7,20 @@ use crate::problem::Report;
 use crate::quantity::Rate;
 use std::collections::BTreeSet;
 use tailback_core::network::{Access, ChangeKind, Flow, Group, Port, PortId, Switching, Transport};
-use tailback_core::primitives::units::{self, Span};
+use tailback_core::primitives::units::{self, TimeDelta};
 
 pub(super) struct Feeders<'d> {
     graph: &'d Graph,
-    /// By port.
+    /// Bounds by port.
     bounds: Vec<Bounds>,
 }
 
-/// Between what a port's settings stay, whatever the timeline brings.
+/// Bounds of the settings of a port over the run.
 struct Bounds {
-    /// Of each transmitter, bit/s.
+    /// Rate of each transmitter in bit/s.
     slowest: u64,
     fastest: u64,
-    shortest_delay: Span,
+    shortest_delay: TimeDelta,
 }
 
 impl Feeders<'_> {
@@ -44,7 +43,7 @@ impl Feeders<'_> {
         Feeders { graph, bounds }
     }
 
-    /// `paths`: all that any flow takes.
+    /// Checks all links; `paths` are the paths of all flows.
     pub fn check(&self, paths: &[Vec<PortId>], changes: &Changes, groups: &[Group], flows: &[Flow], report: &mut Report) {
         if self.graph.ports.iter().all(|port| port.switching == Switching::StoreAndForward) {
             return;
@@ -75,41 +74,43 @@ impl Feeders<'_> {
         let name = |port: PortId| &self.graph.ports[port as usize].name;
         let what = disorder(&self.graph.ports[feeder as usize]);
         if let Some(what) = what.filter(|_| report.sound(&at)) {
-            let problem = report.add(&at, format!("`{}` {what}, so that a packet's bits may not follow its head", name(feeder)));
+            let problem = report.add(&at, format!("`switching` cannot be cut-through: `{}` {what}", name(feeder)));
             problem.given("\"cut_through\"").expected("\"store_and_forward\"");
             return;
         }
         let Bounds { slowest, shortest_delay, .. } = self.bounds[feeder as usize];
         let needed = self.bounds[link as usize].fastest;
         if self.graph.ports[feeder as usize].shaper.is_some() && report.sound(&at) {
-            let problem = report.add(&at, format!("`{}`, which feeds it, has a shaper that holds packets back", name(feeder)));
+            let problem = report
+                .add(&at, format!("`switching` cannot be cut-through: `{}`, which feeds the link, has a shaper", name(feeder)));
             problem.expected("`store_and_forward`, or no `shaper`");
         }
         if slowest < needed && report.sound(&at) {
-            let problem = report.add(&at, format!("`{}` is slower than `{}`, which would run dry", name(feeder), name(link)));
+            let problem =
+                report.add(&at, format!("`switching` cannot be cut-through: `{}` is slower than `{}`", name(feeder), name(link)));
             problem.given(format!("`{}` at {}", name(feeder), self.described(feeder, slowest)));
             problem.expected(format!("at least {}, or \"store_and_forward\"", self.described(link, needed)));
         }
-        if shortest_delay == Span::ZERO && report.sound(&at) {
-            let problem = report.add(&at, format!("a packet's head would reach `{}` as soon as `{}`", name(link), name(feeder)));
+        if shortest_delay == TimeDelta::ZERO && report.sound(&at) {
+            let problem = report.add(&at, format!("`switching` cannot be cut-through: `{}` has no delay", name(feeder)));
             problem.given(format!("no delay on `{}`", name(feeder))).expected("a delay above zero, or \"store_and_forward\"");
         }
     }
 
-    /// `link`: the one behind the access link.
+    /// Checks an access link; `link` is the next one.
     fn check_access(&self, key: &str, access: &Access, link: Option<PortId>, group: &Group, report: &mut Report) {
         let (Some(units::Rate(rate)), Some(link)) = (access.rate, link.filter(|&link| self.cuts_through(link))) else { return };
         let needed = self.bounds[link as usize].fastest;
         let at = format!("flows.{}.{key}.rate", group.name);
         if rate < needed && report.sound(&at) {
             let name = &self.graph.ports[link as usize].name;
-            let problem = report.add(at, format!("slower than `{name}`, which would run dry"));
+            let problem = report.add(at, format!("`rate` is below that of `{name}`, a cut-through link"));
             problem.given(Rate::new(rate).to_string());
             problem.expected(format!("at least {}, or switching = \"store_and_forward\" there", self.described(link, needed)));
         }
     }
 
-    /// A rate of a port, bit/s, with where it comes from.
+    /// A rate of a port in bit/s, with its origin.
     fn described(&self, port: PortId, rate: u64) -> String {
         let is_first = self.graph.ports[port as usize].rate.0 == rate;
         format!("{}{}", Rate::new(rate), if is_first { "" } else { " (by `timeline`)" })
@@ -120,10 +121,10 @@ impl Feeders<'_> {
     }
 }
 
-/// Why what leaves a link cannot be counted on to follow bit by bit.
+/// The reason why packets may leave a link with gaps, if there is one.
 fn disorder(port: &Port) -> Option<&'static str> {
     match () {
-        () if port.trace.is_some() => Some("sends by a trace"),
+        () if port.trace.is_some() => Some("has a trace"),
         () if port.impairments.jitter.is_some() => Some("has jitter"),
         () if port.impairments.duplication > 0.0 => Some("duplicates packets"),
         () => None,
@@ -134,7 +135,7 @@ fn disorder(port: &Port) -> Option<&'static str> {
 mod tests {
     use crate::Scenario;
 
-    /// A link of `feeder` Mbit/s and `delay` ms before a trunk of 10 Mbit/s that decides on heads, with access links of `access` Mbit/s.
+    /// A link of `feeder` Mbit/s and `delay` ms before a cut-through trunk of 10 Mbit/s, with access links of `access` Mbit/s.
     fn faults(feeder: u32, delay: u32, access: u32, timeline: &str) -> Vec<String> {
         let link = |name: &str, ends: (&str, &str), rate: u32, delay: u32, more: &str| {
             format!(
@@ -157,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn what_feeds_a_link_that_decides_on_heads_is_at_least_as_fast() {
+    fn a_feeder_of_a_cut_through_link_is_at_least_as_fast() {
         assert_eq!(faults(10, 1, 10, ""), [""; 0]);
         assert_eq!(faults(9, 1, 10, ""), ["links.out.switching"]);
         assert_eq!(faults(10, 1, 9, ""), ["flows.near.sender_access.rate", "flows.near.receiver_access.rate"]);
     }
 
     #[test]
-    fn it_stays_so_whatever_the_timeline_brings() {
+    fn changes_in_the_timeline_are_checked() {
         let change = |link: &str, what: &str| format!("[[timeline]]\nat = \"1 s\"\nlink = \"{link}\"\n{what}\n");
         assert_eq!(faults(10, 1, 10, &change("in", "rate = \"9 Mbps\"")), ["links.out.switching"]);
         assert_eq!(faults(10, 1, 10, &change("out", "rate = \"9 Mbps\"")), [""; 0]);
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_feeds_it_has_a_delay() {
+    fn a_feeding_link_has_a_delay() {
         assert_eq!(faults(10, 0, 10, ""), ["links.out.switching"]);
     }
 }

@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use tailback_core::network::{Access, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Bytes, Span, Time};
+use tailback_core::primitives::units::{Bytes, TimeDelta, Time};
 
 pub(super) fn flows(
     description: &Description,
@@ -72,7 +72,7 @@ pub(super) fn flows(
             if let Some(port) = distinct.iter().filter_map(|(forward, _)| forward.first().copied()).min_by_key(|&port| rate(port))
             {
                 let first = FirstLink { name: &graph.ports[port as usize].name, rate: rate(port) };
-                offered::check(flow, &group, &first, description.duration.span(), &at, report);
+                offered::check(flow, &group, &first, description.duration.time_delta(), &at, report);
             }
             let segments =
                 |(forward, _): &RoutePair| max_segments(description, flow, &group.transport, forward, changes, changes_here);
@@ -87,7 +87,7 @@ pub(super) fn flows(
                 max_segments: distinct.iter().map(segments).max().unwrap_or(0),
                 ways: dealt,
                 start: changes_here.start.unwrap_or(Time::ZERO),
-                stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.span())).unwrap_or(Time::NEVER),
+                stop: changes_here.stop.or(flow.stop.map(|stop| Time::ZERO + stop.time_delta())).unwrap_or(Time::NEVER),
             };
             let before = flows.len();
             expansion.flows(&group.transport, &mut flows, report);
@@ -118,7 +118,7 @@ type Found = Option<Vec<PortId>>;
 /// Ports there and back.
 pub(super) type RoutePair = (Vec<PortId>, Vec<PortId>);
 
-/// Whether a given route is of one pair of nodes.
+/// Reports a route that is given for several pairs of nodes.
 fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Report) -> bool {
     let key = if flow.route.is_some() { "route" } else { "return_route" };
     let is_one = pairs.len() == 1 || (flow.route.is_none() && flow.return_route.is_none());
@@ -129,7 +129,7 @@ fn check_route(flow: &schema::Flow, pairs: &[Ends], at: &str, report: &mut Repor
     is_one
 }
 
-/// Between which nodes a group's flows run, as the scenario says it.
+/// The nodes of a group, for messages.
 pub(super) fn said(flow: &schema::Flow) -> String {
     match (&flow.from, &flow.to) {
         (Some(from), Some(to)) => format!("from {from} to {to}"),
@@ -141,11 +141,11 @@ pub(super) fn said(flow: &schema::Flow) -> String {
 pub(super) struct Routes<'d> {
     pub forward: Option<&'d [PortName]>,
     pub backward: Option<&'d [PortName]>,
-    /// Whose rows the pairs of nodes are.
+    /// The flow table with the pairs of nodes, if there is one.
     pub table: Option<&'d FlowTable>,
 }
 
-/// What hashes of a group's flows are drawn from.
+/// Seed and name from which the hashes of flows are drawn.
 #[derive(Clone, Copy)]
 pub(super) struct Hashed<'d> {
     pub seed: u64,
@@ -188,7 +188,7 @@ impl Routes<'_> {
         let back = || hashed.journeys(pairs, Towards::Source);
         let (forward, backward) = match (forward, backward) {
             (None, None) if ways.routing == Routing::Ecmp => {
-                // Both at once: sources are sinks on the way back, and what is near them is searched once.
+                // Both directions together, so that routes to each node are searched once.
                 let mut forward = ways.find(&[there(), back()].concat());
                 let backward = forward.split_off(pairs.len());
                 (forward, backward)
@@ -290,11 +290,11 @@ fn group(
         receive_processing: receive.map(Processing::delay),
         framing,
         abr: rates::abr(flow, at, report),
-        jitter: flow.jitter.span(),
+        jitter: flow.jitter.time_delta(),
     })
 }
 
-/// Whether its packets say so.
+/// Whether the packets are L4S.
 fn l4s(flow: &schema::Flow, transport: &Transport, at: &str, report: &mut Report) -> bool {
     let Transport::Tcp(spec, law) = transport else { return flow.l4s.unwrap_or(false) };
     let at = format!("{at}.l4s");
@@ -305,9 +305,9 @@ fn l4s(flow: &schema::Flow, transport: &Transport, at: &str, report: &mut Report
     flow.l4s.unwrap_or(law.is_l4s() && spec.ecn)
 }
 
-/// A scenario may be cut short, to look at its begin: what never starts is said.
+/// Warns of flows that never start. It is no error, because a scenario may be shortened.
 fn check_starts(flows: &[Flow], at: &str, duration: Duration, report: &mut Report) {
-    let end = Time::ZERO + duration.span();
+    let end = Time::ZERO + duration.time_delta();
     let stop = flows.first().map_or(Time::NEVER, |flow| flow.stop);
     let never = flows.iter().filter(|flow| flow.start >= end.min(stop)).count();
     let at = format!("{at}.start");
@@ -330,7 +330,7 @@ fn check_times(flow: &schema::Flow, at: &str, changes: &GroupChanges, report: &m
     }
 }
 
-/// Reports listed drops at ports that the flow's data never crosses: they would do nothing.
+/// Reports listed drops at ports that the data of the flow does not cross.
 fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Graph, report: &mut Report) {
     for (id, port) in (0..).zip(&graph.ports) {
         for drop in &port.listed_drops {
@@ -345,7 +345,7 @@ fn check_drops(crossed: &[(&Name, Range<FlowId>, BTreeSet<PortId>)], graph: &Gra
     }
 }
 
-/// The most segments that a greedy flow of the group could send: its slowest link, all the time.
+/// Maximum number of segments of a greedy flow, which sends at the rate of its slowest link for the whole run.
 fn max_segments(
     description: &Description,
     flow: &schema::Flow,
@@ -362,25 +362,25 @@ fn max_segments(
     let private = access.chain(source).map(|rate| u128::from(rate.rate().0)).min();
     let rate = network.into_iter().chain(private).min().unwrap_or(0);
     let bits = 8 * u128::from(transport::wire_bytes(transport).max(1));
-    rate.saturating_mul(u128::from(description.duration.span().0)) / (bits * PICOSECONDS)
+    rate.saturating_mul(u128::from(description.duration.time_delta().0)) / (bits * PICOSECONDS)
 }
 
 const PICOSECONDS: u128 = 1_000_000_000_000;
 
-/// What is needed to make the flows of one group.
+/// Builds the flows of one group.
 struct Expansion<'d> {
     name: &'d Name,
     flow: &'d schema::Flow,
     count: u64,
-    /// From `start` to the start of each flow, where they start one after another; else nothing.
-    arrivals: Vec<Span>,
+    /// Time from `start` to the start of each flow with `arrivals`; otherwise empty.
+    arrivals: Vec<TimeDelta>,
     at: &'d str,
     group: u32,
     seed: u64,
     max_segments: u128,
     /// Taken in turn.
     ways: Vec<AssignedRoute>,
-    /// What `start` counts from.
+    /// Time to which `start` is relative.
     start: Time,
     stop: Time,
 }
@@ -389,8 +389,8 @@ struct Expansion<'d> {
 struct AssignedRoute {
     forward: u32,
     backward: u32,
-    /// Propagation there and back between the two nodes.
-    rest: Span,
+    /// Round-trip propagation delay between the two nodes.
+    rest: TimeDelta,
 }
 
 impl AssignedRoute {
@@ -399,7 +399,7 @@ impl AssignedRoute {
         AssignedRoute {
             forward: paths.of(forward.clone()),
             backward: paths.of(backward.clone()),
-            rest: delays.fold(Span::ZERO, |sum, delay| sum + delay),
+            rest: delays.fold(TimeDelta::ZERO, |sum, delay| sum + delay),
         }
     }
 }
@@ -427,7 +427,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// Whether all is well that concerns all flows alike.
+    /// Checks the settings that are common to all flows.
     fn check(&self, problems: &mut Problems) -> bool {
         let (flow, count) = (self.flow, self.count);
         let fine = problems.length("start", Some(&flow.start), count)
@@ -448,20 +448,20 @@ impl Expansion<'_> {
         fine
     }
 
-    /// From the time that `start` counts from to the start of a flow.
-    fn wait(&self, index: u64) -> Span {
-        let start = Span(self.draw(&self.flow.start, index, Purpose::Start));
-        self.arrivals.get(index as usize).map_or(start, |&after| Span(start.0.saturating_add(after.0)))
+    /// Start of a flow relative to that time.
+    fn wait(&self, index: u64) -> TimeDelta {
+        let start = TimeDelta(self.draw(&self.flow.start, index, Purpose::Start));
+        self.arrivals.get(index as usize).map_or(start, |&after| TimeDelta(start.0.saturating_add(after.0)))
     }
 
-    fn sender_access(&self, index: u64, rest: Span, problems: &mut Problems) -> Option<Access> {
+    fn sender_access(&self, index: u64, rest: TimeDelta, problems: &mut Problems) -> Option<Access> {
         let given = access(self.flow.sender_access.as_ref());
         let Some(rtt) = &self.flow.propagation_rtt else { return Some(given) };
         let rtt = self.draw(rtt, index, Purpose::Rtt);
         let receiver = access(self.flow.receiver_access.as_ref()).delay;
         let rest = rest + receiver + receiver;
         match rtt.checked_sub(rest.0) {
-            Some(left) => Some(Access { delay: Span(left / 2), ..given }),
+            Some(left) => Some(Access { delay: TimeDelta(left / 2), ..given }),
             None => {
                 let given = format!("{} (flow {index})", Duration::new(rtt));
                 let expected = format!("at least {}, the delay of the links in both directions", Duration::new(rest.0));
@@ -474,7 +474,7 @@ impl Expansion<'_> {
     /// The flow's size, `Some(None)` if it is greedy; `None` and a report if there is a problem.
     fn size(&self, index: u64, transport: &Transport, problems: &mut Problems) -> Option<Option<Bytes>> {
         let Some(size) = &self.flow.size else { return Some(None) };
-        // A random draw may round down to nothing; a transfer has at least a byte.
+        // A random size may round down to 0, and a transfer has at least one byte.
         let bytes = self.draw(size, index, Purpose::Size).max(1);
         let segments = bytes.div_ceil(transport::payload_bytes(transport).max(1));
         if segments > MAX_SEGMENTS {
@@ -496,11 +496,11 @@ impl Expansion<'_> {
 fn access(given: Option<&schema::Access>) -> Access {
     given.map_or_else(Access::default, |access| Access {
         rate: access.rate.map(|rate| rate.rate()),
-        delay: access.delay.unwrap_or_default().span(),
+        delay: access.delay.unwrap_or_default().time_delta(),
     })
 }
 
-/// Reports inside one flow group, once per place.
+/// Reports errors of one flow group, once per path.
 struct Problems<'r, 'p> {
     at: &'r str,
     report: &'r mut Report<'p>,
@@ -512,7 +512,7 @@ impl Problems<'_, '_> {
         self.report.add(at, message)
     }
 
-    /// Whether a list has one value per flow.
+    /// Reports a list that does not have one value per flow.
     fn length<Q: Quantity>(&mut self, key: &str, distribution: Option<&Distribution<Q>>, count: u64) -> bool {
         let at = format!("{}.{key}", self.at);
         match distribution {
@@ -539,17 +539,17 @@ mod tests {
     use tailback_core::primitives::units::Rate;
 
     #[test]
-    fn the_round_trip_sets_what_the_path_leaves() {
+    fn propagation_rtt_sets_the_delay_of_the_access_link() {
         let network = dumbbell(
             "[flows.web]\nfrom = \"left\"\nto = \"right\"\nrtt = \"100 ms\"\nsender_access = {rate = \"50 Mbps\"}\n\
              receiver_access = {delay = \"5 ms\"}\ntcp = {preset = \"reno\"}\n",
         );
         // 100 ms less 2 x 10 ms of the bottleneck and 2 x 5 ms at the receiver, shared by two directions.
-        assert_eq!(network.flows[0].sender_access, Access { rate: Some(Rate(50_000_000)), delay: Span::from_millis(35) });
+        assert_eq!(network.flows[0].sender_access, Access { rate: Some(Rate(50_000_000)), delay: TimeDelta::from_millis(35) });
     }
 
     #[test]
-    fn adding_a_flow_changes_no_other_draw() {
+    fn an_additional_flow_does_not_change_other_draws() {
         let flows = |count: u32, more: &str| {
             dumbbell(&format!(
                 "[flows.web]\ncount = {count}\nfrom = \"left\"\nto = \"right\"\nstart = {{uniform = [\"0 s\", \"1 s\"]}}\n\
@@ -568,7 +568,7 @@ mod tests {
         let links = [("ac", "a", "c", 1), ("ch", "c", "h", 1)];
         let own = "receive_processing = {exponential = \"300 us\"}\n";
         let network = graph(&links, ("a", "h"), own);
-        assert_eq!(network.groups[0].receive_processing, Some(Delay::Exponential(Span::from_micros(300))));
+        assert_eq!(network.groups[0].receive_processing, Some(Delay::Exponential(TimeDelta::from_micros(300))));
         assert_eq!(network.groups[0].send_processing, None);
     }
 
@@ -581,7 +581,7 @@ mod tests {
         );
         let bound = |text: &str| crate::Scenario::from_toml(text, "").unwrap().build().is_ok();
         assert!(bound(&text));
-        // 8333 x 257,700 = 2^31: above that a segment would have no number.
+        // 8333 x 257,700 = 2^31, the maximum number of segments.
         assert!(bound(&text.replace("10 Mbps", "2.57 Tbps")));
         assert!(!bound(&text.replace("10 Mbps", "2.58 Tbps")));
         assert!(bound(

@@ -19,27 +19,27 @@ use tailback_core::settings::PlainWords;
 pub(super) struct Graph {
     pub sites: Sites,
     pub ports: Vec<Port>,
-    /// By port: its buffer as the scenario says it, and the place of the queue.
+    /// Buffer of each port as in the scenario, and path of its queue.
     written: Vec<(Buffer, Rc<str>)>,
-    /// In the order of the names: link, and its port there; that of its way back is the next one.
+    /// Links by name with their forward ports. The port of the reverse link follows.
     by_name: Vec<(Name, PortId)>,
-    /// From and to, by port; `None` if a node is unknown.
+    /// End nodes of each port; `None` if a node is unknown.
     ends: Vec<Option<(usize, usize)>>,
-    /// By node: the ports that begin there, in the order of their names, and where they end.
+    /// Outgoing ports of each node, by name, with their end nodes.
     leaving: Vec<Vec<(PortId, usize)>>,
-    /// By node: the ports that end there, and where they begin.
+    /// Incoming ports of each node, with their start nodes.
     arriving: Vec<Vec<(PortId, usize)>>,
     /// The port of the other direction.
     mirror: Vec<Option<PortId>>,
 }
 
-/// A link as the scenario says it, or one that a generator makes.
+/// A link of the scenario or of a generator.
 enum Origin<'d> {
     Written(&'d Link),
     Made { by: usize, link: usize },
 }
 
-/// The two directions of a link, with places for their queues.
+/// Both directions of a link, with the paths of their queues.
 #[derive(Clone)]
 struct Pair {
     there: (Port, Buffer, Rc<str>),
@@ -60,7 +60,7 @@ impl Graph {
             arriving: vec![Vec::new(); nodes],
             mirror: vec![],
         };
-        // What links have in common is resolved once.
+        // Common settings of links are resolved once.
         let pairs: Vec<Vec<Pair>> = made.iter().map(|made| pairs(made, groups, report)).collect();
         let mut links: Vec<(&Name, Origin)> =
             description.links.iter().map(|(name, link)| (name, Origin::Written(link))).collect();
@@ -120,12 +120,12 @@ impl Graph {
         }
     }
 
-    /// Where the scenario has the queues, by port.
+    /// Paths of the queues, by port.
     pub(super) fn queue_places(&self) -> Vec<Rc<str>> {
         self.written.iter().map(|(_, place)| place.clone()).collect()
     }
 
-    /// Where the scenario has the queue of a port.
+    /// Path of the queue of a port.
     pub(super) fn queue_place(&self, port: PortId) -> &str {
         &self.written[port as usize].1
     }
@@ -148,7 +148,7 @@ impl Graph {
         self.mirror.push(mirror);
     }
 
-    /// The port of that name; an unknown one is reported.
+    /// The port of that name; unknown names are reported.
     pub fn port(&self, name: &PortName, at: &str, report: &mut Report) -> Option<PortId> {
         let (link, is_back) = name.0.strip_suffix(".reverse").map_or((name.0.as_str(), false), |link| (link, true));
         let found = self.by_name.binary_search_by(|(known, _)| known.as_str().cmp(link)).ok();
@@ -162,40 +162,40 @@ impl Graph {
         found
     }
 
-    /// The ports that begin at a node, in the order of their names, and where they end.
+    /// Outgoing ports of a node, by name, with their end nodes.
     pub fn leaving(&self, node: usize) -> &[(PortId, usize)] {
         &self.leaving[node]
     }
 
-    /// The ports that end at a node, and where they begin.
+    /// Incoming ports of a node, with their start nodes.
     pub fn arriving(&self, node: usize) -> &[(PortId, usize)] {
         &self.arriving[node]
     }
 
-    /// A port's buffer as the scenario says it, and the place of its queue.
+    /// Buffer of a port as in the scenario, and path of its queue.
     pub fn buffer_as_written(&self, port: PortId) -> (Buffer, &str) {
         let (buffer, at) = &self.written[port as usize];
         (*buffer, at)
     }
 
-    /// The place of the link, or of its way back, that a port is.
+    /// Path of the link or reverse link of a port.
     pub fn place(&self, port: PortId) -> &str {
         let at = &self.written[port as usize].1;
         at.strip_suffix(".queue").unwrap_or(at)
     }
 
-    /// By port: the nodes where it begins and ends; `None` if one is unknown.
+    /// End nodes of each port; `None` if one is unknown.
     pub fn ends_of_ports(&self) -> impl Iterator<Item = Option<(usize, usize)>> {
         self.ends.iter().copied()
     }
 
-    /// Ports that are no way back.
+    /// Ports of forward directions.
     pub fn forward_ports(&self) -> impl Iterator<Item = PortId> {
         let forward = |(_, port): &(PortId, &Port)| !port.name.ends_with(".reverse");
         (0..).zip(&self.ports).filter(forward).map(|(id, _)| id)
     }
 
-    /// A given route as ports, if it leads from one node to the other. What is wrong with it is reported.
+    /// Converts a given route between two nodes to ports. Errors are reported.
     pub fn route(&self, names: &[PortName], ends: (usize, usize), at: &str, report: &mut Report) -> Option<Vec<PortId>> {
         if !report.sound(at) {
             return None;
@@ -250,12 +250,12 @@ impl Graph {
         Some(ports)
     }
 
-    /// The same way back, where every link has one.
+    /// The reverse path, if every link has a reverse link.
     pub fn mirrored(&self, ports: &[PortId]) -> Option<Vec<PortId>> {
         ports.iter().rev().map(|&port| self.mirror[port as usize]).collect()
     }
 
-    /// Whether a way that is not found does not exist.
+    /// Whether all links are known, so that a path that is not found does not exist.
     pub fn is_complete(&self) -> bool {
         self.sites.all_named && self.ends.iter().all(Option::is_some)
     }
@@ -269,7 +269,7 @@ impl Graph {
     }
 }
 
-/// The links of a generator, one of each style.
+/// The links of a generator, one per style.
 fn pairs(made: &Made, groups: &Groups, report: &mut Report) -> Vec<Pair> {
     let one = |style: &Style| {
         let places = style.queues.map(|key| format!("{}.{key}", made.at));
@@ -279,7 +279,7 @@ fn pairs(made: &Made, groups: &Groups, report: &mut Report) -> Vec<Pair> {
     made.plan.styles.iter().map(one).collect()
 }
 
-/// Both directions of a link, without names. `at`: where each is described. `places`: of its queues.
+/// Both directions of a link, without names. `at` are their paths, `places` those of their queues.
 fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], groups: &Groups, report: &mut Report) -> Pair {
     let transmitters = link.transmitters.0 as u32;
     let [there, back] = places;
@@ -318,7 +318,7 @@ fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], groups: &Gro
 
 const GIGABYTE: u64 = 1_000_000_000;
 
-/// One direction of a link, as the scenario says it.
+/// One direction of a link, as in the scenario.
 struct Direction<'d> {
     rate: &'d LinkRate,
     delay: Duration,
@@ -330,7 +330,7 @@ struct Direction<'d> {
 }
 
 impl Direction<'_> {
-    /// Without a name.
+    /// Builds the port, without its name.
     fn port(&self, transmitters: u32, at: &str, queue_at: &str, groups: &Groups, report: &mut Report) -> Port {
         let rate = self.rate.mean().0 as f64 * f64::from(transmitters);
         let buffer = self.queue.resolved(rate, queue_at, report);
@@ -342,7 +342,7 @@ impl Direction<'_> {
             name: String::new(),
             rate: self.rate.mean(),
             trace: self.rate.trace().cloned(),
-            delay: self.delay.span(),
+            delay: self.delay.time_delta(),
             transmitters,
             switching: self.switching.0,
             buffer: places(buffer),
@@ -361,7 +361,7 @@ impl Direction<'_> {
         }
     }
 
-    /// `rate`: bit/s of all transmitters.
+    /// `rate` is the total of all transmitters in bit/s.
     fn shaper(&self, rate: f64, queue_at: &str, report: &mut Report) -> Option<BucketSpec> {
         let shaper = self.queue.shaper.as_ref()?;
         let (at, burst) = (format!("{queue_at}.shaper"), shaper.burst.bytes());
@@ -376,7 +376,7 @@ impl Direction<'_> {
         Some(BucketSpec { rate: shaper.rate.rate(), burst: Bytes(burst) })
     }
 
-    /// Of the queue, or of each class. `rate`: bit/s of all transmitters.
+    /// Warns of policers in the queue or its classes. `rate` is the total of all transmitters in bit/s.
     fn check_policers(
         &self,
         policy: Option<&PolicySpec>,
@@ -412,7 +412,7 @@ impl Direction<'_> {
         }
     }
 
-    /// Opportunities are those of one transmitter, for whole packets.
+    /// Reports settings that a trace excludes: its opportunities are for whole packets of one transmitter.
     fn check_trace(&self, transmitters: u32, at: &str, report: &mut Report) {
         if self.rate.trace().is_none() {
             return;
@@ -466,7 +466,7 @@ impl Direction<'_> {
     }
 }
 
-/// As the core counts them.
+/// Converts listed drops for the core.
 pub(super) fn places(buffer: Option<Buffer>) -> network::Buffer {
     match buffer {
         Some(Buffer::Packets(count) | Buffer::Cells(count)) => network::Buffer::Units(count),
@@ -480,7 +480,7 @@ mod tests {
     use crate::Scenario;
     use crate::network::tests::{graph, names};
     use tailback_core::network::{Buffer, Delay, GilbertElliott, Impairments, Jitter, LossAt, Network};
-    use tailback_core::primitives::units::{Rate, Span};
+    use tailback_core::primitives::units::{Rate, TimeDelta};
 
     fn forward(links: &[(&str, &str, &str, u32)]) -> Vec<String> {
         let network = graph(links, ("a", "c"), "");
@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_the_rate_of_both_ways_and_its_mean_that_of_the_buffer() {
+    fn a_trace_applies_to_both_directions_and_its_mean_to_the_buffer() {
         // 3 x 12 kbit in 3 ms.
         let (scenario, network) = built("rate = {opportunities = [[1, 1], [3, 2]]}\n");
         let [there, back] = network.ports.as_slice() else { panic!("two ports") };
@@ -511,19 +511,19 @@ mod tests {
     }
 
     #[test]
-    fn what_a_link_does_beside_carrying_is_not_done_on_its_way_back_unless_that_says_so() {
+    fn impairments_of_a_link_do_not_apply_to_its_reverse_link() {
         let link = "rate = \"1 Mbps\"\nduplication = \"1 %\"\njitter = {delay = {normal = {mean = \"5 ms\", deviation = \"1 ms\"}}}\n\
             loss = {at = \"before_queue\", gilbert_elliott = {p = \"1 %\", r = 0.5, loss_in_good = 0.001}}\n\
             reverse = {jitter = {delay = {exponential = \"2 ms\"}, reordering = true}}\n";
         let (scenario, network) = built(link);
-        let delay = Delay::Normal(Span::from_millis(5), Span::from_millis(1));
+        let delay = Delay::Normal(TimeDelta::from_millis(5), TimeDelta::from_millis(1));
         let there = Impairments {
             loss_at: LossAt::BeforeQueue,
             bursts: Some(GilbertElliott { p: 0.01, r: 0.5, loss_in_good: 0.001, loss_in_bad: 1.0 }),
             jitter: Some(Jitter { delay, reordering: false }),
             duplication: 0.01,
         };
-        let jitter = Some(Jitter { delay: Delay::Exponential(Span::from_millis(2)), reordering: true });
+        let jitter = Some(Jitter { delay: Delay::Exponential(TimeDelta::from_millis(2)), reordering: true });
         let back = Impairments { jitter, ..Impairments::default() };
         assert_eq!([network.ports[0].impairments, network.ports[1].impairments], [there, back]);
         let again = Scenario::from_json(&scenario.to_json(), "").unwrap();
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_nothing_to_a_link_is_warned_of() {
+    fn settings_without_effect_cause_warnings() {
         let warned = |link: &str| {
             let scenario = Scenario::from_toml(&format!("{WIRE}{link}"), "").unwrap_or_else(|errors| panic!("{errors}"));
             let (_, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}"));
@@ -545,7 +545,7 @@ mod tests {
         let back = "rate = \"1 Mbps\"\nreverse = {loss = {at = \"before_queue\"}}\n";
         assert_eq!(warned(back), of("links.wire.reverse.loss", nothing));
         assert_eq!(warned("rate = \"1 Mbps\"\nloss = {probability = 0.1}\n"), []);
-        // The same as the link, and less.
+        // Equal to the rate of the link, and less.
         let policed = |rate: &str, at: &str| {
             let policer = format!("policy = \"policer\", rate = \"{rate}\", burst = \"15 kB\"");
             let queue = format!("{{buffer = \"9 packets\", {policer}}}");
@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_of_least_delay_is_taken_even_if_it_has_more_hops() {
+    fn the_path_with_the_smallest_delay_is_used_even_if_it_has_more_hops() {
         assert_eq!(forward(&[("ab", "a", "b", 5), ("bc", "b", "c", 5), ("ac", "a", "c", 11)]), ["ab", "bc"]);
     }
 
@@ -574,18 +574,18 @@ mod tests {
     }
 
     #[test]
-    fn no_way_leads_through_a_host() {
+    fn no_path_leads_through_a_host() {
         assert_eq!(forward(&[("ah", "a", "h", 1), ("hc", "h", "c", 1), ("ac", "a", "c", 50)]), ["ac"]);
     }
 
     #[test]
-    fn acknowledgements_take_the_way_back_of_the_data() {
+    fn acknowledgements_use_the_reverse_path() {
         let network = graph(&[("ab", "a", "b", 5), ("bc", "b", "c", 5)], ("a", "c"), "");
         assert_eq!(names(&network, network.flows[0].backward), ["bc.reverse", "ab.reverse"]);
     }
 
     #[test]
-    fn a_route_may_be_given_over_ways_back() {
+    fn a_route_may_contain_reverse_links() {
         let links = [("ba", "b", "a", 5), ("bc", "b", "c", 5), ("ac", "a", "c", 1)];
         let network = graph(&links, ("a", "c"), "route = [\"ba.reverse\", \"bc\"]\n");
         assert_eq!(names(&network, network.flows[0].forward), ["ba.reverse", "bc"]);

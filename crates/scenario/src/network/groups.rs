@@ -9,21 +9,21 @@ use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use tailback_core::network::{FlowId, MAX_ACCESS_RATES};
 
-/// Flow groups in the order in which they were written, which is also the order of their flows.
+/// Flow groups in the order of the scenario, which is also the order of their flows.
 pub(super) struct Groups<'d> {
-    /// First flow and count of flows, by name.
+    /// First flow and number of flows, by name.
     list: IndexMap<&'d str, (FlowId, u32)>,
-    /// All that they name.
+    /// All names of classes.
     classes: Vec<&'d str>,
 }
 
 const MAX_FLOWS: u64 = 4_000_000;
 
-/// Each may have two access rates of its own.
+/// Maximum number of groups. Each may have two access rates.
 const MAX_GROUPS: usize = MAX_ACCESS_RATES / 2;
 
 impl<'d> Groups<'d> {
-    /// `None`, and a report, if there are too many flows to be made.
+    /// `None` and an error if there are too many flows.
     pub fn new(description: &'d Description, sites: &Sites, report: &mut Report) -> Option<Groups<'d>> {
         let mut first = 0;
         let groups = description.flows.len();
@@ -53,7 +53,7 @@ impl<'d> Groups<'d> {
         Some(Groups { list, classes: named.into_iter().collect() })
     }
 
-    /// Flows of all groups.
+    /// Total number of flows.
     pub fn total(&self) -> u32 {
         self.list.last().map_or(0, |(_, (first, count))| first + count)
     }
@@ -62,12 +62,12 @@ impl<'d> Groups<'d> {
         self.list.keys().copied()
     }
 
-    /// The classes of flows: the number of each is its place here, and one more.
+    /// The classes of flows. The number of a class is its position plus 1.
     pub fn classes(&self) -> &[&'d str] {
         &self.classes
     }
 
-    /// The number of a class; 0 is that of none.
+    /// The number of a class; 0 for no class.
     pub fn class(&self, name: Option<&Name>) -> u32 {
         let place = name.and_then(|name| self.classes.iter().position(|known| *known == name.as_str()));
         place.map_or(0, |place| place as u32 + 1)
@@ -77,7 +77,7 @@ impl<'d> Groups<'d> {
         self.list.contains_key(name)
     }
 
-    /// The group's flows; an unknown name is reported.
+    /// The flows of a group; unknown names are reported.
     pub fn flows(&self, name: &str, at: &str, report: &mut Report) -> Option<std::ops::Range<FlowId>> {
         let found = self.list.get(name);
         if found.is_none() && report.sound(at) {
@@ -86,7 +86,7 @@ impl<'d> Groups<'d> {
         found.map(|&(first, count)| first..first + count)
     }
 
-    /// One flow of a group; an unknown group or index is reported.
+    /// One flow of a group; unknown groups and indices are reported.
     pub fn flow(&self, name: &str, index: u64, at: &str, report: &mut Report) -> Option<FlowId> {
         let flows = self.flows(name, at, report)?;
         let count = flows.len() as u64;
@@ -104,7 +104,7 @@ mod tests {
     use crate::scenario::Scenario;
 
     #[test]
-    fn groups_keep_the_order_in_which_they_were_written() {
+    fn groups_keep_the_order_of_the_scenario() {
         let group = |name: &str| format!("[flows.{name}]\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"reno\"}}\n");
         let names = ["flow2", "flow10", "a"];
         let network = dumbbell(&names.map(group).concat());
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_flows_draw_does_not_depend_on_their_order() {
+    fn draws_of_flows_do_not_depend_on_their_order() {
         let group = |name: &str| {
             format!(
                 "[flows.{name}]\nfrom = \"left\"\nto = \"right\"\nstart = {{uniform = [\"0 s\", \"1 s\"]}}\n\

@@ -1,4 +1,4 @@
-//! Controllers that go by marks of congestion need senders that can be marked, and a queue that marks.
+//! Controllers that react to ECN marks require ECN and a queue that marks.
 
 use crate::problem::Report;
 use crate::scenario::Description;
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Network, Port, Transport};
 
-/// Warns of those that hear none: they run, as if there were no congestion but losses.
+/// Warns of controllers that receive no marks: they react to losses only.
 pub(super) fn check(description: &Description, network: &Network, report: &mut Report) {
     if network.groups.len() != description.flows.len() {
         return;
@@ -18,17 +18,19 @@ pub(super) fn check(description: &Description, network: &Network, report: &mut R
         }
         let law = law.name().unwrap_or_default();
         if !spec.ecn {
-            let problem =
-                report.warn(format!("flows.{name}.tcp.ecn"), format!("`{law}` goes by marks, and its packets cannot carry any"));
+            let problem = report.warn(format!("flows.{name}.tcp.ecn"), format!("`ecn` is off, and `{law}` reacts to ECN marks"));
             problem.given("false").expected("ecn = true");
             continue;
         }
         let paths: BTreeSet<u32> = network.flows.iter().filter(|flow| flow.group == index).map(|flow| flow.forward).collect();
         let mut ports = paths.iter().flat_map(|&path| &network.paths[path as usize]).map(|&port| &network.ports[port as usize]);
-        let manages = |port: &Port| port.scheduling.as_ref().is_some_and(|scheduling| scheduling.scheduler.manages());
-        if !ports.any(|port| manages(port) || port.policies().any(|policy| policy.may_mark())) {
-            let problem = report.warn(format!("flows.{name}.tcp.controller"), "it goes by marks, and no queue on its way marks");
-            problem.given(law).expected("a queue that does, such as `policy = \"threshold\"`, or `scheduler = \"dualpi2\"`");
+        let is_aqm = |port: &Port| port.scheduling.as_ref().is_some_and(|scheduling| scheduling.scheduler.is_aqm());
+        if !ports.any(|port| is_aqm(port) || port.policies().any(|policy| policy.may_mark())) {
+            let problem = report.warn(
+                format!("flows.{name}.tcp.controller"),
+                "`controller` reacts to ECN marks, and no queue on the path marks packets",
+            );
+            problem.given(law).expected("a queue that marks, such as `policy = \"threshold\"`, or `scheduler = \"dualpi2\"`");
         }
     }
 }
@@ -48,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_that_goes_by_marks_and_hears_none_is_warned_of() {
+    fn a_controller_without_marks_causes_a_warning() {
         let threshold = "policy = \"threshold\", threshold = \"20 packets\"";
         assert_eq!(warnings(threshold, ""), ["flows.web.tcp.ecn: `dctcp` goes by marks, and its packets cannot carry any"]);
         let drop_tail = "policy = \"drop_tail\"";

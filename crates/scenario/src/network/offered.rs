@@ -1,15 +1,15 @@
-//! What sources offer, and what the link right behind them carries.
+//! Checks the rates of sources and applications against the first link behind them.
 //!
-//! A queue in the network may be offered more than it carries, for that is what is studied. A private link may not: it has room for
-//! everything and would only grow longer. Neither may what an application hands to TCP exceed the first link: it would be greedy, and
-//! is described by leaving it out.
+//! The load of a queue in the network may exceed its rate, because overload is a subject of study. The load of a private link may not,
+//! because its unlimited queue would grow without bound. An application must not exceed the first link either, because it would be greedy,
+//! and greedy flows have no application.
 
 use super::transport;
 use crate::problem::Report;
 use crate::quantity::{Quantity, Rate};
 use crate::schema;
 use tailback_core::network::{CELL_BYTES, Group, MAX_SEGMENTS, Transport};
-use tailback_core::primitives::units::{Bytes, Span};
+use tailback_core::primitives::units::{Bytes, TimeDelta};
 use tailback_core::traffic::{Arrivals, DatagramSpec};
 
 /// The first link of a flow group's route, and its highest rate in bit/s.
@@ -18,8 +18,8 @@ pub(super) struct FirstLink<'d> {
     pub rate: u128,
 }
 
-/// Reports an offer that is too large. `at`: the flow group's place.
-pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, duration: Span, at: &str, report: &mut Report) {
+/// Reports a rate that is too large; `at` is the path of the flow group.
+pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, duration: TimeDelta, at: &str, report: &mut Report) {
     let access = flow.sender_access.as_ref().and_then(|access| access.rate);
     let packet = transport::wire_bytes(&group.transport) as f64;
     let (key, given, packets_per_second) = match (&group.transport, &group.application) {
@@ -42,7 +42,7 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
     if offered > carries as f64 {
         let waits = matches!(&group.transport, Transport::Datagram(DatagramSpec { arrivals: Arrivals::Process(process), .. })
             if process.is_of_datagrams());
-        // What an alternating source offers grows more slowly than its rate; without idle times it would be this much.
+        // Upper bound for an on-off source: without idle times.
         let at_most = if waits { given.base() as f64 / packet * wire_bytes(group) } else { offered };
         let max = (given.base() as f64 * carries as f64 / at_most) as u64;
         let problem = report.add(at, format!("`rate` exceeds the rate of `{name}`"));
@@ -58,7 +58,7 @@ pub(super) fn check(flow: &schema::Flow, group: &Group, first: &FirstLink, durat
     }
 }
 
-/// Bytes of a full packet, or of one of mean size, as the links carry it.
+/// Bytes of a full packet, or of one of mean size, on the links.
 fn wire_bytes(group: &Group) -> f64 {
     let bytes = transport::wire_bytes(&group.transport);
     match group.framing {

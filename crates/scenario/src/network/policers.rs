@@ -1,4 +1,4 @@
-//! Policers held to the packets that reach them.
+//! Checks the bursts of policers against the packets that reach them.
 
 use crate::problem::Report;
 use crate::quantity::Size;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use tailback_core::network::{Network, Port, Queues, Scheduling};
 use tailback_core::queue::{PolicerSpec, PolicySpec};
 
-/// Warns of bursts that are smaller than packets, which then never conform.
+/// Warns of bursts that are smaller than full packets, so that none conforms.
 pub(super) fn check(description: &Description, network: &Network, queue_places: &[Rc<str>], report: &mut Report) {
     let has_policer = |&(_, port): &(usize, &Port)| policies(port).any(|policy| matches!(policy, PolicySpec::Policer(_)));
     let policed: BTreeMap<u32, Vec<(String, u64)>> = network
@@ -21,7 +21,7 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
     if policed.is_empty() {
         return;
     }
-    // Of each port: its largest packet and whose that is.
+    // Largest packet of each port and its group.
     let mut largest: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
     for flow in &network.flows {
         let group = &network.groups[flow.group as usize];
@@ -38,14 +38,14 @@ pub(super) fn check(description: &Description, network: &Network, queue_places: 
         for (at, burst) in &policed[&port] {
             if *burst < packet && report.sound(at) {
                 let problem =
-                    report.warn(at.clone(), format!("no full packet of `{name}` ever conforms: it is larger than the burst"));
+                    report.warn(at.clone(), format!("`burst` is smaller than a full packet of `{name}`, so that none conforms"));
                 problem.given(Size::new(*burst).to_string()).expected(format!("at least {}", Size::new(packet)));
             }
         }
     }
 }
 
-/// Of the policers of a port, of its queue or of its classes: where they are said, in bytes.
+/// Bursts of the policers of a port, in bytes, with their paths.
 fn bursts(port: &Port, at: &str) -> Vec<(String, u64)> {
     let place = |index: usize| if index == 0 { format!("{at}.burst") } else { format!("{at}.classes[{}].burst", index - 1) };
     let all = policies(port).enumerate();
@@ -56,7 +56,7 @@ fn bursts(port: &Port, at: &str) -> Vec<(String, u64)> {
     .collect()
 }
 
-/// Of the queue, and then of each class.
+/// Policies of the queue, then of each class.
 fn policies(port: &Port) -> impl Iterator<Item = &PolicySpec> {
     let of_classes = match &port.scheduling {
         Some(Scheduling { queues: Queues::OfClasses(classes, _), .. }) => &classes[..],
@@ -70,7 +70,7 @@ mod tests {
     use crate::Scenario;
 
     #[test]
-    fn a_burst_that_no_packet_fits_into_is_warned_of() {
+    fn a_burst_below_a_packet_causes_a_warning() {
         let warned = |burst: &str, mss: &str| {
             let text = format!(
                 "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"9 Mbps\"\ndelay = \"1 ms\"\nqueue = {{buffer = \"9 packets\", \

@@ -1,4 +1,4 @@
-//! How prices travel, and whether those who tell them and those who go by them mean the same.
+//! Encoding of congestion prices, and checks that queues and senders use the same kind of price.
 
 use super::graph::Graph;
 use crate::member::Member;
@@ -8,13 +8,13 @@ use crate::schema::Prices;
 use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Flow, Group, PortId, Transport};
-use tailback_core::price::{Combination, Feedback, Identification, Mapped, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec};
+use tailback_core::price::{Combination, Feedback, Identification, MappedPrice, Mapping, MappingKind, PriceMeaning, PriceSpec, SchemeSpec};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::PlainWords;
 
 const AT: &str = "prices";
 
-/// How the prices of a scenario travel; as numbers, if it does not say.
+/// The encoding of prices; by default as numbers.
 pub(super) fn prices(description: &Description, report: &mut Report) -> PriceSpec {
     let Some(prices) = &description.prices else { return PriceSpec::default() };
     let mut spec = PriceSpec { identification: prices.identification.0, feedback: prices.feedback.0, ..PriceSpec::default() };
@@ -32,7 +32,7 @@ pub(super) fn prices(description: &Description, report: &mut Report) -> PriceSpe
     spec
 }
 
-/// The mapping of a scheme that needs one; `None` if it cannot be had, which has been reported.
+/// The mapping of a scheme that requires one; `None` if an error was reported.
 fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Mapping> {
     if !report.sound(AT) {
         return None;
@@ -100,7 +100,7 @@ fn mapping(prices: &Prices, spec: &PriceSpec, report: &mut Report) -> Option<Map
         return None;
     }
     let mapping = Mapping { kind, min, max, scale };
-    let comes_back = |place: f64| (mapping.mapped(mapping.price(Mapped(place))).0 - place).abs() < 1e-6;
+    let comes_back = |place: f64| (mapping.mapped(mapping.price(MappedPrice(place))).0 - place).abs() < 1e-6;
     if ![0.0, 0.25, 0.5, 0.75, 1.0].into_iter().all(comes_back) {
         let given = format!("mapping = \"{}\", min_price = {min:e}, max_price = {max:e}, scale = {scale:e}", kind.word());
         report
@@ -131,14 +131,14 @@ fn warn_of_what_is_not_used(prices: &Prices, spec: &PriceSpec, report: &mut Repo
         let problem = report.warn(format!("{AT}.scale"), "`scale` is ignored: only the signed mapping uses it");
         problem.given(format!("mapping = \"{}\"", spec.mapping.kind.word())).expected("`mapping = \"signed\"`, or no `scale`");
     }
-    if spec.identification != Identification::Counting && !spec.scheme.asks() {
+    if spec.identification != Identification::Counting && !spec.scheme.uses_identification() {
         let problem = report.warn(format!("{AT}.identification"), "`identification` is ignored: the scheme does not use it");
         problem.given(format!("scheme = \"{}\"", spec.scheme.name().unwrap_or_default()));
         problem.expected("`adpm`, `tpm` or `rpm`, or no `identification`");
     }
 }
 
-/// Whether prices are told on the paths of those that go by them, and mean what they take them for.
+/// Checks that the senders that use prices receive them on their paths, with the right meaning.
 pub(super) fn check(
     description: &Description,
     spec: &PriceSpec,
@@ -151,12 +151,12 @@ pub(super) fn check(
     let mut seen = BTreeSet::new();
     let crossed: BTreeSet<PortId> = flows.iter().filter_map(|flow| paths.get(flow.forward as usize)).flatten().copied().collect();
     let mut heard: BTreeSet<PortId> = BTreeSet::new();
-    // With the name of a group that crosses them.
+    // With the name of a group that crosses the queue.
     let mut unheard: BTreeMap<PortId, &str> = BTreeMap::new();
     let scheme = spec.scheme.name().unwrap_or_default();
     let is_of_rates = description.prices.as_ref().is_some_and(|prices| prices.min_rate.is_some() || prices.max_rate.is_some());
     for flow in flows {
-        // Of what could not be read there are no flows, or flows without a path.
+        // Invalid groups have no flows, or flows without a path.
         let (Some(group), Some(ports)) = (groups.get(flow.group as usize), paths.get(flow.forward as usize)) else { continue };
         let Transport::Tcp(_, law) = &group.transport else { continue };
         let is_user = matches!(law, ControllerSpec::User(_));
@@ -174,9 +174,9 @@ pub(super) fn check(
         }
     }
     for (index, port) in (0..).zip(&graph.ports) {
-        // REM's queue marks what goes by no price, too.
+        // REM also marks packets of senders that do not use prices.
         let is_price_alone =
-            matches!(port.policy.price_meaning(), Some(Meaning::Cost | Meaning::Rate | Meaning::Wait | Meaning::Feedback));
+            matches!(port.policy.price_meaning(), Some(PriceMeaning::Cost | PriceMeaning::Rate | PriceMeaning::Wait | PriceMeaning::Feedback));
         if is_price_alone && crossed.contains(&index) && !heard.contains(&index) && report.sound(graph.queue_place(index)) {
             let problem = report.warn(
                 format!("{}.policy", graph.queue_place(index)),
@@ -199,17 +199,17 @@ pub(super) fn check(
     }
 }
 
-/// Of a law of a user only its code knows whether it asks for prices.
+/// Checks user code, which may use prices.
 fn check_for_user_code(spec: &PriceSpec, graph: &Graph, ports: &[PortId], group: &Group, report: &mut Report) {
     let at = format!("flows.{}.tcp.controller", group.name);
-    let told: Vec<Meaning> = ports.iter().filter_map(|&port| graph.ports[port as usize].policy.price_meaning()).collect();
+    let told: Vec<PriceMeaning> = ports.iter().filter_map(|&port| graph.ports[port as usize].policy.price_meaning()).collect();
     let Some(&first) = told.first() else { return };
     let (trouble, expected) = if group.framing.is_some() {
         ("cells carry no prices".to_string(), "a group without `framing`")
     } else if let Some(other) = told.iter().find(|&&other| other != first) {
         let message = format!("queues on the path send {} and {}, which cannot be combined", first.noun(), other.noun());
         (message, "queue policies with the same kind of price")
-    } else if spec.is_marked() && first == Meaning::Feedback {
+    } else if spec.is_marked() && first == PriceMeaning::Feedback {
         ("marks cannot encode a change of the rate".to_string(), "`scheme = \"exact\"`")
     } else if told.len() > usize::from(spec.scheme.most_hops()) {
         (
@@ -224,16 +224,16 @@ fn check_for_user_code(spec: &PriceSpec, graph: &Graph, ports: &[PortId], group:
     }
 }
 
-/// The queues that flows of a group cross.
+/// The path of a group.
 struct Path<'a> {
     spec: &'a PriceSpec,
     scheme: &'a str,
-    /// The range is given as one of rates.
+    /// The range is given in rates.
     is_of_rates: bool,
     graph: &'a Graph,
     ports: &'a [PortId],
     group: &'a Group,
-    meaning: Meaning,
+    meaning: PriceMeaning,
 }
 
 impl Path<'_> {
@@ -263,7 +263,7 @@ impl Path<'_> {
             let message = format!(
                 "`controller` uses {}, and queues on the path send {}",
                 self.meaning.noun(),
-                price_meaning(other).map_or("nothing", Meaning::noun)
+                price_meaning(other).map_or("nothing", PriceMeaning::noun)
             );
             report
                 .add(&at, message)
@@ -273,11 +273,11 @@ impl Path<'_> {
         }
         let may_tell = |port: &&PortId| matches!(self.graph.ports[**port as usize].policy, PolicySpec::User(_));
         if told == 0 && self.ports.iter().any(|port| may_tell(&port)) {
-            // What its code writes only the code knows.
+            // User code may write prices.
             return;
         }
         if told == 0 {
-            let without = if self.meaning == Meaning::Wait { "only losses bound the window" } else { "the window never changes" };
+            let without = if self.meaning == PriceMeaning::Wait { "only losses bound the window" } else { "the window never changes" };
             let problem = report.warn(&at, format!("`controller` receives no price from the queues on its path: {without}"));
             problem.given(law).expected(format!("a queue policy on the path that sends {}", self.meaning.noun()));
             return;
@@ -294,17 +294,17 @@ impl Path<'_> {
         self.check_scheme(&at, told, report);
     }
 
-    /// `told`: queues that tell a price.
+    /// `told` is the number of queues that send a price.
     fn check_scheme(&self, at: &str, told: usize, report: &mut Report) {
-        if self.spec.feedback == Feedback::OneBit && matches!(self.meaning, Meaning::Feedback | Meaning::Marginal | Meaning::Wait)
+        if self.spec.feedback == Feedback::OneBit && matches!(self.meaning, PriceMeaning::Feedback | PriceMeaning::Marginal | PriceMeaning::Wait)
         {
             let why =
-                if self.meaning == Meaning::Feedback { "which one bit cannot encode" } else { "whose sum may exceed any range" };
+                if self.meaning == PriceMeaning::Feedback { "which one bit cannot encode" } else { "whose sum may exceed any range" };
             let message = format!("`feedback` is one bit, and `{}` uses {}, {why}", self.group.name, self.meaning.noun());
             report.add("prices.feedback", message).given("\"one_bit\"").expected("\"exact\"");
             return;
         }
-        if self.is_of_rates && self.spec.has_range() && self.meaning != Meaning::Rate && report.sound(AT) {
+        if self.is_of_rates && self.spec.has_range() && self.meaning != PriceMeaning::Rate && report.sound(AT) {
             let message =
                 format!("`min_rate` gives a range of inverse rates, and `{}` uses {}", self.group.name, self.meaning.noun());
             report.add("prices.min_rate", message).given("`min_rate` and `max_rate`").expected("`min_price` and `max_price`");
@@ -312,7 +312,7 @@ impl Path<'_> {
         }
         let Some(combines) = self.spec.scheme.combines() else { return };
         let given = format!("scheme = \"{}\"", self.scheme);
-        if self.meaning == Meaning::Feedback {
+        if self.meaning == PriceMeaning::Feedback {
             let message = format!(
                 "`scheme` sends marks, and `{}` uses {}, which marks cannot encode",
                 self.group.name,

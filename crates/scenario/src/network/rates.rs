@@ -1,4 +1,4 @@
-//! Flows with the available bit rate service (`abr`), and the queues that tell them at which rate to send.
+//! Flows with the available bit rate service (`abr`), and the queues that control their rates.
 
 use super::cells::Crossing;
 use super::graph::Graph;
@@ -11,7 +11,7 @@ use tailback_core::network::{self, Abr, PortId};
 use tailback_core::primitives::units;
 use tailback_core::primitives::units::Units;
 
-/// As the core takes it. `at`: the place of the flow group.
+/// Converts the service for the core; `at` is the path of the flow group.
 pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<Abr> {
     let given = flow.abr.as_ref()?;
     let at_abr = format!("{at}.abr");
@@ -70,11 +70,11 @@ pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<
         minimum: given.mcr.map(Rate::rate),
         initial: icr.rate(),
         nrm: given.nrm.0 as u32,
-        trm: given.trm.span(),
+        trm: given.trm.time_delta(),
         rif: given.rif.0,
         rdf: given.rdf.0,
         cdf: given.cdf.0,
-        adtf: given.adtf.span(),
+        adtf: given.adtf.time_delta(),
         tbe: given.tbe.0 as u32,
         ..SourceSpec::with_peak(pcr.rate())
     };
@@ -82,7 +82,7 @@ pub(super) fn abr(flow: &schema::Flow, at: &str, report: &mut Report) -> Option<
     Some(Abr { source, buffer: buffer(given.buffer, &at_abr, report)?, holds_acks_from })
 }
 
-/// Of an edge.
+/// The buffer of an edge device.
 fn buffer(buffer: Buffer, at: &str, report: &mut Report) -> Option<network::Buffer> {
     let at = format!("{at}.buffer");
     match buffer {
@@ -104,7 +104,7 @@ fn buffer(buffer: Buffer, at: &str, report: &mut Report) -> Option<network::Buff
     }
 }
 
-/// Reports what flows with the service and the queues on their way do not agree on.
+/// Reports conflicts between flows with the service and the queues on their paths.
 pub(super) fn check(crossings: &[Crossing], graph: &Graph, report: &mut Report) {
     let mut told: BTreeSet<PortId> = BTreeSet::new();
     for crossing in crossings {
@@ -152,9 +152,9 @@ mod tests {
     use crate::Scenario;
     use tailback_core::abr::SourceSpec;
     use tailback_core::network::{Abr, Buffer};
-    use tailback_core::primitives::units::{Rate, Span, Units};
+    use tailback_core::primitives::units::{Rate, TimeDelta, Units};
 
-    /// A flow through an ATM switch: with this queue, and this `abr`.
+    /// A flow through an ATM switch with this queue and this `abr`.
     fn built(queue: &str, abr: &str) -> (Option<Abr>, Vec<String>) {
         let text = format!(
             "duration = \"1 s\"\n[nodes]\na = {{}}\nb = {{kind = \"host\"}}\n[links.link]\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbps\"\n\
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_given_is_as_the_specification_has_it() {
+    fn defaults_are_those_of_the_specification() {
         let (abr, warnings) = built("policy = \"erica\"", "abr = {buffer = \"9 packets\"}");
         let source = SourceSpec::with_peak(Rate(5_000_000));
         assert_eq!(abr, Some(Abr { source, buffer: Buffer::Units(9), holds_acks_from: None }));
@@ -183,12 +183,12 @@ mod tests {
             minimum: Some(Rate(1_000_000)),
             initial: Rate(2_000_000),
             nrm: 16,
-            trm: Span::from_millis(50),
+            trm: TimeDelta::from_millis(50),
             rif: 0.5,
             rdf: 0.25,
             cdf: 0.125,
             tbe: 64,
-            adtf: Span::from_millis(1000),
+            adtf: TimeDelta::from_millis(1000),
             ..SourceSpec::with_peak(Rate(4_000_000))
         };
         let expected = Abr { source, buffer: Buffer::Bytes(9000), holds_acks_from: Some(Units(2)) };
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_that_hear_nothing_and_switches_that_nobody_hears_are_warned_of() {
+    fn sources_without_feedback_and_switches_without_sources_cause_warnings() {
         let abr = "abr = {buffer = \"9 packets\"}";
         let silent = "flows.vc.abr: no queue on the way marks cells or tells rates: each flow sends at its peak cell rate";
         assert_eq!(built("policy = \"drop_tail\"", abr).1, [silent]);

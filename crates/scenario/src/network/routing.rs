@@ -1,7 +1,7 @@
-//! Which way packets take where no route is given.
+//! Routing of flows without a given route.
 //!
-//! Routes to one node are found together, for what is near it is searched once. A host with one link is as far as the router that it is
-//! linked to and a hop, so that all hosts of a router share one search.
+//! All routes to one node are found in one search. A host with a single link is one hop behind its router, so that all hosts of a router
+//! share a search.
 
 use super::graph::Graph;
 use crate::schema::Routing;
@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use tailback_core::network::PortId;
 use tailback_core::primitives::random::Stream;
-use tailback_core::primitives::units::Span;
+use tailback_core::primitives::units::TimeDelta;
 
 /// Picoseconds, then hops.
 type Distance = (u64, u32);
 
-/// From where to where a flow runs, and what its hashes are drawn from.
+/// Sending and receiving node of a flow, and the stream of its hashes.
 #[derive(Clone, Copy)]
 pub(super) struct RouteQuery {
     pub from: usize,
@@ -22,36 +22,36 @@ pub(super) struct RouteQuery {
     pub stream: Stream,
 }
 
-/// Ways through a graph.
+/// Paths through a graph.
 pub(super) struct Ways<'g> {
     pub graph: &'g Graph,
     pub routing: Routing,
-    /// By node: where its entries begin among those of all, which are routers with a link to it, the nearest first.
+    /// First entry of each node in the list of incoming links from routers, which is sorted by delay.
     begins: Vec<usize>,
     feeders: Vec<u32>,
-    /// Of these links, if they differ: else hops say which way is shorter.
+    /// Delays of these links if they differ; otherwise paths are compared by hops.
     delays: Delays,
 }
 
-/// What links from routers add to a distance, beside a hop.
+/// Delays of links from routers.
 enum Delays {
-    Alike(Span),
-    Each(Vec<Span>),
+    Alike(TimeDelta),
+    Each(Vec<TimeDelta>),
 }
 
-/// How far it is to a node, from it and from each router that was reached.
+/// Distances to a node from each router that was reached.
 struct Search {
     root: usize,
     known: Known,
 }
 
 enum Known {
-    /// By node, with the delay of each hop.
-    Hops(Vec<u32>, Span),
+    /// Distance of each node, with the delay of each hop.
+    Hops(Vec<u32>, TimeDelta),
     Distances(Vec<Option<Distance>>),
 }
 
-/// Of what was not reached.
+/// Distance of nodes that were not reached.
 const NEVER: u32 = u32::MAX;
 const FAR: Distance = (u64::MAX, NEVER);
 
@@ -66,7 +66,7 @@ impl Search {
     }
 }
 
-/// Nodes that a search has to reach.
+/// Nodes that a search must reach.
 struct Wanted {
     is_wanted: Vec<bool>,
     left: usize,
@@ -82,11 +82,11 @@ impl Wanted {
 
 impl Ways<'_> {
     pub fn new(graph: &Graph, routing: Routing) -> Ways<'_> {
-        let mut ways = Ways { graph, routing, begins: vec![0], feeders: Vec::new(), delays: Delays::Alike(Span::ZERO) };
+        let mut ways = Ways { graph, routing, begins: vec![0], feeders: Vec::new(), delays: Delays::Alike(TimeDelta::ZERO) };
         let mut delays = Vec::new();
         for node in 0..graph.sites.count() {
             let feeding = graph.arriving(node).iter().filter(|(_, from)| !graph.sites.is_host(*from));
-            let mut feeding: Vec<(Span, u32)> = feeding.map(|&(port, from)| (ways.cost(port), from as u32)).collect();
+            let mut feeding: Vec<(TimeDelta, u32)> = feeding.map(|&(port, from)| (ways.cost(port), from as u32)).collect();
             feeding.sort_unstable();
             for (delay, from) in feeding {
                 ways.feeders.push(from);
@@ -94,16 +94,16 @@ impl Ways<'_> {
             }
             ways.begins.push(ways.feeders.len());
         }
-        let first = delays.first().copied().unwrap_or(Span::ZERO);
+        let first = delays.first().copied().unwrap_or(TimeDelta::ZERO);
         ways.delays = if delays.iter().all(|&delay| delay == first) { Delays::Alike(first) } else { Delays::Each(delays) };
         ways
     }
 
-    /// What a link adds to a distance, beside a hop.
-    fn cost(&self, port: PortId) -> Span {
+    /// Delay of a link.
+    fn cost(&self, port: PortId) -> TimeDelta {
         match self.routing {
             Routing::Shortest => self.graph.ports[port as usize].delay,
-            Routing::Ecmp => Span::ZERO,
+            Routing::Ecmp => TimeDelta::ZERO,
         }
     }
 
@@ -122,7 +122,7 @@ impl Ways<'_> {
         found
     }
 
-    /// The node whose distances say the way: the router of a host with a single link, or the node itself.
+    /// The root of the search for a node: the router of a host with a single link, otherwise the node.
     fn root(&self, journey: &RouteQuery) -> usize {
         match *self.graph.arriving(journey.to) {
             [(_, router)] if !self.graph.sites.is_host(router) => router,
@@ -152,14 +152,14 @@ impl Ways<'_> {
         Some(ports)
     }
 
-    /// Where packets may go on from a node: how far it is to the root that way, the port and the next node.
+    /// Next hops from a node: distance to the root, port and next node.
     fn onward(&self, here: usize, search: &Search) -> impl Iterator<Item = (Distance, PortId, usize)> {
         let leaving = self.graph.leaving(here).iter();
         let forwarding = leaving.filter(move |(_, to)| *to == search.root || !self.graph.sites.is_host(*to));
         forwarding.filter_map(move |&(port, to)| Some((farther(search.from(to)?, self.cost(port)), port, to)))
     }
 
-    /// What has to be reached for the ways from these nodes to be known: the routers among them, and those that hosts are linked to.
+    /// Nodes that a search must reach for paths from these nodes: routers, and the routers of hosts.
     fn wanted(&self, from: impl Iterator<Item = usize>) -> Wanted {
         let mut wanted = Wanted { is_wanted: vec![false; self.graph.sites.count()], left: 0 };
         let mut want = |node: usize| wanted.left += usize::from(!std::mem::replace(&mut wanted.is_wanted[node], true));
@@ -173,8 +173,8 @@ impl Ways<'_> {
         wanted
     }
 
-    /// How far it is to a node (Dijkstra, Numerische Mathematik 1, 1959; with equal links the search that Moore has in "The shortest path
-    /// through a maze", 1959). What is nearer than what is wanted is known as well, and no more is needed for a way.
+    /// Distances to a node (Dijkstra, Numerische Mathematik 1, 1959; with equal links breadth-first search: Moore, "The shortest path through
+    /// a maze", 1959). The search ends when all wanted nodes are reached. Nearer nodes, which paths need, are reached before.
     fn search(&self, root: usize, mut wanted: Wanted) -> Search {
         let feeders = |node: usize| self.begins[node]..self.begins[node + 1];
         let count = self.graph.sites.count();
@@ -199,7 +199,7 @@ impl Ways<'_> {
             Delays::Each(delays) => delays,
         };
         let mut best: Vec<Option<Distance>> = vec![None; count];
-        // How far it is by what was seen so far. Only what is nearer waits, or every link would, and what is beyond the last wanted node never.
+        // Tentative distances. Only improvements are queued, and nothing beyond the last wanted node.
         let mut seen: Vec<Distance> = vec![FAR; count];
         let mut bound = FAR;
         seen[root] = (0, 0);
@@ -232,7 +232,7 @@ impl Ways<'_> {
     }
 }
 
-fn farther((delay, hops): Distance, more: Span) -> Distance {
+fn farther((delay, hops): Distance, more: TimeDelta) -> Distance {
     (delay.saturating_add(more.0), hops + 1)
 }
 

@@ -1,5 +1,5 @@
-//! Settings of prices with which rates do not settle: gains at which they swing, buffers too small for their start, and ranges too coarse to
-//! tell rates apart.
+//! Warnings about settings of prices with which rates do not converge: unstable gains, buffers too small for the start, and price ranges
+//! too coarse to distinguish rates.
 
 use crate::problem::Report;
 use std::collections::BTreeMap;
@@ -7,23 +7,23 @@ use std::f64::consts::FRAC_PI_2;
 use std::rc::Rc;
 use tailback_core::congestion::{ControllerSpec, RemSourceSpec};
 use tailback_core::network::{Buffer, Flow, Network, Port, PortId, Transport};
-use tailback_core::price::Meaning;
+use tailback_core::price::PriceMeaning;
 use tailback_core::queue::{PolicySpec, RemSpec};
 
 /// With REM's queue counted, price and queue swing a little at any gain; what they turn through in a round trip from where on it costs the link.
 const TURN: f64 = 0.7;
 
-/// A setting beyond which prices swing: a price integrates what arrives, and what it does is felt a round trip later.
+/// Stability limit of a setting: a price integrates arrivals, and its effect is delayed by a round trip.
 struct Limit {
     setting: &'static str,
     given: f64,
-    /// The setting at which small swings no longer die out.
+    /// The value from which small oscillations do not decay.
     min_unstable: f64,
-    /// From where on they may not: because the queue of a large swing makes the round trip longer, or because marks tell prices late.
+    /// The value from which they may not decay: the queue of a large oscillation increases the round trip, or marks delay prices.
     doubtful: f64,
 }
 
-/// Gains with which prices swing for ever.
+/// Warns of gains with which prices oscillate.
 pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut Report) {
     for (port, flows) in crossing(network) {
         let rtt = flows.iter().map(|flow| network.base_rtt(flow).seconds()).fold(0.0, f64::max);
@@ -32,7 +32,7 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
         let limit = |setting, given, min_unstable| Limit { setting, given, min_unstable, doubtful: min_unstable };
         let limit = match &spec.policy {
             PolicySpec::MaxNet(maxnet) => {
-                // Exponential demand: the loop gains gain / period, whatever the rate of the link.
+                // Exponential demand: the loop gain is gain / period for any link rate.
                 let period = maxnet.period.seconds();
                 let max = |delay: f64| FRAC_PI_2 * period / (delay + period);
                 Limit { doubtful: 0.6 * max(rtt + told), ..limit("gain", maxnet.gain, max(rtt)) }
@@ -41,9 +41,9 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
                 let max = |delay| least_unstable_gamma(rem, spec, network, &flows, delay);
                 Limit { doubtful: max(rtt + told), ..limit("gamma", rem.gamma, max(rtt)) }
             }
-            // Windows that change by the queue, a round trip late: the loop gains the slope in each.
+            // Windows change with the queue, one round trip later: the loop gain per round trip is the slope.
             PolicySpec::Clamp(clamp) => limit("slope", clamp.slope, FRAC_PI_2),
-            // The same of rates, in each mean round trip.
+            // The same for rates, per mean round trip.
             PolicySpec::Rcp(rcp) => Limit { doubtful: FRAC_PI_2 * rtt / (rtt + told), ..limit("alpha", rcp.alpha, FRAC_PI_2) },
             PolicySpec::Xcp(xcp) => limit("alpha", xcp.alpha, FRAC_PI_2),
             _ => continue,
@@ -70,8 +70,8 @@ pub(super) fn warn_of_swings(network: &Network, places: &[Rc<str>], report: &mut
     }
 }
 
-/// Buffers in which the start of senders that integrate a price to come does not fit: they send at their `max_rate` until a queue has
-/// told them for some round trips not to.
+/// Warns of buffers that are too small for the start of senders: they send at `max_rate` until an integrated price reduces it, which takes
+/// several round trips.
 pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut Report) {
     for (port, flows) in crossing(network) {
         let spec = &network.ports[port as usize];
@@ -83,7 +83,7 @@ pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut
             Buffer::Bytes(bytes) => 8.0 * bytes as f64,
             Buffer::Unlimited => continue,
         };
-        let integrates = matches!(spec.policy.price_meaning(), Some(Meaning::Cost | Meaning::Marginal));
+        let integrates = matches!(spec.policy.price_meaning(), Some(PriceMeaning::Cost | PriceMeaning::Marginal));
         let at = format!("{}.buffer", places[port as usize]);
         if integrates && wanted > 2.0 * rate && bits < rate * rtt && report.sound(&at) {
             let message =
@@ -97,7 +97,7 @@ pub(super) fn warn_of_starts(network: &Network, places: &[Rc<str>], report: &mut
     }
 }
 
-/// Seconds until, on average, marks have told a price that has changed, where flows share the link.
+/// Mean time in seconds until marks have encoded a changed price, if the flows share the link.
 fn told_after(network: &Network, port: &Port, flows: &[&Flow]) -> f64 {
     let bits: f64 = flows.iter().map(|flow| packet_bits(network, flow)).sum();
     f64::from(network.prices.scheme.cycle()) / 2.0 * bits / capacity(port)
@@ -114,7 +114,7 @@ fn packet_bits(network: &Network, flow: &Flow) -> f64 {
     }
 }
 
-/// By which the flow goes, if it goes by a price.
+/// The controller of a flow that uses prices.
 fn law<'a>(network: &'a Network, flow: &Flow) -> Option<&'a ControllerSpec> {
     match &network.groups[flow.group as usize].transport {
         Transport::Tcp(_, law) if law.price_meaning().is_some() => Some(law),
@@ -122,22 +122,22 @@ fn law<'a>(network: &'a Network, flow: &Flow) -> Option<&'a ControllerSpec> {
     }
 }
 
-/// Rates w / q: the loop gains K = gamma c / q times 1 / s + (alpha / period) / s^2, and q is at most the sum of weights over the rate of the link.
+/// With rates w / q the loop gain is K = gamma c / q times 1 / s + (alpha / period) / s^2, and q is at most the sum of weights over the link rate.
 fn least_unstable_gamma(rem: &RemSpec, port: &Port, network: &Network, flows: &[&Flow], rtt: f64) -> f64 {
     let rate = capacity(port);
     let weights: f64 = rem_sources(network, flows).map(|source| source.weight.0 as f64).sum();
     let wanted: f64 = rem_sources(network, flows).map(|source| source.max_rate.0 as f64).sum();
     if wanted <= rate {
-        // What its flows cannot fill has a price of 0.
+        // A link that its flows cannot fill has a price of 0.
         return f64::INFINITY;
     }
     let queue = rem.alpha / rem.period.seconds();
     let swings = |gain: f64| {
-        // Where the loop gains 1, and what it turns there beyond half a turn.
+        // The crossover frequency, and the phase margin there.
         let crossover = (gain * (gain + (gain * gain + 4.0 * queue * queue).sqrt()) / 2.0).sqrt();
         crossover * rtt > (crossover / queue).atan().max(TURN)
     };
-    // Between a gain at which nothing swings and the limit without the queue.
+    // Bisection between a stable gain and the limit without the queue.
     let (mut calm, mut wild) = (0.0, FRAC_PI_2 / rtt);
     for _ in 0..50 {
         let between = (calm + wild) / 2.0;
@@ -146,8 +146,8 @@ fn least_unstable_gamma(rem: &RemSpec, port: &Port, network: &Network, flows: &[
     wild * weights / rate / (rate / (8.0 * f64::from(rem.mean_packet_size)))
 }
 
-/// Ranges in which a scheme has fewer levels than rates need: from the price at which a queue's flows fill its link to twice that, or by which
-/// demand falls to a third, there should be one at least.
+/// Warns of ranges with too few levels: there should be at least one between the price at which the flows of a queue fill its link and
+/// twice that price, or the one at which demand falls to a third.
 pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], report: &mut Report) {
     let spec = &network.prices;
     if !spec.has_range() {
@@ -156,13 +156,13 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], repor
     for (port, flows) in crossing(network) {
         let rate = capacity(&network.ports[port as usize]);
         let at_rest = match network.ports[port as usize].policy.price_meaning() {
-            Some(Meaning::Cost) => (0.0, 1.0),
-            Some(Meaning::Rate) => (1.0 / rate, 2.0 / rate),
-            Some(Meaning::Marginal) => {
+            Some(PriceMeaning::Cost) => (0.0, 1.0),
+            Some(PriceMeaning::Rate) => (1.0 / rate, 2.0 / rate),
+            Some(PriceMeaning::Marginal) => {
                 let price = rem_sources(network, &flows).map(|source| source.weight.0 as f64).sum::<f64>() / rate;
                 (price, 2.0 * price)
             }
-            Some(Meaning::Wait | Meaning::Feedback) | None => continue,
+            Some(PriceMeaning::Wait | PriceMeaning::Feedback) | None => continue,
         };
         let share = (spec.mapping.mapped(at_rest.1).0 - spec.mapping.mapped(at_rest.0).0) * spec.scheme.resolution();
         if share < 1.0 && spec.mapping.covers(at_rest.0) {
@@ -177,7 +177,7 @@ pub(super) fn warn_of_coarse_ranges(network: &Network, places: &[Rc<str>], repor
     }
 }
 
-/// For each port the flows that cross it and go by a price.
+/// For each port the flows that cross it and use a price.
 fn crossing(network: &Network) -> BTreeMap<PortId, Vec<&Flow>> {
     let mut crossing: BTreeMap<PortId, Vec<&Flow>> = BTreeMap::new();
     for flow in &network.flows {

@@ -1,4 +1,4 @@
-//! Nodes, and what generators make: everything that has a name before there are links.
+//! Nodes and the plans of generators: all names before links are built.
 
 use crate::problem::{Alike, Report, key, listed, nearest_word};
 use crate::scenario::Description;
@@ -7,30 +7,30 @@ use crate::values::Name;
 use std::collections::BTreeMap;
 use tailback_core::network::Port;
 
-/// Names of nodes in a message.
+/// Maximum number of node names in a message.
 const MAX_LISTED: usize = 8;
 
-/// Links, and nodes, of all generators together: each takes a kilobyte before anything runs.
+/// Maximum number of links and of nodes of all generators. Each takes about a kilobyte.
 const MAX_GENERATED: u128 = 4_000_000;
 
-/// What a generator makes.
+/// Plan of a generator.
 pub(super) struct Made {
-    /// Where it stands.
+    /// Path of the generator.
     pub at: &'static str,
     pub plan: Plan,
-    /// By node of the plan: its position among all nodes.
+    /// Position of each node of the plan among all nodes.
     pub places: Vec<usize>,
 }
 
-/// Where a name comes from: a plan and the node's position in it, or the table of nodes.
+/// Origin of a name: a plan and a position in it, or the table of nodes.
 type Origin = Option<(usize, usize)>;
 
 pub(super) struct Sites {
-    /// By position, which is the order of the names: name, and whether it is a host.
+    /// Nodes sorted by name, with their kind.
     names: Vec<(Name, bool)>,
     declared: BTreeMap<Name, Node>,
     pub made: Vec<Made>,
-    /// Whether every name could be read: else a missing one is no news.
+    /// Whether all names are known. Otherwise unknown names are not reported.
     pub all_named: bool,
 }
 
@@ -76,7 +76,7 @@ impl Sites {
         }
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn count(&self) -> usize {
         self.names.len()
     }
@@ -86,7 +86,7 @@ impl Sites {
         self.names.binary_search_by(|(known, _)| known.cmp(name)).ok()
     }
 
-    /// The node of that name; an unknown one is reported.
+    /// The node of that name; unknown names are reported.
     pub fn node(&self, name: &Name, at: &str, report: &mut Report) -> Option<usize> {
         let found = self.find(name);
         if found.is_none() && report.sound(at) && self.all_named {
@@ -95,7 +95,7 @@ impl Sites {
         found
     }
 
-    /// The nodes of these names, those of a pattern in the order of their numbers; what is unknown is reported, the first ones each with its place.
+    /// The nodes of these names, those of a pattern sorted by their numbers. Unknown names are reported.
     pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
         let (mut found, mut all_known, mut faults) = (Vec::new(), true, Alike::default());
         let is_told = report.sound(at) && self.all_named;
@@ -136,14 +136,14 @@ impl Sites {
         }
     }
 
-    /// The names that come first, for a message.
+    /// The first names, for a message.
     pub fn first_ones(&self) -> String {
         let mut patterns = self.patterns();
         patterns.truncate(MAX_LISTED);
         listed(&patterns.iter().map(String::as_str).collect::<Vec<&str>>())
     }
 
-    /// All names; where several differ by a number only, the pattern that they have in common.
+    /// All names; names that differ only by a number are replaced by their pattern.
     fn patterns(&self) -> Vec<String> {
         const TOLD: usize = usize::MAX;
         let stem = |name: &'_ Name| name.as_str().trim_end_matches(|letter: char| letter.is_ascii_digit()).len();
@@ -163,7 +163,7 @@ impl Sites {
         patterns
     }
 
-    /// How many nodes these names are, should all of them be known.
+    /// Number of nodes of these names, if all are known.
     pub fn many(&self, names: &Nodes) -> usize {
         let of_one = |name: &str| name.strip_suffix('*').map_or(1, |prefix| self.beginning(prefix).len());
         names.0.iter().map(|name| of_one(&name.0)).sum()
@@ -173,12 +173,12 @@ impl Sites {
         let first = self.names.partition_point(|(name, _)| name.as_str() < prefix);
         let matching = (first..self.names.len()).take_while(|&node| self.name(node).starts_with(prefix));
         let mut matching: Vec<usize> = matching.collect();
-        // Positions are in the order of the names.
+        // Positions are sorted by name.
         matching.sort_by_key(|&node| (self.name(node).len(), node));
         matching
     }
 
-    /// What a node says, if it is declared.
+    /// The table of a node, if it is declared.
     pub fn settings(&self, node: usize) -> Option<&Node> {
         self.declared.get(&self.names[node].0)
     }
@@ -187,7 +187,7 @@ impl Sites {
         self.names[node].1
     }
 
-    /// Of all nodes.
+    /// Names of all nodes.
     pub fn names(&self) -> impl Iterator<Item = &Name> {
         self.names.iter().map(|(name, _)| name)
     }
@@ -197,7 +197,7 @@ impl Sites {
     }
 }
 
-/// Bytes that ports take at least once they are made, counted without making any; nothing where there are more than are ever made.
+/// Minimum memory of all ports in bytes, computed without building them; 0 if there are too many to build.
 pub(crate) fn min_bytes(description: &Description) -> u64 {
     let made = description.topology.generators().into_iter().map(|(_, generator)| generator.extent().links);
     match made.fold(0, u128::saturating_add) {
@@ -206,7 +206,7 @@ pub(crate) fn min_bytes(description: &Description) -> u64 {
     }
 }
 
-/// What each generator makes, if all of it together is not too much.
+/// The plans of all generators, unless they are too large in total.
 fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, Plan)> {
     let generators = description.topology.generators();
     let mut total = Extent { nodes: 0, links: 0 };
@@ -231,14 +231,14 @@ fn plans(description: &Description, report: &mut Report) -> Vec<(&'static str, P
         generator.make(description.seed.0, &mut plan);
         (at, plan)
     };
-    // Those with faults that leave their size unknown make nothing.
+    // Generators of unknown size, because of an error, are left out.
     let known = |(at, _): &(&'static str, _)| !report.places().any(|place| place.starts_with(at) && hides_names(place));
     generators.into_iter().filter(known).map(make).collect()
 }
 
-/// Whether a fault at this place leaves the names of some nodes or links unknown.
+/// Whether an error at this path leaves names of nodes or links unknown.
 fn hides_names(at: &str) -> bool {
-    /// Settings of generators that say how many nodes and links there are.
+    /// Settings of generators that determine the number of nodes and links.
     const COUNTS: [&str; 14] = [
         "hops",
         "rates",
@@ -260,9 +260,9 @@ fn hides_names(at: &str) -> bool {
     key.is_none_or(|key| COUNTS.contains(&key))
 }
 
-/// Names that come twice: the first ones are told with their places, the others counted.
+/// Duplicate names: the first ones are reported with their paths, the others counted.
 pub(super) struct Taken {
-    /// The table of such names.
+    /// The table of these names.
     table: &'static str,
     found: Alike,
 }
@@ -272,7 +272,7 @@ impl Taken {
         Taken { table, found: Alike::default() }
     }
 
-    /// A name that `first` has made and `second` makes again: generators, or the table.
+    /// Reports a name that occurs in `first` and again in `second`, each a generator or the table.
     pub fn tell(&mut self, name: &Name, first: Option<&str>, second: Option<&str>, report: &mut Report) {
         let by = second.unwrap_or(self.table);
         let message = format!("the name `{name}` is used twice");

@@ -1,4 +1,4 @@
-//! What to record, as lists of flows and ports.
+//! Traces as lists of flows and ports.
 
 use super::graph::Graph;
 use super::groups::Groups;
@@ -102,7 +102,7 @@ fn kind(word: TraceWord, bin: Duration) -> TraceKind {
         TraceWord::Acks => TraceKind::Acks,
         TraceWord::State => TraceKind::State,
         TraceWord::Law => TraceKind::Law,
-        TraceWord::Throughput => TraceKind::Throughput(bin.span()),
+        TraceWord::Throughput => TraceKind::Throughput(bin.time_delta()),
         TraceWord::Queue => TraceKind::Queue,
         TraceWord::Drops => TraceKind::Drops,
         TraceWord::Departures => TraceKind::Departures,
@@ -110,7 +110,7 @@ fn kind(word: TraceWord, bin: Duration) -> TraceKind {
     }
 }
 
-/// Warns of traces of laws that go by nothing but their window: there would be no rows.
+/// Warns of traces of controllers without state beside the window, which would be empty.
 pub(super) fn check_laws(description: &Description, groups: &[Group], report: &mut Report) {
     let Some(Traces::Some(table)) = &description.record.traces else { return };
     let samples = ControllerSpec::samples();
@@ -133,14 +133,14 @@ pub(super) fn check_laws(description: &Description, groups: &[Group], report: &m
     }
 }
 
-/// Bins of all flows together; more would be an oversight.
+/// Maximum number of bins of all flows.
 const MAX_BINS: u64 = 100_000_000;
 
 fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
     let at = "record.traces.throughput.bin";
     for trace in traces {
         let TraceKind::Throughput(bin) = trace.kind else { continue };
-        let bins = duration.span().0.checked_div(bin.0).map(|bins| bins.saturating_mul(trace.of.len() as u64));
+        let bins = duration.time_delta().0.checked_div(bin.0).map(|bins| bins.saturating_mul(trace.of.len() as u64));
         if bins.is_none_or(|bins| bins > MAX_BINS) && report.sound(at) {
             let given = Duration::new(bin.0).to_string();
             report.add(at, "`bin` is too short").given(given).expected(format!("at most {MAX_BINS} bins in all"));
@@ -152,7 +152,7 @@ fn check_bins(traces: &[Trace], duration: Duration, report: &mut Report) {
 mod tests {
     use super::*;
     use crate::network::tests::dumbbell;
-    use tailback_core::primitives::units::Span;
+    use tailback_core::primitives::units::TimeDelta;
 
     fn traces(record: &str) -> Vec<Trace> {
         let flow = |name| format!("[flows.{name}]\ncount = 2\nfrom = \"left\"\nto = \"right\"\ntcp = {{preset = \"reno\"}}\n");
@@ -160,17 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn a_list_follows_everything_and_ways_back_only_on_request() {
+    fn a_list_records_everything_except_reverse_links() {
         let wanted = [Trace { kind: TraceKind::Cwnd, of: vec![0, 1, 2, 3] }, Trace { kind: TraceKind::Queue, of: vec![0] }];
         assert_eq!(traces("traces = [\"queue\", \"cwnd\", \"queue\"]"), wanted);
     }
 
     #[test]
-    fn a_table_follows_groups_single_flows_and_ports() {
+    fn a_table_records_groups_single_flows_and_ports() {
         let table = "traces = {cwnd = [\"web\", \"bulk[1]\", \"web[0]\"], throughput = {bin = \"1 s\", flows = [\"bulk\"]}, drops = [\"bottleneck.reverse\"]}";
         let wanted = [
             Trace { kind: TraceKind::Cwnd, of: vec![0, 1, 3] },
-            Trace { kind: TraceKind::Throughput(Span::from_millis(1000)), of: vec![2, 3] },
+            Trace { kind: TraceKind::Throughput(TimeDelta::from_millis(1000)), of: vec![2, 3] },
             Trace { kind: TraceKind::Drops, of: vec![1] },
         ];
         assert_eq!(traces(table), wanted);

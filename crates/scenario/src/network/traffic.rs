@@ -1,4 +1,4 @@
-//! Who sends to whom in a flow group: one pair of nodes for each flow.
+//! Traffic patterns: the pair of nodes of each flow of a group.
 
 use super::routing::below;
 use super::sites::Sites;
@@ -7,10 +7,10 @@ use crate::schema::{Flow, Incast, Nodes, Shift, Traffic};
 use crate::values::Name;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 
-/// Where a flow begins and ends.
+/// Sending and receiving node of a flow.
 pub(super) type Ends = (usize, usize);
 
-/// What a group's pattern draws from.
+/// Seed and name of the random stream of a pattern.
 #[derive(Clone, Copy)]
 struct Chance<'a> {
     seed: u64,
@@ -18,13 +18,13 @@ struct Chance<'a> {
 }
 
 impl Chance<'_> {
-    /// Draws for a round of a pattern.
+    /// The stream of one round of a pattern.
     fn round(self, index: u64) -> Stream {
         Stream::new(Entity { seed: self.seed, name: self.name, index }, Purpose::Traffic)
     }
 }
 
-/// Flows in one round of a group's pattern; `None` where the pattern does not say.
+/// Number of flows in one round of a pattern; `None` if the pattern has no rounds.
 pub(super) fn round(traffic: &Traffic, sites: &Sites) -> Option<u64> {
     let many = |nodes: &Nodes| sites.many(nodes) as u64;
     match traffic {
@@ -40,7 +40,7 @@ pub(super) fn round(traffic: &Traffic, sites: &Sites) -> Option<u64> {
     }
 }
 
-/// Between which nodes a group's flows run, which take these pairs in turn. What does not fit is reported.
+/// Pairs of nodes to which the flows of a group are assigned in turn. Errors are reported.
 pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
     let at = format!("flows.{name}");
     let Some(traffic) = &flow.traffic else { return between(flow, &at, count, sites, report) };
@@ -102,12 +102,12 @@ pub(super) fn ends(name: &Name, flow: &Flow, seed: u64, count: usize, sites: &Si
     table.as_ref().and_then(|table| listed(table, &format!("{at}.table"), count, sites, report))
 }
 
-/// Whether the group says how many flows it has, beside its pattern.
+/// Whether the group determines its number of flows without the pattern.
 fn says_count(flow: &Flow) -> bool {
     flow.count.is_some() || flow.arrivals.is_some() || super::arrivals::list_of(flow).is_some()
 }
 
-/// At least two different nodes. One named twice is reported: a pattern has each node once.
+/// At least two different nodes. Duplicates are reported.
 fn several(nodes: &Nodes, at: &str, sites: &Sites, report: &mut Report) -> Option<Vec<usize>> {
     let found = sites.named(nodes, at, report)?;
     let mut distinct = found.clone();
@@ -155,8 +155,8 @@ fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Repo
     Some(ends)
 }
 
-/// In each round a permutation in which no node stays where it is, all of them equally likely: shuffled (Fisher and Yates) until that is
-/// so, 2.7 times in the mean.
+/// Permutations without fixed points, one per round, all equally likely: shuffled (Fisher and Yates) until there is no fixed point, on
+/// average 2.7 times.
 fn permutations(nodes: &[usize], count: usize, chance: Chance) -> Vec<Ends> {
     let mut pairs = Vec::with_capacity(count);
     for number in 0.. {
@@ -183,7 +183,7 @@ fn incasts(incast: &Incast, at: &str, count: usize, chance: Chance, sites: &Site
         None => nodes.clone(),
     };
     let (senders, at) = (senders.0 as usize, format!("{at}.senders"));
-    // The one that hears them may be one of them.
+    // The receiver may be one of the senders' nodes.
     let others = nodes.len() - usize::from(to.iter().any(|node| nodes.contains(node)));
     if senders > others {
         report
@@ -209,7 +209,7 @@ fn incasts(incast: &Incast, at: &str, count: usize, chance: Chance, sites: &Site
     Some(pairs)
 }
 
-/// As a flow table says.
+/// Pairs of a flow table.
 fn listed(table: &crate::flow_table::FlowTable, at: &str, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
     if !report.sound(at) {
         return None;

@@ -1,4 +1,4 @@
-//! What flows send with: presets and what a scenario changes in them, and datagram sources.
+//! Transport of flows: TCP presets with the settings that replace theirs, and datagram sources.
 
 use crate::member::{Member, MemberConfig};
 use crate::presets::preset;
@@ -9,14 +9,14 @@ use crate::user_code;
 use std::ops::RangeInclusive;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Transport};
-use tailback_core::primitives::units::{self, Bytes, Span};
+use tailback_core::primitives::units::{self, Bytes, TimeDelta};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{self, AckCounting, SlowStart, TcpSpec, TimerSpec};
 use tailback_core::traffic::{self, ApplicationSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let preset = preset(tcp.preset);
-    let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::span));
+    let mut spec = (preset.spec)(tcp.timer.tick.map(Duration::time_delta));
     set(&mut spec.recovery, tcp.recovery.map(|recovery| recovery.0));
     set(&mut spec.ssthresh_from, tcp.ssthresh_from.map(|from| from.0));
     set(&mut spec.ack_counting, tcp.ack_counting.map(|ack_counting| ack_counting.0));
@@ -44,14 +44,14 @@ pub(super) fn tcp(tcp: &Tcp, at: &str, report: &mut Report) -> Transport {
     let law = tcp.controller.as_ref().and_then(|controller| controller.0.spec(&at_controller, report));
     let law = law.unwrap_or_else(|| preset.controller.clone());
     if tcp.slow_start.is_none() && !law.ends_slow_start() {
-        // The preset's is none of this law.
+        // The preset's slow start does not apply to this controller.
         spec.slow_start = SlowStart::Standard;
     }
     slow_start(&spec, &law, &format!("{at}.slow_start"), report);
     Transport::Tcp(spec, law)
 }
 
-/// The same TCP with nothing left to its preset. One that cannot be built stays as it is.
+/// The same TCP with all settings of its preset filled in. An invalid one is returned as it is.
 pub(crate) fn filled(given: &Tcp) -> Tcp {
     let source = crate::location::Source::default();
     let mut report = Report::new(&source);
@@ -78,7 +78,7 @@ pub(super) fn datagrams(source: &Source, framing: Option<Aal5>, at: &str, report
     Transport::Datagram(DatagramSpec { arrivals, packet, header })
 }
 
-/// What hands data to a TCP; `None` if that could not be read, which has been reported.
+/// The application of a TCP flow; `None` if an error was reported.
 pub(super) fn application(given: &Application, at: &str, report: &mut Report) -> Option<ApplicationSpec> {
     let Member::BuiltIn(config, _) = &given.arrivals else { return None };
     Some(ApplicationSpec { process: process(config, at, report)?, burst: given.burst.0 as u32 })
@@ -103,7 +103,7 @@ fn receiver_window(given: Option<Window>, mss: Bytes, at: &str, report: &mut Rep
     segments
 }
 
-/// What the flow has to have for its slow start to end by more than the threshold.
+/// Checks the conditions for an exit from slow start before a loss.
 fn slow_start(spec: &TcpSpec, law: &ControllerSpec, at: &str, report: &mut Report) {
     if spec.slow_start == SlowStart::Standard || !report.sound(at) {
         return;
@@ -157,7 +157,7 @@ fn payload(packet: &PacketBytes, at: &str, report: &mut Report) -> PacketSize {
         PacketBytes::Fixed(size) => PacketSize::Fixed(bytes(Some(size), 1..=MEGABYTE, at, report).unwrap_or(Bytes(1))),
         PacketBytes::Exponential(mean) => {
             let Bytes(payload) = bytes(Some(mean), 1..=MEGABYTE / 10, at, report).unwrap_or(Bytes(1));
-            // One packet in e^100 would be larger; a hundred times the mean is still a packet for the core.
+            // Only one packet in e^100 would exceed the maximum, which is a hundred times the mean.
             PacketSize::Exponential { mean: payload as f64, maximum: Bytes(100 * payload) }
         }
     }
@@ -172,13 +172,13 @@ pub(super) fn wire_bytes(transport: &Transport) -> u64 {
     payload_bytes(transport) + header.0
 }
 
-/// The payload of the same.
+/// Payload of a full data packet, or of a datagram of mean size.
 pub(super) fn payload_bytes(transport: &Transport) -> u64 {
     match transport {
         Transport::Tcp(spec, _) => spec.mss.0,
         Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(bytes), .. }) => bytes.0,
         Transport::Datagram(DatagramSpec { packet: PacketSize::Exponential { mean, .. }, .. }) => *mean as u64,
-        // Nothing is known of it: one that counts its packets as they come is not judged by their size.
+        // The sizes are unknown, and checks of rates do not apply.
         Transport::Datagram(DatagramSpec { packet: PacketSize::Given { .. }, .. }) => MEGABYTE,
     }
 }
@@ -190,11 +190,11 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
     let tick = match spec.form {
         tcp::TimerForm::CoarseNs { tick } | tcp::TimerForm::CoarseBsd { tick } => tick,
         // The usual coarse clock (bpd-2001 section 2.1).
-        tcp::TimerForm::Exact { .. } => given.tick.map_or(Span::from_millis(500), Duration::span),
+        tcp::TimerForm::Exact { .. } => given.tick.map_or(TimeDelta::from_millis(500), Duration::time_delta),
     };
     let granularity = match spec.form {
         tcp::TimerForm::Exact { granularity } => granularity,
-        _ => Span::from_millis(1),
+        _ => TimeDelta::from_millis(1),
     };
     match given.form {
         Some(TimerForm::Exact) => spec.form = tcp::TimerForm::Exact { granularity },
@@ -204,9 +204,9 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
     }
     match &mut spec.form {
         tcp::TimerForm::Exact { granularity } => {
-            // In a timeout the granularity bounds the variation from below: a shorter least timeout shortens it, too.
-            let min = given.min_rto.map(|min| min.span().min(*granularity));
-            set(granularity, given.granularity.map(Duration::span).or(min));
+            // The granularity is a lower bound of the variation term: a shorter minimum timeout shortens it too.
+            let min = given.min_rto.map(|min| min.time_delta().min(*granularity));
+            set(granularity, given.granularity.map(Duration::time_delta).or(min));
             if given.tick.is_some() {
                 let problem = report.add(format!("{at}.tick"), "`tick` cannot be used with the timer form `exact`");
                 problem.expected("`granularity`, or form = \"coarse_ns\" or \"coarse_bsd\"");
@@ -221,15 +221,15 @@ fn timer(given: &Timer, spec: &mut TimerSpec, at: &str, report: &mut Report) {
             }
         }
     }
-    set(&mut spec.min_rto, given.min_rto.map(Duration::span));
-    set(&mut spec.max_rto, given.max_rto.map(Duration::span));
-    set(&mut spec.initial_rto, given.initial_rto.map(Duration::span));
+    set(&mut spec.min_rto, given.min_rto.map(Duration::time_delta));
+    set(&mut spec.max_rto, given.max_rto.map(Duration::time_delta));
+    set(&mut spec.initial_rto, given.initial_rto.map(Duration::time_delta));
     set(&mut spec.newreno_variant, given.newreno_variant.map(|word| word.0));
     set(&mut spec.max_backoff, given.max_backoff.map(|factor| factor.0 as u32));
 }
 
-/// With the longest run it stays well below the end of time, 213 days.
-const LONGEST_TIMER: Span = Span::from_millis(24 * 3_600_000);
+/// Maximum timer. Together with the longest run it is below the maximum time, 213 days.
+const LONGEST_TIMER: TimeDelta = TimeDelta::from_millis(24 * 3_600_000);
 
 fn check(spec: &TcpSpec, at: &str, report: &mut Report) {
     let timer = &spec.timer;
@@ -291,8 +291,8 @@ fn bytes(given: Option<Size>, fits: RangeInclusive<u64>, at: &str, report: &mut 
     None
 }
 
-fn above_zero(span: Span, at: &str, report: &mut Report) {
-    if span == Span::ZERO && report.sound(at) {
+fn above_zero(span: TimeDelta, at: &str, report: &mut Report) {
+    if span == TimeDelta::ZERO && report.sound(at) {
         report.add(at, format!("{} is zero", problem::key(at))).given("0 ms").expected("more than 0 ms");
     }
 }
@@ -310,12 +310,12 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_a_preset_replaces_its_settings() {
+    fn settings_replace_those_of_the_preset() {
         let given = "tcp = {preset = \"newreno\", controller = \"fixed\", mss = \"536 B\", fast_retransmit = false, delayed_ack = false, \
                      initial_ssthresh = 64, timer = {form = \"coarse_bsd\", tick = \"0.5 s\"}}";
         let Transport::Tcp(spec, controller) = transport(given) else { panic!("not TCP") };
         let preset = (preset(crate::schema::PresetName::NewReno).spec)(None);
-        let form = tcp::TimerForm::CoarseBsd { tick: Span::from_millis(500) };
+        let form = tcp::TimerForm::CoarseBsd { tick: TimeDelta::from_millis(500) };
         let wanted = TcpSpec {
             mss: Bytes(536),
             fast_retransmit: None,
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_with_a_start_of_its_own_leaves_the_presets_aside() {
+    fn a_controller_with_its_own_slow_start_ignores_the_presets() {
         let start = |given: &str| {
             let Transport::Tcp(spec, _) = transport(&format!("tcp = {{preset = \"linux/cubic\", {given}}}")) else {
                 panic!("not TCP")
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shorter_least_timeout_shortens_the_granularity_unless_that_is_given() {
+    fn a_shorter_minimum_timeout_shortens_the_default_granularity() {
         let granularity = |timer: &str| {
             let Transport::Tcp(spec, _) = transport(&format!("tcp = {{preset = \"linux/reno\", timer = {{{timer}}}}}")) else {
                 panic!("not TCP")
@@ -360,14 +360,14 @@ mod tests {
             let tcp::TimerForm::Exact { granularity } = spec.timer.form else { panic!("not exact") };
             granularity
         };
-        assert_eq!(granularity(""), Span::from_millis(200));
-        assert_eq!(granularity("min_rto = \"5 ms\""), Span::from_millis(5));
-        assert_eq!(granularity("min_rto = \"400 ms\""), Span::from_millis(200));
-        assert_eq!(granularity("min_rto = \"5 ms\", granularity = \"1 ms\""), Span::from_millis(1));
+        assert_eq!(granularity(""), TimeDelta::from_millis(200));
+        assert_eq!(granularity("min_rto = \"5 ms\""), TimeDelta::from_millis(5));
+        assert_eq!(granularity("min_rto = \"400 ms\""), TimeDelta::from_millis(200));
+        assert_eq!(granularity("min_rto = \"5 ms\", granularity = \"1 ms\""), TimeDelta::from_millis(1));
     }
 
     #[test]
-    fn delayed_acknowledgements_differ_from_the_presets_only_where_they_are_given() {
+    fn absent_settings_of_delayed_acknowledgements_are_those_of_the_preset() {
         let rule = |preset: &str, given: &str| {
             let given = format!("tcp = {{preset = \"{preset}\", delayed_ack = {given}}}");
             let Transport::Tcp(spec, _) = transport(&given) else { panic!("not TCP") };
@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_source_has_its_rate_and_its_packets() {
-        // 1028 bytes at 8.224 Mbit/s: one each millisecond.
+        // 1028 bytes at 8.224 Mbit/s: one per millisecond.
         let given = "source = {kind = \"constant\", rate = \"8.224 Mbps\", packet_size = \"1000 B\", header = \"28 B\"}";
         let arrivals = traffic::Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(8_224_000) }));
         let spec = DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(28) };

@@ -1,4 +1,4 @@
-//! The tables of a scenario, one file for each: what may stand in them, with defaults and bounds.
+//! The tables of a scenario, one file each: keys, types, defaults and bounds.
 
 mod abr;
 mod application;

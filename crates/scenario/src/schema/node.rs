@@ -11,7 +11,7 @@ use serde_json::json;
 use tailback_core::network::Delay;
 
 words! {
-    /// What a node does: a router forwards, a host only begins and ends flows.
+    /// Kind of a node: routers forward packets, hosts only send and receive.
     pub enum NodeKind ("kind of node") {
         Router = "router",
         Host = "host",
@@ -19,13 +19,13 @@ words! {
 }
 
 record! {
-    /// A node. Every node that a link or a flow names must be declared, unless a topology helper makes it.
+    /// A node. Nodes named by links or flows must be declared here, unless a topology creates them.
     pub struct Node {
-        /// `router` forwards; a route never leads through a `host`.
+        /// Kind of the node. Routes never lead through a `host`.
         kind: NodeKind = NodeKind::Router,
-        /// Hosts only: serial, order-preserving processing of each data packet before it is sent. Each flow has its own server.
+        /// Hosts only: processing time of each data packet before it is sent. Each flow has its own FIFO server.
         send_processing: Option<Processing>,
-        /// Hosts only: the same for each packet received, before it is acknowledged.
+        /// Hosts only: processing time of each received packet before it is acknowledged.
         receive_processing: Option<Processing>,
     }
 }
@@ -36,7 +36,7 @@ record! {
 pub enum Processing {
     Uniform(Duration, Duration),
     Exponential(Duration),
-    /// Without what lies below zero.
+    /// Truncated at zero.
     Normal {
         mean: Duration,
         deviation: Duration,
@@ -46,13 +46,13 @@ pub enum Processing {
 }
 
 impl Processing {
-    /// As the core takes it.
+    /// Converts the delay for the core.
     pub(crate) fn delay(self) -> Delay {
         match self {
-            Processing::Fixed(delay) => Delay::Fixed(delay.span()),
-            Processing::Uniform(low, high) => Delay::Uniform(low.span(), high.span()),
-            Processing::Exponential(mean) => Delay::Exponential(mean.span()),
-            Processing::Normal { mean, deviation } => Delay::Normal(mean.span(), deviation.span()),
+            Processing::Fixed(delay) => Delay::Fixed(delay.time_delta()),
+            Processing::Uniform(low, high) => Delay::Uniform(low.time_delta(), high.time_delta()),
+            Processing::Exponential(mean) => Delay::Exponential(mean.time_delta()),
+            Processing::Normal { mean, deviation } => Delay::Normal(mean.time_delta(), deviation.time_delta()),
         }
     }
 }
@@ -101,7 +101,7 @@ impl JsonSchema for Processing {
         });
         let pair = json!({"type": "array", "items": duration, "minItems": 2, "maxItems": 2});
         schemars::json_schema!({
-            "description": "A delay per packet.",
+            "description": "Delay per packet: fixed, uniform, exponential or normal (truncated at zero).",
             "anyOf": [
                 duration,
                 {"type": "object", "properties": {"uniform": pair}, "required": ["uniform"], "additionalProperties": false},

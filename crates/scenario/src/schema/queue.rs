@@ -98,7 +98,7 @@ pub(crate) fn policy_spec(
         Member::BuiltIn(config, _) => {
             let values = config.values(Some(Places { written, resolved, at }), report);
             let spec = PolicySpec::read(config.name(), &values)?;
-            if spec.judges_frames() {
+            if spec.discards_frames() {
                 check_cells(written, at, report);
             }
             config.complain(spec.check(), &values, at, Some("buffer"), report);
@@ -131,7 +131,7 @@ impl Queue {
             problem.given("0 B").expected("at least 1 B");
             return None;
         }
-        let bits = rate * rtt.span().seconds();
+        let bits = rate * rtt.time_delta().seconds();
         Some(Buffer::Packets((share.share() * bits / (8 * packet) as f64).round() as u64))
     }
 }
@@ -234,7 +234,7 @@ impl JsonSchema for Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tailback_core::primitives::units::Span;
+    use tailback_core::primitives::units::TimeDelta;
     use tailback_core::queue::{
         ActiveVcs, BpdSpec, CodelSpec, EpdPerVcSpec, EpdSpec, PieSpec, RedQueueUnit, RedSignals, RedSpec, SpdSpec, SpdVariant,
         ThresholdSpec,
@@ -331,7 +331,7 @@ mod tests {
         let words = r#", "max_threshold": "60 packets", "queue_unit": "bytes", "signals": "drops""#;
         assert_eq!(red(words), PolicySpec::Red(RedSpec { queue_unit: RedQueueUnit::Bytes, signals: RedSignals::Drops, ..usual }));
         // RFC 8289 sections 4.2 and 4.3, RFC 8033 sections 4 and 5.1.
-        let ms = Span::from_millis;
+        let ms = TimeDelta::from_millis;
         let codel = CodelSpec { target: ms(5), interval: ms(100) };
         assert_eq!(spec(r#"{"policy": "codel", "buffer": "unlimited"}"#), PolicySpec::Codel(codel));
         let pie =

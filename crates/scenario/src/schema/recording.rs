@@ -1,4 +1,4 @@
-//! `[record]`: what to keep beside the counters, which are always on.
+//! `[record]`: recordings in addition to the counters, which are always on.
 
 use crate::decode::{Decode, Decoder, kind};
 use crate::quantity::Duration;
@@ -9,13 +9,13 @@ use serde::Serialize;
 use serde_json::json;
 
 record! {
-    /// What to keep in addition to the counters.
+    /// Recordings in addition to the counters.
     pub struct Record {
-        /// Traces: a list of kinds, each for everything, or a table of what to follow for each kind.
+        /// Traces: a list of kinds, each for all flows and links, or a table with flows or links for each kind.
         traces: Option<Traces>,
-        /// Keep percentiles of the delay per queue and per flow group.
+        /// Record percentiles of the delay per queue and per flow group.
         delay_percentiles: bool = false,
-        /// Count what of each flow passes each queue: table `queue_flows`.
+        /// Count the packets of each flow at each queue (table `queue_flows`).
         queue_flows: bool = false,
     }
 }
@@ -39,11 +39,11 @@ words! {
     }
 }
 
-/// A list of kinds, or a table.
+/// Traces as a list of kinds, or as a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Traces {
-    /// Of all flows and links.
+    /// For all flows and links.
     All(Vec<TraceWord>),
     Some(Box<TraceTable>),
 }
@@ -55,7 +55,7 @@ impl Default for Traces {
 }
 
 record! {
-    /// What to follow. Flow traces name groups (`web`) or single flows (`web[0]`), link traces links (`NAME`, `NAME.reverse`).
+    /// Traces with the flows or links to record: groups (`web`), flows (`web[0]`) or links (`NAME`, `NAME.reverse`).
     pub struct TraceTable {
         /// Congestion window at each change, in packets.
         cwnd: FlowTraces = FlowTraces::default(),
@@ -63,15 +63,15 @@ record! {
         ssthresh: FlowTraces = FlowTraces::default(),
         /// Round-trip samples.
         rtt: FlowTraces = FlowTraces::default(),
-        /// Packets sent and not yet acknowledged.
+        /// Packets in flight.
         in_flight: FlowTraces = FlowTraces::default(),
-        /// Data segments as sent.
+        /// Transmissions of data segments.
         segments: FlowTraces = FlowTraces::default(),
-        /// Acknowledgements as they reach the sender.
+        /// Arrivals of acknowledgements at the sender.
         acks: FlowTraces = FlowTraces::default(),
-        /// Changes between slow start, congestion avoidance, recovery and timeout.
+        /// Changes of state: slow start, congestion avoidance, recovery and timeout.
         state: FlowTraces = FlowTraces::default(),
-        /// What control laws go by beside the window, at each change: of FAST and Vegas thresholds and round trips, of CUBIC its curve.
+        /// State of the controller beside the window, at each change: thresholds and round trips of FAST and Vegas, the curve of CUBIC.
         controller: FlowTraces = FlowTraces::default(),
         /// Delivered payload per bin.
         throughput: Option<Throughput>,
@@ -79,14 +79,14 @@ record! {
         queue: FlowTraces = FlowTraces::default(),
         /// Packets discarded at a queue.
         drops: FlowTraces = FlowTraces::default(),
-        /// Packets that leave a queue, with their sizes: what a trace of Mahimahi's is written from.
+        /// Departures from a queue with packet sizes, from which Mahimahi traces are written.
         departures: FlowTraces = FlowTraces::default(),
-        /// What senders send and hear, with all that headers would say: what a capture is written from.
+        /// Packets sent and received by senders, with all header fields, from which captures are written.
         packets: FlowTraces = FlowTraces::default(),
     }
 }
 
-/// Names of what a trace follows.
+/// Names of flow groups, flows or links.
 pub type FlowTraces = Vec<String>;
 
 record! {
@@ -99,7 +99,7 @@ record! {
     }
 }
 
-/// Bin of a throughput trace that names none.
+/// Default bin of a throughput trace.
 pub(crate) const DEFAULT_BIN: Duration = Duration::new(100_000_000_000);
 
 impl Decode for Traces {
@@ -107,7 +107,7 @@ impl Decode for Traces {
         match node {
             Node::List(_) => Vec::decode(node, decoder).map(Traces::All),
             Node::Table(_) => TraceTable::decode(node, decoder).map(|table| Traces::Some(Box::new(table))),
-            _ => decoder.misfit(node, format!("cannot be {}", kind(node))),
+            _ => decoder.invalid_value(node, format!("cannot be {}", kind(node))),
         }
     }
 
@@ -125,7 +125,7 @@ impl JsonSchema for Traces {
         let word = generator.subschema_for::<TraceWord>();
         let table = generator.subschema_for::<TraceTable>();
         schemars::json_schema!({
-            "description": "What to trace.",
+            "description": "Traces, for all flows and links or for some.",
             "anyOf": [json!({"type": "array", "items": word}), table],
         })
     }

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 use tailback_core::congestion::ControllerSpec;
-use tailback_core::primitives::units::{self, Bytes, Span};
+use tailback_core::primitives::units::{self, Bytes, TimeDelta};
 use tailback_core::tcp::{self, AckCounting, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, WindowValidation};
 
 words! {
@@ -149,7 +149,7 @@ fn segments(count: units::Segments) -> Segments {
     Segments::of(if count == units::Segments::UNLIMITED { f64::INFINITY } else { f64::from(count.0) })
 }
 
-fn duration(span: Span) -> Duration {
+fn duration(span: TimeDelta) -> Duration {
     Duration::new(span.0)
 }
 
@@ -349,10 +349,10 @@ impl DelayedAck {
             DelayedAck::On(DelayedAckTable { every, timeout, quickack_segments, sack_compression, ack_ce_immediately }) => {
                 Some(tcp::DelayedAck {
                     every: every.map_or(preset.every, |every| every.0 as u32),
-                    timeout: timeout.map_or(preset.timeout, Duration::span),
+                    timeout: timeout.map_or(preset.timeout, Duration::time_delta),
                     quickack_segments: quickack_segments
                         .map_or(preset.quickack_segments, |count| units::Segments(count.0 as u32)),
-                    sack_compression: sack_compression.map_or(preset.sack_compression, Duration::span),
+                    sack_compression: sack_compression.map_or(preset.sack_compression, Duration::time_delta),
                     ack_ce_immediately: ack_ce_immediately.unwrap_or(preset.ack_ce_immediately),
                 })
             }

@@ -1,4 +1,4 @@
-//! `[[timeline]]`: what changes while the network runs.
+//! `[[timeline]]`: changes during the run.
 
 use super::{Buffer, PortName};
 use crate::quantity::{Duration, Probability, Rate};
@@ -8,27 +8,28 @@ use crate::values::Name;
 record! {
     /// A change at a given time, of one direction of a link or of a flow group.
     pub struct Event {
-        /// When.
+        /// Time of the change.
         at: Duration,
-        /// Link that changes (`NAME`, or `NAME.reverse` for its way back).
+        /// Link that changes (`NAME`, or `NAME.reverse` for the reverse link).
         link: Option<PortName>,
-        /// The link's new rate; the packet being sent finishes at the old one.
+        /// New rate of the link. A packet in transmission finishes at the old rate.
         rate: Option<Rate>,
-        /// The link's new delay, for packets that leave from now on; they never overtake.
+        /// New delay of the link, for packets sent from now on. Packets stay in order.
         delay: Option<Duration>,
-        /// The link's new probability of random loss.
+        /// New probability of random loss.
         loss: Option<Probability>,
-        /// What the link's queue has room for from now on, in the unit of its own `buffer`, or in packets where that is a percentage. What is in it stays, but where a scheduler's queues share it: the longest makes room at the next arrival. Thresholds stay as they are.
+        /// New buffer of the link's queue, in the unit of its `buffer`, or in packets if that is a percentage. Queued packets stay; with a
+        /// scheduler, the longest queue makes room at the next arrival. Thresholds do not change.
         buffer: Option<Buffer>; "100 packets",
         /// Flow group that changes.
         group: Option<Name>,
-        /// The group's new route.
+        /// New route of the group.
         route: Option<Vec<PortName>>,
-        /// The group's new return route; if not given with `route`, found as for a flow.
+        /// New return route of the group. Default with `route`: as for a flow.
         return_route: Option<Vec<PortName>>,
-        /// `true`: the group's `start` counts from now.
+        /// Start the group: its `start` counts from this time.
         start: bool = false,
-        /// `true`: the group sends no new data from now on.
+        /// Stop the group: it sends no new data from this time on.
         stop: bool = false,
     }
 }

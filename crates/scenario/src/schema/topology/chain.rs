@@ -1,4 +1,4 @@
-//! Routers in a row, each link with its own settings.
+//! Routers in a row, with individual settings for each link.
 
 use super::{Disturbances, Extent, Generator, Plan, Style};
 use crate::link_rate::LinkRate;
@@ -8,17 +8,17 @@ use crate::record::record;
 use crate::schema::Queue;
 
 record! {
-    /// Routers in a row, each link with its own settings.
+    /// Routers in a row, with an individual rate and delay for each link.
     pub struct Chain {
-        /// Bit rates, link by link, or when they can send.
+        /// Bit rate or delivery trace of each link.
         rates: Vec<LinkRate>,
-        /// Propagation delays, link by link; as many as there are rates.
+        /// One-way propagation delay of each link.
         delays: Vec<Duration>,
-        /// The queue in front of each link.
+        /// Queue at the input of each link.
         queue: Queue,
     }
     with
-    /// What every link does to packets.
+    /// Impairments of every link.
     disturbances: Disturbances
 }
 
@@ -30,7 +30,7 @@ impl Generator for Chain {
     fn check(&self, at: &str, report: &mut Report) {
         let (rates, delays) = (self.rates.len(), self.delays.len());
         if (rates != delays || rates == 0) && report.sound(at) {
-            let problem = report.add(at, "a chain needs a rate and a delay for each link");
+            let problem = report.add(at, "`rates` and `delays` do not have one value per link");
             problem.given(format!("{rates} rates and {delays} delays")).expected("the same number of each, at least 1");
         }
     }

@@ -1,4 +1,4 @@
-//! What all links of a generator do to packets beside carrying them.
+//! Impairments of all links of a generator.
 
 use super::Style;
 use crate::quantity::Probability;
@@ -8,31 +8,31 @@ use crate::values::Word;
 use tailback_core::network::LossAt;
 
 record! {
-    /// What every link does to packets, each by itself; also on its way back, where that has a queue like its own.
+    /// Impairments of every link, independently. They apply to the reverse link too if it has the same queue.
     pub struct Disturbances {
-        /// Packets that each link loses.
+        /// Random losses of each link.
         loss: Option<ChanceLoss>,
-        /// A random addition to the delay of each link.
+        /// Random delay that each link adds for each packet.
         jitter: Option<Jitter>,
-        /// Probability that a packet which a link does not lose arrives twice.
+        /// Probability that a packet that is not lost is duplicated.
         duplication: Probability = Probability(0.0),
     }
 }
 
 record! {
-    /// Packets lost by chance. Listed packets are those of a link: it has to be one of `links`.
+    /// Random losses. Listed drops are available only for links in `links`.
     pub struct ChanceLoss {
-        /// Probability of loss for each packet, independently.
+        /// Probability of loss of each packet, independently of others.
         probability: Probability = Probability(0.0),
-        /// Losses in bursts, beside those.
+        /// Additional losses in bursts.
         gilbert_elliott: Option<GilbertElliott>,
-        /// Where chance takes packets: on the wire behind the queue, or before they get to it.
+        /// Where random losses happen: on the wire behind the queue, or before the queue.
         at: Word<LossAt> = Word(LossAt::Wire),
     }
 }
 
 impl Disturbances {
-    /// A link of that kind, disturbed.
+    /// Adds the impairments to a kind of link.
     pub(super) fn of(&self, mut style: Style) -> Style {
         let loss = self.loss.clone().map(|ChanceLoss { probability, gilbert_elliott, at }| Loss {
             probability,
@@ -54,7 +54,7 @@ mod tests {
     use crate::Scenario;
     use tailback_core::network::{Impairments, LossAt, Network, Port};
 
-    /// With one flow; and where it is warned of.
+    /// A network with one flow, and the paths of warnings.
     fn built(topology: &str, from: &str, to: &str) -> (Network, Vec<String>) {
         let flow = format!("[flows.web]\nfrom = \"{from}\"\nto = \"{to}\"\ntcp = {{preset = \"sack\"}}\n");
         let text = format!("duration = \"1 s\"\n[topology]\n{topology}\n{flow}");
@@ -77,9 +77,9 @@ mod tests {
     }
 
     #[test]
-    fn every_link_of_every_generator_is_disturbed_by_itself() {
+    fn every_link_of_every_generator_is_impaired() {
         let at = "rate = \"10 Mbps\", delay = \"1 ms\"";
-        // There, and not back, where nothing waits.
+        // Not on the reverse link, which has an unlimited queue.
         for topology in [
             format!("parking_lot = {{hops = 2, {at}, {DISTURBED}}}"),
             format!("chain = {{rates = [\"1 Mbps\", \"2 Mbps\"], delays = [\"1 ms\", \"2 ms\"], {DISTURBED}}}"),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_nothing_to_any_link_is_warned_of_once() {
+    fn impairments_without_effect_cause_one_warning() {
         let tree = "fat_tree = {k = 2, rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}, loss = {}}";
         assert_eq!(built(tree, "host0", "host1").1, ["topology.fat_tree.loss"]);
     }

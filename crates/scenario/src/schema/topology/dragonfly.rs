@@ -1,6 +1,6 @@
 //! A dragonfly of full size (Kim, Dally, Scott and Abts, "Technology-driven, highly-scalable dragonfly topology", ISCA 2008, section 3.1):
-//! with `a` switches in a group and `h` global links of each there are `a h + 1` groups, each two of them with one link. Which switch of a
-//! group has the link to which other group the paper leaves open: here they are in order, the first `h` others at the first switch and so on
+//! with `a` switches in a group and `h` global links per switch there are `a h + 1` groups, with one link between every two groups. The
+//! paper does not assign global links to switches. Here the first `h` other groups are linked to the first switch and so on
 //! (the absolute arrangement of Camarero, Vallejo and Beivide, ACM Transactions on Architecture and Code Optimization 11(4), 2014).
 
 use super::{Extent, Fabric, Generator, Plan};
@@ -12,21 +12,21 @@ use crate::schema::Queue;
 use crate::values::Integer;
 
 record! {
-    /// Groups of switches, all of a group linked and all groups linked.
+    /// Fully connected groups of switches, with one link between every two groups.
     pub struct Dragonfly {
-        /// Hosts of each switch, p of the paper, which advises half as many as there are `switches` in a group.
+        /// Hosts per switch (p). The paper recommends half of `switches`.
         hosts: Integer<0, 1000000>,
-        /// Switches of each group, a of the paper.
+        /// Switches per group (a).
         switches: Integer<1, 1000000>,
-        /// Links of each switch to other groups, h of the paper, which advises half as many as there are `switches` in a group.
+        /// Links per switch to other groups (h). The paper recommends half of `switches`.
         global_links: Integer<1, 1000000>,
-        /// Bit rate of the links between groups, if not that of the others.
+        /// Bit rate of links between groups. Default: that of the other links.
         global_rate: Option<LinkRate>,
-        /// Propagation delay of the links between groups, one way, if not that of the others.
+        /// One-way propagation delay of links between groups. Default: that of the other links.
         global_delay: Option<Duration>,
     }
     with
-    /// Its links.
+    /// Links.
     links: Fabric
 }
 
@@ -62,7 +62,7 @@ impl Generator for Dragonfly {
                 (one + 1..a).for_each(|other| plan.between((first + one, first + other), local));
             }
             for other in group + 1..groups {
-                // Of a group, the others are counted without itself.
+                // Other groups are counted without this one.
                 plan.between((first + (other - 1) / h, other * a + group / h), global);
             }
         }

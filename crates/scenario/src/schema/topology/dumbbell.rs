@@ -9,19 +9,19 @@ use crate::schema::{Jitter, Loss, Queue, Reverse};
 record! {
     /// Two routers and a bottleneck.
     pub struct Dumbbell {
-        /// Bit rate of the bottleneck, or when it can send.
+        /// Bit rate of the bottleneck, or a delivery trace.
         rate: LinkRate,
-        /// Its propagation delay, one way.
+        /// One-way propagation delay of the bottleneck.
         delay: Duration,
-        /// The queue in front of it.
+        /// Queue of the bottleneck.
         queue: Queue,
-        /// Packets that it loses.
+        /// Losses that do not depend on the queue.
         loss: Option<Loss>,
-        /// A random addition to its delay.
+        /// Random delay added for each packet.
         jitter: Option<Jitter>,
-        /// Probability that a packet which it does not lose arrives twice.
+        /// Probability that a packet that is not lost is duplicated.
         duplication: Probability = Probability(0.0),
-        /// What differs on the way back, which has an unlimited queue otherwise.
+        /// Settings of the reverse link that differ. Its default queue is unlimited.
         reverse: Option<Reverse>,
     }
 }

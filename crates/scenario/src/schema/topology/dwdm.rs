@@ -11,29 +11,29 @@ use tailback_core::network::Switching;
 record! {
     /// Edge routers and an optical switch with a trunk of wavelength channels.
     pub struct Dwdm {
-        /// Edge routers, and links from them to the switch.
+        /// Number of edge routers and of links from them to the switch.
         inputs: Integer<1, 65536>,
-        /// Wavelength channels of the trunk.
+        /// Number of wavelength channels of the trunk.
         transmitters: Integer<1, 65536>,
         /// Bit rate of each input link and of each channel.
         rate: Rate,
-        /// Propagation delay of the trunk, one way.
+        /// One-way propagation delay of the trunk.
         delay: Duration = Duration::new(0),
-        /// Propagation delay of each input link, one way; a switch that decides on heads needs some.
+        /// One-way propagation delay of each input link; cut-through switching requires more than 0.
         input_delay: Duration = Duration::new(0),
-        /// The queue in front of the trunk: with conversion its places are shared by all channels, without it each has as many.
+        /// Queue of the trunk: shared by all channels with wavelength conversion, otherwise one per channel.
         queue: Queue,
-        /// Whether a packet may leave on any channel, and not only on the wavelength on which it came.
+        /// Full wavelength conversion: packets may leave on any channel. Otherwise they keep their wavelength.
         wavelength_conversion: bool = true,
-        /// The queue of each edge router; unlimited if not given.
+        /// Queue of each edge router. Default: unlimited.
         edge_queue: Option<Queue>,
-        /// When the switch decides on a packet: at its last bit, or at its first (cut-through).
+        /// Switching mode: the queue receives a packet at its last bit (store and forward) or at its first (cut-through).
         switching: Word<Switching> = Word(Switching::StoreAndForward),
     }
 }
 
 impl Dwdm {
-    /// As many switches as there are wavelengths that packets cannot leave, and the channels of each.
+    /// Number of switches (one per wavelength without conversion), and channels of each.
     fn switches(&self) -> (u64, u64) {
         if self.wavelength_conversion { (1, self.transmitters.0) } else { (self.transmitters.0, 1) }
     }

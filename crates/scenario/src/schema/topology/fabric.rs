@@ -1,4 +1,4 @@
-//! Settings that the networks of data centres have in common.
+//! Settings of all data centre networks.
 
 use super::{Disturbances, Plan, Style};
 use crate::link_rate::LinkRate;
@@ -10,21 +10,21 @@ use crate::schema::Queue;
 record! {
     /// Links of switches and hosts.
     pub struct Fabric {
-        /// Bit rate of each link, or when it can send.
+        /// Bit rate of each link, or a delivery trace.
         rate: LinkRate,
-        /// Propagation delay of each link, one way.
+        /// One-way propagation delay of each link.
         delay: Duration,
-        /// The queue of each port of each switch.
+        /// Queue of each switch port.
         queue: Queue,
-        /// Bit rate of the links of hosts, if not that of the others.
+        /// Bit rate of host links. Default: that of the other links.
         host_rate: Option<LinkRate>,
-        /// Propagation delay of the links of hosts, one way, if not that of the others.
+        /// One-way propagation delay of host links. Default: that of the other links.
         host_delay: Option<Duration>,
-        /// The queue of each host, in front of its link; unlimited if not given.
+        /// Queue of each host. Default: unlimited.
         host_queue: Option<Queue>,
     }
     with
-    /// What every link does to packets.
+    /// Impairments of every link.
     disturbances: Disturbances
 }
 
@@ -34,7 +34,7 @@ impl Fabric {
         [("queue", &self.queue)].into_iter().chain(hosts).collect()
     }
 
-    /// Reports what is said of hosts where there are none. `at`: where the generator stands; it counts them by `hosts`.
+    /// Reports settings of hosts if there are none; `at` is the path of the generator.
     pub(super) fn check_hosts(&self, hosts: u64, at: &str, report: &mut Report) {
         if hosts > 0 || !report.sound(&format!("{at}.hosts")) {
             return;
@@ -45,12 +45,12 @@ impl Fabric {
             ("host_queue", self.host_queue.is_some()),
         ];
         for (key, _) in said.iter().filter(|(_, is_given)| *is_given) {
-            let problem = report.add(format!("{at}.{key}"), "there are no hosts whose links it would be of");
+            let problem = report.add(format!("{at}.{key}"), format!("`{key}` requires hosts"));
             problem.given("hosts = 0").expected(format!("`hosts` above 0, or no `{key}`"));
         }
     }
 
-    /// Of that rate and delay, between switches.
+    /// A link between switches with this rate and delay.
     pub(super) fn with_queues(&self, rate: LinkRate, delay: Duration) -> Style {
         self.disturbances.of(Style::new(rate, delay, &self.queue).back("queue", &self.queue))
     }

@@ -1,5 +1,5 @@
 //! A fat tree of equal switches (Al-Fares, Loukissas and Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008,
-//! section 2.2): each carries as much up as down, so that any pattern of flows may have its full rate.
+//! section 2.2): each has equal capacity upwards and downwards, so that no traffic pattern is oversubscribed.
 
 use super::{Extent, Fabric, Generator, Plan};
 use crate::problem::Report;
@@ -8,13 +8,13 @@ use crate::schema::Queue;
 use crate::values::Integer;
 
 record! {
-    /// Pods of edge and aggregation switches below a core; a quarter of `k` cubed hosts.
+    /// Fat tree: `k` pods of edge and aggregation switches below a core, with k³/4 hosts.
     pub struct FatTree {
-        /// Ports of each switch, an even number: 4 makes 16 hosts, 8 makes 128, 32 makes 8192.
+        /// Number of ports per switch, even: 4 gives 16 hosts, 8 gives 128, 32 gives 8192.
         k: Integer<2, 1000000>,
     }
     with
-    /// Its links.
+    /// Links.
     links: Fabric
 }
 

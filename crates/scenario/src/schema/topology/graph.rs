@@ -1,4 +1,4 @@
-//! Any network as a list of its links, which a GraphML file may have.
+//! Any network as a list of links, or from a GraphML file.
 
 use super::{Disturbances, Extent, Generator, Plan, Style, graphml};
 use crate::decode::{Decode, Decoder};
@@ -12,55 +12,52 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A network by its links. What a file says becomes part of it.
+/// A network as a list of links. The content of a file becomes part of the scenario.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
 #[serde(transparent)]
 pub struct Graph(pub(super) Listed);
 
 record! {
-    /// A network by its links.
+    /// A network as a list of links.
     pub struct Listed {
-        /// A GraphML file beside the scenario's, instead of `links`. Undirected edges are links with a way back.
+        /// GraphML file, relative to the scenario's directory, instead of `links`. Undirected edges become duplex links.
         graphml: Option<String>,
-        /// Of a GraphML file: the attribute of nodes that names them, such as `label`, with `_` for what no name has; their identifiers if not
-        /// given.
+        /// GraphML only: node attribute for the names, such as `label`; invalid characters become `_`. Default: the node identifiers.
         name_attribute: Option<String>,
-        /// Of a GraphML file: the attribute of edges that is their rate, with a unit, or as a number in bit/s; `LinkSpeedRaw` if not given, as
-        /// the Topology Zoo has it.
+        /// GraphML only: edge attribute for the rate, with a unit or as a number in bit/s. Default: `LinkSpeedRaw`, as in the Topology Zoo.
         rate_attribute: Option<String>,
-        /// Of a GraphML file: the attribute of edges that is their delay, with a unit there or in its name, such as `delay_ms`; `delay` if not
-        /// given.
+        /// GraphML only: edge attribute for the delay, with a unit in the value or in its name, such as `delay_ms`. Default: `delay`.
         delay_attribute: Option<String>,
-        /// Links. The nodes that they name are there.
+        /// Links. The nodes that they name are created.
         links: Vec<Edge> = Vec::new(),
-        /// Nodes that only begin and end flows; the others are routers.
+        /// Nodes that are hosts. The other nodes are routers.
         hosts: Vec<Name> = Vec::new(),
-        /// Bit rate of links that have none.
+        /// Default bit rate of links.
         rate: Option<Rate>,
-        /// Propagation delay, one way, of links that have none.
+        /// Default one-way propagation delay of links.
         delay: Option<Duration>,
-        /// The queue in front of each link, there and back.
+        /// Queue of each link, in both directions.
         queue: Queue,
     }
     with
-    /// What every link does to packets.
+    /// Impairments of every link.
     disturbances: Disturbances
 }
 
 record! {
-    /// A link of a list.
+    /// A link.
     pub struct Edge {
-        /// Node where the link begins.
+        /// Node at which the link starts.
         from: Name,
-        /// Node where it ends.
+        /// Node at which the link ends.
         to: Name,
-        /// Its name; if not given, that of its ends, `FROM-TO`, and of further links between them `FROM-TO_2` and so on.
+        /// Name. Default: `FROM-TO`, and `FROM-TO_2` and so on for further links between the same nodes.
         name: Option<Name>,
         /// Bit rate.
         rate: Option<Rate>,
-        /// Propagation delay, one way.
+        /// One-way propagation delay.
         delay: Option<Duration>,
-        /// Whether there is also a way back.
+        /// Create a reverse link.
         duplex: bool = true,
     }
 }
@@ -74,12 +71,13 @@ impl Decode for Graph {
             ("delay_attribute", &listed.delay_attribute),
         ];
         for (key, _) in attributes.iter().filter(|(_, given)| given.is_some() && listed.graphml.is_none()) {
-            decoder.inside(key, |decoder| decoder.fault("only files have attributes").expected("`graphml` with it").line);
+            decoder.inside(key, |decoder| _ = decoder.wrong("requires `graphml`").expected("also `graphml`"));
         }
         if let Some(file) = listed.graphml.take() {
             if !listed.links.is_empty() {
-                decoder
-                    .inside("links", |decoder| decoder.fault("the links are those of the GraphML file").expected("either").line);
+                decoder.inside("links", |decoder| {
+                    _ = decoder.wrong("cannot be used with `graphml`").expected("either `links` or `graphml`")
+                });
             }
             let reading = graphml::Reading {
                 name: listed.name_attribute.as_deref(),
@@ -87,7 +85,7 @@ impl Decode for Graph {
                 delay: listed.delay_attribute.as_deref(),
             };
             listed.links = decoder.inside("graphml", |decoder| graphml::read(&file, &reading, decoder)).unwrap_or_default();
-            // They say how a file is read, and that is done.
+            // They apply to a file, which has been read.
             (listed.name_attribute, listed.rate_attribute, listed.delay_attribute) = (None, None, None);
         }
         Some(Graph(listed))
@@ -119,36 +117,36 @@ impl Generator for Graph {
             return;
         }
         if listed.links.is_empty() {
-            report.add(at, "a graph without links").expected("`links`, or a GraphML file with edges");
+            report.add(at, "`graph` has no links").expected("`links`, or a GraphML file with edges");
         }
         let (mut faults, mut names) = (Alike::default(), BTreeSet::new());
         for ((position, edge), name) in listed.links.iter().enumerate().zip(self.names()) {
             let fault = match edge {
-                _ if edge.from == edge.to => Some(("a link from a node to itself", "two nodes")),
+                _ if edge.from == edge.to => Some(("`from` and `to` are the same node", "two nodes")),
                 Edge { rate: None, .. } if listed.rate.is_none() => {
-                    Some(("its rate is not said", "`rate` of the link, or of all that have none"))
+                    Some(("`rate` is missing", "`rate` of the link, or a default `rate` of the graph"))
                 }
                 Edge { delay: None, .. } if listed.delay.is_none() => {
-                    Some(("its delay is not said", "`delay` of the link, or of all that have none"))
+                    Some(("`delay` is missing", "`delay` of the link, or a default `delay` of the graph"))
                 }
-                _ if !names.insert(name.clone()) => Some(("its name is taken", "another `name`")),
+                _ if !names.insert(name.clone()) => Some(("`name` is used twice", "another `name`")),
                 _ => None,
             };
             let Some((message, expected)) = fault else { continue };
             let given = format!("{name}, from {} to {}", edge.from, edge.to);
             report.among(&mut faults, |report| {
-                report.add(format!("{at}.links[{position}]"), message).given(given).expected(expected).line
+                report.add(format!("{at}.links[{position}]"), message).given(given).expected(expected);
             });
         }
         if let Some(problem) = faults.rest(format!("{at}.links"), "links", report) {
-            problem.expected("as above");
+            problem.expected("links between two nodes, each with a rate, a delay and a unique name");
         }
         let nodes = self.nodes();
         let mut faults = Alike::default();
         for (position, host) in listed.hosts.iter().enumerate().filter(|(_, host)| !nodes.contains(host)) {
             let at = format!("{at}.hosts[{position}]");
             let known = nodes.iter().map(|name| name.as_str());
-            report.among(&mut faults, |report| report.unknown(&at, "node", host.as_str(), known).line);
+            report.among(&mut faults, |report| _ = report.unknown(&at, "node", host.as_str(), known));
         }
         if let Some(problem) = faults.rest(format!("{at}.hosts"), "names", report) {
             problem.expected("nodes that links name");
@@ -185,12 +183,12 @@ impl Generator for Graph {
 }
 
 impl Graph {
-    /// Each once.
+    /// Names of the nodes, without duplicates.
     fn nodes(&self) -> BTreeSet<&Name> {
         self.0.links.iter().flat_map(|edge| [&edge.from, &edge.to]).collect()
     }
 
-    /// Of the links, in their order.
+    /// Names of the links, in their order.
     fn names(&self) -> Vec<Name> {
         let mut between: BTreeMap<(&Name, &Name), usize> = BTreeMap::new();
         let mut names = Vec::with_capacity(self.0.links.len());

@@ -1,7 +1,7 @@
 //! Networks in GraphML (Brandes, Eiglsperger, Herman, Himsolt and Marshall, "GraphML progress report", Graph Drawing 2001), as the Internet
-//! Topology Zoo (Knight, Nguyen, Falkner, Bowden and Roughan, IEEE Journal on Selected Areas in Communications 29(9), 2011) has them.
+//! Topology Zoo (Knight, Nguyen, Falkner, Bowden and Roughan, IEEE Journal on Selected Areas in Communications 29(9), 2011) uses.
 //!
-//! Differs: no hyperedges, no graphs within nodes; ports are not looked at.
+//! Differs: no hyperedges, no nested graphs; ports are ignored.
 
 use super::graph::Edge;
 use crate::decode::{Decode, Decoder};
@@ -12,42 +12,43 @@ use crate::values::Name;
 use roxmltree::{Document, Node};
 use std::collections::BTreeMap;
 
-/// By which attributes nodes and edges are read.
+/// Attributes of nodes and edges to read.
 pub(super) struct Reading<'a> {
     pub name: Option<&'a str>,
-    /// [`RATE`], if none is named.
+    /// Default: [`RATE`].
     pub rate: Option<&'a str>,
-    /// [`DELAY`], if none is named.
+    /// Default: [`DELAY`].
     pub delay: Option<&'a str>,
 }
 
 const RATE: &str = "LinkSpeedRaw";
 const DELAY: &str = "delay";
 
-/// The edges of the file; what is wrong with it is reported, with the lines.
+/// Reads the edges of the file, and reports errors with their lines.
 pub(super) fn read(file: &str, reading: &Reading, decoder: &mut Decoder) -> Option<Vec<Edge>> {
     let bytes = bytes_of(file, decoder)?;
     let Ok(text) = std::str::from_utf8(&bytes) else {
-        decoder.fault("this is not text").given(file).expected("GraphML, encoded as UTF-8");
+        decoder.fault(format!("`{file}` is not text")).given(file).expected("GraphML, encoded as UTF-8");
         return None;
     };
     let document = match Document::parse(text) {
         Ok(document) => document,
         Err(error) => {
-            decoder.fault(format!("cannot be read: {error}")).given(file).expected("GraphML");
+            decoder.fault(format!("`{file}` cannot be read: {error}")).given(file).expected("GraphML");
             return None;
         }
     };
     let graphs: Vec<Node> = document.descendants().filter(|node| node.has_tag_name_of("graph")).collect();
     let odd = document.descendants().find(|node| node.has_tag_name_of("hyperedge"));
     let [graph] = graphs[..] else {
-        let problem = decoder.fault("not one graph").given(format!("{} of them in {file}", graphs.len()));
+        let problem =
+            decoder.fault(format!("`{file}` does not contain exactly one graph")).given(format!("{} graphs", graphs.len()));
         problem.expected("a file with a single <graph>");
         return None;
     };
     if let Some(odd) = odd {
         let line = document.text_pos_at(odd.range().start).row;
-        decoder.fault(format!("a link has two ends: there is a <hyperedge> in line {line}")).given(file).expected("edges");
+        decoder.fault(format!("line {line} has a <hyperedge>, and a link has two ends")).given(file).expected("edges");
         return None;
     }
     let faults = Faults { document: &document, file, decoder, found: Alike::default() };
@@ -55,7 +56,7 @@ pub(super) fn read(file: &str, reading: &Reading, decoder: &mut Decoder) -> Opti
 }
 
 trait Tagged {
-    /// Whatever its namespace.
+    /// Compares the tag without its namespace.
     fn has_tag_name_of(&self, name: &str) -> bool;
 }
 
@@ -65,7 +66,7 @@ impl Tagged for Node<'_, '_> {
     }
 }
 
-/// What stands for each attribute in the file: by what it is of, and its name.
+/// Identifiers of the attributes in the file, by element and attribute name.
 type Keys<'a> = BTreeMap<(&'a str, &'a str), &'a str>;
 
 fn keys<'a>(document: &'a Document) -> Keys<'a> {
@@ -74,7 +75,7 @@ fn keys<'a>(document: &'a Document) -> Keys<'a> {
     declared.filter_map(key).collect()
 }
 
-/// Tells the first ones with their lines, and counts the others.
+/// Reports the first errors with their lines, and counts the others.
 struct Faults<'a, 'd, 'r> {
     document: &'a Document<'a>,
     file: &'a str,
@@ -88,7 +89,7 @@ impl Faults<'_, '_, '_> {
         self.decoder.among(&mut self.found, &format!("[{} line {line}]", self.file), tell)
     }
 
-    /// Whether there were none.
+    /// Whether no error was found.
     fn finish(self) -> bool {
         if let Some(problem) = self.decoder.rest(&self.found, "elements") {
             problem.given(self.file).expected("nodes with names, and edges between them");
@@ -108,7 +109,7 @@ impl<'a> File<'a> {
         self.graph.children().filter(move |node| node.has_tag_name_of(name))
     }
 
-    /// What an element has under an attribute.
+    /// Value of an attribute of an element.
     fn data(&self, of: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
         let kind = of.tag_name().name();
         let key =
@@ -123,20 +124,23 @@ impl<'a> File<'a> {
         for node in self.elements("node") {
             faults.at(node, |decoder| {
                 let id = node.attribute("id").or_else(|| {
-                    decoder.fault("a node without an identifier").expected("<node id=\"...\">");
+                    decoder.fault("the node has no identifier").expected("<node id=\"...\">");
                     None
                 })?;
                 let written = match self.reading.name {
                     Some(attribute) => self.data(node, attribute).or_else(|| {
                         decoder
                             .fault(format!("node `{}` has no `{attribute}`", id.escape_debug()))
-                            .expected("that attribute for each");
+                            .expected("the attribute in every node");
                         None
                     })?,
                     None => id,
                 };
                 let Some(name) = Name::of(&plain(written)) else {
-                    decoder.fault("not a name").given(written.escape_debug().to_string()).expected(Name::expected());
+                    decoder
+                        .fault("the node has an invalid name")
+                        .given(written.escape_debug().to_string())
+                        .expected(Name::expected());
                     return None;
                 };
                 if let Some(other) = owners.insert(name.clone(), id) {
@@ -174,7 +178,7 @@ impl<'a> File<'a> {
         (faults.finish() && is_there).then_some(edges)
     }
 
-    /// Whether some edge has an attribute that was asked for by name.
+    /// Whether at least one edge has an attribute that the scenario names.
     fn has(&self, attribute: &str, faults: &mut Faults) -> bool {
         let is_there = self.elements("edge").any(|edge| self.data(edge, attribute).is_some());
         if !is_there {
@@ -184,7 +188,7 @@ impl<'a> File<'a> {
         is_there
     }
 
-    /// A quantity of an edge, `Some(None)` if it has none. `unit`: of plain numbers.
+    /// A quantity of an edge, `Some(None)` if absent. `unit` applies to plain numbers.
     fn quantity<Q: Decode>(
         &self,
         of: Node<'a, 'a>,
@@ -193,14 +197,14 @@ impl<'a> File<'a> {
         decoder: &mut Decoder,
     ) -> Option<Option<Q>> {
         let Some(text) = self.data(of, attribute) else { return Some(None) };
-        // As numbers are written that a program has written: `1e+10`, `155520000.0`.
+        // Numbers as programs write them: `1e+10`, `155520000.0`.
         let number = text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() < 1e18);
         let text = number.map_or(text.to_string(), |number| format!("{number:.0}"));
         decoder.inside(attribute, |decoder| Q::decode(&with_unit(text.as_bytes(), unit), decoder)).map(Some)
     }
 }
 
-/// With `_` for what no name has.
+/// Replaces characters that are invalid in names by `_`.
 fn plain(text: &str) -> String {
     let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     text.trim().chars().map(|letter| if fits(letter) { letter } else { '_' }).collect()

@@ -1,5 +1,5 @@
-//! Two layers of switches, each of one linked to each of the other: a folded Clos network (Clos, "A study of non-blocking switching
-//! networks", Bell System Technical Journal 32(2), 1953), as data centres have it.
+//! Two layers of switches with a link between every leaf and every spine: a folded Clos network (Clos, "A study of non-blocking switching
+//! networks", Bell System Technical Journal 32(2), 1953).
 
 use super::{Extent, Fabric, Generator, Plan};
 use crate::record::record;
@@ -7,17 +7,17 @@ use crate::schema::Queue;
 use crate::values::Integer;
 
 record! {
-    /// Leaves with hosts, and spines between them.
+    /// Leaf switches with hosts, and spine switches that connect them.
     pub struct LeafSpine {
-        /// Switches with hosts.
+        /// Number of leaf switches.
         leaves: Integer<1, 1000000>,
-        /// Switches between them.
+        /// Number of spine switches.
         spines: Integer<1, 1000000>,
-        /// Hosts of each leaf. With more of them than spines, and links of one rate, the leaves are oversubscribed.
+        /// Hosts per leaf. Leaves are oversubscribed if this exceeds `spines` and all links have the same rate.
         hosts: Integer<1, 1000000>,
     }
     with
-    /// Its links.
+    /// Links.
     links: Fabric
 }
 

@@ -1,6 +1,6 @@
-//! `[topology]`: common networks in one line. Further nodes, links and flows may join them.
+//! `[topology]`: generators of common networks, which nodes and links of the scenario extend.
 //!
-//! A generator is a file with its settings, which implements [`Generator`], and a line in the list below.
+//! Each generator has a file with its settings, which implements [`Generator`], and an entry in the list below.
 
 mod chain;
 mod disturbances;
@@ -36,33 +36,33 @@ pub use random_regular::RandomRegular;
 pub use torus::Torus;
 pub use waxman::Waxman;
 
-/// What makes nodes and links from a few settings.
+/// Generates nodes and links from a few settings.
 pub(crate) trait Generator {
-    /// What it would make, at least, counted without making it.
+    /// Minimum number of nodes and links, computed without creating them.
     fn extent(&self) -> Extent;
 
-    /// Reports settings that do not go together. `at`: where they stand.
+    /// Reports conflicts of settings; `at` is the path of the generator.
     fn check(&self, _at: &str, _report: &mut Report) {}
 
-    /// Its queues, by the keys that describe them.
+    /// The queues, by their keys.
     fn queues(&self) -> Vec<(&'static str, &Queue)>;
 
-    /// Makes it. `seed`: of what is drawn.
+    /// Adds the nodes and links to the plan; `seed` is for random topologies.
     fn make(&self, seed: u64, plan: &mut Plan);
 }
 
-/// The list of generators, each with its key: a record, and all that are given.
+/// Declares the generators, each with its key.
 macro_rules! generators {
     ($($(#[doc = $doc:literal])+ $key:ident: $type:ty,)+) => {
         record! {
-            /// Common networks; each generator makes its own nodes and links.
+            /// Generators of common networks. Each creates its own nodes and links.
             pub struct Topology {
                 $($(#[doc = $doc])+ $key: Option<$type>,)+
             }
         }
 
         impl Topology {
-            /// Those that are given, with their paths.
+            /// The given generators, with their paths.
             pub(crate) fn generators(&self) -> Vec<(&'static str, &dyn Generator)> {
                 let all: [(&'static str, Option<&dyn Generator>); _] = [
                     $((concat!("topology.", stringify!($key)), self.$key.as_ref().map(|given| given as &dyn Generator)),)+
@@ -76,33 +76,33 @@ macro_rules! generators {
 generators! {
     /// Nodes `left` and `right` and the link `bottleneck` between them.
     dumbbell: Dumbbell,
-    /// Nodes `n0`, `n1`, ... and the links `hop1`, `hop2`, ... between them, all alike.
+    /// Nodes `n0`, `n1`, ... in a row, with equal links `hop1`, `hop2`, ...
     parking_lot: ParkingLot,
-    /// Nodes `n0`, `n1`, ... and the links `link1`, `link2`, ... between them, each with its own rate and delay.
+    /// Nodes `n0`, `n1`, ... in a row, with links `link1`, `link2`, ..., each with its own rate and delay.
     chain: Chain,
-    /// Edge routers `edge1`, `edge2`, ..., each with a link `input1`, `input2`, ... to a switch, and behind it a trunk of wavelength
-    /// channels to `far`. With wavelength conversion that is the node `switch` and the link `trunk`, without it `switch1`, `trunk1`,
-    /// `switch2`, `trunk2`, ..., one for each wavelength, on which the edge routers are in turn.
+    /// Edge routers `edge1`, `edge2`, ... with links `input1`, `input2`, ... to an optical switch, and a trunk of wavelength channels
+    /// to `far`. With wavelength conversion there are one `switch` and one `trunk`; otherwise `switch1`, `trunk1`, `switch2`, ...,
+    /// one per wavelength, to which edge routers are assigned in turn.
     dwdm: Dwdm,
-    /// Switches with `k` ports each in `k` pods (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): `core0`, `core1`, ...; of pod P `aggP_0`,
-    /// `aggP_1`, ... and `edgeP_0`, `edgeP_1`, ...; hosts `host0`, `host1`, ..., pod by pod. A link is named by its ends, from above:
+    /// Switches with `k` ports each in `k` pods (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): `core0`, `core1`, ...; in pod P `aggP_0`,
+    /// `aggP_1`, ... and `edgeP_0`, `edgeP_1`, ...; hosts `host0`, `host1`, ... Links are named by their ends, from the top:
     /// `core0-agg1_0`, `agg1_0-edge1_0`, `edge1_0-host4`.
     fat_tree: FatTree,
-    /// Switches `leaf0`, `leaf1`, ... with hosts `host0`, `host1`, ..., each leaf with a link to each of the switches `spine0`, `spine1`,
-    /// ...: `spine0-leaf1`, `leaf1-host4`.
+    /// Switches `leaf0`, `leaf1`, ... with hosts `host0`, `host1`, ..., and a link from each leaf to each of the switches `spine0`,
+    /// `spine1`, ...: `spine0-leaf1`, `leaf1-host4`.
     leaf_spine: LeafSpine,
-    /// Switches in a grid that is closed in each dimension, such as `switch0_2_1`, with links to their neighbours, such as
-    /// `switch0_2_1-switch0_2_2`, and with hosts: `switch0_2_1-host9`.
+    /// Switches in a grid with wrap-around in each dimension, such as `switch0_2_1`, with links to their neighbours, such as
+    /// `switch0_2_1-switch0_2_2`, and to hosts: `switch0_2_1-host9`.
     torus: Torus,
-    /// Groups of switches that all know one another, and one link between each two groups (Kim, Dally, Scott and Abts, ISCA 2008): of group G
+    /// Fully connected groups of switches, with one link between every two groups (Kim, Dally, Scott and Abts, ISCA 2008): in group G
     /// `switchG_0`, `switchG_1`, ...; links `switch0_0-switch0_1`, `switch0_1-switch3_0`, `switch0_0-host0`.
     dragonfly: Dragonfly,
-    /// Routers `router0`, `router1`, ... anywhere in a square, near ones linked more likely (Waxman, IEEE Journal on Selected Areas in
+    /// Routers `router0`, `router1`, ... at random places of a square, with random links, of which short ones are more likely (Waxman, IEEE Journal on Selected Areas in
     /// Communications 6(9), 1988): `router0-router7`.
     waxman: Waxman,
-    /// Switches `switch0`, `switch1`, ..., each with links to equally many others, which are drawn (Singla, Hong, Popa and Godfrey, NSDI
-    /// 2012), and with hosts: `switch0-switch7`, `switch0-host0`.
+    /// Switches `switch0`, `switch1`, ... in a random regular graph (Singla, Hong, Popa and Godfrey, NSDI 2012), with hosts:
+    /// `switch0-switch7`, `switch0-host0`.
     random_regular: RandomRegular,
-    /// Nodes and links one by one, listed here or in a GraphML file. A link without a name of its own is named by its ends.
+    /// Nodes and links from a list or a GraphML file. A link without a name is named by its ends.
     graph: Graph,
 }

@@ -10,17 +10,17 @@ use crate::values::Integer;
 record! {
     /// Routers in a row, with equal links.
     pub struct ParkingLot {
-        /// Links in the row.
+        /// Number of links.
         hops: Integer<1, 10000>,
-        /// Bit rate of each link, or when it can send.
+        /// Bit rate of each link, or a delivery trace.
         rate: LinkRate,
-        /// Propagation delay of each link, one way.
+        /// One-way propagation delay of each link.
         delay: Duration,
-        /// The queue in front of each link.
+        /// Queue at the input of each link.
         queue: Queue,
     }
     with
-    /// What every link does to packets.
+    /// Impairments of every link.
     disturbances: Disturbances
 }
 

@@ -1,4 +1,4 @@
-//! What a generator makes: names, ends, and of each kind of link one description for all.
+//! Nodes and links of a generator. Links of one kind share a description.
 
 use crate::link_rate::LinkRate;
 use crate::quantity::Duration;
@@ -6,25 +6,25 @@ use crate::schema::{Link, NodeKind, Queue, Reverse};
 use crate::values::{Integer, Name, Word};
 use tailback_core::network::Switching;
 
-/// How much a generator makes. Numbers that no memory could hold are counted, too.
+/// Number of nodes and links of a generator, which may exceed any memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub nodes: u128,
     pub links: u128,
 }
 
-/// What links of one kind have in common.
+/// Settings of all links of one kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Style {
-    /// Its ends stand for nothing.
+    /// Its ends are placeholders.
     pub link: Link,
-    /// The keys of the generator that describe the queues, there and back.
+    /// Keys of the generator for the queues of both directions.
     pub queues: [&'static str; 2],
-    /// What the link does to packets on its way back is described by the keys for the way there.
+    /// The impairments of the reverse link are described by the keys of the link.
     pub is_alike: bool,
 }
 
-/// A link between two nodes of the same plan, which are given by their positions.
+/// A link between two nodes of the same plan, given by their positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Planned {
     pub name: Name,
@@ -33,7 +33,7 @@ pub(crate) struct Planned {
     pub style: usize,
 }
 
-/// Nodes and links to be.
+/// Planned nodes and links.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub nodes: Vec<(Name, NodeKind)>,
@@ -42,12 +42,12 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Its position.
+    /// Adds a router and returns its position.
     pub fn router(&mut self, name: impl Into<String>) -> usize {
         self.node(name, NodeKind::Router)
     }
 
-    /// Its position.
+    /// Adds a host and returns its position.
     pub fn host(&mut self, name: impl Into<String>) -> usize {
         self.node(name, NodeKind::Host)
     }
@@ -57,7 +57,7 @@ impl Plan {
         self.nodes.len() - 1
     }
 
-    /// Its position.
+    /// Adds a kind of link and returns its position.
     pub fn style(&mut self, style: Style) -> usize {
         self.styles.push(style);
         self.styles.len() - 1
@@ -67,7 +67,7 @@ impl Plan {
         self.links.push(Planned { name: Name::made(name), from, to, style });
     }
 
-    /// A link with the name of its ends.
+    /// Adds a link that is named by its ends.
     pub fn between(&mut self, (from, to): (usize, usize), style: usize) {
         let name = format!("{}-{}", self.nodes[from].0, self.nodes[to].0);
         self.link(name, (from, to), style);
@@ -75,7 +75,7 @@ impl Plan {
 }
 
 impl Style {
-    /// A duplex link with one transmitter, no loss, this queue there and an unlimited one back.
+    /// A duplex link with one transmitter, no loss, this queue, and an unlimited queue of the reverse link.
     pub fn new(rate: impl Into<LinkRate>, delay: Duration, queue: &Queue) -> Style {
         let link = Link {
             rate: rate.into(),
@@ -89,7 +89,7 @@ impl Style {
         Style { link, queues: ["queue", "queue"], is_alike: false }
     }
 
-    /// With a queue of its own on the way back, described by this key.
+    /// Sets the queue of the reverse link, described by this key.
     pub fn back(mut self, key: &'static str, queue: &Queue) -> Style {
         self.link.reverse = Some(Reverse { queue: Some(queue.clone()), ..Reverse::default() });
         self.queues[1] = key;

@@ -1,9 +1,9 @@
-//! A random regular graph of switches with hosts, as a data center may have it: Jellyfish (Singla, Hong, Popa and Godfrey, "Jellyfish:
-//! Networking data centers randomly", NSDI 2012, section 3). Pairs of switches with free ports that have no link to one another get one, at
-//! random, until there is no such pair; ports that are free then take a random link apart and have both its ends.
+//! A random regular graph of switches with hosts: Jellyfish (Singla, Hong, Popa and Godfrey, "Jellyfish: Networking data centers randomly",
+//! NSDI 2012, section 3). Random pairs of switches with free ports and without a common link are linked until no such pair exists. Remaining
+//! free ports then replace a random link, and are linked to both its ends.
 //!
-//! Differs: a graph of several parts is drawn anew, so that every switch reaches every other; with three links of each it is rare. Where each switch has
-//! links to more than half of the others, the pairs without one are drawn so: they are fewer, and found sooner.
+//! Differs: a graph with several components is drawn again, which is rare with three links per switch. If each switch has links to more than
+//! half of the others, the complement of the graph is drawn, which has fewer links.
 
 use super::{Extent, Fabric, Generator, Plan};
 use crate::problem::Report;
@@ -14,17 +14,17 @@ use std::collections::BTreeSet;
 use tailback_core::primitives::random::{Draws, Entity, Purpose, Stream};
 
 record! {
-    /// Switches with equally many links, between random pairs of them.
+    /// Random regular graph of switches.
     pub struct RandomRegular {
-        /// Switches.
+        /// Number of switches.
         switches: Integer<4, 1000000>,
-        /// Links of each switch to others, fewer than there are switches. With two of each there is a ring, which `torus` makes.
+        /// Links per switch to other switches, fewer than `switches`. For a ring use `torus`.
         degree: Integer<3, 1000000>,
-        /// Hosts of each switch.
+        /// Hosts per switch.
         hosts: Integer<0, 1000000> = Integer(1),
     }
     with
-    /// Its links.
+    /// Links.
     links: Fabric
 }
 
@@ -73,7 +73,7 @@ impl Generator for RandomRegular {
     }
 }
 
-/// All links, in the order of their ends.
+/// Draws all links, sorted by their ends.
 fn drawn(of: &RandomRegular, draws: Draws) -> Vec<(usize, usize)> {
     let (switches, others) = (of.switches.0 as usize, of.switches.0 - 1);
     if of.degree.0 <= others / 2 {
@@ -85,12 +85,12 @@ fn drawn(of: &RandomRegular, draws: Draws) -> Vec<(usize, usize)> {
     pairs.filter(|ends| !missing.contains(ends)).collect()
 }
 
-/// A graph that is being drawn.
+/// A partly drawn graph.
 struct Drawing {
     draws: Draws,
-    /// A switch for each of its ports that has no link.
+    /// Free ports, by their switches.
     free: Vec<usize>,
-    /// By switch: those that it has a link to.
+    /// Neighbours of each switch.
     linked: Vec<BTreeSet<usize>>,
     links: Vec<(usize, usize)>,
 }
@@ -102,7 +102,7 @@ impl Drawing {
         Drawing { draws, free, linked: vec![BTreeSet::new(); switches], links: Vec::with_capacity(switches * degree / 2) }
     }
 
-    /// All links, in the order of their ends.
+    /// Draws all links, sorted by their ends.
     fn links(mut self) -> Vec<(usize, usize)> {
         let mut in_vain = 0;
         while !self.free.is_empty() {
@@ -115,7 +115,7 @@ impl Drawing {
             } else {
                 in_vain += 1;
             }
-            // Chance may miss the last pairs for long.
+            // Random tries may miss the last pairs for a long time.
             if in_vain > self.free.len() {
                 self.link_one_of_few();
                 in_vain = 0;
@@ -126,7 +126,7 @@ impl Drawing {
         links
     }
 
-    /// A number below `count`.
+    /// A random number below `count`.
     fn pick(&mut self, count: usize) -> usize {
         (self.draws.uniform() * count as f64) as usize
     }
@@ -141,16 +141,16 @@ impl Drawing {
         self.links.push((one, other));
     }
 
-    /// Two ports are no longer free.
+    /// Removes two free ports.
     fn take(&mut self, (one, other): (usize, usize)) {
         self.free.swap_remove(one.max(other));
         self.free.swap_remove(one.min(other));
     }
 
-    /// Links one of the pairs that may be linked, or, where there is none, both ends of a link that is taken apart.
+    /// Links one of the possible pairs or, if there is none, both ends of a removed link.
     fn link_one_of_few(&mut self) {
         let left: Vec<usize> = self.free.iter().copied().collect::<BTreeSet<usize>>().into_iter().collect();
-        // So many cannot all be linked to one another.
+        // This many switches cannot all be linked to each other.
         if self.linked.iter().map(BTreeSet::len).max().is_some_and(|most| left.len() > most + 1) {
             return;
         }
@@ -168,8 +168,8 @@ impl Drawing {
         }
     }
 
-    /// Of two free ports, each gets one end of a link that is taken apart. There is one that fits: of the links of a switch that is none of
-    /// theirs and has no link to the first, the second has not as many.
+    /// Links each of two free ports to one end of a removed link. A suitable link exists: a switch that is neither of the two and has no
+    /// link to the first has more links than the second.
     fn insert(&mut self) {
         let ports = (self.free.len() - 2, self.free.len() - 1);
         let (one, other) = (self.free[ports.0], self.free[ports.1]);
@@ -190,7 +190,7 @@ impl Drawing {
     }
 }
 
-/// Whether a way leads from each switch to each other.
+/// Whether the graph is connected.
 fn joins_all(switches: usize, links: &[(usize, usize)]) -> bool {
     let mut beside = vec![Vec::new(); switches];
     for &(one, other) in links {

@@ -8,19 +8,19 @@ use crate::schema::Queue;
 use crate::values::Integer;
 
 record! {
-    /// Switches in a grid of rings.
+    /// Torus: switches in a grid with wrap-around.
     pub struct Torus {
         /// Switches in each dimension, such as `[4, 4, 4]`. Two switches of a dimension share one link.
         dimensions: Vec<Integer<2, 1000000>>,
-        /// Hosts of each switch.
+        /// Hosts per switch.
         hosts: Integer<0, 1000000> = Integer(1),
     }
     with
-    /// Its links.
+    /// Links.
     links: Fabric
 }
 
-/// More than any machine has; names of switches have a number for each.
+/// Maximum number of dimensions. Names of switches have a number for each.
 const MAX_DIMENSIONS: usize = 6;
 
 impl Torus {
@@ -56,7 +56,7 @@ impl Generator for Torus {
         let (fabric, access) = (self.links.between_switches(plan), self.links.to_hosts(plan));
         let sizes = self.sizes();
         let switches: usize = sizes.iter().product();
-        // The last dimension is that of consecutive switches.
+        // Consecutive switches are neighbours in the last dimension.
         let strides: Vec<usize> = (1..=sizes.len()).map(|after| sizes[after..].iter().product()).collect();
         let place = |switch: usize, dimension: usize| switch / strides[dimension] % sizes[dimension];
         for switch in 0..switches {
@@ -67,7 +67,7 @@ impl Generator for Torus {
             for (dimension, (&size, &stride)) in sizes.iter().zip(&strides).enumerate() {
                 match place(switch, dimension) + 1 {
                     next if next < size => plan.between((switch, switch + stride), fabric),
-                    // Of two switches the second has its link already.
+                    // With two switches, the second one already has its link.
                     _ if size > 2 => plan.between((switch, switch - (size - 1) * stride), fabric),
                     _ => {}
                 }

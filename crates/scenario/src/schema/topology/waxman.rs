@@ -1,7 +1,7 @@
 //! A random graph in a square (Waxman, "Routing of multipoint connections", IEEE Journal on Selected Areas in Communications 6(9), 1988,
 //! model 1): two nodes are linked with probability `beta exp(-d / (alpha L))`, where d is their distance and L the diagonal.
 //!
-//! Differs: parts that would have no link to one another get the shortest ones that join them, so that every node reaches every other.
+//! Differs: separate components are connected by the shortest possible links.
 
 use super::{Disturbances, Extent, Generator, Plan, Style};
 use crate::link_rate::LinkRate;
@@ -14,23 +14,23 @@ use tailback_core::primitives::math;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 
 record! {
-    /// Routers at random places of a square, and links by distance; parts that none joins are joined by the shortest ones.
+    /// Random graph of routers in a square, whose links depend on the distance. Separate components are connected by the shortest links.
     pub struct Waxman {
-        /// Routers.
+        /// Number of routers.
         routers: Integer<2, 2000>,
-        /// How far links reach: larger values make more long links, above 0 to 1.
+        /// Length of links relative to the diagonal, above 0 to 1: larger values give more long links.
         alpha: Probability = Probability(0.15),
-        /// How many links there are: the probability of a link between two routers at one place, above 0 to 1.
+        /// Density of links, above 0 to 1: the probability of a link between two routers at distance 0.
         beta: Probability = Probability(0.4),
-        /// Bit rate of each link, or when it can send.
+        /// Bit rate of each link, or a delivery trace.
         rate: LinkRate,
-        /// Propagation delay of a link from corner to opposite corner, one way; each link has as much of it as it is long.
+        /// One-way propagation delay along the diagonal of the square. The delay of a link is proportional to its length.
         delay: Duration,
-        /// The queue of each port of each router.
+        /// Queue of each router port.
         queue: Queue,
     }
     with
-    /// What every link does to packets.
+    /// Impairments of every link.
     disturbances: Disturbances
 }
 
@@ -38,7 +38,7 @@ record! {
 const COORDINATES: u64 = 2;
 
 impl Generator for Waxman {
-    /// A tree, to which chance adds.
+    /// At least a tree, to which random links are added.
     fn extent(&self) -> Extent {
         let routers = u128::from(self.routers.0);
         Extent { nodes: routers, links: routers - 1 }
@@ -68,7 +68,7 @@ impl Generator for Waxman {
         for router in 0..places.len() {
             plan.router(format!("router{router}"));
         }
-        // A share of the diagonal.
+        // Relative to the diagonal.
         let length = |one: usize, other: usize| {
             let (x, y) = (places[one].0 - places[other].0, places[one].1 - places[other].1);
             ((x * x + y * y) / 2.0).sqrt()
@@ -97,12 +97,12 @@ impl Generator for Waxman {
     }
 }
 
-/// The shortest links that join all parts: those of a minimum spanning tree in which what is linked comes first (Prim, Bell System
+/// The shortest links that connect all components: those of a minimum spanning tree that contains the existing links (Prim, Bell System
 /// Technical Journal 36(6), 1957).
 fn joining(linked: &[Vec<usize>], length: &impl Fn(usize, usize) -> f64) -> Vec<(usize, usize)> {
     const LINKED: f64 = -1.0;
     let count = linked.len();
-    // By node: its distance to the tree, and to which node of it; `None` within the tree.
+    // For each node its distance to the tree and the nearest node there; `None` within the tree.
     let mut outside = vec![Some((f64::INFINITY, 0)); count];
     let mut added = Vec::new();
     let mut newest = 0;
