@@ -33,7 +33,7 @@ def test_weights_are_parts_of_a_link() -> None:
     np.testing.assert_allclose(proportional([[0], [0]], [8], np.array([1, 3])).rates, [2.0, 6.0])
 
 
-def test_nothing_is_shared_by_nobody() -> None:
+def test_no_flows_share_nothing() -> None:
     assert max_min([], []).rates.shape == (0,)
     assert proportional([], [1.0]).prices.tolist() == [0.0]
 
@@ -56,7 +56,7 @@ def test_nothing_is_shared_by_nobody() -> None:
         ([0], [1], None, "the route of flow 0 is 0; expected a list of links"),
     ],
 )
-def test_what_cannot_be_shared_is_named(share: Any, routes: Any, capacities: Any, weights: Any, text: str) -> None:
+def test_invalid_links_and_flows_are_named(share: Any, routes: Any, capacities: Any, weights: Any, text: str) -> None:
     with pytest.raises(ParameterError) as caught:
         share(routes, capacities, weights)
     assert str(caught.value) == text
@@ -89,7 +89,7 @@ def test_scipy_finds_the_same(seed: int) -> None:
     np.testing.assert_allclose(proportional(routes, capacities, weights).rates, found.x, rtol=1e-4)
 
 
-def test_hundreds_of_flows_satisfy_what_defines_the_rates() -> None:
+def test_hundreds_of_flows_satisfy_the_definitions() -> None:
     routes, capacities, weights, crossing = drawn(1, flows=500, links=50)
     filled = max_min(routes, capacities, weights)
     level = filled.rates / weights

@@ -69,7 +69,7 @@ def forward(analysis: tb.Analysis, column: str) -> list[float]:
     return [row[column] for row in sorted(rows, key=lambda row: row["sender_address"])]
 
 
-def test_a_capture_says_what_the_run_counted(run: tb.Run, analysis: tb.Analysis) -> None:
+def test_a_capture_agrees_with_the_run(run: tb.Run, analysis: tb.Analysis) -> None:
     flows = [row for row in run.flows.to_rows() if row["group"] != "voice"]
     assert analysis.complete
     assert forward(analysis, "data_packets") == [flow["sent_packets"] for flow in flows]
@@ -82,7 +82,7 @@ def test_a_capture_says_what_the_run_counted(run: tb.Run, analysis: tb.Analysis)
     assert forward(analysis, "unique_payload_bytes") == [MSS * packets for packets in sent]
 
 
-def test_acknowledgements_marks_and_blocks_are_those_that_senders_heard(run: tb.Run, analysis: tb.Analysis) -> None:
+def test_acknowledgements_marks_and_blocks_are_those_received_by_senders(run: tb.Run, analysis: tb.Analysis) -> None:
     packets = run.trace("packets")
     heard = packets.where(kind="ack")
     groups, flows = heard["group"], heard["flow"]
@@ -113,7 +113,7 @@ def test_round_trips_are_those_of_the_run_to_a_nanosecond(run: tb.Run, analysis:
     assert max(analysis.in_flight["in_flight_packets"]) >= max(run.trace("in_flight")["in_flight_packets"])
 
 
-def test_goodput_is_that_of_a_flow_that_is_done(tmp_path: Path) -> None:
+def test_goodput_agrees_for_a_finished_flow(tmp_path: Path) -> None:
     scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="10 s", traces=["packets"])
     run = tb.simulate(scenario.with_({"flows.tcp.size": "1 MB"}))
     run.save_capture(tmp_path / "run.pcapng")
@@ -131,7 +131,7 @@ def test_every_discard_is_a_comment_on_the_packet_that_was_lost(run: tb.Run, cap
     assert capture.read_bytes().count(b"discarded at bottleneck: ") == len(lost)
 
 
-def test_what_is_not_tcp_is_said(run: tb.Run, analysis: tb.Analysis) -> None:
+def test_packets_other_than_tcp_are_reported(run: tb.Run, analysis: tb.Analysis) -> None:
     datagrams = int((run.trace("packets")["kind"] == "datagram").sum())
     assert analysis.skipped.to_rows() == [{"reason": "UDP", "packets": datagrams}]
     assert f"not analysed: {datagrams:,} UDP" in analysis.summary()
@@ -181,7 +181,7 @@ def test_samples_are_kept_on_request(capture: Path) -> None:
         _ = tb.analyse(capture).rtt
 
 
-def test_a_capture_needs_its_trace_and_a_new_place(run: tb.Run, capture: Path) -> None:
+def test_a_capture_requires_its_trace_and_a_new_file(run: tb.Run, capture: Path) -> None:
     with pytest.raises(tb.OutputError, match="exists already"):
         run.save_capture(capture)
     without = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="1 s"))
@@ -226,7 +226,7 @@ def test_a_truncated_file_is_analysed_up_to_there(capture: Path, tmp_path: Path)
         (np.random.default_rng(1).bytes(1000), "the file begins with the bytes"),
     ],
 )
-def test_a_file_that_is_no_capture_is_refused(content: bytes, said: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_capture_is_rejected(content: bytes, said: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(tb.CaptureError) as caught:
@@ -236,7 +236,7 @@ def test_a_file_that_is_no_capture_is_refused(content: bytes, said: str, tmp_pat
 
 
 @pytest.mark.parametrize(("name", "said"), [("", "the file name is empty"), ("missing", "No such file"), (".", "directory")])
-def test_what_cannot_be_read_says_why(name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_files_give_the_reason(name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(tb.CaptureError, match=said):
         tb.analyse(name)

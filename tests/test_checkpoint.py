@@ -58,7 +58,7 @@ def alike(one: tb.Run, other: tb.Run) -> None:
             np.testing.assert_array_equal(table[column], other.tables[name][column])
 
 
-def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     path = tmp_path / "run.checkpoint"
     partial = stopped(path, 0.1)
     assert path.exists()
@@ -89,7 +89,7 @@ tb.simulate(tb.load(sys.argv[1]), progress=kill, checkpoint=sys.argv[2], checkpo
 """
 
 
-def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
+def test_a_killed_run_resumes_to_the_same_bytes(tmp_path: Path) -> None:
     file, path, out = tmp_path / "scenario.json", tmp_path / "run.checkpoint", tmp_path / "results"
     file.write_text(json.dumps(SCENARIO.to_dict()))
     killed = subprocess.run([sys.executable, "-c", KILLED, file, path], check=False)
@@ -106,7 +106,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_an_impatient_interrupt_says_what_is_there(
+def test_a_second_interrupt_reports_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
@@ -173,7 +173,7 @@ def empty(path: Path) -> None:
         (empty, "it is not a Tailback checkpoint"),
     ],
 )
-def test_what_is_no_whole_checkpoint_is_refused_and_left(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
+def test_an_invalid_checkpoint_is_rejected_and_not_modified(tmp_path: Path, spoil: Callable[[Path], None], says: str) -> None:
     path = tmp_path / "run.checkpoint"
     stopped(path, 0.1)
     spoil(path)
@@ -184,7 +184,7 @@ def test_what_is_no_whole_checkpoint_is_refused_and_left(tmp_path: Path, spoil: 
     assert path.read_bytes() == before
 
 
-def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_run_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "run.checkpoint"
     stopped(path, 0.1)
     with pytest.raises(tb.CheckpointError, match="it belongs to a run with seed 3, and this run has seed 4"):
@@ -193,7 +193,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
         tb.simulate(SCENARIO.with_({"flows.web.count": 4}), seed=3, checkpoint=path)
 
 
-def test_what_cannot_be_kept_is_known_before_anything_runs(tmp_path: Path) -> None:
+def test_an_unwritable_checkpoint_is_reported_before_anything_runs(tmp_path: Path) -> None:
     def never(_: float) -> None:
         raise AssertionError
 
@@ -219,7 +219,7 @@ def test_a_disk_that_fills_up_does_not_end_a_run(tmp_path: Path, monkeypatch: py
     assert run.complete
 
 
-def test_user_code_is_no_data(tmp_path: Path) -> None:
+def test_user_code_has_no_checkpoint(tmp_path: Path) -> None:
     import user_laws
 
     tb.controller("reno")(user_laws.Reno)

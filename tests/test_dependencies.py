@@ -46,7 +46,7 @@ def accepted(expression: str) -> bool:
     return bool(eval(re.sub(r"[\w.-]+( WITH [\w.-]+)?", fits, expression.replace("/", " OR "))))
 
 
-def test_every_crate_that_is_asked_for_is_on_the_page_and_no_other() -> None:
+def test_the_page_lists_exactly_the_required_crates() -> None:
     asked = {
         (dependency["name"], dependency["kind"] == "dev")
         for crate in crates("--no-deps")
@@ -59,7 +59,7 @@ def test_every_crate_that_is_asked_for_is_on_the_page_and_no_other() -> None:
     assert {name for name, dev in asked if dev} - built == set(re.findall(r"`([\w-]+)`", in_tests))
 
 
-def test_every_python_package_that_is_asked_for_is_on_the_page() -> None:
+def test_the_page_lists_the_required_python_packages() -> None:
     text, project = section("Python"), PROJECT["project"]
     extras = {extra: names for extra, names in project["optional-dependencies"].items() if extra != "all"}
     base, _, rest = text.partition("| Extra |")
@@ -76,7 +76,7 @@ def test_every_python_package_that_is_asked_for_is_on_the_page() -> None:
     assert tools - set(re.findall(r"`([\w.-]+)`", rest)) == set()
 
 
-def test_every_crate_of_this_platform_has_a_licence_that_is_accepted() -> None:
+def test_every_crate_of_this_platform_has_an_accepted_licence() -> None:
     # Crates of other platforms may not have been fetched; `cargo deny` checks them all.
     host = re.findall(r"^host: (.*)$", subprocess.run(["rustc", "-vV"], capture_output=True, text=True).stdout, re.MULTILINE)
     packages = crates("--filter-platform", *host)
@@ -104,5 +104,5 @@ def test_a_wheel_has_the_texts_of_all_licences_that_are_accepted_on_all_platform
         ("none", False),
     ],
 )
-def test_a_licence_is_accepted_if_what_it_asks_for_is(expression: str, fits: bool) -> None:
+def test_a_licence_expression_is_accepted_if_its_terms_are(expression: str, fits: bool) -> None:
     assert accepted(expression) is fits

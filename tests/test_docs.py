@@ -80,7 +80,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "html"
 
 
-def test_every_page_is_there() -> None:
+def test_every_page_exists() -> None:
     parts = {page.parent.name for page in PAGES}
     assert parts >= {"learn", "howto", "reference", "evidence", "develop", "controllers", "policies", "scenario"}
 
@@ -170,7 +170,7 @@ def test_the_readme_shows_the_output_of_its_code(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_targets(page: Path) -> None:
     missing = [target for target in LINK.findall(page.read_text()) if not (page.parent / target).exists()]
     assert not missing
 

@@ -23,7 +23,7 @@ def test_errors_survive_a_process_boundary() -> None:
     assert "please report it" in str(bug)
 
 
-def test_a_missing_library_is_named_as_its_extra_asks_for_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_library_is_named_with_the_version_of_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     missing = tb.MissingExtra("plotting", "matplotlib", "plot")
     assert str(missing).startswith(f'plotting requires matplotlib: {sys.executable} -m pip install "matplotlib>=')
@@ -31,7 +31,7 @@ def test_a_missing_library_is_named_as_its_extra_asks_for_it(monkeypatch: pytest
     assert ' "pyarrow>=' in str(tb.MissingExtra("a data frame", "pandas", "pandas"))
 
 
-def test_a_command_of_pip_fits_where_it_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_pip_command_is_relative_to_the_working_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def absent(name: str) -> list[str]:
         raise PackageNotFoundError(name)
 

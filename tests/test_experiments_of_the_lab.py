@@ -14,7 +14,7 @@ from tailback.papers import experiments
 KEPT: list[dict[str, Any]] = json.loads((ROOT / "web/lab/experiments.json").read_text())
 
 
-def test_the_page_has_what_the_documents_have() -> None:
+def test_the_page_agrees_with_the_documents() -> None:
     written = subprocess.run([sys.executable, ROOT / "tools/experiments.py"], capture_output=True, text=True, check=True).stdout
     assert written == (ROOT / "web/lab/experiments.json").read_text()
 

@@ -14,12 +14,12 @@ GOLDEN = ROOT / "tests/golden/golden.py"
 EXAMPLES = ("one_flow.toml", "atm.toml", "trunk.toml")
 
 
-def test_the_package_gives_the_bytes_that_the_core_gives() -> None:
+def test_the_package_gives_the_same_bytes_as_the_core() -> None:
     done = subprocess.run([sys.executable, GOLDEN, *EXAMPLES], capture_output=True, text=True)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "6 passed, 0 failed", "")
 
 
-def test_another_result_is_noticed_in_its_table() -> None:
+def test_a_changed_result_is_detected_in_its_table() -> None:
     differences = runpy.run_path(str(GOLDEN))["differences"]
     hashes = json.loads((GOLDEN.parent / "hashes.json").read_text())["two_losses.toml"]
     assert differences("two_losses.toml", "1", hashes["1"]) == []

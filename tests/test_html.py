@@ -19,7 +19,7 @@ from tailback.papers._report import page as report
 HOSTILE = "<script>alert(1)</script>"
 
 
-def test_whatever_a_notebook_shows_is_escaped() -> None:
+def test_notebook_output_is_escaped() -> None:
     shown = notebook(
         HOSTILE,
         tables=[Shown(HOSTILE, [HOSTILE], [[HOSTILE]], HOSTILE)],
@@ -53,7 +53,7 @@ def test_the_policy_lets_the_script_run_and_nothing_else(tmp_path: Path, monkeyp
     assert fetched(shown) == []
 
 
-def test_a_copy_without_the_script_says_so_on_its_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_script_is_noted_on_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_html, "SCRIPT", tmp_path / "plots.js")
     shown = page()
     assert not list(parsed(shown).iter("script"))

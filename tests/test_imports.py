@@ -27,7 +27,7 @@ def test_importing_loads_nothing_heavy() -> None:
     assert loaded("import tailback").isdisjoint(HEAVY)
 
 
-def test_modules_are_imported_when_they_are_asked_for() -> None:
+def test_modules_are_imported_on_demand() -> None:
     code = "import tailback, sys; print(*(name for name in sys.modules if name.startswith('tailback.')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
@@ -45,7 +45,7 @@ def test_a_run_and_its_summary_need_no_numpy() -> None:
 
 
 @pytest.mark.parametrize("name", ["tailback", *(name for name in MODULES if name != "tailback._core")])
-def test_all_is_sorted_and_true(name: str) -> None:
+def test_all_is_sorted_and_complete(name: str) -> None:
     module = importlib.import_module(name)
     assert all(hasattr(module, export) for export in module.__all__)
 

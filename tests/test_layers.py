@@ -29,15 +29,15 @@ tailback __main__
 """
 
 
-def test_imports_run_downwards_only() -> None:
+def test_imports_point_downwards_only() -> None:
     assert list(upward(ROOT / "python" / "tailback", LAYERS)) == []
 
 
-def test_no_modules_import_in_a_circle() -> None:
+def test_there_are_no_import_cycles() -> None:
     assert circle(ROOT / "python" / "tailback") == []
 
 
-def test_an_import_that_points_up_is_found_wherever_it_stands(tmp_path: Path) -> None:
+def test_an_upward_import_is_found_anywhere(tmp_path: Path) -> None:
     package = made(
         tmp_path,
         {
@@ -68,7 +68,7 @@ def test_a_part_without_a_layer_is_found(tmp_path: Path) -> None:
     ]
 
 
-def test_a_circle_within_a_part_is_found(tmp_path: Path) -> None:
+def test_a_cycle_within_a_part_is_found(tmp_path: Path) -> None:
     package = made(
         tmp_path,
         {

@@ -55,12 +55,12 @@ def test_a_file_is_read_once_and_then_part_of_the_scenario(tmp_path: Path) -> No
         (b"1.5\n", r"not a millisecond\n.*link\.trace line 1"),
     ],
 )
-def test_what_is_no_trace_is_refused_with_its_line(tmp_path: Path, trace: bytes, said: str) -> None:
+def test_an_invalid_trace_is_rejected_with_its_line(tmp_path: Path, trace: bytes, said: str) -> None:
     with pytest.raises(tb.ScenarioError, match=said):
         loaded(tmp_path, trace)
 
 
-def test_a_gigabyte_is_refused_by_its_size(tmp_path: Path) -> None:
+def test_a_huge_file_is_rejected_by_its_size(tmp_path: Path) -> None:
     (tmp_path / "scenario.toml").write_text(TOML)
     with (tmp_path / "link.trace").open("wb") as file:
         # A sparse file.
@@ -79,7 +79,7 @@ def test_a_written_rate_is_the_rate_that_is_read(tmp_path: Path) -> None:
     assert set(within) <= {float(line % 50) for line in lines}
 
 
-def test_what_left_a_queue_gives_another_link_the_same_rate(tmp_path: Path) -> None:
+def test_departures_of_a_queue_give_another_link_the_same_rate(tmp_path: Path) -> None:
     first = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="50 packets", duration="10 s", traces=["departures"]))
     first.write_mahimahi(tmp_path / "link.trace", queue="bottleneck")
     lines = [int(line) for line in (tmp_path / "link.trace").read_text().split()]
@@ -101,7 +101,7 @@ def test_what_left_a_queue_gives_another_link_the_same_rate(tmp_path: Path) -> N
         ([("1 Tbps", "1000 s")], "more opportunities than"),
     ],
 )
-def test_rates_that_make_no_trace_are_refused(tmp_path: Path, rates: list[tuple[str, str]], said: str) -> None:
+def test_rates_without_a_trace_are_rejected(tmp_path: Path, rates: list[tuple[str, str]], said: str) -> None:
     with pytest.raises(tb.errors.ParameterError, match=said):
         tb.write_mahimahi(tmp_path / "link.trace", rates)
     assert not (tmp_path / "link.trace").exists()
@@ -126,7 +126,7 @@ def test_flows_of_queues_are_a_table_on_request() -> None:
         {"rate": {"opportunities": [[1, 1]]}},
     ],
 )
-def test_closed_forms_say_that_they_are_not_about_such_links(link: dict[str, object]) -> None:
+def test_closed_forms_exclude_such_links(link: dict[str, object]) -> None:
     shape: dict[str, Any] = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "20 packets", "duration": "10 s", **link}
     scenario = tb.dumbbell(**shape)
     left_out = predict(scenario).not_modelled

@@ -22,7 +22,7 @@ def transfer(size: str = "10 kB", **tcp: Any) -> tb.Scenario:
 
 
 @pytest.mark.parametrize("size", ["1 B", "1460 B", "1461 B", "10 kB", "60 kB"])
-def test_a_transfer_that_nothing_holds_back_is_as_fast_as_its_links(size: str) -> None:
+def test_a_transfer_without_competition_is_as_fast_as_its_links(size: str) -> None:
     [flow] = tb.simulate(transfer(size)).flows.to_rows()
     assert flow["slowdown"] == 1.0
     # 40 bytes of headers per packet with 1460 bytes of payload, at 10 Mbit/s, and 10 ms of delay.
@@ -63,7 +63,7 @@ def web(**keys: Any) -> dict[str, Any]:
     return {"web": {"from": "left", "to": "right", "tcp": {"preset": "sack"}, **keys}}
 
 
-def test_arrivals_carry_the_load_that_is_asked_for() -> None:
+def test_arrivals_have_the_requested_load() -> None:
     flows = web(arrivals={"load": 0.5, "reference_rate": "10 Mbps"}, size={"exponential": "20 kB"})
     runs = [tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="60 s"), seed=seed) for seed in range(1, 6)]
     offered = [8 * sum(run.flows["size_bytes"]) / 60 / 10e6 for run in runs]
@@ -115,7 +115,7 @@ def test_completions_by_class_are_those_of_the_flows() -> None:
         ({"percentiles": ["p99"]}, "above 0"),
     ],
 )
-def test_classes_and_percentiles_that_are_none_are_told(wanted: dict[str, Any], told: str) -> None:
+def test_invalid_classes_and_percentiles_are_reported(wanted: dict[str, Any], told: str) -> None:
     with pytest.raises(tb.ParameterError, match=told):
         tb.simulate(transfer()).completions(**wanted)
 
@@ -140,7 +140,7 @@ START = 'start = {csv = {file = "flows.csv", column = "start_s"}}'
 SIZE = 'size = {csv = {file = "flows.csv", column = "size"}}'
 
 
-def test_a_file_beside_the_scenario_says_when_flows_start_and_how_large_they_are(tmp_path: Path) -> None:
+def test_a_flow_table_defines_starts_and_sizes(tmp_path: Path) -> None:
     scenario = tb.load(written(tmp_path, "start_s, size\n0.25,10 kB\n1e-1,2 MB\n3,1 B\n", f"{START}\n{SIZE}"))
     run = tb.simulate(scenario)
     assert run.flows["start_s"].tolist() == [0.25, 0.1, 3.0]
@@ -173,7 +173,7 @@ def test_a_file_beside_the_scenario_says_when_flows_start_and_how_large_they_are
         ("size\n" + "1 kB\n" * 4_000_001, SIZE, "at most 4000000"),
     ],
 )
-def test_a_file_that_does_not_fit_is_told_with_its_line(tmp_path: Path, text: str, keys: str, told: str) -> None:
+def test_an_invalid_flow_table_is_reported_with_its_line(tmp_path: Path, text: str, keys: str, told: str) -> None:
     with pytest.raises(tb.ScenarioError, match=rf"(?s){told}"):
         tb.simulate(tb.load(written(tmp_path, text, keys)))
 
@@ -192,23 +192,23 @@ def test_a_file_that_does_not_fit_is_told_with_its_line(tmp_path: Path, text: st
         ({"workload": "web_serch"}, "did you mean `web_search`"),
     ],
 )
-def test_sizes_that_do_not_fit_are_told(size: dict[str, Any], told: str) -> None:
+def test_invalid_sizes_are_reported(size: dict[str, Any], told: str) -> None:
     with pytest.raises(tb.ScenarioError, match=told):
         tb.simulate(tb.dumbbell(**LINK, flows=web(size=size), duration="1 s"))
 
 
-def test_times_know_no_workload() -> None:
+def test_times_cannot_be_a_workload() -> None:
     with pytest.raises(tb.ScenarioError, match="unknown key `workload`"):
         tb.simulate(tb.dumbbell(**LINK, flows=web(propagation_rtt={"workload": "web_search"}), duration="1 s"))
 
 
-def test_arrivals_that_end_long_before_the_run_are_warned_of() -> None:
+def test_arrivals_that_end_early_cause_a_warning() -> None:
     flows = web(count=10, arrivals={"mean_interval": "10 ms"}, size="1 kB")
     with pytest.warns(tb.ScenarioWarning, match="the last flow starts long before the end"):
         tb.dumbbell(**LINK, flows=flows, duration="10 s").check()
 
 
-def test_flows_that_start_after_their_group_stops_are_not_made() -> None:
+def test_flows_after_the_stop_of_their_group_are_not_created() -> None:
     flows = web(arrivals={"mean_interval": "10 ms"}, size="1 kB", stop="2 s")
     run = tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="10 s"))
     assert max(run.flows["start_s"]) < 2
@@ -216,14 +216,14 @@ def test_flows_that_start_after_their_group_stops_are_not_made() -> None:
         tb.dumbbell(**LINK, flows=web(count=10, start={"uniform": ["0 s", "9 s"]}, stop="2 s"), duration="10 s").check()
 
 
-def test_a_list_that_ends_long_before_the_run_is_warned_of() -> None:
+def test_a_list_that_ends_early_causes_a_warning() -> None:
     flows = web(arrivals={"mean_interval": "10 ms"}, size=["1 kB"] * 5)
     with pytest.warns(tb.ScenarioWarning, match="the last flow starts long before the end"):
         tb.dumbbell(**LINK, flows=flows, duration="10 s").check()
 
 
 @pytest.mark.parametrize("transmitters", [2, 3, 8])
-def test_nothing_is_faster_than_the_least_where_links_have_several_transmitters(transmitters: int) -> None:
+def test_slowdowns_are_at_least_1_with_several_transmitters(transmitters: int) -> None:
     trunk = {"from": "a", "to": "b", "rate": "10 Mbps", "delay": "10 ms", "transmitters": transmitters}
     scenario = tb.Scenario(
         {
@@ -236,7 +236,7 @@ def test_nothing_is_faster_than_the_least_where_links_have_several_transmitters(
     assert 1 <= tb.simulate(scenario).flows["slowdown"][0] < 1.2
 
 
-def test_nothing_is_faster_than_the_least_where_a_link_becomes_faster() -> None:
+def test_slowdowns_are_at_least_1_if_a_link_becomes_faster() -> None:
     changes: Any = [{"at": "1 s", "link": "bottleneck", "rate": "100 Mbps"}]
     flows: Any = {"web": {"start": "2 s", "size": "10 kB", "tcp": {"preset": "sack", "initial_window": 100}}}
     run = tb.simulate(tb.dumbbell(**LINK, flows=flows, duration="20 s", timeline=changes))

@@ -32,7 +32,7 @@ def panel(draw: Callable[[Axes], object]) -> dict[str, Any]:
     return dict(only)
 
 
-def test_a_line_is_as_it_is_drawn() -> None:
+def test_a_line_has_its_drawn_values() -> None:
     def draw(axis: Axes) -> None:
         axis.plot([1, 2, 4], [0.5, np.nan, 0.25], "o--", color="#c2571a", drawstyle="steps-post", label="<Reno> & more")
         axis.set(title="one", xlabel="time, s", ylabel="share", xscale="log", ylim=(0, 1))
@@ -48,7 +48,7 @@ def test_a_line_is_as_it_is_drawn() -> None:
     assert (curve["line"], curve["mark"], curve["steps"]) == ("dashed", "o", True)
 
 
-def test_numbers_are_in_the_units_that_the_scale_tells() -> None:
+def test_values_are_in_the_units_of_the_scale() -> None:
     def draw(axis: Axes) -> None:
         axis.plot([0, 1], [5e6, 10e6])
         axis.axhline(7.5e6, color="#777777")
@@ -90,7 +90,7 @@ def test_a_word_in_the_colour_of_a_line_is_its_name() -> None:
     assert numbers["words"] == "dotted: as printed"
 
 
-def test_of_long_lines_the_extremes_are_kept_and_it_is_said() -> None:
+def test_long_lines_keep_their_extremes_and_a_note() -> None:
     def draw(axis: Axes) -> None:
         values = np.zeros(100_000)
         values[[1234, 56_789]] = (-5, 7)
@@ -122,11 +122,11 @@ def test_of_long_lines_the_extremes_are_kept_and_it_is_said() -> None:
         lambda axis: axis.plot([1, 2], [1e9, 2e9]),
     ],
 )
-def test_what_a_plot_would_not_show_stays_a_picture(draw: Callable[[Axes], object]) -> None:
+def test_figures_that_a_plot_cannot_show_stay_static(draw: Callable[[Axes], object]) -> None:
     assert found(draw) is None
 
 
-def test_pictures_of_the_documentation_are_well_formed_and_most_have_numbers() -> None:
+def test_figures_of_the_documentation_are_well_formed_and_most_have_data() -> None:
     pictures = [path.read_text(encoding="utf-8") for path in (ROOT / "docs/images").glob("*/*.svg")]
     for picture in pictures:
         ElementTree.fromstring(picture)

@@ -27,7 +27,7 @@ def drawn(*curves: Curve, log: str = "") -> Panel:
     return panel
 
 
-def test_the_script_is_handed_what_matplotlib_draws() -> None:
+def test_the_script_receives_the_data_that_matplotlib_draws() -> None:
     panel = drawn(Curve("a", [1, 2, 4], [0.1, 0.3, 0.2], COLOURS[0], [0, 0.2, 0.1], [0.2, 0.4, 0.3]))
     (line,), (band,) = panel.axis.lines, panel.axis.collections
     (curve,) = panel.to_dict()["curves"]
@@ -51,7 +51,7 @@ def test_scales_and_limits_are_those_of_the_axis() -> None:
 
 
 @pytest.mark.parametrize(("log", "expected"), [("", [0, -1, None, None]), ("y", [None, None, None, None])])
-def test_what_has_no_place_is_null(log: str, expected: list[float | None]) -> None:
+def test_values_outside_the_axis_are_null(log: str, expected: list[float | None]) -> None:
     (curve,) = drawn(Curve("a", [1, 2, 3, 4, 5], [0, -1, math.nan, math.inf, 2], COLOURS[0]), log=log).to_dict()["curves"]
     assert curve["y"] == [*expected, 2]
     assert "NaN" not in json.dumps(curve)
@@ -64,7 +64,7 @@ def luminance(colour: str) -> float:
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_every_colour_can_be_read_on_a_dark_page() -> None:
+def test_every_colour_is_readable_in_dark_mode() -> None:
     panel = drawn(*(Curve(colour, [1, 2], [1, 2], colour) for colour in COLOURS))
     panel.level("most", 1.5)
     made = picture(panel.axis.figure, [panel])  # type: ignore[arg-type]
@@ -77,7 +77,7 @@ def test_every_colour_can_be_read_on_a_dark_page() -> None:
         assert (luminance(colour) + 0.05) / (ground + 0.05) >= 3, (name, colour)
 
 
-def test_a_ring_has_the_ground_within() -> None:
+def test_a_ring_is_filled_with_the_background() -> None:
     panel = drawn(Curve("rule", [1, 2], [1, 2], "#333333", line="none", mark="ring"))
     inks = dark_inks([picture(panel.axis.figure)])  # type: ignore[arg-type]
     assert inks["--on-ffffff"] == DARK_GROUND

@@ -7,7 +7,7 @@ import numpy as np
 from tailback import plots
 
 
-def test_names_are_moved_apart_and_keep_their_order() -> None:
+def test_labels_are_moved_apart_and_keep_their_order() -> None:
     heights = {"a": 0.0, "b": 1.0, "c": 2.0, "d": 100.0}
     spread = plots._apart(heights, gap=10)
     assert spread == {"a": -9.0, "b": 1.0, "c": 11.0, "d": 100.0}

@@ -26,7 +26,7 @@ def lot(policy: dict[str, Any], law: str | dict[str, Any], prices: dict[str, Any
     return scenario if prices is None else scenario.with_({"prices": prices})
 
 
-def test_an_estimate_of_every_scheme_comes_near_the_price() -> None:
+def test_estimates_of_every_scheme_converge_to_the_price() -> None:
     cases: dict[str, tuple[dict[str, Any], float]] = {
         "adpm": ({}, 0.7),
         "rpm": ({"levels": 50, "memory": 500}, 0.7),
@@ -69,7 +69,7 @@ def test_a_ramp_and_a_step_change_the_price_of_the_first_queue() -> None:
         ([[0.1, 0.2, 0.3]], [10], {"scheme": "tpm", "hops": 2}, "prices[0] has 3 queues; the scheme distinguishes 1 to 2"),
     ],
 )
-def test_what_cannot_be_probed_is_said(prices: Any, after: list[int], more: dict[str, Any], says: str) -> None:
+def test_invalid_probes_are_rejected(prices: Any, after: list[int], more: dict[str, Any], says: str) -> None:
     with pytest.raises(tb.ParameterError) as refused:
         tb.prices.probe(prices, after, **more)
     assert says in str(refused.value)
@@ -84,13 +84,13 @@ def test_what_cannot_be_probed_is_said(prices: Any, after: list[int], more: dict
         ({"scheme": "adpm", "levels": 3}, "unknown key `levels`"),
     ],
 )
-def test_a_scheme_is_refused_as_in_a_scenario(settings: dict[str, Any], says: str) -> None:
+def test_an_invalid_scheme_is_rejected_as_in_a_scenario(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(tb.ScenarioError) as refused:
         tb.prices.probe([[0.5]], [10], **settings)
     assert says in str(refused.value)
 
 
-def test_sources_share_by_the_price_that_marks_tell() -> None:
+def test_sources_share_by_the_price_signalled_by_marks() -> None:
     run = tb.simulate(
         lot({"policy": "maxnet"}, {"kind": "maxnet", "max_rate": "10 Mbps"}, {"scheme": "adpm", "min_price": 0, "max_price": 6})
     )
@@ -99,7 +99,7 @@ def test_sources_share_by_the_price_that_marks_tell() -> None:
     assert np.isnan(run.queues["price"][1])
 
 
-def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> None:
+def test_clamp_shares_by_weights_and_keeps_the_queue_of_its_settings() -> None:
     # In equilibrium, slope x queue - offset is the sum of weights x backlog: (8 x 3 + 10 packets of 1500 bytes) / 1. Flows count
     # the data in flight before an acknowledgement, in whole segments, which is half a segment too much each.
     groups = {"one": ({"uniform": ["40 ms", "60 ms"]}, 1.0), "three": ({"uniform": ["80 ms", "120 ms"]}, 3.0)}
@@ -129,7 +129,7 @@ def test_clamp_shares_by_weights_and_keeps_the_queue_that_its_settings_say() -> 
     assert abs(run.trace("controller").where(quantity="price (s)")["value"][-1] - 24 * 12_000 / 10e6) < 0.006
 
 
-def test_the_queue_of_rem_has_a_price_without_senders_that_go_by_it() -> None:
+def test_rem_has_a_price_without_senders_that_use_it() -> None:
     run = tb.simulate(lot({"policy": "rem", "target": "5 packets"}, "reno"))
     assert run.queues["price"][0] > 0
 
@@ -173,7 +173,7 @@ def test_a_price_beyond_its_range_is_noted() -> None:
         ),
     ],
 )
-def test_what_is_hardly_meant_is_warned_of(changes: dict[str, Any], says: str) -> None:
+def test_unintended_price_settings_cause_warnings(changes: dict[str, Any], says: str) -> None:
     scenario = lot({"policy": "maxnet"}, "maxnet").with_(changes)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -181,7 +181,7 @@ def test_what_is_hardly_meant_is_warned_of(changes: dict[str, Any], says: str) -
     assert any(says in str(warning.message) for warning in caught), [str(warning.message) for warning in caught]
 
 
-def test_a_scheme_that_tells_the_largest_price_is_warned_of_where_the_sum_counts() -> None:
+def test_a_scheme_for_the_maximum_price_causes_a_warning_if_the_sum_is_used() -> None:
     rem = {"policy": "rem", "target": "5 packets"}
     with pytest.warns(tb.ScenarioWarning, match="it goes by the sum of the prices of its path"):
         tb.simulate(
@@ -189,7 +189,7 @@ def test_a_scheme_that_tells_the_largest_price_is_warned_of_where_the_sum_counts
         )
 
 
-def test_a_range_too_wide_for_the_rates_of_a_link_is_warned_of() -> None:
+def test_a_range_too_wide_for_a_link_causes_a_warning() -> None:
     wide = lot({"policy": "rcp"}, "rcp", {"scheme": "adpm", "min_price": 0, "max_price": 5}).with_(
         {"duration": "1 s", "warmup": "0 s"}
     )
@@ -207,13 +207,13 @@ def test_a_range_too_wide_for_the_rates_of_a_link_is_warned_of() -> None:
         ({"policy": "clamp", "slope": 1.6}, "clamp", "less than 1.57"),
     ],
 )
-def test_a_gain_with_which_prices_swing_is_warned_of(policy: dict[str, Any], law: dict[str, Any], says: str) -> None:
+def test_an_unstable_gain_causes_a_warning(policy: dict[str, Any], law: dict[str, Any], says: str) -> None:
     with pytest.warns(tb.ScenarioWarning, match="with round trips of .* swing, and rates with it") as caught:
         tb.simulate(lot(policy, law).with_({"duration": "1 s", "warmup": "0 s"}))
     assert says in str(caught[0].message)
 
 
-def test_marks_that_tell_a_price_late_are_warned_of() -> None:
+def test_slow_price_signals_cause_a_warning() -> None:
     late = lot({"policy": "rcp"}, "rcp", {"scheme": "rpm", "min_rate": "1 kbps", "max_rate": "10 Mbps"})
     with pytest.warns(tb.ScenarioWarning, match="marks that tell it after 120 ms the price may swing"):
         tb.simulate(late.with_({"duration": "1 s", "warmup": "0 s"}))

@@ -67,7 +67,7 @@ def test_a_file_gets_no_bar(monkeypatch: pytest.MonkeyPatch, clock: Clock, bar: 
     assert not shown(monkeypatch, clock, io.StringIO(), bar("to a file"), reports)
 
 
-def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+def test_a_file_gets_a_line_at_intervals(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
     with tb.RunsBar("buffers") as bar:
@@ -77,7 +77,7 @@ def test_a_file_gets_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, clock:
     assert log.getvalue() == "buffers: 5 of 2,000 runs after 5 s\nbuffers: 67 of 2,000 runs, 1 failed after 66 s\n"
 
 
-def test_a_file_is_told_of_a_fraction_with_the_time_left(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+def test_a_file_shows_the_remaining_time(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
     # The run resumes at half of its duration.

@@ -39,7 +39,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         return {name.partition("/")[2] for name in tar.getnames()}
 
 
-def test_the_source_distribution_has_what_the_wheel_is_built_of_and_no_more(packed: set[str]) -> None:
+def test_the_source_distribution_has_exactly_the_sources_of_the_wheel(packed: set[str]) -> None:
     crates = {path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")} - LEFT_OUT
     own = {"Cargo.toml", "Cargo.lock", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "pyproject.toml"}
     expected = {"PKG-INFO"} | own | sources(ROOT / "python")
@@ -63,7 +63,7 @@ def copy(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_release_says_what_it_builds_with() -> None:
+def test_a_release_names_its_toolchain() -> None:
     facts = dict(line.split("=") for line in release().stdout.splitlines())
     assert facts["version"] == VERSION
     assert f"maturin=={facts['maturin']}" in (ROOT / "constraints.txt").read_text().splitlines()
@@ -83,20 +83,20 @@ def test_the_package_and_the_citation_have_the_version_of_the_workspace() -> Non
     assert f"\nversion: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
 
 
-def test_a_tag_that_fits_passes(copy: Path) -> None:
+def test_a_matching_tag_passes(copy: Path) -> None:
     done = release(f"v{VERSION}", root=copy)
     assert (done.returncode, done.stderr) == (0, "")
     assert f"version={VERSION}\n" in done.stdout
 
 
 @pytest.mark.parametrize("tag", [VERSION, f"v{VERSION}.1", "v99.0.0", "main"])
-def test_a_tag_that_disagrees_fails_and_says_what_to_do(copy: Path, tag: str) -> None:
+def test_a_wrong_tag_fails_with_instructions(copy: Path, tag: str) -> None:
     done = release(tag, root=copy)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"the tag is {tag}, but the version in Cargo.toml is {VERSION}: tag v{VERSION}, or change Cargo.toml\n"
 
 
-def test_a_release_that_changelog_or_citation_do_not_know_fails(copy: Path) -> None:
+def test_a_release_missing_in_changelog_or_citation_fails(copy: Path) -> None:
     (copy / "CHANGELOG.md").write_text("# Changelog\n\n## [Unreleased]\n")
     (copy / "CITATION.cff").write_text("version: 0.0.9\n")
     assert release(f"v{VERSION}", root=copy).stderr.splitlines() == [
@@ -121,7 +121,7 @@ def fresh(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_release_says_where_the_project_is(fresh: Path) -> None:
+def test_a_release_has_the_address_of_the_project(fresh: Path) -> None:
     before = tomllib.loads((fresh / "pyproject.toml").read_text())
     done = project_urls(fresh, REPOSITORY)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -136,7 +136,7 @@ def test_a_release_says_where_the_project_is(fresh: Path) -> None:
     }
 
 
-def test_links_of_the_page_on_pypi_lead_into_the_repository(fresh: Path) -> None:
+def test_links_on_pypi_point_to_the_repository(fresh: Path) -> None:
     project_urls(fresh, REPOSITORY)
     page = (fresh / "README.md").read_text()
     links = re.findall(r"\]\(([^)]+)\)", page)
@@ -149,7 +149,7 @@ def test_links_of_the_page_on_pypi_lead_into_the_repository(fresh: Path) -> None
 @pytest.mark.parametrize(
     "given", [[], ["github.com/owner/name"], [f"{REPOSITORY}/tree/main"], ["https://github.com/"], [REPOSITORY, REPOSITORY]]
 )
-def test_what_is_no_repository_is_refused(fresh: Path, given: list[str]) -> None:
+def test_an_invalid_repository_is_rejected(fresh: Path, given: list[str]) -> None:
     done = project_urls(fresh, *given)
     told = " ".join(given) or "nothing"
     assert done.returncode == 1
@@ -164,7 +164,7 @@ def test_addresses_are_written_once(fresh: Path) -> None:
     assert "has [project.urls] already" in done.stderr
 
 
-def test_the_workflow_names_actions_by_commit_and_tries_every_wheel() -> None:
+def test_the_workflow_pins_actions_and_tests_every_wheel() -> None:
     workflow = (ROOT / ".github/workflows/release.yml").read_text()
     actions = re.findall(r"uses: (.*)", workflow)
     assert actions

@@ -12,7 +12,7 @@ import pytest
 import tailback as tb
 
 
-def test_a_trace_that_was_not_asked_for(scenario: tb.Scenario) -> None:
+def test_a_trace_that_was_not_recorded(scenario: tb.Scenario) -> None:
     run = tb.simulate(scenario)
     assert run.traces == ["cwnd", "queue", "drops"]
     with pytest.raises(tb.UnknownName, match=r"no trace `rtt`; there is `cwnd`, `queue`, `drops`; add it to `record\.traces`"):
@@ -20,7 +20,7 @@ def test_a_trace_that_was_not_asked_for(scenario: tb.Scenario) -> None:
 
 
 @pytest.mark.parametrize("name", [None, 3, ["cwnd"]])
-def test_a_name_that_is_none(scenario: tb.Scenario, name: Any) -> None:
+def test_an_unknown_name(scenario: tb.Scenario, name: Any) -> None:
     run = tb.simulate(scenario)
     with pytest.raises(tb.UnknownName) as caught:
         run.trace(name)
@@ -39,7 +39,7 @@ def test_results_add_up(scenario: tb.Scenario) -> None:
     assert queues["utilisation"][0] <= 1
 
 
-def test_displays_show_what_there_is(scenario: tb.Scenario) -> None:
+def test_displays_show_the_results(scenario: tb.Scenario) -> None:
     run = tb.simulate(scenario.with_({"name": "<b>two</b>"}))
     assert repr(run).startswith("<Run <b>two</b>: 5 s simulated, seed 1, ")
     assert "&lt;b&gt;two&lt;/b&gt;" in run._repr_html_()
@@ -68,7 +68,7 @@ def test_an_interrupt_survives_a_process_boundary(scenario: tb.Scenario) -> None
     assert interrupt.run.simulated_s == 5
 
 
-def test_a_run_that_was_interrupted_in_its_warm_up_says_that_nothing_was_measured() -> None:
+def test_an_interruption_in_the_warm_up_is_noted() -> None:
     def stopped(least: float) -> tb.Run:
         def stop(done: float) -> None:
             if done >= least:
@@ -84,7 +84,7 @@ def test_a_run_that_was_interrupted_in_its_warm_up_says_that_nothing_was_measure
     assert said not in stopped(0.6).notes
 
 
-def test_of_many_flows_a_summary_shows_the_spread_in_their_groups() -> None:
+def test_a_summary_shows_the_spread_of_many_flows() -> None:
     flows: Any = {"web": {"count": 20, "tcp": {"preset": "sack"}}, "noise": {"source": NOISE}}
     run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="3 s", flows=flows))
     shown = run.summary()

@@ -22,7 +22,7 @@ def test_a_run_can_be_plotted(scenario: tb.Scenario, traces: list[str]) -> None:
     assert len(lines) == (3 if traces else 2)
 
 
-def test_nine_panels_keep_their_words_apart_and_their_colours(scenario: tb.Scenario) -> None:
+def test_nine_panels_keep_labels_apart_and_colours_consistent(scenario: tb.Scenario) -> None:
     kinds = ["cwnd", "ssthresh", "rtt", "in_flight", "segments", "acks", "throughput", "queue", "drops"]
     figure = tb.simulate(scenario.with_({"record.traces": kinds})).plot()
     figure.draw_without_rendering()
@@ -90,7 +90,7 @@ def test_groups_have_a_colour_each() -> None:
     assert named == ["bulk", "web"]
 
 
-def test_runs_stand_side_by_side() -> None:
+def test_runs_are_drawn_side_by_side() -> None:
     run = tb.simulate(SCENARIO)
     other = tb.simulate(SCENARIO.with_({"name": "with Reno", "flows.bulk.tcp.preset": "newreno"}))
     figure = run.plot(("cwnd", "queue"), beside=other)
@@ -109,12 +109,12 @@ def test_runs_stand_side_by_side() -> None:
         ({"by": "queue"}, "expected `flow` or `group`"),
     ],
 )
-def test_what_is_not_there_cannot_be_drawn(words: Any, told: str) -> None:
+def test_unknown_traces_and_lines_are_rejected(words: Any, told: str) -> None:
     with pytest.raises((tb.UnknownName, tb.ParameterError), match=told):
         tb.simulate(SCENARIO).plot(**words)
 
 
-def test_what_cannot_be_drawn_side_by_side_is_told() -> None:
+def test_runs_that_cannot_be_compared_are_rejected() -> None:
     flows: Any = {"web": {"count": 2, "tcp": {"preset": "sack"}}}
     scenario = tb.dumbbell(
         rate="10 Mbps", delay="10 ms", buffer="20 packets", flows=flows, duration="2 s", traces=["cwnd", "queue"]

@@ -38,7 +38,7 @@ def test_several_seeds_are_the_same_runs_and_their_means() -> None:
     assert [run.seed for run in tb.simulate(SCENARIO, seeds=[9, 7])] == [9, 7]
 
 
-def test_without_chance_there_is_no_interval() -> None:
+def test_without_randomness_there_is_no_interval() -> None:
     runs = tb.simulate(SCENARIO.with_({"flows.web.start": "0 s"}), seeds=2)
     assert np.isnan(runs.mean().low)
     assert "nothing is random" in repr(runs)
@@ -55,7 +55,7 @@ def test_without_chance_there_is_no_interval() -> None:
         ({"seeds": 2, "checkpoint": "here"}, "expected one of them"),
     ],
 )
-def test_seeds_that_are_none_are_refused(words: dict[str, Any], told: str) -> None:
+def test_invalid_seeds_are_rejected(words: dict[str, Any], told: str) -> None:
     with pytest.raises(tb.ParameterError, match=told):
         tb.simulate(SCENARIO, **words)
 
@@ -94,15 +94,15 @@ def said(folder: Path, **other: Any) -> None:
     file.write_text(json.dumps({**json.loads(file.read_text()), **other}))
 
 
-def test_what_is_no_directory_of_a_run_is_called_what_it_is(tmp_path: Path) -> None:
+def test_other_directories_are_identified(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     tb.sweep(SCENARIO, {"flows.web.count": [1, 2]}, out=tmp_path / "study", seeds=1)
-    for name, told in [("nowhere", "no directory"), ("file", "is a file"), ("study", "is a study"), (".", "no provenance.json")]:
+    for name, told in [("nowhere", "no directory"), ("file", "is a file"), ("study", "is a study"), (".", "provenance.json is missing")]:
         with pytest.raises(tb.ParameterError, match=told):
             tb.read_run(tmp_path / name)
 
 
-def test_a_run_knows_its_flows_in_the_order_in_which_they_were_written() -> None:
+def test_flows_are_in_the_order_of_the_scenario() -> None:
     flows: Any = {name: {"tcp": {"preset": "reno"}} for name in ("zeta", "alpha")}
     run = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", flows=flows, duration="1 s"))
     assert [*run.scenario["flows"]] == ["zeta", "alpha"]
@@ -111,7 +111,7 @@ def test_a_run_knows_its_flows_in_the_order_in_which_they_were_written() -> None
     np.testing.assert_equal(again.groups.to_dict(), run.groups.to_dict())
 
 
-def test_wrong_questions_are_told() -> None:
+def test_invalid_selections_are_rejected() -> None:
     run: Any = tb.simulate(SCENARIO)
     runs: Any = tb.simulate(SCENARIO, seeds=1)
     wrong: list[tuple[Callable[[], object], str]] = [
@@ -171,18 +171,18 @@ def test_a_run_is_read_back(tmp_path: Path) -> None:
         (lambda folder: flipped(folder / "flows.parquet"), "flows.parquet: the file was modified"),
     ],
 )
-def test_a_directory_without_a_run_is_told(tmp_path: Path, damage: Any, told: str) -> None:
+def test_a_directory_without_a_run_is_rejected(tmp_path: Path, damage: Any, told: str) -> None:
     tb.simulate(SCENARIO).save(tmp_path / "run")
     damage(tmp_path / "run")
     with pytest.raises(tb.ParameterError, match=told):
         tb.read_run(tmp_path / "run")
 
 
-def test_completion_shows_what_there_is_for_users() -> None:
+def test_completion_lists_public_names() -> None:
     assert dir(tb) == sorted(tb.__all__)
 
 
-def test_one_seed_is_not_said_to_be_without_chance() -> None:
+def test_one_seed_is_not_reported_as_deterministic() -> None:
     flows: Any = {"web": {"start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"}}}
     runs = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", flows=flows, duration="2 s"), seeds=1)
     assert re.fullmatch(r"<Runs of scenario: 1 seed, goodput \S+ Mbps \(no interval\)>", repr(runs))

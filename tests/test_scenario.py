@@ -26,7 +26,7 @@ def test_a_dictionary_a_file_and_a_helper_are_the_same_scenario() -> None:
 
 
 @pytest.mark.parametrize("path", ["flows..tcp.count", "flows.tcp.", ".flows", "flows[tcp]", "record.traces[x]", "[0].at", ""])
-def test_text_that_is_no_path_leads_nowhere(scenario: tb.Scenario, path: str) -> None:
+def test_an_invalid_path_is_rejected(scenario: tb.Scenario, path: str) -> None:
     with pytest.raises(KeyError):
         scenario[path]
     with pytest.raises(tb.ScenarioError) as caught:
@@ -34,7 +34,7 @@ def test_text_that_is_no_path_leads_nowhere(scenario: tb.Scenario, path: str) ->
     assert str(caught.value).startswith(f"error: unknown key `{path}`")
 
 
-def test_with_changes_a_copy(scenario: tb.Scenario) -> None:
+def test_with_returns_a_changed_copy(scenario: tb.Scenario) -> None:
     changed = scenario.with_({"topology.dumbbell.rate": "5 Mbps", "flows.*.count": 3, "record.traces[0]": "rtt", "warmup": None})
     assert scenario["topology.dumbbell.rate"] == "10 Mbps"
     assert (changed["topology.dumbbell.rate"], changed["flows.tcp.count"], changed["record.traces[0]"]) == ("5 Mbps", 3, "rtt")
@@ -63,7 +63,7 @@ SPD = {"policy": "spd", "epd_threshold": "80 %", "congestion_threshold": "200 ce
 BPD = {"policy": "bpd", "lower_threshold": "40 %", "upper_threshold": "90 %", "gap": 25}
 
 
-def test_flows_that_would_start_after_the_end_never_run_and_are_warned_of() -> None:
+def test_flows_that_start_after_the_end_cause_a_warning() -> None:
     scenario = tb.dumbbell(rate="10 Mbps", delay="1 ms", buffer="50 packets", duration="2 s").with_(
         {"flows.late": {"from": "left", "to": "right", "start": "1 s", "tcp": {"preset": "newreno"}}}
     )
@@ -74,7 +74,7 @@ def test_flows_that_would_start_after_the_end_never_run_and_are_warned_of() -> N
     assert "flows.late.start" in str(warned[0].message)
 
 
-def test_what_a_control_law_goes_by_can_be_traced() -> None:
+def test_inputs_of_a_controller_can_be_traced() -> None:
     fast = {"preset": "newreno", "timestamps": True, "controller": {"kind": "fast", "alpha": 20}}
     flows: dict[str, Any] = {"fast": {"propagation_rtt": "40 ms", "tcp": fast}}
     scenario = tb.dumbbell(
@@ -92,7 +92,7 @@ def test_what_a_control_law_goes_by_can_be_traced() -> None:
         assert len(tb.simulate(plain).trace("controller")) == 0
 
 
-def test_a_trunk_with_a_channel_for_each_input_is_warned_of() -> None:
+def test_a_trunk_with_a_channel_per_input_causes_a_warning() -> None:
     trunk: dict[str, Any] = {"rate": "10 Mbps", "buffer": "0 packets", "flows": 4, "duration": "1 s"}
     tb.dwdm(inputs=3, transmitters=2, **trunk).check()
     tb.dwdm(inputs=2, transmitters=2, **trunk, wavelength_conversion=False).check()
@@ -100,7 +100,7 @@ def test_a_trunk_with_a_channel_for_each_input_is_warned_of() -> None:
         tb.dwdm(inputs=2, transmitters=2, **trunk).check()
 
 
-def test_a_trunk_that_decides_on_heads_and_has_small_edge_routers() -> None:
+def test_a_cut_through_trunk_with_small_edge_routers() -> None:
     trunk: dict[str, Any] = {"inputs": 3, "transmitters": 2, "rate": "10 Mbps", "flows": 6, "duration": "5 s"}
     edge: Any = {"policy": "drop_tail", "buffer": "4 packets"}
     scenario = tb.dwdm(**trunk, buffer="2 packets", edge_queue=edge, input_delay="1 ms", switching="cut_through")
@@ -124,7 +124,7 @@ def test_a_trunk_that_decides_on_heads_and_has_small_edge_routers() -> None:
         ({"policy": "epd", "threshold": "80 %"}, {"threshold": "0 %"}, "no packet of several cells can begin"),
     ],
 )
-def test_a_setting_that_makes_a_policy_another_one_is_warned_of(
+def test_a_setting_that_turns_a_policy_into_another_causes_a_warning(
     queue: dict[str, Any], setting: dict[str, Any], warning: str
 ) -> None:
     dumbbell = {"rate": "10 Mbps", "delay": "1 ms", "queue": {"buffer": "900 cells", **queue}}

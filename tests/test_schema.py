@@ -15,7 +15,7 @@ from support import ROOT
 VALIDATOR = jsonschema.Draft202012Validator(tb.schema())
 
 
-def test_the_schema_is_one() -> None:
+def test_the_schema_is_valid() -> None:
     jsonschema.Draft202012Validator.check_schema(tb.schema())
 
 
@@ -29,12 +29,12 @@ def test_it_accepts_the_examples(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests/bad_input/schema").glob("*.toml")), ids=lambda path: path.stem)
-def test_it_refuses_the_bad_input(path: Path) -> None:
+def test_it_rejects_the_bad_input(path: Path) -> None:
     assert not VALIDATOR.is_valid(tomllib.loads(path.read_text()))
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests/bad_input/meaning").glob("*.toml")), ids=lambda path: path.stem)
-def test_what_only_the_core_can_know_is_no_fault_of_the_form(path: Path) -> None:
+def test_errors_of_meaning_are_valid_by_the_schema(path: Path) -> None:
     VALIDATOR.validate(tomllib.loads(path.read_text()))
 
 
@@ -45,7 +45,7 @@ def examples(schema: Any, at: str = "#") -> list[tuple[str, Any]]:
     return found + ([(at, schema)] if isinstance(schema, dict) and isinstance(schema.get("examples"), list) else [])
 
 
-def test_values_to_begin_with_fit() -> None:
+def test_initial_values_are_valid() -> None:
     found = examples(tb.schema())
     assert len(found) > 15
     for at, schema in found:
@@ -56,7 +56,7 @@ def test_values_to_begin_with_fit() -> None:
 
 
 @pytest.mark.parametrize("policy", ["bpd", "ramp", "red", "spd"])
-def test_settings_that_a_policy_needs_begin_with_values_that_go_together(policy: str) -> None:
+def test_initial_values_of_a_policy_are_consistent(policy: str) -> None:
     [shape] = [shape for shape in tb.schema()["$defs"]["Queue"]["oneOf"] if shape["properties"]["policy"].get("const") == policy]
     first = {key: shape["properties"][key]["examples"][0] for key in shape["required"] if key != "policy"}
     is_of_cells = policy in ("bpd", "spd")

@@ -12,7 +12,7 @@ import pytest
 import tailback as tb
 
 
-def test_the_seed_decides(scenario: tb.Scenario) -> None:
+def test_the_seed_determines_the_results(scenario: tb.Scenario) -> None:
     random = scenario.with_({"flows.tcp.start": {"uniform": ["0 s", "1 s"]}})
     first, again, other = (tb.simulate(random, seed=seed) for seed in (1, 1, 2))
     assert (first.seed, other.seed) == (1, 2)
@@ -42,7 +42,7 @@ def test_progress_goes_from_start_to_end(scenario: tb.Scenario) -> None:
     assert seen[-1] == 1
 
 
-def test_an_interrupt_carries_what_was_measured(scenario: tb.Scenario) -> None:
+def test_an_interrupt_contains_the_results_so_far(scenario: tb.Scenario) -> None:
     def interrupt(fraction: float) -> None:
         if fraction > 0.5:
             raise KeyboardInterrupt
@@ -75,7 +75,7 @@ def test_a_run_can_be_interrupted_within_one_instant() -> None:
     assert caught.value.run.events < 50_000
 
 
-def test_what_a_callback_raises_ends_the_run(scenario: tb.Scenario) -> None:
+def test_an_exception_in_a_callback_ends_the_run(scenario: tb.Scenario) -> None:
     def fail(_fraction: float) -> None:
         raise RuntimeError("enough")
 

@@ -31,12 +31,12 @@ class TestWarmUp:
     def test_a_steady_run_loses_nothing(self) -> None:
         assert mser5([2, 4, 6, 8, 10] * 10) == tb.statistics.WarmUp(discard=0, mean=6.0, settled=True)
 
-    def test_a_run_that_goes_on_growing_has_not_settled(self) -> None:
+    def test_a_growing_run_has_not_settled(self) -> None:
         # A line: n values of step 1 have squares n (n^2 - 1) / 12, over n^2 about n / 12, which is smallest for the smallest n.
         found = mser5(range(100))
         assert (found.discard, found.settled) == (50, False)
 
-    def test_values_that_fill_no_batch_are_left_out(self) -> None:
+    def test_values_that_fill_no_batch_are_ignored(self) -> None:
         assert mser5([1.0] * 50 + [1000.0] * 4).mean == 1.0
 
     def test_a_running_sum_of_squares_is_that_of_each_rest(self) -> None:
@@ -56,14 +56,14 @@ class TestBatchMeans:
         assert found.correlation == pytest.approx(-0.9)
         assert not found.correlated
 
-    def test_batches_that_depend_on_each_other_are_told(self) -> None:
+    def test_correlated_batches_are_reported(self) -> None:
         # Means 0 five times and 1 five times: eight products 1/4 and one -1/4, over 10/4: 0.7.
         # Ends (1/4 + 1/4) / (2 * 10/4) = 0.1; times sqrt(99 / 8) = 3.52: 2.81, beyond 1.645.
         found = batch_means([0] * 10 + [1] * 10, batches=10)
         assert found.correlation == pytest.approx(0.7)
         assert found.correlated
 
-    def test_values_that_fill_no_batch_are_left_out(self) -> None:
+    def test_values_that_fill_no_batch_are_ignored(self) -> None:
         assert batch_means([1.0] * 29 + [50.0], batches=14).interval.mean == 1.0
 
     def test_it_covers_the_mean_of_a_process_with_memory(self) -> None:
@@ -97,10 +97,10 @@ class TestBootstrap:
         found = bootstrap(SKEWED, seed=1)
         assert found.high - found.mean > found.mean - found.low > 0
 
-    def test_the_seed_decides(self) -> None:
+    def test_the_seed_determines_the_results(self) -> None:
         assert bootstrap(SKEWED, seed=1) == bootstrap(SKEWED, seed=1) != bootstrap(SKEWED, seed=2)
 
-    def test_values_that_are_all_the_same_leave_no_doubt(self) -> None:
+    def test_equal_values_have_an_interval_of_width_0(self) -> None:
         assert bootstrap([3.0] * 5, seed=1) == tb.statistics.Bounds(3.0, 3.0, 3.0)
 
 
@@ -118,7 +118,7 @@ class TestBootstrap:
         (lambda: bootstrap([1.0, 2.0], seed=1, method="bc"), "`method` is 'bc'; expected `bca` or `percentile`"),  # type: ignore[arg-type]
     ],
 )
-def test_what_does_not_fit_is_named(call: object, message: str) -> None:
+def test_invalid_parameters_are_named(call: object, message: str) -> None:
     assert callable(call)
     with pytest.raises(tb.ParameterError, match=message):
         call()

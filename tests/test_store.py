@@ -9,7 +9,7 @@ from pathlib import Path
 from tailback import _store
 
 
-def test_what_a_killed_run_left_is_removed_and_a_living_one_is_kept(tmp_path: Path) -> None:
+def test_files_of_a_killed_run_are_removed_and_those_of_a_live_one_are_kept(tmp_path: Path) -> None:
     begin = f"""
 import os, sys
 from tailback import _store

@@ -34,7 +34,7 @@ def test_every_reader_of_arrow_sees_the_same(scenario: tb.Scenario) -> None:
         np.testing.assert_equal({name: column.tolist() for name, column in table.to_numpy().items()}, columns)
 
 
-def test_what_is_missing_is_null_on_disk_and_comes_back_as_nan(scenario: tb.Scenario, tmp_path: Path) -> None:
+def test_missing_values_are_null_on_disk_and_read_back_as_nan(scenario: tb.Scenario, tmp_path: Path) -> None:
     flows = tb.simulate(scenario).flows
     flows.write_parquet(tmp_path / "flows.parquet")
     assert pl.read_parquet(tmp_path / "flows.parquet")["completion_time_s"].null_count() == len(flows)
@@ -57,7 +57,7 @@ def test_rows_are_sorted_and_columns_chosen() -> None:
         table.select("nam")
 
 
-def test_pandas_takes_no_names_for_data(scenario: tb.Scenario) -> None:
+def test_pandas_does_not_use_names_as_data(scenario: tb.Scenario) -> None:
     flows = tb.simulate(scenario).flows
     with pytest.raises(TypeError, match=r"table\.to_pandas\(\)"):
         pd.DataFrame(flows)
@@ -96,7 +96,7 @@ def test_rows_that_cannot_be_chosen(scenario: tb.Scenario) -> None:
         flows.where(group=1)
 
 
-def test_a_damaged_pickle_is_refused() -> None:
+def test_a_damaged_pickle_is_rejected() -> None:
     damaged: list[tuple[str, str, bytes, list[str]]] = [
         ("a", "float", b"1234567", []),
         ("a", "word", bytes(4), []),

@@ -59,7 +59,7 @@ def test_any_number_gives_the_same_bytes(threads: int) -> None:
         alike(tb.simulate(SCENARIO, seed=3, threads=threads), tb.simulate(SCENARIO, seed=3))
 
 
-def test_so_they_are_where_the_run_is_interrupted_and_goes_on_with_others(tmp_path: Path) -> None:
+def test_an_interrupted_run_resumes_with_another_number_of_threads(tmp_path: Path) -> None:
     path = tmp_path / "run.checkpoint"
 
     def stop(done: float) -> None:
@@ -75,7 +75,7 @@ def test_so_they_are_where_the_run_is_interrupted_and_goes_on_with_others(tmp_pa
     alike(tb.simulate(SCENARIO, seed=3, checkpoint=path), tb.simulate(SCENARIO, seed=3))
 
 
-def test_a_run_goes_on_behind_a_snapshot() -> None:
+def test_a_run_continues_after_a_snapshot() -> None:
     one = SCENARIO._simulation(3, 3)
     assert (one.threads, one.fewer_threads) == (3, None)
     one.run_for(20_000)
@@ -87,7 +87,7 @@ def test_a_run_goes_on_behind_a_snapshot() -> None:
     alike(tb.Run(one.results()), tb.Run(other.results()))
 
 
-def test_so_does_one_of_a_network_that_is_more_than_the_nearer_caches_hold() -> None:
+def test_a_run_larger_than_the_caches_continues_after_a_snapshot() -> None:
     # Prefetched memory differs after the snapshot, because less is in flight.
     short = {
         f"of_hop{hop}": {"from": f"n{hop}", "to": f"n{hop + 1}", "count": 100, "tcp": {"preset": "sack"}} for hop in range(20)
@@ -104,7 +104,7 @@ def test_so_does_one_of_a_network_that_is_more_than_the_nearer_caches_hold() -> 
     alike(tb.Run(simulation.results()), tb.simulate(scenario))
 
 
-def test_fewer_than_asked_for_are_a_warning() -> None:
+def test_fewer_threads_than_requested_cause_a_warning() -> None:
     user = SCENARIO.with_({"flows.long.tcp.controller": "user:reno"})
     rerouted = SCENARIO.with_({"timeline": [{"at": "3 s", "group": "long", "route": ["hop1", "hop2", "hop3"]}]})
     for scenario, why in [
@@ -116,7 +116,7 @@ def test_fewer_than_asked_for_are_a_warning() -> None:
         alike(shared, tb.simulate(scenario.with_({"duration": "15 s"})))
 
 
-def test_there_are_no_more_than_parts(command: Command, file: Path) -> None:
+def test_there_are_at_most_as_many_threads_as_parts(command: Command, file: Path) -> None:
     alone = command("run", file)
     shared = command("run", file, "--threads", 1000)
     assert (shared.returncode, shared.stdout) == (0, alone.stdout)
@@ -126,7 +126,7 @@ def test_there_are_no_more_than_parts(command: Command, file: Path) -> None:
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, 1.5, True, "2", None, 10**30])
-def test_what_is_no_number_of_threads_is_refused(threads: Any) -> None:
+def test_an_invalid_number_of_threads_is_rejected(threads: Any) -> None:
     with pytest.raises(tb.ParameterError, match="expected a whole number from 1 to 1024"):
         tb.simulate(SCENARIO, threads=threads)
 
@@ -137,7 +137,7 @@ def test_runs_of_several_seeds_do_not_share_any(command: Command, file: Path) ->
     assert command("run", file, "--threads", "many").returncode == 2
 
 
-def test_more_memory_than_there_is(command: Command, tmp_path: Path) -> None:
+def test_more_memory_than_available(command: Command, tmp_path: Path) -> None:
     # 500 bytes per flow, and once more for each thread.
     (tmp_path / "wide.toml").write_text(SMALL.replace("count = 2", "count = 2000000"))
     said = command("run", "wide.toml", "--threads", 1024)

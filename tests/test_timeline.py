@@ -31,7 +31,7 @@ traces = ["queue"]
 """
 
 
-def test_a_queue_has_room_for_more_and_for_less_and_keeps_what_is_in_it() -> None:
+def test_a_resized_queue_keeps_its_packets() -> None:
     trace = tb.simulate(tb.Scenario.from_toml(ROOM), seed=1).trace("queue")
     times, held = np.asarray(trace["time_s"]), np.asarray(trace["queue_units"])
     before, more, less = (held[(begin < times) & (times < end)] for begin, end in ((4, 5), (6, 10), (10, 15)))
@@ -43,7 +43,7 @@ def test_a_queue_has_room_for_more_and_for_less_and_keeps_what_is_in_it() -> Non
     assert times[(times > 10) & (held == 5)][0] == pytest.approx(10.192, abs=1e-9)
 
 
-def test_what_a_smaller_buffer_no_longer_reaches_is_warned_of() -> None:
+def test_thresholds_above_a_smaller_buffer_cause_a_warning() -> None:
     text = ROOM.replace(
         '{buffer = "10 packets"}',
         '{buffer = "60 packets", policy = "red", min_threshold = "4 packets", max_threshold = "20 packets"}',

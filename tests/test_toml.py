@@ -23,7 +23,7 @@ from tailback._toml import toml
         {"nodes": {"switch": {}, "0": {"kind": "host"}}, "topology": {"dumbbell": {"queue": {"policy": {"kind": "red"}}}}},
     ],
 )
-def test_what_is_written_is_read_as_the_same(description: dict[str, Any]) -> None:
+def test_written_scenarios_read_back_equal(description: dict[str, Any]) -> None:
     assert tomllib.loads(toml(description)) == description
 
 

@@ -99,7 +99,7 @@ def test_links_of_hosts_and_between_groups_are_their_own() -> None:
         (tb.leaf_spine, {"leaves": 1, "spines": 1, "hosts": 1}, ["a pattern of one node", "host*, which is `host0` alone"]),
     ],
 )
-def test_settings_that_make_no_network_are_refused(generator: Any, settings: Any, said: list[str]) -> None:
+def test_invalid_topology_settings_are_rejected(generator: Any, settings: Any, said: list[str]) -> None:
     with pytest.raises(tb.ScenarioError) as caught:
         generator(**settings, **LINKS, duration="1 s").check()
     assert all(part in str(caught.value) for part in said), str(caught.value)
@@ -110,7 +110,7 @@ def test_settings_that_make_no_network_are_refused(generator: Any, settings: Any
     ("generator", "settings"),
     [(tb.waxman, {"routers": 30, "alpha": "30 %", "beta": 0.5}), (tb.random_regular, {"switches": 30, "degree": 4})],
 )
-def test_a_seed_draws_another_graph(generator: Any, settings: Any) -> None:
+def test_another_seed_gives_another_graph(generator: Any, settings: Any) -> None:
     def ports(seed: int) -> list[str]:
         scenario = generator(**settings, **LINKS, duration="1 ms", seed=seed)
         return list(tb.simulate(scenario).queues["queue"])
@@ -119,7 +119,7 @@ def test_a_seed_draws_another_graph(generator: Any, settings: Any) -> None:
     assert ports(1) != ports(2)
 
 
-def test_hashes_spread_what_shortest_ways_crowd() -> None:
+def test_ecmp_spreads_flows_that_shortest_paths_concentrate() -> None:
     def busy(routing: str) -> int:
         flows: Any = {"web": {"traffic": {"shift": {"nodes": "host*"}}, **WEB}}
         run = tb.simulate(tb.fat_tree(k=4, **LINKS, routing=routing, flows=flows, duration="20 ms"))
@@ -131,7 +131,7 @@ def test_hashes_spread_what_shortest_ways_crowd() -> None:
     assert busy("ecmp") == 4
 
 
-def test_a_seed_is_another_hash() -> None:
+def test_another_seed_gives_another_hash() -> None:
     scenario = tb.fat_tree(k=4, **LINKS, flows={"web": web({"shift": {"nodes": "host*"}})}, duration="20 ms")
     first, again, other = (list(tb.simulate(scenario, seed=seed).queues["departed_units"]) for seed in (1, 1, 2))
     assert first == again
@@ -216,7 +216,7 @@ def test_a_flow_table_in_parquet_is_that_in_lists(tmp_path: Path) -> None:
         listed(str(file))
 
 
-def test_columns_of_a_parquet_file_that_nobody_asks_for_may_be_of_any_kind(tmp_path: Path) -> None:
+def test_unused_columns_of_a_parquet_file_may_have_any_type(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     columns = {"source": ["host0", "host3"], "sink": ["host9", "host8"], "size_bytes": [20_000, 30_000]}
@@ -262,7 +262,7 @@ def test_faults_of_a_scenario_with_a_parquet_file_have_their_lines(tmp_path: Pat
 
 
 @pytest.mark.parametrize("column", ["size", "size_bytes", "size_kB"])
-def test_each_transfer_of_nothing_in_a_parquet_file_is_told_with_its_row(column: str, tmp_path: Path) -> None:
+def test_empty_transfers_in_a_parquet_file_are_reported_with_their_rows(column: str, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     sizes: list[Any] = ["1 kB", "0 B", "0 kB"] if column == "size" else [1, 0, 0]
@@ -283,7 +283,7 @@ def test_each_transfer_of_nothing_in_a_parquet_file_is_told_with_its_row(column:
         ({"source": ["host0"] * 2, "sink": ["host1"] * 2, "size_bytes": [1000, 2000], "start_s": [None, 0.5]}, "start_s[0]"),
     ],
 )
-def test_a_cell_of_a_parquet_file_without_a_value_is_one_fault(columns: Any, at: str, tmp_path: Path) -> None:
+def test_a_missing_value_in_a_parquet_file_is_one_error(columns: Any, at: str, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     file = tmp_path / "flows.parquet"
@@ -315,13 +315,13 @@ def test_a_graphml_file_is_read_once(tmp_path: Path) -> None:
         ({"source": ["host0"], "sink": ["host1"]}, "how much each flow transfers is not said"),
     ],
 )
-def test_what_is_wrong_with_lists_is_said(table: Any, said: str) -> None:
+def test_invalid_flow_lists_are_reported(table: Any, said: str) -> None:
     with pytest.raises(tb.ScenarioError) as caught:
         listed(table).check()
     assert said in str(caught.value)
 
 
-def test_a_million_faults_are_counted(tmp_path: Path) -> None:
+def test_a_million_errors_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "flows.csv"
     file.write_text("source,sink,size\n" + "host0,host1,-1 kB\n" * 1_000_000)
     with pytest.raises(tb.ScenarioError) as caught:
@@ -330,7 +330,7 @@ def test_a_million_faults_are_counted(tmp_path: Path) -> None:
     assert str(caught.value).endswith("21 errors in the scenario; nothing was run")
 
 
-def test_a_billion_hosts_are_refused_at_once(command: Command, tmp_path: Path) -> None:
+def test_a_billion_hosts_are_rejected_immediately(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "large.toml"
     text = (
         'duration = "1 s"\n[topology]\nfat_tree = {k = 1588, rate = "1 Gbps", delay = "1 us", queue = {buffer = "9 packets"}}\n'
@@ -350,7 +350,7 @@ def test_rates_of_generators_are_scaled() -> None:
         scaled(tb.fat_tree(k=4, **LINKS, flows={"web": WEB}, duration="1 s"), 2)
 
 
-def test_each_host_of_a_permutation_hears_of_one_other() -> None:
+def test_each_host_of_a_permutation_receives_from_one_other() -> None:
     run = tb.simulate(tb.fat_tree(k=4, **LINKS, flows={"web": WEB}, duration="20 ms"))
     queues = run.queues.to_dict()
     to_hosts = [

@@ -9,7 +9,7 @@ import tailback as tb
 from support import ROOT
 
 
-def test_the_file_is_what_the_schema_makes_of_it() -> None:
+def test_the_file_is_generated_from_the_schema() -> None:
     made = subprocess.run(
         [sys.executable, "tools/scenario_types.py"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout

@@ -91,7 +91,7 @@ def dropped(page: Page, name: str, content: str) -> None:
     page.set_input_files("#file", {"name": name, "mimeType": "application/toml", "buffer": content.encode()})
 
 
-def test_a_run_gives_the_bytes_of_the_wheel(opened: Open) -> None:
+def test_a_run_gives_the_same_bytes_as_the_package(opened: Open) -> None:
     page = opened("#example=two_rtts")
     assert run(page) == GOLDEN["two_rtts.toml"]["1"]["results"]
     # The numbers also equal those of the command line.
@@ -100,7 +100,7 @@ def test_a_run_gives_the_bytes_of_the_wheel(opened: Open) -> None:
     assert {str(float(value)).removesuffix(".0") for value in goodput} <= set(shown)
 
 
-def test_packets_are_seen_and_the_bytes_stay_the_same(opened: Open) -> None:
+def test_showing_packets_does_not_change_the_results(opened: Open) -> None:
     page = opened("#example=fast_retransmit")
     page.select_option("#speed", label="1/10")
     page.click("#play")
@@ -117,7 +117,7 @@ def test_packets_are_seen_and_the_bytes_stay_the_same(opened: Open) -> None:
     assert run(page) == GOLDEN["fast_retransmit.toml"]["1"]["results"]
 
 
-def test_another_seed_is_another_run(opened: Open) -> None:
+def test_another_seed_gives_another_run(opened: Open) -> None:
     page = opened("#example=random_loss")
     page.fill("#seed", "2")
     page.press("#seed", "Enter")
@@ -125,7 +125,7 @@ def test_another_seed_is_another_run(opened: Open) -> None:
     assert run(page) == GOLDEN["random_loss.toml"]["2"]["results"]
 
 
-def test_a_turned_knob_changes_the_text_and_the_run(opened: Open) -> None:
+def test_a_control_changes_the_text_and_the_run(opened: Open) -> None:
     page = opened("#example=one_flow")
     knob = page.locator("[id='knob-topology.dumbbell.queue.buffer']")
     knob.fill("7 packets")
@@ -137,7 +137,7 @@ def test_a_turned_knob_changes_the_text_and_the_run(opened: Open) -> None:
     assert run(page) == of_wheel(toml, 1)
 
 
-def test_another_policy_comes_with_what_it_needs(opened: Open) -> None:
+def test_selecting_a_policy_adds_its_required_settings(opened: Open) -> None:
     page = opened("#example=red")
     choice = page.locator("[id='knob-topology.dumbbell.queue.policy']")
     words = choice.evaluate("choice => [...choice.options].map((option) => option.value)")
@@ -157,7 +157,7 @@ def test_another_policy_comes_with_what_it_needs(opened: Open) -> None:
     assert run(page) == of_wheel(toml, 1)
 
 
-def test_what_may_stand_in_a_table_can_be_added_and_goes_again(opened: Open) -> None:
+def test_valid_keys_of_a_table_can_be_added_and_removed(opened: Open) -> None:
     page = opened("#example=one_flow")
     shipped = page.input_value("#toml")
 
@@ -181,7 +181,7 @@ def test_what_may_stand_in_a_table_can_be_added_and_goes_again(opened: Open) -> 
     expect(page.get_by_label("Add to or remove from topology.dumbbell", exact=True)).to_be_focused()
 
 
-def test_what_has_to_be_edited_by_hand_is_said_and_nothing_changes(opened: Open) -> None:
+def test_settings_to_edit_by_hand_are_reported_and_unchanged(opened: Open) -> None:
     page = opened("#example=red")
     text = page.input_value("#toml").replace('policy = "red"', 'policy = "red" # by Floyd').replace("queue = {", "queue = {\n ")
     text = re.sub(r'policy = "red" # by Floyd,(.*)}', r'\1, policy = "red" # by Floyd\n}', text)
@@ -194,7 +194,7 @@ def test_what_has_to_be_edited_by_hand_is_said_and_nothing_changes(opened: Open)
     assert page.input_value("#toml") == text
 
 
-def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(opened: Open) -> None:
+def test_two_variants_are_compared_and_their_first_difference_is_named(opened: Open) -> None:
     page = opened("#example=two_rtts")
     page.click("#compare")
     expect(page.locator("#difference")).to_contain_text("A and B are the same")
@@ -213,7 +213,7 @@ def test_two_variants_stand_side_by_side_and_their_first_difference_is_named(ope
 
 
 @pytest.mark.parametrize(("what", "value"), [("rate", "3 Mbps"), ("buffer", "90 packets")])
-def test_a_fork_goes_on_with_one_thing_changed(opened: Open, what: str, value: str) -> None:
+def test_a_fork_continues_with_one_change(opened: Open, what: str, value: str) -> None:
     page = opened("#example=one_flow")
     run(page)
     over = page.locator(".panel .u-over").first
@@ -231,7 +231,7 @@ def test_a_fork_goes_on_with_one_thing_changed(opened: Open, what: str, value: s
     assert page.inner_text("#hash-A") == GOLDEN["one_flow.toml"]["1"]["results"]
 
 
-def test_a_loss_says_why(opened: Open) -> None:
+def test_a_loss_shows_its_reason(opened: Open) -> None:
     page = opened("#example=one_flow")
     run(page)
     page.click("summary:has-text('last losses')")
@@ -279,7 +279,7 @@ def test_a_link_holds_both_variants_and_the_seed(opened: Open) -> None:
         ("#<img src=x onerror=alert(1)>", "not a link of the lab"),
     ],
 )
-def test_a_link_that_is_none_says_so_and_nothing_is_lost(opened: Open, place: str, told: str) -> None:
+def test_an_invalid_link_is_reported_and_keeps_the_scenario(opened: Open, place: str, told: str) -> None:
     page = opened("#example=one_flow")
     if not place.startswith("#"):
         page.click("#share")
@@ -291,7 +291,7 @@ def test_a_link_that_is_none_says_so_and_nothing_is_lost(opened: Open, place: st
     assert page.locator("#toml").input_value() == (ROOT / "examples/one_flow.toml").read_text()
 
 
-def test_a_link_is_data_and_nothing_of_it_is_executed(opened: Open, windows: Windows) -> None:
+def test_the_contents_of_a_link_are_not_executed(opened: Open, windows: Windows) -> None:
     hostile = (ROOT / "examples/one_flow.toml").read_text().replace('name = "', 'name = "<img src=x onerror=alert(1)>', 1)
     page = opened("#example=one_flow")
     write(page, "# <script>alert(1)</script>\n" + hostile)
@@ -304,7 +304,7 @@ def test_a_link_is_data_and_nothing_of_it_is_executed(opened: Open, windows: Win
     assert other.locator("main img").count() == 0
 
 
-def test_what_is_wrong_is_said_at_its_place(opened: Open) -> None:
+def test_errors_are_shown_at_their_places(opened: Open) -> None:
     page = opened("#example=one_flow")
     sound = page.input_value("#toml")
     write(page, sound.replace("Mbps", "Mbits", 1))
@@ -319,7 +319,7 @@ def test_what_is_wrong_is_said_at_its_place(opened: Open) -> None:
     expect(page.locator("#problems li")).to_have_count(0)
 
 
-def test_a_dropped_file_is_opened_and_what_is_no_scenario_is_refused(opened: Open) -> None:
+def test_a_dropped_scenario_is_opened_and_other_files_are_rejected(opened: Open) -> None:
     page = opened()
     dropped(page, "noise.toml", "\x01 = [[[")
     expect(page.locator("#problems")).to_contain_text("not valid TOML")
@@ -336,7 +336,7 @@ def test_a_dropped_file_is_opened_and_what_is_no_scenario_is_refused(opened: Ope
 
 
 @pytest.mark.parametrize("lesson", range(6))
-def test_every_task_of_a_lesson_has_a_choice_that_is_right(opened: Open, lesson: int) -> None:
+def test_every_task_of_a_lesson_has_a_correct_choice(opened: Open, lesson: int) -> None:
     page = opened("#lessons")
     page.click(f"[data-lesson] >> nth={lesson}")
     page.wait_for_selector(".lesson-step >> nth=2")
@@ -347,7 +347,7 @@ def test_every_task_of_a_lesson_has_a_choice_that_is_right(opened: Open, lesson:
         assert "none of these" not in page.inner_text(f"#verdict-{task}")
 
 
-def test_a_lesson_judges_a_prediction_by_what_is_measured(opened: Open) -> None:
+def test_a_lesson_compares_a_prediction_with_the_measurement(opened: Open) -> None:
     page = opened("#lessons")
     assert page.locator("[data-lesson]").count() == 6
     page.click("[data-lesson=sawtooth]")
@@ -361,7 +361,7 @@ def test_a_lesson_judges_a_prediction_by_what_is_measured(opened: Open) -> None:
     expect(page.locator(".pane")).to_have_count(2)
 
 
-def test_a_lesson_does_not_stop_where_a_run_would(opened: Open) -> None:
+def test_a_lesson_ignores_the_stop_condition_of_runs(opened: Open) -> None:
     page = opened("#lessons")
     page.click("[data-lesson=sawtooth]")
     page.wait_for_selector(".lesson-step")
@@ -372,7 +372,7 @@ def test_a_lesson_does_not_stop_where_a_run_would(opened: Open) -> None:
     expect(page.locator("#verdict-0")).to_contain_text("As predicted", timeout=PATIENCE)
 
 
-def test_help_is_that_of_the_alternative_that_stands_there(opened: Open) -> None:
+def test_help_describes_the_selected_alternative(opened: Open) -> None:
     page = opened("#example=red")
     knob = page.locator("div.knob:has([id$='queue.policy'])")
     assert "Random early detection" in knob.inner_text() or "RED" in knob.inner_text(), knob.inner_text()
@@ -380,7 +380,7 @@ def test_help_is_that_of_the_alternative_that_stands_there(opened: Open) -> None
     assert "VC" not in lower, lower
 
 
-def test_two_variants_step_on_one_clock(opened: Open) -> None:
+def test_two_variants_step_together(opened: Open) -> None:
     page = opened("#example=one_flow")
     page.click("#compare")
     knob = page.locator("[id='knob-flows.web.propagation_rtt']")
@@ -395,7 +395,7 @@ def test_two_variants_step_on_one_clock(opened: Open) -> None:
     assert 0.1 < float(page.inner_text("#clock").split()[0]) < 0.6 or "ms" in page.inner_text("#clock")
 
 
-def test_a_fork_needs_no_pointer(opened: Open) -> None:
+def test_a_fork_can_be_made_by_keyboard(opened: Open) -> None:
     page = opened("#example=one_flow")
     run(page)
     page.focus("#play")
@@ -404,7 +404,7 @@ def test_a_fork_needs_no_pointer(opened: Open) -> None:
     assert page.evaluate("document.activeElement.closest('#fork') !== null")
 
 
-def test_the_calculator_has_the_numbers_of_the_models(opened: Open) -> None:
+def test_the_calculator_shows_the_results_of_the_models(opened: Open) -> None:
     page = opened("#sizing")
     page.fill("#size-flows", "10000")
     page.press("#size-flows", "Enter")
@@ -416,7 +416,7 @@ def test_the_calculator_has_the_numbers_of_the_models(opened: Open) -> None:
     expect(page.locator("#view-sizing .problem")).to_contain_text("unknown unit")
 
 
-def test_what_can_be_taken_away_can_be_read(opened: Open, tmp_path: Path) -> None:
+def test_exported_files_can_be_read(opened: Open, tmp_path: Path) -> None:
     page = opened("#example=md1")
     run(page)
 
@@ -436,7 +436,7 @@ def test_what_can_be_taken_away_can_be_read(opened: Open, tmp_path: Path) -> Non
     assert taken("Picture (PNG)").startswith(b"\x89PNG")
 
 
-def test_it_is_used_by_keyboard_and_every_control_has_a_name(opened: Open) -> None:
+def test_every_control_has_a_name_and_works_by_keyboard(opened: Open) -> None:
     page = opened("#example=one_flow")
     page.keyboard.press("r")
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
@@ -450,7 +450,7 @@ def test_it_is_used_by_keyboard_and_every_control_has_a_name(opened: Open) -> No
     assert page.evaluate(nameless) == []
 
 
-def test_a_finger_takes_a_part_and_two_taps_show_all_again(opened: Open) -> None:
+def test_touch_zooms_and_a_double_tap_resets(opened: Open) -> None:
     page = opened("#example=one_flow", viewport=PHONE, has_touch=True)
     run(page)
     over = page.locator(".panel .u-over").first
@@ -472,7 +472,7 @@ def test_a_finger_takes_a_part_and_two_taps_show_all_again(opened: Open) -> None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone(opened: Open, scheme: str) -> None:
+def test_the_page_fits_a_phone(opened: Open, scheme: str) -> None:
     for place in ("#example=red", "#gallery", "#lessons", "#sizing"):
         page = opened(place, viewport=PHONE, color_scheme=scheme)
         whole, seen = widths(page.locator("html"))
@@ -483,7 +483,7 @@ def test_it_fits_a_phone(opened: Open, scheme: str) -> None:
     assert whole <= seen
 
 
-def test_a_step_of_what_was_open_is_not_for_what_is_opened_meanwhile(opened: Open) -> None:
+def test_a_step_does_not_apply_to_a_scenario_opened_meanwhile(opened: Open) -> None:
     page = opened("#example=two_rtts")
     page.click("[data-step=round_trip]")
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
@@ -495,7 +495,7 @@ def test_a_step_of_what_was_open_is_not_for_what_is_opened_meanwhile(opened: Ope
     until(page, "parseFloat(document.getElementById('clock').textContent) > 0")
 
 
-def test_it_works_without_a_network_and_shows_what_a_server_has_when_there_is_one(browser: Browser, tmp_path: Path) -> None:
+def test_the_page_works_offline_and_updates_online(browser: Browser, tmp_path: Path) -> None:
     folder = tmp_path / "page"
     write_page(folder)
     handler = partial(SimpleHTTPRequestHandler, directory=str(folder))
@@ -528,7 +528,7 @@ def test_it_works_without_a_network_and_shows_what_a_server_has_when_there_is_on
     context.close()
 
 
-def test_every_experiment_of_the_documents_has_a_card_and_what_has_a_scenario_opens(opened: Open) -> None:
+def test_every_experiment_has_a_card_and_its_scenario_opens(opened: Open) -> None:
     page = opened()
     listed = page.locator("[data-experiment]").evaluate_all(
         "cards => cards.map((card) => [card.dataset.experiment, card.tagName])"
@@ -541,7 +541,7 @@ def test_every_experiment_of_the_documents_has_a_card_and_what_has_a_scenario_op
     assert run(page) == of_wheel(page.input_value("#toml"), 1)
 
 
-def test_cards_in_sight_move_once_and_others_cost_nothing(opened: Open) -> None:
+def test_only_visible_cards_are_animated_once(opened: Open) -> None:
     page = opened()
     first, last = page.locator(".thumb").first, page.locator(".thumb").last
     facts = page.locator("button:has(.thumb) > small")
@@ -554,7 +554,7 @@ def test_cards_in_sight_move_once_and_others_cost_nothing(opened: Open) -> None:
     expect(facts.last).not_to_be_empty(timeout=PATIENCE)
 
 
-def test_who_wants_nothing_to_move_sees_a_picture_of_the_whole_run(opened: Open) -> None:
+def test_reduced_motion_shows_a_figure_of_the_whole_run(opened: Open) -> None:
     page = opened(reduced_motion="reduce")
     page.fill(".find", "two_rtts")
     canvas = page.locator("[data-example=two_rtts] .thumb")
@@ -568,7 +568,7 @@ def test_who_wants_nothing_to_move_sees_a_picture_of_the_whole_run(opened: Open)
     assert len(pictures) == 1
 
 
-def test_what_theory_says_is_what_the_package_predicts(opened: Open) -> None:
+def test_the_theory_equals_the_predictions_of_the_package(opened: Open) -> None:
     page = opened()
     drawn = set()
     for file in sorted((ROOT / "examples").glob("*.toml")):
@@ -590,7 +590,7 @@ def test_what_theory_says_is_what_the_package_predicts(opened: Open) -> None:
     assert {"mean goodput", "mean queue"} <= {label for _, label in drawn}
 
 
-def test_a_model_that_is_not_meant_for_a_run_is_not_drawn_and_says_why(opened: Open) -> None:
+def test_a_model_that_does_not_apply_is_not_drawn_and_gives_the_reason(opened: Open) -> None:
     page = opened("#example=codel")
     page.click(".theory summary")
     expect(page.locator(".theory")).to_contain_text("the policy is codel, and models require drop_tail")
@@ -612,7 +612,7 @@ def test_a_fork_can_stop_a_group(opened: Open) -> None:
     assert page.inner_text("#hash-B") == of_wheel(toml, 1)
 
 
-def test_other_flows_can_be_followed(opened: Open) -> None:
+def test_other_flows_can_be_selected(opened: Open) -> None:
     page = opened("#example=red")
     count = tb.simulate(tb.load(ROOT / "examples/red.toml")).flows["flow"].size
     page.fill("#follow-from", "11")
@@ -639,7 +639,7 @@ def test_every_experiment_opens_and_has_curves(opened: Open) -> None:
         assert page.locator("#notice").is_hidden(), name
 
 
-def test_the_seed_of_the_text_and_that_of_the_field_are_one(opened: Open) -> None:
+def test_the_seed_field_and_the_text_stay_in_step(opened: Open) -> None:
     page = opened("#example=red")
     knob = page.locator("[id='knob-seed']")
     knob.fill("7")
@@ -673,7 +673,7 @@ def test_the_seed_of_the_text_and_that_of_the_field_are_one(opened: Open) -> Non
     expect(page.locator("#seed")).to_have_value("1")
 
 
-def test_a_text_without_a_seed_names_the_one_that_is_set(opened: Open) -> None:
+def test_a_seed_that_is_set_is_added_to_the_text(opened: Open) -> None:
     page = opened("#example=random_loss")
     shipped = (ROOT / "examples/random_loss.toml").read_text()
     assert "seed" not in shipped
@@ -689,7 +689,7 @@ def test_a_text_without_a_seed_names_the_one_that_is_set(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("typed", ["abc", "-1", "1.5", "9007199254740992", ""])
-def test_what_is_no_seed_is_said_and_does_not_run(opened: Open, typed: str) -> None:
+def test_an_invalid_seed_is_reported_and_does_not_run(opened: Open, typed: str) -> None:
     page = opened("#example=md1")
     page.fill("#seed", typed)
     page.click("#play")
@@ -708,7 +708,7 @@ def test_what_is_no_seed_is_said_and_does_not_run(opened: Open, typed: str) -> N
 
 
 @pytest.mark.parametrize("typed", ["abc", "-1", "1.5", "20 packets", ""])
-def test_what_is_no_mark_of_a_queue_is_said_and_does_not_run(opened: Open, typed: str) -> None:
+def test_an_invalid_queue_mark_is_reported_and_does_not_run(opened: Open, typed: str) -> None:
     page = opened("#example=one_flow")
     page.click("#break-summary")
     page.check("#break-queue")
@@ -724,7 +724,7 @@ def test_what_is_no_mark_of_a_queue_is_said_and_does_not_run(opened: Open, typed
     expect(page.locator("#status")).to_contain_text("Stopped at", timeout=PATIENCE)
 
 
-def test_a_text_that_is_typed_is_what_runs(opened: Open) -> None:
+def test_the_typed_text_is_run(opened: Open) -> None:
     page = opened("#example=one_flow")
     shipped = page.input_value("#toml")
     page.click("#as-text")
@@ -758,7 +758,7 @@ def test_a_text_that_is_typed_is_what_runs(opened: Open) -> None:
     assert page.inner_text("#play") == "Again"
 
 
-def test_back_and_forward_keep_what_is_open_with_its_edits(opened: Open) -> None:
+def test_back_and_forward_keep_the_edits(opened: Open) -> None:
     page = opened("#example=one_flow")
     edited = re.sub('buffer = "[^"]*"', 'buffer = "7 packets"', page.input_value("#toml"))
     write(page, edited)
@@ -798,7 +798,7 @@ def test_back_and_forward_keep_what_is_open_with_its_edits(opened: Open) -> None
         (b"#" * 1_000_001, "has at most a million"),
     ],
 )
-def test_a_file_that_cannot_be_opened_leaves_what_is_open(opened: Open, content: bytes, told: str) -> None:
+def test_a_file_that_cannot_be_opened_keeps_the_scenario(opened: Open, content: bytes, told: str) -> None:
     page = opened("#example=one_flow")
     edited = re.sub('buffer = "[^"]*"', 'buffer = "7 packets"', page.input_value("#toml"))
     write(page, edited)
@@ -811,7 +811,7 @@ def test_a_file_that_cannot_be_opened_leaves_what_is_open(opened: Open, content:
     assert run(page) == of_wheel(edited, 1)
 
 
-def test_a_link_that_could_not_be_opened_is_not_made(opened: Open) -> None:
+def test_links_that_are_too_long_are_not_created(opened: Open) -> None:
     page = opened("#example=one_flow")
     long = page.input_value("#toml") + "# \n" * 300_000
     dropped(page, "long.toml", long)
@@ -842,7 +842,7 @@ def test_keys_step_also_after_a_button_was_pressed(opened: Open) -> None:
     assert (page.inner_text("#clock"), page.input_value("#seed")) == (before, "r1")
 
 
-def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open) -> None:
+def test_a_fork_names_the_first_difference_and_the_closed_variant(opened: Open) -> None:
     page = opened("#example=one_flow")
     run(page)
 
@@ -882,7 +882,7 @@ def test_a_fork_names_the_first_difference_and_says_what_it_closes(opened: Open)
     assert page.inner_text("#hash-A") == before
 
 
-def test_of_thousands_of_losses_any_part_of_the_run_has_one_to_ask_about(opened: Open) -> None:
+def test_losses_can_be_inspected_in_every_part_of_a_run(opened: Open) -> None:
     page = opened()
     flows = """[flows.web]
 count = 100
@@ -913,7 +913,7 @@ dumbbell = {rate = "40 Mbps", delay = "10 ms", queue = {buffer = "20 packets"}}
     expect(page.locator("#play")).to_have_text("Run")
 
 
-def test_what_cannot_run_does_not_ask_to_be_run(opened: Open) -> None:
+def test_an_invalid_scenario_does_not_ask_to_be_run(opened: Open) -> None:
     page = opened()
     dropped(page, "noise.toml", "\x01 = [[[")
     expect(page.locator("#problems")).to_contain_text("not valid TOML")

@@ -52,7 +52,7 @@ def opened(windows: Windows, report: Path) -> Iterator[Open]:
     assert windows.asked == {report.as_uri()}
 
 
-def test_a_figure_becomes_a_plot_that_says_its_values(opened: Open) -> None:
+def test_a_figure_becomes_a_plot_that_shows_its_values(opened: Open) -> None:
     shown = opened()
     assert shown.locator("figure .picture").is_hidden()
     assert inked(shown, COLOURS[0]) > 300
@@ -107,7 +107,7 @@ def test_a_finger_down_the_plot_scrolls_the_page(opened: Open) -> None:
     expect(shown.locator(".u-legend .u-value").first).to_have_text("2")
 
 
-def test_a_name_in_the_legend_takes_its_curve_away_and_brings_it_back(opened: Open) -> None:
+def test_the_legend_hides_and_shows_curves(opened: Open) -> None:
     shown = opened()
     before = inked(shown, COLOURS[0])
     shown.locator(".u-legend .u-label").nth(1).click()
@@ -117,7 +117,7 @@ def test_a_name_in_the_legend_takes_its_curve_away_and_brings_it_back(opened: Op
     assert inked(shown, COLOURS[0]) >= before
 
 
-def test_without_scripts_the_picture_stands_there(opened: Open) -> None:
+def test_without_scripts_the_figure_is_shown(opened: Open) -> None:
     shown = opened(java_script_enabled=False)
     assert shown.locator("figure .picture svg").is_visible()
     assert shown.locator(".uplot").count() == 0
@@ -138,7 +138,7 @@ def test_a_figure_that_cannot_be_drawn_keeps_its_picture_and_says_why(browser: B
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_dark_page_has_light_ink(opened: Open, scripts: bool) -> None:
+def test_dark_mode_has_light_lines(opened: Open, scripts: bool) -> None:
     from matplotlib.image import imread
 
     shown = opened(color_scheme="dark", java_script_enabled=scripts)
@@ -151,7 +151,7 @@ def test_a_dark_page_has_light_ink(opened: Open, scripts: bool) -> None:
     assert (screen.max(axis=2) < ground.min() - 0.02).sum() == 0
 
 
-def test_a_plot_follows_when_the_ground_changes(opened: Open) -> None:
+def test_a_plot_follows_a_change_of_the_colour_scheme(opened: Open) -> None:
     shown = opened(color_scheme="light")
     assert inked(shown, COLOURS[0]) > 300
     shown.emulate_media(color_scheme="dark")

@@ -75,7 +75,7 @@ def test_lines_can_be_zoomed_and_bars_stay_a_picture(opened: Open) -> None:
     assert under_cursor(shown, 0.98) == ("50", "10")
 
 
-def test_without_scripts_all_pictures_stand_there(opened: Open) -> None:
+def test_without_scripts_all_figures_are_shown(opened: Open) -> None:
     shown = opened(java_script_enabled=False)
     assert [image.is_visible() for image in shown.locator("article img").all()] == [True, True]
     assert shown.locator(".uplot").count() == 0

@@ -28,7 +28,7 @@ VALUES: dict[str, list[Any]] = {
     ],
     "flows": [1, 2, 99, 100, 1000, 8192, 64000],
     "target": ["50 %", "70 %", 0.8, "85 %", "87 %", "90 %", "93 %", "95 %", "98 %", "100 %", "99.97 %"],
-    "packet": [None, "1040 B", "500 B", "53 B"],
+    "packet_size": [None, "1040 B", "500 B", "53 B"],
     "transmitters": [None, None, 1, 2, 16, 300],
     "inputs": [None, None, None, 3, 32, 256, 100_000],
     "access_rate": [None, None, "100 kbps", "10 Mbps", "300 Mbps", "8 Gbps"],
@@ -98,7 +98,7 @@ def by_package(question: dict[str, Any]) -> dict[str, Any]:
     return {"asked": str(answers).split("\n")[0], "rules": rules, "recommended": recommended, "advice": answers.advice}
 
 
-def test_the_page_answers_every_question_as_the_command_does(calculator: Page) -> None:
+def test_the_page_gives_the_answers_of_the_command(calculator: Page) -> None:
     beyond = {"rate": "10000 Gbps", "base_rtt": "10000 s", "transmitters": 10**6, "packet_size": "1 B", "flows": 1}
     asked = [*questions(1500), {**beyond, "target": 1}, {**beyond, "target": 0.7}]
     of_page = calculator.evaluate(ANSWERS, asked)
@@ -118,7 +118,7 @@ def ask(page: Page, **fields: str) -> None:
         page.press(f"#size-{name}", "Enter")
 
 
-def test_a_rule_that_is_not_meant_says_so_in_the_words_of_the_command(calculator: Page) -> None:
+def test_a_rule_that_does_not_apply_has_the_reason_of_the_command(calculator: Page) -> None:
     ask(calculator, flows="2", access_rate="2 Gbps")
     calculator.select_option("#size-paced", label="no, bursts")
     question: dict[str, Any] = {"rate": "1 Gbps", "base_rtt": "100 ms", "flows": 2, "target": "98 %"}
@@ -136,12 +136,12 @@ def test_a_rule_that_is_not_meant_says_so_in_the_words_of_the_command(calculator
     expect(calculator.locator("tr.recommended th")).to_have_text(answers.recommended.rule.name)
 
 
-def test_a_field_takes_what_the_command_takes(calculator: Page) -> None:
+def test_a_field_accepts_the_values_of_the_command(calculator: Page) -> None:
     ask(calculator, target="0.8", base_rtt='{uniform = ["60 ms", "180 ms"]}')
     expect(calculator.locator("caption")).to_contain_text("80 % of 1 Gbps, 1,000 flows over 120 ms (mean; harmonic 109.2 ms)")
 
 
-def test_a_fault_leaves_the_last_answers_and_marks_them_as_such(calculator: Page) -> None:
+def test_an_error_keeps_the_last_answers_and_marks_them(calculator: Page) -> None:
     ask(calculator, flows="2", rate="1 Gbits")
     expect(calculator.locator("#view-sizing .problem")).to_contain_text("unknown unit")
     assert calculator.get_attribute("#size-rate", "aria-invalid") == "true"

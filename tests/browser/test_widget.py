@@ -63,7 +63,7 @@ def shown(browser: Browser, notebook: tuple[Path, str], widget: object) -> tuple
     return frame, {url.removeprefix(address) for url in asked if not url.startswith("blob:")}
 
 
-def test_a_scenario_runs_in_a_cell_and_gives_the_bytes_of_the_wheel(browser: Browser, notebook: tuple[Path, str]) -> None:
+def test_a_scenario_in_a_cell_gives_the_same_bytes_as_the_package(browser: Browser, notebook: tuple[Path, str]) -> None:
     scenario = tb.load(ROOT / "examples/two_rtts.toml")
     frame, asked = shown(browser, notebook, tb.lab(scenario, seed=2, height=700))
     assert asked <= {"host.html", "widget.js", "state.json", "favicon.ico", *(f"files/{name}" for name in files())}
@@ -75,7 +75,7 @@ def test_a_scenario_runs_in_a_cell_and_gives_the_bytes_of_the_wheel(browser: Bro
     expect(frame.locator("#hash-A")).to_have_text(GOLDEN["two_rtts.toml"]["2"]["results"], timeout=PATIENCE)
 
 
-def test_what_was_made_in_python_becomes_a_text_that_is_the_same_scenario(browser: Browser, notebook: tuple[Path, str]) -> None:
+def test_a_scenario_from_python_is_shown_as_equivalent_text(browser: Browser, notebook: tuple[Path, str]) -> None:
     made = tb.dumbbell(rate="5 Mbps", delay="5 ms", buffer="20 packets", flows=2, duration="5 s")
     frame, _ = shown(browser, notebook, tb.lab(made))
     assert tb.Scenario.from_toml(frame.locator("#toml").input_value()) == made
@@ -84,7 +84,7 @@ def test_what_was_made_in_python_becomes_a_text_that_is_the_same_scenario(browse
     expect(frame.locator("[data-example]").first).to_be_visible()
 
 
-def test_the_widget_holds_the_whole_page_and_says_what_does_not_fit() -> None:
+def test_the_widget_contains_the_page_and_checks_its_arguments() -> None:
     assert sum(map(len, files().values())) < 1_500_000
     assert {"index.html", "lab.js", "core.wasm"} <= files().keys()
     with pytest.raises(ValueError, match="expected a whole number of pixels"):

@@ -36,7 +36,7 @@ def test_a_scenario_that_names_flows_is_followed(command: Command, file: Path, t
     assert set(json.loads(done.stdout)["tables"]["packets"]["flow"]) == flows
 
 
-def test_an_existing_file_is_not_written_over(command: Command, file: Path) -> None:
+def test_an_existing_file_is_not_overwritten(command: Command, file: Path) -> None:
     done = command("run", file, "--capture", file.name)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: `small.toml` exists already; give a new name or remove it\nnothing was run\n"
@@ -67,7 +67,7 @@ def test_out_holds_every_table_and_provenance(command: Command, capture: Path) -
     assert left_behind(capture.parent / "results") == {"connections.parquet", "skipped.parquet", "provenance.json"}
 
 
-def test_a_broken_file_is_shown_up_to_there_and_exits_with_1(command: Command, capture: Path) -> None:
+def test_a_damaged_file_is_analysed_up_to_the_damage_and_exits_with_1(command: Command, capture: Path) -> None:
     cut = capture.with_name("cut.pcapng")
     cut.write_bytes(capture.read_bytes()[:-5])
     done = command("analyse", cut.name)
@@ -88,7 +88,7 @@ def test_a_broken_file_is_shown_up_to_there_and_exits_with_1(command: Command, c
         (".", "error: `.` cannot be read: Is a directory"),
     ],
 )
-def test_what_is_no_capture_exits_with_2(command: Command, file: Path, name: str, said: str) -> None:
+def test_a_file_that_is_not_a_capture_exits_with_2(command: Command, file: Path, name: str, said: str) -> None:
     done = command("analyse", name)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(said)

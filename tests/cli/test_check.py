@@ -8,7 +8,7 @@ from pathlib import Path
 from support import ROOT, SMALL, Command
 
 
-def test_check_says_which_files_are_sound(command: Command, file: Path) -> None:
+def test_check_reports_valid_and_invalid_files(command: Command, file: Path) -> None:
     file.write_text(SMALL.replace("count = 2", "count = 1"))
     bad = file.parent / "bad.toml"
     bad.write_text(SMALL.replace("10 Mbps", "10"))
@@ -36,14 +36,14 @@ def test_remarks_are_made_where_nothing_is_random(command: Command, file: Path) 
     assert "phase effects" not in command("run", file).stdout
 
 
-def test_all_examples_are_sound(command: Command) -> None:
+def test_all_examples_are_valid(command: Command) -> None:
     examples = sorted((ROOT / "examples").glob("*.toml"))
     assert len(examples) >= 12
     done = command("check", *examples)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_what_is_hardly_what_was_meant_is_warned_of(command: Command, file: Path) -> None:
+def test_unintended_settings_cause_warnings(command: Command, file: Path) -> None:
     text = (ROOT / "examples/spd.toml").read_text()
     odd = text.replace('congestion_threshold = "200 cells"', 'congestion_threshold = "800 cells"')
     assert odd != text

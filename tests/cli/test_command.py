@@ -25,7 +25,7 @@ def test_help(command: Command, arguments: list[str]) -> None:
     assert "Usage: " in done.stdout
 
 
-def test_commands_stand_in_the_order_in_which_they_are_met(command: Command) -> None:
+def test_commands_are_listed_in_the_order_of_their_definition(command: Command) -> None:
     _, listed = command("--help").stdout.split("Commands:\n")
     names = [line.split()[0] for line in listed.splitlines()]
     assert names[:2] == ["run", "lab"]
@@ -46,7 +46,7 @@ def test_commands_stand_in_the_order_in_which_they_are_met(command: Command) -> 
         (["run", "small.toml", "--out", "x" * 300], "Invalid value for '--out': not a valid file name: File name too long"),
     ],
 )
-def test_words_that_do_not_fit_are_said_with_what_does(command: Command, arguments: list[str], message: str) -> None:
+def test_invalid_words_are_reported_with_valid_ones(command: Command, arguments: list[str], message: str) -> None:
     done = command(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
     usage, try_help, _, error = done.stderr.splitlines()
@@ -67,7 +67,7 @@ def installed(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("typed", "completed"), [("re", "reproduce"), ("study m", "means"), ("run --che", "--checkpoint --checkpoint-every")]
 )
-def test_a_bash_that_is_told_as_the_page_says_completes(installed: dict[str, str], typed: str, completed: str) -> None:
+def test_completion_works_in_bash_as_documented(installed: dict[str, str], typed: str, completed: str) -> None:
     [told] = re.findall("^    (eval .*)", (ROOT / "docs" / "command_line.md").read_text(), re.MULTILINE)
     asked = (
         f"COMP_WORDS=(tailback {typed}); COMP_CWORD={typed.count(' ') + 1}; _tailback_completion tailback; echo ${{COMPREPLY[*]}}"
@@ -77,7 +77,7 @@ def test_a_bash_that_is_told_as_the_page_says_completes(installed: dict[str, str
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_shell_of_the_page_gets_its_script(installed: dict[str, str], shell: str) -> None:
+def test_every_documented_shell_gets_its_completion_script(installed: dict[str, str], shell: str) -> None:
     assert f"{shell}_source" in (ROOT / "docs" / "command_line.md").read_text()
     done = subprocess.run(["tailback"], env=installed | {"_TAILBACK_COMPLETE": f"{shell}_source"}, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

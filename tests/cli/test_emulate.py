@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "emulated.toml"
 
 
-def test_commands_talk_across_the_scenario(command: Command, file: Path) -> None:
+def test_commands_communicate_through_the_scenario(command: Command, file: Path) -> None:
     server = " ".join(["right:", sys.executable, "-c", f'"{SAYS}"'])
     retrying = f"import time; time.sleep(1)\n{HEARD}"
     done = command("emulate", file, "--server", server, "--node", "left", "--", *python(retrying))
@@ -52,13 +52,13 @@ def test_tables_are_written(command: Command, file: Path, tmp_path: Path) -> Non
     assert {"flows.parquet", "queues.parquet", "emulation.parquet", "provenance.json"} <= left_behind(tmp_path / "out")
 
 
-def test_a_command_that_fails_is_told_in_the_exit_code(command: Command, file: Path) -> None:
+def test_a_failed_command_sets_the_exit_code(command: Command, file: Path) -> None:
     done = command("emulate", file, "--node", "left", "--", "sh", "-c", "exit 7")
     assert done.returncode == 1
     assert "`sh -c 'exit 7'` at left exited with 7" in done.stderr
 
 
-def test_a_command_that_never_ends_is_ended_and_told(traces: Traces, command: Command, file: Path) -> None:
+def test_a_command_that_does_not_exit_is_stopped_and_reported(traces: Traces, command: Command, file: Path) -> None:
     file.write_text(SCENARIO.replace('duration = "20 s"', 'duration = "0.5 s"'))
     done = command("emulate", file, "--run-on", "left:sleep 1000")
     assert done.returncode == 1
@@ -82,26 +82,26 @@ def test_a_command_that_never_ends_is_ended_and_told(traces: Traces, command: Co
         (["--kernel-flows", "web"], "unknown flow group `web`"),
     ],
 )
-def test_what_cannot_run_is_told(command: Command, file: Path, arguments: list[str], message: str) -> None:
+def test_invalid_commands_are_rejected(command: Command, file: Path, arguments: list[str], message: str) -> None:
     done = command("emulate", file, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 
 
-def test_a_scenario_in_cells_is_refused(command: Command) -> None:
+def test_a_scenario_with_cells_is_rejected(command: Command) -> None:
     done = command("emulate", ROOT / "examples" / "atm.toml", "--run-on", "switch:true")
     assert done.returncode == 2
     assert "real packets do not travel in cells" in done.stderr
 
 
-def test_what_ends_within_the_warm_up_says_that_nothing_was_measured(command: Command, file: Path) -> None:
+def test_an_end_within_the_warm_up_is_reported(command: Command, file: Path) -> None:
     file.write_text(SCENARIO.replace('duration = "20 s"', 'duration = "20 s"\nwarmup = "10 s"'))
     done = command("emulate", file, "--run-on", "left:true")
     assert "the emulation ended within the warm-up of 10 s: NOTHING WAS MEASURED" in done.stdout
     assert done.returncode == 1
 
 
-def test_ctrl_c_keeps_what_was_measured(traces: Traces, file: Path) -> None:
+def test_ctrl_c_keeps_the_results_so_far(traces: Traces, file: Path) -> None:
     words = [sys.executable, "-m", "tailback", "emulate", str(file), "--run-on", "left:echo here", "--run-on", "right:sleep 1000"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert process.stdout is not None
@@ -115,7 +115,7 @@ def test_ctrl_c_keeps_what_was_measured(traces: Traces, file: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or shutil.which("setpriv") is None, reason="needs root, to become somebody else")
-def test_somebody_who_may_not_open_the_device_is_told_what_helps() -> None:
+def test_missing_permission_for_the_device_is_reported_with_a_remedy() -> None:
     if Path("/dev/net/tun").stat().st_mode & 0o002:
         pytest.skip("everyone may open /dev/net/tun here")
     words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", sys.executable, "-m", "tailback"]

@@ -36,7 +36,7 @@ def answer(port: int, path: str, host: str | None = None) -> tuple[int, str | No
     return response.status, response.headers["Content-Type"]
 
 
-def test_where_the_usual_port_is_taken_another_serves() -> None:
+def test_another_port_is_used_if_the_usual_one_is_taken() -> None:
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -59,14 +59,14 @@ def test_lab_writes_the_page_to_a_new_folder(command: Command, tmp_path: Path) -
     assert (again.returncode, again.stderr) == (2, "error: page: already exists; choose another directory, or remove it\n")
 
 
-def test_what_is_for_a_server_does_not_go_with_files(command: Command, tmp_path: Path) -> None:
+def test_server_options_are_rejected_with_out(command: Command, tmp_path: Path) -> None:
     done = command("lab", "--out", "page", "--port", "8000", "--no-open")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--port and --no-open beside --out" in done.stderr
     assert not (tmp_path / "page").exists()
 
 
-def test_the_page_is_files_that_fit_on_any_web_space() -> None:
+def test_the_page_consists_of_static_files() -> None:
     names = sorted(file.name for file in page().iterdir())
     assert names == [
         "core.wasm",
@@ -88,14 +88,14 @@ def test_the_page_is_files_that_fit_on_any_web_space() -> None:
     assert "https://" not in html
 
 
-def test_the_server_answers_to_this_machine_by_its_own_name_only(port: int) -> None:
+def test_the_server_rejects_other_host_names(port: int) -> None:
     assert answer(port, "/core.wasm") == (200, "application/wasm")
     assert answer(port, "/", f"localhost:{port}")[0] == 200
     assert answer(port, "/", "attacker.example")[0] == 421
     assert answer(port, "/../../../../etc/passwd")[0] == 404
 
 
-def test_a_port_that_is_taken_is_refused(command: Command) -> None:
+def test_a_taken_port_is_rejected(command: Command) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

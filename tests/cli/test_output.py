@@ -16,7 +16,7 @@ from support import left_behind
 from tailback._cli import app
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(file: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(file: Path) -> None:
     words = f"'{sys.executable}' -m tailback run --json '{file}' | head -c 10"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", words], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -24,7 +24,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(file: Path) -> None:
 
 @pytest.mark.parametrize("words", ["run FILE", "run --json FILE", "run --json nowhere.toml", "schema", "--version", "--help"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_disk_behind_stdout_is_no_bug(file: Path, words: str, unbuffered: str) -> None:
+def test_a_full_disk_behind_stdout_is_not_a_bug(file: Path, words: str, unbuffered: str) -> None:
     arguments = words.replace("FILE", file.name).split()
     environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w") as full:
@@ -35,14 +35,14 @@ def test_a_full_disk_behind_stdout_is_no_bug(file: Path, words: str, unbuffered:
     assert "Traceback" not in done.stderr
 
 
-def test_a_stdout_that_is_closed_is_said_before_the_run(file: Path) -> None:
+def test_a_closed_stdout_is_reported_before_the_run(file: Path) -> None:
     words = f"'{sys.executable}' -m tailback run '{file}' >&-"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (2, "error: cannot write the output: stdout is closed\n")
 
 
 @pytest.mark.parametrize("bug", [tb.InternalError("a packet vanished", "abc", 7), ZeroDivisionError("division by zero")])
-def test_our_bug_asks_for_a_report(file: Path, monkeypatch: pytest.MonkeyPatch, bug: Exception) -> None:
+def test_a_bug_requests_a_report(file: Path, monkeypatch: pytest.MonkeyPatch, bug: Exception) -> None:
     def simulate(*_arguments: object, **_options: object) -> None:
         raise bug
 

@@ -43,7 +43,7 @@ def test_an_s_claim_that_holds_nowhere_does_not_fail_the_command(toys: list[Expe
     assert (done.exit_code, "contradicted" in done.stdout) == (0, True)
 
 
-def test_our_bug_in_an_experiment_is_exit_code_3(toys: list[Experiment]) -> None:
+def test_a_bug_in_an_experiment_exits_with_3(toys: list[Experiment]) -> None:
     toys[:] = [Experiment("toy/fig9", "", "", "", TOY.variants, {"broken": lambda _run: float("x")}, ())]
     done = CliRunner().invoke(app, ["reproduce", "toy"])
     assert done.exit_code == 3
@@ -83,7 +83,7 @@ def test_a_figure_of_the_document(command: Command, tmp_path: Path) -> None:
     assert "already" not in command("reproduce", "bpd-2001/fig2", "--out", "out", "--fresh").stderr
 
 
-def test_an_unknown_experiment_gets_the_nearest_word(command: Command) -> None:
+def test_an_unknown_experiment_gets_the_nearest_name(command: Command) -> None:
     done = command("reproduce", "bpd-2001/fg2")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: no experiment or document `bpd-2001/fg2`; there is `bpd-2001`, ")
@@ -91,14 +91,14 @@ def test_an_unknown_experiment_gets_the_nearest_word(command: Command) -> None:
 
 
 @pytest.mark.parametrize("seeds", ["0", "1", "-3", "many", "2.5"])
-def test_fewer_than_two_seeds_are_refused(command: Command, seeds: str) -> None:
+def test_fewer_than_two_seeds_are_rejected(command: Command, seeds: str) -> None:
     done = command("reproduce", "bpd-2001/fig1", "--seeds", seeds)
     assert (done.returncode, done.stdout) == (2, "")
     assert "--seeds" in done.stderr
 
 
 @pytest.mark.parametrize("out", ["taken", "/proc/out", "taken/out"])
-def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(command: Command, tmp_path: Path, out: str) -> None:
+def test_an_unwritable_directory_is_reported_before_anything_runs(command: Command, tmp_path: Path, out: str) -> None:
     (tmp_path / "taken").touch()
     done = command("reproduce", "bpd-2001/fig1", "--out", out)
     assert (done.returncode, done.stdout) == (2, "")
@@ -112,7 +112,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_runs(command:
         ([], "nothing was stored; showing the finished experiments, without toy/fig2"),
     ],
 )
-def test_ctrl_c_keeps_the_experiments_that_were_done(options: list[str], told: str, tmp_path: Path) -> None:
+def test_ctrl_c_keeps_the_finished_experiments(options: list[str], told: str, tmp_path: Path) -> None:
     script = tmp_path / "endless.py"
     script.write_text(
         """\

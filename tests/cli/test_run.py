@@ -43,7 +43,7 @@ def test_json_is_one_document_with_all_tables(command: Command, file: Path) -> N
     assert document["tables"]["flows"]["completion_time_s"] == [None, None]
 
 
-def test_the_optimum_is_printed_beside_what_was_measured(command: Command, file: Path) -> None:
+def test_fair_rates_are_printed_with_the_measured_ones(command: Command, file: Path) -> None:
     done = command("run", file, "--fairness")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith(command("run", file).stdout)
@@ -72,7 +72,7 @@ def test_weights_of_groups_change_the_optimum(command: Command, file: Path) -> N
         assert says in refused.stderr
 
 
-def test_a_run_without_an_optimum_is_kept(command: Command, file: Path) -> None:
+def test_a_run_without_an_optimum_is_stored(command: Command, file: Path) -> None:
     file.write_text(SMALL.replace("[record]", '[[timeline]]\nat = "3 s"\nlink = "bottleneck"\nrate = "5 Mbps"\n\n[record]'))
     done = command("run", file, "--fairness", "--json")
     assert done.returncode == 1
@@ -113,20 +113,20 @@ def test_an_existing_directory_is_not_written_to(command: Command, file: Path) -
 
 
 @pytest.mark.parametrize("option", ["--out", "--code", "--capture", "--checkpoint"])
-def test_a_name_that_no_file_can_have_is_told(command: Command, file: Path, option: str) -> None:
+def test_an_invalid_file_name_is_reported(command: Command, file: Path, option: str) -> None:
     done = command("run", file, option, "a" * 300)
     assert done.returncode == 2
     assert "not a valid file name" in done.stderr
 
 
-def test_how_often_without_a_checkpoint_is_refused(command: Command, file: Path) -> None:
+def test_a_checkpoint_interval_requires_a_checkpoint(command: Command, file: Path) -> None:
     done = command("run", file, "--checkpoint-every", 5)
     assert (done.returncode, done.stdout) == (2, "")
     assert "add --checkpoint FILE" in done.stderr
 
 
 @pytest.mark.parametrize("out", ["missing/results", "/proc/results", "small.toml/results"])
-def test_a_place_that_cannot_be_written_is_refused_before_the_run(command: Command, file: Path, out: str) -> None:
+def test_an_unwritable_directory_is_reported_before_the_run(command: Command, file: Path, out: str) -> None:
     done = command("run", file, "--out", out)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"error: cannot write to `{out}`: ")
@@ -141,20 +141,20 @@ def test_an_empty_name_is_not_the_current_directory(command: Command, file: Path
     assert left_behind(file.parent) == {"small.toml"}
 
 
-def test_an_existing_file_is_not_written_over(command: Command, file: Path) -> None:
+def test_an_existing_file_is_not_overwritten(command: Command, file: Path) -> None:
     done = command("run", file, "--out", file.name)
     assert done.returncode == 2
     assert done.stderr == "error: `small.toml` exists already; give a new name or remove it\nnothing was run\n"
     assert file.read_text() == SMALL
 
 
-def test_a_plot_needs_a_display_or_a_place(command: Command, file: Path) -> None:
+def test_a_plot_requires_a_display_or_a_directory(command: Command, file: Path) -> None:
     done = command("run", file, "--plot")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: there is no display for a plot; with --out DIR")
 
 
-def test_a_seed_out_of_range_is_refused(command: Command, file: Path) -> None:
+def test_a_seed_out_of_range_is_rejected(command: Command, file: Path) -> None:
     assert command("run", file, "--seed", 2**53).returncode == 2
     assert command("run", file, "--seed", -1).returncode == 2
 
@@ -176,7 +176,7 @@ ENDLESS = SMALL.replace('duration = "5 s"', 'duration = "1000000 s"').replace('t
 
 
 @pytest.mark.parametrize("options", [[], ["--json"], ["--out", "results"]])
-def test_ctrl_c_keeps_what_was_measured(file: Path, options: list[str]) -> None:
+def test_ctrl_c_keeps_the_results_so_far(file: Path, options: list[str]) -> None:
     file.write_text(ENDLESS)
     code, stdout, stderr = interrupted(["run", file.name, *options], file.parent)
     assert code == 130

@@ -8,7 +8,7 @@ import tailback as tb
 from support import Command
 
 
-def test_schema_is_what_the_library_has(command: Command) -> None:
+def test_the_command_prints_the_schema_of_the_library(command: Command) -> None:
     done = command("schema")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == tb.schema()

@@ -19,7 +19,7 @@ FLAGS = [
     "16",
     "--inputs",
     "32",
-    "--packet",
+    "--packet-size",
     "1040 B",
 ]
 

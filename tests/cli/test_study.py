@@ -54,7 +54,7 @@ class TestCommands:
             refused = command("study", "plot", "a", *asked)
             assert (refused.returncode, told in refused.stderr) == (2, True), refused.stderr
 
-    def test_status_counts_what_is_planned_running_done_and_failed(self, command: Command, file: Path) -> None:
+    def test_status_counts_runs_by_state(self, command: Command, file: Path) -> None:
         command("sweep", file, "--seeds", 3, "--out", "a")
         status = json.loads(command("study", "status", "a", "--json").stdout)
         assert {key: status[key] for key in ("planned", "running", "done", "failed", "total", "working")} == {
@@ -75,7 +75,7 @@ class TestCommands:
             "seed 3: run: missing and present\n1 differences; both studies have 2 runs in common\n",
         )
 
-    def test_a_dry_run_shows_the_grid_and_an_estimate_and_makes_nothing(
+    def test_a_dry_run_shows_the_grid_and_an_estimate_and_creates_no_study(
         self, command: Command, file: Path, tmp_path: Path
     ) -> None:
         shown = command("sweep", file, *self.AXES, "--seeds", 5, "--out", "a", "--dry-run")
@@ -83,7 +83,7 @@ class TestCommands:
         assert "\nestimate: " in shown.stdout
         assert (shown.returncode, shown.stderr, (tmp_path / "a").exists()) == (0, "dry run: nothing was simulated\n", False)
 
-    def test_a_goal_that_is_missed_is_told_and_exits_with_1(self, command: Command, file: Path, tmp_path: Path) -> None:
+    def test_a_missed_target_width_is_reported_and_exits_with_1(self, command: Command, file: Path, tmp_path: Path) -> None:
         drawn = (
             file.read_text()
             + '\n[flows.other]\nfrom = "left"\nto = "right"\nstart = {uniform = ["0 s", "1 s"]}\ntcp = {preset = "sack"}\n'
@@ -100,7 +100,7 @@ class TestCommands:
         assert [one["seeds"] for one in shown["unconverged"]] == [3]
         assert command("study", "resume", "a").returncode == 1
 
-    def test_seeds_that_change_nothing_are_told(self, command: Command, file: Path) -> None:
+    def test_seeds_without_effect_are_reported(self, command: Command, file: Path) -> None:
         swept = command("sweep", file, "--seeds", 3, "--out", "a")
         assert (swept.returncode, swept.stderr) == (
             0,
@@ -124,7 +124,7 @@ class TestCommands:
             (("--executor", "cloud"), "executor 'cloud' is not valid"),
         ],
     )
-    def test_bad_input_is_told_in_the_houses_words_and_exits_with_2(
+    def test_bad_input_is_reported_and_exits_with_2(
         self, command: Command, file: Path, tmp_path: Path, words: tuple[str, ...], told: str
     ) -> None:
         refused = command("sweep", file, *words, "--out", "a")
@@ -133,11 +133,11 @@ class TestCommands:
         )
         assert not (tmp_path / "a").exists()
 
-    def test_a_sweep_needs_a_place(self, command: Command, file: Path) -> None:
+    def test_a_sweep_requires_a_directory(self, command: Command, file: Path) -> None:
         refused = command("sweep", file)
         assert (refused.returncode, "--out DIR" in refused.stderr) == (2, True)
 
-    def test_a_study_that_is_none_is_refused(self, command: Command) -> None:
+    def test_a_directory_without_a_study_is_rejected(self, command: Command) -> None:
         for words in (("status", "a"), ("resume", "a"), ("gc", "a"), ("export", "a", "--out", "b"), ("compare", "a", "b")):
             refused = command("study", *words)
             assert (refused.returncode, refused.stderr) == (2, "error: there is no study in `a`\n")

@@ -43,7 +43,7 @@ def scenario(**changes: object) -> tb.Scenario:
     return tb.Scenario.from_toml(SCENARIO).with_(changes)
 
 
-def test_a_round_trip_takes_what_the_links_take(traces: Traces, tmp_path: Path) -> None:
+def test_the_rtt_equals_the_delays_of_the_links(traces: Traces, tmp_path: Path) -> None:
     measured = tmp_path / "rtt"
     server = tb.Command("right", python(ECHO), server=True)
     run = tb.emulate(scenario(), [server, tb.Command("left", python(PING, "1250", str(measured)))])
@@ -79,7 +79,7 @@ def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
     assert run.provenance["emulation"]["played"][0]["controller"] == "reno"
 
 
-def test_a_transfer_is_received_whole_and_simulated_flows_go_on_beside_it() -> None:
+def test_a_transfer_is_complete_while_simulated_flows_continue() -> None:
     real = {"from": "left", "to": "right", "size": "300 kB", "tcp": {"preset": "sack", "delayed_ack": False}}
     given = scenario(flows={"real": real, "simulated": {**real, "size": "500 kB"}}, duration="5 s")
     run = tb.emulate(given, kernel_flows=["real"])
@@ -90,7 +90,7 @@ def test_a_transfer_is_received_whole_and_simulated_flows_go_on_beside_it() -> N
     assert flows["completion_time_s"][of["simulated"]] < 4
 
 
-def test_marks_reach_the_kernel_and_it_answers_them() -> None:
+def test_the_kernel_reacts_to_marks() -> None:
     tcp = {"preset": "sack", "ecn": True}
     flows = {"web": {"from": "left", "to": "right", "propagation_rtt": "60 ms", "tcp": tcp}}
     queue = {
@@ -120,7 +120,7 @@ def test_marks_reach_the_kernel_and_it_answers_them() -> None:
         ([], ["web"], "unknown flow group `web`"),
     ],
 )
-def test_what_cannot_run_is_refused_and_leaves_nothing(
+def test_invalid_emulations_are_rejected_and_leave_nothing(
     traces: Traces, commands: list[tb.Command], played: list[str], message: str
 ) -> None:
     with pytest.raises((tb.EmulationError, tb.UnknownName, tb.ScenarioError), match=message.replace("?", r"\?")):
@@ -128,19 +128,19 @@ def test_what_cannot_run_is_refused_and_leaves_nothing(
     assert traces.are_gone()
 
 
-def test_a_setting_that_the_kernel_lacks_is_named() -> None:
+def test_an_unknown_sysctl_is_named() -> None:
     with pytest.raises(tb.EmulationError, match=r"this kernel has no sysctl `net\.ipv4\.no_such`"):
         tb.emulate(scenario(), [tb.Command("left", "true")], sysctls={"net.ipv4.no_such": "1"})
 
 
 @pytest.mark.skipif("vegas" in kernel_controllers(), reason="this kernel has Vegas")
-def test_a_controller_that_the_kernel_lacks_is_named() -> None:
+def test_an_unavailable_controller_is_named() -> None:
     flows = {"web": {"from": "left", "to": "right", "tcp": {"preset": "sack", "controller": "vegas"}}}
     with pytest.raises(tb.EmulationError, match="it has no controller `vegas`; it has"):
         tb.emulate(scenario(flows=flows), kernel_flows=["web"])
 
 
-def test_what_forks_away_or_never_ends_is_ended_with_the_emulation(traces: Traces, tmp_path: Path) -> None:
+def test_background_processes_end_with_the_emulation(traces: Traces, tmp_path: Path) -> None:
     fork = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(1000)\n"
     run = tb.emulate(scenario(duration="1 s"), [tb.Command("left", python(fork)), tb.Command("right", "sleep 1000")])
     assert [end.code for end in run.commands] == [0, None]
@@ -193,7 +193,7 @@ def test_connections_are_measured_and_captured_as_their_hosts_see_them(tmp_path:
     assert analysis.connections.to_dict()["retransmitted_packets"] == seen["retransmitted_packets"]
 
 
-def test_a_run_can_be_saved_with_all_that_tells_how_real_it_was(tmp_path: Path) -> None:
+def test_an_emulation_is_saved_with_its_timing(tmp_path: Path) -> None:
     run = tb.emulate(scenario(), [tb.Command("left", "true")])
     run.save(tmp_path / "run")
     provenance = json.loads((tmp_path / "run" / "provenance.json").read_text())

@@ -13,7 +13,7 @@ from support import ROOT
 from tailback import _core
 
 
-def test_functions_and_tables_are_what_the_models_say_of_themselves() -> None:
+def test_functions_and_tables_match_the_descriptions_of_the_models() -> None:
     made = runpy.run_path(str(ROOT / "tools/models.py"))
     families = json.loads(_core.models())
     again = "run: .venv/bin/python tools/models.py"
@@ -30,7 +30,7 @@ def test_arrays_broadcast_against_each_other() -> None:
     assert queue.mean_wait[0, 1] == tb.models.mm1k(0.5, 4).mean_wait
 
 
-def test_arrays_of_any_layout_and_type_are_taken_and_results_can_be_changed() -> None:
+def test_arrays_of_any_layout_and_type_are_accepted_and_results_are_writable() -> None:
     loads = np.arange(12, dtype=np.int8).reshape(3, 4)[::2, ::-1].T
     wait = tb.models.mm1k(loads, np.float32(4)).mean_wait
     assert wait.tolist() == [[tb.models.mm1k(float(load), 4).mean_wait for load in row] for row in loads]

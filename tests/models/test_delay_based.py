@@ -29,12 +29,12 @@ def shares(count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
-def test_flows_that_arrive_one_after_the_other_get_what_the_model_says(count: int) -> None:
+def test_sequential_arrivals_match_the_model(count: int) -> None:
     expected = tb.models.fast_arrivals(arrived=count, flow=np.arange(1, count + 1)).share
     np.testing.assert_allclose(shares(count), expected, rtol=0.04)
 
 
-def test_whole_numbers_and_places_among_arrivals_are_checked() -> None:
+def test_numbers_of_arrivals_are_checked() -> None:
     with pytest.raises(tb.errors.ParameterError, match="`flow` is 4; expected at most `arrived`, 3"):
         tb.models.fast_arrivals(arrived=3, flow=4)
     with pytest.raises(tb.errors.ParameterError, match="expected a whole number of at least 0"):

@@ -22,7 +22,7 @@ RATES = np.array([0.4, 0.8, 1.2, 1.6, 2.0, 2.4, 4, 6, 8, 10])
 @pytest.mark.parametrize(
     ("a", "b", "c", "at_40"), [(0.7022, 0.048088, 0.125893, 0.7034060), (-3.7116276, -0.11737622, -0.32710271, -3.7145382)]
 )
-def test_the_documents_curves_come_back_from_their_own_points(a: float, b: float, c: float, at_40: float) -> None:
+def test_fits_recover_the_curves_of_the_document(a: float, b: float, c: float, at_40: float) -> None:
     curve = fit(RATES, a + b / (RATES - c))
     assert curve.parameters == pytest.approx((a, b, c), rel=1e-6)
     assert curve.predict(40).value == pytest.approx(at_40, abs=5e-8)
@@ -30,7 +30,7 @@ def test_the_documents_curves_come_back_from_their_own_points(a: float, b: float
     assert curve.correlation == pytest.approx(1)
 
 
-def test_a_noisy_hyperbola_is_scipys() -> None:
+def test_a_noisy_hyperbola_agrees_with_scipy() -> None:
     random = np.random.default_rng(7)
     y = 0.7 + 0.05 / (RATES - 0.1) + random.normal(0, 0.005, len(RATES))
     curve = fit(RATES, y)
@@ -42,7 +42,7 @@ def test_a_noisy_hyperbola_is_scipys() -> None:
     assert curve.correlation == pytest.approx(np.sqrt(1 - (residuals**2).sum() / ((y - y.mean()) ** 2).sum()))
 
 
-def test_a_line_is_scipys_and_its_standard_error_grows_with_the_distance() -> None:
+def test_a_line_agrees_with_scipy_and_its_standard_error_grows_with_distance() -> None:
     random = np.random.default_rng(3)
     y = 0.317 + random.normal(0, 0.003, len(RATES))
     curve, other = fit(RATES, y, "line"), stats.linregress(RATES, y)
@@ -54,7 +54,7 @@ def test_a_line_is_scipys_and_its_standard_error_grows_with_the_distance() -> No
     assert fit(RATES, y, "constant").predict(40).value == pytest.approx(y.mean())
 
 
-def test_the_standard_error_covers_the_truth_as_often_as_it_says() -> None:
+def test_the_standard_error_has_its_nominal_coverage() -> None:
     """A hyperbola through ten noisy points, at 40: Student's 95 % interval contains the truth in 93 to 97 of a hundred trials."""
     random = np.random.default_rng(11)
     truth = 0.7 + 0.05 / (RATES - 0.1)
@@ -66,7 +66,7 @@ def test_the_standard_error_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.93 <= covered <= 0.97
 
 
-def test_the_statistic_is_scipys() -> None:
+def test_the_statistic_agrees_with_scipy() -> None:
     blocks = np.random.default_rng(5).exponential(2.0, (20, 200))
     with warnings.catch_warnings():
         # SciPy will return critical values in another way.
@@ -75,7 +75,7 @@ def test_the_statistic_is_scipys() -> None:
     assert _anderson_darling(blocks) / (1 + 0.6 / 200) == pytest.approx(np.array(theirs))
 
 
-def test_five_percent_of_exponential_blocks_fail_and_binomial_bounds_are_scipys() -> None:
+def test_five_percent_of_exponential_blocks_fail_and_bounds_agree_with_scipy() -> None:
     blocks = np.random.default_rng(9).exponential(1.0, (20_000, 200))
     assert np.mean(_anderson_darling(blocks) > 1.321) == pytest.approx(0.05, abs=0.004)
     for trials, chance, tail in ((10, 0.95, 0.05), (50, 0.5, 0.025), (1000, 0.95, 0.05)):
@@ -97,7 +97,7 @@ PROCESSES: dict[str, tuple[Callable[[np.random.Generator], Any], bool, bool]] = 
 
 
 @pytest.mark.parametrize("name", PROCESSES)
-def test_processes_are_told_apart(name: str) -> None:
+def test_processes_are_distinguished(name: str) -> None:
     draw, exponential, independent = PROCESSES[name]
     check = poisson_check(draw(np.random.default_rng(2)))
     assert (check.exponential, check.independent) == (exponential, independent), check
@@ -105,7 +105,7 @@ def test_processes_are_told_apart(name: str) -> None:
     assert check.blocks == 100
 
 
-def test_a_poisson_process_is_refused_no_more_often_than_chance_would() -> None:
+def test_a_poisson_process_is_rejected_at_the_nominal_rate() -> None:
     random = np.random.default_rng(4)
     held = [poisson_check(random.exponential(1, 10_000)).holds for _ in range(300)]
     # Three tests, each at 5 % or below.
@@ -141,7 +141,7 @@ def test_a_family_keeps_the_rate_of_each_flow() -> None:
         scaled(small, -1)
 
 
-def test_more_flows_arrive_at_a_faster_link() -> None:
+def test_arrivals_scale_with_the_rate_of_the_link() -> None:
     web: Any = {"size": "10 kB", "tcp": {"preset": "sack"}}
     flows: Any = {
         "load": {**web, "arrivals": {"load": 0.5, "reference_rate": "10 Mbps"}},
@@ -152,7 +152,7 @@ def test_more_flows_arrive_at_a_faster_link() -> None:
     assert (large["flows.interval.arrivals.mean_interval"], large["flows.interval.count"]) == ("5 ms", 200)
 
 
-def test_no_value_is_read_off_where_packets_are_no_poisson_process() -> None:
+def test_extrapolation_is_rejected_without_a_poisson_process() -> None:
     points = 0.7 + 0.05 / (RATES - 0.1)
     random = np.random.default_rng(1)
     found = extrapolate(RATES, points, 40, intervals_s=random.exponential(1e-6, 10_000))

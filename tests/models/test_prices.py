@@ -45,7 +45,7 @@ def holds(values: np.ndarray, expected: float) -> None:
 
 @pytest.mark.parametrize("order", ["random", "pure_brc", "random_brc"])
 @pytest.mark.parametrize("first", [0.0, 1.0])
-def test_the_error_of_a_price_that_stays_is_what_receivers_have(order: tb.models.ProbeOrder, first: float) -> None:
+def test_the_error_of_a_constant_price_agrees_with_receivers(order: tb.models.ProbeOrder, first: float) -> None:
     rng = np.random.default_rng(1)
     prices = rng.random(40_000)
     estimates = np.full(len(prices), first)
@@ -61,7 +61,7 @@ def test_the_error_of_a_price_that_stays_is_what_receivers_have(order: tb.models
             assert abs(within - 0.99) < NORMAL * np.sqrt(0.99 * 0.01 / len(errors))
 
 
-def test_a_step_is_noticed_and_followed_as_the_models_say() -> None:
+def test_a_step_is_detected_and_followed_as_in_the_models() -> None:
     rng = np.random.default_rng(2)
     before = rng.random(40_000) * 0.9
     prices, estimates = before + 0.1, before.copy()

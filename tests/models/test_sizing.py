@@ -22,7 +22,7 @@ def test_arrays_of_targets_and_flows_broadcast() -> None:
     assert size.buffer.dtype == np.int64
 
 
-def test_every_rule_says_what_it_is() -> None:
+def test_every_rule_has_a_description() -> None:
     for rule in tb.models.SIZING_RULES.values():
         assert rule.equation
         assert rule.source
@@ -30,7 +30,7 @@ def test_every_rule_says_what_it_is() -> None:
     assert tb.models.beheshti_buffer().rule is tb.models.SIZING_RULES["beheshti"]
 
 
-def test_buffer_flows_and_utilisation_lead_to_each_other() -> None:
+def test_buffer_flows_and_utilisation_are_inverse_functions() -> None:
     rtt: dict[str, Any] = {"mean_rtt_s": 0.1}
     utilisation = np.array([0.5, 0.9, 0.99])
     size = tb.models.appenzeller_buffer(**TRUNK, **rtt, flows=1000, utilisation=utilisation)

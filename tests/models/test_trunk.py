@@ -100,7 +100,7 @@ def test_no_more_inputs_than_channels_lose_nothing() -> None:
         ({"model": "gd1m"}, '`model` is "gd1m"; expected one of g1dm, ebd, ebi, eb, mmkkb, ebl'),
     ],
 )
-def test_what_does_not_fit_is_named(wrong: dict[str, object], message: str) -> None:
+def test_invalid_parameters_are_named(wrong: dict[str, object], message: str) -> None:
     right = {"inputs": 16, "transmitters": 2, "buffer": 10, "load": 0.5}
     with pytest.raises(tb.ParameterError, match=message):
         tb.models.trunk_loss(**(right | wrong))  # type: ignore[arg-type]
@@ -122,13 +122,13 @@ def test_the_detailed_model_is_solved_in_its_finite_readings() -> None:
         ({"buffer": 10**9}, "`trunk` is a chain of [0-9]+ states; expected at most 4000000 states"),
     ],
 )
-def test_what_is_no_finite_chain_is_named(wrong: dict[str, object], message: str) -> None:
+def test_a_chain_that_is_not_finite_is_rejected(wrong: dict[str, object], message: str) -> None:
     right = {"inputs": 16, "transmitters": 2, "buffer": 10, "load": 0.5, "reading": "fresh"}
     with pytest.raises(tb.ParameterError, match=message):
         tb.models.exact_trunk_loss(**(right | wrong))  # type: ignore[arg-type]
 
 
-def test_a_signal_ends_a_chain_that_takes_long() -> None:
+def test_a_signal_interrupts_a_long_computation() -> None:
     class Enough(Exception):
         pass
 

@@ -33,7 +33,7 @@ def trunk(numbers: tuple[int, int, int, float]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("model", LOSS_MODELS)
 @pytest.mark.parametrize("numbers", BETWEEN)
-def test_between_its_points_the_map_says_what_the_exact_chain_says(
+def test_the_interpolated_map_agrees_with_the_exact_chain(
     numbers: tuple[int, int, int, float], model: LossModel
 ) -> None:
     at = trunk(numbers)
@@ -45,7 +45,7 @@ def test_between_its_points_the_map_says_what_the_exact_chain_says(
 
 
 @pytest.mark.parametrize("numbers", NO_PLACE)
-def test_without_places_it_is_said_to_be_off_where_it_is(numbers: tuple[int, int, int, float]) -> None:
+def test_without_a_buffer_the_map_agrees_with_the_exact_chain(numbers: tuple[int, int, int, float]) -> None:
     at = trunk(numbers)
     for model in LOSS_MODELS:
         said = tb.models.trunk_accuracy(**at, model=model)
@@ -79,16 +79,16 @@ def test_without_places_it_is_said_to_be_off_where_it_is(numbers: tuple[int, int
         ((4, 4, 1, 0.9), "mmkkb", "off by more than a factor of 2 (inf times)"),
     ],
 )
-def test_what_is_said(numbers: tuple[int, int, int, float], model: LossModel, said: str) -> None:
+def test_the_text_of_an_accuracy(numbers: tuple[int, int, int, float], model: LossModel, said: str) -> None:
     assert str(tb.models.trunk_accuracy(**trunk(numbers), model=model)) == said
 
 
-def test_inputs_without_number_are_a_poisson_process() -> None:
+def test_infinitely_many_inputs_are_a_poisson_process() -> None:
     said = tb.models.trunk_accuracy(inputs=1_000_000, transmitters=4, buffer=20, load=0.9, model="mmkkb")
     assert said.ratio == pytest.approx(1, abs=1e-4)
 
 
-def test_a_reading_that_is_none_is_named() -> None:
+def test_an_invalid_reading_is_named() -> None:
     with pytest.raises(tb.ParameterError, match="`reading` is 'own'; expected one of own_length, fresh, coupled"):
         tb.models.trunk_accuracy(inputs=4, transmitters=1, buffer=0, load=0.5, reading="own")  # type: ignore[arg-type]
 
@@ -126,7 +126,7 @@ def paced_trunk(inputs: int, transmitters: int, buffer: int, flows: int) -> tb.S
 
 # Resulting loads are 0.1 and 0.9.
 @pytest.mark.parametrize(("buffer", "warned"), [(0, False), (20, True)])
-def test_a_prediction_warns_where_its_loss_model_is_off(buffer: int, warned: bool) -> None:
+def test_a_prediction_warns_about_errors_of_its_loss_model(buffer: int, warned: bool) -> None:
     prediction = tb.predict(paced_trunk(inputs=8, transmitters=2, buffer=buffer, flows=100))
     [model] = prediction.models
     assert model.model == "closed loop of G1DM and Padhye"

@@ -21,7 +21,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
     assert results[0] != tb.models.simulate_trunk(**TRUNK, relative_width=0.2, seed=2)
 
 
-def test_an_interval_is_as_narrow_as_asked_for_and_holds_the_exact_loss() -> None:
+def test_an_interval_reaches_its_width_and_contains_the_exact_loss() -> None:
     measured = tb.models.simulate_trunk(**{**TRUNK, "buffer": 0}, relative_width=0.02)
     exact = tb.models.trunk_loss(**{**TRUNK, "buffer": 0}, model="g1dm").loss
     assert measured.narrow
@@ -32,7 +32,7 @@ def test_an_interval_is_as_narrow_as_asked_for_and_holds_the_exact_loss() -> Non
     assert abs(measured.loss / exact - 1) < 0.03
 
 
-def test_rare_losses_are_split_for() -> None:
+def test_rare_losses_use_splitting() -> None:
     trunk: dict[str, Any] = {"inputs": 1_000_000, "transmitters": 1, "buffer": 11, "load": 0.1}
     measured = tb.models.simulate_trunk(**trunk, relative_width=0.3)
     exact = tb.models.trunk_loss(**trunk, model="mmkkb").loss
@@ -42,13 +42,13 @@ def test_rare_losses_are_split_for() -> None:
     assert abs(measured.loss - exact) < 1.8 * measured.half_width
 
 
-def test_nothing_is_lost_without_simulating_where_all_inputs_have_a_transmitter() -> None:
+def test_no_simulation_is_needed_with_a_transmitter_per_input() -> None:
     measured = tb.models.simulate_trunk(inputs=3, transmitters=3, buffer=0, load=0.9)
     assert (measured.loss, measured.half_width, measured.method, measured.simulated) == (0.0, 0.0, "exact", 0)
     assert str(measured) == "loss 0: no loss is possible"
 
 
-def test_what_cannot_be_reached_ends_with_what_there_is_and_says_so() -> None:
+def test_an_unreachable_width_ends_with_the_results_so_far() -> None:
     wide = tb.models.simulate_trunk(**TRUNK, relative_width=1e-6, most_arrivals=200_000)
     assert not wide.narrow
     assert "wider than requested" in str(wide)
@@ -79,7 +79,7 @@ def test_what_cannot_be_reached_ends_with_what_there_is_and_says_so() -> None:
         ({"threads": 0}, "`threads` is 0; expected a whole number of at least 1"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(wrong: dict[str, Any], named: str) -> None:
+def test_invalid_arguments_are_named(wrong: dict[str, Any], named: str) -> None:
     with pytest.raises(ParameterError) as refused:
         tb.models.simulate_trunk(**{**TRUNK, **wrong})
     assert named in str(refused.value)
@@ -92,7 +92,7 @@ def test_progress_rises_to_one() -> None:
     assert fractions[-1] == 1.0
 
 
-def test_an_interruption_keeps_what_was_measured() -> None:
+def test_an_interruption_keeps_the_results_so_far() -> None:
     seen = 0
 
     def stop(_fraction: float) -> None:

@@ -15,7 +15,7 @@ def run_of(**labels: str) -> tb.Run:
     return tb.simulate(found)
 
 
-def test_every_scheme_is_tried_at_every_place_and_no_scenario_is_warned_of() -> None:
+def test_every_scheme_is_run_at_every_place_without_warnings() -> None:
     found = variants()
     assert len(found) == 2 * 2 * (len(UBR) + len(EDGES) * len(ABR))
     assert len({str(each) for each in found}) == len(found)
@@ -25,12 +25,12 @@ def test_every_scheme_is_tried_at_every_place_and_no_scenario_is_warned_of() -> 
         each.scenario.check()
 
 
-def test_claims_stand_there_once() -> None:
+def test_claims_are_unique() -> None:
     ids = [claim.id for experiment in papers.experiments("abr") for claim in experiment.claims]
     assert len(ids) == len(set(ids)) == 11
 
 
-def test_what_waits_and_is_lost_is_counted_at_switch_and_edges() -> None:
+def test_queues_and_losses_are_counted_at_switch_and_edges() -> None:
     held = run_of(network="one switch", sender="Reno", scheme="ERICA, ACKs held", edge="as the switch")
     results = {name: measure(held) for name, measure in MEASURES.items()}
     assert results["loss"] == results["switch_loss"] == 0
@@ -41,7 +41,7 @@ def test_what_waits_and_is_lost_is_counted_at_switch_and_edges() -> None:
     assert 0.85 < results["goodput"] < 0.9 * 1.1 * 31 / 32
 
 
-def test_without_edges_nothing_waits_there() -> None:
+def test_without_edges_their_queues_are_empty() -> None:
     plain = run_of(network="one switch", sender="Reno", scheme="drop-tail", edge="none")
     assert MEASURES["edge_queue"](plain) == 0
     lost = float((plain.flows["loss_rate"] * plain.flows["sent_packets"]).sum() / plain.flows["sent_packets"].sum())

@@ -7,7 +7,7 @@ import tailback as tb
 from tailback.papers.cui_thesis import fast, overflow, vegas
 
 
-def test_measures_read_a_model_as_they_read_a_run() -> None:
+def test_measures_apply_to_models_and_runs() -> None:
     expected = fast.expected_of_fast(2, 200)
     assert expected.shares.tolist() == pytest.approx([0.381966, 0.618034], abs=1e-6)
     # (4.23): the second flow adds the golden ratio times alpha.
@@ -16,13 +16,13 @@ def test_measures_read_a_model_as_they_read_a_run() -> None:
     assert fast.first_of_equal(expected) == pytest.approx(0.763932, abs=1e-6)
 
 
-def test_a_run_of_two_flows_is_near_its_model() -> None:
+def test_a_run_of_two_flows_is_close_to_its_model() -> None:
     run = tb.simulate(fast.arrivals(2, fast.tcp(50, update="module"), spacing_s=30))
     assert fast.share_1(run) == pytest.approx(0.382, abs=0.02)
     assert fast.off_model(run) < 0.05
 
 
-def test_a_window_that_rests_is_drawn_to_the_end() -> None:
+def test_a_constant_window_is_drawn_to_the_end() -> None:
     scenario = fast.three_flows("module", 40).with_({"duration": "30 s", "warmup": "0 s", "record.traces": ["cwnd"]})
     run = tb.simulate(scenario.with_({f"flows.{fast.name(1)}.stop": "25 s"}))
     ends = [fast.window_of(run, number)[0][-1] for number in (1, 2)]
@@ -32,7 +32,7 @@ def test_a_window_that_rests_is_drawn_to_the_end() -> None:
     assert np.all(np.diff(times) >= 0)
 
 
-def test_what_happens_just_after_overflows_is_told_from_the_rest() -> None:
+def test_intervals_after_overflows_are_distinguished() -> None:
     run = tb.simulate(overflow.four_flows(overflow.ROUND_TRIPS_MS, (800,) * 4, "module").with_({"duration": "60 s"}))
     assert len(run.trace("drops")) > 0
     assert 0.5 < overflow.shorter_at_overflow(run) < 2

@@ -18,7 +18,7 @@ from toy_experiment import BASE, buffers, goodput
 SMALL = (8, 4, 10, 80, 200e6)
 
 
-def test_what_flows_have_says_how_long_a_run_is() -> None:
+def test_the_duration_of_a_run_depends_on_its_flows() -> None:
     short, long = packets.switch(*SMALL), packets.switch(8, 4, 10, 16, 200e6)
     assert (short["warmup"], short["duration"], long["warmup"], long["duration"]) == ("8 s", "12 s", "40 s", "60 s")
     assert packets.switch(*SMALL, 12, settling_s=8)["duration"] == "20 s"
@@ -31,7 +31,7 @@ def test_flows_begin_below_the_window_that_is_their_share() -> None:
     assert (group["tcp"]["initial_ssthresh"], group["start"]) == (58, {"uniform": ["0 s", "0.2 s"]})
 
 
-def test_packets_and_the_closed_loop_are_measured_alike() -> None:
+def test_packets_and_the_closed_loop_have_the_same_measures() -> None:
     run, loop = tb.simulate(packets.switch(*SMALL), seed=1), packets.by_model(*SMALL)
     for measure in (packets.utilisation, packets.log10_loss):
         assert measure(run) == pytest.approx(measure(loop), rel=0.4)
@@ -39,7 +39,7 @@ def test_packets_and_the_closed_loop_are_measured_alike() -> None:
     assert 1 / 80 < intervals.largest_share(run) < packets.fairness(run) < 1 == packets.fairness(loop)
 
 
-def test_points_that_do_not_bend_like_a_hyperbola_have_no_correlation_with_one() -> None:
+def test_points_unlike_a_hyperbola_have_no_correlation() -> None:
     rates = [0.4, 0.8, 1.6, 4.0]
     assert packets.correlation(rates, 0.7 + 0.05 / (np.array(rates) - 0.1)) == pytest.approx(1)
     assert packets.correlation(rates, 1 - 0.2 * np.array(rates)) == 0
@@ -49,7 +49,7 @@ def gaps(times: Any) -> dict[str, Any]:
     return {"gaps": np.asarray(times), "packet_s": 0.5, "largest": 0.5}
 
 
-def test_gaps_of_a_poisson_process_are_told_from_others() -> None:
+def test_gaps_of_a_poisson_process_are_distinguished() -> None:
     random = np.random.default_rng(1)
     poisson, regular = gaps(random.exponential(1, 100_000)), gaps(np.full(100_000, 1.0))
     assert intervals.from_exponential(poisson) < 0.006
@@ -62,7 +62,7 @@ def test_gaps_of_a_poisson_process_are_told_from_others() -> None:
     assert intervals.near_packet_time(gaps(np.full(100, 0.5))) > 10
 
 
-def test_the_least_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_minimum_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links_tried, "LINK_SECONDS", 20)
     found = int(links_tried.least_buffer(30, 0.75, seed=1)["buffer"])
 
@@ -73,14 +73,14 @@ def test_the_least_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> Non
     assert used(found) >= 0.75 > used(found - 1)
 
 
-def test_a_target_out_of_reach_has_no_least_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_target_has_no_minimum_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links_tried, "LINK_SECONDS", 4)
     monkeypatch.setattr(links_tried, "MOST_PLACES", 4)
     assert np.isnan(links_tried.least_buffer(1, 0.999, seed=1)["buffer"])
 
 
 @pytest.mark.parametrize("enough", [1, 3, 2048, 2049, 3999, 4000])
-def test_the_largest_buffer_is_tried_before_a_target_is_out_of_reach(monkeypatch: pytest.MonkeyPatch, enough: int) -> None:
+def test_the_largest_buffer_is_tried_before_a_target_is_unreachable(monkeypatch: pytest.MonkeyPatch, enough: int) -> None:
     def simulate(buffer: int, _seed: int) -> Any:
         return SimpleNamespace(queues=SimpleNamespace(where=lambda **_: {"utilisation": [float(buffer >= enough)]}))
 
@@ -90,14 +90,14 @@ def test_the_largest_buffer_is_tried_before_a_target_is_out_of_reach(monkeypatch
     assert enough <= found <= max(enough, 1.06 * enough)
 
 
-def test_what_an_overflow_leaves_is_half_of_what_exceeds_the_product() -> None:
+def test_an_overflow_leaves_half_of_the_excess_over_the_product() -> None:
     assert [links_tried.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
     run = tb.simulate(links_tried.filled(1, 1.5, links_tried.REGULAR), seed=1)
     assert links_tried.idle(run) == 0
     assert links_tried.least_queue(run) == pytest.approx(150, abs=1)
 
 
-def test_trunks_that_access_links_just_fill_are_told_from_others() -> None:
+def test_trunks_filled_by_access_links_are_distinguished() -> None:
     by_rule = [row for number in ("3.1", "3.2", "3.3", "3.4") for row in tables.table(number) if row.rule == "(3.23)"]
     assert {row.flows for row in by_rule if tried.just_filled(row)} == {400, 3200}
     counted = [claim for each in tried.SIZING for claim in each.claims if claim.id.startswith("C-3.48.1") and not claim.ours]
@@ -127,7 +127,7 @@ def toy(**more: Any) -> Experiment:
     )
 
 
-def test_a_quick_form_says_what_it_leaves_undecided_and_full_decides_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quick_form_names_undecided_claims_and_full_decides_them(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = replace(toy(), title="The whole of it", variants=papers.vary(BASE, buffers(5, 10)))
     quick = toy(full=whole, undecided="ten packets", max_seeds=2)
     monkeypatch.setattr("tailback.papers._reproduce.experiments", lambda *_: [quick])
@@ -141,14 +141,14 @@ def test_a_quick_form_says_what_it_leaves_undecided_and_full_decides_it(monkeypa
     assert (outcome.experiment.title, outcome.seeds, len(outcome.points)) == ("The whole of it", 3, 2)
 
 
-def test_a_quick_form_without_words_is_refused() -> None:
+def test_a_quick_form_requires_a_description() -> None:
     with pytest.raises(ValueError, match="says what it leaves undecided"):
         toy(full=toy())
     with pytest.raises(ValueError, match="says what it leaves undecided"):
         toy(undecided="much")
 
 
-def test_the_constants_of_bursts_are_found_again() -> None:
+def test_fits_recover_the_constants_of_bursts() -> None:
     """On points that follow the rule exactly."""
     experiment = unpaced.UNPACED
     points = []

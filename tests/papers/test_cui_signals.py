@@ -22,7 +22,7 @@ def test_the_probability_of_figure_2_1() -> None:
     assert [signals.raw(queue, False) for queue in (40, 59.999, 60)] == pytest.approx([0.05, 0.1, 1], abs=1e-5)
 
 
-def test_every_packet_finds_the_queue_that_is_asked_for() -> None:
+def test_every_packet_finds_the_requested_queue() -> None:
     run = tb.simulate(signals.standing(25, True).with_({"record.traces": {"queue": ["bottleneck"]}, "duration": "12 s"}))
     trace = run.trace("queue")
     settled = np.asarray(trace["queue_units"])[np.asarray(trace["time_s"]) > 1]
@@ -30,14 +30,14 @@ def test_every_packet_finds_the_queue_that_is_asked_for() -> None:
     assert set(settled) == {25, 26}
 
 
-def test_the_price_is_held_where_it_is_asked_for() -> None:
+def test_the_price_is_held_at_the_requested_value() -> None:
     run = tb.simulate(signals.priced(3, 1.0))
     assert signals.prices(run) == pytest.approx([1 / 3] * 3, rel=0.01)
     assert abs(signals.off_link(run)) < 0.02
     assert signals.end_to_end(run) == pytest.approx(0.5, abs=0.03)
 
 
-def test_the_linear_system_knows_delay_and_capacity_by_their_product() -> None:
+def test_the_linear_system_depends_on_the_product_of_delay_and_capacity() -> None:
     assert marked_tcp.loop(20, 100).gain == pytest.approx(marked_tcp.loop(40, 50).gain)
     # At rest p W^2 = 2, with p twice 0.1 / 400 for each packet beyond 100.
     queue = marked_tcp.loop(40, 100).queue

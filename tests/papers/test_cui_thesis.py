@@ -26,13 +26,13 @@ def test_an_interval_of_a_ratio_is_the_jackknife_of_mean_losses() -> None:
     np.testing.assert_allclose(values, [3 * 2 - 2 * 0.4 / each for each in (0.25, 0.2, 0.15)])
 
 
-def test_what_is_exact_has_an_interval_without_width() -> None:
+def test_exact_values_have_an_interval_of_width_0() -> None:
     results = losses(simulation=[0.1, 0.1, 0.1], ebd=[0.3] * 3, g1dm=[0.7] * 3)
     values = a_value_a_seed(lambda outcome: ratio(outcome, "g1dm", "ebd", load=0.5))(results)
     assert set(values) == {0.7 / 0.3}
 
 
-def test_noise_puts_no_distance_between_a_model_and_what_it_meets_on_average() -> None:
+def test_noise_does_not_bias_the_distance_of_a_model() -> None:
     noise = np.random.default_rng(1).normal(0, 0.2, 200)
     results = losses(simulation=list(0.1 * np.exp(noise - noise.mean())), g1dm=[0.1] * 200)
     plain = np.mean(np.abs(np.log(results.values("loss", by="g1dm") / results.values("loss", by=SIMULATION))))
@@ -42,7 +42,7 @@ def test_noise_puts_no_distance_between_a_model_and_what_it_meets_on_average() -
 
 
 @pytest.mark.parametrize(("number", "entries"), [("3.1", 30), ("3.4", 30)])
-def test_every_entry_of_a_table_is_judged(number: str, entries: int) -> None:
+def test_every_entry_of_a_table_is_evaluated(number: str, entries: int) -> None:
     printed = table(number)
     assert len(printed) == entries
     assert {entry.rule for entry in printed} == set(RULES.values())
@@ -58,12 +58,12 @@ def test_every_entry_of_a_table_is_judged(number: str, entries: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["fig3.7", "quoted", "fig3.44", "fig3.52", "chapter6", "fig4.1", "figB.1", "table4.1", "figB.5"])
-def test_what_is_not_random_turns_out_as_its_kind_says(name: str) -> None:
+def test_deterministic_claims_have_the_outcome_of_their_kind(name: str) -> None:
     for verdict in tb.reproduce(f"cui-thesis/{name}").claims:
         assert verdict.holds is (verdict.claim.kind == "reproduced"), verdict.claim.id
 
 
-def test_two_inputs_without_places_are_simulated_right() -> None:
+def test_the_simulation_of_two_inputs_without_a_buffer_is_correct() -> None:
     done = tb.reproduce("cui-thesis/fig3.23", seeds=5)
     holds = {verdict.claim.id: verdict.holds for verdict in done.claims}
     assert holds == {
@@ -76,7 +76,7 @@ def test_two_inputs_without_places_are_simulated_right() -> None:
     }
 
 
-def test_every_figure_is_there_and_what_does_not_hold_is_a_claim() -> None:
+def test_every_figure_is_included_and_deviations_are_claims() -> None:
     found = experiments("cui-thesis")
     figures = [experiment.id.removeprefix("cui-thesis/fig3.") for experiment in found if "/fig3." in experiment.id]
     by_packets = ["3", "6", "10", "12", "14", *(f"{number}-packets" for number in (*range(42, 48), *range(52, 56)))]

@@ -10,7 +10,7 @@ import tailback as tb
 from tailback import papers
 
 
-def test_every_claim_of_the_reference_is_there_once() -> None:
+def test_every_claim_of_the_reference_is_included_once() -> None:
     ids = [claim.id for experiment in papers.experiments("bpd-2001") for claim in experiment.claims]
     assert len(ids) == len(set(ids))
     # C24 has had two parts, a and b, from the start.
@@ -18,7 +18,7 @@ def test_every_claim_of_the_reference_is_there_once() -> None:
     assert missing == []
 
 
-def test_a_pattern_stands_for_all_that_fit_it() -> None:
+def test_a_pattern_selects_all_matching_experiments() -> None:
     tables = papers.experiments("cui-thesis/table3.?", "bpd-2001/fig2")
     assert [each.id for each in tables] == ["bpd-2001/fig2", *(f"cui-thesis/table3.{number}" for number in (1, 2, 3, 4))]
     with pytest.raises(tb.UnknownName, match=r"and [0-9]+ more; did you mean `cui-thesis/fig3"):
@@ -27,13 +27,13 @@ def test_a_pattern_stands_for_all_that_fit_it() -> None:
         papers.experiments("cui-thesis/none*")
 
 
-def test_every_figure_of_the_document_is_there() -> None:
+def test_every_figure_of_the_document_is_included() -> None:
     figures = [experiment.id.removeprefix("bpd-2001/fig") for experiment in papers.experiments("bpd-2001")]
     # Figures 5, 10, 11 and 21 are drawings of networks and of the algorithm.
     assert figures == [str(number) for number in (1, 2, 3, 4, 6, 7, 8, 9, *range(12, 21))]
 
 
-def test_every_claim_and_figure_of_the_thesis_is_there() -> None:
+def test_every_claim_and_figure_of_the_thesis_is_included() -> None:
     found = papers.experiments("spd-1998")
     ids = [claim.id for experiment in found for claim in experiment.claims]
     assert len(ids) == len(set(ids))
@@ -45,7 +45,7 @@ def test_every_claim_and_figure_of_the_thesis_is_there() -> None:
     assert figures == [str(number) for number in (*range(1, 15), 16)]
 
 
-def test_every_number_of_the_tables_stands_beside_what_is_measured() -> None:
+def test_every_number_of_the_tables_is_compared_with_a_measurement() -> None:
     counts = {}
     figures = [experiment for experiment in papers.experiments("spd-1998") if "/fig" in experiment.id]
     for experiment in figures:

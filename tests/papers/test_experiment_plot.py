@@ -23,7 +23,7 @@ from toy_experiment import TOY
 
 
 @pytest.mark.parametrize("log", [False, True])
-def test_a_line_has_a_gap_where_nothing_is_known(log: bool) -> None:
+def test_a_line_has_a_gap_at_missing_values(log: bool) -> None:
     panels = [(Curves("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets", log=log),)]
     known = {2: [0.1, 0.2], 20: [math.nan, math.nan], 30: [0.0, 0.0], 40: [0.5, 0.6], 50: [math.inf, math.inf]}
     points = [Point({"packets": packets}, {"goodput": np.array(values)}) for packets, values in known.items()]
@@ -74,7 +74,7 @@ def test_the_last_place_has_its_number_and_large_numbers_a_prefix() -> None:
     assert {"5", "8", "10", "12"} <= set(texts(over_decades))
 
 
-def test_traces_below_zero_are_seen() -> None:
+def test_traces_below_zero_are_visible() -> None:
     x = np.linspace(0, 9, 10)
     results = Measured([], {"falling": (x, -x)})
     (drawn,) = draw([(TracePanel(("falling",), "log10 of a share", "interval"),)], results)

@@ -54,7 +54,7 @@ def test_the_whole_interval_decides(requirement: Inequality | Value, low: float,
     assert requirement.judge(Interval((low + high) / 2, (high - low) / 2)) == finding
 
 
-def test_how_many_seeds_decide() -> None:
+def test_the_number_of_seeds_that_decides() -> None:
     # Mean 1, deviation 1: 99.9 % require t(n - 1) < sqrt(n), which t(15) = 4.073 violates and t(16) = 4.015 satisfies.
     values = [1 - 0.5**0.5, 1 + 0.5**0.5]
     assert decided_by(values, Inequality(">", 0)) == 17
@@ -124,7 +124,7 @@ def test_claims_as_data() -> None:
     assert done.points[0]["experiment"] == "toy/fig1"
 
 
-def test_what_is_not_known_is_null_and_holds_nothing(toys: list[Experiment]) -> None:
+def test_missing_values_are_null_and_satisfy_no_claim(toys: list[Experiment]) -> None:
     claim = Claim(
         "T", "not_reproduced", "unknown", lambda results: results.values("goodput", packets=2) * float("nan"), Inequality(">", 0)
     )
@@ -133,19 +133,19 @@ def test_what_is_not_known_is_null_and_holds_nothing(toys: list[Experiment]) -> 
     assert (judged["measured"], judged["low"], judged["high"], judged["finding"]) == (None, None, None, "cannot tell")
 
 
-def test_of_what_is_not_random_there_is_a_run_and_no_seed(toys: list[Experiment]) -> None:
+def test_a_deterministic_experiment_has_one_run_without_a_seed(toys: list[Experiment]) -> None:
     toys[:] = [replace(toys[0], exact=True)]
     (verdict, *_) = tb.reproduce("toy", seeds=2).claims
     assert decided(verdict) == "1 run, in which nothing is random"
 
 
-def test_what_is_ours_is_counted_apart(toys: list[Experiment]) -> None:
+def test_own_claims_are_counted_separately(toys: list[Experiment]) -> None:
     toys[:] = [replaced(*(Claim(name, "R", "more", more_with_fifty, Inequality(">", 0), ours=name != "A") for name in "ABC"))]
     done = tb.reproduce("toy", seeds=4)
     assert done.verdict() == "1 statement: 1 holds; 2 claims of our own: 2 hold"
 
 
-def test_too_few_seeds_to_tell_is_no_failure_and_no_success(toys: list[Experiment]) -> None:
+def test_too_few_seeds_are_neither_failure_nor_success(toys: list[Experiment]) -> None:
     toys[:] = [replaced(Claim("T", "reproduced", "more", more_with_fifty, Inequality(">", 0)))]
     done = tb.reproduce("toy", seeds=2)
     (verdict,) = done.claims

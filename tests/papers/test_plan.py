@@ -33,7 +33,7 @@ def test_equal_runs_of_several_experiments_run_once() -> None:
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_values_stand_in_the_order_of_the_seeds_with_any_number_of_workers() -> None:
+def test_values_are_in_the_order_of_seeds_with_any_number_of_workers() -> None:
     measured = []
     for workers in (1, 2):
         plan = Plan([TOY], 3)

@@ -28,7 +28,7 @@ from toy_experiment import TOY
 
 
 @pytest.mark.usefixtures("toys")
-def test_the_report_is_one_page_that_needs_no_other(tmp_path: Path) -> None:
+def test_the_report_is_a_self_contained_page(tmp_path: Path) -> None:
     done = tb.reproduce(seeds=2)
     (page,) = done.report(tmp_path / "new")
     assert page == tmp_path / "new" / "toy.html"
@@ -78,7 +78,7 @@ def test_a_grid_is_a_table_with_the_best_of_each_row_in_bold(toys: list[Experime
 HOSTILE = "<script>alert('\"')</script>&amp;</figure>"
 
 
-def test_names_stay_text_wherever_they_stand(toys: list[Experiment]) -> None:
+def test_names_are_escaped_everywhere(toys: list[Experiment]) -> None:
     claim = replace(TOY.claims[0], text=HOSTILE, note=HOSTILE)
     assumptions = (Assumption(HOSTILE, HOSTILE),)
     labels = [replace(variant, labels={**variant.labels, "policy": HOSTILE}) for variant in TOY.variants]
@@ -124,7 +124,7 @@ def test_names_stay_text_wherever_they_stand(toys: list[Experiment]) -> None:
     assert json.loads(numbers.text or "")["panels"][0]["curves"][0]["name"] == HOSTILE
 
 
-def test_figures_have_the_numbers_of_the_document_and_texts_lead_to_them(toys: list[Experiment]) -> None:
+def test_figures_have_the_document_s_numbers_and_are_linked(toys: list[Experiment]) -> None:
     toys[:] = [
         replace(TOY, source="figures 3 to 5, section 2"),
         replace(TOY, id="toy/own", source="nowhere", question="More than in figure 4 or figure 9?", panels=TOY.panels[:1]),

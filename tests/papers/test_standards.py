@@ -14,7 +14,7 @@ from tailback.papers.standards.queues import SCENARIOS, mean_wait_ms, tcp_share,
 from tailback.papers.standards.response import mean_window, through_losses
 
 
-def test_who_needs_nothing_of_the_network_takes_part_and_nobody_else() -> None:
+def test_the_participants_are_the_end_to_end_controllers() -> None:
     laws = controllers()
     assert {"reno", "cubic", "vegas", "bbrv1", "hstcp"} <= set(laws)
     # These depend on prices or marks, or do not compete.
@@ -25,7 +25,7 @@ def test_who_needs_nothing_of_the_network_takes_part_and_nobody_else() -> None:
     assert not {"epd", "spd", "bpd", "maxnet", "xcp"} & set(queues())
 
 
-def test_every_claim_stands_there_once_and_names_its_experiment_s_points() -> None:
+def test_every_claim_is_unique_and_names_points_of_its_experiment() -> None:
     found = papers.experiments("standards")
     ids = [claim.id for experiment in found for claim in experiment.claims]
     assert len(ids) == len(set(ids)) >= 20
@@ -37,7 +37,7 @@ def test_a_loss_in_a_thousand_leaves_reno_the_window_of_the_square_root_law() ->
     assert 36 < window < 38.7
 
 
-def test_incast_is_as_the_document_says() -> None:
+def test_incast_agrees_with_the_document() -> None:
     by_id = {verdict.claim.id: verdict for verdict in tb.reproduce("standards/incast", seeds=3).claims}
     assert by_id["I-dctcp"].interval.mean == 0
     assert by_id["I-tcp"].interval.mean > 5

@@ -29,17 +29,17 @@ def report() -> Iterator[dict[str, Any]]:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each trial is a fork")
 @pytest.mark.parametrize("way", ["reproduce", "demo"])
 class TestKilled:
-    def test_it_was_killed_there_and_went_on(self, report: dict[str, Any], way: str) -> None:
+    def test_it_was_killed_there_and_resumed(self, report: dict[str, Any], way: str) -> None:
         assert len(report[way]["trials"]) >= 5
         assert [trial["at"] for trial in report[way]["trials"] if not trial["killed"] or not trial["resumed"]] == []
 
-    def test_no_finished_run_is_lost_and_none_is_run_twice(self, report: dict[str, Any], way: str) -> None:
+    def test_no_finished_run_is_lost_or_repeated(self, report: dict[str, Any], way: str) -> None:
         trials, runs = report[way]["trials"], report[way]["runs"]
         assert [trial for trial in trials if trial["before"] + trial["after"] != runs] == []
         # The number of results per commit depends on the threads, but some processes were stopped in the middle.
         assert any(0 < trial["before"] < runs for trial in trials)
 
-    def test_pages_and_numbers_have_the_bytes_of_one_that_was_not_killed(self, report: dict[str, Any], way: str) -> None:
+    def test_pages_and_results_equal_those_of_an_uninterrupted_one(self, report: dict[str, Any], way: str) -> None:
         assert {trial["digest"] for trial in report[way]["trials"]} == {report[way]["digest"]}
 
     def test_a_second_time_runs_nothing(self, report: dict[str, Any], way: str) -> None:

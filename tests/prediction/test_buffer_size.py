@@ -21,7 +21,7 @@ TRUNK: dict[str, Any] = {
 LINK: dict[str, Any] = {"target": 0.8, "transmitters": 1, "inputs": None, "flows": 6000, "paced": False}
 
 
-def test_all_rules_answer_side_by_side() -> None:
+def test_all_rules_give_an_answer() -> None:
     answers = tb.size_buffer(**TRUNK, target="80 %")
     # cui-thesis, table 3.4; the bandwidth-delay product there uses an integer number of packets per second.
     assert answers["cui_trunk"].buffer == 16
@@ -59,7 +59,7 @@ def test_all_rules_answer_side_by_side() -> None:
         ({"target": 0.8, "window": 50}, None),
     ],
 )
-def test_the_rule_that_is_meant_depends_on_the_case(changes: dict[str, Any], rule: str | None) -> None:
+def test_the_recommended_rule_depends_on_the_case(changes: dict[str, Any], rule: str | None) -> None:
     recommended = tb.size_buffer(**{**TRUNK, **changes}).recommended
     assert (recommended and recommended.rule.name) == rule
 
@@ -67,7 +67,7 @@ def test_the_rule_that_is_meant_depends_on_the_case(changes: dict[str, Any], rul
 @pytest.mark.parametrize("target", [0.3, 0.6, 0.8, 0.9])
 @pytest.mark.parametrize(("inputs", "transmitters"), [(2, 1), (16, 1), (5, 4), (8, 4), (32, 16), (256, 16)])
 @pytest.mark.parametrize("flows", [100, 4000, 100_000])
-def test_the_trunk_rule_keeps_its_promise_by_the_model_that_errs_on_the_safe_side(
+def test_the_trunk_rule_is_conservative(
     inputs: int, transmitters: int, flows: int, target: float
 ) -> None:
     trunk: dict[str, Any] = {"inputs": inputs, "transmitters": transmitters, "flows": flows, "rate_bps": 40e9}
@@ -76,7 +76,7 @@ def test_the_trunk_rule_keeps_its_promise_by_the_model_that_errs_on_the_safe_sid
     assert tb.models.closed_loop(model="ebd", **trunk, buffer=buffer).utilisation >= target
 
 
-def test_what_the_inputs_cannot_bring_no_buffer_gives() -> None:
+def test_no_buffer_exceeds_the_capacity_of_the_inputs() -> None:
     answers = tb.size_buffer(**{**TRUNK, "inputs": 4, "target": 0.8})
     assert answers.recommended is None
     assert (
@@ -87,7 +87,7 @@ def test_what_the_inputs_cannot_bring_no_buffer_gives() -> None:
 
 @pytest.mark.parametrize("target", [0.7, 1])
 def test_a_buffer_out_of_integer_range_is_reported_as_such(target: float) -> None:
-    answers = tb.size_buffer(rate="10000 Gbps", base_rtt="10000 s", transmitters=10**6, packet="1 B", flows=1, target=target)
+    answers = tb.size_buffer(rate="10000 Gbps", base_rtt="10000 s", transmitters=10**6, packet_size="1 B", flows=1, target=target)
     assert answers["bandwidth_delay"].buffer is None
     assert "2^53 packets or more" in answers.advice
 
@@ -106,7 +106,7 @@ def test_a_trunk_that_is_not_on_the_map_is_recommended_with_a_warning() -> None:
     assert "measured" not in str(tb.size_buffer(**TRUNK, target=0.8))
 
 
-def test_what_bursts_need_is_enough_in_the_simulation() -> None:
+def test_the_buffer_for_bursts_is_sufficient_in_the_simulation() -> None:
     def scenario(buffer: int) -> tb.Scenario:
         tcp: Any = {"preset": "newreno", "mss": "1000 B", "delayed_ack": False}
         flows: Any = {
@@ -129,7 +129,7 @@ def test_what_bursts_need_is_enough_in_the_simulation() -> None:
     assert used == pytest.approx(0.8, abs=0.08)
 
 
-def test_a_scenario_says_what_is_not_given() -> None:
+def test_a_scenario_supplies_missing_values() -> None:
     scenario = tb.dumbbell(
         rate="50 Mbps",
         delay="10 ms",
@@ -165,7 +165,7 @@ def test_flows_of_one_line_count_where_they_cross(conversion: bool, flows: int, 
     assert (asked.flows, asked.inputs, asked.transmitters) == (flows, inputs, transmitters)
 
 
-def test_what_no_rule_knows_of_is_said() -> None:
+def test_properties_that_no_rule_covers_are_reported() -> None:
     scenario = tb.dumbbell(
         rate="50 Mbps",
         delay="10 ms",
@@ -179,7 +179,7 @@ def test_what_no_rule_knows_of_is_said() -> None:
 
 
 @pytest.mark.parametrize("target", [0.6, 0.8])
-def test_what_is_recommended_reaches_the_target_in_the_simulation(target: float) -> None:
+def test_the_recommended_buffer_reaches_the_target_in_the_simulation(target: float) -> None:
     """Paced flows over access links: the rule is conservative. At 90 % it is not, and states so: docs/howto/buffer_sizing.md."""
     shape = {"count": 40, "propagation_rtt": {"uniform": ["60 ms", "180 ms"]}, "sender_access": {"rate": "100 Mbps"}}
     tcp = {"preset": "newreno", "pacing": True, "delayed_ack": False, "mss": "1000 B"}
@@ -205,7 +205,7 @@ def test_the_plot_has_a_curve_for_every_rule_that_relates_buffer_and_utilisation
     assert "bandwidth_delay, full_utilisation" in labels
 
 
-def test_an_unknown_rule_is_named_with_the_nearest() -> None:
+def test_an_unknown_rule_gets_the_nearest_name() -> None:
     with pytest.raises(tb.UnknownName, match="did you mean `appenzeller`"):
         tb.size_buffer(**TRUNK, target=0.8)["apenzeller"]
 
@@ -217,7 +217,7 @@ def test_a_notebook_shows_every_answer_and_the_advice() -> None:
     assert answers.advice in page
 
 
-def test_flows_that_come_and_go_are_not_counted_as_flows_that_last() -> None:
+def test_transfers_are_not_counted_as_long_lived_flows() -> None:
     transfers: Any = {"arrivals": {"load": 0.5, "reference_rate": "10 Mbps"}, "size": "20 kB", "tcp": {"preset": "sack"}}
     link: Any = {"rate": "10 Mbps", "delay": "10 ms", "buffer": "50 packets", "duration": "10 s"}
     with pytest.raises(tb.ParameterError, match="expected flows without a `size`"):
@@ -228,7 +228,7 @@ def test_flows_that_come_and_go_are_not_counted_as_flows_that_last() -> None:
     assert any("come and go" in warning for warning in beside.question.warnings)
 
 
-def test_what_a_link_does_beside_sending_is_a_doubt() -> None:
+def test_impairments_of_a_link_are_reported() -> None:
     link: Any = {
         "rate": "10 Mbps",
         "delay": "10 ms",

@@ -25,14 +25,14 @@ def between(link: dict[str, Any], flow: dict[str, Any]) -> tb.Scenario:
 
 
 @pytest.mark.parametrize("policy", ["drop_tail", "codel", "pie"])
-def test_a_policy_is_called_as_the_scenario_calls_it(policy: str) -> None:
+def test_a_policy_has_the_name_of_the_scenario(policy: str) -> None:
     network = Network(between({"queue": {"policy": policy, "buffer": "9 packets"}}, {"tcp": {"preset": "sack"}}))
     port = network.port("ab")
     assert (port.policy, port.buffer, port.unit) == (policy, 9, "packets")
 
 
 @pytest.mark.parametrize("kind", ["reno", "cubic", "vegas", "fast", "fixed"])
-def test_a_controller_is_called_as_the_scenario_calls_it(kind: str) -> None:
+def test_a_controller_has_the_name_of_the_scenario(kind: str) -> None:
     network = Network(between({}, {"tcp": {"preset": "newreno", "controller": kind, "initial_window": 7, "receiver_window": 9}}))
     [group] = network.groups
     assert isinstance(group, TcpGroup)
@@ -50,7 +50,7 @@ def test_a_controller_is_called_as_the_scenario_calls_it(kind: str) -> None:
         ({"kind": "alternating", "rate": "8 Mbps", "mean_idle": "3 ms"}, 250),
     ],
 )
-def test_a_source_is_called_as_the_scenario_calls_it(source: dict[str, Any], packets_per_s: float) -> None:
+def test_a_source_has_the_name_of_the_scenario(source: dict[str, Any], packets_per_s: float) -> None:
     [group] = Network(between({}, {"source": {**source, "packet_size": "960 B", "header": "40 B"}})).groups
     assert isinstance(group, DatagramGroup)
     assert (group.source.kind, group.source.size, group.source.packet_bytes, group.source.header) == (

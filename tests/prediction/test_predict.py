@@ -154,7 +154,7 @@ CASES: dict[str, tuple[tb.Scenario, list[str], dict[str, float]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_prediction_is_as_near_to_the_simulation_as_is_said(case: str) -> None:
+def test_predictions_are_within_their_tolerances(case: str) -> None:
     scenario, names, distances = CASES[case]
     prediction = tb.predict(scenario)
     assert [model.model for model in prediction.models] == names
@@ -173,7 +173,7 @@ def test_a_prediction_is_as_near_to_the_simulation_as_is_said(case: str) -> None
         ({"rate": "500 kbps"}, ""),
     ],
 )
-def test_a_way_back_that_loses_or_holds_acknowledgements_is_in_no_model(reverse: Any, why: str) -> None:
+def test_lossy_or_slow_acknowledgement_paths_are_not_modelled(reverse: Any, why: str) -> None:
     tcp = {"preset": "newreno", "delayed_ack": False, "mss": "1000 B"}
     prediction = tb.predict(dumbbell({"tcp": tcp}, buffer="50 packets", reverse=reverse))
     assert [(part.at, why in part.why) for part in prediction.not_modelled] == (
@@ -203,7 +203,7 @@ LEFT_OUT = {
         ({"web": {"tcp": FAST | {"controller": {"kind": "fast", "draining": 10}}}}, "models are for flows that do not"),
     ],
 )
-def test_what_keeps_delay_based_flows_from_rest_is_said(flows: dict[str, Any], why: str) -> None:
+def test_violated_assumptions_of_delay_based_models_are_reported(flows: dict[str, Any], why: str) -> None:
     scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="500 packets", duration="60 s", flows=flows)
     prediction = tb.predict(scenario)
     assert any(why in part.why for part in prediction.not_modelled), prediction.not_modelled
@@ -211,13 +211,13 @@ def test_what_keeps_delay_based_flows_from_rest_is_said(flows: dict[str, Any], w
 
 
 @pytest.mark.parametrize(("example", "why"), LEFT_OUT.items())
-def test_what_is_left_out_says_which_assumption_fails(example: str, why: str) -> None:
+def test_excluded_parts_name_the_violated_assumption(example: str, why: str) -> None:
     prediction = tb.predict(tb.load(EXAMPLES / f"{example}.toml"))
     assert any(why in part.why for part in prediction.not_modelled), prediction.not_modelled
     assert all(math.isnan(goodput) for goodput in prediction.groups["goodput_bps"])
 
 
-def test_every_example_is_predicted_or_says_why_not() -> None:
+def test_every_example_is_predicted_or_excluded_with_a_reason() -> None:
     for path in sorted(EXAMPLES.glob("*.toml")):
         prediction = tb.predict(tb.load(path))
         assert prediction.models or prediction.not_modelled, path.name
@@ -252,7 +252,7 @@ DATAGRAMS: dict[str, tuple[dict[str, Any], dict[str, Any], str | None]] = {
 
 
 @pytest.mark.parametrize("case", DATAGRAMS)
-def test_datagrams_meet_the_queue_that_is_meant_for_them(case: str) -> None:
+def test_datagrams_use_the_applicable_queue_model(case: str) -> None:
     link, source, model = DATAGRAMS[case]
     rate = 2e6 * link.get("transmitters", 1)
     scenario = tb.Scenario(
@@ -278,7 +278,7 @@ def test_datagrams_meet_the_queue_that_is_meant_for_them(case: str) -> None:
         assert abs(row.distance) <= (0.01 if row.quantity in ("utilisation", "loss_rate") else 0.1), row
 
 
-def test_a_notebook_shows_what_was_predicted_by_what_and_what_was_not() -> None:
+def test_a_notebook_shows_predictions_models_and_exclusions() -> None:
     scenario = tb.load(EXAMPLES / "one_flow.toml")
     prediction = tb.predict(scenario)
     page = prediction._repr_html_()

@@ -64,7 +64,7 @@ MAPPED: list[tuple[int, int, int, str, LossModel]] = [
 
 
 @pytest.mark.parametrize(("inputs", "transmitters", "buffer", "idle", "model"), MAPPED)
-def test_the_loss_is_as_near_to_the_simulation_as_the_map_says(
+def test_the_error_of_the_loss_agrees_with_the_map(
     inputs: int, transmitters: int, buffer: int, idle: str, model: LossModel
 ) -> None:
     scenario = changed(
@@ -120,7 +120,7 @@ EXACT: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", EXACT)
-def test_what_is_exact_is_what_is_simulated(case: str) -> None:
+def test_exact_predictions_agree_with_simulations(case: str) -> None:
     changes, name = EXACT[case]
     scenario = changed({"duration": "620 ms"} | changes)
     prediction = tb.predict(scenario)
@@ -133,13 +133,13 @@ def test_what_is_exact_is_what_is_simulated(case: str) -> None:
         assert abs(row.distance) <= 0.003, row
 
 
-def test_beyond_the_map_it_is_said_that_nobody_has_measured() -> None:
+def test_outside_the_map_the_error_is_unknown() -> None:
     [model] = tb.predict(changed({"links.trunk.queue.buffer": "200 packets"})).models
     assert model.model == "EBL"
     assert "B = 200, load 0.8: not mapped" in model.warnings[0]
 
 
-def test_inputs_may_be_links_of_their_own() -> None:
+def test_inputs_may_be_separate_links() -> None:
     scenario = changed({"duration": "620 ms"} | fed(16))
     prediction = tb.predict(scenario)
     assert [model.model for model in prediction.models] == ["a transmitter for each input", CHAIN]
@@ -213,7 +213,7 @@ def test_an_assumption_that_fails_is_named_with_its_place(case: str) -> None:
     assert all(math.isnan(goodput) for goodput in prediction.groups["goodput_bps"])
 
 
-def test_tcp_beside_the_inputs_is_named() -> None:
+def test_tcp_on_the_trunk_is_named() -> None:
     web = {"from": "switch", "to": "far", "sender_access": {"rate": "10 Gbps"}, "tcp": {"preset": "sack"}}
     prediction = tb.predict(changed({"flows.web": web}))
     assert not prediction.models

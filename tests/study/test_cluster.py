@@ -32,7 +32,7 @@ def exported(study: tb.Study, folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 
-def test_runs_of_killed_workers_are_done_again_and_nothing_is_counted_twice(small: tb.Scenario, tmp_path: Path) -> None:
+def test_runs_of_killed_workers_are_repeated_and_counted_once(small: tb.Scenario, tmp_path: Path) -> None:
     alone = tb.sweep(small, VARY, seeds=25)
     alive: list[int] = []
     with (
@@ -52,13 +52,13 @@ def test_runs_of_killed_workers_are_done_again_and_nothing_is_counted_twice(smal
     assert exported(study, tmp_path / "a") == exported(alone, tmp_path / "b")
 
 
-def test_the_command_line_starts_a_cluster_of_its_own(command: Command, file: Path) -> None:
+def test_the_command_line_starts_a_local_cluster(command: Command, file: Path) -> None:
     swept = command("sweep", file, "--seeds", 3, "--out", "a", "--cluster", "local", "--workers", 1)
     assert swept.returncode == 0, swept.stderr
     assert swept.stdout.startswith("a: 3 of 3 runs done")
 
 
-def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_scheduler_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "_TIMEOUT_S", 0.2)
     with (
         pytest.raises(tb.StudyError, match=r"cannot connect to a Dask scheduler at `tcp://127.0.0.1:9`"),

@@ -11,7 +11,7 @@ class TestCompare:
         found = tb.sweep(small, VARY, seeds=2).compare(tb.sweep(small, VARY, seeds=2))
         assert (bool(found), found.runs) == (True, 8)
 
-    def test_it_says_where_they_differ(self, small: tb.Scenario) -> None:
+    def test_differences_are_located(self, small: tb.Scenario) -> None:
         found = tb.sweep(small, VARY).compare(tb.sweep(small.with_({"topology.dumbbell.rate": "11 Mbps"}), VARY))
         goodput = next(one for one in found.differences if one.at == "groups.goodput_bps[0]")
         assert (bool(found), goodput.run) == (

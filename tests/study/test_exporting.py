@@ -13,7 +13,7 @@ from small_sweep import VARY, exported
 
 class TestExport:
     @pytest.mark.parametrize("format", ["parquet", "csv", "json"])
-    def test_it_has_the_bytes_of_any_other_study_of_this_plan(self, small: tb.Scenario, tmp_path: Path, format: str) -> None:
+    def test_equal_plans_give_equal_bytes(self, small: tb.Scenario, tmp_path: Path, format: str) -> None:
         a, b = (exported(tb.sweep(small, VARY, seeds=2), tmp_path / name, format=format) for name in "ab")
         assert a == b
         assert a.keys() == {"plan.json", *(f"{name}.{format}" for name in ("runs", "flows", "queues", "groups"))}
@@ -24,6 +24,6 @@ class TestExport:
         columns = json.loads((tmp_path / "json" / "queues.json").read_text())
         assert columns["utilisation"] == study.queues["utilisation"].tolist()
 
-    def test_a_directory_that_exists_is_refused(self, small: tb.Scenario, tmp_path: Path) -> None:
+    def test_an_existing_directory_is_rejected(self, small: tb.Scenario, tmp_path: Path) -> None:
         with pytest.raises(tb.OutputError, match="exists"):
             tb.sweep(small).export(tmp_path)

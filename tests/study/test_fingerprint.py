@@ -38,7 +38,7 @@ class TestFingerprint:
             ("modelled", "erlang_b", "mm1k"),
         ],
     )
-    def test_it_changes_with_whatever_the_function_reaches(self, name: str, before: str, after: str) -> None:
+    def test_it_changes_with_everything_the_function_refers_to(self, name: str, before: str, after: str) -> None:
         assert before in PLAIN
         first, second = (fingerprint(getattr(module(text), name)) for text in (PLAIN, PLAIN.replace(before, after)))
         assert first != second
@@ -52,7 +52,7 @@ class TestFingerprint:
             ("size = 1", "size = 2"),
         ],
     )
-    def test_it_does_not_change_with_what_the_function_does_not_reach(self, before: str, after: str) -> None:
+    def test_it_does_not_change_with_unrelated_code(self, before: str, after: str) -> None:
         first, second = (fingerprint(module(text).measure) for text in (PLAIN, PLAIN.replace(before, after)))
         assert first == second
 
@@ -66,17 +66,17 @@ class TestFingerprint:
         first, second = (subprocess.run(words, capture_output=True, check=True).stdout for _ in range(2))
         assert first == second
 
-    def test_what_abstract_classes_keep_for_themselves_does_not_count(self) -> None:
+    def test_internal_attributes_of_abstract_classes_are_ignored(self) -> None:
         assert fingerprint(lambda: tb.Runs) == fingerprint(lambda: tb.Runs)
 
-    def test_what_a_closure_holds_and_what_a_partial_is_given_count(self) -> None:
+    def test_closures_and_arguments_of_partials_count(self) -> None:
         own = module(PLAIN)
         assert fingerprint(own.closed(1)) == fingerprint(own.closed(1))
         assert fingerprint(own.closed(1)) != fingerprint(own.closed(2))
         assert fingerprint(functools.partial(own.helper, by=1)) != fingerprint(functools.partial(own.helper, by=2))
         assert fingerprint(own.closed(np.array([1, 2]))) != fingerprint(own.closed(np.array([1, 3])))
 
-    def test_functions_that_call_each_other_come_to_an_end(self) -> None:
+    def test_recursive_functions_terminate(self) -> None:
         text = "def odd(n):\n    return n and even(n - 1)\ndef even(n):\n    return not n or odd(n - 1)\n"
         first, second = (fingerprint(module(each).odd) for each in (text, text.replace("not n or", "n == 0 or")))
         assert first != second
@@ -99,6 +99,6 @@ class TestFingerprint:
         """
         subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
-    def test_what_has_no_content_is_refused(self) -> None:
+    def test_objects_without_content_are_rejected(self) -> None:
         with pytest.raises(tb.ParameterError, match=r"lock.* has no fingerprint"):
             fingerprint(module(PLAIN).closed(threading.Lock()))

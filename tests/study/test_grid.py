@@ -36,12 +36,12 @@ def test_axes_are_crossed_and_the_last_varies_fastest(scenario: tb.Scenario) -> 
     assert [tuple(labels.values()) for labels in found] == [(1, "reno"), (1, "sack"), (2, "reno"), (2, "sack")]
 
 
-def test_a_star_stands_for_every_name(two_groups: tb.Scenario) -> None:
+def test_a_star_matches_every_name(two_groups: tb.Scenario) -> None:
     changed = grid(two_groups, {PRESET: ["sack"]}, 1).point(0).scenario
     assert [changed[f"flows.{name}.tcp.preset"] for name in ("tcp", "web")] == ["sack", "sack"]
 
 
-def test_fields_side_by_side_are_not_crossed(scenario: tb.Scenario) -> None:
+def test_coupled_paths_are_not_crossed(scenario: tb.Scenario) -> None:
     found = points(scenario, {(COUNT, RATE): [(1, "10 Mbps"), (2, "20 Mbps")]})
     assert found == [{COUNT: 1, RATE: "10 Mbps"}, {COUNT: 2, RATE: "20 Mbps"}]
 
@@ -78,7 +78,7 @@ def test_ranges_are_exact_and_keep_their_unit() -> None:
         ("a.b=", {"a.b": []}),
     ],
 )
-def test_the_command_lines_text_means_what_python_has(text: str, meant: Any) -> None:
+def test_command_line_text_equals_python_values(text: str, meant: Any) -> None:
     assert parse([text]) == meant
 
 
@@ -112,20 +112,20 @@ def test_a_text_that_cannot_be_read_is_shown(text: str, told: str) -> None:
         ("duraton", "duration"),
     ],
 )
-def test_a_path_that_the_scenario_does_not_have_is_refused_with_the_nearest_one(
+def test_an_unknown_path_is_rejected_with_the_nearest_one(
     scenario: tb.Scenario, path: str, nearest: str
 ) -> None:
     found = problem(scenario, {path: [1]})
     assert (found.at, found.hint) == (path, f"did you mean `{nearest}`?")
 
 
-def test_every_wrong_path_is_told_at_once(scenario: tb.Scenario) -> None:
+def test_all_wrong_paths_are_reported_together(scenario: tb.Scenario) -> None:
     with pytest.raises(tb.ScenarioError) as caught:
         grid(scenario, {"flows.a.count": [1], "flows.b.count": [1], "links.x.rate": []}, 1)
     assert [found.at for found in caught.value.problems] == ["links.x.rate", "flows.a.count", "flows.b.count"]
 
 
-def test_every_value_that_does_not_fit_is_told_at_once_and_once(scenario: tb.Scenario) -> None:
+def test_all_invalid_values_are_reported_together_and_once(scenario: tb.Scenario) -> None:
     with pytest.raises(tb.ScenarioError) as caught:
         grid(scenario, {COUNT: [0, 1, -1], PRESET: ["sack", "sakc", "reno"]}, 1).check()
     told = {(found.at, found.given): found.message for found in caught.value.problems}
@@ -150,7 +150,7 @@ def test_every_value_that_does_not_fit_is_told_at_once_and_once(scenario: tb.Sce
         ([COUNT], 1, "`vary` is not a mapping"),
     ],
 )
-def test_a_grid_that_makes_no_sense_is_refused(scenario: tb.Scenario, vary: Any, seeds: Any, message: str) -> None:
+def test_an_invalid_grid_is_rejected(scenario: tb.Scenario, vary: Any, seeds: Any, message: str) -> None:
     assert problem(scenario, vary, seeds).message == message
 
 
@@ -160,7 +160,7 @@ def test_values_of_numpy_are_numbers(scenario: tb.Scenario) -> None:
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), float("nan"), lambda: 1])
-def test_what_no_scenario_could_hold_is_refused_with_its_place(scenario: tb.Scenario, value: Any) -> None:
+def test_values_that_scenarios_cannot_contain_are_rejected_with_their_path(scenario: tb.Scenario, value: Any) -> None:
     assert problem(scenario, {COUNT: [1, value]}).at == COUNT
 
 
@@ -177,7 +177,7 @@ def test_a_field_varies_on_one_axis_only(scenario: tb.Scenario) -> None:
         ({}, 10**9, "1 point and 1,000,000,000 runs"),
     ],
 )
-def test_a_grid_too_large_is_refused_with_its_size_and_not_built(
+def test_a_grid_that_is_too_large_is_rejected_without_building_it(
     scenario: tb.Scenario, vary: Any, seeds: int, size: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tb.Scenario, "with_", lambda *_: pytest.fail("a point was built"))

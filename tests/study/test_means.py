@@ -33,7 +33,7 @@ class TestStatistics:
         assert study.means()["mean"][0] == sum(study.groups["goodput_bps"])
         assert np.isnan(study.means()["low"][0])
 
-    def test_without_chance_there_is_no_interval_and_no_goal(self) -> None:
+    def test_without_randomness_there_is_no_interval_and_no_target(self) -> None:
         fixed = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="9 packets", duration="2 s")
         drawn = {"flows.tcp.start": {"uniform": ["0 s", "1 s"]}}
         study = tb.sweep(fixed, {"start": {"fixed": {}, "drawn": drawn}}, seeds=3)
@@ -59,7 +59,7 @@ class TestStatistics:
             "high": by_hand.mean + by_hand.half,
         }
 
-    def test_what_is_not_there_is_told(self, small: tb.Scenario) -> None:
+    def test_unknown_names_are_reported(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, VARY)
         for wrong in (("presets", "reno", "sack"), (PRESET, "reno", "sakc"), (PRESET, "reno", "sack", "queues.x.utilisation")):
             with pytest.raises(tb.UnknownName):

@@ -40,7 +40,7 @@ class TestLines:
         assert axis.get_xlabel() == "delay, ms"
         assert axis.get_title(loc="left") == "utilisation of bottleneck, mean and 95 % interval"
 
-    def test_one_seed_has_no_interval_and_the_title_claims_none(self) -> None:
+    def test_one_seed_has_no_interval_in_plot_and_title(self) -> None:
         (axis,) = figure(UTILISATION, Drawn("line", ("delay",), None, {}), runs("delay", {1: [[0.4]], 2: [[0.5]]})).axes
         assert axis.get_title(loc="left") == "utilisation of bottleneck, mean"
 
@@ -49,7 +49,7 @@ class TestLines:
         bar = axis.containers[0][2][0].get_segments()[0]
         assert bar[:, 1].tolist() == pytest.approx([0.5 - 0.1 * student_t(1), 0.5 + 0.1 * student_t(1)])
 
-    def test_words_stand_side_by_side_in_the_order_of_the_study(self, study: tb.Study) -> None:
+    def test_words_are_equidistant_in_the_order_of_the_study(self, study: tb.Study) -> None:
         (axis,) = study.plot(over=PRESET, where={BUFFER: "5 packets"}).axes
         assert [label.get_text() for label in axis.get_xticklabels()] == ["reno", "sack"]
         means = study.means().where(**{BUFFER: "5 packets"})["mean"]
@@ -60,19 +60,19 @@ class TestLines:
         assert {text.get_text() for text in axis.texts} == {"reno", "sack"}
         assert [np.asarray(line.get_xdata()).tolist() for line in axis.lines] == [[5, 20], [5, 20]]
 
-    def test_the_axis_that_is_left_need_not_be_named(self, study: tb.Study) -> None:
+    def test_the_only_unused_axis_is_the_default(self, study: tb.Study) -> None:
         assert study.plot(by=PRESET).axes[0].get_xlabel() == f"{BUFFER}, packets"
 
 
 class TestShares:
-    def test_a_step_a_row_and_what_never_ended_never_counts(self) -> None:
+    def test_one_step_per_row_and_unfinished_rows_never_count(self) -> None:
         # One of four flows in two runs did not end: 1/4 at 1 s, 3/4 at 3 s, and constant from there.
         shown = runs("kind", {"all": [[3.0, 1.0], [math.nan, 3.0]]})
         (axis,) = figure(COMPLETION, Drawn("ecdf", (), None, {}), shown).axes
         assert np.asarray(axis.lines[0].get_xydata()).tolist() == [[1, 0], [1, 0.25], [3, 0.5], [3, 0.75], [3, 0.75]]
         assert axis.get_xlabel() == "completion time (1 of 4 flows have none)"
 
-    def test_each_line_goes_on_to_the_end_of_the_last(self) -> None:
+    def test_each_line_extends_to_the_end_of_the_last(self) -> None:
         shown = runs("kind", {"fast": [[1.0]], "slow": [[5.0]]})
         (axis,) = figure(COMPLETION, Drawn("ecdf", (), "kind", {}), shown).axes
         assert np.asarray(axis.lines[0].get_xydata())[-1].tolist() == [5, 1]
@@ -102,7 +102,7 @@ class TestMaps:
 
 
 class TestLogarithmicScales:
-    def test_labels_and_means_stand_on_them(self) -> None:
+    def test_labels_and_means_are_on_the_scales(self) -> None:
         shown = runs("rate", {"1 Mbps": [[0.001], [0.003]], "100 Mbps": [[0.2], [0.2]], "10 Mbps": [[0.02], [0.02]]})
         (axis,) = figure(UTILISATION, Drawn("line", ("rate",), None, {}, "xy"), shown).axes
         assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
@@ -111,7 +111,7 @@ class TestLogarithmicScales:
         # The half width of the interval of two seeds is 12.7 times 0.001.
         assert axis.get_title(loc="left").endswith("go on to 0 or below")
 
-    def test_a_band_above_zero_needs_no_word(self) -> None:
+    def test_a_band_above_zero_is_not_noted(self) -> None:
         shown = runs("rate", {1: [[0.2], [0.2]], 2: [[0.3], [0.3]]})
         (axis,) = figure(UTILISATION, Drawn("line", ("rate",), None, {}, "y"), shown).axes
         assert (axis.get_xscale(), axis.get_yscale()) == ("linear", "log")
@@ -148,7 +148,9 @@ class TestLogarithmicScales:
             (Drawn("ecdf", (), None, {}, "x"), {"a": [[0.0, 1.0]]}, "a logarithmic axis requires numbers above 0"),
         ],
     )
-    def test_what_has_no_place_is_told(self, asked: Drawn, shown: dict[Any, list[list[float]]], message: str) -> None:
+    def test_values_that_cannot_be_shown_are_reported(
+        self, asked: Drawn, shown: dict[Any, list[list[float]]], message: str
+    ) -> None:
         with pytest.raises(tb.ParameterError, match=message):
             figure(UTILISATION, asked, runs("rate", shown))
 
@@ -176,19 +178,19 @@ def test_a_picture_has_the_same_bytes_again(study: tb.Study) -> None:
         ({"kind": "traces", "log": "x"}, "the x axis of kind `traces` cannot be logarithmic"),
     ],
 )
-def test_what_cannot_be_drawn_is_told(study: tb.Study, asked: dict[str, Any], message: str) -> None:
+def test_invalid_plots_are_rejected(study: tb.Study, asked: dict[str, Any], message: str) -> None:
     with pytest.raises(tb.ParameterError, match=message):
         study.plot(**asked)
 
 
-def test_an_axis_or_a_label_that_is_not_there(study: tb.Study) -> None:
+def test_an_unknown_axis_or_label_is_rejected(study: tb.Study) -> None:
     with pytest.raises(tb.UnknownName, match="did you mean `flows"):
         study.plot(over="flows.*.tcp.presets")
     with pytest.raises(tb.UnknownName, match="did you mean `sack`"):
         study.plot(over=BUFFER, where={PRESET: "sakc"})
 
 
-def test_more_lines_than_colours_are_refused() -> None:
+def test_more_lines_than_colours_are_rejected() -> None:
     shown = [({"x": 1, "name": f"n{place}"}, [1.0]) for place in range(9)]
     with pytest.raises(tb.ParameterError, match="`name` has 9 labels; expected at most 8 lines"):
         figure(UTILISATION, Drawn("line", ("x",), "name", {}), shown)

@@ -94,7 +94,7 @@ class TestUntil:
         assert [Until("goodput", width).seeds(values, 100) for width in (0.34, 0.3, 0.2)] == [3, 4, 6]
         assert Until("goodput", 0.2).seeds(values, 5) == 5
 
-    def test_what_no_number_of_seeds_helps_is_left_alone(self) -> None:
+    def test_an_unreachable_target_gets_no_more_seeds(self) -> None:
         assert Until("goodput", 0.1).seeds([1.0, float("nan")], 100) == 2
         assert Until("goodput", 0.1).seeds([0.0, 0.0], 100) == 2
         assert Until("goodput", 0.1).seeds([-1.0, 1.0], 100) == 4
@@ -107,7 +107,9 @@ class TestUntil:
         assert Unfair.did[:2] == ["5 packets, 1", "50 packets, 1"]
         assert Unfair.did.index("5 packets, 2") > Unfair.did.index("50 packets, 9")
 
-    def test_who_is_done_first_decides_nothing(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_the_order_of_completion_does_not_matter(
+        self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         one_by_one(monkeypatch)
         vary = {BUFFER: ["5 packets", "5packets", "9 packets"], "flows.*.tcp.preset": ["reno", "sack"]}
         whole = exported(tb.sweep(small, vary, seeds=3, until="goodput:4%", max_seeds=40), tmp_path / "whole")
@@ -139,7 +141,7 @@ class TestUntil:
     @pytest.mark.parametrize(
         "text", ["goodput", "goodput:2", "goodput:0%", "goodput:100%", "good:2%", "queues.utilisation:1%", ":1%"]
     )
-    def test_a_goal_that_cannot_be_read_is_shown(self, text: str) -> None:
+    def test_an_invalid_target_is_shown(self, text: str) -> None:
         with pytest.raises(tb.ParameterError, match="expected"):
             until(text)
 

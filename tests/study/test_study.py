@@ -15,7 +15,7 @@ from tailback._study.ledger import Ledger
 
 
 class TestTables:
-    def test_every_row_says_which_run_it_is_of(self, small: tb.Scenario) -> None:
+    def test_every_row_identifies_its_run(self, small: tb.Scenario) -> None:
         study = tb.sweep(small, VARY, seeds=2)
         assert study.groups.columns[:6] == ["point", "seed", BUFFER, f"{BUFFER}_packets", PRESET, "group"]
         assert study.groups["point"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
@@ -77,7 +77,7 @@ class TestTables:
         assert provenance == {key: run.provenance[key] for key in provenance}
         assert provenance["content_hash"] == run.content_hash
 
-    def test_runs_that_are_the_same_are_done_once(self, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_identical_runs_are_executed_once(self, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
         done = counted(monkeypatch)
         study = tb.sweep(small, {"kind": {"one": {}, "two": {BUFFER: "20 packets"}}}, seeds=3)
         assert (len(done), study.counts.done, len(study.groups)) == (3, 6, 6)
@@ -90,7 +90,7 @@ class TestGoingOn:
         assert tb.sweep(small, VARY, out=tmp_path / "study").counts.done == 4
         assert done == []
 
-    def test_another_plan_is_refused_unless_it_is_an_extension(
+    def test_another_plan_is_rejected_unless_extended(
         self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         study = tb.sweep(small, VARY, out=tmp_path / "study")
@@ -102,7 +102,7 @@ class TestGoingOn:
         assert len(done) == 8
         assert exported(study, tmp_path / "a") == exported(tb.sweep(small, VARY, seeds=3), tmp_path / "b")
 
-    def test_others_see_what_is_running(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_other_processes_see_running_runs(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         one_by_one(monkeypatch)
         seen = []
 
@@ -123,7 +123,7 @@ class TestGoingOn:
         assert (removed.results, removed.traces, removed.bytes > 0) == (3, 4, True)
         assert study.counts.done == len(list((study.directory / "traces").iterdir())) == 1
 
-    def test_a_failed_run_is_kept_with_its_error_and_stops_nothing(
+    def test_a_failed_run_is_stored_with_its_error_and_stops_no_others(
         self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as patched:
@@ -142,7 +142,7 @@ class TestGoingOn:
         counts = tb.Study(tmp_path / "study").counts
         assert (counts.failed >= 1, counts.planned > 0, counts.running) == (True, True, 0)
 
-    def test_ctrl_c_keeps_what_was_finished(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_ctrl_c_keeps_finished_runs(self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         one_by_one(monkeypatch)
 
         def pressed(progress: runner.Progress) -> None:
@@ -154,7 +154,7 @@ class TestGoingOn:
         kept = tb.Study(tmp_path / "study").counts
         assert (kept.done >= 3, kept.planned > 0, kept.running) == (True, True, 0)
 
-    def test_another_core_is_refused_and_refreshed_if_asked_for(self, small: tb.Scenario, tmp_path: Path) -> None:
+    def test_another_core_is_rejected_unless_refreshed(self, small: tb.Scenario, tmp_path: Path) -> None:
         study = tb.sweep(small, VARY, out=tmp_path / "study")
         before = exported(study, tmp_path / "before")
         with Ledger(study.directory / "study.sqlite3", thorough=False) as ledger:

@@ -41,15 +41,15 @@ def small() -> tb.Scenario:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="each trial is a fork")
 @pytest.mark.parametrize("way", ["grid-kill", "grid-full", "until-kill"])
 class TestStopped:
-    def test_it_was_stopped_there_and_could_go_on(self, report: dict[str, Any], way: str) -> None:
+    def test_it_was_stopped_there_and_resumed(self, report: dict[str, Any], way: str) -> None:
         assert [trial["at"] for trial in report[way]["trials"] if not trial["stopped"] or not trial["resumed"]] == []
 
-    def test_no_finished_run_is_lost_and_none_is_done_twice(self, report: dict[str, Any], way: str) -> None:
+    def test_no_finished_run_is_lost_or_repeated(self, report: dict[str, Any], way: str) -> None:
         trials, runs = report[way]["trials"], report[way]["runs"]
         assert [trial for trial in trials if trial["done_before"] + trial["done_after"] != runs] == []
         assert len({trial["done_before"] for trial in trials}) > 5
 
-    def test_the_export_has_the_bytes_of_a_study_that_was_not_stopped(self, report: dict[str, Any], way: str) -> None:
+    def test_the_export_equals_that_of_an_uninterrupted_study(self, report: dict[str, Any], way: str) -> None:
         assert {trial["digest"] for trial in report[way]["trials"]} == {report[way]["digest"]}
 
 
@@ -60,7 +60,7 @@ def test_it_was_killed_at_each_of_hundreds_of_places(report: dict[str, Any]) -> 
     assert [trial["at"] for trial in killed["trials"]] == list(range(1, killed["places"] + 1))
 
 
-def test_a_ledger_without_room_keeps_what_was_finished(
+def test_a_ledger_on_a_full_disk_keeps_finished_runs(
     tmp_path: Path, small: tb.Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite itself reports a full disk."""
@@ -93,7 +93,7 @@ input()
 """
 
 
-def test_a_second_process_is_refused_and_status_still_works(tmp_path: Path, small: tb.Scenario) -> None:
+def test_a_second_process_is_rejected_and_status_still_works(tmp_path: Path, small: tb.Scenario) -> None:
     study = tb.sweep(small, VARY, out=tmp_path / "study")
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, str(study.directory / "lock")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -163,7 +163,7 @@ def older(file: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [older, truncated, half_a_header, empty, text, another_database, overwritten_inside, newer])
-def test_a_damaged_or_foreign_ledger_is_refused_and_not_touched(tmp_path: Path, small: tb.Scenario, damage: Any) -> None:
+def test_a_damaged_or_foreign_ledger_is_rejected_and_not_modified(tmp_path: Path, small: tb.Scenario, damage: Any) -> None:
     directory = tb.sweep(small, VARY, seeds=3, out=tmp_path / "study").directory
     damage(directory / "study.sqlite3")
     before = (directory / "study.sqlite3").read_bytes()
@@ -175,19 +175,19 @@ def test_a_damaged_or_foreign_ledger_is_refused_and_not_touched(tmp_path: Path, 
     assert {entry.name for entry in directory.iterdir()} == {"study.sqlite3", "lock"}
 
 
-def test_a_directory_with_something_else_is_left_alone(tmp_path: Path, small: tb.Scenario) -> None:
+def test_a_directory_with_other_files_is_not_modified(tmp_path: Path, small: tb.Scenario) -> None:
     (tmp_path / "thesis.tex").write_text("chapter 1")
     with pytest.raises(tb.StudyError, match=r"not empty: it has `thesis.tex`"):
         tb.sweep(small, VARY, out=tmp_path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_a_directory_without_a_study_says_so(tmp_path: Path) -> None:
+def test_a_directory_without_a_study_is_reported(tmp_path: Path) -> None:
     with pytest.raises(tb.StudyError, match="there is no study"):
         tb.Study(tmp_path)
 
 
-def test_a_bit_that_changed_is_noticed_or_makes_no_difference(tmp_path: Path, small: tb.Scenario) -> None:
+def test_a_flipped_bit_is_detected_or_has_no_effect(tmp_path: Path, small: tb.Scenario) -> None:
     study = tb.sweep(small, seeds=3, out=tmp_path / "study")
     study.export(tmp_path / "whole", format="csv")
     whole = {file.name: file.read_bytes() for file in (tmp_path / "whole").iterdir()}

@@ -32,7 +32,7 @@ class TestTraces:
         with pytest.raises(tb.UnknownName, match="finished run with a trace `cwnd` `9, 1`"):
             traced.trace("cwnd", 9, 1)
 
-    def test_a_column_a_run_and_a_row_a_kind_on_common_scales(self, traced: tb.Study) -> None:
+    def test_one_column_per_run_and_one_row_per_kind_on_common_scales(self, traced: tb.Study) -> None:
         figure = traced.plot(kind="traces", by=BUFFER, where={PRESET: "sack"}, seed=2)
         window, other_window, queue, other_queue = figure.axes
         assert [axis.get_title(loc="right") for axis in (window, other_window)] == ["20 packets", "5 packets"]
@@ -44,7 +44,7 @@ class TestTraces:
             np.testing.assert_array_equal(np.asarray(axis.lines[0].get_ydata()), rows)
         assert figure.get_supxlabel() == f"columns: {BUFFER}, {PRESET} = sack, seed 2"
 
-    def test_it_is_one_call_and_what_comes_back_writes_pdf_and_svg(self, traced: tb.Study) -> None:
+    def test_one_call_returns_a_figure_that_writes_pdf_and_svg(self, traced: tb.Study) -> None:
         for kind, begin in (("pdf", b"%PDF"), ("svg", b"<?xml")):
             file = io.BytesIO()
             traced.plot("cwnd", kind="traces", where={BUFFER: "5 packets", PRESET: "reno"}).savefig(file, format=kind)
@@ -59,10 +59,10 @@ class TestTraces:
             ({"seed": 7}, "no finished run with a trace `cwnd` `0, 7`"),
         ],
     )
-    def test_what_cannot_be_drawn_is_told(self, traced: tb.Study, asked: dict[str, Any], match: str) -> None:
+    def test_invalid_plots_are_rejected(self, traced: tb.Study, asked: dict[str, Any], match: str) -> None:
         with pytest.raises((tb.ParameterError, tb.UnknownName), match=re.escape(match)):
             traced.plot(kind="traces", **{"by": BUFFER, "where": {PRESET: "reno"}, **asked})
 
-    def test_a_seed_is_for_traces_alone(self, study: tb.Study) -> None:
+    def test_a_seed_is_valid_for_traces_only(self, study: tb.Study) -> None:
         with pytest.raises(tb.ParameterError, match="a seed, are only valid for kind `traces`"):
             study.plot(over=BUFFER, by=PRESET, seed=1)

@@ -35,7 +35,7 @@ def test_a_study_with_user_code_takes_processes_and_others_take_threads(monkeypa
 
 
 @pytest.mark.parametrize("importable", [True, False], ids=["by its module", "by its file"])
-def test_a_worker_that_knows_nothing_finds_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, importable: bool) -> None:
+def test_a_new_worker_finds_the_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, importable: bool) -> None:
     name = f"spawned_{importable}".lower()
     monkeypatch.setattr(sys, "path", list(sys.path))
     tb.user_code.load(law(tmp_path, name))
@@ -61,7 +61,7 @@ def test_parameters_of_user_code_vary_though_the_scenario_gives_none(tmp_path: P
         tb.sweep(base, vary={"flows.tcp.tcp.controller.parameters.gian": [1]})
 
 
-def test_a_study_of_code_that_has_changed_is_refused_until_it_is_refreshed(tmp_path: Path) -> None:
+def test_a_study_of_changed_code_is_rejected_unless_refreshed(tmp_path: Path) -> None:
     file, out = law(tmp_path, "changing"), tmp_path / "study"
     tb.user_code.load(file)
     before = tb.sweep(scenario("user:changing"), seeds=2, out=out, executor="threads")
@@ -78,7 +78,7 @@ def test_a_study_of_code_that_has_changed_is_refused_until_it_is_refreshed(tmp_p
     assert again.provenance(0, 1)["user_code"][0]["sha256"] != told[0]["sha256"]
 
 
-def test_a_worker_whose_code_is_another_does_no_run(tmp_path: Path) -> None:
+def test_a_worker_with_different_code_executes_no_run(tmp_path: Path) -> None:
     file = law(tmp_path, "elsewhere")
     tb.user_code.load(file)
     file.write_text(file.read_text().replace("2.0", "3.0"))
@@ -88,7 +88,7 @@ def test_a_worker_whose_code_is_another_does_no_run(tmp_path: Path) -> None:
     assert "the controller `elsewhere` has a different source on this worker" in study.runs["error"][0]
 
 
-def test_what_user_code_raises_is_the_error_of_its_run(tmp_path: Path) -> None:
+def test_an_exception_in_user_code_is_the_error_of_its_run(tmp_path: Path) -> None:
     tb.user_code.load(law(tmp_path, "raising", LAW.replace("if ack.window_validated", "if 1 / 0")))
     study = tb.sweep(scenario("user:raising"), workers=1)
     assert study.counts.failed == 1

@@ -127,7 +127,7 @@ def test_slices_and_snapshots_change_no_byte() -> None:
     same(whole, tb.Run(simulation.results()))
 
 
-def test_what_cannot_be_copied_says_so_and_the_original_goes_on() -> None:
+def test_a_failed_copy_is_reported_and_the_original_continues() -> None:
     @tb.controller("locked")
     class Locked(user_laws.Reno):
         def __init__(self, start: Start) -> None:
@@ -159,7 +159,7 @@ class Tired(user_laws.Reno):
         raise ZeroDivisionError(f"at {seen.now_s}")
 
 
-def test_what_user_code_raises_comes_out_with_its_traceback_place_and_time() -> None:
+def test_exceptions_in_user_code_have_traceback_place_and_time() -> None:
     tb.controller("tired")(Tired)
     with pytest.raises(tb.UserCodeError) as caught:
         tb.simulate(small("user:tired"))
@@ -181,7 +181,7 @@ def test_what_user_code_raises_comes_out_with_its_traceback_place_and_time() -> 
         ("pacing_bps", "fast", "`pacing_bps` is 'fast'"),
     ],
 )
-def test_what_a_law_says_has_to_make_sense(name: str, value: Any, message: str) -> None:
+def test_values_of_a_controller_are_checked(name: str, value: Any, message: str) -> None:
     class Odd(user_laws.Reno):
         def on_congestion(self, seen: Congestion) -> None:
             setattr(self, name, value)
@@ -202,7 +202,7 @@ class Answers(Policy[object]):
         return self.answer  # type: ignore[no-any-return]
 
 
-def test_a_verdict_that_is_none() -> None:
+def test_an_invalid_verdict_is_rejected() -> None:
     tb.policy("answers")(Answers)
     queue = {"buffer": "20 packets", "policy": "user:answers", "parameters": {"answer": "perhaps"}}
     scenario = tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="2 s")
@@ -231,13 +231,13 @@ class Sends(Source):
         ({"packet": -1}, "the next packet is"),
     ],
 )
-def test_a_packet_that_is_none(parameters: dict[str, Any], message: str) -> None:
+def test_an_invalid_packet_is_rejected(parameters: dict[str, Any], message: str) -> None:
     tb.source("sends")(Sends)
     with pytest.raises(tb.UserCodeError, match=message):
         tb.simulate(tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:sends", "parameters": parameters}}))
 
 
-def test_a_source_ends_when_it_says_so() -> None:
+def test_a_source_ends_when_it_returns_none() -> None:
     tb.source("sends")(Sends)
     run = tb.simulate(
         tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:sends", "header": "28 B"}, "flows.udp.count": 1})
@@ -257,7 +257,7 @@ class Paced(user_laws.Reno):
         self.window, self.pacing_bps = 1000.0, self.rate_bps
 
 
-def test_a_rate_that_comes_later_paces_from_then_on() -> None:
+def test_a_later_rate_starts_pacing() -> None:
     tb.controller("paced")(Paced)
     run = tb.simulate(small({"kind": "user:paced", "parameters": {"rate_bps": 4e6}}).with_({"duration": "10 s"}))
     # The rate on the wire is 4 Mbit/s, and 1460 of 1500 bytes are payload; the first round trips are slower.
@@ -302,7 +302,7 @@ class Prices(Policy[object]):
         signal.is_marked = signal.is_marked or self.sent % 300 == 0
 
 
-def test_a_law_hears_of_marks_prices_delays_and_delivery_if_it_wants_them() -> None:
+def test_a_controller_receives_the_inputs_that_it_asks_for() -> None:
     tb.controller("wanting")(Wanting)
     tb.policy("prices")(Prices)
     Wanting.heard.clear()
@@ -339,7 +339,7 @@ class Toll(Policy[object]):
 
 
 @pytest.mark.parametrize("prices", [{"scheme": "exact"}, {"scheme": "adpm", "min_price": 0, "max_price": 6}])
-def test_senders_of_a_price_hear_what_a_users_policy_writes(prices: dict[str, Any]) -> None:
+def test_senders_receive_the_price_of_a_user_policy(prices: dict[str, Any]) -> None:
     tb.policy("toll")(Toll)
     queue = {"buffer": "200 packets", "policy": "user:toll"}
     paid = {"topology.dumbbell.queue": queue, "duration": "10 s", "warmup": "2 s", "prices": prices}
@@ -347,7 +347,7 @@ def test_senders_of_a_price_hear_what_a_users_policy_writes(prices: dict[str, An
     assert run.groups["goodput_bps"][0] == pytest.approx(10e6 * math.exp(-1.5) * 1460 / 1500, rel=0.02)
 
 
-def test_what_a_users_law_would_not_hear_is_warned_of() -> None:
+def test_unavailable_inputs_of_a_controller_cause_a_warning() -> None:
     tb.controller("wanting")(Wanting)
     scenario = small("user:wanting").with_(
         {
@@ -370,7 +370,7 @@ def test_what_a_users_law_would_not_hear_is_warned_of() -> None:
         scenario.with_({"links.further.queue": {"buffer": "20 packets", "policy": "rcp"}}).check()
 
 
-def test_a_law_may_bound_what_an_acknowledgement_releases() -> None:
+def test_a_controller_may_limit_the_release_per_acknowledgement() -> None:
     tb.controller("wanting")(Wanting)
     path = {"flows.tcp.tcp.initial_window": 40, "flows.tcp.tcp.delayed_ack": False, "record.traces": ["segments"]}
     sent: dict[int, list[float]] = {}
@@ -383,7 +383,7 @@ def test_a_law_may_bound_what_an_acknowledgement_releases() -> None:
     assert max(sent[1][1:]) == 1
 
 
-def test_what_a_law_wants_has_to_be_known() -> None:
+def test_unknown_inputs_are_rejected() -> None:
     with pytest.raises(tb.ParameterError, match="asks_for` has `mark`; expected any of `marks`"):
         tb.controller("greedy")(type("Greedy", (user_laws.Reno,), {"asks_for": {"mark"}}))
     with pytest.raises(tb.ParameterError, match=r"asks_for` is 'marks';  expected a set of words: \{'marks'\}"):
@@ -396,7 +396,7 @@ def refused(scenario: dict[str, Any] | tb.Scenario) -> tuple[tb.errors.Problem, 
     return caught.value.problems
 
 
-def test_names_that_nobody_registered() -> None:
+def test_unregistered_names_are_rejected() -> None:
     (problem,) = refused(small("user:rino"))
     assert (problem.at, problem.message) == ("flows.tcp.tcp.controller", "unknown controller `user:rino`")
     assert problem.hint == "did you mean `user:reno`?"
@@ -407,7 +407,7 @@ def test_names_that_nobody_registered() -> None:
     )
 
 
-def test_parameters_that_a_class_does_not_take_and_those_that_it_needs() -> None:
+def test_unknown_and_missing_parameters_are_rejected() -> None:
     queue = {"buffer": "300 cells", "policy": "user:epd", "parameters": {"treshold": 100}}
     (problem,) = refused(tb.Scenario(CELLS).with_({"topology.dumbbell.queue": queue}))
     assert (problem.at, problem.message, problem.expected) == (
@@ -422,7 +422,7 @@ def test_parameters_that_a_class_does_not_take_and_those_that_it_needs() -> None
     assert (problem.at, problem.expected) == ("flows.tcp.tcp.controller.parameters.start", "no parameters")
 
 
-def test_a_constructor_that_fails_is_told_before_anything_runs() -> None:
+def test_a_failing_constructor_is_reported_before_anything_runs() -> None:
     @tb.policy("picky")
     class Picky(Answers):
         def __init__(self, *, share: float) -> None:
@@ -435,7 +435,7 @@ def test_a_constructor_that_fails_is_told_before_anything_runs() -> None:
     assert (caught.value.time_s, type(caught.value.__cause__)) == (0.0, ValueError)
 
 
-def test_what_cannot_be_registered() -> None:
+def test_invalid_classes_are_not_registered() -> None:
     class Half(Controller):
         def on_ack(self, ack: Ack) -> None: ...
 
@@ -486,7 +486,7 @@ def test_ctrl_c_in_user_code_is_ctrl_c() -> None:
 
 
 @pytest.mark.parametrize("raised", [SystemExit(0), SystemExit(3), GeneratorExit("over"), BaseException("out"), StopIteration()])
-def test_whatever_else_user_code_raises_is_its_error(raised: BaseException, tmp_path: Path) -> None:
+def test_other_exceptions_of_user_code_are_its_errors(raised: BaseException, tmp_path: Path) -> None:
     name = f"leaving_{type(raised).__name__}_{getattr(raised, 'code', 0)}"
 
     @tb.controller(name)
@@ -517,7 +517,7 @@ def test_threads_with_user_code_agree() -> None:
         same(alone, run)
 
 
-def test_what_user_code_is_told_can_be_made_for_its_tests() -> None:
+def test_inputs_of_user_code_can_be_constructed_in_tests() -> None:
     law = user_laws.Reno(Start(window=4.0, ssthresh=8.0, packet_bytes=1500))
     law.on_ack(Ack(now_s=0.1, acked=1, counted=1, rtt_s=None, in_flight=4, window_validated=True))
     assert law.window == 5.0
@@ -526,7 +526,7 @@ def test_what_user_code_is_told_can_be_made_for_its_tests() -> None:
     assert (law.window, repr(seen)) == (2.0, "Congestion(now_s=0.2, in_flight=5, repeated=false, min_window=2)")
 
 
-def test_a_file_is_loaded_once_and_says_what_is_wrong_with_it(tmp_path: Path) -> None:
+def test_a_file_is_loaded_once_and_its_errors_are_reported(tmp_path: Path) -> None:
     good = tmp_path / "some_laws_of_a_test.py"
     good.write_text("import tailback as tb\nfrom user_laws import Reno\n@tb.controller('loaded')\nclass Loaded(Reno): ...\n")
     assert tb.user_code.load(good) is tb.user_code.load(good)

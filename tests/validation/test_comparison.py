@@ -32,20 +32,20 @@ def test_the_whole_interval_decides(simulated: list[float], verdict: Verdict) ->
     assert compared(USUAL, PERIOD, [4.0, 4.1, 4.2, 4.3], simulated).verdict is verdict
 
 
-def test_what_varies_alike_on_both_sides_does_not_widen_the_interval() -> None:
+def test_common_variation_does_not_widen_the_interval() -> None:
     found = compared(USUAL, PERIOD, [2.0, 4.0, 8.0], [2.02, 4.02, 8.02])
     assert found.kernel.half > 5
     assert found.difference.half < 1e-9
     assert found.verdict is Verdict.AGREE
 
 
-def test_runs_in_which_a_measure_is_not_defined_are_left_out() -> None:
+def test_runs_with_an_undefined_measure_are_excluded() -> None:
     found = compared(USUAL, PERIOD, [4.0, math.nan, 4.2], [4.0, 4.0, 4.2])
     assert (found.seeds, found.verdict) == (2, Verdict.AGREE)
     assert compared(USUAL, PERIOD, [4.0, math.nan], [4.0, 4.0]).verdict is Verdict.INCONCLUSIVE
 
 
-def test_nothing_to_compare_with_is_no_division_by_zero() -> None:
+def test_a_reference_of_0_is_compared_absolutely() -> None:
     found = compared(USUAL, measures.TIMEOUTS, [0, 0, 0], [0, 0, 0])
     assert (found.verdict, found.difference.mean) == (Verdict.AGREE, 0)
     assert compared(USUAL, measures.TIMEOUTS, [0, 0, 0], [3, 3, 3]).verdict is Verdict.DIFFER
@@ -54,14 +54,14 @@ def test_nothing_to_compare_with_is_no_division_by_zero() -> None:
 # With sequential transfers, the last ones would start later.
 @pytest.mark.filterwarnings("ignore:.*never start")
 @pytest.mark.parametrize("case", full().cases, ids=lambda case: case.name)
-def test_every_case_can_run_and_its_measures_be_taken(case: tb._validation.cases.Case) -> None:
+def test_every_case_runs_and_has_its_measures(case: tb._validation.cases.Case) -> None:
     run = tb.simulate(case.scenario.with_({"duration": "12 s", "warmup": "2 s"}), seed=1)
     values = [measure.of(run) for measure in case.measures]
     assert len(values) >= 2
     assert all(isinstance(value, float) for value in values)
 
 
-def test_a_sawtooth_is_measured_as_it_is() -> None:
+def test_a_sawtooth_is_measured_correctly() -> None:
     """Reno with an acknowledgement per packet adds one segment per RTT: from W/2 to W in W/2 of them."""
     case = CASES["Reno, 1 flow, 20 Mbps, 40 ms, 1 BDP, every packet acknowledged"]
     run = tb.simulate(case.scenario.with_({"flows.flow1.propagation_rtt": "40 ms"}), seed=1)

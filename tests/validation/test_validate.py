@@ -24,7 +24,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> Pack:
     return short
 
 
-def test_both_play_the_same_and_what_was_run_is_kept(short: Pack, tmp_path: Path) -> None:
+def test_both_run_the_same_scenario_and_runs_are_stored(short: Pack, tmp_path: Path) -> None:
     done = tb.validate(tmp_path / "study", jobs=2)
     completion = next(each for each in done.comparisons if each.measure == "completion time")
     # On a busy machine the emulation may not keep up; such runs are excluded.
