@@ -98,7 +98,7 @@ def test_departures_of_a_queue_give_another_link_the_same_rate(tmp_path: Path) -
         ([("10", "1 s")], "expected a rate"),
         ([("10 Mbps", "1 kB")], "expected a duration"),
         (["10 Mbps"], "expected pairs"),
-        ([("1 Tbps", "1000 s")], "more opportunities than"),
+        ([("1 Tbps", "1000 s")], "exceeds the maximum size"),
     ],
 )
 def test_rates_without_a_trace_are_rejected(tmp_path: Path, rates: list[tuple[str, str]], said: str) -> None:

@@ -106,9 +106,9 @@ def test_completions_by_class_are_those_of_the_flows() -> None:
     ("wanted", "told"),
     [
         ({"classes": "100 kB"}, "expected a list"),
-        ({"classes": ["10 ms"]}, "sizes with their units"),
-        ({"classes": [100]}, "sizes with their units"),
-        ({"classes": ["2 kB", "1 kB"]}, "larger than the one before"),
+        ({"classes": ["10 ms"]}, "sizes with units"),
+        ({"classes": [100]}, "sizes with units"),
+        ({"classes": ["2 kB", "1 kB"]}, "sizes above 0 in ascending order"),
         ({"classes": None}, "expected a list"),
         ({"percentiles": 50}, "expected a list"),
         ({"percentiles": [0]}, "above 0"),

@@ -97,7 +97,8 @@ def said(folder: Path, **other: Any) -> None:
 def test_other_directories_are_identified(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     tb.sweep(SCENARIO, {"flows.web.count": [1, 2]}, out=tmp_path / "study", seeds=1)
-    for name, told in [("nowhere", "no directory"), ("file", "is a file"), ("study", "is a study"), (".", "provenance.json is missing")]:
+    kinds = {"nowhere": "no directory", "file": "is a file", "study": "is a study", ".": "provenance.json is missing"}
+    for name, told in kinds.items():
         with pytest.raises(tb.ParameterError, match=told):
             tb.read_run(tmp_path / name)
 
@@ -118,7 +119,7 @@ def test_invalid_selections_are_rejected() -> None:
         (lambda: run.flows.select(), "no column of `flows` is selected"),
         (lambda: run.flows.select(["flow"]), r"write `select\(\*\['flow'\]\)`"),
         (lambda: run.flows.where(flow=[0, 1]), "expected one value"),
-        (lambda: run.plot(3), "names no trace"),
+        (lambda: run.plot(3), "is not a trace or line"),
         (lambda: runs.mean(None), "is not a quantity"),
     ]
     for ask, told in wrong:

@@ -73,7 +73,7 @@ def test_a_damaged_file_is_analysed_up_to_the_damage_and_exits_with_1(command: C
     done = command("analyse", cut.name)
     assert done.returncode == 1
     assert "INCOMPLETE: the file is damaged at byte " in done.stdout
-    assert done.stderr.startswith("it breaks at byte ")
+    assert done.stderr.startswith("the file is damaged at byte ")
     assert "the file ends within a block" in done.stderr
     document = json.loads(command("analyse", cut.name, "--json").stdout)
     assert document["complete"] is False
