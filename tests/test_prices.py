@@ -52,7 +52,7 @@ def test_a_ramp_and_a_step_change_the_price_of_the_first_queue() -> None:
     ("prices", "after", "more", "says"),
     [
         ([[1.5]], [10], {}, "prices[0] has a price of 1.5"),
-        ([[0.5], []], [10], {}, "prices[1] is of 0 queues"),
+        ([[0.5], []], [10], {}, "prices[1] has 0 queues"),
         ([[0.5]], [10, 10], {}, "after does not ascend"),
         ([[0.5]], [], {}, "after does not ascend"),
         ([[0.5]], [0], {}, "after does not ascend"),
