@@ -7,8 +7,8 @@ interval is asymptotically valid (Chow and Robbins, Annals of Mathematical Stati
 w <= 0.15.
 
 Differs: seeds are added in batches instead of one at a time, to keep workers busy. A batch at most doubles the number of seeds,
-and is not larger than the current interval requires; see `seed_batches`. Each decision depends only on seeds 1 to n of its point, so an
-interrupted study makes the same decisions as an uninterrupted one.
+and is not larger than the current interval requires; see `seed_batches`. Each decision depends only on seeds 1 to n of its point,
+so an interrupted study makes the same decisions as an uninterrupted one.
 """
 
 from __future__ import annotations
