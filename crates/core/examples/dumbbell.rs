@@ -44,20 +44,20 @@ use tailback_core::network::{
     Transport,
 };
 use tailback_core::price::{AdpmSpec, Mapping, PriceSpec, SchemeSpec};
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
 use tailback_core::queue::{BpdSpec, CodelSpec, MaxNetSpec, PolicySpec, SpdSpec, SpdVariant};
 use tailback_core::schedule::{FlowQueueSpec, SchedulerSpec};
 use tailback_core::tcp::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
 
 const MSS: Bytes = Bytes(1000);
 const HEADER: Bytes = Bytes(40);
-const RECEIVER_DELAY: Span = Span::from_millis(1);
+const RECEIVER_DELAY: TimeDelta = TimeDelta::from_millis(1);
 /// Traces of a sender's state, and of its traffic.
 const STATE: [TraceKind; 5] = [TraceKind::Cwnd, TraceKind::Ssthresh, TraceKind::Rtt, TraceKind::InFlight, TraceKind::State];
 const TRAFFIC: [TraceKind; 5] = [TraceKind::Cwnd, TraceKind::Rtt, TraceKind::InFlight, TraceKind::Segments, TraceKind::Acks];
 /// `law` of the first controller of `laws`.
 const FIRST_LAW: f64 = 100.0;
-const BOTTLENECK_DELAY: Span = Span::from_millis(10);
+const BOTTLENECK_DELAY: TimeDelta = TimeDelta::from_millis(10);
 
 fn main() -> Result<(), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -183,17 +183,17 @@ impl Dumbbell {
                 abr: None,
                 framing: (of.get("cells") != 0.0).then_some(Aal5 {
                     overhead: Bytes(8),
-                    segmentation: Span::ZERO,
-                    reassembly: Span::ZERO,
+                    segmentation: TimeDelta::ZERO,
+                    reassembly: TimeDelta::ZERO,
                 }),
                 send_processing: None,
                 receive_processing: None,
-                jitter: Span::ZERO,
+                jitter: TimeDelta::ZERO,
             }],
             flows: (0..of.get("n") as u64).map(|index| self.flow(index)).collect(),
             changes: Vec::new(),
-            duration: Span::from_seconds(of.get("t")),
-            warmup: Span::ZERO,
+            duration: TimeDelta::from_seconds(of.get("t")),
+            warmup: TimeDelta::ZERO,
             seed: 1,
             record: self.record(),
             stepped: false,
@@ -215,10 +215,10 @@ impl Dumbbell {
             backward: 1,
             sender_access: Access {
                 rate: Some(access),
-                delay: Span::from_seconds(rtt_ms / 2e3) - BOTTLENECK_DELAY - RECEIVER_DELAY,
+                delay: TimeDelta::from_seconds(rtt_ms / 2e3) - BOTTLENECK_DELAY - RECEIVER_DELAY,
             },
             receiver_access: Access { rate: Some(access), delay: RECEIVER_DELAY },
-            start: Time::ZERO + Span::from_seconds(of.get("start") * index as f64 / flows + handshake),
+            start: Time::ZERO + TimeDelta::from_seconds(of.get("start") * index as f64 / flows + handshake),
             stop: Time::NEVER,
             size: None,
         }
@@ -287,8 +287,8 @@ impl Dumbbell {
             abc_limit: Segments::UNLIMITED,
             slow_start: SlowStart::Standard,
             timer: TimerSpec {
-                min_rto: Span::from_millis(200),
-                initial_rto: Span::from_millis(3_000),
+                min_rto: TimeDelta::from_millis(200),
+                initial_rto: TimeDelta::from_millis(3_000),
                 max_backoff: 64,
                 ..TimerSpec::rfc6298()
             },

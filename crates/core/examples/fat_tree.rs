@@ -28,7 +28,7 @@ use hops::{drop_tail, greedy, tcp};
 use measured::Settings;
 use tailback_core::network::{Access, Buffer, Flow, Network, Record};
 use tailback_core::price::PriceSpec;
-use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 
 const DEFAULTS: [(&str, f64); 8] = [
     ("k", 8.0),
@@ -95,7 +95,7 @@ fn network(of: &Settings) -> Network {
     let port = |index: u32| {
         let leaves_host = index < 2 * hosts && index.is_multiple_of(2);
         let buffer = if leaves_host { Buffer::Unlimited } else { Buffer::Units(of.get("buf") as u64) };
-        drop_tail(format!("port{index}"), Rate((of.get("rate") * 1e9) as u64), Span::from_micros(1), buffer)
+        drop_tail(format!("port{index}"), Rate((of.get("rate") * 1e9) as u64), TimeDelta::from_micros(1), buffer)
     };
     let is_mixed = of.get("mixed") > 0.0;
     // Knuth's multiplicative hash in place of a random path. It is so regular that few flows share a link.
@@ -112,7 +112,7 @@ fn network(of: &Settings) -> Network {
         let core = drawn(host, way);
         tree.path(from, to, (core / half) as u32, (core % half) as u32)
     };
-    let nowhere = Access { rate: None, delay: Span::ZERO };
+    let nowhere = Access { rate: None, delay: TimeDelta::ZERO };
     let flow = |host: u32| Flow {
         group: 0,
         forward: 2 * host,
@@ -129,8 +129,8 @@ fn network(of: &Settings) -> Network {
         groups: vec![greedy("transfers", tcp(of))],
         flows: (0..hosts).map(flow).collect(),
         changes: Vec::new(),
-        duration: Span::from_seconds(of.get("t")),
-        warmup: Span::ZERO,
+        duration: TimeDelta::from_seconds(of.get("t")),
+        warmup: TimeDelta::ZERO,
         seed: 1,
         record: Record::default(),
         stepped: false,

@@ -26,7 +26,7 @@ use hops::{drop_tail, greedy, tcp};
 use measured::Settings;
 use tailback_core::network::{Access, Buffer, Flow, Network, Record};
 use tailback_core::price::PriceSpec;
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 
 const DEFAULTS: [(&str, f64); 7] =
     [("n", 20.0), ("flows", 5.0), ("rate", 1000.0), ("buf", 100.0), ("ss", 64.0), ("t", 10.0), ("threads", 1.0)];
@@ -40,7 +40,7 @@ fn main() -> Result<(), String> {
 fn network(of: &Settings) -> Network {
     let (bottlenecks, flows) = (of.get("n") as u32, of.get("flows") as u32);
     let rate = Rate((of.get("rate") * 1e6) as u64);
-    let delay = Span::from_millis(1);
+    let delay = TimeDelta::from_millis(1);
     // Port 2i leads forward from router i, port 2i + 1 back.
     let port = |index: u32| {
         let buffer = if index.is_multiple_of(2) { Buffer::Units(of.get("buf") as u64) } else { Buffer::Unlimited };
@@ -55,8 +55,8 @@ fn network(of: &Settings) -> Network {
         forward: 2 * path,
         backward: 2 * path + 1,
         // All round-trip times differ, so that flows do not synchronise.
-        sender_access: Access { rate: Some(rate), delay: Span::from_micros(1000 + 37 * u64::from(index)) },
-        receiver_access: Access { rate: Some(rate), delay: Span::from_micros(100) },
+        sender_access: Access { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
+        receiver_access: Access { rate: Some(rate), delay: TimeDelta::from_micros(100) },
         start: Time(u64::from(index) * 1_000_000_000),
         stop: Time::NEVER,
         size: None,
@@ -69,8 +69,8 @@ fn network(of: &Settings) -> Network {
         groups: vec![greedy("long", tcp(of)), greedy("cross", tcp(of))],
         flows: long.chain(cross).map(flow).collect(),
         changes: Vec::new(),
-        duration: Span::from_seconds(of.get("t")),
-        warmup: Span::ZERO,
+        duration: TimeDelta::from_seconds(of.get("t")),
+        warmup: TimeDelta::ZERO,
         seed: 1,
         record: Record::default(),
         stepped: false,

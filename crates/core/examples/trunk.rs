@@ -29,7 +29,7 @@ use measured::Settings;
 use tailback_core::network::{Access, Buffer, Flow, Network, Port, Record};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::tcp::{TcpSpec, TimerSpec};
 
 const DEFAULTS: [(&str, f64); 8] = [
@@ -55,30 +55,32 @@ fn main() -> Result<(), String> {
 fn network(of: &Settings) -> Network {
     let (inputs, flows) = (of.get("inputs") as u32, of.get("flows") as u32);
     let rate = Rate((of.get("rate") * 1e6) as u64);
-    let trunk =
-        |name: &str, buffer| Port { transmitters: of.get("channels") as u32, ..drop_tail(name.into(), rate, Span::ZERO, buffer) };
+    let trunk = |name: &str, buffer| Port {
+        transmitters: of.get("channels") as u32,
+        ..drop_tail(name.into(), rate, TimeDelta::ZERO, buffer)
+    };
     let trunks = [trunk("trunk", Buffer::Units(of.get("places") as u64)), trunk("trunk back", Buffer::Unlimited)];
     // Port 2 + 2i leads from edge router i to the switch, port 3 + 2i back.
-    let input = |index: u32| drop_tail(format!("input{index}"), rate, Span::ZERO, Buffer::Unlimited);
+    let input = |index: u32| drop_tail(format!("input{index}"), rate, TimeDelta::ZERO, Buffer::Unlimited);
     let paths = (0..inputs).flat_map(|input| [vec![2 + 2 * input, 0], vec![1, 3 + 2 * input]]);
     let tcp = TcpSpec {
         mss: Bytes(1000),
         initial_window: 2.0,
         pacing: true,
-        timer: TimerSpec { min_rto: Span::from_millis(1000), ..TimerSpec::rfc6298() },
+        timer: TimerSpec { min_rto: TimeDelta::from_millis(1000), ..TimerSpec::rfc6298() },
         ..tcp(of)
     };
     let flow = |index: u32| {
         let draws = Stream::new(Entity { seed: SEED, name: "tcp", index: u64::from(index) }, Purpose::Start);
         // Round-trip times from 60 to 180 ms.
-        let delay = Span::from_seconds(0.03 + 0.06 * draws.uniform(0));
+        let delay = TimeDelta::from_seconds(0.03 + 0.06 * draws.uniform(0));
         Flow {
             group: 0,
             forward: 2 * (index % inputs),
             backward: 2 * (index % inputs) + 1,
             sender_access: Access { rate: Some(ACCESS), delay },
-            receiver_access: Access { rate: None, delay: Span::ZERO },
-            start: Time::ZERO + Span::from_seconds(0.2 * draws.uniform(1)),
+            receiver_access: Access { rate: None, delay: TimeDelta::ZERO },
+            start: Time::ZERO + TimeDelta::from_seconds(0.2 * draws.uniform(1)),
             stop: Time::NEVER,
             size: None,
         }
@@ -89,8 +91,8 @@ fn network(of: &Settings) -> Network {
         groups: vec![greedy("tcp", tcp)],
         flows: (0..flows).map(flow).collect(),
         changes: Vec::new(),
-        duration: Span::from_seconds(of.get("t")),
-        warmup: Span::ZERO,
+        duration: TimeDelta::from_seconds(of.get("t")),
+        warmup: TimeDelta::ZERO,
         seed: SEED,
         record: Record::default(),
         stepped: false,

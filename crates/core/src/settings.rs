@@ -22,7 +22,7 @@
 //!
 //! [`Settings`] defines the constraints between settings, and sample values for tests.
 
-use crate::primitives::units::{Rate, Span};
+use crate::primitives::units::{Rate, TimeDelta};
 
 /// A member of a family, as users see it.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub enum Kind {
     /// 0 to 1.
     Probability,
     Duration {
-        min: Span,
+        min: TimeDelta,
     },
     Rate,
     Bytes {
@@ -93,7 +93,7 @@ pub enum Kind {
 /// 0 to a million segments.
 pub const SEGMENTS_IN_QUEUES: Kind = Kind::Segments { min: 0.0, max: 1e6 };
 /// Any positive duration.
-pub const ABOVE_ZERO: Kind = Kind::Duration { min: Span(1) };
+pub const ABOVE_ZERO: Kind = Kind::Duration { min: TimeDelta(1) };
 /// A packet of 1 byte to 1 MB.
 pub const PACKET_BYTES: Kind = Kind::Bytes { min: 1, max: 1_000_000 };
 
@@ -131,7 +131,7 @@ pub enum Value {
     /// Also bytes, and queue lengths in packets or cells.
     Integer(u64),
     Number(f64),
-    Duration(Span),
+    Duration(TimeDelta),
     Rate(Rate),
     Word(&'static str),
 }
@@ -244,7 +244,7 @@ setting_type!(bool, Boolean);
 setting_type!(u32, Integer);
 setting_type!(u64, Integer);
 setting_type!(f64, Number);
-setting_type!(Span, Duration);
+setting_type!(TimeDelta, Duration);
 setting_type!(Rate, Rate);
 
 impl<T: SettingType> SettingType for Option<T> {

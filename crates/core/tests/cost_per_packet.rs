@@ -6,7 +6,7 @@ use common::{dumbbell, flow, group, link, tcp};
 use tailback_core::Engine;
 use tailback_core::congestion::{ControllerSpec, FixedSpec};
 use tailback_core::network::{Access, Buffer, Flow, Network, Port, Transport};
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
 /// Maximum relative cost of the larger case.
@@ -30,23 +30,23 @@ fn events_per_packet_are_equal_for_windows_of_ten_thousand_and_a_hundred() {
 
 /// Flows with different round-trip times. Each adds 2 Mbit/s to the link and its share to the buffer.
 fn sharing(flows: u64, recovery: Recovery) -> f64 {
-    let bottleneck = link("link", 2 * flows, Span::from_millis(10), Buffer::Units(10 * flows));
+    let bottleneck = link("link", 2 * flows, TimeDelta::from_millis(10), Buffer::Units(10 * flows));
     let member = |index: u64| Flow {
-        sender_access: Access { rate: Some(Rate(100_000_000)), delay: Span::from_micros(20_000 + 40_000 * index / flows) },
-        start: Time(Span::from_micros(1_000_000 * index / flows).0),
+        sender_access: Access { rate: Some(Rate(100_000_000)), delay: TimeDelta::from_micros(20_000 + 40_000 * index / flows) },
+        start: Time(TimeDelta::from_micros(1_000_000 * index / flows).0),
         ..flow(0, 0, 1)
     };
     let transport = Transport::Tcp(tcp(recovery), ControllerSpec::Reno(()));
     let members = (0..flows).map(member).collect();
-    events_per_packet(dumbbell(bottleneck, group("greedy", transport), members, Span::from_millis(10_000)))
+    events_per_packet(dumbbell(bottleneck, group("greedy", transport), members, TimeDelta::from_millis(10_000)))
 }
 
 /// One flow with `window` segments in flight for 100 ms, over a link with this loss probability.
 fn holding(window: u32, random_loss: f64) -> f64 {
-    let wire = Port { random_loss, ..link("link", 1000, Span::from_millis(50), Buffer::Unlimited) };
+    let wire = Port { random_loss, ..link("link", 1000, TimeDelta::from_millis(50), Buffer::Unlimited) };
     let spec = TcpSpec { initial_window: window.into(), ..tcp(Recovery::Sack) };
     let transport = Transport::Tcp(spec, ControllerSpec::Fixed(FixedSpec::default()));
-    events_per_packet(dumbbell(wire, group("fixed", transport), vec![flow(0, 0, 1)], Span::from_millis(10_000)))
+    events_per_packet(dumbbell(wire, group("fixed", transport), vec![flow(0, 0, 1)], TimeDelta::from_millis(10_000)))
 }
 
 fn events_per_packet(network: Network) -> f64 {

@@ -11,7 +11,7 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tailback_core::primitives::packet::Ecn;
-use tailback_core::primitives::units::{Bytes, Span, Time};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::record::{Column, Table};
 use tailback_core::{Engine, Fate, Outcome};
 
@@ -30,7 +30,7 @@ pub struct AddressPair {
 pub struct Course {
     pub end: Time,
     /// The shortest time from an event at a port to the delivery of a packet.
-    pub lead: Span,
+    pub lead: TimeDelta,
 }
 
 /// Access from other threads while an emulation runs.
@@ -79,7 +79,7 @@ pub struct Emulation<H, C> {
     fates: Vec<Fate>,
     buffer: Vec<u8>,
     end: Time,
-    lead: Span,
+    lead: TimeDelta,
     sent: u64,
     delivered: u64,
     refused: Refused,
@@ -90,7 +90,7 @@ pub struct Emulation<H, C> {
 const LONGEST: usize = 65_535;
 
 /// Interval at which the loop checks whether to stop.
-const PATIENCE: Span = Span::from_millis(20);
+const PATIENCE: TimeDelta = TimeDelta::from_millis(20);
 
 impl<H: Hosts, C: Clock> Emulation<H, C> {
     /// `clock` starts now.
@@ -233,7 +233,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             return;
         };
         self.advance(self.pacer.now());
-        let ecn = if ip::is_capable(packet) { Ecn::CAPABLE } else { Ecn::INCAPABLE };
+        let ecn = if ip::is_capable(packet) { Ecn::ECT } else { Ecn::NOT_ECT };
         match self.engine.inject(flow, Bytes((packet.len() - ip::HEADER) as u64), ecn) {
             Some(number) => {
                 self.sent += 1;
@@ -292,12 +292,12 @@ mod tests {
     /// answers each packet at once with one of 40 bytes.
     #[derive(Default)]
     struct World {
-        now: Cell<Span>,
-        to_send: RefCell<VecDeque<(Span, Vec<u8>)>>,
+        now: Cell<TimeDelta>,
+        to_send: RefCell<VecDeque<(TimeDelta, Vec<u8>)>>,
         answers: RefCell<VecDeque<Vec<u8>>>,
         seen: RefCell<Vec<Seen>>,
         /// The time at which the machine stalls, and the duration.
-        stall: Cell<Option<(Span, Span)>>,
+        stall: Cell<Option<(TimeDelta, TimeDelta)>>,
     }
 
     /// Time in microseconds, host, ECN field.
@@ -307,7 +307,7 @@ mod tests {
     struct Made(Rc<World>);
 
     impl Clock for Hand {
-        fn elapsed(&self) -> Span {
+        fn elapsed(&self) -> TimeDelta {
             self.0.now.get()
         }
     }
@@ -335,9 +335,9 @@ mod tests {
             Ok(true)
         }
 
-        fn wait(&mut self, at_most: Span, ready: &mut Vec<usize>) -> io::Result<()> {
-            let next = self.0.to_send.borrow().front().map_or(Span(u64::MAX), |(at, _)| *at - self.0.now.get());
-            self.0.now.set(self.0.now.get() + at_most.min(next).max(Span(1000)));
+        fn wait(&mut self, at_most: TimeDelta, ready: &mut Vec<usize>) -> io::Result<()> {
+            let next = self.0.to_send.borrow().front().map_or(TimeDelta(u64::MAX), |(at, _)| *at - self.0.now.get());
+            self.0.now.set(self.0.now.get() + at_most.min(next).max(TimeDelta(1000)));
             if let Some((at, length)) = self.0.stall.get().filter(|(at, _)| *at <= self.0.now.get()) {
                 self.0.now.set(at + length);
                 self.0.stall.set(None);
@@ -351,7 +351,7 @@ mod tests {
         Port {
             name: name.into(),
             rate: Rate(12_000_000),
-            delay: Span::from_millis(5),
+            delay: TimeDelta::from_millis(5),
             transmitters: 1,
             switching: Switching::StoreAndForward,
             buffer,
@@ -367,11 +367,11 @@ mod tests {
     }
 
     /// 12 Mbit/s: 1500 bytes take 1 ms; 5 ms each way.
-    fn world(to_send: Vec<(Span, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
-        led(Span::from_millis(5), to_send, policy)
+    fn world(to_send: Vec<(TimeDelta, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
+        led(TimeDelta::from_millis(5), to_send, policy)
     }
 
-    fn led(lead: Span, to_send: Vec<(Span, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
+    fn led(lead: TimeDelta, to_send: Vec<(TimeDelta, Vec<u8>)>, policy: PolicySpec) -> (Rc<World>, Emulation<Made, Hand>) {
         let spec =
             DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Given { maximum: MAX_PACKET }, header: Bytes(20) };
         let group = |name: &str| Group {
@@ -384,7 +384,7 @@ mod tests {
             abr: None,
             send_processing: None,
             receive_processing: None,
-            jitter: Span::ZERO,
+            jitter: TimeDelta::ZERO,
         };
         let flow = |group, forward, backward| Flow {
             group,
@@ -402,8 +402,8 @@ mod tests {
             groups: vec![group("there"), group("back")],
             flows: vec![flow(0, 0, 1), flow(1, 1, 0)],
             changes: Vec::new(),
-            duration: Span::from_millis(100),
-            warmup: Span::ZERO,
+            duration: TimeDelta::from_millis(100),
+            warmup: TimeDelta::ZERO,
             seed: 1,
             record: Record::default(),
             stepped: false,
@@ -412,7 +412,7 @@ mod tests {
         let world = Rc::new(World { to_send: RefCell::new(to_send.into()), ..World::default() });
         let ways =
             [AddressPair { from: LEFT, to: RIGHT, flow: 0, host: 1 }, AddressPair { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
-        let course = Course { end: Time(Span::from_millis(100).0), lead };
+        let course = Course { end: Time(TimeDelta::from_millis(100).0), lead };
         let emulation = Emulation::new(
             Engine::new(network),
             course,
@@ -424,8 +424,8 @@ mod tests {
         (world, emulation)
     }
 
-    fn sends(milliseconds: &[u64], ecn: u8) -> Vec<(Span, Vec<u8>)> {
-        milliseconds.iter().map(|&ms| (Span::from_millis(ms), packet((LEFT, RIGHT), 1500, ecn))).collect()
+    fn sends(milliseconds: &[u64], ecn: u8) -> Vec<(TimeDelta, Vec<u8>)> {
+        milliseconds.iter().map(|&ms| (TimeDelta::from_millis(ms), packet((LEFT, RIGHT), 1500, ecn))).collect()
     }
 
     #[test]
@@ -454,13 +454,13 @@ mod tests {
             let rounded: Vec<_> = world.seen.borrow().iter().map(|seen| (seen.0 / 10, seen.1)).collect();
             (rounded, emulation.engine().results().unwrap().bytes())
         };
-        assert_eq!(seen(Span::ZERO), seen(Span::from_millis(5)));
+        assert_eq!(seen(TimeDelta::ZERO), seen(TimeDelta::from_millis(5)));
     }
 
     #[test]
     fn a_stall_causes_no_burst() {
         let (world, mut emulation) = world(sends(&[10, 10, 10], 0), PolicySpec::DropTail(()));
-        world.stall.set(Some((Span::from_micros(15_500), Span::from_millis(7))));
+        world.stall.set(Some((TimeDelta::from_micros(15_500), TimeDelta::from_millis(7))));
         emulation.run(&Control::default()).unwrap();
         // The first was due at 16 ms and leaves at 22.5 ms; the others keep their distance of one millisecond.
         let at_right: Vec<u64> = world.seen.borrow().iter().filter(|seen| seen.1 == 1).map(|seen| seen.0).collect();
@@ -496,9 +496,9 @@ mod tests {
     fn packets_without_a_route_are_counted() {
         let stranger = Ipv4Addr::new(198, 18, 0, 9);
         let to_send = vec![
-            (Span::from_millis(1), packet((LEFT, stranger), 100, 0)),
-            (Span::from_millis(2), vec![0x60; 40]),
-            (Span::from_millis(3), Vec::new()),
+            (TimeDelta::from_millis(1), packet((LEFT, stranger), 100, 0)),
+            (TimeDelta::from_millis(2), vec![0x60; 40]),
+            (TimeDelta::from_millis(3), Vec::new()),
         ];
         let (world, mut emulation) = world(to_send, PolicySpec::DropTail(()));
         emulation.run(&Control::default()).unwrap();

@@ -4,7 +4,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, write};
 use std::io;
 use std::os::fd::OwnedFd;
-use tailback_core::primitives::units::{Bytes, Span};
+use tailback_core::primitives::units::{Bytes, TimeDelta};
 
 /// The hosts of an emulation, by number.
 pub trait Hosts {
@@ -24,7 +24,7 @@ pub trait Hosts {
     ///
     /// # Errors
     /// A device failed.
-    fn wait(&mut self, at_most: Span, ready: &mut Vec<usize>) -> io::Result<()>;
+    fn wait(&mut self, at_most: TimeDelta, ready: &mut Vec<usize>) -> io::Result<()>;
 }
 
 /// Hosts behind TUN devices, which are open and non-blocking.
@@ -60,7 +60,7 @@ impl Hosts for Tuns {
         }
     }
 
-    fn wait(&mut self, at_most: Span, ready: &mut Vec<usize>) -> io::Result<()> {
+    fn wait(&mut self, at_most: TimeDelta, ready: &mut Vec<usize>) -> io::Result<()> {
         let nanoseconds = at_most.0 / 1000;
         let limit = Timespec { tv_sec: (nanoseconds / 1_000_000_000) as i64, tv_nsec: (nanoseconds % 1_000_000_000) as i64 };
         let mut watched: Vec<_> = self.0.iter().map(|device| PollFd::new(device, PollFlags::IN)).collect();

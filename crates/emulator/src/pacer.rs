@@ -3,11 +3,11 @@
 
 use std::time::Instant;
 use tailback_core::primitives::histogram::Histogram;
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 
 /// A source of elapsed time.
 pub trait Clock {
-    fn elapsed(&self) -> Span;
+    fn elapsed(&self) -> TimeDelta;
 }
 
 /// The machine's monotonic clock.
@@ -20,36 +20,36 @@ impl Monotonic {
 }
 
 impl Clock for Monotonic {
-    fn elapsed(&self) -> Span {
+    fn elapsed(&self) -> TimeDelta {
         // 213 days of picoseconds: no emulation lasts that long.
-        Span(u64::try_from(self.0.elapsed().as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
+        TimeDelta(u64::try_from(self.0.elapsed().as_nanos().saturating_mul(1000)).unwrap_or(u64::MAX))
     }
 }
 
 /// Lateness above which the clock is set back: longer than a scheduler takes to wake a process, shorter than a packet of 1500
 /// bytes takes at 50 Mbit/s.
-const STALL: Span = Span::from_micros(250);
+const STALL: TimeDelta = TimeDelta::from_micros(250);
 
 /// The clock, and statistics of its lateness.
 pub(crate) struct Pacer<C> {
     clock: C,
-    pub(crate) slipped: Span,
+    pub(crate) slipped: TimeDelta,
     pub(crate) slips: u64,
-    pub(crate) longest_slip: Span,
+    pub(crate) longest_slip: TimeDelta,
     /// Lateness of deliveries, after slips.
     pub(crate) lateness: Histogram,
-    pub(crate) max_lateness: Span,
+    pub(crate) max_lateness: TimeDelta,
 }
 
 impl<C: Clock> Pacer<C> {
     pub(crate) fn new(clock: C) -> Pacer<C> {
         Pacer {
             clock,
-            slipped: Span::ZERO,
+            slipped: TimeDelta::ZERO,
             slips: 0,
-            longest_slip: Span::ZERO,
+            longest_slip: TimeDelta::ZERO,
             lateness: Histogram::default(),
-            max_lateness: Span::ZERO,
+            max_lateness: TimeDelta::ZERO,
         }
     }
 
@@ -59,7 +59,7 @@ impl<C: Clock> Pacer<C> {
     }
 
     /// Elapsed time by the machine's clock.
-    pub(crate) fn elapsed(&self) -> Span {
+    pub(crate) fn elapsed(&self) -> TimeDelta {
         self.clock.elapsed()
     }
 
@@ -89,37 +89,40 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    struct Hand<'a>(&'a Cell<Span>);
+    struct Hand<'a>(&'a Cell<TimeDelta>);
 
     impl Clock for Hand<'_> {
-        fn elapsed(&self) -> Span {
+        fn elapsed(&self) -> TimeDelta {
             self.0.get()
         }
     }
 
     #[test]
     fn small_delays_count_as_lateness_and_stalls_set_the_clock_back() {
-        let hand = Cell::new(Span::from_millis(10));
+        let hand = Cell::new(TimeDelta::from_millis(10));
         let mut pacer = Pacer::new(Hand(&hand));
-        let due = Time(Span::from_micros(9_900).0);
-        assert_eq!(pacer.catch_up(due), Time(Span::from_millis(10).0));
-        assert_eq!((pacer.slipped, pacer.slips), (Span::ZERO, 0));
-        hand.set(Span::from_millis(17));
+        let due = Time(TimeDelta::from_micros(9_900).0);
+        assert_eq!(pacer.catch_up(due), Time(TimeDelta::from_millis(10).0));
+        assert_eq!((pacer.slipped, pacer.slips), (TimeDelta::ZERO, 0));
+        hand.set(TimeDelta::from_millis(17));
         assert_eq!(pacer.catch_up(due), due);
-        assert_eq!((pacer.slipped, pacer.slips, pacer.longest_slip), (Span::from_micros(7_100), 1, Span::from_micros(7_100)));
+        assert_eq!(
+            (pacer.slipped, pacer.slips, pacer.longest_slip),
+            (TimeDelta::from_micros(7_100), 1, TimeDelta::from_micros(7_100))
+        );
         // The clock continues from there.
-        hand.set(Span::from_millis(18));
-        assert_eq!((pacer.now(), pacer.elapsed()), (Time(Span::from_micros(10_900).0), Span::from_millis(18)));
+        hand.set(TimeDelta::from_millis(18));
+        assert_eq!((pacer.now(), pacer.elapsed()), (Time(TimeDelta::from_micros(10_900).0), TimeDelta::from_millis(18)));
     }
 
     #[test]
     fn lateness_is_measured_on_deliveries() {
-        let hand = Cell::new(Span::from_millis(1));
+        let hand = Cell::new(TimeDelta::from_millis(1));
         let mut pacer = Pacer::new(Hand(&hand));
         for late in [10, 20, 200] {
-            pacer.note_delivery(Time(Span::from_micros(1000 - late).0));
+            pacer.note_delivery(Time(TimeDelta::from_micros(1000 - late).0));
         }
-        assert_eq!(pacer.max_lateness, Span::from_micros(200));
+        assert_eq!(pacer.max_lateness, TimeDelta::from_micros(200));
         assert!((pacer.lateness.percentile(0.5) / 20e-6 - 1.0).abs() < 0.01);
     }
 }

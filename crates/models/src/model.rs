@@ -112,7 +112,7 @@ pub struct Field {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
     Number,
-    Whole,
+    Integer,
     Boolean,
 }
 
@@ -256,7 +256,7 @@ impl Quantity for f64 {
 
 /// Values are below 2^53.
 impl Quantity for u64 {
-    const FIGURE: Figure = Figure::Whole;
+    const FIGURE: Figure = Figure::Integer;
 
     fn number(self) -> f64 {
         self as f64

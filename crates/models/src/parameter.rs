@@ -60,7 +60,7 @@ pub struct NonNegative(f64);
 
 /// A whole number of at least 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Whole(u64);
+pub struct Integer(u64);
 
 /// A whole number of at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,9 +186,9 @@ impl NonNegative {
     }
 }
 
-impl Whole {
-    pub fn new(value: u64) -> Whole {
-        Whole(value)
+impl Integer {
+    pub fn new(value: u64) -> Integer {
+        Integer(value)
     }
 
     pub fn get(self) -> u64 {
@@ -307,13 +307,13 @@ impl Scalar for NonNegative {
     }
 }
 
-impl Scalar for Whole {
+impl Scalar for Integer {
     const HELP: &'static str = "";
     const RANGE: &'static str = ">= 0";
     const WHOLE: bool = true;
 
-    fn of(name: &'static str, number: f64) -> Result<Whole, ParameterError> {
-        Ok(Whole::new(whole(name, number)?))
+    fn of(name: &'static str, number: f64) -> Result<Integer, ParameterError> {
+        Ok(Integer::new(whole(name, number)?))
     }
 }
 
@@ -350,7 +350,7 @@ macro_rules! arguments_of_one_number {
 }
 pub(crate) use arguments_of_one_number;
 
-arguments_of_one_number!(Load, StableLoad, Places, Servers, Loss, Utilisation, Positive, NonNegative, Whole, Count);
+arguments_of_one_number!(Load, StableLoad, Places, Servers, Loss, Utilisation, Positive, NonNegative, Integer, Count);
 
 /// A parameter that is a whole number.
 pub(crate) fn whole(name: &'static str, number: f64) -> Result<u64, ParameterError> {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tailback_allocation::{Error, Network};
 use tailback_core::network::{CELL_BYTES, ChangeKind, Flow, Group, Network as Described, Transport};
 use tailback_core::primitives::units::{Bytes, Rate, Time};
-use tailback_scenario::Whole;
+use tailback_scenario::Integer;
 
 /// Rates, as native floats, and the bottleneck link of each flow, as native 64-bit integers. `names` of links are used in error
 /// messages; empty if the links have no names.
@@ -45,7 +45,7 @@ pub fn proportional(
 #[pyfunction]
 pub fn shared_network(py: Python<'_>, text: &str, file: &str, format: &str, seed: u64) -> PyResult<String> {
     let mut scenario = parse(py, text, file, format)?;
-    scenario.description.seed = Whole(seed);
+    scenario.description.seed = Integer(seed);
     py.detach(|| scenario.build().map(|network| described(&network).to_string()))
         .map_err(|error| errors::scenario_error(py, &error))
 }

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use tailback_core::Engine;
 use tailback_core::network::Network;
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::settings::PlainWords;
 use tailback_emulator::{AddressPair, Control, Course, Door, Monotonic, Tuns, Witness};
 use tailback_scenario::{Emulated, Host, Integer, Played};
@@ -37,7 +37,7 @@ pub struct Emulation {
     ports: Vec<String>,
     ways: Vec<tailback_scenario::AddressPair>,
     played: Vec<Played>,
-    lead: Span,
+    lead: TimeDelta,
     origin: Origin,
     control: Control,
     state: Mutex<State>,
@@ -171,7 +171,7 @@ impl Emulation {
         let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
         let ways = self.ways.iter().map(|way| AddressPair { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
         let ways: Vec<AddressPair> = ways.collect();
-        let course = Course { end: Time::ZERO + Span::from_seconds(self.duration_s), lead: self.lead };
+        let course = Course { end: Time::ZERO + TimeDelta::from_seconds(self.duration_s), lead: self.lead };
         let mut running = Box::new(Running::new(*engine, course, &ways, witness, Tuns::new(devices), Monotonic::start()));
         let ran = running.run(&self.control);
         *state = State::Running(running);

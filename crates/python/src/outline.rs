@@ -46,7 +46,7 @@ pub fn buffer_question(py: Python<'_>, text: &str, file: &str) -> PyResult<Strin
         "target": question.target.0,
         "transmitters": question.transmitters.0,
         "inputs": question.inputs.map(|inputs| inputs.0),
-        "packet_bytes": question.packet.bytes(),
+        "packet_bytes": question.packet_size.bytes(),
         "access_rate_bps": question.access_rate.map(|rate| rate.rate().0),
         "paced": question.paced,
         "window": question.window.map(|window| window.0),
@@ -166,7 +166,7 @@ fn of_source(spec: &DatagramSpec, given: &schema::Flow) -> Value {
 
 /// Argument of `tailback.models.round_trips`.
 fn seconds_of(rtt: &Distribution<Duration>) -> Value {
-    let seconds = |span: Duration| span.span().0 as f64 / 1e12;
+    let seconds = |span: Duration| span.time_delta().0 as f64 / 1e12;
     match rtt {
         Distribution::Fixed(span) => json!(seconds(*span)),
         Distribution::List(spans) => spans.iter().copied().map(seconds).collect(),

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Change, ChangeKind, Flow as CoreFlow, FlowId, Group, MAX_PACKET, Network, Transport};
-use tailback_core::primitives::units::{Bytes, TimeDelta, Time};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::tcp::TcpSpec;
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 

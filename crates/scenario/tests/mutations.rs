@@ -1,4 +1,4 @@
-//! Ten thousand damaged examples: each is refused with a place, or survives being normalised and begins to run. Nothing else happens.
+//! Ten thousand damaged examples: each is either refused with a place, or can be normalised and starts to run.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use std::path::Path;
 use tailback_core::Engine;
 use tailback_core::network::Network;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{TimeDelta, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_scenario::{Errors, Scenario};
 
 #[test]
@@ -38,11 +38,11 @@ fn a_damaged_scenario_is_refused_with_a_place_or_begins_to_run() {
             }
         }
     }
-    // Damage to a comment or a number is often harmless: if almost nothing is built, or almost everything, the damage is no test.
+    // Damage to a comment or a number is often harmless. The test is useless if almost nothing or almost everything is built.
     assert!((1_000..7_500).contains(&built), "{built} of 10000 were built");
 }
 
-/// The first steps of a run, where it has room.
+/// Simulates the first steps of a run that fits into memory.
 fn begin(network: Network) {
     const ROOM: u64 = 64 << 20;
     const STEPS: usize = 2000;
@@ -58,11 +58,11 @@ fn begin(network: Network) {
     }
 }
 
-/// A path in the scenario, or a line of the file, or for bytes that are no text the file itself.
+/// Every error has a path in the scenario, a line of the file or, for bytes that are not text, the file itself.
 fn has_places(errors: &Errors) {
     assert!(!errors.list.is_empty());
     for problem in &errors.list {
-        let placed = !problem.at.is_empty() || problem.line.is_some() || problem.message == "this is not text";
+        let placed = !problem.at.is_empty() || problem.line().is_some() || problem.message == "the file is not text";
         assert!(placed && errors.file == "damaged.toml", "{problem:?}");
     }
 }
@@ -108,7 +108,7 @@ fn damage(text: Vec<u8>, chance: &mut Chance) -> Vec<u8> {
         }
         1 => [&text[..position], &text[(position + chance.below(20)).min(text.len())..]].concat(),
         2 => [&text[..position], &words(chance, VALUES), &text[position..]].concat(),
-        // A line away, doubled, or swapped with another.
+        // Removes a line, doubles it, or swaps it with another one.
         3 => joined(lines.iter().enumerate().filter(|(index, _)| *index != line).map(|(_, line)| *line)),
         4 => {
             joined(lines.iter().enumerate().flat_map(|(index, text)| std::iter::repeat_n(*text, 1 + usize::from(index == line))))

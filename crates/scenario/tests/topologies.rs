@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tailback_core::Engine;
 use tailback_core::network::{Network, PortId};
-use tailback_core::primitives::units::{TimeDelta, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_scenario::Scenario;
 
 const LINKS: &str = "rate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";

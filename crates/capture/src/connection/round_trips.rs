@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 use tailback_core::primitives::histogram::Histogram;
-use tailback_core::primitives::units::Span;
+use tailback_core::primitives::units::TimeDelta;
 
 /// Samples of the round-trip time.
 #[derive(Clone, Debug, Default)]
@@ -103,8 +103,8 @@ fn nanoseconds(sample: Duration) -> u64 {
 }
 
 /// The unit of the histogram.
-fn span(sample: u64) -> Span {
-    Span(sample.saturating_mul(1000))
+fn span(sample: u64) -> TimeDelta {
+    TimeDelta(sample.saturating_mul(1000))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::measured::{self, Settings, cpu_seconds, peak_rss_kb};
 use tailback_core::Engine;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Buffer, Group, Impairments, Network, Port, Switching, Transport};
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
 use tailback_core::queue::PolicySpec;
 use tailback_core::tcp::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
 
@@ -29,7 +29,7 @@ pub fn run(network: Network, of: &Settings) -> Result<String, String> {
 }
 
 /// A link's port with a drop-tail buffer.
-pub fn drop_tail(name: String, rate: Rate, delay: Span, buffer: Buffer) -> Port {
+pub fn drop_tail(name: String, rate: Rate, delay: TimeDelta, buffer: Buffer) -> Port {
     Port {
         name,
         rate,
@@ -60,7 +60,7 @@ pub fn greedy(name: &str, tcp: TcpSpec) -> Group {
         abr: None,
         send_processing: None,
         receive_processing: None,
-        jitter: Span::ZERO,
+        jitter: TimeDelta::ZERO,
     }
 }
 
@@ -88,8 +88,8 @@ pub fn tcp(of: &Settings) -> TcpSpec {
         abc_limit: Segments::UNLIMITED,
         slow_start: SlowStart::Standard,
         timer: TimerSpec {
-            min_rto: Span::from_millis(10),
-            initial_rto: Span::from_millis(1_000),
+            min_rto: TimeDelta::from_millis(10),
+            initial_rto: TimeDelta::from_millis(1_000),
             max_backoff: 64,
             ..TimerSpec::rfc6298()
         },

@@ -9,7 +9,7 @@
 
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Rate, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// Parameters that a source has negotiated with the network (section 5.10.2).
@@ -26,7 +26,7 @@ pub struct SourceSpec {
     /// Minimum number of cells between two forward RM cells (Mrm).
     pub mrm: u32,
     /// Maximum time between forward RM cells if Mrm cells have been sent (Trm).
-    pub trm: Span,
+    pub trm: TimeDelta,
     /// Maximum rate increase per RM cell, as a fraction of PCR (RIF), above 0, at most 1.
     pub rif: f64,
     /// Rate decrease per RM cell with CI, as a fraction of the rate (RDF), above 0, at most 1.
@@ -34,7 +34,7 @@ pub struct SourceSpec {
     /// Rate decrease per forward RM cell while none returns, as a fraction of the rate (CDF), 0 to 1.
     pub cdf: f64,
     /// Time after which an unused rate above ICR is lost (ADTF).
-    pub adtf: Span,
+    pub adtf: TimeDelta,
     /// Cells that may be sent before the first RM cell returns (transient buffer exposure, TBE), at least 1.
     pub tbe: u32,
 }
@@ -51,11 +51,11 @@ impl SourceSpec {
             initial: peak,
             nrm: 32,
             mrm: 2,
-            trm: Span::from_millis(100),
+            trm: TimeDelta::from_millis(100),
             rif: 1.0 / 16.0,
             rdf: 1.0 / 16.0,
             cdf: 1.0 / 16.0,
-            adtf: Span::from_millis(500),
+            adtf: TimeDelta::from_millis(500),
             tbe: 16_777_215,
         }
     }
@@ -96,7 +96,7 @@ impl Source {
     }
 
     /// Time between cells.
-    pub fn spacing(&self) -> Span {
+    pub fn spacing(&self) -> TimeDelta {
         self.acr.time_to_send(CELL_BYTES)
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let mut source = Source::new(&spec);
         source.on_backward_rm(&spec, &back(0, false, false));
         assert_eq!(source.rate(), Rate(4240));
-        assert_eq!(source.spacing(), Span::from_millis(100));
+        assert_eq!(source.spacing(), TimeDelta::from_millis(100));
     }
 
     #[test]
@@ -240,14 +240,14 @@ mod tests {
     #[test]
     fn a_rate_above_icr_is_lost_if_unused_for_longer_than_adtf() {
         let spec = spec();
-        let rate_after = |pause: Span| {
+        let rate_after = |pause: TimeDelta| {
             let mut source = Source::new(&spec);
             source.on_forward_rm(&spec, Time::ZERO);
             source.on_backward_rm(&spec, &back(160, false, false));
             source.on_forward_rm(&spec, Time::ZERO + pause).ccr
         };
         assert_eq!(rate_after(spec.adtf), Rate(26 * MEGA));
-        assert_eq!(rate_after(Span(spec.adtf.0 + 1)), Rate(16 * MEGA));
+        assert_eq!(rate_after(TimeDelta(spec.adtf.0 + 1)), Rate(16 * MEGA));
     }
 
     #[test]

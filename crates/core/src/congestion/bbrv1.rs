@@ -5,12 +5,12 @@
 //! Differs: no handshake provides an RTT for the initial rate (4.2.1), so the first RTT of data does. Loss recovery reports an episode, not
 //! each loss: the window is not lowered by individual losses (4.2.3.4), and a phase of faster pacing ends early in an episode.
 
-use super::support::beside::Beside;
-use super::support::lately::Lately;
+use super::support::heap_state::HeapState;
+use super::support::windowed_max::WindowedMax;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::random::Draws;
-use crate::primitives::signal::DeliveredRate;
-use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
+use crate::primitives::signal::RateSample;
+use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -24,9 +24,9 @@ member! {
         /// Length of the maximum filter of the delivery rate, in RTTs (BtlBwFilterLen).
         btlbw_filter_len: u32 = 10 => Kind::Integer { min: 1, max: 1000 },
         /// Time after which the minimum RTT expires and is measured again (RTpropFilterLen).
-        rtprop_filter_len: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+        rtprop_filter_len: TimeDelta = TimeDelta::from_millis(10_000) => ABOVE_ZERO,
         /// Duration of ProbeRTT, during which almost nothing is in flight (ProbeRTTDuration).
-        probe_rtt_duration: Span = Span::from_millis(200) => ABOVE_ZERO,
+        probe_rtt_duration: TimeDelta = TimeDelta::from_millis(200) => ABOVE_ZERO,
         /// Fraction by which the pacing rate stays below the estimated bandwidth. The draft has no margin; Linux uses 1 %.
         pacing_margin: f64 = 0.0 => Kind::Probability,
     }
@@ -40,7 +40,8 @@ impl Settings for Bbr1Spec {
 
     fn samples() -> Vec<Bbr1Spec> {
         let usual = Bbr1Spec::default();
-        let hasty = Bbr1Spec { rtprop_filter_len: Span::from_millis(50), probe_rtt_duration: Span::from_millis(1), ..usual };
+        let hasty =
+            Bbr1Spec { rtprop_filter_len: TimeDelta::from_millis(50), probe_rtt_duration: TimeDelta::from_millis(1), ..usual };
         vec![usual, hasty, Bbr1Spec { cwnd_gain: 1.0, btlbw_filter_len: 1, pacing_margin: 0.01, ..usual }]
     }
 }
@@ -54,7 +55,7 @@ const MIN: f64 = 4.0;
 /// RTT assumed until one is measured (4.2.1).
 const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
 
-pub type Bbr1 = Beside<Bbr1Memory>;
+pub type Bbr1 = HeapState<Bbr1Memory>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 enum State {
@@ -95,26 +96,26 @@ pub struct Bbr1Memory {
     /// Segments per second.
     pacing_rate: f64,
     /// Delivery rates by rounds.
-    rates: Lately<f64>,
-    rounds: u64,
+    btlbw_filter: WindowedMax<f64>,
+    round_count: u64,
     /// A round ends when data sent after this many deliveries is delivered.
-    round_ends: u64,
+    next_round_delivered: u64,
     delivered: u64,
     /// Data sent before this many deliveries was sent with the window of ProbeRTT.
     probed_until: u64,
     /// BtlBw when it last grew by a quarter, and the number of rounds since.
     full: (f64, u32),
     filled_pipe: bool,
-    rtprop: Option<Span>,
-    rtprop_at: Time,
+    rtprop: Option<TimeDelta>,
+    rtprop_stamp: Time,
     /// The window to restore.
-    prior_window: f64,
+    prior_cwnd: f64,
     repair: Repair,
     is_idle_restart: bool,
 }
 
 /// Values derived from an acknowledgement.
-struct Seen {
+struct AckContext {
     now: Time,
     in_flight: Segments,
     round_starts: bool,
@@ -130,20 +131,20 @@ impl Bbr1 {
             draws: start.draws,
             state: State::Startup,
             pacing_rate: HIGH_GAIN * start.window / NOMINAL_ROUND_TRIP_S,
-            rates: Lately::default(),
-            rounds: 0,
-            round_ends: 0,
+            btlbw_filter: WindowedMax::default(),
+            round_count: 0,
+            next_round_delivered: 0,
             delivered: 0,
             probed_until: 0,
             full: (0.0, 0),
             filled_pipe: false,
             rtprop: None,
-            rtprop_at: Time::ZERO,
-            prior_window: 0.0,
+            rtprop_stamp: Time::ZERO,
+            prior_cwnd: 0.0,
             repair: Repair::Over,
             is_idle_restart: false,
         };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 
     /// BBRUpdateOnACK (4.1.1), for any acknowledgement.
@@ -161,14 +162,14 @@ impl Bbr1 {
         }
         self.memory.check_drain(ack.now, in_flight);
         let rtprop_expired = self.memory.measure(ack);
-        self.check_probe_rtt(Seen { now: ack.now, in_flight, round_starts: starting.is_some(), rtprop_expired });
+        self.check_probe_rtt(AckContext { now: ack.now, in_flight, round_starts: starting.is_some(), rtprop_expired });
         self.memory.set_pacing_rate();
         self.set_window(in_flight, delivered as f64);
     }
 
     /// BBRCheckProbeRTT (4.3.5).
-    fn check_probe_rtt(&mut self, seen: Seen) {
-        let Seen { now, in_flight, round_starts, rtprop_expired } = seen;
+    fn check_probe_rtt(&mut self, context: AckContext) {
+        let AckContext { now, in_flight, round_starts, rtprop_expired } = context;
         if rtprop_expired && !self.memory.is_idle_restart && !self.memory.probes_rtt() {
             self.save_window();
             self.memory.state = State::ProbeRtt { over: None, is_round_over: false };
@@ -179,12 +180,12 @@ impl Bbr1 {
         let is_round_over = is_round_over || (over.is_some() && round_starts);
         match over {
             None if f64::from(in_flight.0) <= MIN => {
-                self.memory.round_ends = self.memory.delivered;
+                self.memory.next_round_delivered = self.memory.delivered;
                 let over = Some(now + self.memory.spec.probe_rtt_duration);
                 self.memory.state = State::ProbeRtt { over, is_round_over };
             }
             Some(over) if is_round_over && now > over => {
-                self.memory.rtprop_at = now;
+                self.memory.rtprop_stamp = now;
                 self.restore_window();
                 match self.memory.filled_pipe {
                     true => self.memory.enter_probe_bw(now),
@@ -214,12 +215,12 @@ impl Bbr1 {
     /// BBRSaveCwnd.
     fn save_window(&mut self) {
         let is_reduced = self.memory.repair != Repair::Over || self.memory.probes_rtt();
-        self.memory.prior_window = if is_reduced { self.memory.prior_window.max(self.window) } else { self.window };
+        self.memory.prior_cwnd = if is_reduced { self.memory.prior_cwnd.max(self.window) } else { self.window };
     }
 
     /// BBRRestoreCwnd.
     fn restore_window(&mut self) {
-        self.window = self.window.max(self.memory.prior_window);
+        self.window = self.window.max(self.memory.prior_cwnd);
     }
 
     /// All losses are repaired.
@@ -253,29 +254,29 @@ impl Bbr1Memory {
 
     /// BtlBw, in segments per second.
     fn bandwidth(&self) -> f64 {
-        self.rates.greatest().unwrap_or(0.0)
+        self.btlbw_filter.greatest().unwrap_or(0.0)
     }
 
     /// BBRUpdateBtlBw and BBRUpdateRound (4.1.1). Returns whether the sample begins a round.
-    fn update_model(&mut self, sample: &DeliveredRate) -> bool {
-        let round_starts = sample.delivered_before >= self.round_ends;
+    fn update_model(&mut self, sample: &RateSample) -> bool {
+        let round_starts = sample.prior_delivered >= self.next_round_delivered;
         if round_starts {
-            self.round_ends = sample.delivered;
-            self.rounds += 1;
+            self.next_round_delivered = sample.delivered;
+            self.round_count += 1;
             if self.repair == Repair::Conserving {
                 self.repair = Repair::Growing;
             }
         }
         if sample.rate >= self.bandwidth() || !self.is_limited(sample) {
-            let oldest = self.rounds.saturating_sub(u64::from(self.spec.btlbw_filter_len));
-            self.rates.take((self.rounds, sample.rate), oldest);
+            let oldest = self.round_count.saturating_sub(u64::from(self.spec.btlbw_filter_len));
+            self.btlbw_filter.take((self.round_count, sample.rate), oldest);
         }
         round_starts
     }
 
     /// Whether the rate was limited by missing data or by ProbeRTT, not by the path.
-    fn is_limited(&self, sample: &DeliveredRate) -> bool {
-        sample.app_limited || sample.delivered_before < self.probed_until
+    fn is_limited(&self, sample: &RateSample) -> bool {
+        sample.app_limited || sample.prior_delivered < self.probed_until
     }
 
     /// BBRInflight: this multiple of the bandwidth-delay product, plus an allowance for delayed and aggregated acknowledgements.
@@ -315,7 +316,7 @@ impl Bbr1Memory {
     }
 
     /// BBRCheckFullPipe (4.3.2.2).
-    fn check_full_pipe(&mut self, sample: &DeliveredRate) {
+    fn check_full_pipe(&mut self, sample: &RateSample) {
         if self.filled_pipe || self.is_limited(sample) {
             return;
         }
@@ -336,13 +337,13 @@ impl Bbr1Memory {
 
     /// BBRUpdateRTprop (4.1.2). Returns whether the minimum RTT had expired.
     fn measure(&mut self, ack: &Ack) -> bool {
-        let is_expired = ack.now.since(self.rtprop_at) > self.spec.rtprop_filter_len && self.rtprop.is_some();
+        let is_expired = ack.now.since(self.rtprop_stamp) > self.spec.rtprop_filter_len && self.rtprop.is_some();
         if let Some(rtt) = ack.rtt {
             if self.rtprop.is_none() {
                 self.pacing_rate = HIGH_GAIN * self.initial_window / rtt.seconds().max(1e-9);
             }
             if is_expired || self.rtprop.is_none_or(|shortest| rtt <= shortest) {
-                (self.rtprop, self.rtprop_at) = (Some(rtt), ack.now);
+                (self.rtprop, self.rtprop_stamp) = (Some(rtt), ack.now);
             }
         }
         is_expired
@@ -359,9 +360,9 @@ impl Bbr1Memory {
 
 impl Controller for Bbr1 {
     const HEAP_BYTES: usize = Self::BYTES;
-    const ASKS_AT_START: bool = true;
+    const USES_START_DETAILS: bool = true;
     const IGNORES_LOSSES: bool = true;
-    const GOVERNS_RECOVERY: bool = true;
+    const CONTROLS_RECOVERY: bool = true;
     const QUANTITIES: &'static [&'static str] = &["bottleneck_bandwidth_bps", "rtprop_s", "pacing_gain", "state"];
 
     #[inline]
@@ -386,7 +387,7 @@ impl Controller for Bbr1 {
         let memory = &self.memory;
         match index {
             0 => memory.bandwidth() * 8.0 * memory.packet.0 as f64,
-            1 => memory.rtprop.map_or(f64::NAN, Span::seconds),
+            1 => memory.rtprop.map_or(f64::NAN, TimeDelta::seconds),
             2 => memory.pacing_gain(),
             3 => match memory.state {
                 State::Startup => 0.0,
@@ -413,24 +414,24 @@ impl Controller for Bbr1 {
         self.update(ack);
     }
 
-    fn on_congestion(&mut self, seen: &Congestion) {
+    fn on_congestion(&mut self, context: &Congestion) {
         self.save_window();
-        self.window = f64::from(seen.pipe.0) + 1.0;
-        self.memory.round_ends = self.memory.delivered;
+        self.window = f64::from(context.pipe.0) + 1.0;
+        self.memory.next_round_delivered = self.memory.delivered;
         self.memory.repair = Repair::Conserving;
     }
 
-    fn on_timeout(&mut self, seen: &Congestion) {
+    fn on_timeout(&mut self, context: &Congestion) {
         self.save_window();
         self.window = 1.0;
-        self.memory.repair = Repair::Restarted { outstanding: seen.in_flight.0 };
+        self.memory.repair = Repair::Restarted { outstanding: context.in_flight.0 };
     }
 
     /// Pacing prevents bursts, and the window limits unacknowledged data, whether or not it is used.
     fn limit_window(&mut self, _: Cwnd) {}
 
     /// BBRHandleRestartFromIdle (4.3.4.4).
-    fn on_idle(&mut self, _: Span) {
+    fn on_idle(&mut self, _: TimeDelta) {
         self.memory.is_idle_restart = true;
         if matches!(self.memory.state, State::ProbeBw { .. }) {
             self.memory.pacing_rate = self.memory.bandwidth() * (1.0 - self.memory.spec.pacing_margin);
@@ -462,22 +463,22 @@ mod tests {
             self.after(100, rate, in_flight, self.delivered);
         }
 
-        fn after(&mut self, milliseconds: u64, rate: f64, in_flight: u32, delivered_before: u64) {
-            self.now += Span::from_millis(milliseconds);
+        fn after(&mut self, milliseconds: u64, rate: f64, in_flight: u32, prior_delivered: u64) {
+            self.now += TimeDelta::from_millis(milliseconds);
             self.delivered += 10;
-            let sample = DeliveredRate {
+            let sample = RateSample {
                 rate,
                 app_limited: false,
                 delivered: self.delivered,
-                delivered_before,
-                lost_before: 0,
+                prior_delivered,
+                prior_lost: 0,
                 in_flight: Segments(in_flight),
             };
             self.law.on_ack(&Ack {
                 now: self.now,
                 acked: Segments(10),
                 counted: Segments(10),
-                rtt: Some(Span::from_millis(100)),
+                rtt: Some(TimeDelta::from_millis(100)),
                 in_flight: Segments(in_flight + 10),
                 window_validated: true,
                 signal: Signal { delivered_rate: Some(sample), ..Signal::default() },
@@ -582,12 +583,12 @@ mod tests {
     fn a_minimum_rtt_not_confirmed_for_ten_seconds_is_measured_with_four_segments() {
         let mut heard = TestSender::probing();
         let before = heard.law.window();
-        heard.law.memory.rtprop = Some(Span::from_millis(90));
-        heard.law.memory.rtprop_at = heard.now;
+        heard.law.memory.rtprop = Some(TimeDelta::from_millis(90));
+        heard.law.memory.rtprop_stamp = heard.now;
         heard.after(10_000, 1000.0, 100, 0);
         assert!(heard.law.window() > MIN);
         heard.after(1, 1000.0, 100, 0);
-        assert_eq!((heard.law.window(), heard.law.memory.rtprop), (MIN, Some(Span::from_millis(100))));
+        assert_eq!((heard.law.window(), heard.law.memory.rtprop), (MIN, Some(TimeDelta::from_millis(100))));
         heard.after(50, 1000.0, 4, 0);
         // For 200 ms and one RTT from now on.
         let began = heard.delivered;

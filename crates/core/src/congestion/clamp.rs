@@ -8,10 +8,10 @@
 //! before the first price above 0, and the bound does not grow while it is not the limiting one.
 
 use super::reno::Reno;
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
-use crate::price::Meaning;
-use crate::primitives::units::{Cwnd, Span, Time};
+use crate::price::PriceMeaning;
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ impl Settings for ClampClientSpec {
     }
 }
 
-pub type Clamp = Beside<ClampMemory>;
+pub type Clamp = HeapState<ClampMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ClampMemory {
@@ -61,7 +61,7 @@ pub struct ClampMemory {
 impl Clamp {
     pub(super) fn new(spec: &ClampClientSpec, start: Start) -> Clamp {
         let tcp = Reno::new(&(), start);
-        Beside::with(
+        HeapState::with(
             start,
             ClampMemory { spec: *spec, tcp, offered: f64::INFINITY, rtt: None, last_ack: Time::ZERO, price: None },
         )
@@ -96,7 +96,7 @@ impl Clamp {
 impl Controller for Clamp {
     const HEAP_BYTES: usize = Self::BYTES;
     const ENDS_SLOW_START: bool = true;
-    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Wait);
+    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Wait);
     const QUANTITIES: &'static [&'static str] = &["price (s)", "offered window (segments)"];
 
     #[inline]
@@ -112,8 +112,8 @@ impl Controller for Clamp {
         Subscriptions { price: true, ..Subscriptions::default() }
     }
 
-    fn round_trip(&self) -> Option<Span> {
-        self.memory.rtt.map(Span::from_seconds)
+    fn round_trip(&self) -> Option<TimeDelta> {
+        self.memory.rtt.map(TimeDelta::from_seconds)
     }
 
     fn quantity(&self, index: usize, _: Time) -> f64 {
@@ -172,7 +172,7 @@ mod tests {
     /// milliseconds.
     fn process_ack(law: &mut Clamp, now: u64, price: f64) -> f64 {
         let signal = Signal { price: Some(price / 1e3), ..Signal::default() };
-        let now = Time::ZERO + Span::from_millis(now);
+        let now = Time::ZERO + TimeDelta::from_millis(now);
         law.on_ack(&Ack { in_flight: Segments(8), signal, ..Ack::of_one(now) });
         law.memory.offered
     }
@@ -185,7 +185,7 @@ mod tests {
     fn over_an_rtt_the_bound_grows_by_the_missing_backlog() {
         let spec = ClampClientSpec { backlog: 2.0, weight: 1.5 };
         let mut law = Clamp::new(&spec, Start { window: 100.0, ssthresh: 50.0, ..Start::default() });
-        law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
+        law.on_round_trip(&RoundTrip { sample: TimeDelta::from_millis(100), smoothed: None });
         assert_eq!(process_ack(&mut law, 0, 0.0), f64::INFINITY);
         // 80 segments per second at 50 ms are four, one too many; a tenth of an RTT later the bound is a tenth lower.
         near(process_ack(&mut law, 10, 50.0), 8.0 - 0.1);

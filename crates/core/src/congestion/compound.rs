@@ -128,7 +128,7 @@ impl Avoidance for CompoundLaw {
 mod tests {
     use super::*;
     use crate::congestion::support::model_sender::ModelSender;
-    use crate::primitives::units::Span;
+    use crate::primitives::units::TimeDelta;
 
     fn sender(window: f64) -> ModelSender<Compound> {
         let law = Compound::new(&CompoundSpec::default(), Start { window, ssthresh: 2.0, ..Start::default() });
@@ -137,7 +137,7 @@ mod tests {
 
     /// An acknowledgement with this RTT, one second later. Returns the total and the delay-based window.
     fn round(sender: &mut ModelSender<Compound>, milliseconds: u64) -> (f64, f64) {
-        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
         sender.wait(1000);
         let window = sender.ack(1);
         (window, sender.law.memory.avoidance.dwnd)

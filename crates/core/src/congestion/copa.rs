@@ -20,10 +20,10 @@
 //! second minute, and ten of 17 to 59 ms (three seeds; up to 7 % lost); with `competes = false` 2.7 and 5.1 ms, without losses. Two flows
 //! empty the queue (1.1 to 1.3 ms).
 
-use super::support::beside::Beside;
-use super::support::lately::Lately;
+use super::support::heap_state::HeapState;
+use super::support::windowed_max::WindowedMax;
 use super::{Ack, Cause, Congestion, Controller, Lost, RoundTrip, Start, Subscriptions};
-use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -40,7 +40,7 @@ member! {
         /// 1/delta.
         competitive_mode: bool = true => Kind::Boolean,
         /// Lifetime of the minimum RTT (RTTmin).
-        min_rtt_filter_len: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+        min_rtt_filter_len: TimeDelta = TimeDelta::from_millis(10_000) => ABOVE_ZERO,
     }
 }
 
@@ -48,7 +48,7 @@ impl Settings for CopaSpec {
     fn samples() -> Vec<CopaSpec> {
         let usual = CopaSpec::default();
         let eager = CopaSpec { delta: 0.04, competitive_mode: false, ..usual };
-        vec![usual, eager, CopaSpec { delta: 10.0, min_rtt_filter_len: Span::from_millis(1), ..usual }]
+        vec![usual, eager, CopaSpec { delta: 10.0, min_rtt_filter_len: TimeDelta::from_millis(1), ..usual }]
     }
 }
 
@@ -65,7 +65,7 @@ const TOO_MANY_LOST: f64 = 0.1;
 /// RTTs in one direction before the velocity doubles; without competing flows the direction changes every two and a half RTTs (2.1, 3).
 const STEADY_ROUNDS: u32 = 3;
 
-pub type Copa = Beside<CopaMemory>;
+pub type Copa = HeapState<CopaMemory>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Direction {
@@ -102,10 +102,10 @@ pub struct CopaMemory {
     velocity: Velocity,
     /// Start time of the present window, and its size.
     began: (Time, f64),
-    srtt: Span,
-    rtt_min: Lately<Reverse<Span>>,
-    rtt_standing: Lately<Reverse<Span>>,
-    rtt_max: Lately<Span>,
+    srtt: TimeDelta,
+    rtt_min: WindowedMax<Reverse<TimeDelta>>,
+    rtt_standing: WindowedMax<Reverse<TimeDelta>>,
+    rtt_max: WindowedMax<TimeDelta>,
     /// Time at which the queue was last nearly empty.
     emptied: Time,
     /// Segments delivered and lost, and their numbers at the start of the window.
@@ -125,16 +125,16 @@ impl Copa {
             mode: Mode::Default,
             velocity: Velocity::REST,
             began: (Time::ZERO, start.window),
-            srtt: Span::ZERO,
-            rtt_min: Lately::default(),
-            rtt_standing: Lately::default(),
-            rtt_max: Lately::default(),
+            srtt: TimeDelta::ZERO,
+            rtt_min: WindowedMax::default(),
+            rtt_standing: WindowedMax::default(),
+            rtt_max: WindowedMax::default(),
             emptied: Time::ZERO,
             delivered: 0,
             lost: 0,
             before: (0, 0),
         };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 
     /// The steps of 2.1. `opens`: the number of segments for which the acknowledgement may open the window.
@@ -213,15 +213,15 @@ impl Velocity {
 }
 
 impl CopaMemory {
-    fn measure(&mut self, now: Time, rtt: Span) {
+    fn measure(&mut self, now: Time, rtt: TimeDelta) {
         self.rtt_min.take_for(self.spec.min_rtt_filter_len, now, Reverse(rtt));
-        self.rtt_standing.take_for(Span(self.srtt.0 / 2), now, Reverse(rtt));
-        self.rtt_max.take_for(Span(self.srtt.0.saturating_mul(SWING_ROUNDS)), now, rtt);
+        self.rtt_standing.take_for(TimeDelta(self.srtt.0 / 2), now, Reverse(rtt));
+        self.rtt_max.take_for(TimeDelta(self.srtt.0.saturating_mul(SWING_ROUNDS)), now, rtt);
     }
 
     /// RTTstanding and RTTmin. The smoothed RTT replaces RTTstanding if none was measured recently, as during loss recovery without
     /// timestamps.
-    fn round_trips(&self) -> Option<(Span, Span)> {
+    fn round_trips(&self) -> Option<(TimeDelta, TimeDelta)> {
         let Reverse(min) = self.rtt_min.greatest()?;
         let Reverse(standing) = self.rtt_standing.greatest().unwrap_or(Reverse(self.srtt));
         Some((standing, min.min(standing)))
@@ -251,7 +251,7 @@ impl CopaMemory {
 impl Controller for Copa {
     const HEAP_BYTES: usize = Self::BYTES;
     const IGNORES_LOSSES: bool = true;
-    const GOVERNS_RECOVERY: bool = true;
+    const CONTROLS_RECOVERY: bool = true;
     const QUANTITIES: &'static [&'static str] = &["queueing_delay_s", "min_rtt_s", "delta", "velocity"];
 
     #[inline]
@@ -336,13 +336,13 @@ mod tests {
         let start = Start { window, packet: Bytes(1250), ..Start::default() };
         let mut sender = ModelSender::new(Copa::new(&spec, start)).with_round_trip(100);
         sender.law.memory.starts_slowly = false;
-        sender.law.memory.measure(Time::ZERO, Span::from_millis(100));
+        sender.law.memory.measure(Time::ZERO, TimeDelta::from_millis(100));
         sender
     }
 
     /// An acknowledgement after this many milliseconds, which is also its RTT. Returns the window.
     fn round(sender: &mut ModelSender<Copa>, milliseconds: u64) -> f64 {
-        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
         sender.ack_after(milliseconds)
     }
 
@@ -371,12 +371,12 @@ mod tests {
         let mut sender = sender(25.0, CopaSpec::default());
         let standing = |sender: &ModelSender<Copa>| sender.law.memory.round_trips().unwrap().0;
         round(&mut sender, 110);
-        sender.round_trip = Some(Span::from_millis(130));
+        sender.round_trip = Some(TimeDelta::from_millis(130));
         // The model's smoothed RTT is the sample: half of it is 65 ms, with a resolution of 4.
         sender.ack_after(40);
-        assert_eq!(standing(&sender), Span::from_millis(110));
+        assert_eq!(standing(&sender), TimeDelta::from_millis(110));
         sender.ack_after(30);
-        assert_eq!(standing(&sender), Span::from_millis(130));
+        assert_eq!(standing(&sender), TimeDelta::from_millis(130));
     }
 
     #[test]
@@ -391,11 +391,11 @@ mod tests {
     fn slow_start_doubles_until_the_rate_is_above_the_target() {
         let mut sender = sender(10.0, CopaSpec::default());
         sender.law.memory.starts_slowly = true;
-        sender.round_trip = Some(Span::from_millis(100));
+        sender.round_trip = Some(TimeDelta::from_millis(100));
         assert_eq!((0..10).map(|_| sender.ack_after(1)).last(), Some(20.0));
         // 150 ms: the target is 40 per second, the rate 133.
         sender.wait(100);
-        sender.round_trip = Some(Span::from_millis(150));
+        sender.round_trip = Some(TimeDelta::from_millis(150));
         assert!(near(sender.ack(1), 20.0 - 0.1));
         assert!(!sender.law.memory.starts_slowly);
     }
@@ -477,7 +477,7 @@ mod tests {
         let mut sender = sender(20.0, CopaSpec::default());
         assert_eq!((sender.lose(20), sender.time_out(20)), (20.0, 2.0));
         // In slow start up to ten.
-        sender.round_trip = Some(Span::from_millis(100));
+        sender.round_trip = Some(TimeDelta::from_millis(100));
         let windows = [1; 9].map(|milliseconds| sender.ack_after(milliseconds));
         assert_eq!(windows[..8], [3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
         assert!(near(windows[8], 10.2));

@@ -8,10 +8,10 @@
 //! is added for every two acknowledged, the bound of section 4.4; and time stops while the window is not in use (section 5.8), which the
 //! paper does not consider.
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
 use crate::primitives::math::cbrt;
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{Kind, PlainWords, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
@@ -56,7 +56,7 @@ impl Settings for CubicSpec {
     }
 }
 
-pub type Cubic = Beside<CubicMemory>;
+pub type Cubic = HeapState<CubicMemory>;
 
 /// Windows in segments, with the names of the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ pub struct CubicMemory {
     /// The stage began at its plateau.
     is_blind: bool,
     /// RTT by which the target is ahead: the average of the retransmission timer, or with whole segments the minimum (dMin).
-    ahead: Span,
+    ahead: TimeDelta,
     /// With whole segments: segments acknowledged since the window last grew (cwnd_cnt of the paper).
     cwnd_cnt: u64,
 }
@@ -89,7 +89,7 @@ enum Stage {
     DueBelow,
     /// The time at which it would have begun without pauses.
     Since(Time),
-    Paused(Span),
+    Paused(TimeDelta),
 }
 
 impl Cubic {
@@ -103,22 +103,22 @@ impl Cubic {
             w_est: 0.0,
             stage: Stage::DueAtPlateau,
             is_blind: true,
-            ahead: Span::ZERO,
+            ahead: TimeDelta::ZERO,
             cwnd_cnt: 0,
         };
         let window = memory.stepped(Cwnd(start.window));
-        Beside::with(Start { window, ..start }, memory)
+        HeapState::with(Start { window, ..start }, memory)
     }
 
-    fn follow_the_curve(&mut self, now: Time, counted: Segments) {
+    fn increase_window(&mut self, now: Time, counted: Segments) {
         let time = self.memory.time_in_stage(now, Cwnd(self.window));
         match self.memory.spec.steps {
-            Steps::Fractions => self.follow_in_fractions(time, counted),
-            Steps::WholeSegments => self.follow_in_whole_segments(time, counted),
+            Steps::Fractions => self.increase_fractional(time, counted),
+            Steps::WholeSegments => self.increase_by_segments(time, counted),
         }
     }
 
-    fn follow_in_fractions(&mut self, time: f64, counted: Segments) {
+    fn increase_fractional(&mut self, time: f64, counted: Segments) {
         let memory = &mut *self.memory;
         let counted = f64::from(counted.0);
         memory.w_est += memory.alpha() * counted / self.window;
@@ -133,7 +133,7 @@ impl Cubic {
     /// Sections 3 and 4 of the paper. Several segments count as if they were acknowledged individually. The smaller of the numbers of
     /// acknowledgements required by the curve and by AIMD applies, which is the one for the larger window. The paper waits for a hundred
     /// windows if neither is above the window; that wait never ends before AIMD exceeds the window.
-    fn follow_in_whole_segments(&mut self, time: f64, counted: Segments) {
+    fn increase_by_segments(&mut self, time: f64, counted: Segments) {
         let memory = &mut *self.memory;
         // Whole segments from the plateau, as observed: otherwise the window is back a tenth of a second later, at one BDP.
         let on_the_curve = memory.w_max + (memory.w_cubic(time + memory.ahead.seconds()) - memory.w_max).trunc();
@@ -178,10 +178,10 @@ impl Controller for Cubic {
             let (opens, left) = ack.slow_start(self);
             self.window += opens;
             if left > 0.0 {
-                self.follow_the_curve(ack.now, Segments(left as u32));
+                self.increase_window(ack.now, Segments(left as u32));
             }
         } else {
-            self.follow_the_curve(ack.now, ack.counted);
+            self.increase_window(ack.now, ack.counted);
         }
     }
 
@@ -189,7 +189,7 @@ impl Controller for Cubic {
         let memory = &mut *self.memory;
         memory.ahead = match memory.spec.steps {
             Steps::Fractions => measured.smoothed.unwrap_or(memory.ahead),
-            Steps::WholeSegments if memory.ahead == Span::ZERO => measured.sample,
+            Steps::WholeSegments if memory.ahead == TimeDelta::ZERO => measured.sample,
             Steps::WholeSegments => memory.ahead.min(measured.sample),
         };
     }
@@ -217,7 +217,7 @@ impl Controller for Cubic {
     }
 
     /// Section 5.8.
-    fn on_idle(&mut self, idle: Span) {
+    fn on_idle(&mut self, idle: TimeDelta) {
         if let Stage::Since(since) = &mut self.memory.stage {
             *since += idle;
         }
@@ -308,7 +308,7 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose, Stream};
 
     fn at(seconds: f64) -> Time {
-        Time(Span::from_seconds(seconds).0)
+        Time(TimeDelta::from_seconds(seconds).0)
     }
 
     fn sender(window: f64, fast_convergence: bool) -> ModelSender<Cubic> {
@@ -461,7 +461,7 @@ mod tests {
     fn in_whole_segments_the_target_is_ahead_by_the_minimum_rtt() {
         let mut sender = reduced_in_whole_segments_from(166.0);
         sender.measure(900);
-        assert_eq!(sender.law.memory.ahead, Span::from_millis(100));
+        assert_eq!(sender.law.memory.ahead, TimeDelta::from_millis(100));
         sender.measure(50);
         // 0.4 * 4.95^3 = 48.5; 116 / (118 - 116) = 58
         assert_eq!(acked_until_growth(&mut sender), 57);

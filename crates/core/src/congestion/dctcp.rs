@@ -7,7 +7,7 @@
 //! Acknowledgements with the echo, which lasts until the receiver is notified of the reduction, do not open the window (RFC 3168 section
 //! 6.1.2). Models let it grow in every RTT; where most acknowledgements carry a mark, the window is about half of theirs.
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Cause, Congestion, Controller, Start, Subscriptions};
 use crate::primitives::units::{Cwnd, Time};
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -37,7 +37,7 @@ impl Settings for DctcpSpec {
     }
 }
 
-pub type Dctcp = Beside<DctcpMemory>;
+pub type Dctcp = HeapState<DctcpMemory>;
 
 /// In segments, with the names of the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,8 +49,8 @@ pub struct DctcpMemory {
     acked: u64,
     /// The observation window ends when this many are acknowledged.
     window_end: u64,
-    acked_of_window: u32,
-    marked_of_window: u32,
+    acked_in_window: u32,
+    marked_in_window: u32,
 }
 
 impl Dctcp {
@@ -61,10 +61,10 @@ impl Dctcp {
             gain: spec.gain,
             acked: 0,
             window_end: 0,
-            acked_of_window: 0,
-            marked_of_window: 0,
+            acked_in_window: 0,
+            marked_in_window: 0,
         };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 }
 
@@ -73,14 +73,14 @@ impl DctcpMemory {
     fn count(&mut self, ack: &Ack) {
         let sent = self.acked + u64::from(ack.in_flight.0);
         self.acked += u64::from(ack.acked.0);
-        self.acked_of_window = self.acked_of_window.saturating_add(ack.acked.0);
-        self.marked_of_window = self.marked_of_window.saturating_add(ack.signal.marks);
-        if self.acked <= self.window_end || self.acked_of_window == 0 {
+        self.acked_in_window = self.acked_in_window.saturating_add(ack.acked.0);
+        self.marked_in_window = self.marked_in_window.saturating_add(ack.signal.marks);
+        if self.acked <= self.window_end || self.acked_in_window == 0 {
             return;
         }
-        let share = (f64::from(self.marked_of_window) / f64::from(self.acked_of_window)).min(1.0);
+        let share = (f64::from(self.marked_in_window) / f64::from(self.acked_in_window)).min(1.0);
         self.alpha += self.gain * (share - self.alpha);
-        (self.acked_of_window, self.marked_of_window) = (0, 0);
+        (self.acked_in_window, self.marked_in_window) = (0, 0);
         self.window_end = sent;
     }
 

@@ -4,7 +4,7 @@
 //! Differs: a loss reduces the data in flight (RFC 5681 equation (4)) where the RFC reduces the window, which may not have been used.
 //! Limited slow start (RFC 3742) is a separate document and is not implemented.
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, Start};
 use crate::primitives::math::{ln, pow};
 use crate::primitives::units::{Cwnd, Segments};
@@ -63,7 +63,7 @@ impl Settings for HighSpeedSpec {
     }
 }
 
-pub type HighSpeed = Beside<HighSpeedMemory>;
+pub type HighSpeed = HeapState<HighSpeedMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HighSpeedMemory {
@@ -73,7 +73,7 @@ pub struct HighSpeedMemory {
 
 impl HighSpeed {
     pub(super) fn new(spec: &HighSpeedSpec, start: Start) -> HighSpeed {
-        Beside::with(start, HighSpeedMemory { ssthresh: start.ssthresh, spec: *spec })
+        HeapState::with(start, HighSpeedMemory { ssthresh: start.ssthresh, spec: *spec })
     }
 
     fn reduce(&mut self, in_flight: Segments) {

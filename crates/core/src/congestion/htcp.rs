@@ -7,7 +7,7 @@
 
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
-use crate::primitives::units::{Cwnd, Span, Time};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ member! {
 
     pub struct HTcpSpec {
         /// Time after a loss during which the flow behaves as Reno (Delta_L).
-        delta_l: Span = Span::from_millis(1000) => ABOVE_ZERO,
+        delta_l: TimeDelta = TimeDelta::from_millis(1000) => ABOVE_ZERO,
         /// Adaptive backoff: a loss multiplies the window by the ratio of the minimum to the maximum RTT, limited to 0.5 to 0.8. If false,
         /// it halves the window.
         adaptive_backoff: bool = true => Kind::Boolean,
@@ -29,7 +29,7 @@ member! {
 impl Settings for HTcpSpec {
     fn samples() -> Vec<HTcpSpec> {
         let usual = HTcpSpec::default();
-        vec![usual, HTcpSpec { delta_l: Span::from_millis(1), adaptive_backoff: false, rtt_scaling: false }]
+        vec![usual, HTcpSpec { delta_l: TimeDelta::from_millis(1), adaptive_backoff: false, rtt_scaling: false }]
     }
 }
 
@@ -53,13 +53,13 @@ pub struct HTcpLaw {
     beta: f64,
     /// B: segments per second before the last loss.
     throughput: f64,
-    last_rtt: Span,
+    last_rtt: TimeDelta,
     /// RTTs since the last loss.
-    rtt_min: Span,
-    rtt_max: Span,
+    rtt_min: TimeDelta,
+    rtt_max: TimeDelta,
     /// K of the scaling, from the minimum RTT of the flow.
     scale: f64,
-    shortest: Span,
+    shortest: TimeDelta,
 }
 
 impl HTcp {
@@ -69,11 +69,11 @@ impl HTcp {
             since: None,
             beta: BETA_MIN,
             throughput: 0.0,
-            last_rtt: Span::ZERO,
-            rtt_min: Span(u64::MAX),
-            rtt_max: Span::ZERO,
+            last_rtt: TimeDelta::ZERO,
+            rtt_min: TimeDelta(u64::MAX),
+            rtt_max: TimeDelta::ZERO,
             scale: 1.0,
-            shortest: Span(u64::MAX),
+            shortest: TimeDelta(u64::MAX),
         };
         LossBased::of(law, start)
     }
@@ -130,7 +130,7 @@ impl Avoidance for HTcpLaw {
         (self.beta, self.throughput) = (BETA_MIN, 0.0);
     }
 
-    fn pause(&mut self, idle: Span) {
+    fn pause(&mut self, idle: TimeDelta) {
         self.since = self.since.map(|since| since + idle);
     }
 }
@@ -208,7 +208,7 @@ mod tests {
         let mut sender = sender(HTcpSpec { adaptive_backoff: false, ..HTcpSpec::default() });
         near(increase(&mut sender), 1.0);
         sender.wait(5000);
-        sender.law.on_idle(Span::from_millis(4500));
+        sender.law.on_idle(TimeDelta::from_millis(4500));
         near(increase(&mut sender), 1.0);
     }
 }

@@ -10,7 +10,7 @@
 use super::support::loss_based::{Avoidance, LossBased};
 use super::{Ack, Congestion, RoundTrip, Start};
 use crate::primitives::math::pow;
-use crate::primitives::units::{Cwnd, Span};
+use crate::primitives::units::{Cwnd, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,7 @@ member! {
 
     pub struct HyblaSpec {
         /// Reference RTT (RTT_0). Flows with a shorter RTT behave as Reno.
-        rtt_0: Span = Span::from_millis(25) => ABOVE_ZERO,
+        rtt_0: TimeDelta = TimeDelta::from_millis(25) => ABOVE_ZERO,
         /// Maximum window increase per acknowledged segment in slow start, in segments. The increase of the paper, 2^rho - 1, is 15 at four
         /// times `rtt_0` and about a million at twenty times.
         max_slow_start_increment: f64 = 15.0 => Kind::Segments { min: 1.0, max: 1000.0 },
@@ -28,7 +28,7 @@ member! {
 }
 
 /// On a path of 25 ms, rho is 25 then, and the increase is 625 segments per RTT.
-const MIN_RTT_0: Span = Span::from_millis(1);
+const MIN_RTT_0: TimeDelta = TimeDelta::from_millis(1);
 
 impl Settings for HyblaSpec {
     fn check(&self) -> Vec<SettingConflict> {
@@ -40,7 +40,7 @@ impl Settings for HyblaSpec {
     }
 
     fn samples() -> Vec<HyblaSpec> {
-        vec![HyblaSpec::default(), HyblaSpec { rtt_0: Span::from_micros(100), max_slow_start_increment: 40.0 }]
+        vec![HyblaSpec::default(), HyblaSpec { rtt_0: TimeDelta::from_micros(100), max_slow_start_increment: 40.0 }]
     }
 }
 
@@ -49,7 +49,7 @@ pub type Hybla = LossBased<HyblaLaw>;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HyblaLaw {
     spec: HyblaSpec,
-    shortest: Span,
+    shortest: TimeDelta,
     /// The RTT over RTT_0, at least 1; and the increase per segment in slow start, 2^rho - 1 up to the limit.
     rho: f64,
     start: f64,
@@ -57,7 +57,7 @@ pub struct HyblaLaw {
 
 impl Hybla {
     pub(super) fn new(spec: &HyblaSpec, start: Start) -> Hybla {
-        LossBased::of(HyblaLaw { spec: *spec, shortest: Span(u64::MAX), rho: 1.0, start: 1.0 }, start)
+        LossBased::of(HyblaLaw { spec: *spec, shortest: TimeDelta(u64::MAX), rho: 1.0, start: 1.0 }, start)
     }
 }
 
@@ -112,8 +112,8 @@ mod tests {
         let keys = |rtt_0| {
             HyblaSpec { rtt_0, ..HyblaSpec::default() }.check().into_iter().map(|conflict| conflict.keys).collect::<Vec<_>>()
         };
-        assert_eq!(keys(Span::from_millis(1)), Vec::<&[&str]>::new());
-        assert_eq!(keys(Span::from_micros(999)), [&["rtt_0"]]);
+        assert_eq!(keys(TimeDelta::from_millis(1)), Vec::<&[&str]>::new());
+        assert_eq!(keys(TimeDelta::from_micros(999)), [&["rtt_0"]]);
     }
 
     #[test]

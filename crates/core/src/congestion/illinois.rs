@@ -7,7 +7,7 @@
 use super::support::loss_based::{Avoidance, LossBased};
 use super::support::round::Round;
 use super::{Ack, Congestion, RoundTrip, Start};
-use crate::primitives::units::{Cwnd, Span, Time};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -89,7 +89,7 @@ pub struct IllinoisLaw {
     sum: f64,
     samples: u32,
     /// Number of consecutive RTTs with low delay.
-    calm: u32,
+    rtt_low: u32,
 }
 
 impl Illinois {
@@ -103,7 +103,7 @@ impl Illinois {
             round: Round::default(),
             sum: 0.0,
             samples: 0,
-            calm: 0,
+            rtt_low: 0,
         };
         LossBased::of(law, start)
     }
@@ -140,12 +140,12 @@ impl IllinoisLaw {
         let delay = if largest > 0.0 { (average / largest).clamp(0.0, 1.0) } else { 0.0 };
         self.beta = self.spec.decrease(delay);
         if delay > self.spec.eta_1 {
-            self.calm = 0;
+            self.rtt_low = 0;
             self.alpha = self.spec.increase(delay);
         } else if self.alpha < self.spec.alpha_max {
             // A short period of low delay may be one in which other flows have backed off too.
-            self.calm += 1;
-            if self.calm >= self.spec.theta {
+            self.rtt_low += 1;
+            if self.rtt_low >= self.spec.theta {
                 self.alpha = self.spec.alpha_max;
             }
         }
@@ -187,11 +187,11 @@ impl Avoidance for IllinoisLaw {
     /// Behaves as Reno until delays are known again.
     fn restart(&mut self, now: Time) {
         (self.alpha, self.beta) = (1.0, 0.5);
-        (self.sum, self.samples, self.calm) = (0.0, 0, 0);
+        (self.sum, self.samples, self.rtt_low) = (0.0, 0, 0);
         self.round.begin(now);
     }
 
-    fn pause(&mut self, _: Span) {
+    fn pause(&mut self, _: TimeDelta) {
         (self.sum, self.samples) = (0.0, 0);
     }
 }
@@ -210,7 +210,7 @@ mod tests {
 
     /// An acknowledgement with this RTT, which is the average of its round, one second later.
     fn round(sender: &mut ModelSender<Illinois>, milliseconds: u64) -> (f64, f64) {
-        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
         sender.wait(1000);
         sender.ack(1);
         let law = &sender.law.memory.avoidance;
@@ -252,9 +252,9 @@ mod tests {
     fn only_after_five_rtts_with_low_delay_the_increase_returns_to_the_maximum() {
         let mut sender = sender();
         round(&mut sender, 200);
-        let calm: Vec<f64> = (0..5).map(|_| round(&mut sender, 100).0).collect();
-        assert!(calm[..4].iter().all(|alpha| (alpha - 0.3).abs() < 1e-9), "{calm:?}");
-        assert_eq!(calm[4], 10.0);
+        let rtt_low: Vec<f64> = (0..5).map(|_| round(&mut sender, 100).0).collect();
+        assert!(rtt_low[..4].iter().all(|alpha| (alpha - 0.3).abs() < 1e-9), "{rtt_low:?}");
+        assert_eq!(rtt_low[4], 10.0);
         assert_eq!(round(&mut sender, 100), (10.0, 0.125));
     }
 

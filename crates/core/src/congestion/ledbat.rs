@@ -8,9 +8,9 @@
 //! CURRENT_FILTER counts acknowledgements. An idle time of several minutes discards the base delays of as many minutes, whereas the RFC's
 //! rollover discards one. A window below MIN_CWND grows to it as in slow start, which does not exist otherwise.
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
-use crate::primitives::units::{Cwnd, Span, Time};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ member! {
 
     pub struct LedbatSpec {
         /// Target queueing delay (TARGET); the RFC allows at most 100 ms.
-        target: Span = Span::from_millis(100) => ABOVE_ZERO,
+        target: TimeDelta = TimeDelta::from_millis(100) => ABOVE_ZERO,
         /// Window change per RTT, in segments, when the queueing delay is as far from TARGET as with an empty queue (GAIN); the RFC allows
         /// at most 1.
         gain: f64 = 1.0 => Kind::Number { min: 0.0, max: 100.0 },
@@ -40,7 +40,7 @@ const MAX_MINUTES: usize = 20;
 const MAX_DELAYS: usize = 16;
 /// Initial window for an unknown path (RFC 6928). A larger window that is kept at any delay is not background traffic.
 const MAX_MIN_CWND: f64 = 10.0;
-const MINUTE: Span = Span::from_millis(60_000);
+const MINUTE: TimeDelta = TimeDelta::from_millis(60_000);
 
 impl Settings for LedbatSpec {
     fn check(&self) -> Vec<SettingConflict> {
@@ -56,35 +56,35 @@ impl Settings for LedbatSpec {
         };
         let still = (self.gain <= 0.0).then(still);
         let stays = (self.min_cwnd > MAX_MIN_CWND).then(stays);
-        let target = (self.target > Span::from_millis(100)).then(rfc);
+        let target = (self.target > TimeDelta::from_millis(100)).then(rfc);
         still.into_iter().chain(target).chain((self.gain > 1.0).then(gain)).chain(stays).collect()
     }
 
     fn samples() -> Vec<LedbatSpec> {
         let usual = LedbatSpec::default();
-        let min = LedbatSpec { target: Span::from_millis(5), base_history: 1, current_filter: 1, min_cwnd: 1.0, ..usual };
+        let min = LedbatSpec { target: TimeDelta::from_millis(5), base_history: 1, current_filter: 1, min_cwnd: 1.0, ..usual };
         let max = LedbatSpec { base_history: 20, current_filter: 16, allowed_increase: 10.0, min_cwnd: 20.0, ..usual };
         vec![usual, min, max]
     }
 }
 
-pub type Ledbat = Beside<LedbatMemory>;
+pub type Ledbat = HeapState<LedbatMemory>;
 
 /// With the names of the RFC.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LedbatMemory {
     spec: LedbatSpec,
     /// base_delays: the minimum of each minute, in a ring with the present one at `minute`.
-    base_delays: [Span; MAX_MINUTES],
+    base_delays: [TimeDelta; MAX_MINUTES],
     minute: u64,
     /// The minimum of `base_delays`.
-    base_delay: Span,
-    current_delays: [Span; MAX_DELAYS],
+    base_delay: TimeDelta,
+    current_delays: [TimeDelta; MAX_DELAYS],
     current: usize,
 }
 
 /// Marks an unknown delay.
-const UNKNOWN: Span = Span(u64::MAX);
+const UNKNOWN: TimeDelta = TimeDelta(u64::MAX);
 
 impl Ledbat {
     pub(super) fn new(spec: &LedbatSpec, start: Start) -> Ledbat {
@@ -96,11 +96,11 @@ impl Ledbat {
             current_delays: [UNKNOWN; MAX_DELAYS],
             current: 0,
         };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 
     /// Section 2.4.2, on acknowledgement.
-    fn follow(&mut self, ack: &Ack, queuing_delay: Span) {
+    fn follow(&mut self, ack: &Ack, queuing_delay: TimeDelta) {
         let LedbatSpec { target, gain, allowed_increase, min_cwnd, .. } = self.memory.spec;
         let target = target.seconds();
         let off_target = (target - queuing_delay.seconds()) / target;
@@ -123,7 +123,7 @@ impl Ledbat {
 
 impl LedbatMemory {
     /// Section 2.4.2, UPDATE_BASE_DELAY and UPDATE_CURRENT_DELAY.
-    fn take_in(&mut self, delay: Span, now: Time) {
+    fn update_base_delay(&mut self, delay: TimeDelta, now: Time) {
         let minutes = self.spec.base_history as usize;
         let minute = now.0 / MINUTE.0;
         if minute != self.minute {
@@ -140,7 +140,7 @@ impl LedbatMemory {
     }
 
     /// FILTER is the minimum. `None` before the first delay.
-    fn queuing_delay(&self) -> Option<Span> {
+    fn queuing_delay(&self) -> Option<TimeDelta> {
         let current = self.current_delays[..self.spec.current_filter as usize].iter().copied().min()?;
         (current != UNKNOWN).then(|| current - self.base_delay)
     }
@@ -162,7 +162,7 @@ impl Controller for Ledbat {
     fn quantity(&self, index: usize, _: Time) -> f64 {
         let base = (self.memory.base_delay != UNKNOWN).then_some(self.memory.base_delay);
         let delay = if index == 0 { base } else { self.memory.queuing_delay() };
-        delay.map_or(f64::NAN, Span::seconds)
+        delay.map_or(f64::NAN, TimeDelta::seconds)
     }
 
     fn subscriptions(&self) -> Subscriptions {
@@ -170,8 +170,8 @@ impl Controller for Ledbat {
     }
 
     /// For every acknowledgement, including duplicates and those during loss recovery.
-    fn on_one_way_delay(&mut self, delay: Span, now: Time) {
-        self.memory.take_in(delay, now);
+    fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) {
+        self.memory.update_base_delay(delay, now);
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -209,8 +209,8 @@ mod tests {
 
     fn ack(sender: &mut ModelSender<Ledbat>, milliseconds: u64) -> f64 {
         // The return path, which takes longer each time, has no effect.
-        sender.round_trip = Some(sender.round_trip.unwrap_or_default() + Span::from_millis(milliseconds));
-        sender.law.on_one_way_delay(Span::from_millis(milliseconds), sender.now);
+        sender.round_trip = Some(sender.round_trip.unwrap_or_default() + TimeDelta::from_millis(milliseconds));
+        sender.law.on_one_way_delay(TimeDelta::from_millis(milliseconds), sender.now);
         sender.ack(1)
     }
 
@@ -244,7 +244,7 @@ mod tests {
     fn delays_of_duplicates_are_used_and_do_not_open_the_window() {
         let mut sender = sender(unfiltered(), 16.0);
         ack(&mut sender, 50);
-        sender.law.on_one_way_delay(Span::from_millis(150), sender.now);
+        sender.law.on_one_way_delay(TimeDelta::from_millis(150), sender.now);
         sender.law.on_other_ack(&Ack { acked: Segments(0), counted: Segments(0), ..Ack::of_one(sender.now) });
         assert_eq!((sender.law.window, sender.law.quantity(1, Time::ZERO)), (16.0625, 0.1));
     }

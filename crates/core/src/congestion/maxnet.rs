@@ -7,7 +7,7 @@
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::math;
 use crate::primitives::units::Rate;
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -47,7 +47,7 @@ impl MaxNet {
 }
 
 impl Demand for MaxNetSourceSpec {
-    const PRICE_MEANING: Meaning = Meaning::Cost;
+    const PRICE_MEANING: PriceMeaning = PriceMeaning::Cost;
 
     fn rate(&self, price: f64) -> f64 {
         // A negative cost, which a queue may have (`signed`), has the same demand as 0.

@@ -7,10 +7,10 @@ mod support;
 pub(crate) use support::probe;
 pub use support::user_controller::{Control, UserController};
 
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::random::Draws;
 use crate::primitives::signal::Signal;
-use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{Named, family, words};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
@@ -39,7 +39,7 @@ pub struct Ack {
     /// ([`AckCounting`]).
     pub counted: Segments,
     /// An RTT sample, if this acknowledgement provided one.
-    pub rtt: Option<Span>,
+    pub rtt: Option<TimeDelta>,
     /// Segments sent and not yet acknowledged, before this acknowledgement.
     pub in_flight: Segments,
     /// Whether the window may open: it is smaller than the receiver's, and used as far as the sender's window validation requires.
@@ -110,9 +110,9 @@ impl Subscriptions {
 /// An RTT was measured.
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip {
-    pub sample: Span,
+    pub sample: TimeDelta,
     /// The retransmission timer's average, which excludes some samples.
-    pub smoothed: Option<Span>,
+    pub smoothed: Option<TimeDelta>,
 }
 
 /// Congestion, detected by loss recovery or signalled by a mark.
@@ -137,7 +137,7 @@ pub struct Lost {
     /// Segments found lost in total, including this one (C.lost).
     pub lost: u64,
     /// That total when this segment was sent (P.lost).
-    pub lost_before: u64,
+    pub prior_lost: u64,
     /// Estimated number of segments in the network after it was sent (P.tx_in_flight).
     pub in_flight: Segments,
     /// When it was sent, the application did not have enough data to fill the window.
@@ -171,19 +171,19 @@ pub trait Controller {
     const IGNORES_LOSSES: bool = false;
 
     /// Whether its window also limits the data in flight during loss recovery. For other controllers RFC 9937 does, with `rack_tlp`.
-    const GOVERNS_RECOVERY: bool = false;
+    const CONTROLS_RECOVERY: bool = false;
 
     /// Whether it undoes a spurious reduction itself ([`Controller::on_spurious_loss`]). For other controllers the saved state is restored.
-    const TAKES_BACK: bool = false;
+    const UNDOES_REDUCTIONS: bool = false;
 
     /// Whether it uses all of [`Start`], including the path and random numbers.
-    const ASKS_AT_START: bool = false;
+    const USES_START_DETAILS: bool = false;
 
     /// Internal quantities with units, for traces.
     const QUANTITIES: &'static [&'static str] = &[];
 
     /// Kind of price that the controller uses, if any.
-    const PRICE_MEANING: Option<Meaning> = None;
+    const PRICE_MEANING: Option<PriceMeaning> = None;
 
     /// Whether it is suitable for L4S queues and its packets are identified as L4S (RFC 9331 section 4).
     const IS_L4S: bool = false;
@@ -220,7 +220,7 @@ pub trait Controller {
         f64::NAN
     }
     /// Average RTT of a controller that uses prices, if it has measured any. Its packets report it to queues.
-    fn round_trip(&self) -> Option<Span> {
+    fn round_trip(&self) -> Option<TimeDelta> {
         None
     }
     /// Maximum sending rate at this price in bits per second on the wire, for a controller that uses only a price.
@@ -242,20 +242,20 @@ pub trait Controller {
     /// The one-way delay of the data from transmission to arrival, measured by the receiver. Called before any other processing of the
     /// acknowledgement that reports it, including acknowledgements that arrive out of order. An acknowledgement that is the first to report
     /// several segments reports their minimum. SYNs are excluded. Only if [`Subscriptions::one_way_delay`].
-    fn on_one_way_delay(&mut self, _delay: Span, _now: Time) {}
+    fn on_one_way_delay(&mut self, _delay: TimeDelta, _now: Time) {}
     /// Called for each lost segment, before any other processing of the acknowledgement or timeout that revealed it. Without SACK, recovery
     /// detects one per RTT. Only if [`Subscriptions::losses`].
     fn on_lost(&mut self, _lost: &Lost) {}
     /// Called once per episode.
     fn on_congestion(&mut self, seen: &Congestion);
     fn on_timeout(&mut self, seen: &Congestion);
-    /// The losses of the last recovery were spurious. Only if [`Controller::TAKES_BACK`].
+    /// The losses of the last recovery were spurious. Only if [`Controller::UNDOES_REDUCTIONS`].
     fn on_spurious_loss(&mut self) {}
     /// Limits the window: loss recovery has ended and must not release a burst (RFC 6582 section 3.2 step 3), an echo of a mark must not
     /// enlarge the window (RFC 3168 section 6.1.2), or the window was not in use ([`WindowValidation`](crate::tcp::WindowValidation)).
     fn limit_window(&mut self, max: Cwnd);
     /// The application was idle for this time and has data now.
-    fn on_idle(&mut self, _idle: Span) {}
+    fn on_idle(&mut self, _idle: TimeDelta) {}
     /// Raises the slow-start threshold to at least this value: the window was this large, and is reduced only because it was not used. For
     /// controllers with a threshold.
     fn raise_threshold(&mut self, _least: Cwnd) {}
@@ -275,7 +275,7 @@ pub struct Start {
     /// A full segment with its headers, on the wire.
     pub packet: Bytes,
     /// Difference between the RTT of a segment and that of a handshake; on request.
-    pub handshake_saves: Span,
+    pub handshake_saves: TimeDelta,
     /// Whether the receiver reports arrivals by SACK; on request.
     pub has_selective_acks: bool,
     /// Number of links on the path of its packets; on request.
@@ -291,7 +291,7 @@ impl Default for Start {
             ssthresh: f64::INFINITY,
             ack_counting: AckCounting::Bytes,
             packet: Bytes(1500),
-            handshake_saves: Span::ZERO,
+            handshake_saves: TimeDelta::ZERO,
             has_selective_acks: true,
             hops: 0,
             draws: Draws::default(),
@@ -351,7 +351,7 @@ macro_rules! controllers {
             }
 
             /// Kind of price that the controller uses, if any.
-            pub fn price_meaning(&self) -> Option<Meaning> {
+            pub fn price_meaning(&self) -> Option<PriceMeaning> {
                 match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::PRICE_MEANING),+ }
             }
 
@@ -361,8 +361,8 @@ macro_rules! controllers {
             }
 
             /// Whether the controller uses all of [`Start`].
-            pub fn asks_at_start(&self) -> bool {
-                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::ASKS_AT_START),+ }
+            pub fn uses_start_details(&self) -> bool {
+                match self { $($(#[$when])? ControllerSpec::$variant(_) => <$variant>::USES_START_DETAILS),+ }
             }
 
             /// Whether the controller's slow start can be ended from outside.
@@ -397,13 +397,13 @@ macro_rules! controllers {
             }
 
             /// Whether the controller's window also limits the data in flight during loss recovery.
-            pub(crate) fn governs_recovery(&self) -> bool {
-                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::GOVERNS_RECOVERY),+ }
+            pub(crate) fn controls_recovery(&self) -> bool {
+                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::CONTROLS_RECOVERY),+ }
             }
 
             /// Whether the controller undoes spurious reductions itself.
-            pub(crate) fn takes_back(&self) -> bool {
-                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::TAKES_BACK),+ }
+            pub(crate) fn undoes_reductions(&self) -> bool {
+                match self { $($(#[$when])? Controllers::$variant(_) => <$variant>::UNDOES_REDUCTIONS),+ }
             }
 
             #[inline(never)]
@@ -443,7 +443,7 @@ macro_rules! controllers {
             fn release(&self) -> Option<Segments> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.release()),+ }
             }
-            fn round_trip(&self) -> Option<Span> {
+            fn round_trip(&self) -> Option<TimeDelta> {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.round_trip()),+ }
             }
             fn rate_at(&self, price: f64) -> f64 {
@@ -469,7 +469,7 @@ macro_rules! controllers {
                     self.on_round_trip_called(measured);
                 }
             }
-            fn on_one_way_delay(&mut self, delay: Span, now: Time) {
+            fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_one_way_delay(delay, now)),+ }
             }
             fn on_lost(&mut self, lost: &Lost) {
@@ -487,7 +487,7 @@ macro_rules! controllers {
             fn limit_window(&mut self, max: Cwnd) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.limit_window(max)),+ }
             }
-            fn on_idle(&mut self, idle: Span) {
+            fn on_idle(&mut self, idle: TimeDelta) {
                 match self { $($(#[$when])? Controllers::$variant(law) => law.on_idle(idle)),+ }
             }
 
@@ -561,7 +561,7 @@ const _: () = assert!(size_of::<Controllers>() <= 24, "the controller of a flow 
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose, Stream};
-    use crate::primitives::signal::DeliveredRate;
+    use crate::primitives::signal::RateSample;
 
     #[test]
     fn the_window_is_always_at_least_one_segment_and_no_acknowledgement_more_than_doubles_it() {
@@ -590,10 +590,10 @@ mod tests {
         let may_leap = law.may_pace();
         for _ in 0..2000 {
             let magnitude = draw(13) as u32;
-            now += Span(draw(10u64.pow(magnitude)));
+            now += TimeDelta(draw(10u64.pow(magnitude)));
             // Half of the events have a full window.
             let in_flight = Segments(if draw(1) == 0 { law.window() as u32 } else { 1 + draw(1_000_000) as u32 });
-            let rtt = (draw(2) > 0).then(|| Span(draw(now.0.min(2_000_000_000_000))));
+            let rtt = (draw(2) > 0).then(|| TimeDelta(draw(now.0.min(2_000_000_000_000))));
             let seen = Congestion {
                 now,
                 in_flight,
@@ -610,9 +610,9 @@ mod tests {
                 4 => law.on_spurious_loss(),
                 3 => {
                     lost += 1;
-                    let lost_before = lost - 1 - draw((lost - 1).min(100));
+                    let prior_lost = lost - 1 - draw((lost - 1).min(100));
                     let (app_limited, begins_range) = (draw(1) > 0, draw(1) > 0);
-                    law.on_lost(&Lost { now, lost, lost_before, in_flight, app_limited, begins_range });
+                    law.on_lost(&Lost { now, lost, prior_lost, in_flight, app_limited, begins_range });
                 }
                 _ => {
                     if let Some(rtt) = rtt {
@@ -622,12 +622,12 @@ mod tests {
                     let acked = 1 + draw(3) as u32;
                     let window_validated = draw(4) > 0;
                     delivered += u64::from(acked);
-                    let delivered_rate = (draw(1) > 0).then(|| DeliveredRate {
+                    let delivered_rate = (draw(1) > 0).then(|| RateSample {
                         rate: draw(1 << 20) as f64,
                         app_limited: draw(1) > 0,
                         delivered,
-                        delivered_before: delivered - draw(delivered.min(100)),
-                        lost_before: lost - draw(lost.min(100)),
+                        prior_delivered: delivered - draw(delivered.min(100)),
+                        prior_lost: lost - draw(lost.min(100)),
                         in_flight,
                     });
                     let (marks, price) = (draw(acked.into()) as u32, (draw(1) > 0).then(|| draw(100) as f64 / 10.0));

@@ -6,9 +6,9 @@
 //! CUBIC. It paces at one window per RTT, and in slow start at twice that rate; windows below two segments, and paths with a Classic queue
 //! (RFC 9331 section 4.3), are not handled. During loss recovery, marks are counted without a response.
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Cause, Congestion, Controller, RoundTrip, Start, Subscriptions};
-use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ member! {
         /// Initial estimate of the marked fraction (alpha).
         initial_alpha: f64 = 1.0 => Kind::Probability,
         /// Minimum RTT that the flow emulates if its own is shorter (RTT_virt); 0 disables this.
-        virtual_rtt: Span = Span::from_millis(25) => Kind::Duration { min: Span::ZERO },
+        virtual_rtt: TimeDelta = TimeDelta::from_millis(25) => Kind::Duration { min: TimeDelta::ZERO },
         /// Number of RTTs after which a flow starts to emulate `virtual_rtt` (D).
         transition_rounds: u32 = 500 => Kind::Integer { min: 0, max: 1_000_000_000 },
     }
@@ -41,12 +41,12 @@ impl Settings for PragueSpec {
         vec![
             usual,
             PragueSpec { transition_rounds: 0, initial_alpha: 0.0, ..usual },
-            PragueSpec { virtual_rtt: Span::ZERO, gain: 0.5, ..usual },
+            PragueSpec { virtual_rtt: TimeDelta::ZERO, gain: 0.5, ..usual },
         ]
     }
 }
 
-pub type Prague = Beside<PragueMemory>;
+pub type Prague = HeapState<PragueMemory>;
 
 /// In segments, with the names of the draft.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,15 +56,15 @@ pub struct PragueMemory {
     packet: Bytes,
     ssthresh: f64,
     alpha: f64,
-    srtt: Option<Span>,
+    srtt: Option<TimeDelta>,
     acked: u64,
     /// Number of RTTs, and the acknowledged segments at the end of the present one.
     rounds: u32,
     round_end: u64,
     /// Round of the estimate of alpha.
     estimate: Round,
-    acked_of_estimate: u32,
-    marked_of_estimate: u32,
+    acked_in_estimate: u32,
+    marked_in_estimate: u32,
     /// Round since the last reduction.
     reduction: Round,
 }
@@ -90,11 +90,11 @@ impl Prague {
             rounds: 0,
             round_end: 0,
             estimate: round,
-            acked_of_estimate: 0,
-            marked_of_estimate: 0,
+            acked_in_estimate: 0,
+            marked_in_estimate: 0,
             reduction: round,
         };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 
     /// The reduction of section 2.4: once per RTT, for the first mark after its end.
@@ -131,16 +131,16 @@ impl PragueMemory {
     /// Section 2.3.2.
     fn count(&mut self, ack: &Ack) {
         self.acked += u64::from(ack.acked.0);
-        self.acked_of_estimate = self.acked_of_estimate.saturating_add(ack.acked.0);
-        self.marked_of_estimate = self.marked_of_estimate.saturating_add(ack.signal.marks);
+        self.acked_in_estimate = self.acked_in_estimate.saturating_add(ack.acked.0);
+        self.marked_in_estimate = self.marked_in_estimate.saturating_add(ack.signal.marks);
         if self.acked > self.round_end {
             self.rounds = self.rounds.saturating_add(1);
             self.round_end = self.round_from(ack).end;
         }
-        if self.acked_of_estimate > 0 && self.is_over(self.estimate, ack.now) {
-            let share = (f64::from(self.marked_of_estimate) / f64::from(self.acked_of_estimate)).min(1.0);
+        if self.acked_in_estimate > 0 && self.is_over(self.estimate, ack.now) {
+            let share = (f64::from(self.marked_in_estimate) / f64::from(self.acked_in_estimate)).min(1.0);
             self.alpha += self.spec.gain * (share - self.alpha);
-            (self.acked_of_estimate, self.marked_of_estimate) = (0, 0);
+            (self.acked_in_estimate, self.marked_in_estimate) = (0, 0);
             self.estimate = self.round_from(ack);
         }
     }
@@ -209,7 +209,7 @@ impl Controller for Prague {
     }
 
     fn on_round_trip(&mut self, measured: &RoundTrip) {
-        self.memory.srtt = measured.smoothed.filter(|smoothed| *smoothed > Span::ZERO).or(self.memory.srtt);
+        self.memory.srtt = measured.smoothed.filter(|smoothed| *smoothed > TimeDelta::ZERO).or(self.memory.srtt);
     }
 
     fn on_congestion(&mut self, seen: &Congestion) {
@@ -246,7 +246,7 @@ mod tests {
     use crate::primitives::signal::Signal;
     use crate::primitives::units::Segments;
 
-    const MS: Span = Span::from_millis(1);
+    const MS: TimeDelta = TimeDelta::from_millis(1);
 
     fn near(found: f64, by_hand: f64) {
         assert!((found - by_hand).abs() < 1e-9, "{found}, not {by_hand}");
@@ -300,11 +300,11 @@ mod tests {
         let mut sender = sender(10.0, 0.2, 5);
         near(ack(&mut sender, 0, 10), 10.0 + 0.04 / 10.0);
         // 25 ms later one of two was marked: alpha is 0.2 + (0.5 - 0.2) / 16, and half of it is removed.
-        sender.now += Span(25 * MS.0);
+        sender.now += TimeDelta(25 * MS.0);
         near(ack(&mut sender, 1, 10), 10.004 * (1.0 - 0.21875 / 2.0));
         let window = sender.law.window;
         // It does not reduce again before 25 ms are over, although several windows have passed. All segments were marked by then.
-        sender.now += Span(24 * MS.0);
+        sender.now += TimeDelta(24 * MS.0);
         (0..20).for_each(|_| near(ack(&mut sender, 1, 10), window));
         sender.now += MS;
         let alpha = 0.21875 + (1.0 - 0.21875) / 16.0;

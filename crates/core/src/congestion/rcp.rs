@@ -6,7 +6,7 @@
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::units::Rate;
 use crate::settings::{Kind, SettingConflict, Settings, member};
 
@@ -45,7 +45,7 @@ impl Rcp {
 }
 
 impl Demand for RcpSourceSpec {
-    const PRICE_MEANING: Meaning = Meaning::Rate;
+    const PRICE_MEANING: PriceMeaning = PriceMeaning::Rate;
 
     /// The price is the inverse of the rate.
     fn rate(&self, price: f64) -> f64 {
@@ -66,14 +66,14 @@ mod tests {
     use super::*;
     use crate::congestion::{Ack, Congestion, Controller, RoundTrip};
     use crate::primitives::signal::Signal;
-    use crate::primitives::units::{Bytes, Segments, Span, Time};
+    use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
 
     /// Window, and rate in Mbit/s, after acknowledgements with these rates, RTTs of 100 ms and segments of 10,000 bits.
     fn window_and_rate(spec: RcpSourceSpec, rates: &[f64]) -> (f64, u64) {
         let mut law = Rcp::new(&spec, Start { window: 4.0, packet: Bytes(1250), ..Start::default() });
         assert_eq!((law.window(), law.pacing()), (4.0, None));
         for rate in rates {
-            law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
+            law.on_round_trip(&RoundTrip { sample: TimeDelta::from_millis(100), smoothed: None });
             let signal = Signal { price: Some(1.0 / rate), ..Signal::default() };
             law.on_ack(&Ack { acked: Segments(4), signal, ..Ack::of_one(Time::ZERO) });
         }

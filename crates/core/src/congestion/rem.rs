@@ -4,7 +4,7 @@
 
 use super::Start;
 use super::support::priced::{Demand, Priced};
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::units::Rate;
 use crate::settings::{Kind, SettingConflict, Settings, member};
 
@@ -49,7 +49,7 @@ impl Rem {
 }
 
 impl Demand for RemSourceSpec {
-    const PRICE_MEANING: Meaning = Meaning::Marginal;
+    const PRICE_MEANING: PriceMeaning = PriceMeaning::Marginal;
 
     /// U'(x) = weight / x is the price.
     fn rate(&self, price: f64) -> f64 {

@@ -7,9 +7,9 @@
 //! remaining TTL. The paper does not give values for most of its parameters; those here suit a data centre with 100 Gbit/s. A mark, which
 //! Swift does not request, is treated as a loss.
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
-use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -19,11 +19,11 @@ member! {
 
     pub struct SwiftSpec {
         /// Target RTT of a path without hops, for a large window (base_target).
-        base_target: Span = Span::from_micros(25) => ABOVE_ZERO,
+        base_target: TimeDelta = TimeDelta::from_micros(25) => ABOVE_ZERO,
         /// Addition to the target per link of the path.
-        hop_delay: Span = Span::from_micros(1) => Kind::Duration { min: Span::ZERO },
+        hop_delay: TimeDelta = TimeDelta::from_micros(1) => Kind::Duration { min: TimeDelta::ZERO },
         /// Maximum addition to the target, for the smallest windows (fs_range); 0 gives every flow the same target.
-        fs_range: Span = Span::from_micros(100) => Kind::Duration { min: Span::ZERO },
+        fs_range: TimeDelta = TimeDelta::from_micros(100) => Kind::Duration { min: TimeDelta::ZERO },
         /// Window up to which the full flow-based addition applies (fs_min_cwnd).
         fs_min_cwnd: f64 = 0.1 => WINDOW,
         /// Window from which the flow-based addition is zero (fs_max_cwnd).
@@ -69,24 +69,24 @@ impl Settings for SwiftSpec {
 
     fn samples() -> Vec<SwiftSpec> {
         let usual = SwiftSpec::default();
-        let slow = SwiftSpec { base_target: Span::from_millis(60), fs_range: Span::ZERO, ..usual };
+        let slow = SwiftSpec { base_target: TimeDelta::from_millis(60), fs_range: TimeDelta::ZERO, ..usual };
         let whole = SwiftSpec { min_cwnd: 1.0, max_cwnd: 50.0, max_mdf: 0.3, retx_reset_threshold: 1, ..usual };
-        vec![usual, slow, SwiftSpec { hop_delay: Span::ZERO, additive_increase: 0.25, ..whole }]
+        vec![usual, slow, SwiftSpec { hop_delay: TimeDelta::ZERO, additive_increase: 0.25, ..whole }]
     }
 }
 
-pub type Swift = Beside<SwiftMemory>;
+pub type Swift = HeapState<SwiftMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SwiftMemory {
     spec: SwiftSpec,
     packet: Bytes,
     /// base_target plus the delay of the hops.
-    path_target: Span,
+    path_target: TimeDelta,
     /// The window, which may be below one; the sender's may not.
     cwnd: f64,
     /// Last measured RTT.
-    rtt: Option<Span>,
+    rtt: Option<TimeDelta>,
     t_last_decrease: Option<Time>,
     retransmit_cnt: u32,
 }
@@ -96,14 +96,14 @@ impl Swift {
         let memory = SwiftMemory {
             spec: *spec,
             packet: start.packet,
-            path_target: spec.base_target + Span(spec.hop_delay.0.saturating_mul(start.hops.into())),
+            path_target: spec.base_target + TimeDelta(spec.hop_delay.0.saturating_mul(start.hops.into())),
             cwnd: start.window.min(spec.max_cwnd),
             rtt: None,
             t_last_decrease: None,
             retransmit_cnt: 0,
         };
         let window = memory.cwnd;
-        Beside::with(Start { window, ..start }, memory)
+        HeapState::with(Start { window, ..start }, memory)
     }
 
     /// Algorithm 1, On Receiving ACK.
@@ -143,13 +143,13 @@ impl Swift {
 
 impl SwiftMemory {
     /// Section 3.5: a target that falls with the square root of the window, from `fs_min_cwnd` to `fs_max_cwnd`.
-    fn target_delay(&self) -> Span {
+    fn target_delay(&self) -> TimeDelta {
         let SwiftSpec { fs_range, fs_min_cwnd, fs_max_cwnd, .. } = self.spec;
         let fs_range = fs_range.0 as f64;
         let alpha = fs_range / (1.0 / fs_min_cwnd.sqrt() - 1.0 / fs_max_cwnd.sqrt());
         let beta = -alpha / fs_max_cwnd.sqrt();
         let of_flows = (alpha / self.cwnd.sqrt() + beta).min(fs_range).max(0.0);
-        self.path_target + Span(of_flows as u64)
+        self.path_target + TimeDelta(of_flows as u64)
     }
 
     /// At most once per RTT.
@@ -161,8 +161,8 @@ impl SwiftMemory {
 
 impl Controller for Swift {
     const HEAP_BYTES: usize = Self::BYTES;
-    const ASKS_AT_START: bool = true;
-    const GOVERNS_RECOVERY: bool = true;
+    const USES_START_DETAILS: bool = true;
+    const CONTROLS_RECOVERY: bool = true;
     const QUANTITIES: &'static [&'static str] = &["target_delay_s", "fabric_window_packets"];
 
     #[inline]
@@ -236,9 +236,9 @@ mod tests {
 
     /// A target of 100 ms, and with four hops of 5 ms 120 ms, for all windows.
     const STEADY: SwiftSpec = SwiftSpec {
-        base_target: Span::from_millis(100),
-        hop_delay: Span::from_millis(5),
-        fs_range: Span::ZERO,
+        base_target: TimeDelta::from_millis(100),
+        hop_delay: TimeDelta::from_millis(5),
+        fs_range: TimeDelta::ZERO,
         fs_min_cwnd: 0.1,
         fs_max_cwnd: 100.0,
         additive_increase: 1.0,
@@ -255,7 +255,7 @@ mod tests {
 
     /// An acknowledgement after this many milliseconds, with this RTT.
     fn ack(sender: &mut ModelSender<Swift>, after: u64, milliseconds: u64) -> f64 {
-        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
         sender.ack_after(after);
         sender.law.memory.cwnd
     }
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn the_flow_based_addition_falls_to_zero_as_the_window_grows() {
         // alpha = 30 / (1/sqrt(0.25) - 1/sqrt(16)) = 30 / 1.75, beta = -alpha / 4.
-        let spec = SwiftSpec { fs_range: Span::from_millis(35), fs_min_cwnd: 0.25, fs_max_cwnd: 16.0, ..STEADY };
+        let spec = SwiftSpec { fs_range: TimeDelta::from_millis(35), fs_min_cwnd: 0.25, fs_max_cwnd: 16.0, ..STEADY };
         let target = |window: f64| {
             let mut sender = sender(1.0, spec);
             sender.law.set(Cwnd(window));

@@ -8,9 +8,9 @@
 //! change the rate, so that losses continue in buffers whose delay stays below `t_high`. A timeout sets the window to one segment until the
 //! next acknowledgement.
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, Start, Subscriptions};
-use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Span, Time};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ member! {
 
     pub struct TimelySpec {
         /// RTT below which the rate always increases (T_low).
-        t_low: Span = Span::from_micros(50) => ABOVE_ZERO,
+        t_low: TimeDelta = TimeDelta::from_micros(50) => ABOVE_ZERO,
         /// RTT above which the rate always decreases (T_high).
-        t_high: Span = Span::from_micros(500) => ABOVE_ZERO,
+        t_high: TimeDelta = TimeDelta::from_micros(500) => ABOVE_ZERO,
         /// Additive increase of the rate per update (delta).
         additive_step: Rate = Rate(10_000_000) => Kind::Rate,
         /// Multiplicative decrease factor for a positive RTT gradient and for an RTT above `t_high` (beta).
@@ -30,7 +30,7 @@ member! {
         /// Weight of the newest RTT difference in the average (alpha).
         weight: f64 = 0.02 => Kind::Probability,
         /// RTT of an empty network, by which the gradient is normalised (minRTT).
-        min_rtt: Span = Span::from_micros(20) => ABOVE_ZERO,
+        min_rtt: TimeDelta = TimeDelta::from_micros(20) => ABOVE_ZERO,
         /// Number of consecutive completion events without a growing RTT before the larger steps of hyperactive increase begin (HAI).
         hai_threshold: u32 = 5 => Kind::Integer { min: 1, max: 1_000_000 },
         /// Factor by which hyperactive increase multiplies the additive step (N).
@@ -73,9 +73,9 @@ impl Settings for TimelySpec {
     fn samples() -> Vec<TimelySpec> {
         let usual = TimelySpec::default();
         let slow = TimelySpec {
-            t_low: Span::from_millis(50),
-            t_high: Span::from_millis(200),
-            min_rtt: Span::from_millis(20),
+            t_low: TimeDelta::from_millis(50),
+            t_high: TimeDelta::from_millis(200),
+            min_rtt: TimeDelta::from_millis(20),
             max_rate: Rate(100_000_000),
             min_rate: Rate(10_000),
             initial_rate: Some(Rate(1_000_000)),
@@ -86,7 +86,7 @@ impl Settings for TimelySpec {
     }
 }
 
-pub type Timely = Beside<TimelyMemory>;
+pub type Timely = HeapState<TimelyMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TimelyMemory {
@@ -96,11 +96,11 @@ pub struct TimelyMemory {
     max: f64,
     /// Bits per second.
     rate: f64,
-    prev_rtt: Option<Span>,
+    prev_rtt: Option<TimeDelta>,
     /// Average difference of RTTs, in seconds.
     rtt_diff: f64,
     /// Number of consecutive completions without a growing RTT.
-    calm: u32,
+    negative_gradients: u32,
     /// Bytes acknowledged since the last completion.
     acked: u64,
 }
@@ -115,10 +115,10 @@ impl Timely {
             rate: spec.initial_rate.unwrap_or(spec.max_rate).0 as f64,
             prev_rtt: None,
             rtt_diff: 0.0,
-            calm: 0,
+            negative_gradients: 0,
             acked: 0,
         };
-        Beside::with(Start { window: max, ..start }, memory)
+        HeapState::with(Start { window: max, ..start }, memory)
     }
 
     fn process_ack(&mut self, ack: &Ack) {
@@ -136,19 +136,19 @@ impl Timely {
 
 impl TimelyMemory {
     /// Algorithm 1.
-    fn complete(&mut self, new_rtt: Span) {
+    fn complete(&mut self, new_rtt: TimeDelta) {
         let TimelySpec { t_low, t_high, additive_step, decrease, weight, min_rtt, .. } = self.spec;
         let new_rtt_diff = new_rtt.seconds() - self.prev_rtt.unwrap_or(new_rtt).seconds();
         self.prev_rtt = Some(new_rtt);
         self.rtt_diff = (1.0 - weight) * self.rtt_diff + weight * new_rtt_diff;
         let normalized_gradient = self.rtt_diff / min_rtt.seconds();
-        self.calm = if normalized_gradient <= 0.0 { self.calm.saturating_add(1) } else { 0 };
+        self.negative_gradients = if normalized_gradient <= 0.0 { self.negative_gradients.saturating_add(1) } else { 0 };
         let step = additive_step.0 as f64;
         let rate = match () {
             () if new_rtt < t_low => self.rate + step,
             () if new_rtt > t_high => self.rate * (1.0 - decrease * (1.0 - t_high.seconds() / new_rtt.seconds())),
             () if normalized_gradient > 0.0 => self.rate * (1.0 - decrease * normalized_gradient),
-            () if self.calm >= self.spec.hai_threshold => self.rate + f64::from(self.spec.hai_factor) * step,
+            () if self.negative_gradients >= self.spec.hai_threshold => self.rate + f64::from(self.spec.hai_factor) * step,
             () => self.rate + step,
         };
         let TimelySpec { min_rate, max_rate, .. } = self.spec;
@@ -159,7 +159,7 @@ impl TimelyMemory {
 impl Controller for Timely {
     const HEAP_BYTES: usize = Self::BYTES;
     const IGNORES_LOSSES: bool = true;
-    const GOVERNS_RECOVERY: bool = true;
+    const CONTROLS_RECOVERY: bool = true;
     const QUANTITIES: &'static [&'static str] = &["rate (bit/s)", "normalized_gradient"];
 
     #[inline]
@@ -215,12 +215,12 @@ mod tests {
     /// Steps of 1 Mbit/s starting at 100 Mbit/s, between 50 and 200 ms, with an RTT of 20 ms in an empty network; each acknowledgement is a
     /// completion.
     const SLOW: TimelySpec = TimelySpec {
-        t_low: Span::from_millis(50),
-        t_high: Span::from_millis(200),
+        t_low: TimeDelta::from_millis(50),
+        t_high: TimeDelta::from_millis(200),
         additive_step: Rate(1_000_000),
         decrease: 0.8,
         weight: 0.5,
-        min_rtt: Span::from_millis(20),
+        min_rtt: TimeDelta::from_millis(20),
         hai_threshold: 5,
         hai_factor: 5,
         segment: 1250,
@@ -236,7 +236,7 @@ mod tests {
 
     /// The rate in Mbit/s after a completion with an RTT of this many milliseconds.
     fn complete(sender: &mut ModelSender<Timely>, milliseconds: u64) -> f64 {
-        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
         sender.ack(1);
         sender.law.memory.rate / 1e6
     }

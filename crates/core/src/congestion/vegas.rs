@@ -8,9 +8,9 @@
 //! Thresholds are in segments, as in implementations, or with `alpha_rate` and `beta_rate` rates as in the paper's text: the number of
 //! segments is the rate times the base RTT (Cui's thesis, equation (4.8)).
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, RoundTrip, Start};
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -72,14 +72,14 @@ impl Settings for VegasSpec {
     }
 }
 
-pub type Vegas = Beside<VegasMemory>;
+pub type Vegas = HeapState<VegasMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VegasMemory {
     spec: VegasSpec,
     ssthresh: f64,
     /// BaseRTT: the minimum RTT.
-    base: Option<Span>,
+    base: Option<TimeDelta>,
     /// The first segment sent after this time is the distinguished one, whose acknowledgement ends the RTT.
     began: Time,
     /// In slow start, every other RTT.
@@ -89,7 +89,7 @@ pub struct VegasMemory {
 impl Vegas {
     pub(super) fn new(spec: &VegasSpec, start: Start) -> Vegas {
         let memory = VegasMemory { spec: *spec, ssthresh: start.ssthresh, base: None, began: Time::ZERO, grows: false };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 
     /// Once per RTT (section 3.2; section 3.3 in slow start, where only an RTT with a constant window is evaluated).
@@ -128,7 +128,7 @@ impl VegasMemory {
     /// alpha and beta in segments.
     fn thresholds(&self) -> (f64, f64) {
         let VegasSpec { alpha, beta, alpha_rate, beta_rate, .. } = self.spec;
-        let base = self.base.map_or(0.0, Span::seconds);
+        let base = self.base.map_or(0.0, TimeDelta::seconds);
         alpha_rate.zip(beta_rate).map_or((alpha, beta), |(alpha, beta)| (alpha * base, beta * base))
     }
 }
@@ -136,7 +136,7 @@ impl VegasMemory {
 const MIN: f64 = 2.0;
 
 /// Diff in segments: Expected - Actual, times BaseRTT. Expected is the data in flight over BaseRTT, Actual the same over the RTT.
-fn queued(in_flight: Segments, base: Span, rtt: Span) -> f64 {
+fn queued(in_flight: Segments, base: TimeDelta, rtt: TimeDelta) -> f64 {
     f64::from(in_flight.0) * (rtt - base).0 as f64 / rtt.0.max(1) as f64
 }
 
@@ -157,7 +157,7 @@ impl Controller for Vegas {
         match index {
             0 => self.memory.thresholds().0,
             1 => self.memory.thresholds().1,
-            2 => self.memory.base.map_or(f64::NAN, Span::seconds),
+            2 => self.memory.base.map_or(f64::NAN, TimeDelta::seconds),
             _ => f64::NAN,
         }
     }
@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::congestion::support::model_sender::ModelSender;
 
-    const BASE: Span = Span::from_millis(100);
+    const BASE: TimeDelta = TimeDelta::from_millis(100);
 
     fn sender(window: f64, ssthresh: f64) -> ModelSender<Vegas> {
         ModelSender::new(Vegas::new(&VegasSpec::default(), Start { window, ssthresh, ..Start::default() })).with_round_trip(100)
@@ -220,15 +220,15 @@ mod tests {
     }
 
     fn ack(sender: &mut ModelSender<Vegas>, in_flight: u32, milliseconds: u64) -> f64 {
-        (sender.in_flight, sender.round_trip) = (in_flight, Some(Span::from_millis(milliseconds)));
+        (sender.in_flight, sender.round_trip) = (in_flight, Some(TimeDelta::from_millis(milliseconds)));
         sender.ack(1)
     }
 
     #[test]
     fn the_queue_is_the_part_of_the_rtt_above_the_base() {
         // 10 / 100 ms - 10 / 125 ms = 20 per second; over 100 ms, 2
-        assert_eq!(queued(Segments(10), BASE, Span::from_millis(125)), 2.0);
-        assert_eq!(queued(Segments(10), BASE, Span::from_millis(200)), 5.0);
+        assert_eq!(queued(Segments(10), BASE, TimeDelta::from_millis(125)), 2.0);
+        assert_eq!(queued(Segments(10), BASE, TimeDelta::from_millis(200)), 5.0);
         assert_eq!(queued(Segments(10), BASE, BASE), 0.0);
     }
 

@@ -9,7 +9,7 @@
 
 use super::support::westwood_like::{Bandwidth, WestwoodLike};
 use super::{Ack, Start};
-use crate::primitives::units::{Segments, Span, Time};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -19,13 +19,13 @@ member! {
 
     pub struct WestwoodSpec {
         /// Time constant of the bandwidth filter.
-        tau: Span = Span::from_millis(500) => ABOVE_ZERO,
+        tau: TimeDelta = TimeDelta::from_millis(500) => ABOVE_ZERO,
     }
 }
 
 impl Settings for WestwoodSpec {
     fn samples() -> Vec<WestwoodSpec> {
-        vec![WestwoodSpec::default(), WestwoodSpec { tau: Span::from_millis(5) }]
+        vec![WestwoodSpec::default(), WestwoodSpec { tau: TimeDelta::from_millis(5) }]
     }
 }
 
@@ -39,7 +39,7 @@ pub type Westwood = WestwoodLike<Tustin>;
 /// The filter of section 2.2: a low-pass filter by the bilinear (Tustin) rule, for samples at irregular intervals.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Tustin {
-    tau: Span,
+    tau: TimeDelta,
     /// Segments delivered since the last sample.
     pending: u32,
     last: Option<Time>,
@@ -56,7 +56,7 @@ impl Westwood {
 }
 
 impl Tustin {
-    fn take(&mut self, sample: f64, interval: Span) {
+    fn take(&mut self, sample: f64, interval: TimeDelta) {
         let (tau, interval) = (2.0 * self.tau.seconds(), interval.seconds());
         let alpha = (tau - interval) / (tau + interval);
         let before = self.filtered.unwrap_or(sample);
@@ -75,14 +75,14 @@ impl Bandwidth for Tustin {
         };
         self.pending = self.pending.saturating_add(delivered);
         let mut interval = ack.now.since(last);
-        if interval == Span::ZERO {
+        if interval == TimeDelta::ZERO {
             return;
         }
-        let silence = Span((self.tau.0 / M).max(1));
+        let silence = TimeDelta((self.tau.0 / M).max(1));
         let nothing = interval.0 / silence.0;
         if self.filtered.is_some() && nothing > 0 {
             (0..nothing.min(MAX_NULL_SAMPLES)).for_each(|_| self.take(0.0, silence));
-            interval = Span(interval.0 % silence.0).max(Span(silence.0 / 2));
+            interval = TimeDelta(interval.0 % silence.0).max(TimeDelta(silence.0 / 2));
         }
         self.take(f64::from(self.pending) / interval.seconds(), interval);
         (self.pending, self.last) = (0, Some(ack.now));
@@ -98,13 +98,13 @@ mod tests {
     use super::*;
 
     fn filter() -> Tustin {
-        Tustin { tau: Span::from_millis(500), pending: 0, last: None, sample: 0.0, filtered: None }
+        Tustin { tau: TimeDelta::from_millis(500), pending: 0, last: None, sample: 0.0, filtered: None }
     }
 
     /// The estimate after acknowledgements of this many segments at these times, in milliseconds.
     fn process_ack(filter: &mut Tustin, arrived: &[(u64, u32)]) -> f64 {
         for &(milliseconds, acked) in arrived {
-            filter.deliver(Segments(acked), &Ack::of_one(Time(Span::from_millis(milliseconds).0)));
+            filter.deliver(Segments(acked), &Ack::of_one(Time(TimeDelta::from_millis(milliseconds).0)));
         }
         filter.estimate().unwrap_or(f64::NAN)
     }

@@ -74,14 +74,14 @@ impl Bandwidth for OncePerRound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::units::Span;
+    use crate::primitives::units::TimeDelta;
 
     #[test]
     fn an_rtt_provides_one_sample_however_its_acknowledgements_are_spread() {
         let mut filter = OncePerRound { alpha: 0.9, round: Round::default(), delivered: 0, since: None, filtered: None };
         let mut process_ack = |milliseconds: u64, acked: u32| {
-            let rtt = Some(Span::from_millis(100));
-            let ack = Ack { rtt, ..Ack::of_one(Time(Span::from_millis(milliseconds).0)) };
+            let rtt = Some(TimeDelta::from_millis(100));
+            let ack = Ack { rtt, ..Ack::of_one(Time(TimeDelta::from_millis(milliseconds).0)) };
             filter.deliver(Segments(acked), &ack);
             filter.estimate()
         };

@@ -4,10 +4,10 @@
 //! A loss halves the window, and a timeout sets it to one segment, as in Reno (section 3.1 of the paper: losses are rare, and TCP's
 //! response applies).
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
-use crate::price::Meaning;
-use crate::primitives::units::{Bytes, Cwnd, Span, Time};
+use crate::price::PriceMeaning;
+use crate::primitives::units::{Bytes, Cwnd, Time, TimeDelta};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ member! {
     Xcp = "xcp", "Katabi, Handley and Rohrs, SIGCOMM 2002";
 }
 
-pub type Xcp = Beside<XcpMemory>;
+pub type Xcp = HeapState<XcpMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct XcpMemory {
@@ -27,7 +27,7 @@ pub struct XcpMemory {
 
 impl Xcp {
     pub(super) fn new(_: &(), start: Start) -> Xcp {
-        Beside::with(start, XcpMemory { packet: start.packet, rtt: None })
+        HeapState::with(start, XcpMemory { packet: start.packet, rtt: None })
     }
 
     fn process_ack(&mut self, ack: &Ack) {
@@ -42,7 +42,7 @@ impl Xcp {
 
 impl Controller for Xcp {
     const HEAP_BYTES: usize = Self::BYTES;
-    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Feedback);
+    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Feedback);
 
     #[inline]
     fn window(&self) -> f64 {
@@ -57,8 +57,8 @@ impl Controller for Xcp {
         Subscriptions { price: true, ..Subscriptions::default() }
     }
 
-    fn round_trip(&self) -> Option<Span> {
-        self.memory.rtt.map(Span::from_seconds)
+    fn round_trip(&self) -> Option<TimeDelta> {
+        self.memory.rtt.map(TimeDelta::from_seconds)
     }
 
     fn quantity(&self, _: usize, _: Time) -> f64 {
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn the_window_changes_by_the_feedback_over_an_rtt() {
         let mut law = Xcp::new(&(), Start { window: 4.0, packet: Bytes(1000), ..Start::default() });
-        law.on_round_trip(&RoundTrip { sample: Span::from_millis(100), smoothed: None });
+        law.on_round_trip(&RoundTrip { sample: TimeDelta::from_millis(100), smoothed: None });
         let mut process_ack = |feedback| {
             law.on_ack(&Ack { signal: Signal { price: Some(feedback), ..Signal::default() }, ..Ack::of_one(Time::ZERO) });
             law.window()

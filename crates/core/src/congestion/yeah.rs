@@ -8,7 +8,7 @@ use super::support::loss_based::{Avoidance, LossBased};
 use super::support::queueing::Queueing;
 use super::support::round::Round;
 use super::{Ack, Congestion, RoundTrip, Start};
-use crate::primitives::units::{Cwnd, Span, Time};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use crate::settings::{Kind, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ pub struct YeahLaw {
     queueing: Queueing,
     round: Round,
     /// Minimum RTT of the present round.
-    min: Option<Span>,
+    min: Option<TimeDelta>,
     is_fast: bool,
     /// The window that Reno would have in competition, once the flow was in slow mode. No decongestion goes below it.
     cwnd_reno: Option<f64>,
@@ -89,7 +89,7 @@ impl Yeah {
 
 impl YeahLaw {
     /// Once per RTT. Returns the window without its excess queue.
-    fn judge(&mut self, min: Span, window: Cwnd) -> Option<Cwnd> {
+    fn judge(&mut self, min: TimeDelta, window: Cwnd) -> Option<Cwnd> {
         self.queueing.judge_by(min);
         // Q and L.
         let queue = self.queueing.segments(window);
@@ -116,7 +116,7 @@ impl Avoidance for YeahLaw {
     const QUANTITIES: &'static [&'static str] = &["cwnd_reno_packets", "base_rtt_s"];
 
     fn quantity(&self, index: usize) -> f64 {
-        let base = self.queueing.base().map(Span::seconds);
+        let base = self.queueing.base().map(TimeDelta::seconds);
         (if index == 0 { self.cwnd_reno } else { base }).unwrap_or(f64::NAN)
     }
 
@@ -173,7 +173,7 @@ mod tests {
 
     /// An acknowledgement with this RTT, the minimum of its round, one second later.
     fn round(sender: &mut ModelSender<Yeah>, milliseconds: u64) -> f64 {
-        sender.round_trip = Some(Span::from_millis(milliseconds));
+        sender.round_trip = Some(TimeDelta::from_millis(milliseconds));
         sender.wait(1000);
         sender.ack(1)
     }

@@ -2,13 +2,13 @@
 
 use super::{Aal5, Access, Flow, Network, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Bytes, Span, Units};
+use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::traffic::{DatagramSpec, PacketSize};
 
 impl Network {
     /// Round-trip time of one data packet and its acknowledgement through the empty network, including serialisation. For datagrams, the
     /// reverse path counts only delays, and so does the forward path if their sizes vary.
-    pub fn base_rtt(&self, flow: &Flow) -> Span {
+    pub fn base_rtt(&self, flow: &Flow) -> TimeDelta {
         match &self.groups[flow.group as usize].transport {
             Transport::Tcp(spec, _) => self.empty_round_trip(flow, spec.mss + spec.header, spec.ack_size),
             Transport::Datagram(DatagramSpec { packet: PacketSize::Fixed(payload), header, .. }) => {
@@ -19,10 +19,10 @@ impl Network {
     }
 
     /// Reduction of the round-trip time for a handshake, whose segments carry no data.
-    pub(crate) fn handshake_saves(&self, flow: &Flow) -> Span {
+    pub(crate) fn handshake_saves(&self, flow: &Flow) -> TimeDelta {
         match &self.groups[flow.group as usize].transport {
             Transport::Tcp(spec, _) => self.base_rtt(flow) - self.empty_round_trip(flow, spec.header, spec.ack_size),
-            Transport::Datagram(_) => Span::ZERO,
+            Transport::Datagram(_) => TimeDelta::ZERO,
         }
     }
 
@@ -32,13 +32,13 @@ impl Network {
         (self.paths[flow.forward as usize].len() + access) as u32
     }
 
-    fn empty_round_trip(&self, flow: &Flow, data: Bytes, ack: Bytes) -> Span {
+    fn empty_round_trip(&self, flow: &Flow, data: Bytes, ack: Bytes) -> TimeDelta {
         let framing = self.groups[flow.group as usize].framing;
         // Units follow one another through the links at the rate of the slowest. A cut-through port saves the transmission time to it.
         let over = |path: u32, bytes: Bytes, (first, last): (&Access, &Access)| {
             let framed = framing.filter(|_| bytes > Bytes(0));
             let (unit, units) = framed.map_or((bytes, Units(1)), |framing| (CELL_BYTES, framing.cells(bytes)));
-            let access = |access: &Access| (access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(unit)), access.delay);
+            let access = |access: &Access| (access.rate.map_or(TimeDelta::ZERO, |rate| rate.time_to_send(unit)), access.delay);
             let (mut service, mut sum) = access(first);
             let mut slowest = service;
             for &port in &self.paths[path as usize] {
@@ -51,8 +51,8 @@ impl Network {
                 sum = sum + port.delay;
             }
             let (last_service, last_delay) = access(last);
-            let at_ends = framed.map_or(Span::ZERO, Aal5::delay);
-            sum + service + last_service + last_delay + Span(slowest.max(last_service).0 * (units.0 - 1)) + at_ends
+            let at_ends = framed.map_or(TimeDelta::ZERO, Aal5::delay);
+            sum + service + last_service + last_delay + TimeDelta(slowest.max(last_service).0 * (units.0 - 1)) + at_ends
         };
         let (sender, receiver) = (&flow.sender_access, &flow.receiver_access);
         over(flow.forward, data, (sender, receiver)) + over(flow.backward, ack, (receiver, sender))

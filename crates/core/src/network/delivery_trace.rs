@@ -1,6 +1,6 @@
 //! Delivery traces: the rate of a link as a list of transmission opportunities.
 
-use crate::primitives::units::{Bytes, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
@@ -72,8 +72,8 @@ impl DeliveryTrace {
     }
 
     /// Time after which the trace repeats.
-    pub fn period(&self) -> Span {
-        Span::from_millis(self.0.instants.last().map_or(0, |last| last.millisecond.into()))
+    pub fn period(&self) -> TimeDelta {
+        TimeDelta::from_millis(self.0.instants.last().map_or(0, |last| last.millisecond.into()))
     }
 
     /// Number of opportunities in one period.
@@ -95,11 +95,11 @@ impl DeliveryTrace {
     }
 
     /// The longest time between two opportunities.
-    pub fn longest_gap(&self) -> Span {
+    pub fn longest_gap(&self) -> TimeDelta {
         let instants = &self.0.instants;
         let first = instants.first().map_or(0, |first| first.millisecond);
         let gaps = instants.windows(2).map(|pair| pair[1].millisecond - pair[0].millisecond);
-        Span::from_millis(gaps.chain([first]).max().unwrap_or(0).into())
+        TimeDelta::from_millis(gaps.chain([first]).max().unwrap_or(0).into())
     }
 
     /// Number of opportunities before this instant, since the start of the run.
@@ -133,7 +133,7 @@ impl DeliveryTrace {
     }
 }
 
-const MILLISECOND: u64 = Span::from_millis(1).0;
+const MILLISECOND: u64 = TimeDelta::from_millis(1).0;
 
 impl fmt::Debug for DeliveryTrace {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn millis(milliseconds: u64) -> Time {
-        Time::ZERO + Span::from_millis(milliseconds)
+        Time::ZERO + TimeDelta::from_millis(milliseconds)
     }
 
     #[test]
@@ -177,14 +177,14 @@ mod tests {
     #[test]
     fn the_last_of_one_pass_and_the_first_of_the_next_may_be_at_one_instant() {
         let trace = DeliveryTrace::new(vec![at(0, 1), at(3, 2), at(5, 1)]).unwrap();
-        assert_eq!((trace.opportunities(), trace.period()), (4, Span::from_millis(5)));
+        assert_eq!((trace.opportunities(), trace.period()), (4, TimeDelta::from_millis(5)));
         assert_eq!([0, 1, 2, 3, 4, 5, 6, 7, 8].map(|number| trace.time_of(number)), [0, 3, 3, 5, 5, 8, 8, 10, 10].map(millis));
         let before = [0, 1, 3, 4, 5, 6, 8, 9, 10, 11].map(|time| trace.count_before(millis(time)));
         assert_eq!(before, [0, 1, 1, 3, 3, 5, 5, 7, 7, 9]);
         assert_eq!(trace.count_before(Time(millis(5).0 + 1)), 5);
         // 4 x 12000 bit in 5 ms.
         assert_eq!((trace.mean_rate(), trace.highest_rate()), (Rate(9_600_000), Rate(24_000_000)));
-        assert_eq!(trace.longest_gap(), Span::from_millis(3));
+        assert_eq!(trace.longest_gap(), TimeDelta::from_millis(3));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Access, ChangeKind, Group, Network, Port, PortId, Switching, Transport};
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Bytes, Rate, Span};
+use crate::primitives::units::{Bytes, Rate, TimeDelta};
 
 /// A one-way transfer.
 pub(crate) struct Transfer<'a> {
@@ -19,7 +19,7 @@ impl Transfer<'_> {
     /// Minimum time from a flow's start until its receiver has the whole transfer: all of it is sent at once through the empty network,
     /// with the highest rate and the shortest delay of each link of its first route over the run. `None` for datagrams. Controller,
     /// handshake and host delays are ignored. With several transmitters on a link it is a lower bound.
-    pub(crate) fn min_completion_time(&self) -> Option<Span> {
+    pub(crate) fn min_completion_time(&self) -> Option<TimeDelta> {
         let Transport::Tcp(spec, _) = &self.group.transport else { return None };
         let packets = self.size.0.div_ceil(spec.mss.0).max(1);
         let full = spec.mss + spec.header;
@@ -29,13 +29,13 @@ impl Transfer<'_> {
                 let cells = framing.cells(full).0 * (packets - 1) + framing.cells(last).0;
                 (Train { units: cells, size: CELL_BYTES, last_size: CELL_BYTES }, framing.delay())
             }
-            None => (Train { units: packets, size: full, last_size: last }, Span::ZERO),
+            None => (Train { units: packets, size: full, last_size: last }, TimeDelta::ZERO),
         };
         let ports = self.route.iter().map(|&port| self.links[port as usize]);
         let [up, down] = [&self.sender_access, &self.receiver_access].map(Hop::access);
         let hops: Vec<Hop> = std::iter::once(up).chain(ports).chain([down]).collect();
         let min = if hops.iter().all(|hop| hop.transmitters == 1) { train.over_single(&hops) } else { train.bound(&hops) };
-        Some(Span(min.saturating_add(at_ends.0)))
+        Some(TimeDelta(min.saturating_add(at_ends.0)))
     }
 }
 
@@ -62,7 +62,7 @@ impl Network {
 #[derive(Clone, Copy)]
 pub(crate) struct Hop {
     rate: Option<Rate>,
-    delay: Span,
+    delay: TimeDelta,
     transmitters: u64,
     cuts_through: bool,
 }
@@ -127,7 +127,12 @@ mod tests {
 
     /// A rate such that one byte takes `picoseconds_a_byte`.
     fn hop(picoseconds_a_byte: u64, delay: u64) -> Hop {
-        Hop { rate: Some(Rate(8_000_000_000_000 / picoseconds_a_byte)), delay: Span(delay), transmitters: 1, cuts_through: false }
+        Hop {
+            rate: Some(Rate(8_000_000_000_000 / picoseconds_a_byte)),
+            delay: TimeDelta(delay),
+            transmitters: 1,
+            cuts_through: false,
+        }
     }
 
     fn over(units: u64, last: u64, hops: &[Hop]) -> u64 {

@@ -18,7 +18,7 @@ use crate::abr::SourceSpec;
 use crate::congestion::ControllerSpec;
 use crate::price::PriceSpec;
 use crate::primitives::token_bucket::BucketSpec;
-use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use crate::queue::PolicySpec;
 use crate::schedule::SchedulerSpec;
 use crate::settings::words;
@@ -46,9 +46,9 @@ pub struct Network {
     pub prices: PriceSpec,
     /// Sorted by time.
     pub changes: Vec<Change>,
-    pub duration: Span,
+    pub duration: TimeDelta,
     /// Start of the measurement interval; results cover `warmup..duration`.
-    pub warmup: Span,
+    pub warmup: TimeDelta,
     /// Below 2^53.
     pub seed: u64,
     pub record: Record,
@@ -102,7 +102,7 @@ pub struct Port {
     pub rate: Rate,
     /// The delivery trace, if any. Such a port has one transmitter, is not cut-through and does not feed a cut-through port.
     pub trace: Option<DeliveryTrace>,
-    pub delay: Span,
+    pub delay: TimeDelta,
     /// 1 for a link; K wavelengths for a trunk.
     pub transmitters: u32,
     /// A port that feeds a cut-through port is at least as fast as one of its transmitters, which would otherwise run dry. A cut-through
@@ -258,7 +258,7 @@ pub struct Group {
     /// The same at the receiver, before the acknowledgement.
     pub receive_processing: Option<Delay>,
     /// Delays each data packet at the sender by a uniform draw from 0 to this value; order is kept.
-    pub jitter: Span,
+    pub jitter: TimeDelta,
 }
 
 /// The available bit rate service of a VC. Packets are queued at its edge and leave in cells at the rate that the network allows.
@@ -278,8 +278,8 @@ pub struct Aal5 {
     pub overhead: Bytes,
     /// Delay from a packet's arrival at the adaptation layer to the departure of its first cell, and from the arrival of its last cell to
     /// delivery. Pure delays: they do not delay the next packet.
-    pub segmentation: Span,
-    pub reassembly: Span,
+    pub segmentation: TimeDelta,
+    pub reassembly: TimeDelta,
 }
 
 impl Aal5 {
@@ -293,7 +293,7 @@ impl Aal5 {
     }
 
     /// Both delays of a packet.
-    pub(crate) fn delay(self) -> Span {
+    pub(crate) fn delay(self) -> TimeDelta {
         self.segmentation + self.reassembly
     }
 }
@@ -359,7 +359,7 @@ pub struct Flow {
 pub struct Access {
     /// `None`: no serialisation.
     pub rate: Option<Rate>,
-    pub delay: Span,
+    pub delay: TimeDelta,
 }
 
 /// A change during the run.
@@ -374,7 +374,7 @@ pub enum ChangeKind {
     /// The packet in service finishes at the old rate.
     Rate(PortId, Rate),
     /// For packets that leave the port from now on. Packets never overtake one another.
-    Delay(PortId, Span),
+    Delay(PortId, TimeDelta),
     /// New forward and backward path of a flow, for packets that its ends send from now on.
     Route(FlowId, u32, u32),
     RandomLoss(PortId, f64),
@@ -420,7 +420,7 @@ pub enum TraceKind {
     /// Internal quantities of controllers, at each change.
     Law,
     /// Delivered payload per bin of this width, bit/s.
-    Throughput(Span),
+    Throughput(TimeDelta),
     /// Units in a port, at each change.
     Queue,
     /// Discards at a port, with flow and reason.

@@ -78,7 +78,7 @@ impl AdpmSpec {
 impl Scheme for AdpmSpec {
     type Estimator = AdpmEstimate;
     const COMBINES: Combination = Combination::Largest;
-    const ASKS: bool = true;
+    const USES_IDENTIFICATION: bool = true;
 
     fn resolution(&self) -> f64 {
         THRESHOLDS

@@ -1,7 +1,7 @@
 //! Mapping of a queue's price to the range 0 to 1, which schemes encode, and back. Schemes that encode a sum require a mapping that
 //! preserves sums (cui-thesis section 5.2.3).
 
-use super::Mapped;
+use super::MappedPrice;
 use crate::primitives::math;
 use crate::settings::words;
 use serde::{Deserialize, Serialize};
@@ -51,13 +51,13 @@ impl Mapping {
     }
 
     /// Maps a price. Prices outside the range are clamped to it.
-    pub fn mapped(&self, price: f64) -> Mapped {
+    pub fn mapped(&self, price: f64) -> MappedPrice {
         let (min, max) = (self.bent(self.min), self.bent(self.max));
-        Mapped((self.bent(price.clamp(self.min, self.max)) - min) / (max - min))
+        MappedPrice((self.bent(price.clamp(self.min, self.max)) - min) / (max - min))
     }
 
     /// Inverse mapping. A sum of mapped prices may exceed 1.
-    pub fn price(&self, mapped: Mapped) -> f64 {
+    pub fn price(&self, mapped: MappedPrice) -> f64 {
         let (min, max) = (self.bent(self.min), self.bent(self.max));
         let bent = min + mapped.0 * (max - min);
         match self.kind {
@@ -87,7 +87,7 @@ mod tests {
                     "{mapping:?}: {price} {back}"
                 );
             }
-            assert_eq!((mapping.mapped(mapping.min), mapping.mapped(2.0 * mapping.max)), (Mapped(0.0), Mapped(1.0)));
+            assert_eq!((mapping.mapped(mapping.min), mapping.mapped(2.0 * mapping.max)), (MappedPrice(0.0), MappedPrice(1.0)));
         }
     }
 
@@ -96,7 +96,7 @@ mod tests {
         // 1 kbit/s to 100 Gbit/s over 1024 levels: ln(1e8) / 1024 = 1.8 % per level, as in cui-thesis section 5.3.2.
         let mapping = Mapping { kind: MappingKind::Logarithmic, min: 1e-11, max: 1e-3, scale: 1.0 };
         for rate in [2e3, 1e6, 5e10] {
-            let shifted = mapping.price(Mapped(mapping.mapped(1.0 / rate).0 + 1.0 / 1024.0));
+            let shifted = mapping.price(MappedPrice(mapping.mapped(1.0 / rate).0 + 1.0 / 1024.0));
             assert!((shifted * rate - 1.01815).abs() < 1e-4, "{}", shifted * rate);
         }
     }

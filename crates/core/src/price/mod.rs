@@ -42,7 +42,7 @@ words! {
 
 /// Kind of price. Queues that report prices and senders that use them must agree on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
+pub enum PriceMeaning {
     /// Congestion cost of MaxNet; the largest cost of a path applies.
     Cost,
     /// Price of REM; the sum over the path applies.
@@ -55,30 +55,30 @@ pub enum Meaning {
     Feedback,
 }
 
-impl Meaning {
+impl PriceMeaning {
     /// How the prices of a path are combined.
     pub fn combines(self) -> Combination {
         match self {
-            Meaning::Marginal | Meaning::Wait => Combination::Sum,
-            Meaning::Cost | Meaning::Rate | Meaning::Feedback => Combination::Largest,
+            PriceMeaning::Marginal | PriceMeaning::Wait => Combination::Sum,
+            PriceMeaning::Cost | PriceMeaning::Rate | PriceMeaning::Feedback => Combination::Largest,
         }
     }
 
     /// Noun phrase for messages.
     pub fn noun(self) -> &'static str {
         match self {
-            Meaning::Cost => "a congestion cost",
-            Meaning::Marginal => "a marginal cost",
-            Meaning::Rate => "one over a rate",
-            Meaning::Wait => "a queueing delay",
-            Meaning::Feedback => "a change of the rate",
+            PriceMeaning::Cost => "a congestion cost",
+            PriceMeaning::Marginal => "a marginal cost",
+            PriceMeaning::Rate => "one over a rate",
+            PriceMeaning::Wait => "a queueing delay",
+            PriceMeaning::Feedback => "a change of the rate",
         }
     }
 }
 
 /// A price between 0 and 1, as schemes encode it ([`Mapping`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
-pub struct Mapped(pub f64);
+pub struct MappedPrice(pub f64);
 
 /// A mapped price in the form that a scheme's queues use. It is computed when the price changes, not for each packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ pub trait Scheme {
     const COMBINES: Combination;
 
     /// Whether a packet's identification determines its test.
-    const ASKS: bool;
+    const USES_IDENTIFICATION: bool;
 
     /// Maximum number of mapped prices that receivers can distinguish.
     fn resolution(&self) -> f64;
@@ -114,7 +114,7 @@ pub trait Scheme {
     }
 
     /// Form of this price that a queue uses for marking; by default the price itself.
-    fn queue_price(&self, price: Mapped) -> QueuePrice {
+    fn queue_price(&self, price: MappedPrice) -> QueuePrice {
         QueuePrice(price.0)
     }
 
@@ -152,10 +152,10 @@ macro_rules! schemes {
             }
 
             /// Whether a packet's identification determines its test.
-            pub fn asks(&self) -> bool {
+            pub fn uses_identification(&self) -> bool {
                 match self {
                     SchemeSpec::Exact(()) => false,
-                    $(SchemeSpec::$member(_) => <<$member as Named>::Spec as Scheme>::ASKS),+
+                    $(SchemeSpec::$member(_) => <<$member as Named>::Spec as Scheme>::USES_IDENTIFICATION),+
                 }
             }
 
@@ -184,7 +184,7 @@ macro_rules! schemes {
             }
 
             /// See [`Scheme::queue_price`].
-            pub fn queue_price(&self, price: Mapped) -> QueuePrice {
+            pub fn queue_price(&self, price: MappedPrice) -> QueuePrice {
                 match self {
                     SchemeSpec::Exact(()) => QueuePrice(price.0),
                     $(SchemeSpec::$member(scheme) => scheme.queue_price(price)),+
@@ -271,7 +271,7 @@ impl PriceSpec {
             return None;
         }
         self.scheme.learn(estimator, &header.probe);
-        Some(self.mapping.price(Mapped(self.scheme.estimate(estimator))))
+        Some(self.mapping.price(MappedPrice(self.scheme.estimate(estimator))))
     }
 
     /// The form of this price that queues use for marking.

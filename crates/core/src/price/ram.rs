@@ -30,7 +30,7 @@ impl Settings for RamSpec {
 impl Scheme for RamSpec {
     type Estimator = MarkedShare;
     const COMBINES: Combination = Combination::Sum;
-    const ASKS: bool = false;
+    const USES_IDENTIFICATION: bool = false;
 
     fn resolution(&self) -> f64 {
         f64::from(self.memory)

@@ -2,7 +2,7 @@
 //! phi^-(sum of prices) of the packets (Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001; cui-thesis (2.6) and (2.7)).
 
 use super::average::{MarkedShare, Memory};
-use super::{Combination, Mapped, Probe, QueuePrice, Scheme};
+use super::{Combination, MappedPrice, Probe, QueuePrice, Scheme};
 use crate::primitives::math;
 use crate::primitives::random::Draws;
 use crate::settings::{Kind, SettingConflict, Settings, member};
@@ -38,14 +38,14 @@ impl Settings for RemMarksSpec {
 impl Scheme for RemMarksSpec {
     type Estimator = MarkedShare;
     const COMBINES: Combination = Combination::Sum;
-    const ASKS: bool = false;
+    const USES_IDENTIFICATION: bool = false;
 
     fn resolution(&self) -> f64 {
         f64::from(self.memory)
     }
 
     /// The marking probability.
-    fn queue_price(&self, price: Mapped) -> QueuePrice {
+    fn queue_price(&self, price: MappedPrice) -> QueuePrice {
         QueuePrice(1.0 - math::pow(self.phi, -price.0))
     }
 

@@ -48,7 +48,7 @@ impl RpmSpec {
 impl Scheme for RpmSpec {
     type Estimator = RpmEstimate;
     const COMBINES: Combination = Combination::Largest;
-    const ASKS: bool = true;
+    const USES_IDENTIFICATION: bool = true;
 
     fn resolution(&self) -> f64 {
         f64::from(self.levels)

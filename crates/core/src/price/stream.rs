@@ -1,6 +1,6 @@
 //! Runs a scheme without a network: a sequence of probes passes queues with given prices, and the receiver's estimates are recorded.
 
-use super::{Combination, Identification, Mapped, Numbering, Probe, QueuePrice, Scheme, SchemeSpec};
+use super::{Combination, Identification, MappedPrice, Numbering, Probe, QueuePrice, Scheme, SchemeSpec};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 
 /// The queues on the path of the probes.
@@ -94,7 +94,7 @@ impl Sequence {
         let mut numbering = Numbering::new(stream("probes", 0));
         let mut draws = Draws::new(stream("queues", number));
         let mut estimator = scheme.begin();
-        let others: Vec<QueuePrice> = path.prices[1..].iter().map(|&price| scheme.queue_price(Mapped(price))).collect();
+        let others: Vec<QueuePrice> = path.prices[1..].iter().map(|&price| scheme.queue_price(MappedPrice(price))).collect();
         let mut first = (f64::NAN, QueuePrice::default());
         let mut sent = 0;
         let mut read_off = |&until: &u64| {
@@ -102,7 +102,7 @@ impl Sequence {
                 let mut probe = Probe { identification: numbering.next(self.identification, sent as u32), ..Probe::default() };
                 let price = path.first(sent);
                 if price.to_bits() != first.0.to_bits() {
-                    first = (price, scheme.queue_price(Mapped(price)));
+                    first = (price, scheme.queue_price(MappedPrice(price)));
                 }
                 for &queue_price in std::iter::once(&first.1).chain(&others) {
                     probe.hops += 1;

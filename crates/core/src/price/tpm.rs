@@ -127,7 +127,7 @@ impl TpmSpec {
 impl Scheme for TpmSpec {
     type Estimator = TpmEstimate;
     const COMBINES: Combination = Combination::Sum;
-    const ASKS: bool = true;
+    const USES_IDENTIFICATION: bool = true;
 
     fn resolution(&self) -> f64 {
         f64::from(1u32 << self.bits)

@@ -1,7 +1,7 @@
 //! Return of a price to the sender as one bit per acknowledgement: whether the price exceeds a threshold that both ends derive from the
 //! checksum of the data packet, as in ADPM (cui-thesis section 5.3.1).
 
-use super::Mapped;
+use super::MappedPrice;
 use crate::primitives::random::Stream;
 use crate::primitives::signal::PriceBit;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ const THRESHOLDS: f64 = 65_536.0;
 
 impl PriceBit {
     /// The bit in the acknowledgement of this segment.
-    pub(crate) fn of(price: Mapped, segment: u32) -> PriceBit {
+    pub(crate) fn of(price: MappedPrice, segment: u32) -> PriceBit {
         let threshold = Stream::default().bits(segment.into()) as u16;
         PriceBit { threshold, is_above: price.0 * THRESHOLDS > f64::from(threshold) }
     }
@@ -30,11 +30,11 @@ impl Default for BitReader {
 }
 
 impl BitReader {
-    pub(crate) fn read(&mut self, bit: PriceBit) -> Mapped {
+    pub(crate) fn read(&mut self, bit: PriceBit) -> MappedPrice {
         if bit.is_above == (bit.threshold > self.estimate) {
             self.estimate = bit.threshold;
         }
-        Mapped(f64::from(self.estimate) / THRESHOLDS)
+        MappedPrice(f64::from(self.estimate) / THRESHOLDS)
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
     fn a_thousand_acknowledgements_determine_the_price_to_a_hundredth() {
         let mut reader = BitReader::default();
         for price in [0.3, 0.8, 0.0] {
-            let path_price = (0..1000).map(|segment| reader.read(PriceBit::of(Mapped(price), segment))).last();
+            let path_price = (0..1000).map(|segment| reader.read(PriceBit::of(MappedPrice(price), segment))).last();
             assert!(path_price.is_some_and(|path_price| (path_price.0 - price).abs() < 0.01), "{price}: {path_price:?}");
         }
     }

@@ -5,7 +5,7 @@
 //! The bucket width adapts to the load; it affects the cost, but not the order.
 
 use super::prefetch::prefetch;
-use super::units::{Span, Time};
+use super::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -50,19 +50,19 @@ pub struct Calendar<R> {
     cancelled: u32,
     load: Load,
     #[serde(skip)]
-    scout: Scout,
+    prefetcher: Prefetcher,
     /// Number of events until the next adaptation.
     adapt_after: u32,
 }
 
 /// Expected load, for which the calendar is dimensioned. More pending events, or events further ahead, are possible at a higher cost.
-pub struct Expected {
+pub struct CalendarConfig {
     /// Number of entities that can have an event pending.
     pub entities: usize,
     /// Approximate number of events pending at a time.
     pub pending: usize,
     /// Most events are scheduled less far ahead than this.
-    pub reach: Span,
+    pub reach: TimeDelta,
 }
 
 /// A slot's event.
@@ -88,7 +88,7 @@ struct Load {
 
 /// A cursor that visits buckets ahead of the served one, for prefetching.
 #[derive(Clone, Copy, Debug, Default)]
-struct Scout {
+struct Prefetcher {
     /// Absolute number of its bucket.
     bucket: u64,
     /// The last slot visited there, or [`NONE`].
@@ -110,8 +110,8 @@ const ADAPT_AFTER: u32 = 4096;
 const NEAR_THE_END: usize = 16;
 
 impl<R: Ranks> Calendar<R> {
-    pub fn new(ranks: R, expected: &Expected) -> Calendar<R> {
-        let &Expected { entities, pending, reach } = expected;
+    pub fn new(ranks: R, expected: &CalendarConfig) -> Calendar<R> {
+        let &CalendarConfig { entities, pending, reach } = expected;
         let buckets = (2 * pending).next_power_of_two().clamp(1 << 14, 1 << 20);
         let shift = (reach.0 / buckets as u64 * 2).max(1).ilog2().clamp(4, 40);
         let mut calendar = Calendar {
@@ -129,7 +129,7 @@ impl<R: Ranks> Calendar<R> {
             late: BinaryHeap::new(),
             cancelled: 0,
             load: Load::default(),
-            scout: Scout::default(),
+            prefetcher: Prefetcher::default(),
             adapt_after: ADAPT_AFTER.max(entities as u32 / 2),
         };
         calendar.limit = calendar.limit_at(0);
@@ -243,14 +243,14 @@ impl<R: Ranks> Calendar<R> {
     #[inline]
     pub fn predict(&mut self) -> [Option<Slot>; 2] {
         let here = self.current.len() as u32;
-        let scout = &mut self.scout;
-        scout.reported = scout.reported.saturating_sub(1);
-        if scout.cursor != self.cursor {
+        let prefetcher = &mut self.prefetcher;
+        prefetcher.reported = prefetcher.reported.saturating_sub(1);
+        if prefetcher.cursor != self.cursor {
             // Restart with a bucket that was not visited completely.
-            let has_seen_all = scout.bucket > self.cursor && scout.ahead > here;
-            *scout = match has_seen_all {
-                true => Scout { cursor: self.cursor, reported: here, ahead: scout.ahead - here - 1, ..*scout },
-                false => Scout { cursor: self.cursor, bucket: self.cursor, slot: NONE, reported: 0, ahead: 0 },
+            let has_seen_all = prefetcher.bucket > self.cursor && prefetcher.ahead > here;
+            *prefetcher = match has_seen_all {
+                true => Prefetcher { cursor: self.cursor, reported: here, ahead: prefetcher.ahead - here - 1, ..*prefetcher },
+                false => Prefetcher { cursor: self.cursor, bucket: self.cursor, slot: NONE, reported: 0, ahead: 0 },
             };
         }
         // Two events per call, until the distance is reached.
@@ -259,23 +259,23 @@ impl<R: Ranks> Calendar<R> {
 
     #[inline(always)]
     fn predict_one(&mut self) -> Option<Slot> {
-        let (here, scout) = (self.current.len() as u32, &mut self.scout);
-        if scout.reported < here.min(PREFETCH_DEPTH) {
-            scout.reported += 1;
-            return Some(self.current[(here - scout.reported) as usize].1);
+        let (here, prefetcher) = (self.current.len() as u32, &mut self.prefetcher);
+        if prefetcher.reported < here.min(PREFETCH_DEPTH) {
+            prefetcher.reported += 1;
+            return Some(self.current[(here - prefetcher.reported) as usize].1);
         }
-        if here + scout.ahead >= PREFETCH_DEPTH {
+        if here + prefetcher.ahead >= PREFETCH_DEPTH {
             return None;
         }
-        let mut slot = self.pending.get(scout.slot as usize).map_or(NONE, |last| last.next);
+        let mut slot = self.pending.get(prefetcher.slot as usize).map_or(NONE, |last| last.next);
         if slot == NONE {
-            scout.slot = NONE;
-            let bucket = self.occupied_near(self.scout.bucket + 1)?;
-            self.scout.bucket = bucket;
+            prefetcher.slot = NONE;
+            let bucket = self.occupied_near(self.prefetcher.bucket + 1)?;
+            self.prefetcher.bucket = bucket;
             slot = self.heads[bucket as usize & (self.heads.len() - 1)];
         }
-        self.scout.slot = slot;
-        self.scout.ahead += 1;
+        self.prefetcher.slot = slot;
+        self.prefetcher.ahead += 1;
         self.prefetch(slot);
         Some(slot)
     }
@@ -508,8 +508,8 @@ impl<R: Ranks> Calendar<R> {
     fn adapt(&mut self) {
         let Load { buckets, events, far } = std::mem::take(&mut self.load);
         let crowd = events / buckets.max(1);
-        let room = far <= events / 16;
-        if crowd >= 4 || (room && 2 * events > 3 * buckets) {
+        let overflow = far <= events / 16;
+        if crowd >= 4 || (overflow && 2 * events > 3 * buckets) {
             let narrower = self.shift.saturating_sub(crowd.max(2).ilog2()).max(4);
             if narrower < self.shift {
                 self.rebuild(narrower);
@@ -539,7 +539,7 @@ impl<R: Ranks> Calendar<R> {
             }
         }
         self.load = Load::default();
-        self.scout = Scout::default();
+        self.prefetcher = Prefetcher::default();
     }
 
     /// Remove a slot from a list. Returns the first slot of the list.
@@ -574,8 +574,10 @@ mod tests {
     /// Random schedules, cancellations and pops against a sorted set.
     fn agrees_with_a_sorted_set(slots: u32, spread: u64, reach: u64, seed: u64) {
         let stream = Stream::new(Entity { seed, name: "calendar", index: 0 }, Purpose::Policy);
-        let mut calendar =
-            Calendar::new(Numbers, &Expected { entities: slots as usize, pending: slots as usize / 3, reach: Span(reach) });
+        let mut calendar = Calendar::new(
+            Numbers,
+            &CalendarConfig { entities: slots as usize, pending: slots as usize / 3, reach: TimeDelta(reach) },
+        );
         let mut model = BTreeSet::new();
         let mut pending = vec![None; slots as usize];
         let mut now = Time(0);
@@ -643,8 +645,10 @@ mod tests {
     #[test]
     fn the_cost_per_event_is_logarithmic_in_the_size_of_the_bucket() {
         let crowd = 1 << 13;
-        let mut calendar =
-            Calendar::new(Counted(0.into()), &Expected { entities: crowd as usize, pending: crowd as usize, reach: Span(1000) });
+        let mut calendar = Calendar::new(
+            Counted(0.into()),
+            &CalendarConfig { entities: crowd as usize, pending: crowd as usize, reach: TimeDelta(1000) },
+        );
         (0..crowd).for_each(|slot| calendar.schedule(slot, Time(0)));
         // Half of them are cancelled and rescheduled for the next instant; those taken are rescheduled as well.
         (0..crowd).step_by(2).for_each(|slot| calendar.cancel(slot));
@@ -661,7 +665,7 @@ mod tests {
 
     #[test]
     fn an_event_cancelled_and_rescheduled_for_the_same_instant_is_taken_once() {
-        let mut calendar = Calendar::new(Numbers, &Expected { entities: 3, pending: 3, reach: Span(1000) });
+        let mut calendar = Calendar::new(Numbers, &CalendarConfig { entities: 3, pending: 3, reach: TimeDelta(1000) });
         (0..3).for_each(|slot| calendar.schedule(slot, Time(0)));
         for _ in 0..2 {
             calendar.cancel(2);
@@ -675,7 +679,7 @@ mod tests {
     /// A thousand entities with one event after another, each `gap` later: percentage of events that were foreseen at least eight events
     /// before.
     fn foreseen(gap: impl Fn(u64) -> u64) -> u64 {
-        let mut calendar = Calendar::new(Numbers, &Expected { entities: 1000, pending: 1000, reach: Span(1 << 20) });
+        let mut calendar = Calendar::new(Numbers, &CalendarConfig { entities: 1000, pending: 1000, reach: TimeDelta(1 << 20) });
         (0..1000).for_each(|slot| calendar.schedule(slot, Time(gap(slot.into()))));
         let (mut reported, mut in_time) = ([None; 1000], 0);
         for step in 1000..51_000 {
@@ -699,7 +703,7 @@ mod tests {
 
     #[test]
     fn nothing_at_or_after_the_end_is_taken() {
-        let mut calendar = Calendar::new(Numbers, &Expected { entities: 2, pending: 2, reach: Span(1000) });
+        let mut calendar = Calendar::new(Numbers, &CalendarConfig { entities: 2, pending: 2, reach: TimeDelta(1000) });
         calendar.schedule(0, Time(10));
         calendar.schedule(1, Time(20));
         assert_eq!(calendar.pop_before(Time(10)), None);

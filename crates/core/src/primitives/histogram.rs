@@ -1,6 +1,6 @@
 //! Percentiles of durations in fixed space: 128 buckets per power of two, so that a percentile is within 0.4 % of the sample's.
 
-use super::units::Span;
+use super::units::TimeDelta;
 use serde::{Deserialize, Serialize};
 
 const BITS: u32 = 7;
@@ -13,7 +13,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    pub fn add(&mut self, span: Span) {
+    pub fn add(&mut self, span: TimeDelta) {
         let bucket = bucket_of(span.0);
         if bucket >= self.counts.len() {
             self.counts.resize(bucket + 1, 0);
@@ -53,10 +53,10 @@ fn bucket_of(value: u64) -> usize {
     ((shift as usize) << BITS) + (value >> shift) as usize
 }
 
-fn middle(bucket: usize) -> Span {
+fn middle(bucket: usize) -> TimeDelta {
     let shift = (bucket >> BITS).saturating_sub(1);
     let low = ((bucket - (shift << BITS)) as u64) << shift;
-    Span(low + ((1u64 << shift) - 1) / 2)
+    TimeDelta(low + ((1u64 << shift) - 1) / 2)
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn percentiles_of_a_thousand_steps() {
         let mut histogram = Histogram::default();
-        (1..=1000).for_each(|ms| histogram.add(Span::from_millis(ms)));
+        (1..=1000).for_each(|ms| histogram.add(TimeDelta::from_millis(ms)));
         for (share, expected) in [(0.5, 0.5), (0.95, 0.95), (0.99, 0.99)] {
             assert!((histogram.percentile(share) / expected - 1.0).abs() < 0.005);
         }

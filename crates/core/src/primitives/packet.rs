@@ -26,20 +26,20 @@ pub struct Packet {
 const ACK: u32 = 1 << 31;
 const RETRANSMITTED: u32 = 1 << 30;
 /// The packet has side data: an acknowledgement its [`Report`], a data packet its price.
-const HAS_SIDE: u32 = 1 << 29;
+const IN_SLAB: u32 = 1 << 29;
 const CELL: u32 = 1 << 28;
 const LAST: u32 = 1 << 27;
 /// ECN-capable transport (ECT) in a data packet.
-const CAPABLE: u32 = 1 << 26;
+const ECT: u32 = 1 << 26;
 /// Congestion experienced (CE) in a data packet; its echo (ECE) in an acknowledgement, which is never marked itself (RFC 3168 section
 /// 6.1.4).
-const MARKED: u32 = 1 << 25;
+const CE: u32 = 1 << 25;
 /// The sender has reduced its window (CWR), in a data packet.
-const REDUCED: u32 = 1 << 24;
+const CWR: u32 = 1 << 24;
 /// In an acknowledgement: its report has a signal for the controller.
-const SIGNALS: u32 = REDUCED;
+const SIGNALS: u32 = CWR;
 /// An RM cell of an available bit rate service, forward or backward. No other packet has all of these flags.
-const RM: u32 = CELL | CAPABLE | REDUCED;
+const RM: u32 = CELL | ECT | CWR;
 /// In the word of an RM cell: CI, NI.
 const CI: u32 = 1 << 31;
 const NI: u32 = 1 << 30;
@@ -54,10 +54,10 @@ pub struct Ecn(u32);
 
 impl Ecn {
     /// A queue that would mark the packet must discard it.
-    pub const INCAPABLE: Ecn = Ecn(0);
-    pub const CAPABLE: Ecn = Ecn(CAPABLE);
+    pub const NOT_ECT: Ecn = Ecn(0);
+    pub const ECT: Ecn = Ecn(ECT);
     /// Capable, and the first new data since the window was reduced (CWR).
-    pub const REDUCED: Ecn = Ecn(CAPABLE | REDUCED);
+    pub const CWR: Ecn = Ecn(ECT | CWR);
 }
 
 /// A data packet as its sender hands it down.
@@ -76,7 +76,7 @@ pub struct Outgoing {
 #[derive(Clone, Copy, Debug)]
 pub enum AckNumber {
     /// In the packet: the next expected segment.
-    Here(u32),
+    Inline(u32),
     /// In the [`Report`] of this index.
     InReport(u32),
 }
@@ -93,8 +93,8 @@ impl Packet {
     #[inline]
     pub fn become_ack(&mut self, time: Time, number: AckNumber, place: u32) {
         let (word, side) = match number {
-            AckNumber::Here(next) => (next, 0),
-            AckNumber::InReport(index) => (index, HAS_SIDE),
+            AckNumber::Inline(next) => (next, 0),
+            AckNumber::InReport(index) => (index, IN_SLAB),
         };
         self.time = time;
         self.word = word;
@@ -115,19 +115,19 @@ impl Packet {
     /// The number of an acknowledgement is in the side pool, with the rest of its report.
     #[inline]
     pub fn has_report(&self) -> bool {
-        self.place & HAS_SIDE != 0
+        self.place & IN_SLAB != 0
     }
 
     /// The number of a data packet is in the side pool, with its price.
     #[inline]
     pub fn has_price(&self) -> bool {
-        self.place & (ACK | HAS_SIDE) == HAS_SIDE
+        self.place & (ACK | IN_SLAB) == IN_SLAB
     }
 
     /// Add a price to a data packet that is being sent.
-    pub fn make_room_for_price(&mut self, header: PriceHeader, prices: &mut Prices) {
+    pub fn reserve_price(&mut self, header: PriceHeader, prices: &mut Prices) {
         self.segment = prices.put(NumberAndHeader { segment: self.segment, header });
-        self.place |= HAS_SIDE;
+        self.place |= IN_SLAB;
     }
 
     /// The price header of a data packet that has a price.
@@ -140,7 +140,7 @@ impl Packet {
         let NumberAndHeader { segment, header } = *prices.at(self.segment);
         prices.release(self.segment);
         self.segment = segment;
-        self.place &= !HAS_SIDE;
+        self.place &= !IN_SLAB;
         header
     }
 
@@ -156,7 +156,7 @@ impl Packet {
     }
 
     /// Store the report of an acknowledgement in this pool.
-    pub fn store_report(&mut self, report: Report, reports: &mut Side<Report>) {
+    pub fn store_report(&mut self, report: Report, reports: &mut Slab<Report>) {
         self.word = reports.put(report);
     }
 
@@ -177,7 +177,7 @@ impl Packet {
             prices.at_mut(self.segment).header.price = signal.price;
         }
         if self.is_capable() {
-            self.place = (self.place & !MARKED) | if signal.marks > 0 { MARKED } else { 0 };
+            self.place = (self.place & !CE) | if signal.marks > 0 { CE } else { 0 };
         }
     }
 
@@ -235,14 +235,14 @@ impl Packet {
 
     /// Allow a data cell to carry explicit forward congestion indication (EFCI).
     #[inline]
-    pub fn make_room_for_efci(&mut self) {
-        self.place |= CAPABLE;
+    pub fn enable_efci(&mut self) {
+        self.place |= ECT;
     }
 
     /// Remove EFCI, which does not apply to the packet that the cell ends.
     #[inline]
-    pub fn forget_efci(&mut self) {
-        self.place &= !(CAPABLE | MARKED);
+    pub fn clear_efci(&mut self) {
+        self.place &= !(ECT | CE);
     }
 
     /// Size of a data packet with its headers; its size on the wire unless it is segmented.
@@ -272,18 +272,18 @@ impl Packet {
     /// Whether a data packet is ECN-capable.
     #[inline]
     pub fn is_capable(&self) -> bool {
-        self.place & CAPABLE != 0
+        self.place & ECT != 0
     }
 
     /// A data packet is marked (CE); an acknowledgement echoes a mark (ECE).
     #[inline]
     pub fn is_marked(&self) -> bool {
-        self.place & MARKED != 0
+        self.place & CE != 0
     }
 
     #[inline]
     pub fn mark(&mut self) {
-        self.place |= MARKED;
+        self.place |= CE;
     }
 
     /// The acknowledgement's report has a signal for the controller.
@@ -294,13 +294,13 @@ impl Packet {
     /// An acknowledgement has additional content: it echoes a mark, or its report has a signal for the controller.
     #[inline]
     pub fn signals(&self) -> bool {
-        self.place & (MARKED | SIGNALS) != 0
+        self.place & (CE | SIGNALS) != 0
     }
 
     /// The sender has reduced its window (CWR), in a data packet.
     #[inline]
     pub fn has_cwr(&self) -> bool {
-        self.place & REDUCED != 0
+        self.place & CWR != 0
     }
 
     #[inline]
@@ -333,7 +333,7 @@ pub struct Received {
 }
 
 /// The price headers of data packets in flight.
-pub type Prices = Side<NumberAndHeader>;
+pub type Prices = Slab<NumberAndHeader>;
 
 /// A data packet has no room for both its number and its price header, so both are stored here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -350,18 +350,18 @@ impl Received {
 
 /// Storage with stable indices and a free list.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Side<T> {
+pub struct Slab<T> {
     items: Vec<T>,
     free: Vec<u32>,
 }
 
-impl<T> Default for Side<T> {
+impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Side { items: Vec::new(), free: Vec::new() }
+        Slab { items: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T> Side<T> {
+impl<T> Slab<T> {
     pub fn put(&mut self, item: T) -> u32 {
         match self.free.pop() {
             Some(index) => {
@@ -423,11 +423,11 @@ mod tests {
         assert_eq!((rm.rm(), rm.place(), rm.flow), (RmCell { er: Rate(7), ci: true, ..fields }, 11, 3));
         let mut cell = Packet::data(Time(9), Time(5), &SENT, 41);
         cell.become_cell(Units(0));
-        cell.make_room_for_efci();
+        cell.enable_efci();
         cell.mark();
         assert!(!cell.is_rm() && cell.is_capable() && cell.is_marked());
-        cell.forget_efci();
-        cell.become_ack(Time(11), AckNumber::Here(78), 7);
+        cell.clear_efci();
+        cell.become_ack(Time(11), AckNumber::Inline(78), 7);
         cell.set_signals();
         cell.mark();
         assert!(!cell.is_rm());
@@ -440,7 +440,7 @@ mod tests {
         packet.next_hop();
         assert_eq!((packet.bytes(), packet.transmission(), packet.place()), (Bytes(1040), 2, 42));
         let mut ack = packet;
-        ack.become_ack(Time(11), AckNumber::Here(78), 7);
+        ack.become_ack(Time(11), AckNumber::Inline(78), 7);
         assert!(ack.is_ack() && ack.is_cell() && ack.is_last() && ack.is_retransmission() && !ack.has_report());
         assert_eq!((ack.ack_word(), ack.place(), ack.segment, ack.sent), (78, 7, 77, Time(5)));
     }
@@ -448,12 +448,12 @@ mod tests {
     #[test]
     fn an_acknowledgement_is_neither_ecn_capable_nor_marked_until_it_echoes() {
         let mut packet = Packet::data(Time(9), Time(5), &SENT, (1 << 24) - 2);
-        packet.set_ecn(Ecn::REDUCED);
+        packet.set_ecn(Ecn::CWR);
         packet.mark();
         packet.next_hop();
         assert!(packet.is_capable() && packet.is_marked() && packet.has_cwr() && !packet.is_cell());
         assert_eq!(packet.place(), (1 << 24) - 1);
-        packet.become_ack(Time(11), AckNumber::Here(78), 7);
+        packet.become_ack(Time(11), AckNumber::Inline(78), 7);
         assert!(!packet.is_capable() && !packet.is_marked());
         packet.mark();
         assert!(packet.is_marked() && packet.place() == 7);
@@ -461,8 +461,8 @@ mod tests {
 
     #[test]
     fn a_price_replaces_the_number_and_restores_it() {
-        let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), &SENT, 41));
-        packet.make_room_for_price(PriceHeader::default(), &mut prices);
+        let (mut prices, mut packet) = (Slab::default(), Packet::data(Time(9), Time(5), &SENT, 41));
+        packet.reserve_price(PriceHeader::default(), &mut prices);
         let signal = Signal { price: Some(0.5), ..Signal::default() };
         packet.write_signal(&signal, &mut prices);
         assert_eq!((packet.has_price(), packet.number(&prices), packet.signal(&prices)), (true, 77, signal));
@@ -472,11 +472,11 @@ mod tests {
 
     #[test]
     fn signals_that_a_packet_cannot_carry_are_lost() {
-        let (mut prices, mut packet) = (Side::default(), Packet::data(Time(9), Time(5), &SENT, 41));
+        let (mut prices, mut packet) = (Slab::default(), Packet::data(Time(9), Time(5), &SENT, 41));
         let signal = Signal { marks: 1, price: Some(0.5), ..Signal::default() };
         packet.write_signal(&signal, &mut prices);
         assert_eq!((packet.signal(&prices), packet.segment), (Signal::default(), 77));
-        packet.set_ecn(Ecn::CAPABLE);
+        packet.set_ecn(Ecn::ECT);
         packet.write_signal(&signal, &mut prices);
         assert_eq!(packet.signal(&prices), Signal { price: None, ..signal });
         packet.write_signal(&Signal::default(), &mut prices);

@@ -1,6 +1,6 @@
 //! Congestion signals from the network to a sender: one structure from the queue that writes it to the controller that receives it.
 
-use super::units::{Segments, Span};
+use super::units::{Segments, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// A congestion signal. Its parts are written as follows:
@@ -25,7 +25,7 @@ pub struct Signal {
     /// or losses.
     pub pipe: Option<Segments>,
     /// Only for controllers, if the acknowledgement gave a sample.
-    pub delivered_rate: Option<DeliveredRate>,
+    pub delivered_rate: Option<RateSample>,
 }
 
 /// The receiver's report of signals and one-way delays. With it, an acknowledgement's report fills a cache line, so missing values have no
@@ -39,10 +39,10 @@ pub struct ReceiverFeedback {
     /// NaN if there is none.
     price: f64,
     /// [`NO_DELAY`] if there is none.
-    one_way_delay: Span,
+    one_way_delay: TimeDelta,
 }
 
-const NO_DELAY: Span = Span(u64::MAX);
+const NO_DELAY: TimeDelta = TimeDelta(u64::MAX);
 
 impl Default for ReceiverFeedback {
     fn default() -> ReceiverFeedback {
@@ -61,13 +61,13 @@ impl ReceiverFeedback {
     }
 
     /// Minimum one-way delay of the segments that have arrived since the last acknowledgement, from transmission to reception.
-    pub(crate) fn one_way_delay(&self) -> Option<Span> {
+    pub(crate) fn one_way_delay(&self) -> Option<TimeDelta> {
         (self.one_way_delay != NO_DELAY).then_some(self.one_way_delay)
     }
 
     /// A segment with this one-way delay has arrived.
     #[inline]
-    pub(crate) fn note_delay(&mut self, delay: Span) {
+    pub(crate) fn note_delay(&mut self, delay: TimeDelta) {
         self.one_way_delay = self.one_way_delay.min(delay);
     }
 
@@ -104,7 +104,7 @@ pub struct PriceHeader {
     pub price: Option<f64>,
     pub probe: Probe,
     /// RTT measured by the sender (H_rtt of XCP); zero before the first sample.
-    pub rtt: Span,
+    pub rtt: TimeDelta,
     /// The sender's window in segments (H_cwnd).
     pub window: f64,
     /// Change of the sender's rate that queues allow, in bytes per second (Delta_Throughput); infinite before the first queue.
@@ -121,7 +121,7 @@ pub struct PriceBit {
 
 /// A sample of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DeliveredRate {
+pub struct RateSample {
     /// Segments per second.
     pub rate: f64,
     /// The data was sent while the application did not fill the window: the path may be faster.
@@ -129,9 +129,9 @@ pub struct DeliveredRate {
     /// Segments delivered up to now (C.delivered).
     pub delivered: u64,
     /// Segments delivered when the data was sent (P.delivered).
-    pub delivered_before: u64,
+    pub prior_delivered: u64,
     /// Segments lost when the data was sent (P.lost). This field and the next are set only for controllers that request losses.
-    pub lost_before: u64,
+    pub prior_lost: u64,
     /// Segments considered in flight when the data had been sent (P.tx_in_flight).
     pub in_flight: Segments,
 }

@@ -1,7 +1,7 @@
 //! A token bucket: tokens arrive at a rate and accumulate up to a burst (RFC 2697 section 3, with one rate and one burst). The arithmetic
 //! is exact: one token is one bit per second times one picosecond.
 
-use super::units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
+use super::units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// Rate and burst of a token bucket.
@@ -58,7 +58,7 @@ impl TokenBucket {
         let missing = (tokens_of(bytes).min(tokens_of(self.spec.burst)) - self.tokens).max(0);
         let rate = i128::from(self.spec.rate.0);
         let wait = (missing + rate - 1) / rate;
-        let when = self.at + Span(u64::try_from(wait).unwrap_or(u64::MAX));
+        let when = self.at + TimeDelta(u64::try_from(wait).unwrap_or(u64::MAX));
         self.fill(when);
         self.tokens -= tokens_of(bytes);
         when
@@ -75,7 +75,7 @@ mod tests {
     }
 
     fn us(microseconds: u64) -> Time {
-        Time(Span::from_micros(microseconds).0)
+        Time(TimeDelta::from_micros(microseconds).0)
     }
 
     #[test]
@@ -112,6 +112,6 @@ mod tests {
         // 3 bit/s: one byte takes 2 2/3 s, three bytes take 8 s.
         let mut bucket = TokenBucket::new(BucketSpec { rate: Rate(3), burst: Bytes(1) });
         let last = (0..=3000).map(|_| bucket.take_in_time(Time::ZERO, Bytes(1))).last();
-        assert!(last.unwrap().since(us(8_000_000_000)) <= Span(1000), "{last:?}");
+        assert!(last.unwrap().since(us(8_000_000_000)) <= TimeDelta(1000), "{last:?}");
     }
 }

@@ -12,7 +12,7 @@ pub struct Time(pub u64);
 
 /// A duration of simulated time in whole picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Span(pub u64);
+pub struct TimeDelta(pub u64);
 
 /// A bit rate in whole bit/s, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -50,30 +50,30 @@ impl Time {
     }
 
     /// The instant earlier by `span`, but not before the start of the run.
-    pub fn before(self, span: Span) -> Time {
+    pub fn before(self, span: TimeDelta) -> Time {
         Time(self.0.saturating_sub(span.0))
     }
 
     /// The duration since `earlier`; zero if `earlier` is later.
-    pub fn since(self, earlier: Time) -> Span {
-        Span(self.0.saturating_sub(earlier.0))
+    pub fn since(self, earlier: Time) -> TimeDelta {
+        TimeDelta(self.0.saturating_sub(earlier.0))
     }
 }
 
-impl Span {
-    pub const ZERO: Span = Span(0);
+impl TimeDelta {
+    pub const ZERO: TimeDelta = TimeDelta(0);
 
     /// `seconds` rounded to the nearest picosecond. Negative values and NaN become zero; large values are clamped to the maximum.
-    pub fn from_seconds(seconds: f64) -> Span {
-        Span((seconds * PICOSECONDS_PER_SECOND as f64 + 0.5) as u64)
+    pub fn from_seconds(seconds: f64) -> TimeDelta {
+        TimeDelta((seconds * PICOSECONDS_PER_SECOND as f64 + 0.5) as u64)
     }
 
-    pub const fn from_millis(milliseconds: u64) -> Span {
-        Span(milliseconds * 1_000_000_000)
+    pub const fn from_millis(milliseconds: u64) -> TimeDelta {
+        TimeDelta(milliseconds * 1_000_000_000)
     }
 
-    pub const fn from_micros(microseconds: u64) -> Span {
-        Span(microseconds * 1_000_000)
+    pub const fn from_micros(microseconds: u64) -> TimeDelta {
+        TimeDelta(microseconds * 1_000_000)
     }
 
     pub fn seconds(self) -> f64 {
@@ -84,40 +84,40 @@ impl Span {
 impl Rate {
     /// Transmission time, rounded up to whole picoseconds. All roundings of transmission times take place here.
     #[inline(never)]
-    pub fn time_to_send(self, Bytes(bytes): Bytes) -> Span {
+    pub fn time_to_send(self, Bytes(bytes): Bytes) -> TimeDelta {
         const BIT_PICOSECONDS_PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
         if bytes <= u64::MAX / BIT_PICOSECONDS_PER_BYTE {
-            return Span((bytes * BIT_PICOSECONDS_PER_BYTE).div_ceil(self.0));
+            return TimeDelta((bytes * BIT_PICOSECONDS_PER_BYTE).div_ceil(self.0));
         }
         let span = (u128::from(bytes) * u128::from(BIT_PICOSECONDS_PER_BYTE)).div_ceil(u128::from(self.0));
-        Span(u64::try_from(span).unwrap_or(u64::MAX))
+        TimeDelta(u64::try_from(span).unwrap_or(u64::MAX))
     }
 }
 
-impl Add<Span> for Time {
+impl Add<TimeDelta> for Time {
     type Output = Time;
-    fn add(self, span: Span) -> Time {
+    fn add(self, span: TimeDelta) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 }
 
-impl AddAssign<Span> for Time {
-    fn add_assign(&mut self, span: Span) {
+impl AddAssign<TimeDelta> for Time {
+    fn add_assign(&mut self, span: TimeDelta) {
         *self = *self + span;
     }
 }
 
-impl Add for Span {
-    type Output = Span;
-    fn add(self, other: Span) -> Span {
-        Span(self.0.saturating_add(other.0))
+impl Add for TimeDelta {
+    type Output = TimeDelta;
+    fn add(self, other: TimeDelta) -> TimeDelta {
+        TimeDelta(self.0.saturating_add(other.0))
     }
 }
 
-impl Sub for Span {
-    type Output = Span;
-    fn sub(self, other: Span) -> Span {
-        Span(self.0.saturating_sub(other.0))
+impl Sub for TimeDelta {
+    type Output = TimeDelta;
+    fn sub(self, other: TimeDelta) -> TimeDelta {
+        TimeDelta(self.0.saturating_sub(other.0))
     }
 }
 
@@ -160,25 +160,25 @@ mod tests {
     #[test]
     fn a_cell_at_155_mbps_takes_a_whole_number_of_picoseconds_rounded_up() {
         // 424 bits / 155.52 Mbit/s = 2.72633744... us
-        assert_eq!(Rate(155_520_000).time_to_send(Bytes(53)), Span(2_726_338));
+        assert_eq!(Rate(155_520_000).time_to_send(Bytes(53)), TimeDelta(2_726_338));
     }
 
     #[test]
     fn large_units_are_rounded_as_small_ones_are() {
-        assert_eq!(Rate(3).time_to_send(Bytes(2_305_843)), Span(2_305_843u64 * 8_000_000_000_000 / 3 + 1));
-        assert_eq!(Rate(3_000).time_to_send(Bytes(2_305_844)), Span(6_148_917_333_333_334));
+        assert_eq!(Rate(3).time_to_send(Bytes(2_305_843)), TimeDelta(2_305_843u64 * 8_000_000_000_000 / 3 + 1));
+        assert_eq!(Rate(3_000).time_to_send(Bytes(2_305_844)), TimeDelta(6_148_917_333_333_334));
     }
 
     #[test]
     fn a_terabyte_at_one_bit_per_second_does_not_wrap() {
-        assert_eq!(Rate(1).time_to_send(Bytes(1 << 40)), Span(u64::MAX));
+        assert_eq!(Rate(1).time_to_send(Bytes(1 << 40)), TimeDelta(u64::MAX));
     }
 
     #[test]
     fn seconds_round_to_the_nearest_picosecond_and_never_wrap() {
-        assert_eq!(Span::from_seconds(0.1), Span(100_000_000_000));
-        assert_eq!(Span::from_seconds(-1.0), Span(0));
-        assert_eq!(Span::from_seconds(f64::NAN), Span(0));
-        assert_eq!(Time(5).since(Time(9)), Span::ZERO);
+        assert_eq!(TimeDelta::from_seconds(0.1), TimeDelta(100_000_000_000));
+        assert_eq!(TimeDelta::from_seconds(-1.0), TimeDelta(0));
+        assert_eq!(TimeDelta::from_seconds(f64::NAN), TimeDelta(0));
+        assert_eq!(Time(5).since(Time(9)), TimeDelta::ZERO);
     }
 }

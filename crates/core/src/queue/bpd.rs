@@ -89,17 +89,17 @@ impl Bpd {
 
 impl Policy for Bpd {
     type PerFlow = BpdVc;
-    const DRAWS: bool = false;
-    const JUDGES_FRAMES: bool = true;
+    const IS_RANDOM: bool = false;
+    const DISCARDS_FRAMES: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut BpdVc, buffer: &Occupancy, _now: Time) -> Verdict {
-        let lost_before = vc.frame == Frame::Discarding;
+        let prior_lost = vc.frame == Frame::Discarding;
         let limit = if vc.gap > 0 { self.0.upper_threshold } else { self.0.lower_threshold };
         let verdict = vc.frame.judge(cell, buffer, || (buffer.units >= Units(limit)).then_some(Reason::Early));
         if verdict != Verdict::Accept {
             vc.gap = self.0.gap;
-        } else if cell.is_last && !lost_before {
+        } else if cell.is_last && !prior_lost {
             vc.gap = vc.gap.saturating_sub(1);
         }
         verdict
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use crate::queue::epd::{Epd, EpdSpec};
     use crate::queue::ppd::Ppd;
-    use crate::queue::support::model_buffer::{Dice, ModelBuffer, traffic};
+    use crate::queue::support::model_buffer::{ModelBuffer, TestRandom, traffic};
 
     fn model(lower: u64, upper: u64, gap: u32, places: u64, vcs: u32) -> ModelBuffer<Bpd> {
         ModelBuffer::new(Bpd::new(&BpdSpec { lower_threshold: lower, upper_threshold: upper, gap }), places, vcs)
@@ -197,7 +197,7 @@ mod tests {
     }
 
     impl Case {
-        fn random(dice: &mut Dice) -> Case {
+        fn random(dice: &mut TestRandom) -> Case {
             let (vcs, packet, gap) = (dice.pick(1, 6) as u32, dice.pick(2, 8), dice.pick(1, 4));
             Case { vcs, packet, gap, lower: dice.pick(1, 40) }
         }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     /// Cells of all senders in random order, interleaved with departures, until all senders have finished.
-    fn run(case: &Case, buffer: &mut ModelBuffer<Bpd>, senders: &mut [Sender], dice: &mut Dice) {
+    fn run(case: &Case, buffer: &mut ModelBuffer<Bpd>, senders: &mut [Sender], dice: &mut TestRandom) {
         let leave = dice.pick(0, 60);
         loop {
             let busy: Vec<usize> = (0..senders.len()).filter(|&vc| senders[vc].packets > 0).collect();
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn nothing_is_lost_at_the_upper_threshold_if_all_are_damaged_at_the_lower_one_and_n_g_m_is_less_than_the_space() {
         for number in 0..500 {
-            let mut dice = Dice::new("bound of the document", number);
+            let mut dice = TestRandom::new("bound of the document", number);
             let case = Case::random(&mut dice);
             let mut buffer = case.model(case.protected() + 1);
             // An additional VC fills the queue to the lower threshold with packets of one cell. Each VC then loses a packet there.
@@ -278,7 +278,7 @@ mod tests {
     fn nothing_is_lost_at_the_upper_threshold_if_n_m_times_g_plus_1_less_m_is_less_than_the_space() {
         let mut damaged = 0;
         for number in 0..500 {
-            let mut dice = Dice::new("bound with packets under way", number);
+            let mut dice = TestRandom::new("bound with packets under way", number);
             let case = Case::random(&mut dice);
             let mut buffer = case.model(case.worst() + 1);
             for _ in 0..10 {

@@ -6,7 +6,7 @@
 //! The queue includes the arriving packet. Nothing is discarded while there is room.
 
 use super::{Occupancy, Policy, Unit, Verdict};
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::units::{Bytes, Time};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -49,9 +49,9 @@ impl Clamp {
 
 impl Policy for Clamp {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Wait);
+    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Wait);
 
     /// p(q) = max((b q - a) / mu_c, 0).
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {

@@ -11,7 +11,7 @@
 use super::codel::{Codel, CodelSpec};
 use super::{Occupancy, Policy, Reason, Turn, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -21,22 +21,31 @@ member! {
 
     pub struct CobaltSpec {
         /// CoDel's target queueing delay.
-        target: Span = Span::from_millis(5) => ABOVE_ZERO,
+        target: TimeDelta = TimeDelta::from_millis(5) => ABOVE_ZERO,
         /// CoDel's interval: the time for which the delay must exceed the target, about the longest usual RTT.
-        interval: Span = Span::from_millis(100) => ABOVE_ZERO,
+        interval: TimeDelta = TimeDelta::from_millis(100) => ABOVE_ZERO,
         /// Increase of the discard probability on an overflow (d1 of BLUE).
         increment: f64 = 1.0 / 256.0 => Kind::Probability,
         /// Decrease of the discard probability on an empty queue (d2 of BLUE).
         decrement: f64 = 1.0 / 4096.0 => Kind::Probability,
         /// Minimum time between changes of the discard probability (freeze_time).
-        freeze: Span = Span::from_millis(5) => Kind::Duration { min: Span::ZERO },
+        freeze: TimeDelta = TimeDelta::from_millis(5) => Kind::Duration { min: TimeDelta::ZERO },
     }
 }
 
 impl Settings for CobaltSpec {
     fn samples() -> Vec<CobaltSpec> {
         let usual = CobaltSpec::default();
-        vec![usual, CobaltSpec { increment: 0.1, decrement: 0.05, freeze: Span::ZERO, interval: Span::from_millis(10), ..usual }]
+        vec![
+            usual,
+            CobaltSpec {
+                increment: 0.1,
+                decrement: 0.05,
+                freeze: TimeDelta::ZERO,
+                interval: TimeDelta::from_millis(10),
+                ..usual
+            },
+        ]
     }
 }
 
@@ -66,7 +75,7 @@ impl Cobalt {
 
 impl Policy for Cobalt {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
 
     fn draw_from(&mut self, stream: Stream) {
@@ -109,7 +118,7 @@ mod tests {
     }
 
     fn at(ms: u64) -> Time {
-        Time(Span::from_millis(ms).0)
+        Time(TimeDelta::from_millis(ms).0)
     }
 
     fn overflow(cobalt: &mut Cobalt, ms: u64) {
@@ -118,7 +127,7 @@ mod tests {
     }
 
     fn leave(cobalt: &mut Cobalt, ms: u64, behind: u64) -> Verdict {
-        let turn = Turn { now: at(ms), waited: Span::ZERO, bytes_behind: Bytes(behind), is_capable: true };
+        let turn = Turn { now: at(ms), waited: TimeDelta::ZERO, bytes_behind: Bytes(behind), is_capable: true };
         cobalt.on_departure(&UNIT, &turn)
     }
 
@@ -152,7 +161,7 @@ mod tests {
         let (mut cobalt, mut codel) = (cobalt(CobaltSpec::default()), Codel::new(&CodelSpec::default()));
         let mut marks = 0;
         for ms in 0..2000 {
-            let waited = Span::from_millis(if ms % 700 < 50 { 1 } else { 8 });
+            let waited = TimeDelta::from_millis(if ms % 700 < 50 { 1 } else { 8 });
             let turn = Turn { now: at(ms), waited, bytes_behind: Bytes(5000), is_capable: true };
             let verdict = cobalt.on_departure(&UNIT, &turn);
             assert_eq!(verdict, codel.on_departure(&UNIT, &turn));

@@ -5,7 +5,7 @@
 //! a discard, as Linux does. Differs: a backlog is ignored up to the largest unit seen, not up to a given MTU.
 
 use super::{Occupancy, Policy, Turn, Unit, Verdict};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -17,15 +17,16 @@ member! {
 
     pub struct CodelSpec {
         /// Target queueing delay.
-        target: Span = Span::from_millis(5) => ABOVE_ZERO,
+        target: TimeDelta = TimeDelta::from_millis(5) => ABOVE_ZERO,
         /// Time for which the delay must exceed the target: about the longest usual RTT.
-        interval: Span = Span::from_millis(100) => ABOVE_ZERO,
+        interval: TimeDelta = TimeDelta::from_millis(100) => ABOVE_ZERO,
     }
 }
 
 impl Settings for CodelSpec {
     fn samples() -> Vec<CodelSpec> {
-        let of = |(target, interval)| CodelSpec { target: Span::from_millis(target), interval: Span::from_millis(interval) };
+        let of =
+            |(target, interval)| CodelSpec { target: TimeDelta::from_millis(target), interval: TimeDelta::from_millis(interval) };
         [(5, 100), (1, 5), (3, 30)].map(of).into()
     }
 }
@@ -34,63 +35,63 @@ impl Settings for CodelSpec {
 pub struct Codel {
     spec: CodelSpec,
     /// An interval after the delay first exceeded the target; `None` while it is below (`first_above_time_`).
-    stands_from: Option<Time>,
+    first_above_time: Option<Time>,
     /// Whether the queue persists and units are marked (`dropping_`).
-    marking: bool,
+    dropping: bool,
     /// Time of the next or the last mark (`drop_next_`).
-    next: Time,
+    drop_next: Time,
     /// A unit was marked; the time of the next mark advances if the following unit also exceeds the target.
-    moves_on: bool,
+    advance_drop_next: bool,
     /// Number of marks in the current dropping state, and the number with which that state began.
     count: u32,
-    first_count: u32,
-    largest: Bytes,
+    lastcount: u32,
+    maxpacket: Bytes,
 }
 
 impl Codel {
     pub(super) fn new(spec: &CodelSpec) -> Codel {
         Codel {
             spec: *spec,
-            stands_from: None,
-            marking: false,
-            next: Time::ZERO,
-            moves_on: false,
+            first_above_time: None,
+            dropping: false,
+            drop_next: Time::ZERO,
+            advance_drop_next: false,
             count: 0,
-            first_count: 0,
-            largest: Bytes(0),
+            lastcount: 0,
+            maxpacket: Bytes(0),
         }
     }
 
     /// Whether the delay has exceeded the target throughout the last interval (`dodequeue`).
     fn ok_to_drop(&mut self, turn: &Turn) -> bool {
-        if turn.waited < self.spec.target || turn.bytes_behind <= self.largest {
-            self.stands_from = None;
+        if turn.waited < self.spec.target || turn.bytes_behind <= self.maxpacket {
+            self.first_above_time = None;
             return false;
         }
-        turn.now >= *self.stands_from.get_or_insert(turn.now + self.spec.interval)
+        turn.now >= *self.first_above_time.get_or_insert(turn.now + self.spec.interval)
     }
 
     /// Time of the mark after the one at `time`. Intervals shrink with the square root of the number of marks, so the marking rate grows
     /// linearly (`control_law`).
-    fn after(&self, time: Time) -> Time {
-        time + Span((self.spec.interval.0 as f64 / f64::from(self.count).sqrt()) as u64)
+    fn control_law(&self, time: Time) -> Time {
+        time + TimeDelta((self.spec.interval.0 as f64 / f64::from(self.count).sqrt()) as u64)
     }
 
-    fn begin(&mut self, now: Time) {
-        let made = self.count - self.first_count;
+    fn start_dropping(&mut self, now: Time) {
+        let made = self.count - self.lastcount;
         // Soon after the last dropping state, resume at its marking rate.
-        let is_soon = now.since(self.next) < Span(self.spec.interval.0.saturating_mul(16));
+        let is_soon = now.since(self.drop_next) < TimeDelta(self.spec.interval.0.saturating_mul(16));
         self.count = if made > 1 && is_soon { made } else { 1 };
-        self.first_count = self.count;
-        self.marking = true;
-        self.next = self.after(now);
+        self.lastcount = self.count;
+        self.dropping = true;
+        self.drop_next = self.control_law(now);
     }
 }
 
 impl Policy for Codel {
     type PerFlow = ();
-    const DRAWS: bool = false;
-    const SEES_FLOWS: bool = false;
+    const IS_RANDOM: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
@@ -98,21 +99,21 @@ impl Policy for Codel {
     }
 
     fn on_departure(&mut self, unit: &Unit, turn: &Turn) -> Verdict {
-        self.largest = self.largest.max(unit.bytes);
+        self.maxpacket = self.maxpacket.max(unit.bytes);
         let ok_to_drop = self.ok_to_drop(turn);
-        if std::mem::take(&mut self.moves_on) && ok_to_drop {
-            self.next = self.after(self.next);
+        if std::mem::take(&mut self.advance_drop_next) && ok_to_drop {
+            self.drop_next = self.control_law(self.drop_next);
         }
         match ok_to_drop {
             false => {
-                self.marking = false;
+                self.dropping = false;
                 return Verdict::Accept;
             }
-            true if !self.marking => self.begin(turn.now),
-            true if turn.now < self.next => return Verdict::Accept,
+            true if !self.dropping => self.start_dropping(turn.now),
+            true if turn.now < self.drop_next => return Verdict::Accept,
             true => {
                 self.count += 1;
-                self.moves_on = true;
+                self.advance_drop_next = true;
             }
         }
         Verdict::Mark
@@ -127,8 +128,8 @@ mod tests {
     fn marks(codel: &mut Codel, times: std::ops::Range<u64>, waited: u64) -> Vec<u64> {
         let mut leave = |ms: &u64| {
             let turn = Turn {
-                now: Time(Span::from_millis(*ms).0),
-                waited: Span::from_millis(waited),
+                now: Time(TimeDelta::from_millis(*ms).0),
+                waited: TimeDelta::from_millis(waited),
                 bytes_behind: Bytes(5000),
                 is_capable: true,
             };
@@ -138,7 +139,7 @@ mod tests {
     }
 
     fn codel() -> Codel {
-        Codel::new(&CodelSpec { target: Span::from_millis(5), interval: Span::from_millis(100) })
+        Codel::new(&CodelSpec { target: TimeDelta::from_millis(5), interval: TimeDelta::from_millis(100) })
     }
 
     #[test]
@@ -178,8 +179,8 @@ mod tests {
         let mut codel = codel();
         for ms in 0..1000 {
             let turn = Turn {
-                now: Time(Span::from_millis(ms).0),
-                waited: Span::from_millis(50),
+                now: Time(TimeDelta::from_millis(ms).0),
+                waited: TimeDelta::from_millis(50),
                 bytes_behind: Bytes(1000),
                 is_capable: true,
             };

@@ -21,9 +21,9 @@ impl DropTail {
 
 impl Policy for DropTail {
     type PerFlow = ();
-    const DRAWS: bool = false;
-    const SEES_FLOWS: bool = false;
-    const TAKES_ALL: bool = true;
+    const IS_RANDOM: bool = false;
+    const TRACKS_FLOWS: bool = false;
+    const ACCEPTS_ALL: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {

@@ -40,8 +40,8 @@ impl Epd {
 
 impl Policy for Epd {
     type PerFlow = Frame;
-    const DRAWS: bool = false;
-    const JUDGES_FRAMES: bool = true;
+    const IS_RANDOM: bool = false;
+    const DISCARDS_FRAMES: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {

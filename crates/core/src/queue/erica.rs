@@ -15,7 +15,7 @@
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
 use crate::primitives::rm_cell::RmCell;
-use crate::primitives::units::{Bytes, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ member! {
         /// Target utilisation: the fraction of the link's rate that is allocated.
         target: f64 = 0.9 => Kind::Probability,
         /// Averaging interval over which load and active channels are counted, at least 1 us.
-        averaging_interval: Span = Span::from_millis(5) => Kind::Duration { min: Span::from_micros(1) },
+        averaging_interval: TimeDelta = TimeDelta::from_millis(5) => Kind::Duration { min: TimeDelta::from_micros(1) },
         /// Rates are equalised while the load factor is at most 1 plus this value (delta).
         delta: f64 = 0.1 => Kind::Number { min: 0.0, max: 10.0 },
     }
@@ -45,7 +45,7 @@ impl Settings for EricaSpec {
 
     fn samples() -> Vec<EricaSpec> {
         let usual = EricaSpec::default();
-        vec![usual, EricaSpec { target: 0.95, averaging_interval: Span::from_millis(1), delta: 0.0 }]
+        vec![usual, EricaSpec { target: 0.95, averaging_interval: TimeDelta::from_millis(1), delta: 0.0 }]
     }
 }
 
@@ -106,7 +106,7 @@ impl Erica {
 
 impl Policy for Erica {
     type PerFlow = Channel;
-    const DRAWS: bool = false;
+    const IS_RANDOM: bool = false;
     const IS_STEPPED: bool = true;
     const PROCESSES_RM: bool = true;
 
@@ -136,7 +136,7 @@ impl Policy for Erica {
         Some(Rate(channel.assigned_rate as u64))
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         Some(self.spec.averaging_interval)
     }
 
@@ -167,7 +167,7 @@ mod tests {
 
     impl Switch {
         fn of(channels: usize) -> Switch {
-            let spec = EricaSpec { averaging_interval: Span::from_millis(53), ..EricaSpec::default() };
+            let spec = EricaSpec { averaging_interval: TimeDelta::from_millis(53), ..EricaSpec::default() };
             Switch { erica: Erica::new(&spec), channels: vec![Channel::default(); channels] }
         }
 

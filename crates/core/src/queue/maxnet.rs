@@ -6,8 +6,8 @@
 //! then independent of the link's rate. Nothing is discarded while there is room.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
-use crate::price::Meaning;
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::price::PriceMeaning;
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ member! {
         /// Change of the cost in a period with no arrivals, or with twice the target (phi c).
         gain: f64 = 0.05 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Time between updates of the cost, at least 1 us.
-        period: Span = Span::from_millis(10) => Kind::Duration { min: Span::from_micros(1) },
+        period: TimeDelta = TimeDelta::from_millis(10) => Kind::Duration { min: TimeDelta::from_micros(1) },
         /// Allow a negative cost, as (5.6) is printed. An idle link then lowers the cost without bound, and sources take as long to slow
         /// down again.
         signed: bool = false => Kind::Boolean,
@@ -38,7 +38,7 @@ impl Settings for MaxNetSpec {
 
     fn samples() -> Vec<MaxNetSpec> {
         let usual = MaxNetSpec::default();
-        vec![usual, MaxNetSpec { target: 1.0, gain: 0.5, period: Span::from_millis(1), signed: true }]
+        vec![usual, MaxNetSpec { target: 1.0, gain: 0.5, period: TimeDelta::from_millis(1), signed: true }]
     }
 }
 
@@ -59,9 +59,9 @@ impl MaxNet {
 
 impl Policy for MaxNet {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Cost);
+    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Cost);
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         self.arrived += unit.bytes;
@@ -72,7 +72,7 @@ impl Policy for MaxNet {
         Some(self.cost)
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         Some(self.spec.period)
     }
 

@@ -7,12 +7,12 @@ mod support;
 pub(crate) use support::probe;
 pub use support::user_policy::UserPolicy;
 
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::packet::Packet;
 use crate::primitives::random::Stream;
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::signal::{PriceHeader, Signal};
-use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use crate::settings::{Named, family};
 use crate::user_code::{Failure, Instance, UserCode};
 #[cfg(test)]
@@ -100,7 +100,7 @@ pub struct Occupancy {
     /// Whether the port has room for the unit.
     pub has_room: bool,
     /// Time for which the port has been idle; zero while it sends.
-    pub idle: Span,
+    pub idle: TimeDelta,
     /// Rate of the port, summed over all transmitters.
     pub rate: Rate,
 }
@@ -109,7 +109,7 @@ pub struct Occupancy {
 impl Occupancy {
     /// A buffer with room at a busy port of 8 Mbit/s, where 1000 bytes take 1 ms.
     pub(crate) fn of(units: Units, bytes: Bytes) -> Occupancy {
-        let (idle, rate) = (Span::ZERO, Rate(8_000_000));
+        let (idle, rate) = (TimeDelta::ZERO, Rate(8_000_000));
         Occupancy { units, bytes, of_flow: Units(0), flows: 0, backlogged: 0, has_room: true, idle, rate }
     }
 }
@@ -123,13 +123,13 @@ pub struct PeriodEnd {
     /// Rate of the port, summed over all transmitters.
     pub rate: Rate,
     /// Wait of the first unit, for a queue that shares the port with others; zero if it is empty.
-    pub first_waited: Option<Span>,
+    pub first_waited: Option<TimeDelta>,
 }
 
 impl PeriodEnd {
     /// Queueing delay in seconds: the time to send the queue, or the wait of its first unit where other queues are served in between.
     pub(crate) fn delay(&self) -> f64 {
-        self.first_waited.map_or_else(|| self.bytes.0 as f64 * 8.0 / self.rate.0 as f64, Span::seconds)
+        self.first_waited.map_or_else(|| self.bytes.0 as f64 * 8.0 / self.rate.0 as f64, TimeDelta::seconds)
     }
 }
 
@@ -137,7 +137,7 @@ impl PeriodEnd {
 #[derive(Clone, Copy, Debug)]
 pub struct Turn {
     pub now: Time,
-    pub waited: Span,
+    pub waited: TimeDelta,
     /// Bytes queued behind the unit.
     pub bytes_behind: Bytes,
     /// Whether the unit can carry a mark (RFC 3168).
@@ -150,16 +150,16 @@ pub trait Policy {
     type PerFlow: Clone + Debug + Default + Serialize + DeserializeOwned;
 
     /// Whether the policy uses per-flow state. If not, the port stores none.
-    const SEES_FLOWS: bool = true;
+    const TRACKS_FLOWS: bool = true;
 
     /// Whether the policy discards whole frames and therefore requires VCs.
-    const JUDGES_FRAMES: bool = false;
+    const DISCARDS_FRAMES: bool = false;
 
     /// Whether the policy accepts every unit, so that the port need not consult it.
-    const TAKES_ALL: bool = false;
+    const ACCEPTS_ALL: bool = false;
 
     /// Whether the policy may draw random numbers. Without draws, results do not depend on the seed.
-    const DRAWS: bool = true;
+    const IS_RANDOM: bool = true;
 
     /// Whether the policy handles RM cells and therefore requires VCs with an assigned rate.
     const PROCESSES_RM: bool = false;
@@ -169,7 +169,7 @@ pub trait Policy {
     const IS_STEPPED: bool = false;
 
     /// Kind of price that the policy reports, if any.
-    const PRICE_MEANING: Option<Meaning> = None;
+    const PRICE_MEANING: Option<PriceMeaning> = None;
 
     /// Sets the stream of random numbers.
     fn draw_from(&mut self, _stream: Stream) {}
@@ -209,7 +209,7 @@ pub trait Policy {
     }
 
     /// Period of [`Policy::on_period`].
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         None
     }
 
@@ -233,18 +233,18 @@ macro_rules! policies {
 
         impl PolicySpec {
             /// Whether the policy uses per-flow state.
-            pub fn sees_flows(&self) -> bool {
-                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::SEES_FLOWS),+ }
+            pub fn tracks_flows(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::TRACKS_FLOWS),+ }
             }
 
             /// Whether the policy discards whole frames and therefore requires VCs.
-            pub fn judges_frames(&self) -> bool {
-                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::JUDGES_FRAMES),+ }
+            pub fn discards_frames(&self) -> bool {
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::DISCARDS_FRAMES),+ }
             }
 
             /// Whether the policy may mark ECN-capable units. Policies that accept everything, discard whole frames or assign rates do not.
             pub fn may_mark(&self) -> bool {
-                match self { $($(#[$when])? PolicySpec::$variant(_) => !<$state>::TAKES_ALL && !<$state>::JUDGES_FRAMES && !<$state>::PROCESSES_RM),+ }
+                match self { $($(#[$when])? PolicySpec::$variant(_) => !<$state>::ACCEPTS_ALL && !<$state>::DISCARDS_FRAMES && !<$state>::PROCESSES_RM),+ }
             }
 
             /// Whether the policy assigns rates to sources of an available bit rate service.
@@ -254,11 +254,11 @@ macro_rules! policies {
 
             /// Whether the policy may draw random numbers.
             pub fn draws(&self) -> bool {
-                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::DRAWS),+ }
+                match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::IS_RANDOM),+ }
             }
 
             /// Kind of price that the policy reports, if any.
-            pub fn price_meaning(&self) -> Option<Meaning> {
+            pub fn price_meaning(&self) -> Option<PriceMeaning> {
                 match self { $($(#[$when])? PolicySpec::$variant(_) => <$state>::PRICE_MEANING),+ }
             }
 
@@ -276,7 +276,7 @@ macro_rules! policies {
             /// `flows`: the flows whose route crosses the port, ascending. User code is not loaded here.
             pub(crate) fn new(spec: &PolicySpec, flows: &[u32], stream: Stream) -> Policies {
                 match spec { $($(#[$when])? PolicySpec::$variant(spec) => {
-                    let flows = if <$state>::SEES_FLOWS { flows } else { &[] };
+                    let flows = if <$state>::TRACKS_FLOWS { flows } else { &[] };
                     let mut policy = <$state>::new(spec);
                     policy.draw_from(stream);
                     Policies::$variant(policy, FlowRecords::new(flows))
@@ -284,15 +284,15 @@ macro_rules! policies {
             }
 
             /// Whether the policy accepts every unit.
-            pub(crate) fn takes_all(&self) -> bool {
-                match self { $($(#[$when])? Policies::$variant(..) => <$state>::TAKES_ALL),+ }
+            pub(crate) fn accepts_all(&self) -> bool {
+                match self { $($(#[$when])? Policies::$variant(..) => <$state>::ACCEPTS_ALL),+ }
             }
 
             /// `buffer` without per-flow occupancy, which is filled in here.
             #[inline]
             pub(crate) fn on_arrival(&mut self, unit: &Unit, flow: u32, mut buffer: Occupancy, now: Time) -> Verdict {
                 match self { $($(#[$when])? Policies::$variant(policy, records) => {
-                    if !<$state>::SEES_FLOWS {
+                    if !<$state>::TRACKS_FLOWS {
                         return policy.on_arrival(unit, &mut Default::default(), &buffer, now);
                     }
                     let record = records.describe(flow, &mut buffer);
@@ -342,7 +342,7 @@ macro_rules! policies {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.write_price_header(unit, header)),+ }
             }
 
-            pub(crate) fn period(&self) -> Option<Span> {
+            pub(crate) fn period(&self) -> Option<TimeDelta> {
                 match self { $($(#[$when])? Policies::$variant(policy, _) => policy.period()),+ }
             }
 
@@ -352,14 +352,14 @@ macro_rules! policies {
 
             /// A unit of the flow has been stored.
             #[inline]
-            pub(crate) fn on_stored(&mut self, flow: u32) {
-                match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::SEES_FLOWS { records.add(flow) }),+ }
+            pub(crate) fn on_enqueue(&mut self, flow: u32) {
+                match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::TRACKS_FLOWS { records.add(flow) }),+ }
             }
 
             /// A unit of the flow has left the buffer.
             #[inline]
-            pub(crate) fn on_left(&mut self, flow: u32) {
-                match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::SEES_FLOWS { records.remove(flow) }),+ }
+            pub(crate) fn on_dequeue(&mut self, flow: u32) {
+                match self { $($(#[$when])? Policies::$variant(_, records) => if <$state>::TRACKS_FLOWS { records.remove(flow) }),+ }
             }
         }
     };

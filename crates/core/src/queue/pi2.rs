@@ -9,7 +9,7 @@
 //! (tc-dualpi2(8)); figure 2 of the RFC gives 15 ms, 0.15 and 3, which `dualpi2` uses.
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Turn, Unit, Verdict};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ member! {
 
     pub struct Pi2Spec {
         /// Target queueing delay (target).
-        target: Span = Span::from_millis(15) => ABOVE_ZERO,
+        target: TimeDelta = TimeDelta::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the probability (Tupdate), at least 1 us.
-        period: Span = Span::from_millis(16) => Kind::Duration { min: Span::from_micros(1) },
+        period: TimeDelta = TimeDelta::from_millis(16) => Kind::Duration { min: TimeDelta::from_micros(1) },
         /// Integral gain: weight of the deviation of the delay from the target, per second (alpha).
         alpha: f64 = 0.16 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Proportional gain: weight of the change of the delay, per second (beta).
@@ -39,7 +39,7 @@ impl Settings for Pi2Spec {
     }
 
     fn samples() -> Vec<Pi2Spec> {
-        let ms = Span::from_millis;
+        let ms = TimeDelta::from_millis;
         let usual = Pi2Spec { target: ms(5), ..Pi2Spec::default() };
         vec![usual, Pi2Spec { target: ms(1), period: ms(2), alpha: 1.0, beta: 10.0, max_mark_probability: 0.0 }]
     }
@@ -64,7 +64,7 @@ impl Pi2 {
 
 impl Policy for Pi2 {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
@@ -81,7 +81,7 @@ impl Policy for Pi2 {
         if probability < self.spec.max_mark_probability { Verdict::Mark } else { Verdict::Discard(Reason::Late) }
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         Some(self.spec.period)
     }
 
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn the_squared_probability_is_marked_evenly_and_discarded_from_a_quarter_on() {
         let unit = Unit { bytes: Bytes(1000), is_last: true };
-        let turn = Turn { now: Time::ZERO, waited: Span::ZERO, bytes_behind: Bytes(0), is_capable: true };
+        let turn = Turn { now: Time::ZERO, waited: TimeDelta::ZERO, bytes_behind: Bytes(0), is_capable: true };
         let verdicts = |base: f64| {
             let mut pi2 = pi2(base, 0.0);
             (0..100).map(|_| pi2.on_departure(&unit, &turn)).collect::<Vec<Verdict>>()

@@ -6,7 +6,7 @@
 
 use super::{Occupancy, PeriodEnd, Policy, Reason, Unit, Verdict};
 use crate::primitives::random::{Draws, Stream};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PACKET_BYTES, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +18,11 @@ member! {
 
     pub struct PieSpec {
         /// Target queueing delay (QDELAY_REF).
-        target: Span = Span::from_millis(15) => ABOVE_ZERO,
+        target: TimeDelta = TimeDelta::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the probability (T_UPDATE), at least 1 us.
-        period: Span = Span::from_millis(15) => Kind::Duration { min: Span::from_micros(1) },
+        period: TimeDelta = TimeDelta::from_millis(15) => Kind::Duration { min: TimeDelta::from_micros(1) },
         /// Duration of a burst that passes unmarked after a period without congestion (MAX_BURST).
-        max_burst: Span = Span::from_millis(150) => Kind::Duration { min: Span::ZERO },
+        max_burst: TimeDelta = TimeDelta::from_millis(150) => Kind::Duration { min: TimeDelta::ZERO },
         /// Probability above which packets are discarded instead of marked (mark_ecnth).
         max_mark_probability: f64 = 0.1 => Kind::Probability,
         /// Typical packet size; a queue of at most two such packets counts as empty (MEAN_PKTSIZE).
@@ -32,11 +32,11 @@ member! {
 
 impl Settings for PieSpec {
     fn samples() -> Vec<PieSpec> {
-        let ms = Span::from_millis;
+        let ms = TimeDelta::from_millis;
         let usual = PieSpec { target: ms(5), period: ms(5), max_burst: ms(20), max_mark_probability: 0.1, mean_packet_size: 500 };
         vec![
             usual,
-            PieSpec { target: ms(1), period: ms(15), max_burst: Span::ZERO, max_mark_probability: 0.0, ..usual },
+            PieSpec { target: ms(1), period: ms(15), max_burst: TimeDelta::ZERO, max_mark_probability: 0.0, ..usual },
             PieSpec { target: ms(10), period: ms(1), max_mark_probability: 1.0, ..usual },
         ]
     }
@@ -49,7 +49,7 @@ pub struct Pie {
     /// Delay in seconds at the last update (qdelay_old_).
     delay: f64,
     /// Remaining burst allowance.
-    allowance: Span,
+    allowance: TimeDelta,
     draws: Draws,
 }
 
@@ -67,7 +67,7 @@ impl Pie {
 
     /// Whether a packet is exempt: during a burst (section 4.4), and while the queue is almost empty (section 4.1).
     fn spares(&self, buffer: &Occupancy) -> bool {
-        self.allowance > Span::ZERO
+        self.allowance > TimeDelta::ZERO
             || (self.delay < self.spec.target.seconds() / 2.0 && self.probability < 0.2)
             || buffer.bytes <= Bytes(2 * u64::from(self.spec.mean_packet_size))
     }
@@ -75,7 +75,7 @@ impl Pie {
 
 impl Policy for Pie {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
 
     fn draw_from(&mut self, stream: Stream) {
@@ -90,7 +90,7 @@ impl Policy for Pie {
         }
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         Some(self.spec.period)
     }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn pie(probability: f64, delay: f64) -> Pie {
-        let ms = Span::from_millis;
+        let ms = TimeDelta::from_millis;
         let spec =
             PieSpec { target: ms(15), period: ms(15), max_burst: ms(30), max_mark_probability: 0.1, mean_packet_size: 1000 };
         Pie { probability, delay, ..Pie::new(&spec) }
@@ -167,21 +167,21 @@ mod tests {
         };
         assert_eq!(arrive(&mut pie, 100), Verdict::Accept);
         pie.on_period(&held(100));
-        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::from_millis(15), Verdict::Accept));
+        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (TimeDelta::from_millis(15), Verdict::Accept));
         pie.on_period(&held(100));
-        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (Span::ZERO, Verdict::Discard(Reason::Early)));
+        assert_eq!((pie.allowance, arrive(&mut pie, 100)), (TimeDelta::ZERO, Verdict::Discard(Reason::Early)));
         // Two packets count as an empty queue.
         assert_eq!(arrive(&mut pie, 2), Verdict::Accept);
         pie.probability = 0.0;
         (0..2).for_each(|_| pie.on_period(&held(0)));
-        assert_eq!(pie.allowance, Span::from_millis(30));
+        assert_eq!(pie.allowance, TimeDelta::from_millis(30));
     }
 
     #[test]
     fn capable_packets_are_marked_up_to_a_probability_of_a_tenth() {
         let stream = Stream::new(Entity { seed: 1, name: "pie", index: 0 }, Purpose::Policy);
         let verdicts = |probability: f64| {
-            let mut pie = Pie { allowance: Span::ZERO, ..pie(probability, 0.1) };
+            let mut pie = Pie { allowance: TimeDelta::ZERO, ..pie(probability, 0.1) };
             pie.draw_from(stream);
             let arrive = |_| pie.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(100), Bytes(100_000)), Time::ZERO);
             (0..10_000).map(arrive).collect::<Vec<Verdict>>()

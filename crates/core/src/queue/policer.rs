@@ -56,8 +56,8 @@ impl Policer {
 
 impl Policy for Policer {
     type PerFlow = ();
-    const DRAWS: bool = false;
-    const SEES_FLOWS: bool = false;
+    const IS_RANDOM: bool = false;
+    const TRACKS_FLOWS: bool = false;
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, now: Time) -> Verdict {
         match self.excess {
@@ -72,14 +72,14 @@ impl Policy for Policer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::units::{Span, Units};
+    use crate::primitives::units::{TimeDelta, Units};
 
     /// Verdicts on packets of 1000 bytes that arrive at these milliseconds, at 8 Mbit/s (a byte per microsecond) and a burst of 3000 bytes.
     fn verdicts<const N: usize>(excess: Excess, at: [u64; N]) -> [Verdict; N] {
         let mut policer = Policer::new(&PolicerSpec { rate: Rate(8_000_000), burst: 3000, excess });
         let unit = Unit { bytes: Bytes(1000), is_last: true };
         let buffer = Occupancy::of(Units(0), Bytes(0));
-        at.map(|ms| policer.on_arrival(&unit, &mut (), &buffer, Time(Span::from_millis(ms).0)))
+        at.map(|ms| policer.on_arrival(&unit, &mut (), &buffer, Time(TimeDelta::from_millis(ms).0)))
     }
 
     #[test]
@@ -98,7 +98,7 @@ mod tests {
         let unit = Unit { bytes: Bytes(1000), is_last: true };
         let full = Occupancy { has_room: false, ..Occupancy::of(Units(9), Bytes(9000)) };
         policer.on_arrival(&unit, &mut (), &full, Time::ZERO);
-        let room = Occupancy::of(Units(8), Bytes(8000));
-        assert_eq!(policer.on_arrival(&unit, &mut (), &room, Time::ZERO), Verdict::Accept);
+        let overflow = Occupancy::of(Units(8), Bytes(8000));
+        assert_eq!(policer.on_arrival(&unit, &mut (), &overflow, Time::ZERO), Verdict::Accept);
     }
 }

@@ -23,8 +23,8 @@ impl Ppd {
 
 impl Policy for Ppd {
     type PerFlow = Frame;
-    const DRAWS: bool = false;
-    const JUDGES_FRAMES: bool = true;
+    const IS_RANDOM: bool = false;
+    const DISCARDS_FRAMES: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut Frame, buffer: &Occupancy, _now: Time) -> Verdict {

@@ -66,7 +66,7 @@ impl Ramp {
 
 impl Policy for Ramp {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);

@@ -6,9 +6,9 @@
 //! RTT are excluded from that mean. The reported price is the inverse of the rate; the largest one applies.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::signal::PriceHeader;
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -25,11 +25,11 @@ member! {
         /// Fraction of the link's rate that the flows may use together (eta).
         target: f64 = 1.0 => Kind::Probability,
         /// Time between updates of the rate (T), at least 1 us.
-        period: Span = Span::from_millis(10) => Kind::Duration { min: Span::from_micros(1) },
+        period: TimeDelta = TimeDelta::from_millis(10) => Kind::Duration { min: TimeDelta::from_micros(1) },
         /// Initial rate, as a fraction of the link's rate.
         initial_share: f64 = 0.05 => Kind::Probability,
         /// Mean RTT assumed until packets report one.
-        initial_rtt: Span = Span::from_millis(200) => ABOVE_ZERO,
+        initial_rtt: TimeDelta = TimeDelta::from_millis(200) => ABOVE_ZERO,
     }
 }
 
@@ -51,7 +51,7 @@ impl Settings for RcpSpec {
 
     fn samples() -> Vec<RcpSpec> {
         let usual = RcpSpec::default();
-        vec![usual, RcpSpec { alpha: 0.1, beta: 1.0, target: 0.9, period: Span::from_millis(2), ..usual }]
+        vec![usual, RcpSpec { alpha: 0.1, beta: 1.0, target: 0.9, period: TimeDelta::from_millis(2), ..usual }]
     }
 }
 
@@ -91,9 +91,9 @@ impl Rcp {
 
 impl Policy for Rcp {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Rate);
+    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Rate);
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         self.arrived += unit.bytes;
@@ -102,7 +102,7 @@ impl Policy for Rcp {
     }
 
     fn on_price_header(&mut self, unit: &Unit, header: &PriceHeader) {
-        if header.rtt > Span::ZERO {
+        if header.rtt > TimeDelta::ZERO {
             self.rtt_bytes += header.rtt.seconds() * unit.bytes.0 as f64;
             self.bytes += unit.bytes.0 as f64;
         }
@@ -112,7 +112,7 @@ impl Policy for Rcp {
         self.rate.map(|rate| 1.0 / rate)
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         Some(self.spec.period)
     }
 
@@ -141,8 +141,13 @@ mod tests {
 
     /// A link of 8 Mbit/s, 10,000 bytes per period; RTTs of 100 ms.
     fn rcp(share: f64) -> Rcp {
-        let spec =
-            RcpSpec { alpha: 0.5, beta: 1.0, initial_share: share, initial_rtt: Span::from_millis(100), ..RcpSpec::default() };
+        let spec = RcpSpec {
+            alpha: 0.5,
+            beta: 1.0,
+            initial_share: share,
+            initial_rtt: TimeDelta::from_millis(100),
+            ..RcpSpec::default()
+        };
         Rcp::new(&spec)
     }
 
@@ -170,7 +175,7 @@ mod tests {
     fn the_mean_rtt_is_weighted_by_the_bytes_that_report_one() {
         let mut rcp = rcp(0.5);
         for (millis, bytes) in [(0, 9000), (200, 1000), (400, 1000)] {
-            let header = PriceHeader { rtt: Span::from_millis(millis), ..PriceHeader::default() };
+            let header = PriceHeader { rtt: TimeDelta::from_millis(millis), ..PriceHeader::default() };
             rcp.on_price_header(&Unit { bytes: Bytes(bytes), ..PACKET }, &header);
         }
         // 300 ms, with weight T / d = 0.1.

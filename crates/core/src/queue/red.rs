@@ -173,7 +173,7 @@ impl Red {
 
 impl Policy for Red {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);
@@ -203,7 +203,7 @@ impl Policy for Red {
 mod tests {
     use super::*;
     use crate::primitives::random::{Entity, Purpose};
-    use crate::primitives::units::{Span, Units};
+    use crate::primitives::units::{TimeDelta, Units};
 
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
@@ -252,7 +252,10 @@ mod tests {
     fn the_average_moves_by_its_weight_and_decays_while_idle() {
         // (8 + 4) / 2 = 6, busy. Three packets of 1 ms could have been sent in 3 ms: 8 / 2^3 = 1.
         assert_eq!(red(8.0, false).averaged(&Occupancy::of(Units(4), Bytes(4000))), 6.0);
-        assert_eq!(red(8.0, false).averaged(&Occupancy { idle: Span::from_millis(3), ..Occupancy::of(Units(0), Bytes(0)) }), 1.0);
+        assert_eq!(
+            red(8.0, false).averaged(&Occupancy { idle: TimeDelta::from_millis(3), ..Occupancy::of(Units(0), Bytes(0)) }),
+            1.0
+        );
     }
 
     #[test]

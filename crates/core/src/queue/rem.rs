@@ -8,10 +8,10 @@
 //! accepted. In equilibrium the input equals the capacity, and the mean queue is the target.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::math;
 use crate::primitives::random::{Draws, Stream};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{Kind, PACKET_BYTES, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ member! {
         /// Base of the marking probability: a price of p leaves `phi` to the power of -p of the packets unmarked (phi). Must be above 1.
         phi: f64 = 1.001 => Kind::Number { min: 1.0, max: 1e6 },
         /// Time between updates of the price, at least 1 us.
-        period: Span = Span::from_millis(2) => Kind::Duration { min: Span::from_micros(1) },
+        period: TimeDelta = TimeDelta::from_millis(2) => Kind::Duration { min: TimeDelta::from_micros(1) },
         /// Typical packet size, the unit of input and capacity.
         mean_packet_size: u32 = 1000 => PACKET_BYTES,
     }
@@ -50,8 +50,9 @@ impl Settings for RemSpec {
     }
 
     fn samples() -> Vec<RemSpec> {
-        let usual = RemSpec { target: 5, alpha: 0.1, gamma: 0.05, phi: 1.1, period: Span::from_millis(2), mean_packet_size: 500 };
-        vec![usual, RemSpec { target: 0, alpha: 1.0, gamma: 1.0, phi: 2.0, period: Span::from_millis(20), ..usual }]
+        let usual =
+            RemSpec { target: 5, alpha: 0.1, gamma: 0.05, phi: 1.1, period: TimeDelta::from_millis(2), mean_packet_size: 500 };
+        vec![usual, RemSpec { target: 0, alpha: 1.0, gamma: 1.0, phi: 2.0, period: TimeDelta::from_millis(20), ..usual }]
     }
 }
 
@@ -75,9 +76,9 @@ impl Rem {
 
 impl Policy for Rem {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Marginal);
+    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Marginal);
 
     fn draw_from(&mut self, stream: Stream) {
         self.draws = Draws::new(stream);
@@ -93,7 +94,7 @@ impl Policy for Rem {
         Some(self.price)
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         Some(self.spec.period)
     }
 
@@ -118,8 +119,14 @@ mod tests {
 
     /// A target of 20 packets; 10 packets of 1000 bytes can be sent in a period.
     fn rem(price: f64) -> Rem {
-        let spec =
-            RemSpec { target: 20, alpha: 0.1, gamma: 0.001, phi: 2.0, period: Span::from_millis(10), mean_packet_size: 1000 };
+        let spec = RemSpec {
+            target: 20,
+            alpha: 0.1,
+            gamma: 0.001,
+            phi: 2.0,
+            period: TimeDelta::from_millis(10),
+            mean_packet_size: 1000,
+        };
         Rem { price, ..Rem::new(&spec) }
     }
 

@@ -113,8 +113,8 @@ impl Spd {
 
 impl Policy for Spd {
     type PerFlow = SpdVc;
-    const DRAWS: bool = false;
-    const JUDGES_FRAMES: bool = true;
+    const IS_RANDOM: bool = false;
+    const DISCARDS_FRAMES: bool = true;
 
     #[inline]
     fn on_arrival(&mut self, cell: &Unit, vc: &mut SpdVc, buffer: &Occupancy, _now: Time) -> Verdict {

@@ -40,8 +40,8 @@ impl Threshold {
 
 impl Policy for Threshold {
     type PerFlow = ();
-    const DRAWS: bool = false;
-    const SEES_FLOWS: bool = false;
+    const IS_RANDOM: bool = false;
+    const TRACKS_FLOWS: bool = false;
 
     fn on_arrival(&mut self, _unit: &Unit, _flow: &mut (), buffer: &Occupancy, _now: Time) -> Verdict {
         if buffer.units.0 > self.spec.threshold { Verdict::Mark } else { Verdict::Accept }

@@ -6,9 +6,9 @@
 //! `period` of the interval, where the draft looks at every packet.
 
 use super::{Occupancy, PeriodEnd, Policy, Unit, Verdict};
-use crate::price::Meaning;
+use crate::price::PriceMeaning;
 use crate::primitives::signal::PriceHeader;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use crate::settings::{Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +27,7 @@ member! {
         /// Fraction of the link's rate that the flows may use together.
         target: f64 = 1.0 => Kind::Probability,
         /// Timer resolution of the control interval (the mean RTT), at least 1 us.
-        period: Span = Span::from_millis(1) => Kind::Duration { min: Span::from_micros(1) },
+        period: TimeDelta = TimeDelta::from_millis(1) => Kind::Duration { min: TimeDelta::from_micros(1) },
     }
 }
 
@@ -43,7 +43,7 @@ impl Settings for XcpSpec {
 
     fn samples() -> Vec<XcpSpec> {
         let usual = XcpSpec::default();
-        vec![usual, XcpSpec { gamma: 0.0, target: 0.9, period: Span::from_millis(5), ..usual }]
+        vec![usual, XcpSpec { gamma: 0.0, target: 0.9, period: TimeDelta::from_millis(5), ..usual }]
     }
 }
 
@@ -109,15 +109,15 @@ impl Xcp {
 
     /// Time between packets of the flow (X); `None` before the sender has measured an RTT.
     fn gap(header: &PriceHeader) -> Option<f64> {
-        (header.rtt > Span::ZERO && header.window > 0.0).then(|| header.rtt.seconds() / header.window)
+        (header.rtt > TimeDelta::ZERO && header.window > 0.0).then(|| header.rtt.seconds() / header.window)
     }
 }
 
 impl Policy for Xcp {
     type PerFlow = ();
-    const SEES_FLOWS: bool = false;
+    const TRACKS_FLOWS: bool = false;
     const IS_STEPPED: bool = true;
-    const PRICE_MEANING: Option<Meaning> = Some(Meaning::Feedback);
+    const PRICE_MEANING: Option<PriceMeaning> = Some(PriceMeaning::Feedback);
 
     fn on_arrival(&mut self, unit: &Unit, _flow: &mut (), _buffer: &Occupancy, _now: Time) -> Verdict {
         self.input += unit.bytes.0 as f64;
@@ -150,7 +150,7 @@ impl Policy for Xcp {
         self.residue_down = (self.residue_down - down).max(0.0);
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         Some(self.spec.period)
     }
 
@@ -171,13 +171,13 @@ mod tests {
     const PACKET: Unit = Unit { bytes: Bytes(1000), is_last: true };
 
     fn header(window: f64) -> PriceHeader {
-        PriceHeader { rtt: Span::from_millis(10), window, feedback: f64::INFINITY, ..PriceHeader::default() }
+        PriceHeader { rtt: TimeDelta::from_millis(10), window, feedback: f64::INFINITY, ..PriceHeader::default() }
     }
 
     /// The feedback written after an interval of 10 ms at 8 Mbit/s, a million bytes per second, in which packets with these windows
     /// arrived.
     fn feedback_of(windows: &[f64], queue: u64) -> Vec<f64> {
-        let mut xcp = Xcp::new(&XcpSpec { period: Span::from_millis(10), ..XcpSpec::default() });
+        let mut xcp = Xcp::new(&XcpSpec { period: TimeDelta::from_millis(10), ..XcpSpec::default() });
         for &window in windows {
             xcp.on_price_header(&PACKET, &header(window));
             xcp.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(0), Bytes(0)), Time::ZERO);
@@ -219,7 +219,7 @@ mod tests {
         let mut limited = PriceHeader { feedback: 100.0, ..header(10.0) };
         xcp.write_price_header(&PACKET, &mut limited);
         assert_eq!((limited.feedback, xcp.residue_up), (100.0, 1e5 - 100.0));
-        let mut new = PriceHeader { rtt: Span::ZERO, ..header(1.0) };
+        let mut new = PriceHeader { rtt: TimeDelta::ZERO, ..header(1.0) };
         xcp.write_price_header(&PACKET, &mut new);
         assert_eq!(new.feedback, 0.0);
     }

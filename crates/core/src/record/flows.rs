@@ -6,7 +6,7 @@ use super::table::{Column, Table};
 use crate::congestion::Controller;
 use crate::network::{Network, TraceKind, Transport};
 use crate::primitives::packet::Outgoing;
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(super) struct FlowTraces {
     /// Index into `flows` of each flow, or [`NONE`].
     places: Vec<u32>,
-    flows: Vec<Followed>,
+    flows: Vec<TracedFlow>,
     /// The rows: times at which a sender acted, because of an acknowledgement or a timer, and the sender.
     times: Vec<Time>,
     senders: Vec<u32>,
@@ -34,7 +34,7 @@ pub(super) struct FlowTraces {
     /// Names of the internal quantities of controllers.
     quantities: Arc<Vec<String>>,
     /// Width of a throughput bin.
-    bin: Span,
+    bin: TimeDelta,
 }
 
 /// Values of some rows, by row index.
@@ -45,7 +45,7 @@ const NONE: u32 = u32::MAX;
 
 /// A traced flow, and its values after the last change.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Followed {
+struct TracedFlow {
     flow: u32,
     /// Bits of [`bit`].
     kinds: u16,
@@ -70,11 +70,11 @@ enum State {
 
 const STATE_NAMES: [&str; 5] = ["slow_start", "congestion_avoidance", "recovery", "timeout", "done"];
 
-impl Followed {
-    fn of(flow: u32, network: &Network) -> Followed {
+impl TracedFlow {
+    fn of(flow: u32, network: &Network) -> TracedFlow {
         let transport = &network.groups[network.flows[flow as usize].group as usize].transport;
         let is_tcp = matches!(transport, Transport::Tcp(..));
-        Followed { flow, kinds: 0, is_tcp, state: None, cwnd: 0.0, ssthresh: 0.0, law: Vec::new(), bins: Vec::new() }
+        TracedFlow { flow, kinds: 0, is_tcp, state: None, cwnd: 0.0, ssthresh: 0.0, law: Vec::new(), bins: Vec::new() }
     }
 
     fn has(&self, kind: TraceKind) -> bool {
@@ -90,15 +90,15 @@ impl FlowTraces {
         for (place, &flow) in (0..).zip(&flows) {
             all.places[flow as usize] = place;
         }
-        all.flows = flows.into_iter().map(|flow| Followed::of(flow, network)).collect();
+        all.flows = flows.into_iter().map(|flow| TracedFlow::of(flow, network)).collect();
         let mut names = Vec::new();
         for trace in traces() {
             for &flow in &trace.of {
-                let followed = &mut all.flows[all.places[flow as usize] as usize];
-                followed.kinds |= bit(trace.kind);
+                let traced = &mut all.flows[all.places[flow as usize] as usize];
+                traced.kinds |= bit(trace.kind);
                 if trace.kind == TraceKind::Law {
                     let quantities = quantities_of(flow, network).iter();
-                    followed.law = quantities.map(|name| (place_of(name, &mut names), f64::NAN)).collect();
+                    traced.law = quantities.map(|name| (place_of(name, &mut names), f64::NAN)).collect();
                 }
             }
             if let TraceKind::Throughput(bin) = trace.kind {
@@ -110,18 +110,18 @@ impl FlowTraces {
     }
 
     #[inline]
-    fn followed(&self, flow: u32) -> Option<&Followed> {
+    fn traced(&self, flow: u32) -> Option<&TracedFlow> {
         self.flows.get(self.places[flow as usize] as usize)
     }
 
     pub(super) fn has(&self, flow: u32, kind: TraceKind) -> bool {
-        self.followed(flow).is_some_and(|of| of.has(kind))
+        self.traced(flow).is_some_and(|of| of.has(kind))
     }
 
     /// Whether the flow's sender is traced.
     #[inline]
     pub(super) fn has_sender(&self, flow: u32) -> bool {
-        self.followed(flow).is_some_and(|of| of.kinds & !THROUGHPUT != 0)
+        self.traced(flow).is_some_and(|of| of.kinds & !THROUGHPUT != 0)
     }
 
     /// Whether arrivals at the receivers of these flows are traced.
@@ -202,7 +202,7 @@ impl FlowTraces {
             note(&mut self.rtt, moment, rtt.seconds(), f64::NAN);
         }
         if of.has(TraceKind::InFlight) {
-            note(&mut self.in_flight, moment, sender.high - sender.una, NONE);
+            note(&mut self.in_flight, moment, sender.snd_max - sender.snd_una, NONE);
         }
     }
 
@@ -330,7 +330,7 @@ const fn bit(kind: TraceKind) -> u16 {
 }
 
 const NO_ACK: (u32, bool) = (NONE, false);
-const THROUGHPUT: u16 = bit(TraceKind::Throughput(Span::ZERO));
+const THROUGHPUT: u16 = bit(TraceKind::Throughput(TimeDelta::ZERO));
 /// Trace kinds that are recorded in rows.
 const OF_MOMENTS: u16 = !(THROUGHPUT | bit(TraceKind::Packets));
 
@@ -447,11 +447,11 @@ impl<'a> Tables<'a> {
     }
 
     /// Payload per bin in bit/s, for flows that delivered any.
-    fn throughput(&self, width: Span) -> Table {
+    fn throughput(&self, width: TimeDelta) -> Table {
         let (mut times, mut rates) = (Vec::new(), Vec::new());
         let (mut groups, mut flows) = (Vec::new(), Vec::new());
         let whole = self.end.0.div_ceil(width.0) as usize;
-        let bins = |of: &Followed| if of.bins.is_empty() { 0 } else { whole.max(of.bins.len()) };
+        let bins = |of: &TracedFlow| if of.bins.is_empty() { 0 } else { whole.max(of.bins.len()) };
         let first = (self.since.0 / width.0) as usize;
         for bin in first..self.traces.flows.iter().map(bins).max().unwrap_or(0) {
             let start = Time(bin as u64 * width.0);

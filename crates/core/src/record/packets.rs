@@ -145,9 +145,9 @@ impl Packets {
 
     pub(super) fn on_send(&mut self, time: Time, packet: &Outgoing, ecn: Ecn) {
         let ecn_state = match ecn {
-            Ecn::CAPABLE | Ecn::REDUCED if self.headers[packet.flow as usize].l4s => EcnState::L4s,
-            Ecn::REDUCED => EcnState::Reduced,
-            Ecn::CAPABLE => EcnState::Capable,
+            Ecn::ECT | Ecn::CWR if self.headers[packet.flow as usize].l4s => EcnState::L4s,
+            Ecn::CWR => EcnState::Reduced,
+            Ecn::ECT => EcnState::Capable,
             _ => EcnState::Nothing,
         };
         let &Outgoing { flow, segment, transmission, bytes } = packet;

@@ -5,7 +5,7 @@ use super::packets::Packets;
 use super::table::{Column, Table};
 use crate::network::{Network, TraceKind};
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::Reason;
 use crate::tcp::sender::Sender;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub(crate) struct AckRecord<'a> {
     pub(crate) blocks: &'a [(u32, u32)],
     pub(crate) echoes_mark: bool,
     pub(crate) is_duplicate: bool,
-    pub(crate) rtt: Option<Span>,
+    pub(crate) rtt: Option<TimeDelta>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 //! Differs: the queue with the smallest weight gets the quantum, and the others get multiples in proportion to their weights, whereas the
 //! paper gives each queue its own quantum.
 
-use super::round_robin::Row;
-use super::{Joined, Leaving, Left, Room, Scheduler};
+use super::round_robin::ActiveList;
+use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::{Kind, Settings, member};
 use serde::{Deserialize, Serialize};
@@ -38,10 +38,10 @@ pub(super) fn quanta(quantum: u32, weights: &[f64]) -> Vec<u64> {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Drr {
     /// The paper's ActiveList.
-    row: Row,
+    active: ActiveList,
     quanta: Vec<u64>,
     deficits: Vec<u64>,
-    is_in_row: Vec<bool>,
+    is_active: Vec<bool>,
     /// The first queue of the row has received its quantum.
     is_served: bool,
 }
@@ -49,27 +49,27 @@ pub struct Drr {
 impl Drr {
     pub(super) fn new(spec: &DrrSpec, weights: &[f64]) -> Drr {
         Drr {
-            row: Row::default(),
+            active: ActiveList::default(),
             quanta: quanta(spec.quantum, weights),
             deficits: vec![0; weights.len()],
-            is_in_row: vec![false; weights.len()],
+            is_active: vec![false; weights.len()],
             is_served: false,
         }
     }
 }
 
 impl Scheduler for Drr {
-    const ROOM: Room = Room::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
 
-    fn on_joined(&mut self, joined: &Joined) {
-        if !std::mem::replace(&mut self.is_in_row[joined.queue], true) {
-            self.row.push(joined.queue);
+    fn on_enqueue(&mut self, joined: &Enqueued) {
+        if !std::mem::replace(&mut self.is_active[joined.queue], true) {
+            self.active.push(joined.queue);
         }
     }
 
     fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
         loop {
-            let queue = self.row.front()?;
+            let queue = self.active.front()?;
             let bytes = head(queue)?;
             if !std::mem::replace(&mut self.is_served, true) {
                 self.deficits[queue] += self.quanta[queue];
@@ -77,21 +77,21 @@ impl Scheduler for Drr {
             if bytes.0 <= self.deficits[queue] {
                 return Some(queue);
             }
-            self.row.rotate();
+            self.active.rotate();
             self.is_served = false;
         }
     }
 
-    fn on_left(&mut self, left: &Left) {
-        let Left { queue, bytes, why, is_empty } = *left;
-        if why == Leaving::Sent {
+    fn on_dequeue(&mut self, left: &Dequeued) {
+        let Dequeued { queue, bytes, reason, is_empty } = *left;
+        if reason == DequeueReason::Sent {
             // A packet that finds an idle transmitter is sent without a turn.
             self.deficits[queue] = self.deficits[queue].saturating_sub(bytes.0);
         }
         if is_empty {
-            self.is_served &= self.row.front() != Some(queue);
-            self.row.remove(queue);
-            self.is_in_row[queue] = false;
+            self.is_served &= self.active.front() != Some(queue);
+            self.active.remove(queue);
+            self.is_active[queue] = false;
             self.deficits[queue] = 0;
         }
     }

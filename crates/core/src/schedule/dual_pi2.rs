@@ -9,8 +9,8 @@
 //! apply only if another packet waits behind it (Th_len of a packet). The weighted round robin, one of the schedulers of section 4.2.2,
 //! counts bytes. The RFC leaves the share of C and the time shift to the operator: the defaults are examples.
 
-use super::{Decision, Due, Joined, Leaving, Left, Scheduler};
-use crate::primitives::units::{Bytes, Span, Time};
+use super::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, Scheduler};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -32,9 +32,9 @@ member! {
 
     pub struct DualPi2Spec {
         /// Target delay of the Classic queue (target).
-        target: Span = Span::from_millis(15) => ABOVE_ZERO,
+        target: TimeDelta = TimeDelta::from_millis(15) => ABOVE_ZERO,
         /// Time between updates of the base probability (Tupdate), at least 1 us.
-        period: Span = Span::from_millis(15) => Kind::Duration { min: Span::from_micros(1) },
+        period: TimeDelta = TimeDelta::from_millis(15) => Kind::Duration { min: TimeDelta::from_micros(1) },
         /// Integral gain: weight of the deviation of the delay from the target, per second (alpha).
         alpha: f64 = 0.15 => Kind::Number { min: 0.0, max: 1000.0 },
         /// Proportional gain: weight of the change of the delay, per second (beta).
@@ -42,15 +42,15 @@ member! {
         /// Coupling factor: L4S packets are marked with at least this multiple of the base probability (k).
         coupling: f64 = 2.0 => Kind::Number { min: 1.0, max: 100.0 },
         /// Delay above which the L4S queue marks on its own (minTh).
-        l4s_min_threshold: Span = Span::from_micros(800) => Kind::Duration { min: Span::ZERO },
+        l4s_min_threshold: TimeDelta = TimeDelta::from_micros(800) => Kind::Duration { min: TimeDelta::ZERO },
         /// Width of the ramp above `l4s_min_threshold`, at whose end every L4S packet is marked; 0 gives a step (range).
-        l4s_range: Span = Span::from_micros(400) => Kind::Duration { min: Span::ZERO },
+        l4s_range: TimeDelta = TimeDelta::from_micros(400) => Kind::Duration { min: TimeDelta::ZERO },
         /// Service discipline of the two queues.
         service: DualService = DualService::WeightedRoundRobin => Kind::Words(&DualService::WORDS),
         /// Weighted round robin: minimum share of the link for the Classic queue while both queues are backlogged.
         classic_share: f64 = 0.0625 => Kind::Probability,
         /// Time-shifted FIFO: time added to the wait of L4S packets (tshift).
-        time_shift: Span = Span::from_millis(50) => Kind::Duration { min: Span::ZERO },
+        time_shift: TimeDelta = TimeDelta::from_millis(50) => Kind::Duration { min: TimeDelta::ZERO },
     }
 }
 
@@ -81,8 +81,8 @@ impl Settings for DualPi2Spec {
 
     fn samples() -> Vec<DualPi2Spec> {
         let usual = DualPi2Spec::default();
-        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, time_shift: Span::from_millis(20), ..usual };
-        vec![usual, DualPi2Spec { target: Span::from_millis(2), l4s_range: Span::ZERO, coupling: 3.0, ..shifted }]
+        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, time_shift: TimeDelta::from_millis(20), ..usual };
+        vec![usual, DualPi2Spec { target: TimeDelta::from_millis(2), l4s_range: TimeDelta::ZERO, coupling: 3.0, ..shifted }]
     }
 }
 
@@ -126,7 +126,7 @@ impl DualPi2 {
     }
 
     /// laqm.
-    fn native(&self, due: &Due) -> f64 {
+    fn native(&self, due: &HeadOfLine) -> f64 {
         let DualPi2Spec { l4s_min_threshold, l4s_range, .. } = self.spec;
         match due.waited {
             _ if due.bytes_behind == Bytes(0) => 0.0,
@@ -143,7 +143,7 @@ impl DualPi2 {
         is_due
     }
 
-    fn decide_of_l4s(&mut self, due: &Due) -> Decision {
+    fn decide_of_l4s(&mut self, due: &HeadOfLine) -> Decision {
         let coupled = self.coupled();
         let is_overloaded = coupled >= 1.0;
         if is_overloaded && self.recur(L, self.of_classic()) {
@@ -164,10 +164,10 @@ impl DualPi2 {
 }
 
 impl Scheduler for DualPi2 {
-    const WEIGHS: bool = false;
-    const MANAGES: bool = true;
+    const USES_WEIGHTS: bool = false;
+    const IS_AQM: bool = true;
 
-    fn on_joined(&mut self, joined: &Joined) {
+    fn on_enqueue(&mut self, joined: &Enqueued) {
         self.arrivals[joined.queue].push_back(joined.now);
     }
 
@@ -184,23 +184,23 @@ impl Scheduler for DualPi2 {
         Some(if serves_classic { C } else { L })
     }
 
-    fn on_left(&mut self, left: &Left) {
+    fn on_dequeue(&mut self, left: &Dequeued) {
         self.arrivals[left.queue].pop_front();
         let (bytes, share) = (left.bytes.0 as f64, self.spec.classic_share);
         // Credit is earned only while both queues are backlogged.
         self.credit = match left.queue {
             _ if self.arrivals[C].is_empty() => 0.0,
-            _ if left.why == Leaving::Discarded => self.credit,
+            _ if left.reason == DequeueReason::Discarded => self.credit,
             L => self.credit + bytes * share / (1.0 - share),
             _ => (self.credit - bytes).max(0.0),
         };
     }
 
-    fn decide(&mut self, due: &Due) -> Decision {
+    fn decide(&mut self, due: &HeadOfLine) -> Decision {
         if due.queue == L { self.decide_of_l4s(due) } else { self.decide_of_classic() }
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         Some(self.spec.period)
     }
 
@@ -228,19 +228,19 @@ mod tests {
     }
 
     /// A capable packet that has waited for this time, with another packet behind it.
-    fn due(queue: usize, waited: Span) -> Due {
-        Due { queue, waited, bytes_behind: Bytes(1000), is_capable: true }
+    fn due(queue: usize, waited: TimeDelta) -> HeadOfLine {
+        HeadOfLine { queue, waited, bytes_behind: Bytes(1000), is_capable: true }
     }
 
     /// Numbers of each decision over this many packets.
-    fn decisions(dual: &mut DualPi2, due: &Due, count: usize) -> [usize; 3] {
+    fn decisions(dual: &mut DualPi2, due: &HeadOfLine, count: usize) -> [usize; 3] {
         let all: Vec<Decision> = (0..count).map(|_| dual.decide(due)).collect();
         [Decision::Send, Decision::Mark, Decision::Discard].map(|one| all.iter().filter(|&&other| other == one).count())
     }
 
-    fn join(dual: &mut DualPi2, queue: usize, at: Span) {
+    fn join(dual: &mut DualPi2, queue: usize, at: TimeDelta) {
         let now = Time(at.0);
-        dual.on_joined(&Joined { queue, bytes: Bytes(1000), now, rate: Rate(8_000_000), begins_busy_period: false });
+        dual.on_enqueue(&Enqueued { queue, bytes: Bytes(1000), now, rate: Rate(8_000_000), begins_busy_period: false });
     }
 
     fn near(found: f64, by_hand: f64) {
@@ -252,10 +252,10 @@ mod tests {
         let keys =
             |spec: DualPi2Spec| spec.check().into_iter().map(|conflict| (conflict.keys, conflict.severity)).collect::<Vec<_>>();
         let usual = DualPi2Spec::default();
-        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, time_shift: Span::from_millis(20), ..usual };
+        let shifted = DualPi2Spec { service: DualService::TimeShiftedFifo, time_shift: TimeDelta::from_millis(20), ..usual };
         assert_eq!((keys(usual), keys(shifted)), (vec![], vec![]));
         let both = [
-            DualPi2Spec { time_shift: Span::from_millis(20), ..usual },
+            DualPi2Spec { time_shift: TimeDelta::from_millis(20), ..usual },
             // The share of the unused service is not reported as a queue that is never served.
             DualPi2Spec { classic_share: 0.0, ..shifted },
         ];
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_base_probability_follows_the_longer_of_both_delays_and_its_change() {
-        let ms = Span::from_millis;
+        let ms = TimeDelta::from_millis;
         let mut dual = DualPi2 { delay: 0.020, ..dual(0.1) };
         join(&mut dual, C, ms(75));
         join(&mut dual, L, ms(99));
@@ -292,13 +292,13 @@ mod tests {
     fn one_queue_is_marked_with_the_square_and_the_other_with_twice_the_base() {
         // p' of 1/8: 1/64 of C and 1/4 of L, each whenever the sum passes a whole number.
         let mut dual = dual(0.125);
-        assert_eq!(decisions(&mut dual, &due(C, Span::ZERO), 6401), [6301, 100, 0]);
-        assert_eq!(decisions(&mut dual, &due(L, Span::ZERO), 401), [301, 100, 0]);
+        assert_eq!(decisions(&mut dual, &due(C, TimeDelta::ZERO), 6401), [6301, 100, 0]);
+        assert_eq!(decisions(&mut dual, &due(L, TimeDelta::ZERO), 401), [301, 100, 0]);
     }
 
     #[test]
     fn the_l4s_queue_marks_with_a_ramp_over_its_own_delay_if_that_is_more() {
-        let us = Span::from_micros;
+        let us = TimeDelta::from_micros;
         let native = |waited| dual(0.0).native(&due(L, us(waited)));
         // Nothing up to 800 us, everything from 1200 us on, a quarter at 900.
         assert_eq!([800, 900, 1000, 1199, 1200].map(native), [0.0, 0.25, 0.5, 0.9975, 1.0]);
@@ -306,14 +306,14 @@ mod tests {
         assert_eq!(decisions(&mut coupled, &due(L, us(900)), 801), [501, 300, 0]);
         assert_eq!(decisions(&mut dual(0.0625), &due(L, us(900)), 801), [601, 200, 0]);
         // A packet without another behind it is not marked for its wait.
-        let alone = Due { bytes_behind: Bytes(0), ..due(L, us(5000)) };
+        let alone = HeadOfLine { bytes_behind: Bytes(0), ..due(L, us(5000)) };
         assert_eq!(decisions(&mut dual(0.0), &alone, 100), [100, 0, 0]);
     }
 
     #[test]
     fn without_a_range_the_ramp_is_a_step() {
-        let step = DualPi2::new(&DualPi2Spec { l4s_range: Span::ZERO, ..DualPi2Spec::default() }, &[1.0; 2]);
-        let native = |nanoseconds: u64| step.native(&due(L, Span(1000 * nanoseconds)));
+        let step = DualPi2::new(&DualPi2Spec { l4s_range: TimeDelta::ZERO, ..DualPi2Spec::default() }, &[1.0; 2]);
+        let native = |nanoseconds: u64| step.native(&due(L, TimeDelta(1000 * nanoseconds)));
         assert_eq!([799_999, 800_000, 900_000].map(native), [0.0, 1.0, 1.0]);
     }
 
@@ -321,17 +321,17 @@ mod tests {
     fn in_overload_both_queues_discard_equally_and_the_remaining_l4s_packets_are_marked() {
         // p' of one half: k p' is 1, and p_C one quarter, its maximum.
         let mut dual = dual(0.5);
-        assert_eq!(decisions(&mut dual, &due(C, Span::ZERO), 401), [301, 0, 100]);
-        assert_eq!(decisions(&mut dual, &due(L, Span::ZERO), 401), [0, 301, 100]);
+        assert_eq!(decisions(&mut dual, &due(C, TimeDelta::ZERO), 401), [301, 0, 100]);
+        assert_eq!(decisions(&mut dual, &due(L, TimeDelta::ZERO), 401), [0, 301, 100]);
         // Just below it, nothing of L is discarded, and C is marked.
         let mut dual = self::dual(0.4999);
-        let [_, _, discarded] = decisions(&mut dual, &due(L, Span::ZERO), 1000);
-        assert_eq!((discarded, decisions(&mut dual, &due(C, Span::ZERO), 1000)[2]), (0, 0));
+        let [_, _, discarded] = decisions(&mut dual, &due(L, TimeDelta::ZERO), 1000);
+        assert_eq!((discarded, decisions(&mut dual, &due(C, TimeDelta::ZERO), 1000)[2]), (0, 0));
     }
 
     #[test]
     fn packets_that_cannot_be_marked_pass_the_l4s_queue_except_in_overload() {
-        let incapable = Due { is_capable: false, ..due(L, Span::from_millis(9)) };
+        let incapable = HeadOfLine { is_capable: false, ..due(L, TimeDelta::from_millis(9)) };
         assert_eq!(decisions(&mut dual(0.25), &incapable, 100), [100, 0, 0]);
         assert_eq!(decisions(&mut dual(0.5), &incapable, 401), [301, 0, 100]);
     }
@@ -351,8 +351,8 @@ mod tests {
         let spec = DualPi2Spec { service: DualService::TimeShiftedFifo, ..DualPi2Spec::default() };
         let first = |of_c: u64, of_l: u64| {
             let mut dual = DualPi2::new(&spec, &[1.0; 2]);
-            join(&mut dual, C, Span::from_millis(of_c));
-            join(&mut dual, L, Span::from_millis(of_l));
+            join(&mut dual, C, TimeDelta::from_millis(of_c));
+            join(&mut dual, L, TimeDelta::from_millis(of_l));
             dual.next(&|_| Some(Bytes(1000)))
         };
         assert_eq!([first(0, 10), first(0, 50), first(0, 51)], [Some(L), Some(L), Some(C)]);

@@ -1,6 +1,6 @@
 //! First in, first out over all queues. Queues differ only in their policies and buffers, as with weighted RED.
 
-use super::{Joined, Leaving, Left, Scheduler};
+use super::{DequeueReason, Dequeued, Enqueued, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -24,9 +24,9 @@ impl Fifo {
 }
 
 impl Scheduler for Fifo {
-    const WEIGHS: bool = false;
+    const USES_WEIGHTS: bool = false;
 
-    fn on_joined(&mut self, joined: &Joined) {
+    fn on_enqueue(&mut self, joined: &Enqueued) {
         self.order.push_back(joined.queue as u32);
     }
 
@@ -34,8 +34,8 @@ impl Scheduler for Fifo {
         self.order.front().map(|&queue| queue as usize)
     }
 
-    fn on_left(&mut self, left: &Left) {
-        debug_assert!(left.why == Leaving::Sent || self.order.front() == Some(&(left.queue as u32)));
+    fn on_dequeue(&mut self, left: &Dequeued) {
+        debug_assert!(left.reason == DequeueReason::Sent || self.order.front() == Some(&(left.queue as u32)));
         self.order.pop_front();
     }
 }

@@ -4,8 +4,8 @@
 //! Differs: weights, which the RFC does not have, multiply quanta as in `drr`.
 
 use super::drr::{QUANTUM, quanta};
-use super::round_robin::Row;
-use super::{Joined, Leaving, Left, Room, Scheduler};
+use super::round_robin::ActiveList;
+use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::{Settings, member};
 use serde::{Deserialize, Serialize};
@@ -36,8 +36,8 @@ enum List {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowQueue {
-    new: Row,
-    old: Row,
+    new: ActiveList,
+    old: ActiveList,
     list_of: Vec<List>,
     quanta: Vec<u64>,
     /// Bytes that a queue may still send: its credits.
@@ -47,8 +47,8 @@ pub struct FlowQueue {
 impl FlowQueue {
     pub(super) fn new(spec: &FlowQueueSpec, weights: &[f64]) -> FlowQueue {
         FlowQueue {
-            new: Row::default(),
-            old: Row::default(),
+            new: ActiveList::default(),
+            old: ActiveList::default(),
             list_of: vec![List::None; weights.len()],
             quanta: quanta(spec.quantum, weights),
             deficits: vec![0; weights.len()],
@@ -62,9 +62,9 @@ impl FlowQueue {
 }
 
 impl Scheduler for FlowQueue {
-    const ROOM: Room = Room::OfHalf(64);
+    const OVERFLOW: OverflowRule = OverflowRule::OfHalf(64);
 
-    fn on_joined(&mut self, joined: &Joined) {
+    fn on_enqueue(&mut self, joined: &Enqueued) {
         let queue = joined.queue;
         if self.list_of[queue] == List::None {
             self.list_of[queue] = List::New;
@@ -75,14 +75,14 @@ impl Scheduler for FlowQueue {
 
     fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
         loop {
-            let (row, from) = if self.new.front().is_some() { (&mut self.new, List::New) } else { (&mut self.old, List::Old) };
-            let queue = row.front()?;
+            let (active, from) = if self.new.front().is_some() { (&mut self.new, List::New) } else { (&mut self.old, List::Old) };
+            let queue = active.front()?;
             if self.deficits[queue] <= 0 {
-                row.pop();
+                active.pop();
                 self.deficits[queue] += self.quanta[queue] as i64;
                 self.age(queue);
             } else if head(queue).is_none() {
-                row.pop();
+                active.pop();
                 // Prevents a queue from gaining priority by becoming empty repeatedly.
                 if from == List::New && self.old.front().is_some() {
                     self.age(queue);
@@ -95,8 +95,8 @@ impl Scheduler for FlowQueue {
         }
     }
 
-    fn on_left(&mut self, left: &Left) {
-        if left.why == Leaving::Sent {
+    fn on_dequeue(&mut self, left: &Dequeued) {
+        if left.reason == DequeueReason::Sent {
             self.deficits[left.queue] -= left.bytes.0 as i64;
         }
     }

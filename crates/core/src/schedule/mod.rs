@@ -6,13 +6,13 @@ mod model_port;
 mod round_robin;
 mod tags;
 
-use crate::primitives::units::{Bytes, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use crate::settings::{Named, family};
 use serde::{Deserialize, Serialize};
 
 /// A unit that joins a queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Joined {
+pub struct Enqueued {
     /// Number of the queue.
     pub queue: usize,
     pub bytes: Bytes,
@@ -25,17 +25,17 @@ pub struct Joined {
 
 /// A unit that has left the head of its queue.
 #[derive(Clone, Copy, Debug)]
-pub struct Left {
+pub struct Dequeued {
     pub queue: usize,
     pub bytes: Bytes,
-    pub why: Leaving,
+    pub reason: DequeueReason,
     /// The queue is empty now.
     pub is_empty: bool,
 }
 
 /// Why a unit leaves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaving {
+pub enum DequeueReason {
     Sent,
     /// Its policy discarded it, or it was discarded to make room.
     Discarded,
@@ -43,16 +43,16 @@ pub enum Leaving {
 
 /// A unit that is due to be sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Due {
+pub struct HeadOfLine {
     pub queue: usize,
-    pub waited: Span,
+    pub waited: TimeDelta,
     /// Bytes behind the unit in its queue.
     pub bytes_behind: Bytes,
     /// Whether the unit can carry a mark (RFC 3168).
     pub is_capable: bool,
 }
 
-/// Decision about a unit that is due, by a scheduler that includes its queues' policies ([`Scheduler::MANAGES`]).
+/// Decision about a unit that is due, by a scheduler that includes its queues' policies ([`Scheduler::IS_AQM`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Send,
@@ -63,7 +63,7 @@ pub enum Decision {
 
 /// Number of units discarded from the queue with the most bytes when the port has no room for an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Room {
+pub enum OverflowRule {
     /// None: the arrival is refused.
     Refuses,
     /// As many as necessary.
@@ -75,32 +75,32 @@ pub enum Room {
 /// A scheduler. All schedulers are work-conserving.
 pub trait Scheduler {
     /// Behaviour when the port is full.
-    const ROOM: Room = Room::Refuses;
+    const OVERFLOW: OverflowRule = OverflowRule::Refuses;
 
     /// Whether the order of the queues matters, so that a hash cannot select a queue.
     const RANKS: bool = false;
 
     /// Whether weights have an effect.
-    const WEIGHS: bool = true;
+    const USES_WEIGHTS: bool = true;
 
     /// Whether the scheduler also decides which units are marked and discarded, in place of policies. It has two queues: one for L4S flows,
     /// and one for the others.
-    const MANAGES: bool = false;
+    const IS_AQM: bool = false;
 
-    fn on_joined(&mut self, joined: &Joined);
+    fn on_enqueue(&mut self, joined: &Enqueued);
 
     /// The backlogged queue to serve next; `head` returns the size of a queue's first unit.
     fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize>;
 
-    fn on_left(&mut self, left: &Left);
+    fn on_dequeue(&mut self, left: &Dequeued);
 
-    /// Called only if [`Scheduler::MANAGES`].
-    fn decide(&mut self, _due: &Due) -> Decision {
+    /// Called only if [`Scheduler::IS_AQM`].
+    fn decide(&mut self, _due: &HeadOfLine) -> Decision {
         Decision::Send
     }
 
     /// Period of [`Scheduler::on_period`].
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         None
     }
 
@@ -123,8 +123,8 @@ macro_rules! schedulers {
 
         impl SchedulerSpec {
             /// Behaviour when the port is full.
-            pub fn room(&self) -> Room {
-                match self { $(SchedulerSpec::$variant(_) => <$variant>::ROOM),+ }
+            pub fn overflow(&self) -> OverflowRule {
+                match self { $(SchedulerSpec::$variant(_) => <$variant>::OVERFLOW),+ }
             }
 
             /// Whether the order of the queues matters.
@@ -133,13 +133,13 @@ macro_rules! schedulers {
             }
 
             /// Whether weights have an effect.
-            pub fn weighs(&self) -> bool {
-                match self { $(SchedulerSpec::$variant(_) => <$variant>::WEIGHS),+ }
+            pub fn uses_weights(&self) -> bool {
+                match self { $(SchedulerSpec::$variant(_) => <$variant>::USES_WEIGHTS),+ }
             }
 
             /// Whether the scheduler also decides which units of two queues are marked and discarded.
-            pub fn manages(&self) -> bool {
-                match self { $(SchedulerSpec::$variant(_) => <$variant>::MANAGES),+ }
+            pub fn is_aqm(&self) -> bool {
+                match self { $(SchedulerSpec::$variant(_) => <$variant>::IS_AQM),+ }
             }
         }
 
@@ -153,23 +153,23 @@ macro_rules! schedulers {
                 match spec { $(SchedulerSpec::$variant(spec) => Schedulers::$variant(<$variant>::new(spec, weights))),+ }
             }
 
-            pub(crate) fn on_joined(&mut self, joined: &Joined) {
-                match self { $(Schedulers::$variant(scheduler) => scheduler.on_joined(joined)),+ }
+            pub(crate) fn on_enqueue(&mut self, joined: &Enqueued) {
+                match self { $(Schedulers::$variant(scheduler) => scheduler.on_enqueue(joined)),+ }
             }
 
             pub(crate) fn next(&mut self, head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
                 match self { $(Schedulers::$variant(scheduler) => scheduler.next(head)),+ }
             }
 
-            pub(crate) fn on_left(&mut self, left: &Left) {
-                match self { $(Schedulers::$variant(scheduler) => scheduler.on_left(left)),+ }
+            pub(crate) fn on_dequeue(&mut self, left: &Dequeued) {
+                match self { $(Schedulers::$variant(scheduler) => scheduler.on_dequeue(left)),+ }
             }
 
-            pub(crate) fn decide(&mut self, due: &Due) -> Decision {
+            pub(crate) fn decide(&mut self, due: &HeadOfLine) -> Decision {
                 match self { $(Schedulers::$variant(scheduler) => scheduler.decide(due)),+ }
             }
 
-            pub(crate) fn period(&self) -> Option<Span> {
+            pub(crate) fn period(&self) -> Option<TimeDelta> {
                 match self { $(Schedulers::$variant(scheduler) => scheduler.period()),+ }
             }
 

@@ -1,6 +1,6 @@
 //! A port for scheduler tests that sends one byte per microsecond.
 
-use super::{Joined, Leaving, Left, SchedulerSpec, Schedulers};
+use super::{DequeueReason, Dequeued, Enqueued, SchedulerSpec, Schedulers};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Rate, Time};
 use std::collections::VecDeque;
@@ -35,20 +35,20 @@ impl ModelPort {
     fn store_at(&mut self, at_us: u64, queue: usize, bytes: u64) {
         let begins_busy_period = self.queues.iter().all(VecDeque::is_empty) && self.now_us <= at_us;
         let now = Time(at_us * 1_000_000);
-        self.scheduler.on_joined(&Joined { queue, bytes: Bytes(bytes), now, rate: Rate(8_000_000), begins_busy_period });
+        self.scheduler.on_enqueue(&Enqueued { queue, bytes: Bytes(bytes), now, rate: Rate(8_000_000), begins_busy_period });
         self.queues[queue].push_back(bytes);
     }
 
-    fn leave(&mut self, queue: usize, why: Leaving) -> u64 {
+    fn leave(&mut self, queue: usize, reason: DequeueReason) -> u64 {
         let bytes = self.queues[queue].pop_front().unwrap();
         let is_empty = self.queues[queue].is_empty();
-        self.scheduler.on_left(&Left { queue, bytes: Bytes(bytes), why, is_empty });
+        self.scheduler.on_dequeue(&Dequeued { queue, bytes: Bytes(bytes), reason, is_empty });
         bytes
     }
 
     /// Discards the first unit of the queue.
     pub(super) fn discard(&mut self, queue: usize) {
-        self.leave(queue, Leaving::Discarded);
+        self.leave(queue, DequeueReason::Discarded);
     }
 
     /// The queue that is served next, and the bytes that it sends.
@@ -57,7 +57,7 @@ impl ModelPort {
         let queue = self.scheduler.next(&|queue| queues[queue].front().map(|&bytes| Bytes(bytes)));
         assert_eq!(queue.is_none(), queues.iter().all(VecDeque::is_empty), "the scheduler is work-conserving");
         let queue = queue?;
-        let bytes = self.leave(queue, Leaving::Sent);
+        let bytes = self.leave(queue, DequeueReason::Sent);
         self.now_us += bytes;
         Some((queue, bytes))
     }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 /// Backlogged queues in the order of their turns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Row(VecDeque<u32>);
+pub(super) struct ActiveList(VecDeque<u32>);
 
-impl Row {
+impl ActiveList {
     pub(super) fn front(&self) -> Option<usize> {
         self.0.front().map(|&queue| queue as usize)
     }

@@ -4,8 +4,8 @@
 //! Differs: room is made at the head of the longest queue, whereas the paper does not specify which unit is discarded; and flows keep their
 //! queue, whereas the paper changes the hash from time to time.
 
-use super::round_robin::Row;
-use super::{Joined, Left, Room, Scheduler};
+use super::round_robin::ActiveList;
+use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -17,36 +17,36 @@ member! {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sfq {
-    row: Row,
-    is_in_row: Vec<bool>,
+    active: ActiveList,
+    is_active: Vec<bool>,
 }
 
 impl Sfq {
     pub(super) fn new(_spec: &(), weights: &[f64]) -> Sfq {
-        Sfq { row: Row::default(), is_in_row: vec![false; weights.len()] }
+        Sfq { active: ActiveList::default(), is_active: vec![false; weights.len()] }
     }
 }
 
 impl Scheduler for Sfq {
-    const ROOM: Room = Room::OfOne;
-    const WEIGHS: bool = false;
+    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
+    const USES_WEIGHTS: bool = false;
 
-    fn on_joined(&mut self, joined: &Joined) {
-        if !std::mem::replace(&mut self.is_in_row[joined.queue], true) {
-            self.row.push(joined.queue);
+    fn on_enqueue(&mut self, joined: &Enqueued) {
+        if !std::mem::replace(&mut self.is_active[joined.queue], true) {
+            self.active.push(joined.queue);
         }
     }
 
     fn next(&mut self, _head: &dyn Fn(usize) -> Option<Bytes>) -> Option<usize> {
-        self.row.front()
+        self.active.front()
     }
 
-    fn on_left(&mut self, left: &Left) {
+    fn on_dequeue(&mut self, left: &Dequeued) {
         if left.is_empty {
-            self.is_in_row[left.queue] = false;
-            self.row.remove(left.queue);
-        } else if left.why == super::Leaving::Sent {
-            self.row.rotate();
+            self.is_active[left.queue] = false;
+            self.active.remove(left.queue);
+        } else if left.reason == super::DequeueReason::Sent {
+            self.active.rotate();
         }
     }
 }

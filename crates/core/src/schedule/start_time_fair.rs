@@ -4,7 +4,7 @@
 //! Differs: when there is no room, a packet of the queue with the most bytes is discarded; the paper does not specify this.
 
 use super::tags::Tags;
-use super::{Joined, Leaving, Left, Room, Scheduler};
+use super::{DequeueReason, Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -36,9 +36,9 @@ impl StartTimeFair {
 }
 
 impl Scheduler for StartTimeFair {
-    const ROOM: Room = Room::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
 
-    fn on_joined(&mut self, joined: &Joined) {
+    fn on_enqueue(&mut self, joined: &Enqueued) {
         if joined.begins_busy_period {
             self.virtual_time = self.last_finish;
         }
@@ -52,9 +52,9 @@ impl Scheduler for StartTimeFair {
         self.starts.min()
     }
 
-    fn on_left(&mut self, left: &Left) {
+    fn on_dequeue(&mut self, left: &Dequeued) {
         let start = self.starts.pop(left.queue);
-        if let Some(start) = start.filter(|_| left.why == Leaving::Sent) {
+        if let Some(start) = start.filter(|_| left.reason == DequeueReason::Sent) {
             self.virtual_time = start;
             self.last_finish = self.last_finish.max(start + left.bytes.0 as f64 / self.weights[left.queue]);
         }

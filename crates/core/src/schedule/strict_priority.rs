@@ -1,7 +1,7 @@
 //! Strict priority: a queue is served only while the queues before it are empty. Transmission is not preempted. When there is no room, a
 //! packet of the queue with the most bytes is discarded.
 
-use super::{Joined, Left, Room, Scheduler};
+use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::Bytes;
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,11 @@ impl StrictPriority {
 }
 
 impl Scheduler for StrictPriority {
-    const ROOM: Room = Room::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
     const RANKS: bool = true;
-    const WEIGHS: bool = false;
+    const USES_WEIGHTS: bool = false;
 
-    fn on_joined(&mut self, joined: &Joined) {
+    fn on_enqueue(&mut self, joined: &Enqueued) {
         self.backlogged.insert(joined.queue);
     }
 
@@ -36,7 +36,7 @@ impl Scheduler for StrictPriority {
         self.backlogged.first().copied()
     }
 
-    fn on_left(&mut self, left: &Left) {
+    fn on_dequeue(&mut self, left: &Dequeued) {
         if left.is_empty {
             self.backlogged.remove(&left.queue);
         }

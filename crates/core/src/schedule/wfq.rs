@@ -7,7 +7,7 @@
 //! due, count as sent in GPS; and a port with several transmitters follows the GPS of a single transmitter with their total rate.
 
 use super::tags::{Tagged, Tags, tagged};
-use super::{Joined, Left, Room, Scheduler};
+use super::{Dequeued, Enqueued, OverflowRule, Scheduler};
 use crate::primitives::units::{Bytes, Time};
 use crate::settings::member;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl Wfq {
     }
 
     /// Advances GPS to the arrival of this unit. As queues become empty, the others share their capacity.
-    fn advance(&mut self, joined: &Joined) {
+    fn advance(&mut self, joined: &Enqueued) {
         let mut bytes = joined.now.since(self.at).0 as f64 * (joined.rate.0 as f64 / 8e12);
         self.at = joined.now;
         while let Some(&(finish, queue)) = self.busy.first() {
@@ -67,9 +67,9 @@ impl Wfq {
 }
 
 impl Scheduler for Wfq {
-    const ROOM: Room = Room::OfOne;
+    const OVERFLOW: OverflowRule = OverflowRule::OfOne;
 
-    fn on_joined(&mut self, joined: &Joined) {
+    fn on_enqueue(&mut self, joined: &Enqueued) {
         self.advance(joined);
         let queue = joined.queue;
         let before = self.last_finishes[queue];
@@ -86,7 +86,7 @@ impl Scheduler for Wfq {
         self.finishes.min()
     }
 
-    fn on_left(&mut self, left: &Left) {
+    fn on_dequeue(&mut self, left: &Dequeued) {
         self.finishes.pop(left.queue);
     }
 }

@@ -8,7 +8,7 @@ use super::path::Feeder;
 use super::routes::{END, END_ANY_DOMAIN, END_IN_DOMAIN, REMOTE, is_end};
 use crate::primitives::calendar::{Ranks, Slot};
 use crate::primitives::packet::{NumberAndHeader, Packet, Report};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl Arrivals {
     /// Times within a time slice use half of a sorting key.
     const LONGEST: u32 = 32;
 
-    fn new(lookahead: Span) -> Arrivals {
+    fn new(lookahead: TimeDelta) -> Arrivals {
         let shift = (lookahead.0 / Arrivals::STRETCHES).max(1).ilog2();
         Arrivals { shift: shift.min(Arrivals::LONGEST), ..Arrivals::default() }
     }
@@ -176,9 +176,9 @@ impl Arrivals {
         (self.spare, self.keys) = (Vec::new(), Vec::new());
     }
 
-    fn reuse(&mut self, mut room: Vec<Arrival>) {
-        room.clear();
-        self.spare.push(room);
+    fn reuse(&mut self, mut overflow: Vec<Arrival>) {
+        overflow.clear();
+        self.spare.push(overflow);
     }
 }
 
@@ -201,12 +201,12 @@ pub(crate) struct Border {
 pub(crate) struct Wait {
     pub(crate) flow: u32,
     pub(crate) until: Time,
-    pub(crate) idle: Span,
+    pub(crate) idle: TimeDelta,
 }
 
 impl Border {
     /// `domains`: number of domains.
-    pub(crate) fn new(own: Domain, owners: Arc<Owners>, domains: usize, lookahead: Span) -> Border {
+    pub(crate) fn new(own: Domain, owners: Arc<Owners>, domains: usize, lookahead: TimeDelta) -> Border {
         Border {
             own,
             owners,
@@ -226,7 +226,7 @@ impl Border {
 
     /// Record the time that a sender was idle before its timeout.
     pub(crate) fn note_wait(&mut self, wait: Wait) {
-        if wait.idle > Span::ZERO && self.owners.of_receivers[wait.flow as usize] != self.own {
+        if wait.idle > TimeDelta::ZERO && self.owners.of_receivers[wait.flow as usize] != self.own {
             self.waits.push(wait);
         }
     }

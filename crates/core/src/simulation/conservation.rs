@@ -6,8 +6,8 @@ use super::path::Path;
 use super::port::{Entry, Overtaking};
 use super::senders::End;
 use crate::network::Transport;
-use crate::primitives::line::Line;
 use crate::primitives::packet::Packet;
+use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::Segments;
 use crate::queue::Reason;
 use std::fmt;
@@ -115,13 +115,13 @@ impl Engine {
             segments => segments + tcp.before_data().0,
         };
         let kept = sender.limit == handed_over || self.senders.stops.contains_key(&(index as u32));
-        if kept && sender.high <= sender.limit && sender.limit <= handed_over {
+        if kept && sender.snd_max <= sender.limit && sender.limit <= handed_over {
             return Ok(());
         }
         Err(ConservationError {
             of: format!("flow {index} of {}", group.name),
             sent: handed_over.into(),
-            accounted_for: u64::from(sender.high) + u64::from(self.senders.ends[index].backlog()),
+            accounted_for: u64::from(sender.snd_max) + u64::from(self.senders.ends[index].backlog()),
             what: "segments handed over",
         })
     }
@@ -132,7 +132,7 @@ impl Engine {
         let by_time = self.senders.fabric.profiles[path.wire.group as usize].by_time;
         let End::Tcp(sender) = &self.senders.ends[index] else { return Ok(()) };
         let known = if by_time { self.senders.outstanding_by_time(sender) } else { None };
-        let outstanding = Segments(sender.high - sender.una);
+        let outstanding = Segments(sender.snd_max - sender.snd_una);
         match known {
             Some(known) if known != outstanding => Err(ConservationError {
                 of: format!("flow {index} of {}", self.senders.network.groups[path.wire.group as usize].name),
@@ -187,10 +187,10 @@ impl Engine {
 
     fn each_packet(&self, mut see: impl FnMut(&Packet, Place)) {
         let pool = &self.senders.fabric.sim.pool;
-        let lines_of = |path: &Path| -> [(Line, Place); 4] {
+        let lines_of = |path: &Path| -> [(PooledQueue, Place); 4] {
             let profile = &self.senders.fabric.profiles[path.wire.group as usize];
             let cut = if profile.has_edge { Place::Network } else { Place::Access };
-            [(path.send, cut), (path.back, Place::Access), (path.home, Place::Ends), (path.deliver, Place::Ends)]
+            [(path.send, cut), (path.back, Place::Access), (path.ack_line, Place::Ends), (path.deliver, Place::Ends)]
         };
         for (line, place) in self.senders.fabric.paths.iter().flat_map(lines_of).filter(|(line, _)| !line.is_empty()) {
             pool.iter(&line).for_each(|packet| see(packet, place));

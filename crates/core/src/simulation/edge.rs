@@ -10,8 +10,8 @@
 use super::measurement_interval::MeasurementInterval;
 use crate::abr::Source;
 use crate::network::Abr;
-use crate::primitives::line::Line;
-use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
+use crate::primitives::pooled_queue::PooledQueue;
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -19,13 +19,13 @@ pub(crate) struct Edge {
     pub(crate) spec: Abr,
     pub(crate) source: Source,
     /// Packets that the sender's host is still processing.
-    pub(crate) coming: Line,
+    pub(crate) coming: PooledQueue,
     /// Packets in the buffer. Some cells of the first may have left.
-    pub(crate) queue: Line,
+    pub(crate) queue: PooledQueue,
     /// Held acknowledgements.
-    pub(crate) held: Line,
+    pub(crate) held: PooledQueue,
     /// Backward RM cells on the last hop.
-    pub(crate) returning: Line,
+    pub(crate) returning: PooledQueue,
     /// Occupancy of the buffer: bytes of whole packets, and cells not yet sent.
     bytes: Bytes,
     cells: Units,
@@ -66,10 +66,10 @@ impl Edge {
         Edge {
             spec,
             source: Source::new(&spec.source),
-            coming: Line::default(),
-            queue: Line::default(),
-            held: Line::default(),
-            returning: Line::default(),
+            coming: PooledQueue::default(),
+            queue: PooledQueue::default(),
+            held: PooledQueue::default(),
+            returning: PooledQueue::default(),
             bytes: Bytes(0),
             cells: Units(0),
             gone: 0,
@@ -142,7 +142,7 @@ impl Edge {
         self.counts.rate_time += rate;
     }
 
-    fn over(&self, span: Span) -> (u128, u128) {
+    fn over(&self, span: TimeDelta) -> (u128, u128) {
         let times = |value: u64| u128::from(value) * u128::from(span.0);
         (times(self.cells.0), times(self.source.rate().0))
     }

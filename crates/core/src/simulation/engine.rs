@@ -28,12 +28,12 @@ pub struct Engine {
     next_change: usize,
     /// Present if the engine runs user code.
     #[serde(skip)]
-    watch: Option<Watch>,
+    monitor: Option<FailureMonitor>,
 }
 
 /// Detects failures of user code through its [`Alarm`].
 #[derive(Clone, Debug)]
-struct Watch {
+struct FailureMonitor {
     alarm: Alarm,
     /// Count of the alarm before any of this engine's code failed.
     handled_alarms: u64,
@@ -58,12 +58,12 @@ impl Engine {
     /// [`Engine::failure`] returns the reason and nothing runs.
     pub fn with_code(network: Network, code: &dyn Code) -> Engine {
         let factory = UserCodeFactory { code, alarm: Alarm::default() };
-        let watch = network.user_code().next().map(|_| Watch { alarm: factory.alarm.clone(), handled_alarms: 0 });
+        let monitor = network.user_code().next().map(|_| FailureMonitor { alarm: factory.alarm.clone(), handled_alarms: 0 });
         let (readers, signalled) = make_readers(&network, code);
         // User-code objects are created in this order: ports, then ends.
         let fabric = Fabric::new(&network, readers.len(), &signalled, &factory);
         let senders = Senders::new(network, fabric, readers, &factory);
-        let mut engine = Engine { senders, events: 0, next_change: 0, watch };
+        let mut engine = Engine { senders, events: 0, next_change: 0, monitor };
         engine.schedule_change();
         engine
     }
@@ -93,18 +93,18 @@ impl Engine {
     /// Like [`Engine::run_until`], but handles at most `events` events; one instant may have any number of them. Returns true once all
     /// events before `time` are handled, or when user code has failed, after which no more events are handled.
     pub fn run_for(&mut self, time: Time, events: u64) -> bool {
-        if self.watch.is_some() { self.advance_watched(time, events) } else { self.advance(time, events) }
+        if self.monitor.is_some() { self.advance_watched(time, events) } else { self.advance(time, events) }
     }
 
     /// Whether the run includes user code, which cannot be serialised.
     pub fn has_user_code(&self) -> bool {
-        self.watch.is_some()
+        self.monitor.is_some()
     }
 
     /// The failure of user code, if any.
     pub fn failure(&self) -> Option<Failure> {
-        let watch = self.watch.as_ref()?;
-        if watch.alarm.raised() == watch.handled_alarms {
+        let monitor = self.monitor.as_ref()?;
+        if monitor.alarm.raised() == monitor.handled_alarms {
             return None;
         }
         // In order of creation: after the first object that cannot be created, no others are.
@@ -115,13 +115,14 @@ impl Engine {
     /// Run one event at a time, so that the run stops after the event in which user code failed.
     fn advance_watched(&mut self, time: Time, events: u64) -> bool {
         for _ in 0..events {
-            let raised = self.watch.as_ref().map(|watch| watch.alarm.raised());
-            if self.watch.as_ref().map(|watch| watch.handled_alarms) != raised {
+            let raised = self.monitor.as_ref().map(|monitor| monitor.alarm.raised());
+            if self.monitor.as_ref().map(|monitor| monitor.handled_alarms) != raised {
                 if self.failure().is_some() {
                     return true;
                 }
                 // The failure was in a copy of this engine.
-                self.watch = self.watch.take().zip(raised).map(|(watch, handled_alarms)| Watch { handled_alarms, ..watch });
+                self.monitor =
+                    self.monitor.take().zip(raised).map(|(monitor, handled_alarms)| FailureMonitor { handled_alarms, ..monitor });
             }
             if self.advance(time, 1) {
                 return true;
@@ -181,7 +182,7 @@ impl Engine {
         }
         let senders = &mut self.senders;
         match senders.fabric.sim.order.event(slot) {
-            Event::Home(flow) => senders.on_ack_arrival(flow, now),
+            Event::AckArrival(flow) => senders.on_ack_arrival(flow, now),
             Event::Send(flow) => senders.fabric.on_send(flow),
             Event::Back(flow) => senders.fabric.on_back(flow),
             Event::Port(port) => senders.fabric.on_port(port),
@@ -194,11 +195,11 @@ impl Engine {
             Event::Deliver(flow) => senders.fabric.on_deliver(flow),
             Event::DelayedAck(flow) => senders.fabric.on_delayed_ack(now, flow),
             Event::Timer(flow) => return senders.on_timer(flow),
-            Event::Offer(flow) => senders.on_offer(flow),
+            Event::AppWrite(flow) => senders.on_app_write(flow),
             Event::Rm(flow) => senders.fabric.on_rm(now, flow),
             Event::AtEdge(flow) => senders.on_edge(now, flow),
             Event::Cell(flow) => senders.on_cell(now, flow),
-            Event::Wake(flow) => return senders.on_wake(flow),
+            Event::SendTimer(flow) => return senders.on_send_timer(flow),
             Event::Change => {
                 self.on_change();
                 // Every domain has this event; only the first counts it.

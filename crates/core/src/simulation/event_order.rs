@@ -22,13 +22,13 @@ pub(crate) enum Event {
     /// A delayed acknowledgement is due.
     DelayedAck(u32),
     /// An acknowledgement reached its sender.
-    Home(u32),
+    AckArrival(u32),
     /// A retransmission timer may have expired.
     Timer(u32),
     /// An application hands data to its sender.
-    Offer(u32),
+    AppWrite(u32),
     /// A flow starts, a paced sender may send, or a source sends its next datagram.
-    Wake(u32),
+    SendTimer(u32),
     /// The head of a flow's access line reaches the first port.
     Send(u32),
     /// The head of a receiver's access line reaches the first port of the reverse path.
@@ -69,10 +69,10 @@ pub(crate) struct Entities {
 pub(crate) enum FlowKind {
     Deliver,
     DelayedAck,
-    Home,
+    AckArrival,
     Timer,
-    Offer,
-    Wake,
+    AppWrite,
+    SendTimer,
     Send,
     Back,
 }
@@ -165,10 +165,10 @@ impl EventOrder {
         match place % PER_FLOW {
             0 => Event::Deliver(flow),
             1 => Event::DelayedAck(flow),
-            2 => Event::Home(flow),
+            2 => Event::AckArrival(flow),
             3 => Event::Timer(flow),
-            4 => Event::Offer(flow),
-            5 => Event::Wake(flow),
+            4 => Event::AppWrite(flow),
+            5 => Event::SendTimer(flow),
             6 => Event::Send(flow),
             _ => Event::Back(flow),
         }
@@ -221,11 +221,11 @@ mod tests {
             order.period(0),
             order.port(0),
             order.flow(FlowKind::Deliver, 2),
-            order.flow(FlowKind::Home, 0),
-            order.flow(FlowKind::Home, 2),
+            order.flow(FlowKind::AckArrival, 0),
+            order.flow(FlowKind::AckArrival, 2),
             order.flow(FlowKind::Timer, 1),
-            order.flow(FlowKind::Offer, 0),
-            order.flow(FlowKind::Wake, 0),
+            order.flow(FlowKind::AppWrite, 0),
+            order.flow(FlowKind::SendTimer, 0),
             order.flow(FlowKind::Send, 0),
             order.flow(FlowKind::Back, 0),
             order.edge(EdgeKind::Rm, 2),

@@ -3,7 +3,7 @@
 use crate::network::{Aal5, Group, Transport};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Bytes, Span, Units};
+use crate::primitives::units::{Bytes, TimeDelta, Units};
 use crate::tcp::receiver::Delays;
 use crate::tcp::{DelayedAck, Recovery, SlowStart, recovery, validation};
 use crate::traffic::Arrivals;
@@ -94,7 +94,7 @@ impl GroupProfile {
         };
         let delayed_ack = tcp.and_then(|spec| spec.delayed_ack).map(|rule| {
             let has_sack = tcp.is_some_and(|spec| recovery::uses_sack(spec.recovery));
-            let rule = if has_sack { rule } else { DelayedAck { sack_compression: Span::ZERO, ..rule } };
+            let rule = if has_sack { rule } else { DelayedAck { sack_compression: TimeDelta::ZERO, ..rule } };
             Delays { rule, sack_blocks: tcp.map_or(0, |spec| spec.sack_blocks) }
         });
         let is_external = datagram.is_some_and(|spec| matches!(spec.arrivals, Arrivals::External));
@@ -156,12 +156,12 @@ impl GroupProfile {
         }
     }
 
-    pub(crate) fn segmentation(&self) -> Span {
-        self.framing.map_or(Span::ZERO, |framing| framing.segmentation)
+    pub(crate) fn segmentation(&self) -> TimeDelta {
+        self.framing.map_or(TimeDelta::ZERO, |framing| framing.segmentation)
     }
 
-    pub(crate) fn reassembly(&self) -> Span {
-        self.framing.map_or(Span::ZERO, |framing| framing.reassembly)
+    pub(crate) fn reassembly(&self) -> TimeDelta {
+        self.framing.map_or(TimeDelta::ZERO, |framing| framing.reassembly)
     }
 
     /// Cells of a data packet or an acknowledgement; 1 if it is not segmented.

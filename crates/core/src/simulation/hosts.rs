@@ -2,7 +2,7 @@
 
 use crate::network::{Delay, Flow, Group, Network};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// Processing and jitter of a flow's two hosts. Stored only if some group has them.
@@ -25,8 +25,9 @@ struct Server {
 impl Hosts {
     /// Whether any group has host delays.
     pub(crate) fn are_needed(network: &Network) -> bool {
-        let take_time =
-            |group: &Group| group.send_processing.is_some() || group.receive_processing.is_some() || group.jitter != Span::ZERO;
+        let take_time = |group: &Group| {
+            group.send_processing.is_some() || group.receive_processing.is_some() || group.jitter != TimeDelta::ZERO
+        };
         network.groups.iter().any(take_time)
     }
 
@@ -66,11 +67,11 @@ impl Hosts {
     /// Time at which a packet handed down at `time` leaves the sending host.
     pub(crate) fn send(&mut self, time: Time, group: &Group) -> Time {
         let time = self.send.serve(time, group.send_processing);
-        if group.jitter == Span::ZERO {
+        if group.jitter == TimeDelta::ZERO {
             return time;
         }
         self.jitter_draws += 1;
-        let extra = Span((self.jitter.uniform(self.jitter_draws) * group.jitter.0 as f64) as u64);
+        let extra = TimeDelta((self.jitter.uniform(self.jitter_draws) * group.jitter.0 as f64) as u64);
         self.jittered = self.jittered.max(time + extra);
         self.jittered
     }

@@ -10,7 +10,7 @@ use super::senders::End;
 use crate::congestion::Controller;
 use crate::network::{FlowId, PortId};
 use crate::primitives::packet::Packet;
-use crate::primitives::units::{Bytes, Segments, Span, Time, Units};
+use crate::primitives::units::{Bytes, Segments, Time, TimeDelta, Units};
 use crate::queue::Reason;
 
 /// A packet or cell in flight.
@@ -27,7 +27,7 @@ pub struct PacketInFlight {
     /// Arrival at the end of its current link; for a queued packet, the time since which it waits.
     pub time: Time,
     /// Delay of that link; zero in a buffer.
-    pub delay: Span,
+    pub delay: TimeDelta,
 }
 
 /// Location of a packet.
@@ -89,8 +89,8 @@ impl Engine {
             cwnd: sender.controller.window(),
             ssthresh: sender.controller.ssthresh(),
             in_flight: sender.in_flight(),
-            oldest: sender.una,
-            next: sender.high,
+            oldest: sender.snd_una,
+            next: sender.snd_max,
             timer: Some(sender.deadline).filter(|&deadline| deadline != Time::NEVER),
         })
     }
@@ -104,7 +104,7 @@ impl Engine {
     pub fn for_each_packet(&self, mut see: impl FnMut(PacketInFlight)) {
         let fabric = &self.senders.fabric;
         let sim = &fabric.sim;
-        let mut show = |packet: &Packet, place: PacketLocation, delay: Span| {
+        let mut show = |packet: &Packet, place: PacketLocation, delay: TimeDelta| {
             see(PacketInFlight {
                 flow: packet.flow,
                 segment: if packet.is_ack() { packet.segment } else { packet.number(&sim.prices) },
@@ -121,7 +121,8 @@ impl Engine {
             let receiver = path.wire.receiver_access(&sim.rates).delay;
             sim.pool.iter(&path.send).for_each(|packet| show(packet, PacketLocation::SourceAccess, sender));
             sim.pool.iter(&path.back).for_each(|packet| show(packet, PacketLocation::SourceAccess, receiver));
-            for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.home, path.wire.backward, sender)] {
+            for (line, way, delay) in [(&path.deliver, path.wire.forward, receiver), (&path.ack_line, path.wire.backward, sender)]
+            {
                 let route = fabric.routes[way as usize..].iter().take_while(|&&port| port != END);
                 let last = route.last().copied().filter(|&port| (port as usize) < fabric.ports.len());
                 for packet in sim.pool.iter(line) {
@@ -146,12 +147,12 @@ impl Engine {
                 .flat_map(Overtaking::iter)
                 .for_each(|packet| show(packet, PacketLocation::OnLink(id), delay));
             if let Entry::Gathered(gather) = &port.entry {
-                gather.iter().for_each(|packet| show(packet, PacketLocation::SourceAccess, Span::ZERO));
+                gather.iter().for_each(|packet| show(packet, PacketLocation::SourceAccess, TimeDelta::ZERO));
             }
             let Some(stepped) = port.stepped() else { continue };
-            stepped.transmitters.iter().for_each(|sending| show(&sending.packet, PacketLocation::Sending(id), Span::ZERO));
+            stepped.transmitters.iter().for_each(|sending| show(&sending.packet, PacketLocation::Sending(id), TimeDelta::ZERO));
             let waiting = stepped.queues.iter().flat_map(|queue| sim.pool.iter(&queue.line));
-            (0..).zip(waiting).for_each(|(behind, packet)| show(packet, PacketLocation::Waiting(id, behind), Span::ZERO));
+            (0..).zip(waiting).for_each(|(behind, packet)| show(packet, PacketLocation::Waiting(id, behind), TimeDelta::ZERO));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The measurement interval of a run. Hops are computed ahead, so a packet may be processed beyond the end. Every count is assigned to the
 //! phase in which it takes place.
 
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// The phases of a run: warm-up, measurement interval, and beyond the end.
@@ -28,7 +28,7 @@ impl MeasurementInterval {
 
     /// The part of `from..to` within the measurement interval.
     #[inline]
-    pub(crate) fn overlap(&self, from: Time, to: Time) -> Span {
+    pub(crate) fn overlap(&self, from: Time, to: Time) -> TimeDelta {
         to.min(self.end).since(from.max(self.warmup))
     }
 }
@@ -55,10 +55,10 @@ mod tests {
     #[test]
     fn overlap_is_cut_at_both_ends() {
         let interval = MeasurementInterval { warmup: Time(10), end: Time(20) };
-        assert_eq!(interval.overlap(Time(5), Time(12)), Span(2));
-        assert_eq!(interval.overlap(Time(18), Time(30)), Span(2));
-        assert_eq!(interval.overlap(Time(5), Time(30)), Span(10));
-        assert_eq!(interval.overlap(Time(1), Time(9)), Span(0));
+        assert_eq!(interval.overlap(Time(5), Time(12)), TimeDelta(2));
+        assert_eq!(interval.overlap(Time(18), Time(30)), TimeDelta(2));
+        assert_eq!(interval.overlap(Time(5), Time(30)), TimeDelta(10));
+        assert_eq!(interval.overlap(Time(1), Time(9)), TimeDelta(0));
         assert_eq!([9, 10, 19, 20].map(|t| interval.part(Time(t))), [0, 1, 1, 2]);
     }
 }

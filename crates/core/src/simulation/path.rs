@@ -1,7 +1,7 @@
 //! The path of one flow between its ends.
 
 use super::wire::Wire;
-use crate::primitives::line::Line;
+use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::units::Time;
 use crate::tcp::receiver::Receiver;
 use serde::{Deserialize, Serialize};
@@ -21,18 +21,18 @@ pub(crate) struct Path {
     pub(crate) wire: Wire,
     pub(crate) carried: Carried,
     /// Packets from the sender to the first port.
-    pub(crate) send: Line,
+    pub(crate) send: PooledQueue,
     /// Acknowledgements to the sender.
-    pub(crate) home: Line,
+    pub(crate) ack_line: PooledQueue,
     /// Number of segments that completes a transfer; the largest number if the flow has no size.
     pub(crate) complete_at: u32,
     /// Marked packets that reached the receiver within the measurement interval.
     pub(crate) marked: u32,
     pub(crate) receiver: Receiver,
     /// Acknowledgements from the receiver to the first port of the reverse path.
-    pub(crate) back: Line,
+    pub(crate) back: PooledQueue,
     /// Data packets to the receiver, if arrivals there are events.
-    pub(crate) deliver: Line,
+    pub(crate) deliver: PooledQueue,
     pub(crate) counts: PathCounts,
 }
 

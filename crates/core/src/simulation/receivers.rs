@@ -47,15 +47,15 @@ impl Path {
                 packet.time += profile.reassembly();
             }
             // If others are queued and none is on its way to them, this is not the next acknowledgement that the sender processes.
-            let goes_behind = !self.home.is_empty() && sim.pending_acks.is_empty();
+            let goes_behind = !self.ack_line.is_empty() && sim.pending_acks.is_empty();
             if profile.runs_ahead && route == Route::Fixed && !goes_behind {
                 sim.pending_acks.push_back(*packet);
                 return false;
             }
-            if self.home.is_empty() {
-                sim.calendar.schedule(sim.order.flow(FlowKind::Home, flow), packet.time);
+            if self.ack_line.is_empty() {
+                sim.calendar.schedule(sim.order.flow(FlowKind::AckArrival, flow), packet.time);
             }
-            sim.pool.push(&mut self.home, *packet);
+            sim.pool.push(&mut self.ack_line, *packet);
             return false;
         }
         packet.time = self.wire.receiver_down(packet.time, profile.unit_bytes::<CELLS>(packet), &mut sim.rates);
@@ -66,7 +66,7 @@ impl Path {
             } else {
                 if profile.has_edge {
                     channel.efci = packet.is_marked();
-                    packet.forget_efci();
+                    packet.clear_efci();
                 }
                 let collected = channel.data.collect(packet, || profile.cells(packet));
                 if packet.is_last() && sim.interval.measures(packet.time) {
@@ -232,7 +232,7 @@ impl Path {
         };
         let signalled = if PLAIN || !profile.receivers_signal { None } else { profile.place_among_signalled(packet.flow) };
         let number = match (received, signalled) {
-            (None, None) => AckNumber::Here(self.receiver.expected),
+            (None, None) => AckNumber::Inline(self.receiver.expected),
             (Some(received), None) => {
                 AckNumber::InReport(sim.reports.put(Report { received, feedback: ReceiverFeedback::default() }))
             }

@@ -9,7 +9,7 @@ use super::port::{ClassCounts, FlowTotals, PortCounts, Stepped};
 use super::routes::END;
 use super::senders::{End, Senders};
 use crate::network::{Hop, Port, Transfer};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::{PolicySpec, Reason};
 use crate::record::recorder::{FlowNames, QueueRows, named};
 use crate::record::{Column, Table};
@@ -157,7 +157,7 @@ impl Engine {
         let warmup = self.senders.fabric.sim.interval.warmup;
         let started = self.senders.plans[index].start.max(warmup);
         let ended = self.ended(index).min(until);
-        let cut_off = self.waiting_since(index, until, in_lines).map_or(Span::ZERO, |since| until.since(since.max(warmup)));
+        let cut_off = self.waiting_since(index, until, in_lines).map_or(TimeDelta::ZERO, |since| until.since(since.max(warmup)));
         let waited = self.senders.ends[index].counts().idle + cut_off;
         1.0 - waited.seconds() / ended.since(started).seconds()
     }
@@ -169,9 +169,9 @@ impl Engine {
         let is_over = until >= self.senders.fabric.paths[index].counts.completed;
         let sim = &self.senders.fabric.sim;
         let is_due = |kind| sim.calendar.time_of(sim.order.flow(kind, index as u32)) != Time::NEVER;
-        let offer = sim.calendar.time_of(sim.order.flow(FlowKind::Offer, index as u32));
+        let offer = sim.calendar.time_of(sim.order.flow(FlowKind::AppWrite, index as u32));
         let may_send = offer < sender.deadline && sender.in_flight() < self.senders.window_of(sender, index);
-        let may_hear = in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::Wake) || may_send;
+        let may_hear = in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::SendTimer) || may_send;
         (!is_over && !may_hear && self.senders.awaits_timeout(sender, index)).then_some(sender.last_active)
     }
 

@@ -43,11 +43,11 @@ mod common;
 
 #[cfg(test)]
 mod tests {
-    use super::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
+    use super::common::{TestRandom, dumbbell, flow, group, link, random_network, tcp};
     use crate::congestion::probe::{ProbeLog, ProbeSpec};
     use crate::congestion::{ControllerSpec, Controllers, Subscriptions};
     use crate::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
-    use crate::primitives::units::{Bytes, Rate, Segments, Span, Time};
+    use crate::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
     use crate::queue::PolicySpec;
     use crate::queue::probe;
     use crate::simulation::senders::End;
@@ -77,8 +77,8 @@ mod tests {
     /// A window of sixteen segments over a link of 8 Mbit/s, where a segment takes 1 ms, and 10 ms each way.
     fn network(spec: TcpSpec, law: ControllerSpec, policy: PolicySpec) -> Network {
         let spec = TcpSpec { mss: Bytes(960), initial_window: 16.0, ecn: true, ..spec };
-        let port = Port { policy, ..link("link", 8, Span::from_millis(10), Buffer::Unlimited) };
-        dumbbell(port, group("probe", Transport::Tcp(spec, law)), vec![flow(0, 0, 1)], Span::from_millis(2000))
+        let port = Port { policy, ..link("link", 8, TimeDelta::from_millis(10), Buffer::Unlimited) };
+        dumbbell(port, group("probe", Transport::Tcp(spec, law)), vec![flow(0, 0, 1)], TimeDelta::from_millis(2000))
     }
 
     fn run(network: &Network) -> Engine {
@@ -104,8 +104,8 @@ mod tests {
 
     #[test]
     fn prices_written_by_queues_reach_a_controller_that_requests_them() {
-        let drop_tail = link("between", 10, Span::ZERO, Buffer::Unlimited);
-        let second = Port { policy: policy(0, None, Some(2.0)), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
+        let drop_tail = link("between", 10, TimeDelta::ZERO, Buffer::Unlimited);
+        let second = Port { policy: policy(0, None, Some(2.0)), ..link("second", 10, TimeDelta::ZERO, Buffer::Unlimited) };
         let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), policy(0, None, Some(1.5)));
         network.ports.extend([drop_tail, second]);
         network.paths[0] = vec![0, 2, 3];
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_of_two_segments_reports_the_lower_delay_even_when_a_timer_sends_it() {
-        let delayed_ack = Some(DelayedAck { timeout: Span::from_millis(100), ..DelayedAck::USUAL });
+        let delayed_ack = Some(DelayedAck { timeout: TimeDelta::from_millis(100), ..DelayedAck::USUAL });
         let mut network = network(TcpSpec { delayed_ack, ..tcp(Recovery::Sack) }, asks_for_delays(), PolicySpec::DropTail(()));
         network.flows[0].size = Some(Bytes(960 * 15));
         assert_eq!(delays(&run(&network)), [11.0, 13.0, 15.0, 17.0, 19.0, 21.0, 23.0, 25.0]);
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_policy_clears_and_sets_marks_at_departure() {
         let clearing =
-            |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, Span::ZERO, Buffer::Unlimited) };
+            |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, TimeDelta::ZERO, Buffer::Unlimited) };
         let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), policy(4, None, None));
         network.ports.push(clearing(true));
         network.paths[0] = vec![0, 2];
@@ -256,7 +256,7 @@ mod tests {
             assert_eq!(numbers, [1, 2, 3, 4], "{recovery:?}");
             // A full window of sixteen was in flight each time, and no loss had been detected when the first three were sent.
             assert!(log.lost[..3].iter().all(|lost| lost.in_flight == Segments(16) && !lost.app_limited), "{:?}", log.lost);
-            let before: Vec<u64> = log.lost.iter().map(|lost| lost.lost_before).collect();
+            let before: Vec<u64> = log.lost.iter().map(|lost| lost.prior_lost).collect();
             assert!(before[..3] == [0; 3] && before[3] <= 3, "{recovery:?}: {before:?}");
             let ranges = log.lost.iter().filter(|lost| lost.begins_range).count();
             assert_eq!(ranges, 3, "{recovery:?}");
@@ -275,7 +275,7 @@ mod tests {
             network.ports[0].listed_drops = (0..16)
                 .flat_map(|segment| [1, 2].map(|transmission| ListedDrop { flow: 0, segment, transmission, cell: None }))
                 .collect();
-            network.duration = Span::from_millis(30_000);
+            network.duration = TimeDelta::from_millis(30_000);
             let engine = run(&network);
             let log = log(&engine);
             assert_eq!(log.acked, 16, "{recovery:?}");
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_release_bound_of_one_halves_the_flight_when_each_acknowledgement_covers_two_segments() {
-        let delayed_ack = Some(DelayedAck { timeout: Span::from_millis(100), ..DelayedAck::USUAL });
+        let delayed_ack = Some(DelayedAck { timeout: TimeDelta::from_millis(100), ..DelayedAck::USUAL });
         let (results, _) = bounded(1, TcpSpec { delayed_ack, ..tcp(Recovery::NewReno) }, 100);
         let times = sent(&results);
         // Eight acknowledgements release eight segments, then four, two and one. The last waits for the receiver's delayed-ACK timer.
@@ -328,7 +328,7 @@ mod tests {
                 let subscriptions = Subscriptions { release: true, ..Subscriptions::default() };
                 let mut network = network(tcp(recovery), law(subscriptions, Some(Segments(0))), PolicySpec::DropTail(()));
                 network.flows[0].size = Some(Bytes(960 * 20));
-                network.duration = Span::from_millis(20_000);
+                network.duration = TimeDelta::from_millis(20_000);
                 network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: lost, transmission: 1, cell: None }];
                 let engine = run(&network);
                 assert_eq!(log(&engine).acked, 20, "{recovery:?}, {lost} lost");
@@ -353,7 +353,7 @@ mod tests {
     /// A random network whose controllers request random signals and whose policies write random signals.
     fn random(seed: u64) -> Network {
         let mut network = random_network(seed);
-        let (mut dice, mut more_dice) = (Dice::new(seed + (1 << 40)), Dice::new(seed + (1 << 44)));
+        let (mut dice, mut more_dice) = (TestRandom::new(seed + (1 << 40)), TestRandom::new(seed + (1 << 44)));
         for group in &mut network.groups {
             if let Transport::Tcp(_, law) = &mut group.transport
                 && !dice.chance(4)
@@ -403,7 +403,7 @@ mod tests {
             let whole = run(&network);
             let stepped = run(&Network { stepped: true, ..network.clone() });
             assert!(bytes(&whole) == bytes(&stepped) && ends(&whole) == ends(&stepped), "seed {seed}");
-            let mut dice = Dice::new(seed + (1 << 41));
+            let mut dice = TestRandom::new(seed + (1 << 41));
             let mut engine = Engine::new(network.clone());
             for _ in 0..3 {
                 engine.run_for(Time(engine.now().0 + dice.pick(0, network.duration.0 / 2)), dice.pick(0, 3000));

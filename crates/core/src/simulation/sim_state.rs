@@ -12,12 +12,12 @@ use super::wire::AccessRates;
 use super::wiring::{has_channels, reach};
 use crate::network::{Flow, Network, PortId};
 use crate::price::{Estimators, Feedback, PriceSpec};
-use crate::primitives::calendar::{Calendar, Expected, Slot};
+use crate::primitives::calendar::{Calendar, CalendarConfig, Slot};
 use crate::primitives::histogram::Histogram;
-use crate::primitives::line::{Line, Pool};
-use crate::primitives::packet::{Packet, Prices, Report, Side};
+use crate::primitives::packet::{Packet, Prices, Report, Slab};
+use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::signal::{PriceBit, ReceiverFeedback};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::OutOfOrder;
@@ -31,7 +31,7 @@ pub(crate) struct SimState {
     pub(crate) interval: MeasurementInterval,
     /// How far ahead of an event a sender may act. This is about the longest round trip, so that the counters of an interrupted run are not
     /// far ahead of its time.
-    pub(crate) ahead: Span,
+    pub(crate) ahead: TimeDelta,
     pub(crate) order: EventOrder,
     pub(crate) calendar: Calendar<EventOrder>,
     pub(crate) rates: AccessRates,
@@ -48,8 +48,8 @@ pub(crate) struct SimState {
     /// slices of a run ([`Fabric::store_pending_acks`](super::fabric::Fabric::store_pending_acks)).
     #[serde(skip)]
     pub(crate) pending_acks: VecDeque<Packet>,
-    pub(crate) out_of_order: Side<OutOfOrder>,
-    pub(crate) reports: Side<Report>,
+    pub(crate) out_of_order: Slab<OutOfOrder>,
+    pub(crate) reports: Slab<Report>,
     /// Prices on data packets of flows whose controllers request them.
     pub(crate) prices: Prices,
     /// Signals at the receivers of flows whose controllers request them ([`GroupProfile::place_among_signalled`]).
@@ -133,9 +133,9 @@ impl SimState {
         SimState {
             now: Time::ZERO,
             interval: MeasurementInterval { warmup: Time(network.warmup.0), end: Time(network.duration.0) },
-            ahead: Span(reach.0 / 2),
+            ahead: TimeDelta(reach.0 / 2),
             order,
-            calendar: Calendar::new(order, &Expected { entities: order.total(), pending, reach }),
+            calendar: Calendar::new(order, &CalendarConfig { entities: order.total(), pending, reach }),
             rates: AccessRates::of(&network.flows),
             ack_unit: None,
             hosts: Hosts::of(network),
@@ -143,9 +143,9 @@ impl SimState {
             waiting: Pool::default(),
             early_acks: Vec::new(),
             pending_acks: VecDeque::new(),
-            out_of_order: Side::default(),
-            reports: Side::default(),
-            prices: Side::default(),
+            out_of_order: Slab::default(),
+            reports: Slab::default(),
+            prices: Slab::default(),
             at_receivers: vec![ReceiverFeedback::default(); signalled],
             feedbacks: vec![0.0; signalled],
             price_spec: network.prices,
@@ -227,7 +227,7 @@ impl SimState {
 
     /// Take the head of a line and schedule the next packet's event.
     #[inline(always)]
-    pub(crate) fn take_head(&mut self, line: &mut Line, slot: Slot) -> Option<Packet> {
+    pub(crate) fn take_head(&mut self, line: &mut PooledQueue, slot: Slot) -> Option<Packet> {
         let head = self.pool.pop(line);
         if let Some(next) = self.pool.front(line) {
             self.calendar.schedule(slot, next.time);

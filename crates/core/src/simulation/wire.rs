@@ -4,7 +4,7 @@ use super::routes::is_end;
 use crate::network::{Access, Flow};
 use crate::primitives::packet::Packet;
 use crate::primitives::sizes::{CELL_BYTES, MAX_ACCESS_RATES};
-use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use serde::{Deserialize, Serialize};
 
 /// The private links of a flow and the entries of its packets into the shared network. One cache line.
@@ -17,8 +17,8 @@ pub(crate) struct Wire {
     /// Index of the sender's and the receiver's access rate.
     sender_rate: u16,
     receiver_rate: u16,
-    sender_delay: Span,
-    receiver_delay: Span,
+    sender_delay: TimeDelta,
+    receiver_delay: TimeDelta,
     sender_up: Time,
     receiver_down: Time,
     receiver_up: Time,
@@ -61,9 +61,9 @@ impl AccessRates {
     }
 
     #[inline]
-    fn service(&mut self, index: u16, bytes: Bytes) -> Span {
+    fn service(&mut self, index: u16, bytes: Bytes) -> TimeDelta {
         if index == NO_RATE {
-            return Span::ZERO;
+            return TimeDelta::ZERO;
         }
         let (rate, known) = &mut self.rates[index as usize];
         known.of(bytes, || *rate)
@@ -74,13 +74,13 @@ impl AccessRates {
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KnownServices {
     bytes: [u32; 2],
-    times: [Span; 2],
+    times: [TimeDelta; 2],
 }
 
 impl KnownServices {
     /// Service time of a size at this rate.
     #[inline]
-    pub(crate) fn of(&mut self, bytes: Bytes, rate: impl FnOnce() -> Rate) -> Span {
+    pub(crate) fn of(&mut self, bytes: Bytes, rate: impl FnOnce() -> Rate) -> TimeDelta {
         match bytes.0 as u32 {
             size if size == self.bytes[0] => self.times[0],
             size if size == self.bytes[1] => self.times[1],
@@ -118,11 +118,11 @@ impl Wire {
 
     /// Delay of the end's own link, if this entry of the routes is an end: nothing takes place before the packet has crossed it.
     #[inline]
-    pub(crate) fn delay_behind(&self, entry: u32, packet: &Packet) -> Span {
+    pub(crate) fn delay_behind(&self, entry: u32, packet: &Packet) -> TimeDelta {
         match is_end(entry) {
             true if packet.is_ack() => self.sender_delay,
             true => self.receiver_delay,
-            false => Span::ZERO,
+            false => TimeDelta::ZERO,
         }
     }
 
@@ -142,7 +142,7 @@ impl Wire {
 
     /// Service time of a unit on the access link at which this direction begins.
     #[inline]
-    pub(crate) fn service(&self, direction: Direction, bytes: Bytes, rates: &mut AccessRates) -> Span {
+    pub(crate) fn service(&self, direction: Direction, bytes: Bytes, rates: &mut AccessRates) -> TimeDelta {
         let rate = match direction {
             Direction::Forth => self.sender_rate,
             Direction::Back => self.receiver_rate,
@@ -184,13 +184,13 @@ impl Wire {
             Direction::Back => (&mut self.receiver_up, self.receiver_delay),
         };
         let first = (*up).max(time) + spacing;
-        *up = first + Span(spacing.0 * (cells.0 - 1));
+        *up = first + TimeDelta(spacing.0 * (cells.0 - 1));
         first + delay
     }
 
     /// Time between consecutive cells of a packet at the first port.
     #[inline]
-    pub(crate) fn cell_spacing(&self, direction: Direction, rates: &mut AccessRates) -> Span {
+    pub(crate) fn cell_spacing(&self, direction: Direction, rates: &mut AccessRates) -> TimeDelta {
         self.service(direction, CELL_BYTES, rates)
     }
 }

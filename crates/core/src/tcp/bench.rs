@@ -4,12 +4,12 @@ use super::recovery::rack_tlp::RackTlp;
 use super::scoreboard::Scoreboard;
 use super::sender::{IncomingAck, Sender, Tcp};
 use super::signal_reader::AckExtras;
-use super::slow_start::Watch;
+use super::slow_start::SlowStartState;
 use super::spec::{AckCounting, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerSpec, WindowValidation};
 use super::validation::{self, Usage};
 use crate::congestion::{Controller, ControllerSpec, Controllers, Start};
-use crate::primitives::packet::Side;
-use crate::primitives::units::{Bytes, Segments, Span, Time};
+use crate::primitives::packet::Slab;
+use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
 
 /// NewReno of RFC 6582 without optional features.
 pub(in crate::tcp) fn plain() -> TcpSpec {
@@ -39,42 +39,54 @@ pub(in crate::tcp) fn plain() -> TcpSpec {
 }
 
 /// A sender with the Reno controller.
-pub(in crate::tcp) struct Bench {
+pub(in crate::tcp) struct SenderHarness {
     pub spec: TcpSpec,
     pub sender: Sender,
     pub now: Time,
-    pub watch: Watch,
+    pub slow_start_state: SlowStartState,
     /// Set if its data comes from an application.
     pub usage: Option<Usage>,
-    boards: Side<Scoreboard>,
-    pub racks: Side<RackTlp>,
+    boards: Slab<Scoreboard>,
+    pub racks: Slab<RackTlp>,
 }
 
-impl Bench {
+impl SenderHarness {
     /// A sender with all of its data available: this many segments.
-    pub fn new(spec: TcpSpec, start: Start, limit: u32) -> Bench {
+    pub fn new(spec: TcpSpec, start: Start, limit: u32) -> SenderHarness {
         let law = Controllers::new(&ControllerSpec::Reno(()), start);
-        Bench {
+        SenderHarness {
             sender: Sender::new(law, &spec, Segments(limit)),
-            watch: Watch::of(spec.slow_start),
+            slow_start_state: SlowStartState::of(spec.slow_start),
             spec,
             now: Time::ZERO,
             usage: None,
-            boards: Side::default(),
-            racks: Side::default(),
+            boards: Slab::default(),
+            racks: Slab::default(),
         }
     }
 
     /// A sender with an application that has not handed over any data.
-    pub fn with_application(spec: TcpSpec, start: Start) -> Bench {
-        Bench { usage: Some(Usage::of(spec.window_validation)), ..Bench::new(spec, start, 0) }
+    pub fn with_application(spec: TcpSpec, start: Start) -> SenderHarness {
+        SenderHarness { usage: Some(Usage::of(spec.window_validation)), ..SenderHarness::new(spec, start, 0) }
     }
 
     pub fn with<T>(&mut self, act: impl FnOnce(&mut Tcp) -> T) -> T {
         let (sender, spec, boards, racks) = (&mut self.sender, &self.spec, &mut self.boards, &mut self.racks);
-        let (now, warmup, clock_phase) = (self.now, Time::ZERO, Span::ZERO);
-        let (watch, usage) = (Some(&mut self.watch), self.usage.as_mut());
-        act(&mut Tcp { sender, spec, boards, racks, watch, usage, reader: None, now, warmup, clock_phase, window_is_used: false })
+        let (now, warmup, clock_phase) = (self.now, Time::ZERO, TimeDelta::ZERO);
+        let (slow_start_state, usage) = (Some(&mut self.slow_start_state), self.usage.as_mut());
+        act(&mut Tcp {
+            sender,
+            spec,
+            boards,
+            racks,
+            slow_start_state,
+            usage,
+            reader: None,
+            now,
+            warmup,
+            clock_phase,
+            window_is_used: false,
+        })
     }
 
     pub fn window(&self) -> f64 {
@@ -82,8 +94,8 @@ impl Bench {
     }
 
     /// Sets the clock.
-    pub fn at(&mut self, milliseconds: u64) -> &mut Bench {
-        self.now = Time(Span::from_millis(milliseconds).0);
+    pub fn at(&mut self, milliseconds: u64) -> &mut SenderHarness {
+        self.now = Time(TimeDelta::from_millis(milliseconds).0);
         self
     }
 

@@ -9,8 +9,8 @@ use super::recovery::uses_sack;
 use super::scoreboard::Scoreboard;
 use super::spec::Recovery;
 use crate::congestion::Lost;
-use crate::primitives::signal::DeliveredRate;
-use crate::primitives::units::{Segments, Span, Time};
+use crate::primitives::signal::RateSample;
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -20,18 +20,18 @@ pub(crate) struct DeliveryRate {
     /// Segments delivered in total.
     delivered: u64,
     /// Time of the last delivery.
-    delivered_at: Time,
+    delivered_time: Time,
     /// Transmission time of the most recently delivered segment, or of the first segment after an idle time.
-    first_sent: Time,
+    first_sent_time: Time,
     /// Data sent before this many deliveries was application-limited; 0 if that phase is over.
-    app_limited_until: u64,
+    app_limited_end: u64,
     /// Segments found lost in total, for a controller that requests losses (C.lost), and the last of them.
     lost: u32,
     last_lost: Option<u32>,
     /// The minimum RTT of a segment sent once.
-    min_round_trip: Option<Span>,
+    min_round_trip: Option<TimeDelta>,
     /// Without SACK, the first segment that the next duplicate may stand for.
-    guessed: Option<u32>,
+    inferred: Option<u32>,
     /// Number of the first segment in `sent`: the oldest unacknowledged one.
     oldest: u32,
     sent: VecDeque<Sent>,
@@ -42,8 +42,8 @@ pub(crate) struct DeliveryRate {
 struct Sent {
     at: Time,
     delivered: u64,
-    delivered_at: Time,
-    first_sent: Time,
+    delivered_time: Time,
+    first_sent_time: Time,
     /// Segments in the network including it, and segments lost before it, for a controller that requests losses.
     in_flight: u32,
     lost: u32,
@@ -57,12 +57,12 @@ struct Sent {
 
 impl DeliveryRate {
     pub(crate) fn of(recovery: Recovery) -> DeliveryRate {
-        DeliveryRate { guessed: (!uses_sack(recovery)).then_some(0), ..DeliveryRate::default() }
+        DeliveryRate { inferred: (!uses_sack(recovery)).then_some(0), ..DeliveryRate::default() }
     }
 
     /// A segment is about to be sent while none is outstanding.
     pub(crate) fn begin_flight(&mut self, now: Time) {
-        (self.first_sent, self.delivered_at) = (now, now);
+        (self.first_sent_time, self.delivered_time) = (now, now);
     }
 
     /// A segment is sent. `in_flight` includes it, for a controller that requests losses.
@@ -70,11 +70,11 @@ impl DeliveryRate {
         let sent = Sent {
             at: now,
             delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent: self.first_sent,
+            delivered_time: self.delivered_time,
+            first_sent_time: self.first_sent_time,
             in_flight: in_flight.0,
             lost: self.lost,
-            app_limited: self.app_limited_until > 0,
+            app_limited: self.app_limited_end > 0,
             again: false,
             is_delivered: false,
             is_lost: false,
@@ -93,7 +93,7 @@ impl DeliveryRate {
         ack: u32,
         blocks: &[(u32, u32)],
         board: Option<&Scoreboard>,
-    ) -> Option<DeliveredRate> {
+    ) -> Option<RateSample> {
         let mut newest = None;
         let nothing = Scoreboard::default();
         let known = board.unwrap_or(&nothing);
@@ -103,7 +103,7 @@ impl DeliveryRate {
             }
         }
         if ack == self.oldest && blocks.is_empty() {
-            self.guess(now, &mut newest);
+            self.infer_delivery(now, &mut newest);
         }
         while self.oldest < ack
             && let Some(sent) = self.sent.pop_front()
@@ -111,20 +111,20 @@ impl DeliveryRate {
             self.count(self.oldest, sent, now, &mut newest);
             self.oldest += 1;
         }
-        if self.delivered > self.app_limited_until {
-            self.app_limited_until = 0;
+        if self.delivered > self.app_limited_end {
+            self.app_limited_end = 0;
         }
         let (_, newest) = newest?;
-        let interval = newest.at.since(newest.first_sent).max(now.since(newest.delivered_at));
+        let interval = newest.at.since(newest.first_sent_time).max(now.since(newest.delivered_time));
         // A shorter interval results from a segment that was retransmitted although it had arrived.
-        let is_reliable = interval > Span::ZERO && self.min_round_trip.is_none_or(|min| interval >= min);
+        let is_reliable = interval > TimeDelta::ZERO && self.min_round_trip.is_none_or(|min| interval >= min);
         let rate = (self.delivered - newest.delivered) as f64 / interval.seconds();
-        is_reliable.then_some(DeliveredRate {
+        is_reliable.then_some(RateSample {
             rate,
             app_limited: newest.app_limited,
             delivered: self.delivered,
-            delivered_before: newest.delivered,
-            lost_before: newest.lost.into(),
+            prior_delivered: newest.delivered,
+            prior_lost: newest.lost.into(),
             in_flight: Segments(newest.in_flight),
         })
     }
@@ -133,7 +133,7 @@ impl DeliveryRate {
     /// is only a guess without SACK.
     pub(crate) fn on_lost(&mut self, segment: u32, now: Time) -> Option<Lost> {
         let place = segment.checked_sub(self.oldest)? as usize;
-        let only_guesses = self.guessed.is_some();
+        let only_guesses = self.inferred.is_some();
         let sent = self.sent.get_mut(place).filter(|sent| (only_guesses || !sent.is_delivered) && !sent.is_lost)?;
         sent.is_lost = true;
         self.lost = self.lost.saturating_add(1);
@@ -141,7 +141,7 @@ impl DeliveryRate {
         Some(Lost {
             now,
             lost: self.lost.into(),
-            lost_before: sent.lost.into(),
+            prior_lost: sent.lost.into(),
             in_flight: Segments(sent.in_flight),
             app_limited: sent.app_limited,
             begins_range,
@@ -149,14 +149,14 @@ impl DeliveryRate {
     }
 
     /// A duplicate reports an arrival without identifying the segment.
-    fn guess(&mut self, now: Time, newest: &mut Option<(u32, Sent)>) {
-        let Some(guessed) = self.guessed else { return };
-        let mut segment = guessed.max(self.oldest + 1);
+    fn infer_delivery(&mut self, now: Time, newest: &mut Option<(u32, Sent)>) {
+        let Some(inferred) = self.inferred else { return };
+        let mut segment = inferred.max(self.oldest + 1);
         while self.sent.get((segment - self.oldest) as usize).is_some_and(|sent| sent.is_delivered) {
             segment += 1;
         }
         self.deliver(segment, now, newest);
-        self.guessed = Some(segment);
+        self.inferred = Some(segment);
     }
 
     /// Counts a delivery. `newest`: among the segments delivered by this acknowledgement, the one sent last, with its number.
@@ -175,21 +175,21 @@ impl DeliveryRate {
             return;
         }
         self.delivered += 1;
-        self.delivered_at = now;
+        self.delivered_time = now;
         if !sent.again {
             let round_trip = now.since(sent.at);
             self.min_round_trip = Some(self.min_round_trip.map_or(round_trip, |min| min.min(round_trip)));
         }
         if newest.is_none_or(|(number, newest)| (sent.at, segment) > (newest.at, number)) {
-            self.first_sent = sent.at;
+            self.first_sent_time = sent.at;
             *newest = Some((segment, sent));
         }
     }
 
     /// There is no more data to send although the window has room. Data in flight, and data sent until it is delivered, underestimates the
     /// path (CheckIfApplicationLimited).
-    pub(crate) fn run_dry(&mut self, in_flight: Segments) {
-        self.app_limited_until = (self.delivered + u64::from(in_flight.0)).max(1);
+    pub(crate) fn mark_app_limited(&mut self, in_flight: Segments) {
+        self.app_limited_end = (self.delivered + u64::from(in_flight.0)).max(1);
     }
 }
 
@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     fn at(ms: u64) -> Time {
-        Time(Span::from_millis(ms).0)
+        Time(TimeDelta::from_millis(ms).0)
     }
 
     /// The rate from an acknowledgement of everything below `ack` and of `blocks`.
@@ -292,16 +292,16 @@ mod tests {
     #[test]
     fn segments_sent_after_the_data_ran_out_are_app_limited_until_delivered() {
         let mut rate = four();
-        rate.run_dry(Segments(4));
+        rate.mark_app_limited(Segments(4));
         rate.on_sent(4, at(50), Segments(4));
         assert_eq!(sampled_rate(&mut rate, (at(100), 4), &[], None), Some(40.0));
         let limited = rate.on_ack(at(150), 5, &[], None);
-        let wanted = DeliveredRate {
+        let wanted = RateSample {
             rate: 5.0 / 0.15,
             app_limited: true,
             delivered: 5,
-            delivered_before: 0,
-            lost_before: 0,
+            prior_delivered: 0,
+            prior_lost: 0,
             in_flight: Segments(4),
         };
         assert_eq!(limited, Some(wanted));
@@ -314,7 +314,7 @@ mod tests {
     fn a_loss_counts_once_per_transmission_and_includes_the_state_at_that_transmission() {
         let mut rate = four();
         let lost = |rate: &mut DeliveryRate, segment| {
-            rate.on_lost(segment, at(110)).map(|lost| (lost.lost, lost.lost_before, lost.in_flight.0, lost.begins_range))
+            rate.on_lost(segment, at(110)).map(|lost| (lost.lost, lost.prior_lost, lost.in_flight.0, lost.begins_range))
         };
         assert_eq!(sampled_rate(&mut rate, (at(100), 0), &[(3, 4)], None), Some(10.0));
         assert_eq!(

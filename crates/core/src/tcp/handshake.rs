@@ -7,7 +7,7 @@
 use super::sender::{IncomingAck, NONE, Sender, Tcp};
 use super::spec::TcpSpec;
 use crate::congestion::Controller;
-use crate::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Bytes, Cwnd, Segments, Time, TimeDelta};
 
 /// Segment number of the SYN.
 pub(crate) const SYN: u32 = 0;
@@ -32,29 +32,29 @@ impl TcpSpec {
 impl Sender {
     /// Whether the SYN has not been acknowledged.
     pub(in crate::tcp) fn is_opening(&self, spec: &TcpSpec) -> bool {
-        spec.is_syn(self.una)
+        spec.is_syn(self.snd_una)
     }
 }
 
 impl Tcp<'_> {
     /// The SYN, if it is due.
     pub(in crate::tcp) fn next_of_handshake(&mut self) -> Option<u32> {
-        let is_due = self.sender.next == SYN && self.sender.limit > 0;
+        let is_due = self.sender.snd_nxt == SYN && self.sender.limit > 0;
         is_due.then(|| {
-            self.sender.next = SYN + 1;
+            self.sender.snd_nxt = SYN + 1;
             SYN
         })
     }
 
     /// Processes an acknowledgement of the SYN, or one before it. Returns the RTT sample.
-    pub(in crate::tcp) fn on_answer_to_syn(&mut self, arrived: &IncomingAck) -> Option<Span> {
-        if arrived.ack == SYN {
+    pub(in crate::tcp) fn on_answer_to_syn(&mut self, incoming: &IncomingAck) -> Option<TimeDelta> {
+        if incoming.ack == SYN {
             return None;
         }
-        self.sender.una = arrived.ack;
-        self.sender.next = arrived.ack;
+        self.sender.snd_una = incoming.ack;
+        self.sender.snd_nxt = incoming.ack;
         self.sender.deadline = Time::NEVER;
-        let rtt = self.round_trip_sample(arrived);
+        let rtt = self.round_trip_sample(incoming);
         if std::mem::take(&mut self.sender.timed_out) {
             // RFC 5681 section 3.1: after a lost SYN the window is one segment.
             self.sender.controller.limit_window(Cwnd(1.0));
@@ -72,7 +72,7 @@ impl Tcp<'_> {
         self.sender.last_active = self.now;
         self.sender.timed_out = true;
         self.sender.timed = NONE;
-        self.sender.next = SYN;
+        self.sender.snd_nxt = SYN;
         self.back_off();
     }
 }
@@ -83,10 +83,10 @@ mod tests {
     use crate::congestion::Start;
     use crate::settings::PlainWords;
     use crate::tcp::Recovery;
-    use crate::tcp::bench::{Bench, plain};
+    use crate::tcp::bench::{SenderHarness, plain};
 
-    fn opening(spec: TcpSpec) -> Bench {
-        Bench::new(TcpSpec { handshake: true, ..spec }, Start { window: 4.0, ssthresh: 64.0, ..Start::default() }, 100)
+    fn opening(spec: TcpSpec) -> SenderHarness {
+        SenderHarness::new(TcpSpec { handshake: true, ..spec }, Start { window: 4.0, ssthresh: 64.0, ..Start::default() }, 100)
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
             assert_eq!(bench.at(100).process_ack(1, &[]), [1, 2, 3, 4], "{recovery:?}");
             assert_eq!(bench.window(), 4.0, "{recovery:?}");
             // RFC 6298 rule 2.2 with the SYN's 100 ms: 100 + 4 x 50 ms, and at least 1 s.
-            assert_eq!(bench.sender.timeout(&bench.spec), Span::from_millis(1_000), "{recovery:?}");
+            assert_eq!(bench.sender.timeout(&bench.spec), TimeDelta::from_millis(1_000), "{recovery:?}");
             // One segment acknowledged in slow start: two more.
             assert_eq!(bench.at(200).process_ack(2, &[]), [5, 6], "{recovery:?}");
         }
@@ -108,13 +108,13 @@ mod tests {
         let mut bench = opening(plain());
         bench.send();
         assert!(bench.expire());
-        assert_eq!((bench.now, bench.send()), (Time(Span::from_millis(1_000).0), vec![SYN]));
-        assert_eq!(bench.sender.deadline, Time(Span::from_millis(3_000).0));
+        assert_eq!((bench.now, bench.send()), (Time(TimeDelta::from_millis(1_000).0), vec![SYN]));
+        assert_eq!(bench.sender.deadline, Time(TimeDelta::from_millis(3_000).0));
         assert_eq!(bench.at(1_100).process_ack(1, &[]), [1]);
         assert_eq!((bench.window(), bench.sender.controller.ssthresh()), (1.0, 64.0));
         assert_eq!((bench.sender.counts.timeouts, bench.sender.counts.retransmitted), (1, 1));
         // Karn: it is unknown which of the two was acknowledged, so the timeout stays backed off.
-        assert_eq!(bench.sender.timeout(&bench.spec), Span::from_millis(2_000));
+        assert_eq!(bench.sender.timeout(&bench.spec), TimeDelta::from_millis(2_000));
     }
 
     #[test]

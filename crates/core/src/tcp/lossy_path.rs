@@ -1,16 +1,16 @@
 //! A path that loses segments at random, between a sender on a test bench and a receiver with complete SACK blocks: for comparison with
 //! models of RFCs.
 
-use super::bench::Bench;
+use super::bench::SenderHarness;
 use crate::primitives::random::{Entity, Purpose, Stream};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use std::collections::{BTreeSet, VecDeque};
 
-const ROUND_TRIP: Span = Span::from_millis(100);
-const SERVICE: Span = Span::from_millis(1);
+const ROUND_TRIP: TimeDelta = TimeDelta::from_millis(100);
+const SERVICE: TimeDelta = TimeDelta::from_millis(1);
 
 pub(in crate::tcp) struct LossyPath {
-    pub bench: Bench,
+    pub bench: SenderHarness,
     stream: Stream,
     drawn: u64,
     /// One segment in this many is lost.
@@ -36,7 +36,7 @@ pub(in crate::tcp) enum Step {
 }
 
 impl LossyPath {
-    pub fn new(mut bench: Bench, seed: u64, loses_one_in: u64) -> LossyPath {
+    pub fn new(mut bench: SenderHarness, seed: u64, loses_one_in: u64) -> LossyPath {
         let stream = Stream::new(Entity { seed, name: "lossy path", index: 0 }, Purpose::Policy);
         let sent = bench.send();
         let (under_way, received) = (VecDeque::new(), BTreeSet::new());

@@ -3,7 +3,7 @@
 use super::sender::Sender;
 use super::spec::TcpSpec;
 use crate::congestion::{Controller, Controllers};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// Whether transmissions are paced, at the controller's rate (while it has one) or because of the settings.
@@ -62,20 +62,20 @@ impl Sender {
 
     /// Gap between transmissions, if they are paced: at the controller's rate, or otherwise one window per RTT.
     #[inline(always)]
-    fn gap(&self, spec: &TcpSpec) -> Option<Span> {
+    fn gap(&self, spec: &TcpSpec) -> Option<TimeDelta> {
         if self.pacer == Pacer::Off { None } else { self.paced_gap(spec) }
     }
 
     #[inline(never)]
-    fn paced_gap(&self, spec: &TcpSpec) -> Option<Span> {
+    fn paced_gap(&self, spec: &TcpSpec) -> Option<TimeDelta> {
         if let Some(rate) = self.controller.pacing() {
             return Some(rate.time_to_send(spec.mss + spec.header));
         }
         if !spec.pacing {
             return None;
         }
-        let over_window = |rtt: Span| Span((rtt.0 as f64 / self.controller.window().max(1.0)) as u64);
-        Some(self.round_trip(spec).map_or(Span::ZERO, over_window))
+        let over_window = |rtt: TimeDelta| TimeDelta((rtt.0 as f64 / self.controller.window().max(1.0)) as u64);
+        Some(self.round_trip(spec).map_or(TimeDelta::ZERO, over_window))
     }
 
     /// Whether transmissions are paced now.

@@ -5,7 +5,7 @@
 
 use super::scoreboard::Scoreboard;
 use super::sender::IncomingAck;
-use crate::primitives::units::{Segments, Span, Time};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 
@@ -16,7 +16,7 @@ const PERSIST: u32 = 16;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Rack {
     /// Number of the first of `segments`: the oldest unacknowledged one.
-    una: u32,
+    snd_una: u32,
     segments: VecDeque<Sent>,
     /// SACKed segments.
     pub(crate) sacked: Scoreboard,
@@ -31,8 +31,8 @@ pub(crate) struct Rack {
     xmit_ts: Time,
     /// RACK.end_seq: the segment, not the number after it.
     end_seq: u32,
-    rtt: Span,
-    min_rtt: Option<Span>,
+    rtt: TimeDelta,
+    min_rtt: Option<TimeDelta>,
     /// One past the highest segment that has arrived.
     fack: u32,
     reordering_seen: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Delivered {
     /// Segments acknowledged or SACKed for the first time.
     pub(crate) segments: Segments,
     /// RTT of the oldest of them that was sent once.
-    pub(crate) rtt: Option<Span>,
+    pub(crate) rtt: Option<TimeDelta>,
     /// The lowest of them that was sent once.
     pub(crate) original: Option<u32>,
     /// It reports a duplicate (RFC 2883).
@@ -71,11 +71,11 @@ pub(crate) struct Delivered {
 
 /// Further inputs of loss detection.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Situation {
+pub(crate) struct DetectionContext {
     pub(crate) now: Time,
     /// In fast recovery, or in recovery from a timeout.
     pub(crate) is_recovering: bool,
-    pub(crate) srtt: Option<Span>,
+    pub(crate) srtt: Option<TimeDelta>,
     /// DupThresh of step 4.
     pub(crate) dup_thresh: Segments,
 }
@@ -86,9 +86,9 @@ impl Rack {
     pub(crate) const BYTES_PER_SEGMENT: usize = 2 * (size_of::<Sent>() + size_of::<(Time, u32)>()) + 2 * size_of::<u32>();
 
     /// State of a sender whose next segment is this one.
-    pub(crate) fn new(una: u32) -> Rack {
+    pub(crate) fn new(snd_una: u32) -> Rack {
         Rack {
-            una,
+            snd_una,
             segments: VecDeque::new(),
             sacked: Scoreboard::default(),
             order: VecDeque::new(),
@@ -97,7 +97,7 @@ impl Rack {
             in_flight: 0,
             xmit_ts: Time::ZERO,
             end_seq: 0,
-            rtt: Span::ZERO,
+            rtt: TimeDelta::ZERO,
             min_rtt: None,
             fack: 0,
             reordering_seen: false,
@@ -110,7 +110,7 @@ impl Rack {
     /// Section 6.1: a segment is sent. Returns whether it had been sent before.
     pub(crate) fn on_sent(&mut self, segment: u32, now: Time) -> bool {
         self.order.push_back((now, segment));
-        let place = segment.saturating_sub(self.una) as usize;
+        let place = segment.saturating_sub(self.snd_una) as usize;
         let Some(known) = self.segments.get_mut(place) else {
             self.segments.push_back(Sent { xmit_ts: now, fate: Fate::InFlight, retransmitted: false });
             self.in_flight += 1;
@@ -127,7 +127,7 @@ impl Rack {
 
     /// Whether an unacknowledged segment was lost, whether or not it was retransmitted since.
     pub(crate) fn has_lost(&self) -> bool {
-        self.lost_end > self.una
+        self.lost_end > self.snd_una
     }
 
     /// Retransmitted segments that have not arrived.
@@ -138,9 +138,9 @@ impl Rack {
 
     /// Losses were spurious: the segments count as in flight again.
     pub(crate) fn forget_losses(&mut self) {
-        self.lost_end = self.una;
+        self.lost_end = self.snd_una;
         for segment in std::mem::take(&mut self.lost) {
-            if let Some(known) = self.segments.get_mut((segment - self.una) as usize) {
+            if let Some(known) = self.segments.get_mut((segment - self.snd_una) as usize) {
                 known.fate = Fate::InFlight;
                 self.in_flight += 1;
                 self.order.push_back((known.xmit_ts, segment));
@@ -155,7 +155,7 @@ impl Rack {
         let counted = [self.in_flight as usize, self.lost.len(), self.sacked.sacked().0 as usize];
         let is_lost = |(segment, sent): (u32, &Sent)| (sent.fate == Fate::Lost) == self.lost.contains(&segment);
         let adds_up = [Fate::InFlight, Fate::Lost, Fate::IncomingAck].map(count) == counted;
-        Segments(if adds_up && (self.una..).zip(&self.segments).all(is_lost) { self.segments.len() as u32 } else { 0 })
+        Segments(if adds_up && (self.snd_una..).zip(&self.segments).all(is_lost) { self.segments.len() as u32 } else { 0 })
     }
 
     /// Estimated number of segments in the network: neither arrived nor lost.
@@ -179,27 +179,27 @@ impl Rack {
 
     /// The highest outstanding segment that has not arrived.
     pub(crate) fn last_outstanding(&self) -> Option<u32> {
-        self.sacked.last_missing(self.una..self.una + self.segments.len() as u32)
+        self.sacked.last_missing(self.snd_una..self.snd_una + self.segments.len() as u32)
     }
 
     /// Section 6.2 steps 1 to 3: an acknowledgement arrived. `echo`: the time of the transmission that caused it, if known.
-    pub(crate) fn on_ack(&mut self, now: Time, arrived: &IncomingAck, echo: Option<Time>) -> Delivered {
-        let mut delivered = Delivered { is_dsack: is_dsack(arrived), ..Delivered::default() };
+    pub(crate) fn on_ack(&mut self, now: Time, incoming: &IncomingAck, echo: Option<Time>) -> Delivered {
+        let mut delivered = Delivered { is_dsack: is_dsack(incoming), ..Delivered::default() };
         // In the order of segment numbers, because otherwise the segments of one acknowledgement would appear reordered.
-        for segment in self.una..arrived.ack {
+        for segment in self.snd_una..incoming.ack {
             self.deliver(segment, now, echo, &mut delivered);
         }
-        let acked = (arrived.ack - self.una) as usize;
+        let acked = (incoming.ack - self.snd_una) as usize;
         self.segments.drain(..acked.min(self.segments.len()));
-        self.una = arrived.ack;
-        self.sacked.acknowledge(arrived.ack);
+        self.snd_una = incoming.ack;
+        self.sacked.acknowledge(incoming.ack);
         let mut blocks = [(0, 0); 4];
-        let count = arrived.blocks.len().min(blocks.len());
-        blocks[..count].copy_from_slice(&arrived.blocks[..count]);
+        let count = incoming.blocks.len().min(blocks.len());
+        blocks[..count].copy_from_slice(&incoming.blocks[..count]);
         blocks[..count].sort_unstable();
         for &(start, end) in &blocks[..count] {
-            let known = self.una + self.segments.len() as u32;
-            let (start, end) = (start.max(self.una), end.min(known));
+            let known = self.snd_una + self.segments.len() as u32;
+            let (start, end) = (start.max(self.snd_una), end.min(known));
             if start < end {
                 for segment in self.sacked.missing_in(start..end).into_iter().flatten() {
                     self.deliver(segment, now, echo, &mut delivered);
@@ -215,12 +215,12 @@ impl Rack {
 
     /// Whether this is the last transmission of its segment, and the segment has neither arrived nor been lost.
     fn is_under_way(&self, (sent, segment): (Time, u32)) -> bool {
-        let state = segment.checked_sub(self.una).and_then(|place| self.segments.get(place as usize));
+        let state = segment.checked_sub(self.snd_una).and_then(|place| self.segments.get(place as usize));
         state.is_some_and(|known| known.fate == Fate::InFlight && known.xmit_ts == sent)
     }
 
     fn deliver(&mut self, segment: u32, now: Time, echo: Option<Time>, delivered: &mut Delivered) {
-        let place = (segment - self.una) as usize;
+        let place = (segment - self.snd_una) as usize;
         let Some(sent) = self.segments.get_mut(place).filter(|sent| sent.fate != Fate::IncomingAck) else { return };
         match sent.fate {
             Fate::Lost => drop(self.lost.remove(&segment)),
@@ -258,7 +258,7 @@ impl Rack {
 
     /// Step 4, first half: an RTT with a DSACK widens the reordering window.
     pub(crate) fn on_dsack(&mut self, high: u32) {
-        if self.dsack_round.is_none_or(|round| self.una >= round) {
+        if self.dsack_round.is_none_or(|round| self.snd_una >= round) {
             self.dsack_round = Some(high);
             self.reo_wnd_mult += 1;
             self.reo_wnd_persist = PERSIST;
@@ -274,27 +274,27 @@ impl Rack {
     }
 
     /// Step 4, second half.
-    fn reo_wnd(&self, known: &Situation) -> Span {
+    fn reo_wnd(&self, known: &DetectionContext) -> TimeDelta {
         if !self.reordering_seen && (known.is_recovering || self.segs_sacked() >= known.dup_thresh) {
-            return Span::ZERO;
+            return TimeDelta::ZERO;
         }
         let quarters = self.min_rtt.map_or(0, |min| min.0 / 4 * u64::from(self.reo_wnd_mult));
-        Span(quarters.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)))
+        TimeDelta(quarters.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)))
     }
 
     /// [`Rack::detect_each_loss`] for tests, which use the totals.
     #[cfg(test)]
-    fn detect_loss(&mut self, known: &Situation) -> (Segments, Option<Time>) {
+    fn detect_loss(&mut self, known: &DetectionContext) -> (Segments, Option<Time>) {
         self.detect_each_loss(known, |_| ())
     }
 
     /// Step 5: loss detection. Returns the number of newly lost segments, and the time of the next check.
-    pub(crate) fn detect_each_loss(&mut self, known: &Situation, mut lose: impl FnMut(u32)) -> (Segments, Option<Time>) {
+    pub(crate) fn detect_each_loss(&mut self, known: &DetectionContext, mut lose: impl FnMut(u32)) -> (Segments, Option<Time>) {
         let patience = self.rtt + self.reo_wnd(known);
         let (mut newly_lost, mut later) = (0, None);
         let mut place = 0;
         while let Some(&(sent, segment)) = self.order.get(place).filter(|sent| sent.0 <= self.xmit_ts) {
-            let state = segment.checked_sub(self.una).and_then(|place| self.segments.get_mut(place as usize));
+            let state = segment.checked_sub(self.snd_una).and_then(|place| self.segments.get_mut(place as usize));
             let outstanding = state.filter(|known| known.fate == Fate::InFlight && known.xmit_ts == sent);
             let is_over = match outstanding {
                 None => true,
@@ -323,10 +323,10 @@ impl Rack {
 
     /// Section 6.3: the retransmission timer expired. The oldest segment is lost, and segments sent at least an RTT and the reordering
     /// window ago.
-    pub(crate) fn on_timeout(&mut self, known: &Situation, mut lose: impl FnMut(u32)) {
+    pub(crate) fn on_timeout(&mut self, known: &DetectionContext, mut lose: impl FnMut(u32)) {
         let patience = self.rtt + self.reo_wnd(known);
-        for (segment, state) in (self.una..).zip(&mut self.segments) {
-            if state.fate == Fate::InFlight && (segment == self.una || state.xmit_ts + patience <= known.now) {
+        for (segment, state) in (self.snd_una..).zip(&mut self.segments) {
+            if state.fate == Fate::InFlight && (segment == self.snd_una || state.xmit_ts + patience <= known.now) {
                 state.fate = Fate::Lost;
                 self.in_flight -= 1;
                 self.lost.insert(segment);
@@ -338,9 +338,9 @@ impl Rack {
 }
 
 /// Whether the first block is below the acknowledgement, or within the second block (RFC 2883 section 4).
-fn is_dsack(arrived: &IncomingAck) -> bool {
-    match *arrived.blocks {
-        [first, ..] if first.1 <= arrived.ack => true,
+fn is_dsack(incoming: &IncomingAck) -> bool {
+    match *incoming.blocks {
+        [first, ..] if first.1 <= incoming.ack => true,
         [first, second, ..] => second.0 <= first.0 && first.1 <= second.1,
         _ => false,
     }
@@ -352,11 +352,11 @@ mod tests {
     use crate::primitives::random::{Entity, Purpose, Stream};
 
     fn at(ms: u64) -> Time {
-        Time(Span::from_millis(ms).0)
+        Time(TimeDelta::from_millis(ms).0)
     }
 
-    fn known(now: Time) -> Situation {
-        Situation { now, is_recovering: false, srtt: Some(Span::from_millis(100)), dup_thresh: Segments(3) }
+    fn known(now: Time) -> DetectionContext {
+        DetectionContext { now, is_recovering: false, srtt: Some(TimeDelta::from_millis(100)), dup_thresh: Segments(3) }
     }
 
     fn ack(ack: u32, blocks: &[(u32, u32)]) -> IncomingAck<'_> {
@@ -393,7 +393,7 @@ mod tests {
     fn a_lost_retransmission_is_detected_by_segments_sent_after_it() {
         let mut rack = ten();
         rack.on_ack(at(104), &ack(0, &[(1, 5)]), None);
-        let recovering = |now| Situation { is_recovering: true, ..known(now) };
+        let recovering = |now| DetectionContext { is_recovering: true, ..known(now) };
         assert_eq!(rack.detect_loss(&recovering(at(104))), (Segments(1), None));
         rack.on_sent(0, at(104));
         rack.on_sent(10, at(105));
@@ -415,7 +415,7 @@ mod tests {
         rack.on_ack(at(104), &ack(1, &[(4, 5), (2, 3)]), None);
         assert!(rack.reordering_seen);
         // Now the reordering window is a quarter of the RTT even in recovery: 3, sent at 3, RACK.rtt 100.
-        let recovering = Situation { is_recovering: true, ..known(at(104)) };
+        let recovering = DetectionContext { is_recovering: true, ..known(at(104)) };
         assert_eq!(rack.detect_loss(&recovering), (Segments(0), Some(at(128))));
         // A DSACK doubles it, once per RTT; sixteen recoveries without one reset it.
         rack.on_dsack(10);
@@ -481,7 +481,7 @@ mod tests {
         assert_eq!((rack.detect_loss(&known(at(400))), rack.first_lost()), ((Segments(2), None), Some(1)));
         assert!(rack.on_sent(1, at(400)) && rack.on_sent(2, at(400)));
         // 6, 7: P2 is SACKed, P1's retransmission is lost. 8: everything is acknowledged.
-        let recovering = Situation { is_recovering: true, ..known(at(500)) };
+        let recovering = DetectionContext { is_recovering: true, ..known(at(500)) };
         rack.on_ack(at(500), &ack(1, &[(2, 4)]), None);
         assert_eq!((rack.detect_loss(&recovering), rack.first_lost()), ((Segments(1), None), Some(1)));
         assert!(rack.on_sent(1, at(500)));
@@ -534,9 +534,9 @@ mod tests {
             }
         }
 
-        fn detect(&mut self, known: &Situation) -> (u32, u64) {
-            let una = self.segments.iter().position(|of| !of.delivered).unwrap_or(self.segments.len());
-            let sacked = self.segments[una..].iter().filter(|of| of.delivered).count();
+        fn detect(&mut self, known: &DetectionContext) -> (u32, u64) {
+            let snd_una = self.segments.iter().position(|of| !of.delivered).unwrap_or(self.segments.len());
+            let sacked = self.segments[snd_una..].iter().filter(|of| of.delivered).count();
             let quarter = self.min_rtt.unwrap_or(0) / 4;
             let at_once = !self.reordering_seen && (known.is_recovering || sacked >= 3);
             let reo_wnd = if at_once { 0 } else { quarter.min(known.srtt.map_or(u64::MAX, |srtt| srtt.0)) };
@@ -563,7 +563,7 @@ mod tests {
         for seed in 0..300 {
             let stream = Stream::new(Entity { seed, name: "rack", index: 0 }, Purpose::Policy);
             let (mut rack, mut literal) = (Rack::new(0), Literal::default());
-            let (mut received, mut una) = ([false; 64], 0u32);
+            let (mut received, mut snd_una) = ([false; 64], 0u32);
             for step in 1..200u64 {
                 let bits = stream.bits(step);
                 let now = at(step * 2);
@@ -577,15 +577,15 @@ mod tests {
                             LiteralSegment { xmit_ts: now.0, retransmitted: segment < high, lost: false, delivered: false };
                         if segment < high { literal.segments[segment as usize] = sent } else { literal.segments.push(sent) }
                     }
-                } else if una < high {
-                    let arrives = una + (bits >> 8) as u32 % (high - una);
+                } else if snd_una < high {
+                    let arrives = snd_una + (bits >> 8) as u32 % (high - snd_una);
                     received[arrives as usize] = true;
-                    let before = una;
-                    while una < high && received[una as usize] {
-                        una += 1;
+                    let before = snd_una;
+                    while snd_una < high && received[snd_una as usize] {
+                        snd_una += 1;
                     }
                     let mut blocks = Vec::new();
-                    let mut segment = una;
+                    let mut segment = snd_una;
                     while segment < high && blocks.len() < 4 {
                         let start = segment;
                         while segment < high && received[segment as usize] {
@@ -596,11 +596,11 @@ mod tests {
                         }
                         segment += 1;
                     }
-                    (before..una).for_each(|segment| literal.deliver(segment, now.0));
+                    (before..snd_una).for_each(|segment| literal.deliver(segment, now.0));
                     blocks.iter().flat_map(|&(start, end)| start..end).for_each(|segment| literal.deliver(segment, now.0));
-                    rack.on_ack(now, &ack(una, &blocks), None);
+                    rack.on_ack(now, &ack(snd_una, &blocks), None);
                 }
-                let situation = Situation { is_recovering: bits & 128 > 0, ..known(now) };
+                let situation = DetectionContext { is_recovering: bits & 128 > 0, ..known(now) };
                 let (newly, timeout) = literal.detect(&situation);
                 let expected = (Segments(newly), (timeout > 0).then_some(Time(timeout)));
                 assert_eq!(rack.detect_loss(&situation), expected, "seed {seed} step {step}");

@@ -1,8 +1,8 @@
 //! A TCP receiver: received segments, and the contents and timing of acknowledgements (RFC 5681 section 4.2, RFC 2018).
 
 use super::spec::DelayedAck;
-use crate::primitives::packet::{Received, Side};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::packet::{Received, Slab};
+use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -66,8 +66,8 @@ pub(crate) struct Delays {
 impl Delays {
     /// Settings for a segment with this one-way delay.
     #[inline]
-    pub(crate) fn after(self, way: Span) -> Delays {
-        let sack_compression = self.rule.sack_compression.min(Span(way.0 / 3 * 2));
+    pub(crate) fn after(self, way: TimeDelta) -> Delays {
+        let sack_compression = self.rule.sack_compression.min(TimeDelta(way.0 / 3 * 2));
         Delays { rule: DelayedAck { sack_compression, ..self.rule }, ..self }
     }
 }
@@ -85,7 +85,7 @@ pub(crate) enum Reply {
     Now,
     /// Later, when more segments have arrived or the timer expires. The first delayed segment starts the timer.
     Delayed {
-        timer: Option<Span>,
+        timer: Option<TimeDelta>,
     },
 }
 
@@ -103,7 +103,7 @@ impl Receiver {
     }
 
     /// Moves the segments above a gap to this pool.
-    pub(crate) fn move_to_pool(&mut self, from: &Side<OutOfOrder>, pool: &mut Side<OutOfOrder>) {
+    pub(crate) fn move_to_pool(&mut self, from: &Slab<OutOfOrder>, pool: &mut Slab<OutOfOrder>) {
         if self.out_of_order != NONE {
             self.out_of_order = pool.put(from.at(self.out_of_order).clone());
         }
@@ -121,7 +121,7 @@ impl Receiver {
         segment: u32,
         sent: Time,
         delayed_ack: Option<Delays>,
-        pool: &mut Side<OutOfOrder>,
+        pool: &mut Slab<OutOfOrder>,
     ) -> Outcome {
         if segment == self.expected && self.out_of_order == NONE {
             self.expected += 1;
@@ -137,7 +137,7 @@ impl Receiver {
         segment: u32,
         sent: Time,
         delayed_ack: Option<Delays>,
-        pool: &mut Side<OutOfOrder>,
+        pool: &mut Slab<OutOfOrder>,
     ) -> Outcome {
         if segment < self.expected {
             return Outcome { is_new: false, reply: Reply::Now };
@@ -150,7 +150,7 @@ impl Receiver {
         }
         let waits = is_new && self.expected == before;
         let reply = match delayed_ack {
-            Some(delays) if waits && delays.rule.sack_compression > Span::ZERO => self.compress(sent, &delays, pool),
+            Some(delays) if waits && delays.rule.sack_compression > TimeDelta::ZERO => self.compress(sent, &delays, pool),
             _ => Reply::Now,
         };
         Outcome { is_new, reply }
@@ -160,7 +160,7 @@ impl Receiver {
     /// immediately if blocks would be lost, according to the message of the change "tcp: add SACK compression").
     #[cold]
     #[inline(never)]
-    fn compress(&mut self, sent: Time, delays: &Delays, pool: &mut Side<OutOfOrder>) -> Reply {
+    fn compress(&mut self, sent: Time, delays: &Delays, pool: &mut Slab<OutOfOrder>) -> Reply {
         let held = pool.at_mut(self.out_of_order);
         held.arrived += 1;
         if held.arrived <= SACKS_AT_ONCE {
@@ -198,7 +198,7 @@ impl Receiver {
         Reply::Delayed { timer: (self.delayed == 1).then_some(delayed_ack.timeout) }
     }
 
-    fn on_gap(&mut self, segment: u32, pool: &mut Side<OutOfOrder>) -> bool {
+    fn on_gap(&mut self, segment: u32, pool: &mut Slab<OutOfOrder>) -> bool {
         if self.out_of_order == NONE {
             self.out_of_order = pool.put(OutOfOrder::default());
         }
@@ -252,7 +252,7 @@ impl Receiver {
 
     /// SACK blocks to report, up to the given number: first the range of the latest arrival, then the most recent others (RFC 2018 section
     /// 4).
-    pub(crate) fn blocks(&self, max: u32, pool: &Side<OutOfOrder>) -> Option<Received> {
+    pub(crate) fn blocks(&self, max: u32, pool: &Slab<OutOfOrder>) -> Option<Received> {
         if self.out_of_order == NONE {
             return None;
         }
@@ -269,7 +269,7 @@ impl Receiver {
     }
 
     /// SACK blocks after a duplicate, whose block comes first (RFC 2883 section 4).
-    pub(crate) fn blocks_after(&self, duplicate: (u32, u32), max: u32, pool: &Side<OutOfOrder>) -> Received {
+    pub(crate) fn blocks_after(&self, duplicate: (u32, u32), max: u32, pool: &Slab<OutOfOrder>) -> Received {
         let rest = self.blocks(max - 1, pool).unwrap_or(Received { ack: self.expected, ..Received::default() });
         let mut blocks = Received { count: rest.count + 1, ..rest };
         blocks.ranges[0] = duplicate;
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
     use crate::primitives::units::Segments;
 
-    fn receive(receiver: &mut Receiver, pool: &mut Side<OutOfOrder>, segments: &[u32]) {
+    fn receive(receiver: &mut Receiver, pool: &mut Slab<OutOfOrder>, segments: &[u32]) {
         segments.iter().for_each(|&segment| {
             receiver.on_segment(segment, Time::ZERO, None, pool);
         });
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_closed_by_the_missing_segment() {
-        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         receive(&mut receiver, &mut pool, &[0, 1, 3, 4, 6]);
         assert_eq!(receiver.expected, 2);
         receive(&mut receiver, &mut pool, &[2]);
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_segment_that_arrives_twice_is_not_new() {
-        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         receive(&mut receiver, &mut pool, &[0, 2]);
         assert!(!receiver.on_segment(2, Time::ZERO, None, &mut pool).is_new);
         assert!(!receiver.on_segment(0, Time::ZERO, None, &mut pool).is_new);
@@ -357,7 +357,7 @@ mod tests {
     #[test]
     fn blocks_name_the_latest_range_first_and_then_the_ones_reported_before() {
         // The second example of RFC 2018 section 4, in segments: every other one of 0..8 is lost.
-        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         receive(&mut receiver, &mut pool, &[1, 3, 5, 7]);
         let blocks = receiver.blocks(3, &pool).unwrap();
         assert_eq!((blocks.ack, blocks.ranges()), (0, &[(7, 8), (5, 6), (3, 4)][..]));
@@ -377,27 +377,27 @@ mod tests {
     }
 
     const PLAIN: (bool, bool) = (false, false);
-    const MARKED: (bool, bool) = (true, false);
-    const REDUCED: (bool, bool) = (false, true);
+    const CE: (bool, bool) = (true, false);
+    const CWR: (bool, bool) = (false, true);
 
     #[test]
     fn a_mark_is_echoed_until_the_sender_has_reduced_its_window() {
-        assert_eq!(echoes(1, &[PLAIN, MARKED, PLAIN, PLAIN, REDUCED, PLAIN]), [false, true, true, true, false, false]);
-        assert_eq!(echoes(1, &[MARKED, (true, true), PLAIN, REDUCED]), [true, true, true, false]);
+        assert_eq!(echoes(1, &[PLAIN, CE, PLAIN, PLAIN, CWR, PLAIN]), [false, true, true, true, false, false]);
+        assert_eq!(echoes(1, &[CE, (true, true), PLAIN, CWR]), [true, true, true, false]);
     }
 
     #[test]
     fn a_delayed_acknowledgement_echoes_a_mark_on_any_segment_that_it_covers() {
-        assert_eq!(echoes(2, &[MARKED, PLAIN, PLAIN, PLAIN, PLAIN, REDUCED, PLAIN, PLAIN]), [true, true, false, false]);
+        assert_eq!(echoes(2, &[CE, PLAIN, PLAIN, PLAIN, PLAIN, CWR, PLAIN, PLAIN]), [true, true, false, false]);
         // The mark on the first belongs to the window that the second ends.
-        assert_eq!(echoes(2, &[MARKED, MARKED, MARKED, REDUCED, PLAIN, PLAIN]), [true, false, false]);
-        assert_eq!(echoes(2, &[REDUCED, MARKED, PLAIN, PLAIN]), [true, true]);
+        assert_eq!(echoes(2, &[CE, CE, CE, CWR, PLAIN, PLAIN]), [true, false, false]);
+        assert_eq!(echoes(2, &[CWR, CE, PLAIN, PLAIN]), [true, true]);
     }
 
     #[test]
     fn delayed_acknowledgements_cover_two_segments_and_never_wait_at_a_gap() {
         let rule = Some(Delays { rule: DelayedAck::USUAL, sack_blocks: 3 });
-        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let started = Reply::Delayed { timer: Some(DelayedAck::USUAL.timeout) };
         assert_eq!(receiver.on_segment(0, Time(5), rule, &mut pool).reply, started);
         assert_eq!(receiver.on_segment(1, Time(6), rule, &mut pool).reply, Reply::Now);
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn the_first_segments_are_acknowledged_immediately_if_configured() {
-        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
         let rule = Some(Delays { rule: DelayedAck { quickack_segments: Segments(3), ..DelayedAck::USUAL }, sack_blocks: 3 });
         let waits = |segment| {
             let reply = receiver.on_segment(segment, Time::ZERO, rule, &mut pool).reply;
@@ -426,7 +426,7 @@ mod tests {
         // The pattern in a capture of Linux: pairs, the first marked segment and the next, pairs, the segment that reports the reduction,
         // pairs. If that one is marked again, the next one too.
         let leaves = |segments: &[(bool, bool)]| {
-            let (mut receiver, mut pool) = (Receiver::new(), Side::default());
+            let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
             let rule = Some(Delays { rule: DelayedAck { ack_ce_immediately: true, ..DelayedAck::USUAL }, sack_blocks: 3 });
             let leaves = |(segment, &(marked, reduced)): (usize, &(bool, bool))| {
                 receiver.on_ecn(EcnFlags { marked, reduced });
@@ -440,16 +440,16 @@ mod tests {
         };
         let (pair, at_once) = ([false, true], [true]);
         assert_eq!(
-            leaves(&[PLAIN, PLAIN, MARKED, PLAIN, MARKED, PLAIN, REDUCED, PLAIN, PLAIN]),
+            leaves(&[PLAIN, PLAIN, CE, PLAIN, CE, PLAIN, CWR, PLAIN, PLAIN]),
             [&pair[..], &at_once, &at_once, &pair, &at_once, &pair].concat()
         );
-        assert_eq!(leaves(&[MARKED, MARKED, (true, true), PLAIN, PLAIN, PLAIN]), [&[true; 4][..], &pair].concat());
+        assert_eq!(leaves(&[CE, CE, (true, true), PLAIN, PLAIN, PLAIN]), [&[true; 4][..], &pair].concat());
     }
 
     #[test]
     fn above_a_gap_three_acknowledgements_are_immediate_and_then_one_per_millisecond() {
-        let (mut receiver, mut pool) = (Receiver::new(), Side::default());
-        let millisecond = Span::from_millis(1);
+        let (mut receiver, mut pool) = (Receiver::new(), Slab::default());
+        let millisecond = TimeDelta::from_millis(1);
         let rule = Some(Delays { rule: DelayedAck { sack_compression: millisecond, ..DelayedAck::USUAL }, sack_blocks: 3 });
         // Segment 0 is missing.
         for segment in 1..=3 {
@@ -475,8 +475,8 @@ mod tests {
 
     #[test]
     fn above_a_gap_no_acknowledgement_waits_for_more_ranges_than_its_blocks_can_report() {
-        let mut pool = Side::default();
-        let rule = DelayedAck { sack_compression: Span::from_millis(1), ..DelayedAck::USUAL };
+        let mut pool = Slab::default();
+        let rule = DelayedAck { sack_compression: TimeDelta::from_millis(1), ..DelayedAck::USUAL };
         let rule = Some(Delays { rule, sack_blocks: 3 });
         // Segment 0 is missing. After three acknowledgements, an arrival in a third range triggers one: with a fourth range a block would
         // be lost.

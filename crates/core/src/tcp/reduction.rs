@@ -27,7 +27,7 @@ impl Tcp<'_> {
         let is_by_time = self.spec.recovery == Recovery::RackTlp;
         // During recovery with PRR, marks of the data in flight have no further effect.
         let is_repairing = self.sender.phase != Phase::Open && ack <= self.sender.recovery_point;
-        let is_late = ack < self.sender.una;
+        let is_late = ack < self.sender.snd_una;
         if ack <= self.sender.reduced_at || (is_by_time && (is_repairing || is_late)) {
             return Cwnd(window);
         }
@@ -42,7 +42,7 @@ impl Tcp<'_> {
 
     /// The window has been reduced, for a loss or for a mark: the next new segment reports it.
     pub(crate) fn note_reduction(&mut self) {
-        self.sender.reduced_at = self.sender.high;
+        self.sender.reduced_at = self.sender.snd_max;
         self.sender.is_reduced = true;
     }
 

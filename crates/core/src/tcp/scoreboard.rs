@@ -14,13 +14,13 @@ pub(crate) struct Scoreboard {
     /// Segments in all ranges.
     sacked: u32,
     /// Every segment below this that is not SACKed has been retransmitted in this recovery (HighRxt + 1).
-    resent_below: u32,
-    /// SACKed segments below `resent_below`.
+    high_rxt_end: u32,
+    /// SACKed segments below `high_rxt_end`.
     sacked_below: u32,
     /// Pipe as counted in bpd-2001 section 6.1.
     pub(crate) counted_pipe: i64,
     /// The single rescue retransmission of RFC 6675 NextSeg rule 4 has been made for data below this.
-    pub(crate) rescued_below: u32,
+    pub(crate) rescue_rxt_end: u32,
 }
 
 impl Scoreboard {
@@ -70,14 +70,14 @@ impl Scoreboard {
     }
 
     /// Removes segments covered by the cumulative acknowledgement.
-    pub(crate) fn acknowledge(&mut self, una: u32) {
-        while let Some(&(start, end)) = self.ranges.front().filter(|range| range.0 < una) {
-            let cut = end.min(una);
+    pub(crate) fn acknowledge(&mut self, snd_una: u32) {
+        while let Some(&(start, end)) = self.ranges.front().filter(|range| range.0 < snd_una) {
+            let cut = end.min(snd_una);
             self.sacked -= cut - start;
             self.sacked_below -= self.below(start..cut);
             self.ranges.pop_front();
-            if end > una {
-                self.ranges.push_front((una, end));
+            if end > snd_una {
+                self.ranges.push_front((snd_una, end));
             }
         }
     }
@@ -91,24 +91,24 @@ impl Scoreboard {
         self.ranges.is_empty()
     }
 
-    /// Starts a recovery: nothing has been retransmitted at or above `una`.
-    pub(crate) fn begin_recovery(&mut self, una: u32) {
-        self.resent_below = una;
+    /// Starts a recovery: nothing has been retransmitted at or above `snd_una`.
+    pub(crate) fn begin_recovery(&mut self, snd_una: u32) {
+        self.high_rxt_end = snd_una;
         self.sacked_below = 0;
-        self.rescued_below = una;
+        self.rescue_rxt_end = snd_una;
     }
 
     /// `segment`, the lowest hole not retransmitted, is retransmitted.
     pub(crate) fn resend(&mut self, segment: u32) {
-        let from = self.resent_below.max(segment);
-        self.sacked_below += self.sacked_between(self.resent_below..segment);
-        self.resent_below = from.max(segment + 1);
+        let from = self.high_rxt_end.max(segment);
+        self.sacked_below += self.sacked_between(self.high_rxt_end..segment);
+        self.high_rxt_end = from.max(segment + 1);
     }
 
-    /// The lowest segment at or above `una` that is neither SACKed nor retransmitted in this recovery, if it is below the highest SACKed
+    /// The lowest segment at or above `snd_una` that is neither SACKed nor retransmitted in this recovery, if it is below the highest SACKed
     /// one.
-    pub(crate) fn next_hole(&self, una: u32) -> Option<u32> {
-        let hole = self.skip_sacked(self.resent_below.max(una));
+    pub(crate) fn next_hole(&self, snd_una: u32) -> Option<u32> {
+        let hole = self.skip_sacked(self.high_rxt_end.max(snd_una));
         (hole < self.highest()?).then_some(hole)
     }
 
@@ -136,13 +136,13 @@ impl Scoreboard {
 
     /// RFC 6675 SetPipe: estimated number of outstanding segments in the network.
     pub(crate) fn pipe(&self, outstanding: Range<u32>, dup_thresh: Segments) -> Segments {
-        let Range { start: una, end: high } = outstanding;
+        let Range { start: snd_una, end: high } = outstanding;
         let (not_lost_from, sacked_from) = match self.lost_below(dup_thresh) {
             Some(end) => (end, dup_thresh.0),
-            None => (una, self.sacked),
+            None => (snd_una, self.sacked),
         };
         let not_lost = high - not_lost_from - sacked_from;
-        let resent = self.resent_below.max(una) - una - self.sacked_below;
+        let resent = self.high_rxt_end.max(snd_una) - snd_una - self.sacked_below;
         // A retransmitted segment at or above `not_lost_from` is already included once in the first count, for its first transmission: RFC
         // 6675 counts both transmissions, and so does this sum.
         Segments(not_lost + resent)
@@ -165,9 +165,9 @@ impl Scoreboard {
         None
     }
 
-    /// Length of the part of a range below `resent_below`.
+    /// Length of the part of a range below `high_rxt_end`.
     fn below(&self, range: Range<u32>) -> u32 {
-        range.end.min(self.resent_below).saturating_sub(range.start)
+        range.end.min(self.high_rxt_end).saturating_sub(range.start)
     }
 
     fn sacked_between(&self, range: Range<u32>) -> u32 {
@@ -205,14 +205,14 @@ mod tests {
     fn counts_agree_with_a_walk_over_all_segments() {
         for seed in 0..200 {
             let stream = Stream::new(Entity { seed, name: "scoreboard", index: 0 }, Purpose::Policy);
-            let (mut board, mut sacked, mut una, high) = (Scoreboard::default(), [false; 64], 0u32, 64u32);
+            let (mut board, mut sacked, mut snd_una, high) = (Scoreboard::default(), [false; 64], 0u32, 64u32);
             let mut resent = [false; 64];
             board.begin_recovery(0);
             for step in 0..60 {
                 let bits = stream.bits(step);
                 match bits % 4 {
                     0 | 1 => {
-                        let start = una + 1 + (bits >> 8) as u32 % 60;
+                        let start = snd_una + 1 + (bits >> 8) as u32 % 60;
                         let end = (start + 1 + (bits >> 40) as u32 % 4).min(high);
                         if start < end {
                             let new = (start..end).filter(|&s| !sacked[s as usize]).count();
@@ -224,28 +224,28 @@ mod tests {
                     }
                     2 => {
                         let below_highest = |s: &u32| sacked[*s as usize..].iter().any(|&x| x);
-                        let hole = (una..high).filter(|&s| !sacked[s as usize] && !resent[s as usize]).find(|_| true);
-                        assert_eq!(board.next_hole(una), hole.filter(below_highest));
-                        if let Some(hole) = board.next_hole(una) {
+                        let hole = (snd_una..high).filter(|&s| !sacked[s as usize] && !resent[s as usize]).find(|_| true);
+                        assert_eq!(board.next_hole(snd_una), hole.filter(below_highest));
+                        if let Some(hole) = board.next_hole(snd_una) {
                             board.resend(hole);
                             resent[hole as usize] = true;
                         }
                     }
                     _ => {
-                        una = (una + (bits >> 20) as u32 % 3).min(60);
-                        una = board.skip_sacked(una);
-                        (0..una).for_each(|s| resent[s as usize] = true);
-                        board.acknowledge(una);
+                        snd_una = (snd_una + (bits >> 20) as u32 % 3).min(60);
+                        snd_una = board.skip_sacked(snd_una);
+                        (0..snd_una).for_each(|s| resent[s as usize] = true);
+                        board.acknowledge(snd_una);
                     }
                 }
-                assert_eq!(board.last_missing(una..high), (una..high).rev().find(|&s| !sacked[s as usize]));
+                assert_eq!(board.last_missing(snd_una..high), (snd_una..high).rev().find(|&s| !sacked[s as usize]));
                 let above = |s: u32| (s..high).filter(|&x| sacked[x as usize]).count() >= 3;
-                let pipe: u32 = (una..high)
+                let pipe: u32 = (snd_una..high)
                     .filter(|&s| !sacked[s as usize])
                     .map(|s| u32::from(!above(s)) + u32::from(resent[s as usize]))
                     .sum();
-                assert_eq!(board.pipe(una..high, DUP_THRESH).0, pipe, "seed {seed} step {step}");
-                (una..high).for_each(|s| {
+                assert_eq!(board.pipe(snd_una..high, DUP_THRESH).0, pipe, "seed {seed} step {step}");
+                (snd_una..high).for_each(|s| {
                     assert_eq!(!sacked[s as usize] && above(s), board.is_lost(s, DUP_THRESH) && !sacked[s as usize])
                 });
             }

@@ -10,14 +10,14 @@ use super::recovery::{self, rack_tlp};
 use super::reduction::Repeated;
 use super::scoreboard::Scoreboard;
 use super::signal_reader::{AckExtras, SignalReader};
-use super::slow_start::{self, Watch};
+use super::slow_start::{self, SlowStartState};
 use super::spec::{AckCounting, NewRenoVariant, Recovery, TcpSpec, WindowValidation};
 use super::timer::Estimator;
 use super::validation::{self, Departure, Usage};
 use crate::congestion::{Ack, Cause, Controller, Controllers, RoundTrip};
-use crate::primitives::packet::{Ecn, Side};
+use crate::primitives::packet::{Ecn, Slab};
 use crate::primitives::signal::Signal;
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 pub(crate) const NONE: u32 = u32::MAX;
@@ -51,14 +51,14 @@ impl Phase {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sender {
     /// Oldest unacknowledged segment.
-    pub(crate) una: u32,
-    /// Next segment to send in order; falls back to `una` on a timeout.
-    pub(crate) next: u32,
+    pub(crate) snd_una: u32,
+    /// Next segment to send in order; falls back to `snd_una` on a timeout.
+    pub(crate) snd_nxt: u32,
     /// One past the highest segment ever sent.
-    pub(crate) high: u32,
+    pub(crate) snd_max: u32,
     /// Total number of segments to send; for an application, the segments handed over.
     pub(crate) limit: u32,
-    /// `high` when the present or the last episode began.
+    /// `snd_max` when the present or the last episode began.
     pub(crate) recovery_point: u32,
     pub(crate) duplicates: u32,
     /// Segments by which fast recovery and limited transmit inflate the window.
@@ -69,7 +69,7 @@ pub(crate) struct Sender {
     pub(crate) board: u32,
     /// The segment being timed.
     pub(in crate::tcp) timed: u32,
-    /// `high` when the window was last reduced: segments below it were sent with a larger window.
+    /// `snd_max` when the window was last reduced: segments below it were sent with a larger window.
     pub(in crate::tcp) reduced_at: u32,
     pub(crate) phase: Phase,
     pub(in crate::tcp) pacer: Pacer,
@@ -99,19 +99,19 @@ pub(crate) struct SenderCounts {
     pub(crate) fast_retransmits: u32,
     pub(crate) timeouts: u32,
     pub(crate) rtt_samples: u32,
-    pub(crate) rtt_sum: Span,
+    pub(crate) rtt_sum: TimeDelta,
     /// Time spent waiting for timeouts: from the last transmission to the expiry, if that was before the receiver had all data.
-    pub(crate) idle: Span,
+    pub(crate) idle: TimeDelta,
 }
 
 /// A sender together with the state that it works on.
 pub(crate) struct Tcp<'a> {
     pub(crate) sender: &'a mut Sender,
     pub(crate) spec: &'a TcpSpec,
-    pub(crate) boards: &'a mut Side<Scoreboard>,
-    pub(crate) racks: &'a mut Side<RackTlp>,
+    pub(crate) boards: &'a mut Slab<Scoreboard>,
+    pub(crate) racks: &'a mut Slab<RackTlp>,
     /// Early end of slow start; processes acknowledgements only with `SIGNALLED`.
-    pub(crate) watch: Option<&'a mut Watch>,
+    pub(crate) slow_start_state: Option<&'a mut SlowStartState>,
     /// Use of the window by the application, for flows with one and settings that require it; only with `SIGNALLED`.
     pub(crate) usage: Option<&'a mut Usage>,
     /// Present if it has to be notified of transmissions; only with `SIGNALLED`.
@@ -120,7 +120,7 @@ pub(crate) struct Tcp<'a> {
     /// Start of the measurement.
     pub(crate) warmup: Time,
     /// Phase of the host's clock, for the BSD timer.
-    pub(crate) clock_phase: Span,
+    pub(crate) clock_phase: TimeDelta,
     /// The last segment returned fills the window, so no further one need be requested.
     pub(crate) window_is_used: bool,
 }
@@ -138,9 +138,9 @@ pub(crate) struct IncomingAck<'a> {
 impl Sender {
     pub(crate) fn new(controller: Controllers, spec: &TcpSpec, limit: Segments) -> Sender {
         Sender {
-            una: 0,
-            next: 0,
-            high: 0,
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
             limit: limit.0,
             recovery_point: 0,
             duplicates: 0,
@@ -164,22 +164,22 @@ impl Sender {
     }
 
     pub(crate) fn has_sent(&self) -> bool {
-        self.high > 0
+        self.snd_max > 0
     }
 
     /// Segments sent in order and not acknowledged.
     #[inline]
     pub(crate) fn in_flight(&self) -> Segments {
-        Segments(self.next - self.una)
+        Segments(self.snd_nxt - self.snd_una)
     }
 
     /// The current retransmission timeout.
-    pub(in crate::tcp) fn timeout(&self, spec: &TcpSpec) -> Span {
+    pub(in crate::tcp) fn timeout(&self, spec: &TcpSpec) -> TimeDelta {
         self.estimator.timeout(&spec.timer)
     }
 
     /// The averaged RTT, if there is one.
-    pub(in crate::tcp) fn round_trip(&self, spec: &TcpSpec) -> Option<Span> {
+    pub(in crate::tcp) fn round_trip(&self, spec: &TcpSpec) -> Option<TimeDelta> {
         self.estimator.round_trip(&spec.timer)
     }
 
@@ -195,7 +195,7 @@ impl Sender {
 
     /// Whether all requested data is delivered.
     pub(crate) fn is_done(&self) -> bool {
-        self.una >= self.limit
+        self.snd_una >= self.limit
     }
 
     /// `floor(min(cwnd, receiver window))`, at least one segment.
@@ -209,13 +209,13 @@ impl Tcp<'_> {
     /// An acknowledgement arrived. `SIGNALLED`: it carries additional information, the controller requested signals, or slow start is
     /// monitored. Returns its RTT sample, if any.
     #[inline(always)]
-    pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
+    pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
         if SIGNALLED && self.sender.is_opening(self.spec) {
-            return self.on_answer_to_syn(arrived);
+            return self.on_answer_to_syn(incoming);
         }
         let echoes = SIGNALLED && extras.echoes_mark;
-        let max = if echoes { self.on_echo(arrived.ack) } else { Cwnd(f64::INFINITY) };
-        let rtt = self.take_in::<SIGNALLED>(arrived, extras);
+        let max = if echoes { self.on_echo(incoming.ack) } else { Cwnd(f64::INFINITY) };
+        let rtt = self.take_in::<SIGNALLED>(incoming, extras);
         if echoes {
             self.sender.controller.limit_window(max);
         }
@@ -226,15 +226,15 @@ impl Tcp<'_> {
     }
 
     #[inline(always)]
-    fn take_in<const SIGNALLED: bool>(&mut self, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
+    fn take_in<const SIGNALLED: bool>(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
         if SIGNALLED && self.spec.recovery == Recovery::RackTlp {
-            return rack_tlp::on_ack(self, arrived, extras);
+            return rack_tlp::on_ack(self, incoming, extras);
         }
-        if arrived.ack > self.sender.una {
-            return self.on_new_ack::<SIGNALLED>(arrived, extras);
+        if incoming.ack > self.sender.snd_una {
+            return self.on_new_ack::<SIGNALLED>(incoming, extras);
         }
-        if arrived.ack == self.sender.una && self.sender.high > self.sender.una {
-            let sample = self.spec.timestamps.then(|| self.now.since(arrived.echo));
+        if incoming.ack == self.sender.snd_una && self.sender.snd_max > self.sender.snd_una {
+            let sample = self.spec.timestamps.then(|| self.now.since(incoming.echo));
             if let Some(sample) = sample {
                 self.sender.controller.on_round_trip(&RoundTrip { sample, smoothed: None });
             }
@@ -242,14 +242,14 @@ impl Tcp<'_> {
                 let ack = Ack { window_validated: false, ..self.ack::<SIGNALLED>(Segments(0), sample, extras) };
                 self.sender.controller.on_other_ack(&ack);
             }
-            recovery::on_duplicate(self, arrived.blocks);
+            recovery::on_duplicate(self, incoming.blocks);
         }
         None
     }
 
     /// The controller's view of an acknowledgement, with the window before it.
     #[inline(always)]
-    pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<Span>, extras: &AckExtras) -> Ack {
+    pub(in crate::tcp) fn ack<const SIGNALLED: bool>(&self, acked: Segments, rtt: Option<TimeDelta>, extras: &AckExtras) -> Ack {
         let sender = &*self.sender;
         let in_flight = sender.in_flight();
         let signal = match extras.signal {
@@ -280,12 +280,12 @@ impl Tcp<'_> {
 
     /// Estimated number of segments in the network.
     pub(crate) fn pipe(&self) -> Segments {
-        let Sender { una, high, board, duplicates, .. } = *self.sender;
+        let Sender { snd_una, snd_max, board, duplicates, .. } = *self.sender;
         let in_flight = self.sender.in_flight();
         let dup_thresh = Segments(self.spec.fast_retransmit.unwrap_or(3));
         match self.spec.recovery {
             Recovery::RackTlp if board != NONE => self.racks.at(board).in_flight(),
-            Recovery::Sack | Recovery::BpdSack if board != NONE => self.boards.at(board).pipe(una..high, dup_thresh),
+            Recovery::Sack | Recovery::BpdSack if board != NONE => self.boards.at(board).pipe(snd_una..snd_max, dup_thresh),
             _ => Segments(in_flight.0.saturating_sub(duplicates)),
         }
     }
@@ -294,7 +294,7 @@ impl Tcp<'_> {
     #[inline(never)]
     fn is_full(&self) -> bool {
         let sender = &*self.sender;
-        sender.in_flight() >= sender.window(self.spec) || (sender.paces(self.spec) && sender.next < sender.limit)
+        sender.in_flight() >= sender.window(self.spec) || (sender.paces(self.spec) && sender.snd_nxt < sender.limit)
     }
 
     /// The number of these segments for which the window opens.
@@ -316,20 +316,21 @@ impl Tcp<'_> {
     }
 
     #[inline(always)]
-    fn on_new_ack<const SIGNALLED: bool>(&mut self, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
-        let rtt = self.round_trip_sample(arrived);
+    fn on_new_ack<const SIGNALLED: bool>(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
+        let rtt = self.round_trip_sample(incoming);
         if SIGNALLED && self.usage.is_some() {
-            validation::on_new_ack(self, arrived.ack);
+            validation::on_new_ack(self, incoming.ack);
         }
-        let ack = self.ack::<SIGNALLED>(Segments(arrived.ack - self.sender.una), rtt, extras);
+        let ack = self.ack::<SIGNALLED>(Segments(incoming.ack - self.sender.snd_una), rtt, extras);
         let sender = &mut *self.sender;
-        sender.una = arrived.ack;
-        sender.next = sender.next.max(arrived.ack);
-        if sender.resend < arrived.ack {
+        sender.snd_una = incoming.ack;
+        sender.snd_nxt = sender.snd_nxt.max(incoming.ack);
+        if sender.resend < incoming.ack {
             // The pacer held it back until it was no longer needed.
             sender.resend = NONE;
         }
-        let counted = if SIGNALLED && self.watch.is_some() { slow_start::on_new_ack(self, &{ ack }) } else { ack.counted };
+        let counted =
+            if SIGNALLED && self.slow_start_state.is_some() { slow_start::on_new_ack(self, &{ ack }) } else { ack.counted };
         let ack = Ack { counted, ..ack };
         let sender = &mut *self.sender;
         let starts_recovery_over = sender.phase == Phase::Recovery { partial_seen: true }
@@ -337,8 +338,8 @@ impl Tcp<'_> {
         if SIGNALLED && extras.signal.is_some() && sender.phase.is_recovery() {
             sender.controller.on_other_ack(&ack);
         }
-        recovery::on_new_ack(self, &ack, arrived.blocks);
-        if self.sender.high == self.sender.una {
+        recovery::on_new_ack(self, &ack, incoming.blocks);
+        if self.sender.snd_max == self.sender.snd_una {
             self.sender.deadline = Time::NEVER;
         } else if !(starts_recovery_over && self.sender.phase.is_recovery()) {
             // RFC 6298 rule 5.3; the first variant of RFC 6582 section 4 restarts it only for the first partial acknowledgement.
@@ -348,11 +349,11 @@ impl Tcp<'_> {
     }
 
     #[inline(always)]
-    pub(in crate::tcp) fn round_trip_sample(&mut self, arrived: &IncomingAck) -> Option<Span> {
+    pub(in crate::tcp) fn round_trip_sample(&mut self, incoming: &IncomingAck) -> Option<TimeDelta> {
         let sender = &mut *self.sender;
         let rtt = if self.spec.timestamps {
-            self.now.since(arrived.echo)
-        } else if sender.timed < arrived.ack {
+            self.now.since(incoming.echo)
+        } else if sender.timed < incoming.ack {
             sender.timed = NONE;
             self.now.since(sender.timed_at)
         } else {
@@ -369,7 +370,7 @@ impl Tcp<'_> {
     }
 
     /// An RTT measured by the recovery: for new data a sample for the timer and the controller, for a duplicate only for the controller.
-    pub(in crate::tcp) fn measure(&mut self, rtt: Span, advanced: Segments) {
+    pub(in crate::tcp) fn measure(&mut self, rtt: TimeDelta, advanced: Segments) {
         let sender = &mut *self.sender;
         let mut smoothed = None;
         if advanced > Segments(0) {
@@ -421,14 +422,14 @@ impl Tcp<'_> {
         }
         self.restart(is_repeated);
         self.sender.timed_out = true;
-        self.sender.recovery_point = self.sender.high;
+        self.sender.recovery_point = self.sender.snd_max;
         self.sender.estimator.back_off(&self.spec.timer);
         if self.spec.recovery == Recovery::RackTlp {
             return rack_tlp::on_timeout(self);
         }
         self.release_board();
         let sender = &mut *self.sender;
-        sender.next = sender.una;
+        sender.snd_nxt = sender.snd_una;
         sender.phase = Phase::Timeout;
         sender.duplicates = 0;
         sender.extra = 0;
@@ -461,19 +462,19 @@ impl Tcp<'_> {
     /// All outstanding segments that have not arrived are lost.
     fn lose_all(&mut self) {
         if self.counts_losses() {
-            (self.sender.una..self.sender.high).for_each(|segment| self.lose(segment));
+            (self.sender.snd_una..self.sender.snd_max).for_each(|segment| self.lose(segment));
         }
     }
 
     /// The fast retransmit threshold is reached: enters fast recovery and retransmits the first hole.
     pub(crate) fn enter_recovery(&mut self) {
-        self.lose(self.sender.una);
+        self.lose(self.sender.snd_una);
         self.reduce(self.sender.in_flight(), Cause::Loss);
         self.note_reduction();
         let sender = &mut *self.sender;
         sender.phase = Phase::Recovery { partial_seen: false };
-        sender.recovery_point = sender.high;
-        sender.resend = sender.una;
+        sender.recovery_point = sender.snd_max;
+        sender.resend = sender.snd_una;
         self.begin_episode();
     }
 
@@ -517,9 +518,9 @@ impl Tcp<'_> {
             () => recovery::next_segment(self)?,
         };
         let sender = &mut *self.sender;
-        let is_new = segment >= sender.high;
+        let is_new = segment >= sender.snd_max;
         if is_new {
-            sender.high = segment + 1;
+            sender.snd_max = segment + 1;
             if sender.timed == NONE {
                 sender.timed = segment;
                 sender.timed_at = self.now;
@@ -549,9 +550,9 @@ impl Tcp<'_> {
     #[inline(always)]
     pub(crate) fn announce(&mut self, transmission: u32) -> Ecn {
         match () {
-            () if !self.spec.ecn || transmission > 1 => Ecn::INCAPABLE,
-            () if std::mem::take(&mut self.sender.is_reduced) => Ecn::REDUCED,
-            () => Ecn::CAPABLE,
+            () if !self.spec.ecn || transmission > 1 => Ecn::NOT_ECT,
+            () if std::mem::take(&mut self.sender.is_reduced) => Ecn::CWR,
+            () => Ecn::ECT,
         }
     }
 
@@ -575,7 +576,7 @@ mod tests {
     use super::*;
     use crate::congestion::Start;
     use crate::tcp::SsthreshFrom;
-    use crate::tcp::bench::{Bench, plain};
+    use crate::tcp::bench::{SenderHarness, plain};
 
     #[test]
     fn a_sender_fits_in_three_cache_lines() {
@@ -585,8 +586,8 @@ mod tests {
     #[test]
     fn a_retransmission_held_back_by_the_pacer_is_dropped_once_acknowledged() {
         let mut bench =
-            Bench::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, 4);
-        (bench.sender.next, bench.sender.high, bench.sender.resend) = (4, 4, 1);
+            SenderHarness::new(TcpSpec { pacing: true, ..plain() }, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, 4);
+        (bench.sender.snd_nxt, bench.sender.snd_max, bench.sender.resend) = (4, 4, 1);
         assert_eq!(bench.at(100).process_ack(4, &[]), []);
         assert_eq!(bench.sender.deadline, Time::NEVER);
     }
@@ -594,8 +595,9 @@ mod tests {
     /// An ECN-capable Reno sender with this window, all of it in flight, receives acknowledgements, (number, echo), one by one. Returns its
     /// window, the position of its last reduction, and the segments sent after each acknowledgement.
     fn process_ack(window: f64, acks: &[(u32, bool)]) -> (f64, u32, Vec<Vec<(u32, Ecn)>>) {
-        let mut bench = Bench::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0, ..Start::default() }, 1000);
-        let send = |bench: &mut Bench| {
+        let mut bench =
+            SenderHarness::new(TcpSpec { ecn: true, ..plain() }, Start { window, ssthresh: 8.0, ..Start::default() }, 1000);
+        let send = |bench: &mut SenderHarness| {
             bench.with(|tcp| {
                 let announced = |tcp: &mut Tcp| {
                     let (segment, transmission) = tcp.next_segment::<false>()?;
@@ -604,7 +606,7 @@ mod tests {
                 std::iter::from_fn(|| announced(tcp)).collect::<Vec<_>>()
             })
         };
-        assert_eq!(send(bench.at(100)), (0..window as u32).map(|segment| (segment, Ecn::CAPABLE)).collect::<Vec<_>>());
+        assert_eq!(send(bench.at(100)), (0..window as u32).map(|segment| (segment, Ecn::ECT)).collect::<Vec<_>>());
         let process_ack = |&(ack, marked): &(u32, bool)| {
             let extras = AckExtras { echoes_mark: marked, ..AckExtras::default() };
             bench.with(|tcp| tcp.on_ack::<true>(&IncomingAck { ack, blocks: &[], echo: Time::ZERO }, &extras));
@@ -622,7 +624,7 @@ mod tests {
         let (window, at, sent) = process_ack(8.0, &echoes);
         assert_eq!((window, at), (4.0, 8));
         assert!(sent[..4].iter().all(Vec::is_empty));
-        assert_eq!(sent[4..6], [[(8, Ecn::REDUCED)], [(9, Ecn::CAPABLE)]]);
+        assert_eq!(sent[4..6], [[(8, Ecn::CWR)], [(9, Ecn::ECT)]]);
         // Segments 8 to 11 are in flight. The echo of 8 belongs to the new window, and halves it again.
         let (window, at, sent) = process_ack(8.0, &[&echoes[..], &[(9, true)]].concat());
         assert_eq!((window, at, sent[8].len()), (2.0, 12, 0));
@@ -634,14 +636,14 @@ mod tests {
         // effect. The fifth duplicate inflates the window to nine, and releases the first new segment.
         let (window, at, sent) = process_ack(8.0, &[(1, false), (1, false), (1, false), (1, false), (1, true), (1, true)]);
         assert_eq!((window, at), (4.0, 9));
-        assert_eq!(sent[3..], [vec![(1, Ecn::INCAPABLE)], vec![], vec![(9, Ecn::REDUCED)]]);
+        assert_eq!(sent[3..], [vec![(1, Ecn::NOT_ECT)], vec![], vec![(9, Ecn::CWR)]]);
     }
 
     #[test]
     fn a_mark_reduces_to_one_segment_and_a_loss_to_two() {
         assert_eq!(process_ack(2.0, &[(1, true)]).0, 1.0);
         // If half of the window is used instead of half of the flight size, as in kernels, marks have the same bound as losses.
-        let mut bench = Bench::new(
+        let mut bench = SenderHarness::new(
             TcpSpec { ecn: true, ssthresh_from: SsthreshFrom::Window, ..plain() },
             Start { window: 2.0, ssthresh: 2.0, ..Start::default() },
             100,

@@ -9,7 +9,7 @@ use crate::congestion::{Controller, Lost, Subscriptions};
 use crate::price::{BitReader, Numbering, PriceSpec};
 use crate::primitives::random::Stream;
 use crate::primitives::signal::{PriceHeader, Probe, ReceiverFeedback, Signal};
-use crate::primitives::units::{Segments, Span, Time};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -73,7 +73,7 @@ impl SignalReader {
     }
 
     /// The one-way delay of the data, if the controller requests it.
-    pub(crate) fn one_way_delay(&self, report: &ReceiverFeedback) -> Option<Span> {
+    pub(crate) fn one_way_delay(&self, report: &ReceiverFeedback) -> Option<TimeDelta> {
         if self.subscriptions.one_way_delay { report.one_way_delay() } else { None }
     }
 
@@ -82,14 +82,14 @@ impl SignalReader {
     pub(crate) fn read(
         &mut self,
         now: Time,
-        arrived: &IncomingAck,
+        incoming: &IncomingAck,
         report: &ReceiverFeedback,
         board: Option<&Scoreboard>,
     ) -> AckExtras {
         let marks = if self.subscriptions.marks { report.marks.saturating_sub(self.reported_marks) } else { 0 };
         self.reported_marks = self.reported_marks.max(report.marks);
         let delivered_rate = match self.samples_rate() {
-            true => self.rate.on_ack(now, arrived.ack, arrived.blocks, board),
+            true => self.rate.on_ack(now, incoming.ack, incoming.blocks, board),
             false => None,
         };
         let price = self.priced.as_mut().and_then(|priced| match report.price_bit {
@@ -142,7 +142,7 @@ impl SignalReader {
     /// Limits the segments released by the acknowledgement, which has been processed.
     pub(crate) fn bound_release(&mut self, sender: &Sender) {
         let bound = if self.subscriptions.release { sender.controller.release() } else { None };
-        let outstanding = sender.high > sender.una;
+        let outstanding = sender.snd_max > sender.snd_una;
         self.release = bound.map_or(u32::MAX, |bound| bound.0.max(u32::from(!outstanding)));
         self.held_back = false;
     }
@@ -173,7 +173,7 @@ impl SignalReader {
 
     /// Whether the limit lets the sender send. Fast retransmits are always permitted.
     pub(crate) fn may_send(&mut self, sender: &Sender) -> bool {
-        self.held_back |= self.release == 0 && sender.next < sender.limit;
+        self.held_back |= self.release == 0 && sender.snd_nxt < sender.limit;
         self.release > 0 || sender.resend != NONE
     }
 
@@ -195,9 +195,9 @@ impl SignalReader {
 
     /// The sender has sent all that it may send now.
     pub(crate) fn on_all_sent(&mut self, sender: &Sender, window: Segments) {
-        let is_dry = sender.high >= sender.limit && sender.next >= sender.high && sender.in_flight() < window;
+        let is_dry = sender.snd_max >= sender.limit && sender.snd_nxt >= sender.snd_max && sender.in_flight() < window;
         if self.samples_rate() && is_dry {
-            self.rate.run_dry(sender.in_flight());
+            self.rate.mark_app_limited(sender.in_flight());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! TCP settings with all defaults resolved. Presets (in the scenario crate) fill them in.
 
 pub use crate::congestion::AckCounting;
-use crate::primitives::units::{Bytes, Segments, Span};
+use crate::primitives::units::{Bytes, Segments, TimeDelta};
 use crate::settings::words;
 use serde::{Deserialize, Serialize};
 
@@ -127,14 +127,14 @@ pub struct DelayedAck {
     /// Acknowledge at least once per this many full segments.
     pub every: u32,
     /// Maximum time after the first unacknowledged segment.
-    pub timeout: Span,
+    pub timeout: TimeDelta,
     /// Number of initial segments of a flow that are acknowledged immediately. As observed with Linux, whose receiver delays no
     /// acknowledgement while the window that it offers still opens.
     pub quickack_segments: Segments,
     /// With SACK, above a gap, after three immediate acknowledgements: one for all arrivals within this time that its blocks can report, or
     /// within two thirds of the one-way delay of a segment if that is less, a third of an RTT; zero for one per segment. Linux,
     /// `tcp_comp_sack_delay_ns`, `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent` of its documentation.
-    pub sack_compression: Span,
+    pub sack_compression: TimeDelta,
     /// Acknowledge immediately the first marked segment since the sender last reduced its window, the next segment, and one that reports a
     /// reduction, as observed with Linux.
     pub ack_ce_immediately: bool,
@@ -144,9 +144,9 @@ impl DelayedAck {
     /// RFC 5681 section 4.2: every second full segment and within 500 ms; implementations use 200 ms.
     pub const USUAL: DelayedAck = DelayedAck {
         every: 2,
-        timeout: Span::from_millis(200),
+        timeout: TimeDelta::from_millis(200),
         quickack_segments: Segments(0),
-        sack_compression: Span::ZERO,
+        sack_compression: TimeDelta::ZERO,
         ack_ce_immediately: false,
     };
 }
@@ -154,10 +154,10 @@ impl DelayedAck {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TimerSpec {
     pub form: TimerForm,
-    pub min_rto: Span,
-    pub max_rto: Span,
+    pub min_rto: TimeDelta,
+    pub max_rto: TimeDelta,
     /// Timeout before the first sample.
-    pub initial_rto: Span,
+    pub initial_rto: TimeDelta,
     /// Acknowledgements that restart the timer during loss recovery.
     pub newreno_variant: NewRenoVariant,
     /// Largest back-off factor, a power of two (RFC 6298 bounds only the product, by `max_rto`; BSD and NS stop at 64).
@@ -169,10 +169,10 @@ impl TimerSpec {
     /// (2.4), the maximum that of (2.5), the initial one that of (2.1); (5.5) bounds only the product of timeout and back-off.
     pub const fn rfc6298() -> TimerSpec {
         TimerSpec {
-            form: TimerForm::Exact { granularity: Span::from_millis(1) },
-            min_rto: Span::from_millis(1_000),
-            max_rto: Span::from_millis(60_000),
-            initial_rto: Span::from_millis(1_000),
+            form: TimerForm::Exact { granularity: TimeDelta::from_millis(1) },
+            min_rto: TimeDelta::from_millis(1_000),
+            max_rto: TimeDelta::from_millis(60_000),
+            initial_rto: TimeDelta::from_millis(1_000),
             newreno_variant: NewRenoVariant::Impatient,
             max_backoff: 1 << 16,
         }
@@ -180,12 +180,12 @@ impl TimerSpec {
 
     /// Whole ticks as in NS: at least two of them, 3 s before the first sample, at most 64 s and a back-off of at most 64. The timer of
     /// bpd-2001 and spd-1998.
-    pub fn coarse(tick: Span) -> TimerSpec {
+    pub fn coarse(tick: TimeDelta) -> TimerSpec {
         TimerSpec {
             form: TimerForm::CoarseNs { tick },
             min_rto: tick + tick,
-            max_rto: Span::from_millis(64_000),
-            initial_rto: Span::from_millis(3_000),
+            max_rto: TimeDelta::from_millis(64_000),
+            initial_rto: TimeDelta::from_millis(3_000),
             newreno_variant: NewRenoVariant::Impatient,
             max_backoff: 64,
         }
@@ -195,9 +195,9 @@ impl TimerSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimerForm {
     /// RFC 6298 with the clock granularity G of its section 2.
-    Exact { granularity: Span },
+    Exact { granularity: TimeDelta },
     /// Integer ticks, fires exactly RTO after being set (the NS simulator's form).
-    CoarseNs { tick: Span },
+    CoarseNs { tick: TimeDelta },
     /// Integer ticks, fires on a boundary of a free-running clock with a random phase per flow (the BSD form).
-    CoarseBsd { tick: Span },
+    CoarseBsd { tick: TimeDelta },
 }

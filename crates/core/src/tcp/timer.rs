@@ -1,28 +1,28 @@
 //! The retransmission timer: RFC 6298 exactly, or in the integer ticks of BSD and of the NS simulator.
 
 use super::spec::{TimerForm, TimerSpec};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// RTT estimate and back-off of one flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Estimator {
     /// Smoothed RTT: picoseconds, or eighths of a tick in the coarse forms. Zero before the first sample.
-    smoothed: u64,
+    srtt: u64,
     /// Mean deviation: picoseconds, or quarters of a tick.
-    deviation: u64,
+    rttvar: u64,
     /// Factor on the timeout, a power of two.
     backoff: u32,
 }
 
 impl Estimator {
     pub(crate) fn new() -> Estimator {
-        Estimator { smoothed: 0, deviation: 0, backoff: 1 }
+        Estimator { srtt: 0, rttvar: 0, backoff: 1 }
     }
 
     /// Adds an RTT measured on a segment sent once (Karn) and clears the back-off.
     #[inline(always)]
-    pub(crate) fn sample(&mut self, rtt: Span, spec: &TimerSpec) {
+    pub(crate) fn sample(&mut self, rtt: TimeDelta, spec: &TimerSpec) {
         self.backoff = 1;
         match spec.form {
             TimerForm::Exact { .. } => self.sample_exact(rtt.0.max(1)),
@@ -35,26 +35,26 @@ impl Estimator {
     /// RFC 6298 section 2, rules 2.2 and 2.3.
     #[inline(always)]
     fn sample_exact(&mut self, rtt: u64) {
-        if self.smoothed == 0 {
-            self.smoothed = rtt;
-            self.deviation = rtt / 2;
+        if self.srtt == 0 {
+            self.srtt = rtt;
+            self.rttvar = rtt / 2;
         } else {
-            self.deviation = self.deviation - self.deviation / 4 + self.smoothed.abs_diff(rtt) / 4;
-            self.smoothed = self.smoothed - self.smoothed / 8 + rtt / 8;
+            self.rttvar = self.rttvar - self.rttvar / 4 + self.srtt.abs_diff(rtt) / 4;
+            self.srtt = self.srtt - self.srtt / 8 + rtt / 8;
         }
     }
 
     /// Jacobson and Karels, "Congestion avoidance and control", appendix A, in scaled integers.
     fn sample_coarse(&mut self, ticks: u64) {
-        if self.smoothed == 0 {
-            self.smoothed = 8 * ticks;
-            self.deviation = 2 * ticks;
+        if self.srtt == 0 {
+            self.srtt = 8 * ticks;
+            self.rttvar = 2 * ticks;
             return;
         }
-        let error = ticks as i64 - (self.smoothed >> 3) as i64;
-        self.smoothed = self.smoothed.saturating_add_signed(error).max(1);
-        let change = error.abs() - (self.deviation >> 2) as i64;
-        self.deviation = self.deviation.saturating_add_signed(change).max(1);
+        let error = ticks as i64 - (self.srtt >> 3) as i64;
+        self.srtt = self.srtt.saturating_add_signed(error).max(1);
+        let change = error.abs() - (self.rttvar >> 2) as i64;
+        self.rttvar = self.rttvar.saturating_add_signed(change).max(1);
     }
 
     /// The timer expired (RFC 6298 rule 5.5).
@@ -64,17 +64,17 @@ impl Estimator {
 
     /// Smoothed RTT, once there is a sample.
     #[inline]
-    pub(crate) fn round_trip(&self, spec: &TimerSpec) -> Option<Span> {
-        match (self.smoothed, spec.form) {
+    pub(crate) fn round_trip(&self, spec: &TimerSpec) -> Option<TimeDelta> {
+        match (self.srtt, spec.form) {
             (0, _) => None,
-            (smoothed, TimerForm::Exact { .. }) => Some(Span(smoothed)),
-            (smoothed, TimerForm::CoarseNs { tick } | TimerForm::CoarseBsd { tick }) => Some(Span(smoothed * tick.0 / 8)),
+            (srtt, TimerForm::Exact { .. }) => Some(TimeDelta(srtt)),
+            (srtt, TimerForm::CoarseNs { tick } | TimerForm::CoarseBsd { tick }) => Some(TimeDelta(srtt * tick.0 / 8)),
         }
     }
 
     /// Expiry of a timer that is started now. `phase`: the phase of the host's free-running clock (BSD form only).
     #[inline(always)]
-    pub(crate) fn deadline(&self, now: Time, spec: &TimerSpec, phase: Span) -> Time {
+    pub(crate) fn deadline(&self, now: Time, spec: &TimerSpec, phase: TimeDelta) -> Time {
         let timeout = self.timeout(spec);
         match spec.form {
             TimerForm::Exact { .. } | TimerForm::CoarseNs { .. } => now + timeout,
@@ -89,20 +89,20 @@ impl Estimator {
 
     /// The timeout in force.
     #[inline(always)]
-    pub(crate) fn timeout(&self, spec: &TimerSpec) -> Span {
+    pub(crate) fn timeout(&self, spec: &TimerSpec) -> TimeDelta {
         let base = self.timeout_without_back_off(spec);
-        Span(base.0.saturating_mul(u64::from(self.backoff)).min(spec.max_rto.0))
+        TimeDelta(base.0.saturating_mul(u64::from(self.backoff)).min(spec.max_rto.0))
     }
 
     #[inline]
-    fn timeout_without_back_off(&self, spec: &TimerSpec) -> Span {
-        if self.smoothed == 0 {
+    fn timeout_without_back_off(&self, spec: &TimerSpec) -> TimeDelta {
+        if self.srtt == 0 {
             return spec.initial_rto;
         }
         let timeout = match spec.form {
-            TimerForm::Exact { granularity } => Span(self.smoothed + granularity.0.max(4 * self.deviation)),
+            TimerForm::Exact { granularity } => TimeDelta(self.srtt + granularity.0.max(4 * self.rttvar)),
             TimerForm::CoarseNs { tick } | TimerForm::CoarseBsd { tick } => {
-                Span(((self.smoothed >> 3) + self.deviation).saturating_mul(tick.0))
+                TimeDelta(((self.srtt >> 3) + self.rttvar).saturating_mul(tick.0))
             }
         };
         timeout.max(spec.min_rto)
@@ -113,58 +113,58 @@ impl Estimator {
 mod tests {
     use super::*;
 
-    fn spec(form: TimerForm, min_rto: Span) -> TimerSpec {
-        TimerSpec { form, min_rto, ..TimerSpec::coarse(Span::from_millis(1)) }
+    fn spec(form: TimerForm, min_rto: TimeDelta) -> TimerSpec {
+        TimerSpec { form, min_rto, ..TimerSpec::coarse(TimeDelta::from_millis(1)) }
     }
 
-    fn after(estimator: &Estimator, spec: &TimerSpec) -> Span {
-        estimator.deadline(Time::ZERO, spec, Span::ZERO).since(Time::ZERO)
+    fn after(estimator: &Estimator, spec: &TimerSpec) -> TimeDelta {
+        estimator.deadline(Time::ZERO, spec, TimeDelta::ZERO).since(Time::ZERO)
     }
 
     #[test]
     fn the_exact_form_follows_rfc_6298_by_hand() {
-        let spec = spec(TimerForm::Exact { granularity: Span::from_millis(1) }, Span::ZERO);
+        let spec = spec(TimerForm::Exact { granularity: TimeDelta::from_millis(1) }, TimeDelta::ZERO);
         let mut estimator = Estimator::new();
-        assert_eq!(after(&estimator, &spec), Span::from_millis(3000));
-        estimator.sample(Span::from_millis(100), &spec);
-        assert_eq!(after(&estimator, &spec), Span::from_millis(100 + 4 * 50));
+        assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(3000));
+        estimator.sample(TimeDelta::from_millis(100), &spec);
+        assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(100 + 4 * 50));
         // var = 3/4 * 50 + 1/4 * 80 = 57.5, srtt = 7/8 * 100 + 1/8 * 180 = 110
-        estimator.sample(Span::from_millis(180), &spec);
-        assert_eq!(after(&estimator, &spec), Span::from_millis(110 + 230));
+        estimator.sample(TimeDelta::from_millis(180), &spec);
+        assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(110 + 230));
         estimator.back_off(&spec);
         estimator.back_off(&spec);
-        assert_eq!(after(&estimator, &spec), Span::from_millis(4 * 340));
+        assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(4 * 340));
     }
 
     #[test]
     fn a_steady_rtt_below_one_tick_yields_three_ticks() {
-        let tick = Span::from_millis(100);
-        let spec = spec(TimerForm::CoarseNs { tick }, Span::from_millis(200));
+        let tick = TimeDelta::from_millis(100);
+        let spec = spec(TimerForm::CoarseNs { tick }, TimeDelta::from_millis(200));
         let mut estimator = Estimator::new();
-        (0..50).for_each(|_| estimator.sample(Span::from_millis(18), &spec));
-        assert_eq!(after(&estimator, &spec), Span::from_millis(300));
+        (0..50).for_each(|_| estimator.sample(TimeDelta::from_millis(18), &spec));
+        assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(300));
     }
 
     #[test]
     fn the_bsd_form_fires_on_the_hosts_own_tick() {
-        let tick = Span::from_millis(500);
-        let spec = spec(TimerForm::CoarseBsd { tick }, Span::from_millis(1000));
+        let tick = TimeDelta::from_millis(500);
+        let spec = spec(TimerForm::CoarseBsd { tick }, TimeDelta::from_millis(1000));
         let mut estimator = Estimator::new();
-        estimator.sample(Span::from_millis(18), &spec);
+        estimator.sample(TimeDelta::from_millis(18), &spec);
         // 1 + 2 = 3 ticks; the clock ticks at 120, 620, 1120, 1620 ms
-        let phase = Span::from_millis(120);
-        let at = |ms| estimator.deadline(Time(Span::from_millis(ms).0), &spec, phase);
-        assert_eq!(at(100), Time(Span::from_millis(1120).0));
-        assert_eq!(at(121), Time(Span::from_millis(1620).0));
-        assert_eq!(at(119), Time(Span::from_millis(1120).0));
+        let phase = TimeDelta::from_millis(120);
+        let at = |ms| estimator.deadline(Time(TimeDelta::from_millis(ms).0), &spec, phase);
+        assert_eq!(at(100), Time(TimeDelta::from_millis(1120).0));
+        assert_eq!(at(121), Time(TimeDelta::from_millis(1620).0));
+        assert_eq!(at(119), Time(TimeDelta::from_millis(1120).0));
     }
 
     #[test]
     fn back_off_stops_at_its_bound() {
-        let spec = spec(TimerForm::Exact { granularity: Span::ZERO }, Span::from_millis(100));
+        let spec = spec(TimerForm::Exact { granularity: TimeDelta::ZERO }, TimeDelta::from_millis(100));
         let mut estimator = Estimator::new();
-        estimator.sample(Span::from_millis(1), &spec);
+        estimator.sample(TimeDelta::from_millis(1), &spec);
         (0..40).for_each(|_| estimator.back_off(&spec));
-        assert_eq!(after(&estimator, &spec), Span::from_millis(6400));
+        assert_eq!(after(&estimator, &spec), TimeDelta::from_millis(6400));
     }
 }

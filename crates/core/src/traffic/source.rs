@@ -4,7 +4,7 @@ use super::schedule::Schedule;
 use super::spec::{Arrivals, DatagramSpec, PacketSize};
 use super::user_source::{User, UserSource};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::user_code::{Failure, Instance, UserCode};
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ impl Source {
         };
         let gap = match (&spec.arrivals, spec.wire_bytes()) {
             (Arrivals::Process(process), Some(bytes)) => process.rate().time_to_send(bytes),
-            _ => Span::ZERO,
+            _ => TimeDelta::ZERO,
         };
         Source { schedule: Schedule::new(of, gap), sizes: Stream::new(of, Purpose::PacketSize), sent_measured: 0, user }
     }

@@ -1,7 +1,7 @@
 //! Settings of sources: datagrams without a transport, and applications above one.
 
 use super::process::ProcessSpec;
-use crate::primitives::units::{Bytes, Span};
+use crate::primitives::units::{Bytes, TimeDelta};
 use crate::user_code::UserCode;
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct ApplicationSpec {
 
 impl ApplicationSpec {
     /// Gap between bursts while the application sends.
-    pub fn gap(&self, mss: Bytes) -> Span {
+    pub fn gap(&self, mss: Bytes) -> TimeDelta {
         self.process.rate().time_to_send(self.burst_size(mss))
     }
 

@@ -1,13 +1,13 @@
 //! User-defined sources.
 
 use crate::primitives::sizes::MAX_SEGMENTS;
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::user_code::{Copies, Fault, Instance, fault, only_in_memory};
 
 /// The next datagram of a source: the wait before it, and its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Next {
-    pub wait: Span,
+    pub wait: TimeDelta,
     pub bytes: Bytes,
 }
 
@@ -57,14 +57,14 @@ impl User {
             Some(Next { bytes, .. }) if bytes == Bytes(0) || bytes > max => {
                 Err(fault(format!("a packet of {} bytes; expected 1 to {}", bytes.0, max.0)))
             }
-            Some(Next { wait: Span::ZERO, .. }) if before == MAX_AT_ONCE => {
+            Some(Next { wait: TimeDelta::ZERO, .. }) if before == MAX_AT_ONCE => {
                 Err(fault(format!("more than {MAX_AT_ONCE} packets at one instant")))
             }
             Some(_) if number >= MAX_SEGMENTS => Err(fault(format!("more than {MAX_SEGMENTS} packets of one flow"))),
             next => Ok(next),
         })??;
         self.due = next.bytes;
-        self.at_once = if next.wait == Span::ZERO { before + 1 } else { 0 };
+        self.at_once = if next.wait == TimeDelta::ZERO { before + 1 } else { 0 };
         Some(now + next.wait)
     }
 

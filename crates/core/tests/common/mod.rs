@@ -8,10 +8,10 @@ pub mod statistics;
 use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
-use tailback_core::price::{Feedback, Identification, Mapping, MappingKind, Meaning, PriceSpec, SchemeSpec};
+use tailback_core::price::{Feedback, Identification, Mapping, MappingKind, PriceMeaning, PriceSpec, SchemeSpec};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
 use tailback_core::primitives::token_bucket::BucketSpec;
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time, Units};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta, Units};
 use tailback_core::queue::PolicySpec;
 use tailback_core::record::Table;
 use tailback_core::schedule::SchedulerSpec;
@@ -23,14 +23,14 @@ use tailback_core::traffic::{ApplicationSpec, Arrivals, DatagramSpec, PacketSize
 use tailback_core::{Engine, Results};
 
 /// Random draws for one network.
-pub struct Dice {
+pub struct TestRandom {
     stream: Stream,
     drawn: u64,
 }
 
-impl Dice {
-    pub fn new(seed: u64) -> Dice {
-        Dice { stream: Stream::new(Entity { seed, name: "random network", index: 0 }, Purpose::Policy), drawn: 0 }
+impl TestRandom {
+    pub fn new(seed: u64) -> TestRandom {
+        TestRandom { stream: Stream::new(Entity { seed, name: "random network", index: 0 }, Purpose::Policy), drawn: 0 }
     }
 
     /// A whole number in `low..=high`.
@@ -72,7 +72,7 @@ pub fn trace<'a>(results: &'a Results, name: &str) -> &'a Table {
 }
 
 /// A port with one transmitter, an unlimited buffer and no loss.
-pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
+pub fn port(name: &str, rate: Rate, delay: TimeDelta) -> Port {
     Port {
         name: name.to_string(),
         rate,
@@ -92,7 +92,7 @@ pub fn port(name: &str, rate: Rate, delay: Span) -> Port {
 }
 
 /// A port with a rate in Mbit/s and a buffer.
-pub fn link(name: &str, megabits: u64, delay: Span, buffer: Buffer) -> Port {
+pub fn link(name: &str, megabits: u64, delay: TimeDelta, buffer: Buffer) -> Port {
     Port { buffer, ..port(name, Rate(megabits * 1_000_000), delay) }
 }
 
@@ -115,7 +115,7 @@ pub fn tcp(recovery: Recovery) -> TcpSpec {
         ecn: false,
         pacing: false,
         window_validation: WindowValidation::None,
-        timer: TimerSpec { min_rto: Span::from_millis(200), max_backoff: 64, ..TimerSpec::rfc6298() },
+        timer: TimerSpec { min_rto: TimeDelta::from_millis(200), max_backoff: 64, ..TimerSpec::rfc6298() },
         ssthresh_from: SsthreshFrom::FlightSize,
         ack_counting: AckCounting::Bytes,
         abc_limit: Segments(2),
@@ -130,7 +130,7 @@ pub fn classic_tcp(recovery: Recovery) -> TcpSpec {
         initial_window: 1.0,
         handshake: false,
         limited_transmit: false,
-        timer: TimerSpec { max_rto: Span::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
+        timer: TimerSpec { max_rto: TimeDelta::from_millis(64_000), max_backoff: 64, ..TimerSpec::rfc6298() },
         ssthresh_from: SsthreshFrom::Window,
         ack_counting: AckCounting::Acknowledgements,
         ..tcp(recovery)
@@ -157,7 +157,7 @@ pub fn group(name: &str, transport: Transport) -> Group {
         abr: None,
         send_processing: None,
         receive_processing: None,
-        jitter: Span::ZERO,
+        jitter: TimeDelta::ZERO,
     }
 }
 
@@ -175,13 +175,13 @@ pub fn flow(group: u32, forward: u32, backward: u32) -> Flow {
 }
 
 /// One bottleneck with `flows`; acknowledgements return over its reverse.
-pub fn dumbbell(bottleneck: Port, group: Group, flows: Vec<Flow>, duration: Span) -> Network {
+pub fn dumbbell(bottleneck: Port, group: Group, flows: Vec<Flow>, duration: TimeDelta) -> Network {
     let reverse = port("reverse", bottleneck.rate, bottleneck.delay);
     one_link([bottleneck, reverse], group, flows, duration)
 }
 
 /// Flows of one group over the first port and back over the second, measured from the start, with seed 1.
-pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span) -> Network {
+pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: TimeDelta) -> Network {
     Network {
         ports: ports.into(),
         paths: vec![vec![0], vec![1]],
@@ -189,7 +189,7 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span
         flows,
         changes: Vec::new(),
         duration,
-        warmup: Span::ZERO,
+        warmup: TimeDelta::ZERO,
         seed: 1,
         record: Record::default(),
         stepped: false,
@@ -200,10 +200,10 @@ pub fn one_link(ports: [Port; 2], group: Group, flows: Vec<Flow>, duration: Span
 /// In some networks, queues with prices and senders that use them, with any scheme. The draws are separate, so that other networks do not
 /// change.
 fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSpec {
-    let mut dice = Dice::new(seed + (1 << 43));
+    let mut dice = TestRandom::new(seed + (1 << 43));
     if !dice.chance(3) {
         // No scenario combines senders with prices of a different meaning.
-        let meanings: Vec<Meaning> = ports.iter().filter_map(|port| port.policy.price_meaning()).collect();
+        let meanings: Vec<PriceMeaning> = ports.iter().filter_map(|port| port.policy.price_meaning()).collect();
         for group in groups {
             if let Transport::Tcp(_, law) = &mut group.transport
                 && law.price_meaning().is_some_and(|meaning| meanings.iter().any(|&other| other != meaning))
@@ -213,7 +213,13 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
         }
         return PriceSpec::default();
     }
-    let meaning = dice.one_of(&[Meaning::Cost, Meaning::Marginal, Meaning::Rate, Meaning::Wait, Meaning::Feedback]);
+    let meaning = dice.one_of(&[
+        PriceMeaning::Cost,
+        PriceMeaning::Marginal,
+        PriceMeaning::Rate,
+        PriceMeaning::Wait,
+        PriceMeaning::Feedback,
+    ]);
     let laws: Vec<ControllerSpec> =
         ControllerSpec::samples().into_iter().filter(|law| law.price_meaning() == Some(meaning)).collect();
     let policies: Vec<PolicySpec> =
@@ -230,9 +236,9 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
         }
     }
     let (kind, min, max) = match meaning {
-        Meaning::Rate => (MappingKind::Logarithmic, 1e-9, 1e-3),
-        Meaning::Marginal => (MappingKind::Linear, 0.0, 1.0),
-        Meaning::Wait => (MappingKind::Linear, 0.0, 0.1),
+        PriceMeaning::Rate => (MappingKind::Logarithmic, 1e-9, 1e-3),
+        PriceMeaning::Marginal => (MappingKind::Linear, 0.0, 1.0),
+        PriceMeaning::Wait => (MappingKind::Linear, 0.0, 0.1),
         _ => dice.one_of(&[(MappingKind::Linear, 0.0, 10.0), (MappingKind::Signed, -5.0, 20.0)]),
     };
     PriceSpec {
@@ -245,14 +251,14 @@ fn random_prices(seed: u64, ports: &mut [Port], groups: &mut [Group]) -> PriceSp
 
 /// Twenty bottlenecks of 1 Gbit/s in a row, with five flows over all of them and five over each.
 pub fn long_parking_lot() -> Network {
-    let (hops, rate, delay) = (20, Rate(1_000_000_000), Span::from_millis(1));
+    let (hops, rate, delay) = (20, Rate(1_000_000_000), TimeDelta::from_millis(1));
     let bottleneck = |hop| Port { buffer: Buffer::Units(100), ..port(&format!("there{hop}"), rate, delay) };
     let ports = (0..hops).map(bottleneck).chain((0..hops).map(|hop| port(&format!("back{hop}"), rate, delay)));
     let over = |first: u32, last: u32| [(first..=last).collect(), (first..=last).rev().map(|hop| hops + hop).collect()];
     let paths = over(0, hops - 1).into_iter().chain((0..hops).flat_map(|hop| over(hop, hop))).collect();
     let one = |index: u32| Flow {
-        sender_access: Access { rate: Some(rate), delay: Span::from_micros(1000 + 37 * u64::from(index)) },
-        receiver_access: Access { rate: Some(rate), delay: Span::from_micros(100) },
+        sender_access: Access { rate: Some(rate), delay: TimeDelta::from_micros(1000 + 37 * u64::from(index)) },
+        receiver_access: Access { rate: Some(rate), delay: TimeDelta::from_micros(100) },
         start: Time(u64::from(index) * 1_000_000_000),
         ..flow(0, 2 * (index / 5), 2 * (index / 5) + 1)
     };
@@ -262,25 +268,25 @@ pub fn long_parking_lot() -> Network {
         initial_ssthresh: 64.0,
         ack_counting: AckCounting::Acknowledgements,
         abc_limit: Segments::UNLIMITED,
-        timer: TimerSpec { min_rto: Span::from_millis(10), ..TimerSpec::rfc6298() },
+        timer: TimerSpec { min_rto: TimeDelta::from_millis(10), ..TimerSpec::rfc6298() },
         ..tcp(Recovery::NewReno)
     };
     let flows = (0..5 * (hops + 1)).map(one).collect();
     let network =
-        one_link([port("", rate, delay), port("", rate, delay)], group("greedy", reno(spec)), flows, Span::from_millis(300));
+        one_link([port("", rate, delay), port("", rate, delay)], group("greedy", reno(spec)), flows, TimeDelta::from_millis(300));
     Network { ports: ports.collect(), paths, ..network }
 }
 
 /// Bottlenecks in a row, with greedy flows over all of them and over each, and one return link for each. Receivers are alike or different.
 pub fn random_parking_lot(seed: u64) -> Network {
-    let mut dice = Dice::new(seed + (1 << 44));
+    let mut dice = TestRandom::new(seed + (1 << 44));
     let hops = dice.pick(1, 4) as u32;
     let are_alike = dice.chance(2);
     // In some networks many events are simultaneous: a packet takes 1 ms, or a quarter of that on its access link, and delays are multiples
     // of 250 us.
     let step = if dice.chance(2) { 250 } else { 1 };
     let rate = if step > 1 { Rate(8_320_000) } else { Rate(dice.pick(2, 20) * 1_000_000) };
-    let mut micros = |max: u64| Span::from_micros(step * dice.pick(1, max / step));
+    let mut micros = |max: u64| TimeDelta::from_micros(step * dice.pick(1, max / step));
     let delay = micros(3000);
     let bottleneck = |hop| Port { buffer: Buffer::Units(10), ..port(&format!("there{hop}"), rate, delay) };
     let ports = (0..hops).map(bottleneck).chain((0..hops).map(|hop| port(&format!("back{hop}"), Rate(2 * rate.0), delay)));
@@ -297,31 +303,33 @@ pub fn random_parking_lot(seed: u64) -> Network {
     }
     let ack_size = Bytes(if step > 1 { 1040 } else { 40 });
     let greedy = group("greedy", reno(TcpSpec { ack_size, ..tcp(Recovery::NewReno) }));
-    let one = one_link([port("", rate, delay), port("", rate, delay)], greedy, flows, Span::from_millis(500));
+    let one = one_link([port("", rate, delay), port("", rate, delay)], greedy, flows, TimeDelta::from_millis(500));
     Network { ports: ports.collect(), paths, ..one }
 }
 
 /// Edge routers before a trunk with several channels, and greedy flows of any controller whose packets all have the same size, paced or
 /// not.
 pub fn random_trunk(seed: u64) -> Network {
-    let mut dice = Dice::new(seed + (1 << 43));
+    let mut dice = TestRandom::new(seed + (1 << 43));
     let edges = dice.pick(1, 6) as u32;
     // In some networks many events are simultaneous.
     let is_coarse = dice.chance(2);
-    let delay = |dice: &mut Dice| if is_coarse { Span::from_millis(dice.pick(0, 3)) } else { Span(dice.pick(0, 9_000_000_000)) };
+    let delay = |dice: &mut TestRandom| {
+        if is_coarse { TimeDelta::from_millis(dice.pick(0, 3)) } else { TimeDelta(dice.pick(0, 9_000_000_000)) }
+    };
     let rate = Rate(8_320_000);
-    let trunk = |name: &str, buffer: Buffer, dice: &mut Dice| Port {
+    let trunk = |name: &str, buffer: Buffer, dice: &mut TestRandom| Port {
         transmitters: dice.pick(2, 5) as u32,
         buffer,
         counts_in_service: !matches!(buffer, Buffer::Units(0)) && dice.chance(3),
         switching: dice.one_of(&[Switching::StoreAndForward, Switching::StoreAndForward, Switching::CutThrough]),
-        ..port(name, rate, delay(dice) + Span::from_micros(250))
+        ..port(name, rate, delay(dice) + TimeDelta::from_micros(250))
     };
     let places = [Buffer::Units(0), Buffer::Units(1), Buffer::Units(12), Buffer::Bytes(5000), Buffer::Unlimited];
     let places = dice.one_of(&places);
     let mut ports = vec![trunk("trunk", places, &mut dice), trunk("back", Buffer::Unlimited, &mut dice)];
     for edge in 0..edges {
-        let link = delay(&mut dice) + Span::from_micros(250);
+        let link = delay(&mut dice) + TimeDelta::from_micros(250);
         ports.extend([port(&format!("input{edge}"), rate, link), port(&format!("output{edge}"), rate, link)]);
     }
     let paths = (0..edges).flat_map(|edge| [vec![2 + 2 * edge, 0], vec![1, 3 + 2 * edge]]).collect();
@@ -335,7 +343,7 @@ pub fn random_trunk(seed: u64) -> Network {
         })
         .collect();
     let rates = [None, Some(rate), Some(Rate(4 * rate.0))];
-    let receivers = Access { rate: dice.one_of(&rates), delay: if dice.chance(2) { Span::ZERO } else { delay(&mut dice) } };
+    let receivers = Access { rate: dice.one_of(&rates), delay: if dice.chance(2) { TimeDelta::ZERO } else { delay(&mut dice) } };
     let mut flows = Vec::new();
     for (index, _) in groups.iter().enumerate() {
         for _ in 0..dice.pick(1, 6) {
@@ -343,20 +351,24 @@ pub fn random_trunk(seed: u64) -> Network {
             flows.push(Flow {
                 sender_access: Access { rate: dice.one_of(&rates), delay: delay(&mut dice) },
                 receiver_access: receivers,
-                start: Time(Span::from_millis(dice.pick(0, 20)).0),
-                stop: if dice.chance(6) { Time(Span::from_millis(dice.pick(300, 600)).0) } else { Time::NEVER },
+                start: Time(TimeDelta::from_millis(dice.pick(0, 20)).0),
+                stop: if dice.chance(6) { Time(TimeDelta::from_millis(dice.pick(300, 600)).0) } else { Time::NEVER },
                 ..flow(index as u32, path, path + 1)
             });
         }
     }
-    let one =
-        one_link([port("", rate, Span::ZERO), port("", rate, Span::ZERO)], groups[0].clone(), flows, Span::from_millis(800));
+    let one = one_link(
+        [port("", rate, TimeDelta::ZERO), port("", rate, TimeDelta::ZERO)],
+        groups[0].clone(),
+        flows,
+        TimeDelta::from_millis(800),
+    );
     Network { ports, paths, groups, ..one }
 }
 
 /// A chain of one to three hops each way, with flows over parts of it. Everything else is random.
 pub fn random_network(seed: u64) -> Network {
-    let mut dice = Dice::new(seed);
+    let mut dice = TestRandom::new(seed);
     let hops = dice.pick(1, 3);
     let coarse = dice.chance(2);
     let in_cells = dice.chance(3);
@@ -395,7 +407,7 @@ pub fn random_network(seed: u64) -> Network {
             ports[port].listed_drops.push(ListedDrop { flow, segment, transmission, cell });
         }
     }
-    let duration = Span::from_millis(dice.pick(200, 3000));
+    let duration = TimeDelta::from_millis(dice.pick(200, 3000));
     let mut changes = random_changes(&mut dice, &ports, &flows, paths.len() as u64 / 2, duration);
     if dice.chance(3) {
         let chosen: Vec<bool> = ports.iter().map(|_| dice.chance(2)).collect();
@@ -409,7 +421,7 @@ pub fn random_network(seed: u64) -> Network {
         TraceKind::Rtt,
         TraceKind::Segments,
         TraceKind::Packets,
-        TraceKind::Throughput(Span::from_millis(70)),
+        TraceKind::Throughput(TimeDelta::from_millis(70)),
     ];
     let mut traces = Vec::new();
     if dice.chance(2) {
@@ -428,7 +440,7 @@ pub fn random_network(seed: u64) -> Network {
         flows,
         changes,
         duration,
-        warmup: if dice.chance(2) { Span::ZERO } else { Span(duration.0 / 4) },
+        warmup: if dice.chance(2) { TimeDelta::ZERO } else { TimeDelta(duration.0 / 4) },
         seed,
         record: Record { traces, delay_percentiles: dice.chance(2), queue_flows },
         stepped: false,
@@ -438,23 +450,23 @@ pub fn random_network(seed: u64) -> Network {
 
 /// In some networks, some groups with packets in cells use the available bit rate service. The draws are separate.
 fn give_rates(seed: u64, groups: &mut [Group]) {
-    let mut dice = Dice::new(seed + (1 << 47));
+    let mut dice = TestRandom::new(seed + (1 << 47));
     for group in groups.iter_mut().filter(|group| group.framing.is_some()) {
         if dice.chance(2) {
             continue;
         }
         let peak = Rate(dice.one_of(&[1_000_000, 4_240_000, 10_000_000]));
-        let share = |dice: &mut Dice| dice.one_of(&[1.0, 0.25, 1.0 / 16.0, 1.0 / 512.0]);
+        let share = |dice: &mut TestRandom| dice.one_of(&[1.0, 0.25, 1.0 / 16.0, 1.0 / 512.0]);
         let source = SourceSpec {
             minimum: dice.chance(2).then(|| Rate(dice.pick(1000, 1_000_000))),
             initial: dice.one_of(&[peak, Rate(peak.0 / 10)]),
             nrm: dice.one_of(&[2, 8, 32]),
             mrm: dice.pick(0, 4) as u32,
-            trm: Span::from_millis(dice.one_of(&[1, 20, 100])),
+            trm: TimeDelta::from_millis(dice.one_of(&[1, 20, 100])),
             rif: share(&mut dice),
             rdf: share(&mut dice),
             cdf: dice.one_of(&[0.0, 0.25, 1.0]),
-            adtf: Span::from_millis(dice.one_of(&[10, 500])),
+            adtf: TimeDelta::from_millis(dice.one_of(&[10, 500])),
             tbe: dice.one_of(&[1, 64, 16_777_215]),
             ..SourceSpec::with_peak(peak)
         };
@@ -473,7 +485,7 @@ fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows
         (ports[port].switching, ports[port].rate) = (Switching::CutThrough, Rate(1_000_000));
     }
     let feeds = |port: PortId| paths.iter().flat_map(|path| path.windows(2)).any(|hop| hop[0] == port && is_chosen(hop[1]));
-    let min = |delay: &mut Span| *delay = (*delay).max(Span::from_millis(1));
+    let min = |delay: &mut TimeDelta| *delay = (*delay).max(TimeDelta::from_millis(1));
     for port in (0..ports.len() as PortId).filter(|&port| feeds(port)) {
         min(&mut ports[port as usize].delay);
         ports[port as usize].shaper = None;
@@ -492,11 +504,11 @@ fn cut_through(chosen: &[bool], ports: &mut [Port], paths: &[Vec<PortId>], flows
 }
 
 /// Coarse times make events of different entities simultaneous.
-fn delay(dice: &mut Dice, coarse: bool) -> Span {
-    if coarse { Span::from_millis(dice.pick(0, 4)) } else { Span(dice.pick(0, 20_000_000_000)) }
+fn delay(dice: &mut TestRandom, coarse: bool) -> TimeDelta {
+    if coarse { TimeDelta::from_millis(dice.pick(0, 4)) } else { TimeDelta(dice.pick(0, 20_000_000_000)) }
 }
 
-fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Port {
+fn random_port(name: &str, dice: &mut TestRandom, coarse: bool, in_cells: bool) -> Port {
     let buffer = match dice.pick(0, 3) {
         0 => Buffer::Unlimited,
         1 => Buffer::Bytes(dice.pick(0, 30_000)),
@@ -505,9 +517,9 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
     };
     let counts_in_service = dice.chance(4) && !matches!(buffer, Buffer::Units(0) | Buffer::Bytes(_));
     // Policies for packets may also be applied to cells.
-    let judges_frames = in_cells && dice.chance(2);
+    let discards_frames = in_cells && dice.chance(2);
     let samples: Vec<PolicySpec> =
-        PolicySpec::samples().into_iter().filter(|policy| policy.judges_frames() == judges_frames).collect();
+        PolicySpec::samples().into_iter().filter(|policy| policy.discards_frames() == discards_frames).collect();
     let policy = if dice.chance(3) { PolicySpec::DropTail(()) } else { dice.one_of(&samples) };
     let scheduling = (dice.chance(4) && policy.price_meaning().is_none()).then(|| random_scheduling(&policy, dice));
     let shaper =
@@ -525,7 +537,7 @@ fn random_port(name: &str, dice: &mut Dice, coarse: bool, in_cells: bool) -> Por
 
 /// In some networks, links have impairments and queues count units per flow. The draws are separate, as for prices.
 fn impair(seed: u64, ports: &mut [Port], paths: &[Vec<PortId>], changes: &mut Vec<Change>, in_cells: bool) -> bool {
-    let mut dice = Dice::new(seed + (1 << 45));
+    let mut dice = TestRandom::new(seed + (1 << 45));
     let is_impaired = dice.chance(2);
     for id in (0..ports.len() as PortId).filter(|_| is_impaired) {
         let cuts_through = |port: PortId| ports[port as usize].switching == Switching::CutThrough;
@@ -545,9 +557,9 @@ fn impair(seed: u64, ports: &mut [Port], paths: &[Vec<PortId>], changes: &mut Ve
     dice.chance(3)
 }
 
-fn random_impairments(dice: &mut Dice, in_cells: bool) -> Impairments {
-    let share = |dice: &mut Dice| dice.pick(1, 100) as f64 / 100.0;
-    let millis = Span::from_millis;
+fn random_impairments(dice: &mut TestRandom, in_cells: bool) -> Impairments {
+    let share = |dice: &mut TestRandom| dice.pick(1, 100) as f64 / 100.0;
+    let millis = TimeDelta::from_millis;
     let delays = [
         Delay::Fixed(millis(3)),
         Delay::Uniform(millis(1), millis(8)),
@@ -568,7 +580,7 @@ fn random_impairments(dice: &mut Dice, in_cells: bool) -> Impairments {
 }
 
 /// A trace of a few milliseconds, some of them with several opportunities, with long gaps in places.
-fn random_trace(dice: &mut Dice) -> DeliveryTrace {
+fn random_trace(dice: &mut TestRandom) -> DeliveryTrace {
     let mut millisecond = dice.pick(0, 3) as u32;
     let mut instants = Vec::new();
     for _ in 0..dice.pick(1, 20) {
@@ -579,11 +591,11 @@ fn random_trace(dice: &mut Dice) -> DeliveryTrace {
     DeliveryTrace::new(instants).expect("a trace")
 }
 
-fn random_scheduling(policy: &PolicySpec, dice: &mut Dice) -> Scheduling {
+fn random_scheduling(policy: &PolicySpec, dice: &mut TestRandom) -> Scheduling {
     let scheduler = dice.one_of(&SchedulerSpec::samples());
     let class = |name: &str, weight, buffer, policy| ClassQueue { name: name.into(), weight, buffer, policy };
     let queues = match dice.pick(0, 2) {
-        _ if scheduler.manages() => Queues::L4sAndClassic,
+        _ if scheduler.is_aqm() => Queues::L4sAndClassic,
         0 if !scheduler.ranks() => Queues::OfFlows,
         1 if !scheduler.ranks() => Queues::Hashed(dice.pick(1, 4) as u32),
         _ => {
@@ -597,15 +609,15 @@ fn random_scheduling(policy: &PolicySpec, dice: &mut Dice) -> Scheduling {
     Scheduling { scheduler, queues }
 }
 
-fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
+fn random_group(name: &str, dice: &mut TestRandom, in_cells: bool) -> Group {
     let has_application = dice.chance(3);
     let transport = if dice.chance(4) { Transport::Datagram(random_source(dice)) } else { random_tcp(dice) };
     let delays = [
         None,
         None,
-        Some(Delay::Fixed(Span::from_micros(300))),
-        Some(Delay::Uniform(Span::ZERO, Span::from_micros(200))),
-        Some(Delay::Exponential(Span::from_micros(100))),
+        Some(Delay::Fixed(TimeDelta::from_micros(300))),
+        Some(Delay::Uniform(TimeDelta::ZERO, TimeDelta::from_micros(200))),
+        Some(Delay::Exponential(TimeDelta::from_micros(100))),
     ];
     Group {
         class: dice.pick(0, 2) as u32,
@@ -614,17 +626,17 @@ fn random_group(name: &str, dice: &mut Dice, in_cells: bool) -> Group {
         framing: in_cells.then(|| random_framing(dice)),
         send_processing: dice.one_of(&delays),
         receive_processing: dice.one_of(&delays),
-        jitter: if dice.chance(3) { Span::from_micros(20) } else { Span::ZERO },
+        jitter: if dice.chance(3) { TimeDelta::from_micros(20) } else { TimeDelta::ZERO },
         ..group(name, transport)
     }
 }
 
-fn random_framing(dice: &mut Dice) -> Aal5 {
-    let delays = [Span::ZERO, Span(300_000), Span::from_micros(700)];
+fn random_framing(dice: &mut TestRandom) -> Aal5 {
+    let delays = [TimeDelta::ZERO, TimeDelta(300_000), TimeDelta::from_micros(700)];
     Aal5 { overhead: Bytes(dice.one_of(&[0, 8, 16])), segmentation: dice.one_of(&delays), reassembly: dice.one_of(&delays) }
 }
 
-fn random_source(dice: &mut Dice) -> DatagramSpec {
+fn random_source(dice: &mut TestRandom) -> DatagramSpec {
     let process = dice.one_of(&ProcessSpec::samples());
     let packet = if dice.chance(2) {
         PacketSize::Fixed(Bytes(500))
@@ -635,27 +647,30 @@ fn random_source(dice: &mut Dice) -> DatagramSpec {
 }
 
 /// Some applications never let TCP wait; others leave it idle for longer than its timeouts.
-fn random_application(dice: &mut Dice) -> ApplicationSpec {
+fn random_application(dice: &mut TestRandom) -> ApplicationSpec {
     let samples: Vec<ProcessSpec> = ProcessSpec::samples().into_iter().filter(|process| !process.is_of_datagrams()).collect();
     ApplicationSpec { process: dice.one_of(&samples), burst: dice.one_of(&[1, 1, 5, 40]) }
 }
 
 /// Some receivers acknowledge the first segments one at a time, some compress acknowledgements that report a gap.
-fn delayed_ack(dice: &mut Dice) -> DelayedAck {
+fn delayed_ack(dice: &mut TestRandom) -> DelayedAck {
     DelayedAck {
         every: dice.pick(2, 4) as u32,
-        timeout: Span::from_millis(100),
+        timeout: TimeDelta::from_millis(100),
         quickack_segments: Segments(dice.one_of(&[0, 50])),
-        sack_compression: Span::from_millis(dice.one_of(&[0, 1, 100])),
+        sack_compression: TimeDelta::from_millis(dice.one_of(&[0, 1, 100])),
         ack_ce_immediately: dice.one_of(&[false, true]),
     }
 }
 
-fn random_tcp(dice: &mut Dice) -> Transport {
+fn random_tcp(dice: &mut TestRandom) -> Transport {
     let kinds = [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::BpdSack, Recovery::RackTlp];
-    let tick = Span::from_millis(100);
-    let forms =
-        [TimerForm::Exact { granularity: Span::from_millis(1) }, TimerForm::CoarseNs { tick }, TimerForm::CoarseBsd { tick }];
+    let tick = TimeDelta::from_millis(100);
+    let forms = [
+        TimerForm::Exact { granularity: TimeDelta::from_millis(1) },
+        TimerForm::CoarseNs { tick },
+        TimerForm::CoarseBsd { tick },
+    ];
     let base = tcp(dice.one_of(&kinds));
     let spec = TcpSpec {
         initial_window: dice.pick(1, 10) as f64,
@@ -686,22 +701,22 @@ fn random_tcp(dice: &mut Dice) -> Transport {
     Transport::Tcp(spec, law)
 }
 
-fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut Dice, coarse: bool) -> Flow {
+fn random_flow(index: u32, group: &Group, routes: u64, dice: &mut TestRandom, coarse: bool) -> Flow {
     let route = dice.pick(0, routes - 1) as u32;
     let finite = dice.chance(3) && matches!(group.transport, Transport::Tcp(..));
     let access =
-        |dice: &mut Dice| Access { rate: Some(Rate(dice.one_of(&[8, 10, 100]) * 1_000_000)), delay: delay(dice, coarse) };
+        |dice: &mut TestRandom| Access { rate: Some(Rate(dice.one_of(&[8, 10, 100]) * 1_000_000)), delay: delay(dice, coarse) };
     Flow {
         sender_access: access(dice),
         receiver_access: access(dice),
-        start: Time(Span::from_millis(dice.pick(0, 300)).0),
-        stop: if dice.chance(6) { Time(Span::from_millis(dice.pick(300, 1000)).0) } else { Time::NEVER },
+        start: Time(TimeDelta::from_millis(dice.pick(0, 300)).0),
+        stop: if dice.chance(6) { Time(TimeDelta::from_millis(dice.pick(300, 1000)).0) } else { Time::NEVER },
         size: finite.then(|| Bytes(dice.pick(1, 200_000))),
         ..flow(index, 2 * route, 2 * route + 1)
     }
 }
 
-fn random_changes(dice: &mut Dice, ports: &[Port], flows: &[Flow], routes: u64, duration: Span) -> Vec<Change> {
+fn random_changes(dice: &mut TestRandom, ports: &[Port], flows: &[Flow], routes: u64, duration: TimeDelta) -> Vec<Change> {
     if !dice.chance(4) {
         return Vec::new();
     }
@@ -712,7 +727,7 @@ fn random_changes(dice: &mut Dice, ports: &[Port], flows: &[Flow], routes: u64, 
         let route = dice.pick(0, routes - 1) as u32;
         let what = match dice.pick(0, 4) {
             0 => ChangeKind::Rate(port, Rate(dice.pick(1, 10) * 1_000_000)),
-            1 => ChangeKind::Delay(port, Span::from_millis(dice.pick(0, 10))),
+            1 => ChangeKind::Delay(port, TimeDelta::from_millis(dice.pick(0, 10))),
             2 => ChangeKind::RandomLoss(port, 0.02),
             3 => ChangeKind::Buffer(port, Buffer::Units(dice.pick(0, 60))),
             _ => ChangeKind::Route(flow, 2 * route, 2 * route + 1),

@@ -6,19 +6,19 @@ use crate::common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
-use tailback_core::primitives::units::{Bytes, Span, Time};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::queue::{PolicySpec, Reason, RedQueueUnit, RedSignals, RedSpec};
 use tailback_core::tcp::{DelayedAck, Recovery, TcpSpec, TimerForm, TimerSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Engine, Fate, Outcome, Results};
 
 fn millis(ms: u64) -> Time {
-    Time(Span::from_millis(ms).0)
+    Time(TimeDelta::from_millis(ms).0)
 }
 
 /// 8 Mbit/s and 5 ms: 1000 bytes take 1 ms to send and arrive 6 ms after an idle transmitter takes them.
 fn bottleneck(buffer: Buffer) -> Port {
-    link("bottleneck", 8, Span::from_millis(5), buffer)
+    link("bottleneck", 8, TimeDelta::from_millis(5), buffer)
 }
 
 fn external() -> Engine {
@@ -28,7 +28,7 @@ fn external() -> Engine {
 fn external_through(bottleneck: Port) -> Engine {
     let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
     let flows = vec![flow(0, 0, 1), flow(0, 0, 1)];
-    Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)))
+    Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, TimeDelta::from_millis(100)))
 }
 
 /// The new fates, by time.
@@ -44,8 +44,8 @@ fn an_injected_datagram_is_delivered_after_the_link_delay() {
     let mut engine = external();
     assert_eq!(engine.next_event_time(), None);
     engine.run_until(millis(10));
-    assert_eq!(engine.inject(0, Bytes(960), Ecn::INCAPABLE), Some(0));
-    assert_eq!(engine.inject(1, Bytes(960), Ecn::CAPABLE), Some(0));
+    assert_eq!(engine.inject(0, Bytes(960), Ecn::NOT_ECT), Some(0));
+    assert_eq!(engine.inject(1, Bytes(960), Ecn::ECT), Some(0));
     assert_eq!(fates(&mut engine), []);
     // The fates of packets that have reached the bottleneck are known: the first arrives at 16 ms, the second, which is queued behind it,
     // at 17 ms.
@@ -61,7 +61,7 @@ fn an_injected_datagram_is_delivered_after_the_link_delay() {
 fn a_third_datagram_at_once_finds_the_buffer_full() {
     let mut engine = external();
     for number in 0..3 {
-        assert_eq!(engine.inject(0, Bytes(960), Ecn::INCAPABLE), Some(number));
+        assert_eq!(engine.inject(0, Bytes(960), Ecn::NOT_ECT), Some(number));
     }
     engine.run_until(Time::NEVER);
     let fates = fates(&mut engine);
@@ -95,21 +95,21 @@ fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
         fates(&mut engine).into_iter().find(|fate| fate.datagram == 2).unwrap().outcome
     };
     let discarded = Outcome::Discarded { port: 0, reason: Reason::Early };
-    assert_eq!(third(Ecn::CAPABLE, RedSignals::Marks), Outcome::Delivered { is_marked: true });
-    assert_eq!(third(Ecn::INCAPABLE, RedSignals::Marks), discarded);
-    assert_eq!(third(Ecn::CAPABLE, RedSignals::Drops), discarded);
+    assert_eq!(third(Ecn::ECT, RedSignals::Marks), Outcome::Delivered { is_marked: true });
+    assert_eq!(third(Ecn::NOT_ECT, RedSignals::Marks), discarded);
+    assert_eq!(third(Ecn::ECT, RedSignals::Drops), discarded);
 }
 
 #[test]
 fn invalid_datagrams_are_rejected() {
     let mut engine = external();
-    assert_eq!(engine.inject(0, Bytes(0), Ecn::INCAPABLE), None);
-    assert_eq!(engine.inject(0, MAX_PACKET, Ecn::INCAPABLE), None);
-    assert_eq!(engine.inject(7, Bytes(960), Ecn::INCAPABLE), None);
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    assert_eq!(engine.inject(0, Bytes(0), Ecn::NOT_ECT), None);
+    assert_eq!(engine.inject(0, MAX_PACKET, Ecn::NOT_ECT), None);
+    assert_eq!(engine.inject(7, Bytes(960), Ecn::NOT_ECT), None);
+    let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
-    let mut engine = Engine::new(dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(100)));
-    assert_eq!(engine.inject(0, Bytes(960), Ecn::INCAPABLE), None);
+    let mut engine = Engine::new(dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], TimeDelta::from_millis(100)));
+    assert_eq!(engine.inject(0, Bytes(960), Ecn::NOT_ECT), None);
 }
 
 #[test]
@@ -122,18 +122,19 @@ fn the_base_round_trip_of_datagrams_counts_their_packet_once() {
         packet: PacketSize::Exponential { mean: 960.0, maximum: Bytes(5000) },
         header: Bytes(40),
     };
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(1));
+    let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Units(1));
     let flows = vec![flow(0, 0, 1)];
-    let varying = Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100)));
+    let varying =
+        Engine::new(dumbbell(bottleneck, group("outside", Transport::Datagram(spec)), flows, TimeDelta::from_millis(100)));
     assert_eq!(base_rtt(&varying), [0.01]);
 }
 
 #[test]
 fn the_trace_of_drops_has_the_lost_transmission() {
-    let mut bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    let mut bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
     bottleneck.listed_drops = [1, 2].map(|transmission| ListedDrop { flow: 0, segment: 3, transmission, cell: None }).into();
     let spec = Transport::Tcp(tcp(Recovery::Reno), tailback_core::congestion::ControllerSpec::Reno(()));
-    let mut network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(5000));
+    let mut network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], TimeDelta::from_millis(5000));
     network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
     let mut engine = Engine::new(network);
     engine.run_until(Time::NEVER);
@@ -149,12 +150,12 @@ fn the_trace_of_a_queue_includes_the_unit_in_service_and_its_departure() {
         let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
         let traced = Port { counts_in_service, ..bottleneck(Buffer::Units(5)) };
         let flows = vec![flow(0, 0, 1)];
-        let mut network = dumbbell(traced, group("outside", Transport::Datagram(spec)), flows, Span::from_millis(100));
+        let mut network = dumbbell(traced, group("outside", Transport::Datagram(spec)), flows, TimeDelta::from_millis(100));
         network.record.traces = vec![Trace { kind: TraceKind::Queue, of: vec![0] }];
         let mut engine = Engine::new(network);
         for at in [0, 0, 5] {
             engine.run_until(millis(at));
-            engine.inject(0, Bytes(960), Ecn::INCAPABLE).unwrap();
+            engine.inject(0, Bytes(960), Ecn::NOT_ECT).unwrap();
         }
         engine.run_until(Time(millis(until).0 + 1));
         let trace = &engine.results().unwrap().traces[0];
@@ -168,9 +169,9 @@ fn the_trace_of_a_queue_includes_the_unit_in_service_and_its_departure() {
 
 #[test]
 fn steps_can_follow_the_events() {
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
-    let network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], Span::from_millis(200));
+    let network = dumbbell(bottleneck, group("tcp", spec), vec![flow(0, 0, 1)], TimeDelta::from_millis(200));
     let mut whole = Engine::new(network.clone());
     whole.run_until(Time::NEVER);
     let mut stepped = Engine::new(network);
@@ -185,10 +186,10 @@ fn steps_can_follow_the_events() {
 
 #[test]
 fn the_events_of_one_instant_can_be_split_between_calls() {
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
     let flows = vec![flow(0, 0, 1); 100];
-    let network = dumbbell(bottleneck, group("tcp", spec), flows, Span::from_millis(100));
+    let network = dumbbell(bottleneck, group("tcp", spec), flows, TimeDelta::from_millis(100));
     let mut engine = Engine::new(network.clone());
     // All flows start at 0.
     assert!(!engine.run_for(Time::NEVER, 30));
@@ -205,14 +206,14 @@ fn the_events_of_one_instant_can_be_split_between_calls() {
 
 #[test]
 fn adding_a_group_does_not_change_the_clock_of_another() {
-    let tick = Span::from_millis(500);
+    let tick = TimeDelta::from_millis(500);
     let timer = TimerSpec { form: TimerForm::CoarseBsd { tick }, ..tcp(Recovery::Tahoe).timer };
     let coarse = group("coarse", Transport::Tcp(TcpSpec { timer, ..tcp(Recovery::Tahoe) }, ControllerSpec::Reno(())));
     let silent = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
     let run = |others: usize| {
-        let bottleneck = link("bottleneck", 1, Span::from_millis(5), Buffer::Units(2));
+        let bottleneck = link("bottleneck", 1, TimeDelta::from_millis(5), Buffer::Units(2));
         let flows = vec![flow(u32::from(others > 0), 0, 1); 5];
-        let alone = dumbbell(bottleneck, coarse.clone(), flows, Span::from_millis(20_000));
+        let alone = dumbbell(bottleneck, coarse.clone(), flows, TimeDelta::from_millis(20_000));
         let mut engine = Engine::new(match others {
             0 => alone,
             _ => Network {
@@ -232,9 +233,9 @@ fn adding_a_group_does_not_change_the_clock_of_another() {
 
 /// Segments of 1000 bytes with 40 bytes of headers over 8 Mbit/s and 5 ms: three arrive by 8.12 ms, six more by 22.32 ms.
 fn short_transfer(changes: Vec<Change>, flow: Flow) -> Results {
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+    let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
     let spec = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::Reno(()));
-    let network = dumbbell(bottleneck, group("tcp", spec), vec![flow], Span::from_millis(10_000));
+    let network = dumbbell(bottleneck, group("tcp", spec), vec![flow], TimeDelta::from_millis(10_000));
     let mut engine = Engine::new(Network { changes, ..network });
     engine.run_until(Time::NEVER);
     engine.results().unwrap()
@@ -274,12 +275,12 @@ fn a_stopped_flow_is_active_until_its_stop() {
 #[test]
 fn a_wait_for_a_timeout_counts_even_if_the_run_ends_first() {
     let share = |ms: u64, recovery, delayed_ack| {
-        let timer = TimerSpec::coarse(Span::from_millis(500));
+        let timer = TimerSpec::coarse(TimeDelta::from_millis(500));
         let spec = TcpSpec { recovery, timer, delayed_ack, initial_window: 1.0, ..tcp(recovery) };
-        let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Unlimited);
+        let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Unlimited);
         let flows = vec![flow(0, 0, 1)];
         let group = group("tcp", Transport::Tcp(spec, ControllerSpec::Reno(())));
-        let network = dumbbell(bottleneck, group, flows, Span::from_millis(ms));
+        let network = dumbbell(bottleneck, group, flows, TimeDelta::from_millis(ms));
         let lossy = Network {
             changes: vec![loses_from(0, 0), Change { at: millis(50), what: ChangeKind::RandomLoss(0, 0.0) }],
             ..network

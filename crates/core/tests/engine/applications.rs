@@ -5,7 +5,7 @@
 use crate::common::{dumbbell, flow, group, link, tcp};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Aal5, Buffer, Flow, Group, Network, Trace, TraceKind, Transport};
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec, WindowValidation};
 use tailback_core::traffic::{ApplicationSpec, ConstantSpec, ProcessSpec};
 use tailback_core::{Engine, Results};
@@ -24,7 +24,12 @@ fn first(results: &Results, column: &str) -> f64 {
 fn over(application: ApplicationSpec, window: u32, flow: Flow, seconds: u64) -> Network {
     let spec = TcpSpec { receiver_window: Segments(window), ..tcp(Recovery::NewReno) };
     let group = Group { application: Some(application), ..group("web", Transport::Tcp(spec, ControllerSpec::Reno(()))) };
-    dumbbell(link("link", 8, Span::from_millis(10), Buffer::Unlimited), group, vec![flow], Span::from_millis(1000 * seconds))
+    dumbbell(
+        link("link", 8, TimeDelta::from_millis(10), Buffer::Unlimited),
+        group,
+        vec![flow],
+        TimeDelta::from_millis(1000 * seconds),
+    )
 }
 
 fn every(milliseconds: u64, burst: u32) -> ApplicationSpec {
@@ -62,7 +67,7 @@ fn a_transfer_is_complete_when_all_that_was_handed_over_has_arrived() {
 
 #[test]
 fn an_application_that_is_stopped_hands_over_nothing_more() {
-    let stop = Time(Span::from_millis(500).0);
+    let stop = Time(TimeDelta::from_millis(500).0);
     let results = run(over(every(50, 1), 100, Flow { stop, ..flow(0, 0, 1) }, 1));
     assert_eq!(first(&results, "delivered_packets"), 10.0);
 }
@@ -106,10 +111,10 @@ fn an_application_that_keeps_the_window_full_starts_as_fast_as_one_that_hands_ov
 fn a_packet_waits_for_its_segmentation_and_reassembly_and_so_does_its_acknowledgement() {
     // 23 cells of 424 bits at 8 Mbit/s, one cell back, 10 ms each way, and 300 us and 500 us in both directions.
     let spec = TcpSpec { mss: Bytes(1024), receiver_window: Segments(1), ..tcp(Recovery::NewReno) };
-    let framing = Aal5 { overhead: Bytes(8), segmentation: Span::from_micros(300), reassembly: Span::from_micros(500) };
+    let framing = Aal5 { overhead: Bytes(8), segmentation: TimeDelta::from_micros(300), reassembly: TimeDelta::from_micros(500) };
     let group = Group { framing: Some(framing), ..group("vc", Transport::Tcp(spec, ControllerSpec::Reno(()))) };
-    let bottleneck = link("link", 8, Span::from_millis(10), Buffer::Unlimited);
-    let results = run(dumbbell(bottleneck, group, vec![flow(0, 0, 1)], Span::from_millis(1000)));
+    let bottleneck = link("link", 8, TimeDelta::from_millis(10), Buffer::Unlimited);
+    let results = run(dumbbell(bottleneck, group, vec![flow(0, 0, 1)], TimeDelta::from_millis(1000)));
     let round_trip = 24.0 * 53e-6 + 0.020 + 2.0 * 0.0008;
     assert!((first(&results, "base_rtt_s") - round_trip).abs() < 1e-12);
     assert!((first(&results, "mean_rtt_s") - round_trip).abs() < 1e-12);

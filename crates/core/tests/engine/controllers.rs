@@ -4,7 +4,7 @@ use crate::common::{classic_tcp, dumbbell, first, floats, flow, group, link, one
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, FastSpec, Steps, VegasSpec};
 use tailback_core::network::{Buffer, Flow, ListedDrop, Network, Port, Trace, TraceKind, Transport};
-use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, SlowStart, SsthreshFrom, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Loss, Positive};
@@ -63,14 +63,14 @@ fn average_window(packets: u32) -> Result<f64, ParameterError> {
 
 /// A CUBIC sender in congestion avoidance with this `window`, over a fast link that loses these segments.
 fn cubic(window: f64, lost: Vec<u32>, seconds: f64, kind: TraceKind) -> Results {
-    let wire = |name| port(name, Rate(100_000_000_000), Span::from_seconds(ROUND_TRIP_S / 2.0));
+    let wire = |name| port(name, Rate(100_000_000_000), TimeDelta::from_seconds(ROUND_TRIP_S / 2.0));
     let listed_drops = lost.into_iter().map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
     let law = ControllerSpec::Cubic(CubicSpec { fast_convergence: false, ..CubicSpec::default() });
     let base = classic_tcp(Recovery::Sack);
     let spec = TcpSpec { initial_window: window, initial_ssthresh: window, ssthresh_from: SsthreshFrom::FlightSize, ..base };
     let links = [Port { listed_drops, ..wire("link") }, wire("reverse")];
     let sender = group("sender", Transport::Tcp(spec, law));
-    let mut network = one_link(links, sender, vec![flow(0, 0, 1)], Span::from_seconds(seconds));
+    let mut network = one_link(links, sender, vec![flow(0, 0, 1)], TimeDelta::from_seconds(seconds));
     network.record.traces = vec![Trace { kind, of: vec![0] }];
     run(network)
 }
@@ -84,10 +84,10 @@ fn cubic_in_whole_segments_has_the_period_and_the_queue_of_a_kernel() {
         let base = tcp(Recovery::Sack);
         let spec = TcpSpec { mss: Bytes(1448), header: Bytes(52), initial_window: 10.0, timestamps: true, ..base };
         let law = ControllerSpec::Cubic(CubicSpec { steps, ..CubicSpec::default() });
-        let bottleneck = link("link", 20, Span::from_millis(20), Buffer::Units(67));
+        let bottleneck = link("link", 20, TimeDelta::from_millis(20), Buffer::Units(67));
         let sender = group("cubic", Transport::Tcp(spec, law));
-        let mut network = dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_seconds(60.0));
-        network.warmup = Span::from_seconds(10.0);
+        let mut network = dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], TimeDelta::from_seconds(60.0));
+        network.warmup = TimeDelta::from_seconds(10.0);
         network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
         let results = run(network);
         let mut losses = floats(trace(&results, "drops"), "time_s");
@@ -110,9 +110,9 @@ fn hystart_overshoots_less_than_standard_slow_start() {
         let base = tcp(Recovery::Sack);
         let sizes = TcpSpec { mss: Bytes(1448), header: Bytes(52), ack_size: Bytes(52), initial_window: 10.0, ..base };
         let spec = TcpSpec { timestamps: true, slow_start, ..sizes };
-        let bottleneck = link("link", 20, Span::from_millis(20), Buffer::Units(67));
+        let bottleneck = link("link", 20, TimeDelta::from_millis(20), Buffer::Units(67));
         let transfer = Flow { size: Some(Bytes(1_448_000)), ..flow(0, 0, 1) };
-        let mut network = dumbbell(bottleneck, group("reno", reno(spec)), vec![transfer], Span::from_seconds(20.0));
+        let mut network = dumbbell(bottleneck, group("reno", reno(spec)), vec![transfer], TimeDelta::from_seconds(20.0));
         network.record.traces = vec![Trace { kind: TraceKind::Ssthresh, of: vec![0] }];
         let results = run(network);
         (first(&results.queues, "dropped_units"), floats(trace(&results, "ssthresh"), "ssthresh_packets")[1])
@@ -136,12 +136,12 @@ fn vegas_flows_keep_alpha_to_beta_packets_each_in_the_queue_fill_the_link_and_lo
         let base = classic_tcp(Recovery::Sack);
         let spec = TcpSpec { initial_window: 2.0, timestamps: true, ssthresh_from: SsthreshFrom::FlightSize, ..base };
         // 0.4 ms per packet, a hundred per round trip. All flows start within one round trip, so that each measures the empty path.
-        let link = |name| port(name, Rate(20_000_000), Span::from_millis(20));
-        let starting = |index: u64| Flow { start: Time(Span::from_micros(4000 * index).0), ..flow(0, 0, 1) };
+        let link = |name| port(name, Rate(20_000_000), TimeDelta::from_millis(20));
+        let starting = |index: u64| Flow { start: Time(TimeDelta::from_micros(4000 * index).0), ..flow(0, 0, 1) };
         let sender = group("vegas", Transport::Tcp(spec, law));
-        let seconds = Span::from_millis(60_000);
+        let seconds = TimeDelta::from_millis(60_000);
         let network = one_link([link("link"), link("reverse")], sender, (0..flows).map(starting).collect(), seconds);
-        let queues = run(Network { warmup: Span::from_millis(20_000), ..network }).queues;
+        let queues = run(Network { warmup: TimeDelta::from_millis(20_000), ..network }).queues;
         let each = first(&queues, "mean_queue_units") / flows as f64;
         assert!((alpha..=beta).contains(&each), "{flows} flows, {alpha} to {beta}: {each}");
         assert!(first(&queues, "utilisation") > 0.9999 && first(&queues, "dropped_units") == 0.0);
@@ -154,11 +154,11 @@ fn fast(alpha: f64, draining: Option<u32>, starts_s: &[f64], seconds: f64) -> Ne
     let law = ControllerSpec::Fast(FastSpec { alpha, draining, ..FastSpec::default() });
     let base = classic_tcp(Recovery::Sack);
     let spec = TcpSpec { initial_window: 2.0, timestamps: true, ssthresh_from: SsthreshFrom::FlightSize, ..base };
-    let link = port("link", Rate(8_000_000), Span::from_millis(49));
-    let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50) - Span(1000));
-    let starting = |&start: &f64| Flow { start: Time(Span::from_seconds(start).0), ..flow(0, 0, 1) };
+    let link = port("link", Rate(8_000_000), TimeDelta::from_millis(49));
+    let reverse = port("reverse", Rate(320_000_000_000), TimeDelta::from_millis(50) - TimeDelta(1000));
+    let starting = |&start: &f64| Flow { start: Time(TimeDelta::from_seconds(start).0), ..flow(0, 0, 1) };
     let flows = starts_s.iter().map(starting).collect();
-    one_link([link, reverse], group("fast", Transport::Tcp(spec, law)), flows, Span::from_seconds(seconds))
+    one_link([link, reverse], group("fast", Transport::Tcp(spec, law)), flows, TimeDelta::from_seconds(seconds))
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn fast_flows_with_the_right_base_rtt_share_the_link_and_keep_alpha_packets_each
     // Equations (4.3), (4.4) and (4.6). All flows start within one round trip.
     for (flows, alpha) in [(1, 5.0), (1, 50.0), (2, 20.0), (5, 20.0), (10, 50.0)] {
         let starts: Vec<f64> = (0..flows).map(|index| 0.1 * f64::from(index) / f64::from(flows)).collect();
-        let warmup = Span::from_millis(60_000);
+        let warmup = TimeDelta::from_millis(60_000);
         let Results { queues, flows: each, .. } = run(Network { warmup, ..fast(alpha, None, &starts, 120.0) });
         let queue = first(&queues, "mean_queue_units");
         let expected = f64::from(flows) * alpha;
@@ -183,7 +183,7 @@ fn fast_flows_with_the_right_base_rtt_share_the_link_and_keep_alpha_packets_each
 fn rates_after_each_start(alpha: f64, draining: Option<u32>) -> Vec<Vec<f64>> {
     let starts: Vec<f64> = (0..4).map(|index| EQUILIBRIUM_S * f64::from(index)).collect();
     let mut network = fast(alpha, draining, &starts, 4.0 * EQUILIBRIUM_S);
-    let bin = Span::from_seconds(10.0);
+    let bin = TimeDelta::from_seconds(10.0);
     network.record.traces = vec![Trace { kind: TraceKind::Throughput(bin), of: vec![0, 1, 2, 3] }];
     let results = run(network);
     let throughput = trace(&results, "throughput");

@@ -5,12 +5,12 @@
 
 use crate::common::{first, flow, group, one_link, port, reno, run, steady};
 use tailback_core::network::ListedDrop;
-use tailback_core::primitives::units::{Rate, Span};
+use tailback_core::primitives::units::{Rate, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec, TimerSpec};
 use tailback_models::ParameterError;
 use tailback_models::tcp::fast_retransmit;
 
-const ROUND_TRIP: Span = Span::from_millis(10);
+const ROUND_TRIP: TimeDelta = TimeDelta::from_millis(10);
 
 /// The sender's response to the losses.
 #[derive(Debug, PartialEq)]
@@ -72,14 +72,14 @@ fn sack_repairs_losses_of_up_to_half_the_window_if_three_segments_arrive() {
 fn play(recovery: Recovery, window: u32, lost: &[u32]) -> Repair {
     let steady = steady(recovery, window);
     let spec = TcpSpec {
-        timer: TimerSpec { min_rto: Span(10 * ROUND_TRIP.0), initial_rto: Span(10 * ROUND_TRIP.0), ..steady.timer },
+        timer: TimerSpec { min_rto: TimeDelta(10 * ROUND_TRIP.0), initial_rto: TimeDelta(10 * ROUND_TRIP.0), ..steady.timer },
         ..steady
     };
-    let mut link = port("link", Rate(10_000_000_000), Span(ROUND_TRIP.0 / 2));
+    let mut link = port("link", Rate(10_000_000_000), TimeDelta(ROUND_TRIP.0 / 2));
     link.listed_drops = lost.iter().map(|&segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).collect();
-    let reverse = port("reverse", Rate(10_000_000_000), Span(ROUND_TRIP.0 / 2));
+    let reverse = port("reverse", Rate(10_000_000_000), TimeDelta(ROUND_TRIP.0 / 2));
     // Three recoveries take at most five round trips, and the timer runs for ten after the last.
-    let network = one_link([link, reverse], group("sender", reno(spec)), vec![flow(0, 0, 1)], Span(20 * ROUND_TRIP.0));
+    let network = one_link([link, reverse], group("sender", reno(spec)), vec![flow(0, 0, 1)], TimeDelta(20 * ROUND_TRIP.0));
     let flows = run(network).flows;
     Repair { fast_retransmits: first(&flows, "fast_retransmits"), timeouts: first(&flows, "timeouts") }
 }

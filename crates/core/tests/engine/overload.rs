@@ -3,7 +3,7 @@
 use crate::common::{first, flow, group, one_link, port, run};
 use tailback_core::Results;
 use tailback_core::network::{Buffer, Port, Transport};
-use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
 use tailback_core::queue::{CobaltSpec, CodelSpec, PolicySpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
 
@@ -11,11 +11,11 @@ use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, Pr
 fn flooded(policy: PolicySpec) -> Results {
     let arrivals = Arrivals::Process(ProcessSpec::Poisson(PoissonSpec { rate: Rate(20_000_000) }));
     let flood = DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) };
-    let link = Port { policy, buffer: Buffer::Units(200), ..port("link", Rate(10_000_000), Span::ZERO) };
-    let back = port("back", Rate(10_000_000), Span::ZERO);
+    let link = Port { policy, buffer: Buffer::Units(200), ..port("link", Rate(10_000_000), TimeDelta::ZERO) };
+    let back = port("back", Rate(10_000_000), TimeDelta::ZERO);
     let group = group("flood", Transport::Datagram(flood));
-    let mut network = one_link([link, back], group, vec![flow(0, 0, 1)], Span::from_millis(20_000));
-    network.warmup = Span::from_millis(5_000);
+    let mut network = one_link([link, back], group, vec![flow(0, 0, 1)], TimeDelta::from_millis(20_000));
+    network.warmup = TimeDelta::from_millis(5_000);
     run(network)
 }
 

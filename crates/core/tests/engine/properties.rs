@@ -3,7 +3,7 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "tests may panic")]
 
-use crate::common::{Dice, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
+use crate::common::{TestRandom, long_parking_lot, random_network, random_parking_lot, random_trunk, with_access_as_ports};
 use std::num::NonZeroUsize;
 use tailback_core::network::{Network, Record, Trace};
 use tailback_core::primitives::units::Time;
@@ -83,7 +83,7 @@ fn slices_and_snapshots_change_no_byte() {
     for seed in seeds(1) {
         let network = random_network(seed);
         let whole = run(&network);
-        let mut dice = Dice::new(seed + (1 << 32));
+        let mut dice = TestRandom::new(seed + (1 << 32));
         let mut engine = Engine::new(network.clone());
         for _ in 0..dice.pick(1, 6) {
             let until = Time(engine.now().0 + dice.pick(0, network.duration.0 / 2));
@@ -163,7 +163,7 @@ fn checks_that_are_not_events_do_not_affect_the_order() {
 /// A run that is divided among different numbers of threads, merged again, and read in between. Returns how often it was divided.
 fn shared_runs_equal_one(seed: u64, network: &Network) -> u32 {
     let whole = run(network);
-    let mut dice = Dice::new(seed + (3 << 32));
+    let mut dice = TestRandom::new(seed + (3 << 32));
     let mut engine = Engine::new(network.clone());
     let mut shared = 0;
     loop {
@@ -209,7 +209,7 @@ fn traces_do_not_affect_other_results() {
         if all.traces.is_empty() {
             continue;
         }
-        let flow = Dice::new(seed + (2 << 32)).pick(0, network.flows.len() as u64 - 1) as u32;
+        let flow = TestRandom::new(seed + (2 << 32)).pick(0, network.flows.len() as u64 - 1) as u32;
         let of_flows = network.record.traces.iter().filter(|trace| !trace.kind.is_of_ports());
         let one = with(of_flows.map(|trace| Trace { of: vec![flow], ..trace.clone() }).collect());
         for run in [&with(Vec::new()), &one] {
@@ -239,7 +239,7 @@ fn intermediate_traces_are_a_prefix_of_the_final_traces() {
     for seed in seeds(5) {
         let network = random_network(seed);
         let mut engine = Engine::new(network.clone());
-        engine.run_until(Time(Dice::new(seed + (3 << 32)).pick(0, network.duration.0)));
+        engine.run_until(Time(TestRandom::new(seed + (3 << 32)).pick(0, network.duration.0)));
         let (so_far, now) = (engine.results().expect("conservation").traces, engine.now().seconds());
         for (before, mut whole) in so_far.iter().zip(run(&network).traces) {
             // A bin may be unfinished, and the fate of a packet may be unknown.

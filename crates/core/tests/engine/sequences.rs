@@ -14,7 +14,7 @@ use crate::common::{first, floats, flow, group, one_link, port, reno, run, stead
 use std::collections::BTreeMap;
 use tailback_core::Results;
 use tailback_core::network::{Change, ChangeKind, Flow, ListedDrop, Network, Record, Trace, TraceKind};
-use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::record::Column;
 use tailback_core::tcp::{Recovery, TcpSpec};
 
@@ -270,7 +270,10 @@ fn a_lost_tail_is_probed_for_before_the_timeout() {
 fn a_spurious_timeout_is_undone_after_one_retransmission() {
     let seen = |recovery, timestamps| {
         let mut network = network_of(TcpSpec { timestamps, ..steady(recovery, 8) }, None);
-        let at = |ms, delay| Change { at: Time(Span::from_millis(ms).0), what: ChangeKind::Delay(0, Span::from_millis(delay)) };
+        let at = |ms, delay| Change {
+            at: Time(TimeDelta::from_millis(ms).0),
+            what: ChangeKind::Delay(0, TimeDelta::from_millis(delay)),
+        };
         network.changes = vec![at(150, 1549), at(1000, 49)];
         let results = run(network);
         ["timeouts", "retransmitted_packets", "spurious_retransmissions"].map(|column| first(&results.flows, column))
@@ -337,11 +340,11 @@ fn play_losses(recovery: Recovery, window: u32, lost: &[(u32, u32)], size: Optio
 
 /// One flow for three seconds.
 fn network_of(spec: TcpSpec, size: Option<u64>) -> Network {
-    let link = port("link", Rate(8_000_000), Span::from_millis(49));
+    let link = port("link", Rate(8_000_000), TimeDelta::from_millis(49));
     // Fast enough that an acknowledgement takes 1 ns.
-    let reverse = port("reverse", Rate(320_000_000_000), Span::from_millis(50));
+    let reverse = port("reverse", Rate(320_000_000_000), TimeDelta::from_millis(50));
     let flow = Flow { size: size.map(|segments| Bytes(1000 * segments)), ..flow(0, 0, 1) };
-    one_link([link, reverse], group("sender", reno(spec)), vec![flow], Span::from_millis(3000))
+    one_link([link, reverse], group("sender", reno(spec)), vec![flow], TimeDelta::from_millis(3000))
 }
 
 /// Input and output of a sender, by milliseconds.

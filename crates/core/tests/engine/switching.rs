@@ -8,7 +8,7 @@ use crate::common::{flow, group, link};
 use tailback_core::network::*;
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::packet::Ecn;
-use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize};
 use tailback_core::{Engine, Outcome};
 
@@ -16,21 +16,21 @@ const HEADER: Bytes = Bytes(40);
 const TRUNK: usize = 3;
 
 fn micros(us: u64) -> Time {
-    Time(Span::from_micros(us).0)
+    Time(TimeDelta::from_micros(us).0)
 }
 
 fn network(switching: Switching, transmitters: u32, places: u64) -> Network {
-    let inputs = ["first", "second", "third"].map(|name| link(name, 8, Span::from_millis(2), Buffer::Unlimited));
-    let trunk = Port { switching, transmitters, ..link("trunk", 8, Span::from_millis(3), Buffer::Units(places)) };
+    let inputs = ["first", "second", "third"].map(|name| link(name, 8, TimeDelta::from_millis(2), Buffer::Unlimited));
+    let trunk = Port { switching, transmitters, ..link("trunk", 8, TimeDelta::from_millis(3), Buffer::Units(places)) };
     let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(1000) - HEADER), header: HEADER };
     Network {
-        ports: inputs.into_iter().chain([trunk, link("back", 8, Span::ZERO, Buffer::Unlimited)]).collect(),
+        ports: inputs.into_iter().chain([trunk, link("back", 8, TimeDelta::ZERO, Buffer::Unlimited)]).collect(),
         paths: vec![vec![0, 3], vec![1, 3], vec![2, 3], vec![4]],
         groups: vec![group("outside", Transport::Datagram(spec))],
         flows: vec![flow(0, 0, 3), flow(0, 1, 3), flow(0, 2, 3)],
         changes: Vec::new(),
-        duration: Span::from_millis(100),
-        warmup: Span::ZERO,
+        duration: TimeDelta::from_millis(100),
+        warmup: TimeDelta::ZERO,
         seed: 1,
         record: Record::default(),
         stepped: false,
@@ -45,7 +45,7 @@ fn delivered(network: &Network, sent: &[(u64, u32, u32)]) -> Vec<(u32, u64)> {
         let mut engine = Engine::new(Network { stepped, ..network.clone() });
         for &(time, input, bytes) in sent {
             engine.run_until(micros(time));
-            engine.inject(input, Bytes(bytes.into()) - HEADER, Ecn::INCAPABLE).unwrap();
+            engine.inject(input, Bytes(bytes.into()) - HEADER, Ecn::NOT_ECT).unwrap();
         }
         engine.run_until(Time::NEVER);
         engine.results().unwrap();
@@ -113,7 +113,7 @@ fn heads_come_over_private_links_too() {
     let mut network = network(Switching::CutThrough, 1, 1);
     network.paths = vec![vec![3], vec![3], vec![3], vec![4]];
     for flow in &mut network.flows {
-        flow.sender_access = Access { rate: Some(Rate(8_000_000)), delay: Span::from_millis(2) };
+        flow.sender_access = Access { rate: Some(Rate(8_000_000)), delay: TimeDelta::from_millis(2) };
     }
     let sent = [(0, 0, 1000), (250, 1, 1000), (500, 2, 1000), (1100, 0, 1000)];
     assert_eq!(delivered(&network, &sent), [(0, 6000), (1, 7000), (0, 8000)]);

@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests may panic")]
 
-use crate::common::{Dice, dumbbell, flow, group, link, random_network, tcp};
+use crate::common::{TestRandom, dumbbell, flow, group, link, random_network, tcp};
 use std::sync::Arc;
 use tailback_core::congestion::{Ack, AckCounting, Congestion, Control, ControllerSpec, RoundTrip, Start, UserController};
 use tailback_core::network::*;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
-use tailback_core::primitives::units::{Bytes, Cwnd, Segments, Span, Time};
+use tailback_core::primitives::units::{Bytes, Cwnd, Segments, Time, TimeDelta};
 use tailback_core::queue::{Occupancy, PeriodEnd, PolicySpec, Turn, Unit, UserPolicy, Verdict};
 use tailback_core::tcp::{Recovery, SlowStart, WindowValidation};
 use tailback_core::traffic::{Arrivals, DatagramSpec, Next, PacketSize, ProcessSpec, UserSource};
@@ -74,7 +74,7 @@ impl UserController for Reno {
         Ok(self.control)
     }
 
-    fn on_one_way_delay(&mut self, _: Span, _: Time) -> Result<Control, Fault> {
+    fn on_one_way_delay(&mut self, _: TimeDelta, _: Time) -> Result<Control, Fault> {
         Ok(self.control)
     }
 
@@ -122,7 +122,7 @@ impl UserPolicy for DropTail {
         Ok(())
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         None
     }
 
@@ -138,14 +138,14 @@ impl UserPolicy for DropTail {
 /// Exponential gaps, as in the built-in source.
 #[derive(Clone)]
 struct Poisson {
-    mean_gap: Span,
+    mean_gap: TimeDelta,
     bytes: u64,
     draws: Draws,
 }
 
 impl UserSource for Poisson {
     fn next(&mut self, _: Time) -> Result<Option<Next>, Fault> {
-        let wait = Span::from_seconds(self.draws.exponential() * self.mean_gap.seconds());
+        let wait = TimeDelta::from_seconds(self.draws.exponential() * self.mean_gap.seconds());
         Ok(Some(Next { wait, bytes: Bytes(self.bytes) }))
     }
 
@@ -173,7 +173,7 @@ impl Code for Outside {
     fn source(&self, code: &UserCode, draws: Draws) -> Result<Box<dyn UserSource>, Fault> {
         let (gap, bytes) = code.parameters.split_once(' ').ok_or_else(|| fault("no gap and size"))?;
         let (gap, bytes) = (gap.parse().map_err(|_| fault("no gap"))?, bytes.parse().map_err(|_| fault("no size"))?);
-        Ok(Box::new(Poisson { mean_gap: Span(gap), bytes, draws }))
+        Ok(Box::new(Poisson { mean_gap: TimeDelta(gap), bytes, draws }))
     }
 }
 
@@ -227,7 +227,7 @@ fn user_code_gives_the_same_bytes_as_built_in_code() {
         sources += brought.user_code().filter(|(kind, _)| *kind == CodeKind::Source).count();
         let mut built_in = Engine::new(network);
         built_in.run_until(Time::NEVER);
-        let mut dice = Dice::new(seed + (1 << 33));
+        let mut dice = TestRandom::new(seed + (1 << 33));
         let mut engine = Engine::with_code(brought, &OUTSIDE);
         while !engine.run_for(Time::NEVER, dice.pick(1, 3000)) {
             if dice.chance(2) {
@@ -252,9 +252,9 @@ fn user_code_gives_the_same_bytes_as_built_in_code() {
 
 /// One flow over 8 Mbit/s whose controller fails after the number of acknowledgements in `parameters`.
 fn one_flow(parameters: &str) -> Network {
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(10));
+    let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Units(10));
     let transport = Transport::Tcp(tcp(Recovery::Reno), ControllerSpec::User(code(parameters)));
-    dumbbell(bottleneck, group("web", transport), vec![flow(0, 0, 1)], Span::from_millis(1000))
+    dumbbell(bottleneck, group("web", transport), vec![flow(0, 0, 1)], TimeDelta::from_millis(1000))
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn a_failure_stops_the_run_where_it_happens_however_it_is_sliced() {
     assert!(whole.run_for(Time::NEVER, u64::MAX));
     let failure = whole.failure().unwrap();
     assert_eq!((failure.fault.to_string().as_str(), failure.time), ("tired", whole.now()));
-    assert_eq!(failure.time, Time(Span::from_micros(2 * 1040 + 10_000 + 40).0));
+    assert_eq!(failure.time, Time(TimeDelta::from_micros(2 * 1040 + 10_000 + 40).0));
     assert!(failure.to_string().starts_with("flows.web.tcp.controller: `user:outside` failed at 0.01212 s"), "{failure}");
     let events = whole.events();
     assert!(whole.run_for(Time::NEVER, 5) && whole.events() == events);
@@ -277,7 +277,7 @@ fn a_failure_stops_the_run_where_it_happens_however_it_is_sliced() {
 #[test]
 fn a_failing_copy_does_not_affect_the_original() {
     let mut original = Engine::with_code(one_flow(""), &Outside { can_be_copied: false });
-    original.run_until(Time(Span::from_millis(50).0));
+    original.run_until(Time(TimeDelta::from_millis(50).0));
     let mut copy = original.clone();
     assert_eq!(copy.failure().unwrap().fault.to_string(), "one of a kind");
     let events = copy.events();
@@ -324,7 +324,7 @@ fn a_source_whose_time_does_not_advance_fails() {
     struct Flood;
     impl UserSource for Flood {
         fn next(&mut self, _: Time) -> Result<Option<Next>, Fault> {
-            Ok(Some(Next { wait: Span::ZERO, bytes: Bytes(1) }))
+            Ok(Some(Next { wait: TimeDelta::ZERO, bytes: Bytes(1) }))
         }
         fn copy(&self) -> Result<Box<dyn UserSource>, Fault> {
             Ok(Box::new(Flood))
@@ -343,8 +343,9 @@ fn a_source_whose_time_does_not_advance_fails() {
     }
     let spec =
         DatagramSpec { arrivals: Arrivals::User(code("")), packet: PacketSize::Given { maximum: Bytes(1000) }, header: Bytes(0) };
-    let bottleneck = link("bottleneck", 8, Span::from_millis(5), Buffer::Units(10));
-    let network = dumbbell(bottleneck, group("flood", Transport::Datagram(spec)), vec![flow(0, 0, 1)], Span::from_millis(10));
+    let bottleneck = link("bottleneck", 8, TimeDelta::from_millis(5), Buffer::Units(10));
+    let network =
+        dumbbell(bottleneck, group("flood", Transport::Datagram(spec)), vec![flow(0, 0, 1)], TimeDelta::from_millis(10));
     let mut engine = Engine::with_code(network, &Flood);
     engine.run_until(Time::NEVER);
     let failure = engine.failure().unwrap();

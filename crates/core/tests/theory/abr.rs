@@ -8,13 +8,13 @@ use tailback_core::Results;
 use tailback_core::abr::SourceSpec;
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::*;
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Span, Time, Units};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, Time, TimeDelta, Units};
 use tailback_core::queue::{EricaSpec, PolicySpec, ThresholdSpec};
 use tailback_core::tcp::Recovery;
 use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, ProcessSpec};
 
 const MEGA: u64 = 1_000_000;
-const AAL5: Aal5 = Aal5 { overhead: Bytes(8), segmentation: Span::ZERO, reassembly: Span::ZERO };
+const AAL5: Aal5 = Aal5 { overhead: Bytes(8), segmentation: TimeDelta::ZERO, reassembly: TimeDelta::ZERO };
 
 /// PCR 10 Mbit/s, ICR one twentieth of it.
 fn source() -> SourceSpec {
@@ -32,7 +32,7 @@ fn greedy(name: &str, source: SourceSpec) -> Group {
 
 /// A port with this rate in Mbit/s, 2 ms and 1000 cells.
 fn switch(name: &str, megabits: u64, policy: PolicySpec) -> Port {
-    Port { policy, ..link(name, megabits, Span::from_millis(2), Buffer::Units(1000)) }
+    Port { policy, ..link(name, megabits, TimeDelta::from_millis(2), Buffer::Units(1000)) }
 }
 
 /// Without delta, so that at most the target is allocated.
@@ -42,7 +42,7 @@ fn erica(target: f64) -> PolicySpec {
 
 /// These ports and a return port, with one flow per group over the ports of its route; measured from 2 s to 4 s.
 fn network(mut ports: Vec<Port>, groups: Vec<Group>, routes: &[&[u32]]) -> Network {
-    ports.push(port("back", Rate(155 * MEGA), Span::from_millis(2)));
+    ports.push(port("back", Rate(155 * MEGA), TimeDelta::from_millis(2)));
     let back = ports.len() as u32 - 1;
     let mut paths: Vec<Vec<u32>> = routes.iter().map(|route| route.to_vec()).collect();
     paths.push(vec![back]);
@@ -54,8 +54,8 @@ fn network(mut ports: Vec<Port>, groups: Vec<Group>, routes: &[&[u32]]) -> Netwo
         flows,
         prices: tailback_core::price::PriceSpec::default(),
         changes: Vec::new(),
-        duration: Span::from_millis(4000),
-        warmup: Span::from_millis(2000),
+        duration: TimeDelta::from_millis(4000),
+        warmup: TimeDelta::from_millis(2000),
         seed: 1,
         record: Record::default(),
         stepped: false,
@@ -120,7 +120,7 @@ fn unequal_rates_converge() {
 #[test]
 fn one_cell_in_32_is_an_rm_cell_and_all_return() {
     let mut network = network(vec![switch("link", 10, erica(0.9))], vec![greedy("vc", source())], &[&[0]]);
-    network.warmup = Span::ZERO;
+    network.warmup = TimeDelta::ZERO;
     let results = run(network);
     let count = |column| of_edges(&results, column)[0];
     let (data, forth, back) = (count("data_cells"), count("forward_rm_cells"), count("backward_rm_cells"));
@@ -152,7 +152,7 @@ fn one_tcp(buffer: Buffer, ack_threshold: Option<u64>) -> Results {
     let Transport::Tcp(spec, _) = reno(spec) else { unreachable!() };
     let group = Group { framing: Some(AAL5), abr, ..group("vc", Transport::Tcp(spec, ControllerSpec::Reno(()))) };
     let mut network = network(vec![switch("link", 10, erica(0.9))], vec![group], &[&[0]]);
-    network.warmup = Span::ZERO;
+    network.warmup = TimeDelta::ZERO;
     run(network)
 }
 

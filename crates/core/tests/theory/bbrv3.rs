@@ -4,7 +4,7 @@ use crate::common::{dumbbell, first, floats, flow, group, link, reno, run, tcp, 
 use tailback_core::Results;
 use tailback_core::congestion::{Bbr3Spec, ControllerSpec};
 use tailback_core::network::{Buffer, Change, ChangeKind, Flow, Network, Trace, TraceKind, Transport};
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
 const PACKET_BITS: f64 = 1040.0 * 8.0;
@@ -23,10 +23,10 @@ fn law() -> ControllerSpec {
 
 /// Flows that start one second apart, over 20 Mbit/s and 40 ms.
 fn network(flows: u32, buffer: u64, seconds: f64) -> Network {
-    let bottleneck = link("link", 20, Span::from_millis(20), Buffer::Units(buffer));
-    let one = |index: u32| Flow { start: Time(Span::from_millis(1000 * u64::from(index)).0), ..flow(0, 0, 1) };
+    let bottleneck = link("link", 20, TimeDelta::from_millis(20), Buffer::Units(buffer));
+    let one = |index: u32| Flow { start: Time(TimeDelta::from_millis(1000 * u64::from(index)).0), ..flow(0, 0, 1) };
     let senders = group("bbr", Transport::Tcp(sender(), law()));
-    let mut network = dumbbell(bottleneck, senders, (0..flows).map(one).collect(), Span::from_seconds(seconds));
+    let mut network = dumbbell(bottleneck, senders, (0..flows).map(one).collect(), TimeDelta::from_seconds(seconds));
     network.record.traces = [(TraceKind::Law, 0), (TraceKind::Cwnd, 0), (TraceKind::Queue, 0), (TraceKind::InFlight, 0)]
         .map(|(kind, of)| Trace { kind, of: vec![of] })
         .into();
@@ -122,7 +122,7 @@ fn queues_are_bounded_by_the_cwnd_gain_and_emptied_by_drain() {
 #[test]
 fn probe_rtt_halves_the_flight_every_five_seconds_for_200_ms_at_the_documented_cost() {
     let mut network = network(1, 1000, 42.0);
-    network.warmup = Span::from_millis(10_000);
+    network.warmup = TimeDelta::from_millis(10_000);
     let results = run(network);
     let probes: Vec<_> = states(&results, 42.0).into_iter().filter(|state| state.0 == "ProbeRTT").collect();
     assert!(probes.len() >= 7);
@@ -143,7 +143,7 @@ fn probe_rtt_halves_the_flight_every_five_seconds_for_200_ms_at_the_documented_c
 fn in_a_shallow_buffer_losses_end_startup_and_set_the_long_term_bound() {
     let buffer = 20.0;
     let mut network = network(1, 20, 40.0);
-    network.warmup = Span::from_millis(5000);
+    network.warmup = TimeDelta::from_millis(5000);
     let results = run(network);
     let states = states(&results, 40.0);
     assert_eq!((states[0].0, states[1].0), ("Startup", "Drain"));
@@ -164,7 +164,7 @@ fn ten_times_the_bandwidth_is_found() {
     let mut network = network(1, 1000, 30.0);
     network.changes = vec![
         Change { at: Time::ZERO, what: ChangeKind::Rate(0, Rate(2_000_000)) },
-        Change { at: Time(Span::from_millis(10_000).0), what: ChangeKind::Rate(0, Rate(20_000_000)) },
+        Change { at: Time(TimeDelta::from_millis(10_000).0), what: ChangeKind::Rate(0, Rate(20_000_000)) },
     ];
     let results = run(network);
     let found = quantity(&results, "max_bw_bps");
@@ -176,7 +176,7 @@ fn ten_times_the_bandwidth_is_found() {
 fn flows_converge_to_fair_shares_and_a_competing_reno_flow_is_not_starved() {
     let rates = |results: &Results| floats(&results.flows, "goodput_bps");
     let mut two = network(2, 97, 120.0);
-    two.warmup = Span::from_millis(40_000);
+    two.warmup = TimeDelta::from_millis(40_000);
     let results = run(two);
     let (min, max) = (rates(&results)[0].min(rates(&results)[1]), rates(&results)[0].max(rates(&results)[1]));
     assert!(min / max > 0.5, "{min} {max}");
@@ -185,7 +185,7 @@ fn flows_converge_to_fair_shares_and_a_competing_reno_flow_is_not_starved() {
         let mut beside = network(1, buffer, 120.0);
         beside.groups.push(group("reno", reno(sender())));
         beside.flows.push(flow(1, 0, 1));
-        beside.warmup = Span::from_millis(20_000);
+        beside.warmup = TimeDelta::from_millis(20_000);
         let results = run(beside);
         assert!(rates(&results).iter().all(|&rate| rate > 0.2 * 20e6), "{buffer}: {:?}", rates(&results));
     }

@@ -5,7 +5,7 @@ use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{classic_tcp, first, flow, group, one_link, port, reno, run};
 use tailback_core::network::{Buffer, Flow, Group, Network, Port};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::NonNegative;
@@ -100,15 +100,15 @@ fn sawtooth(product: u32, places: u32) -> Sawtooth {
 
 /// Utilisation over `measured_s` by a flow that starts at `start_s`.
 fn measure(places: u32, seed: u64, start_s: f64, measured_s: f64) -> f64 {
-    let delay = Span::from_seconds(SEGMENT_S * f64::from(PRODUCT - 1));
+    let delay = TimeDelta::from_seconds(SEGMENT_S * f64::from(PRODUCT - 1));
     let link = Port { buffer: Buffer::Units(places.into()), ..port("link", Rate(16_000_000), delay) };
-    let reverse = port("reverse", Rate(320_000_000_000), Span::ZERO);
+    let reverse = port("reverse", Rate(320_000_000_000), TimeDelta::ZERO);
     let ssthresh = f64::from(PRODUCT) / 2.0;
     let spec = TcpSpec { initial_ssthresh: ssthresh, ssthresh_from: SsthreshFrom::FlightSize, ..classic_tcp(Recovery::Sack) };
-    let sender = Group { jitter: Span::from_micros(20), ..group("sender", reno(spec)) };
-    let started = Flow { start: Time::ZERO + Span::from_seconds(start_s), ..flow(0, 0, 1) };
+    let sender = Group { jitter: TimeDelta::from_micros(20), ..group("sender", reno(spec)) };
+    let started = Flow { start: Time::ZERO + TimeDelta::from_seconds(start_s), ..flow(0, 0, 1) };
     // Long enough for the longest start, slow start and the first overflow.
-    let warmup = Span::from_seconds(60.0);
-    let network = one_link([link, reverse], sender, vec![started], warmup + Span::from_seconds(measured_s));
+    let warmup = TimeDelta::from_seconds(60.0);
+    let network = one_link([link, reverse], sender, vec![started], warmup + TimeDelta::from_seconds(measured_s));
     first(&run(Network { warmup, seed, ..network }).queues, "utilisation")
 }

@@ -4,7 +4,7 @@ use crate::common::{dumbbell, first, floats, flow, group, link, one_link, port, 
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CopaSpec, SwiftSpec, TimelySpec};
 use tailback_core::network::{Buffer, Flow, Network, Port, Trace, TraceKind, Transport};
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
 /// 1040 bytes with headers.
@@ -21,18 +21,18 @@ fn copa(laws: &[CopaSpec], recovery: Recovery) -> Results {
 /// The same with a buffer of `places` packets.
 fn copa_behind(places: u64, laws: &[CopaSpec], recovery: Recovery) -> Results {
     let groups = laws.iter().map(|&law| group("copa", Transport::Tcp(sender(recovery), ControllerSpec::Copa(law))));
-    let starting = |index: u32| Flow { start: Time(Span::from_micros(4000 * u64::from(index)).0), ..flow(index, 0, 1) };
-    let ways =
-        [("link", places), ("reverse", 1000)].map(|(name, places)| link(name, 20, Span::from_millis(20), Buffer::Units(places)));
+    let starting = |index: u32| Flow { start: Time(TimeDelta::from_micros(4000 * u64::from(index)).0), ..flow(index, 0, 1) };
+    let ways = [("link", places), ("reverse", 1000)]
+        .map(|(name, places)| link(name, 20, TimeDelta::from_millis(20), Buffer::Units(places)));
     let mut network = one_link(
         ways,
         group("none", Transport::Tcp(sender(recovery), ControllerSpec::Reno(()))),
         Vec::new(),
-        Span::from_millis(40_000),
+        TimeDelta::from_millis(40_000),
     );
     network.groups = groups.collect();
     network.flows = (0..laws.len() as u32).map(starting).collect();
-    network.warmup = Span::from_millis(10_000);
+    network.warmup = TimeDelta::from_millis(10_000);
     run(network)
 }
 
@@ -82,17 +82,17 @@ fn copa_with_a_flow_that_fills_the_queue_competes_or_yields() {
     let share = |competitive_mode| {
         let law = ControllerSpec::Copa(CopaSpec { competitive_mode, ..CopaSpec::default() });
         let ways = [
-            link("link", 20, Span::from_millis(20), Buffer::Units(97)),
-            link("reverse", 20, Span::from_millis(20), Buffer::Unlimited),
+            link("link", 20, TimeDelta::from_millis(20), Buffer::Units(97)),
+            link("reverse", 20, TimeDelta::from_millis(20), Buffer::Unlimited),
         ];
         let mut network = one_link(
             ways,
             group("copa", Transport::Tcp(sender(Recovery::RackTlp), law)),
             vec![flow(0, 0, 1), flow(1, 0, 1)],
-            Span::from_millis(120_000),
+            TimeDelta::from_millis(120_000),
         );
         network.groups.push(group("reno", crate::common::reno(sender(Recovery::RackTlp))));
-        network.warmup = Span::from_millis(20_000);
+        network.warmup = TimeDelta::from_millis(20_000);
         let rates = floats(&run(network).flows, "goodput_bps");
         rates[0] / (rates[0] + rates[1])
     };
@@ -102,11 +102,11 @@ fn copa_with_a_flow_that_fills_the_queue_competes_or_yields() {
 
 /// Flows over 10 Gbit/s and 16 us.
 fn data_center(law: ControllerSpec, flows: u32, seconds: f64) -> Network {
-    let switch = Port { buffer: Buffer::Units(5000), ..port("switch", Rate(10_000_000_000), Span::from_micros(8)) };
-    let one = |index: u32| Flow { start: Time(Span::from_micros(17 * u64::from(index)).0), ..flow(0, 0, 1) };
+    let switch = Port { buffer: Buffer::Units(5000), ..port("switch", Rate(10_000_000_000), TimeDelta::from_micros(8)) };
+    let one = |index: u32| Flow { start: Time(TimeDelta::from_micros(17 * u64::from(index)).0), ..flow(0, 0, 1) };
     let senders = group("senders", Transport::Tcp(sender(Recovery::Sack), law));
-    let mut network = dumbbell(switch, senders, (0..flows).map(one).collect(), Span::from_seconds(seconds));
-    network.warmup = Span::from_seconds(seconds / 2.0);
+    let mut network = dumbbell(switch, senders, (0..flows).map(one).collect(), TimeDelta::from_seconds(seconds));
+    network.warmup = TimeDelta::from_seconds(seconds / 2.0);
     network
 }
 
@@ -173,7 +173,7 @@ fn a_single_timely_flow_grows_by_its_step_per_segment_to_the_line_rate() {
     // From 1 Gbit/s by 10 Mbit/s per 64 kB: dr/dt = 10 Mbit/s * r / 512 kbit, r = 1 Gbit/s * exp(19.53 t): 118 ms to 10 Gbit/s.
     let law = TimelySpec { initial_rate: Some(Rate(1_000_000_000)), ..TimelySpec::default() };
     let mut network = data_center(ControllerSpec::Timely(law), 1, 0.2);
-    network.warmup = Span::ZERO;
+    network.warmup = TimeDelta::ZERO;
     network.record.traces = vec![Trace { kind: TraceKind::Law, of: vec![0] }];
     let results = run(network);
     let rates = quantity(&results, "rate (bit/s)");

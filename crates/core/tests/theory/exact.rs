@@ -3,7 +3,7 @@
 use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::Results;
 use tailback_core::network::{Flow, Network, Record, Trace, TraceKind};
-use tailback_core::primitives::units::{Bytes, Rate, Segments, Span};
+use tailback_core::primitives::units::{Bytes, Rate, Segments, TimeDelta};
 use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Count, Positive};
@@ -41,8 +41,8 @@ fn one_window_is_sent_per_round_trip_until_it_fills_the_link() -> Result<(), Par
     // The link carries 100 segments per round trip.
     for window in [1, 7, 99, 100, 101, 250] {
         let spec = TcpSpec { receiver_window: Segments(window), ..classic_tcp(Recovery::Reno) };
-        let warmup = Span::from_millis(2000);
-        let network = network(spec, flow(0, 0, 1), warmup + Span::from_seconds(100.0 * ROUND_TRIP_S));
+        let warmup = TimeDelta::from_millis(2000);
+        let network = network(spec, flow(0, 0, 1), warmup + TimeDelta::from_seconds(100.0 * ROUND_TRIP_S));
         let flows = run(Network { warmup, ..network }).flows;
         assert_eq!(first(&flows, "delivered_packets"), 100.0 * f64::from(window.min(100)), "window {window}");
 
@@ -70,16 +70,16 @@ fn model(segments: u64, initial_window: u64) -> Result<SlowStart, ParameterError
 fn transfer(segments: u64, initial_window: u64) -> Results {
     let spec = TcpSpec { initial_window: initial_window as f64, ..classic_tcp(Recovery::Reno) };
     let sized = Flow { size: Some(Bytes(1000 * segments)), ..flow(0, 0, 1) };
-    let mut network = network(spec, sized, Span::from_millis(2000));
+    let mut network = network(spec, sized, TimeDelta::from_millis(2000));
     let kinds = [TraceKind::Segments, TraceKind::Acks];
     network.record = Record { traces: kinds.map(|kind| Trace { kind, of: vec![0] }).into(), ..Record::default() };
     run(network)
 }
 
-fn network(spec: TcpSpec, flow: Flow, duration: Span) -> Network {
-    let link = port("link", Rate(8_000_000), Span::from_millis(49));
+fn network(spec: TcpSpec, flow: Flow, duration: TimeDelta) -> Network {
+    let link = port("link", Rate(8_000_000), TimeDelta::from_millis(49));
     // 40 bytes take 1 ns.
-    let reverse = port("reverse", Rate(320_000_000_000), Span::from_micros(50_000) - Span(1000));
+    let reverse = port("reverse", Rate(320_000_000_000), TimeDelta::from_micros(50_000) - TimeDelta(1000));
     one_link([link, reverse], group("sender", reno(spec)), vec![flow], duration)
 }
 

@@ -1,11 +1,11 @@
 //! L4S end to end: Prague and DualPI2 (RFC 9332) in steady state, against the response of their rules to marks and losses, and in overload.
 
 use crate::common::statistics::{Interval, SEEDS};
-use crate::common::{Dice, floats, flow, group, one_link, port, run, tcp};
+use crate::common::{TestRandom, floats, flow, group, one_link, port, run, tcp};
 use tailback_core::Results;
 use tailback_core::congestion::{ControllerSpec, CubicSpec, DctcpSpec, PragueSpec};
 use tailback_core::network::{Access, Buffer, Flow, Group, Network, Port, Queues, Scheduling, Transport};
-use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::schedule::{DualPi2Spec, DualService, SchedulerSpec};
 use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, ProcessSpec};
@@ -27,22 +27,22 @@ fn unresponsive(name: &str, rate: Rate) -> Group {
 }
 
 /// One flow per group over a DualPI2 port, all with this round-trip time, for one minute.
-fn network(rate: Rate, spec: DualPi2Spec, groups: Vec<Group>, rtt: Span) -> Network {
+fn network(rate: Rate, spec: DualPi2Spec, groups: Vec<Group>, rtt: TimeDelta) -> Network {
     let scheduling = Some(Scheduling { scheduler: SchedulerSpec::DualPi2(spec), queues: Queues::L4sAndClassic });
     // RFC 9332 figure 2: 250 ms.
-    let link = Port { scheduling, buffer: Buffer::Bytes(rate.0 / 8 / 4), ..port("link", rate, Span::ZERO) };
-    let one = |index: u32| Flow { sender_access: Access { rate: None, delay: Span(rtt.0 / 2) }, ..flow(index, 0, 1) };
+    let link = Port { scheduling, buffer: Buffer::Bytes(rate.0 / 8 / 4), ..port("link", rate, TimeDelta::ZERO) };
+    let one = |index: u32| Flow { sender_access: Access { rate: None, delay: TimeDelta(rtt.0 / 2) }, ..flow(index, 0, 1) };
     let flows = (0..groups.len() as u32).map(one).collect();
-    let back = port("back", Rate(1_000_000_000), Span::ZERO);
-    let network = one_link([link, back], groups[0].clone(), flows, Span::from_millis(60_000));
-    Network { groups, warmup: Span::from_millis(15_000), ..network }
+    let back = port("back", Rate(1_000_000_000), TimeDelta::ZERO);
+    let network = one_link([link, back], groups[0].clone(), flows, TimeDelta::from_millis(60_000));
+    Network { groups, warmup: TimeDelta::from_millis(15_000), ..network }
 }
 
 /// The same with random starts within the first second.
 fn started(mut network: Network, seed: u64) -> Network {
-    let mut dice = Dice::new(seed);
+    let mut dice = TestRandom::new(seed);
     for flow in &mut network.flows {
-        flow.start = Time::ZERO + Span::from_millis(dice.pick(0, 1000));
+        flow.start = Time::ZERO + TimeDelta::from_millis(dice.pick(0, 1000));
     }
     network
 }
@@ -67,7 +67,7 @@ fn ten_flows_of_each_kind_have_the_windows_that_coupled_marks_imply() {
     for rtt in [30, 60] {
         let mut groups: Vec<Group> = (0..flows).map(|index| sender(&format!("prague{index}"), prague())).collect();
         groups.extend((0..flows).map(|index| sender(&format!("reno{index}"), ControllerSpec::Reno(()))));
-        let network = network(Rate(100_000_000), DualPi2Spec::default(), groups, Span::from_millis(rtt));
+        let network = network(Rate(100_000_000), DualPi2Spec::default(), groups, TimeDelta::from_millis(rtt));
         for seed in 1..=3 {
             let results = run(started(network.clone(), seed));
             let [wait_l, wait_c] = of_classes(&results, "mean_wait_s");
@@ -105,8 +105,8 @@ fn one_flow_of_each_kind_gets_about_the_same_rate_over_a_typical_round_trip() {
             let service = [DualService::WeightedRoundRobin, DualService::TimeShiftedFifo][index % 2];
             let spec = DualPi2Spec { service, ..DualPi2Spec::default() };
             let groups = vec![sender("l4s", l4s.clone()), sender("classic", classic.clone())];
-            let network = network(Rate(20_000_000), spec, groups, Span::from_millis(rtt));
-            let network = Network { duration: Span::from_millis(30_000), ..network };
+            let network = network(Rate(20_000_000), spec, groups, TimeDelta::from_millis(rtt));
+            let network = Network { duration: TimeDelta::from_millis(30_000), ..network };
             let ratio = |seed: u64| {
                 let results = run(started(network.clone(), seed));
                 let [wait_l, wait_c] = of_classes(&results, "mean_wait_s");
@@ -126,7 +126,7 @@ fn in_overload_both_queues_lose_the_same_share_whichever_causes_it() {
     let rate = Rate(40_000_000);
     for [l, c] in [[50_000_000, 5_000_000], [50_000_000, 50_000_000], [5_000_000, 50_000_000]] {
         let groups = vec![Group { l4s: true, ..unresponsive("l", Rate(l)) }, unresponsive("c", Rate(c))];
-        let results = run(network(rate, DualPi2Spec::default(), groups, Span::from_millis(20)));
+        let results = run(network(rate, DualPi2Spec::default(), groups, TimeDelta::from_millis(20)));
         let lost = of_classes(&results, "loss_rate");
         let sent = (l + c) as f64;
         for (queue, lost) in ["L", "C"].into_iter().zip(lost) {
@@ -141,7 +141,7 @@ fn in_overload_both_queues_lose_the_same_share_whichever_causes_it() {
 fn the_classic_queue_gets_the_capacity_that_l4s_traffic_leaves() {
     // 39 of 40 Mbit/s are unresponsive.
     let groups = vec![Group { l4s: true, ..unresponsive("l", Rate(39_000_000)) }, sender("reno", ControllerSpec::Reno(()))];
-    let results = run(network(Rate(40_000_000), DualPi2Spec::default(), groups, Span::from_millis(20)));
+    let results = run(network(Rate(40_000_000), DualPi2Spec::default(), groups, TimeDelta::from_millis(20)));
     let [l, c] = of_classes(&results, "throughput_bps");
     near("L", l, 39e6, 0.001);
     near("C", c, 1e6, 0.02);

@@ -6,7 +6,7 @@ use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{dumbbell, first, floats, flow, group, link, one_link, port, reno, run, tcp};
 use tailback_core::network::*;
 use tailback_core::primitives::packet::Ecn;
-use tailback_core::primitives::units::{Bytes, Rate, Span, Time};
+use tailback_core::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use tailback_core::settings::PlainWords;
 use tailback_core::tcp::{Recovery, TcpSpec};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
@@ -14,22 +14,22 @@ use tailback_core::{Engine, Fate, Outcome};
 
 /// 8 Mbit/s and 20 ms, with an unlimited buffer: 1000 bytes take 1 ms.
 fn impaired(impairments: Impairments) -> Port {
-    Port { impairments, ..link("link", 8, Span::from_millis(20), Buffer::Unlimited) }
+    Port { impairments, ..link("link", 8, TimeDelta::from_millis(20), Buffer::Unlimited) }
 }
 
-fn millis(milliseconds: f64) -> Span {
-    Span::from_seconds(milliseconds / 1000.0)
+fn millis(milliseconds: f64) -> TimeDelta {
+    TimeDelta::from_seconds(milliseconds / 1000.0)
 }
 
 /// The fates of `count` datagrams of 1000 bytes, injected every `spacing` from 0 on, by time.
-fn fates_of(count: u64, spacing: Span, port: Port, seed: u64) -> Vec<Fate> {
+fn fates_of(count: u64, spacing: TimeDelta, port: Port, seed: u64) -> Vec<Fate> {
     let spec = DatagramSpec { arrivals: Arrivals::External, packet: PacketSize::Fixed(Bytes(960)), header: Bytes(40) };
-    let duration = Span((count + 100_000) * spacing.0);
+    let duration = TimeDelta((count + 100_000) * spacing.0);
     let network = dumbbell(port, group("outside", Transport::Datagram(spec)), vec![flow(0, 0, 1)], duration);
     let mut engine = Engine::new(Network { seed, ..network });
     for number in 0..count {
         engine.run_until(Time(number * spacing.0));
-        engine.inject(0, Bytes(960), Ecn::INCAPABLE).unwrap();
+        engine.inject(0, Bytes(960), Ecn::NOT_ECT).unwrap();
     }
     engine.run_until(Time::NEVER);
     engine.results().unwrap();
@@ -46,7 +46,7 @@ fn is_delivered(fate: &Fate) -> bool {
 /// Whether each datagram is lost, in the order of their numbers.
 fn losses(chain: GilbertElliott, at: LossAt, seed: u64) -> Vec<bool> {
     let impairments = Impairments { bursts: Some(chain), loss_at: at, ..Impairments::default() };
-    let mut fates = fates_of(20_000, Span::from_millis(2), impaired(impairments), seed);
+    let mut fates = fates_of(20_000, TimeDelta::from_millis(2), impaired(impairments), seed);
     fates.sort_by_key(|fate| fate.datagram);
     fates.iter().map(|fate| !is_delivered(fate)).collect()
 }
@@ -98,9 +98,9 @@ fn losses_before_the_queue_reduce_its_load_and_losses_after_it_do_not() {
         let spec =
             DatagramSpec { arrivals: Arrivals::Process(process), packet: PacketSize::Fixed(Bytes(1000)), header: Bytes(0) };
         let lossy = Port { random_loss: 0.25, ..impaired(Impairments { loss_at, ..Impairments::default() }) };
-        let seconds = Span::from_millis(60_000);
+        let seconds = TimeDelta::from_millis(60_000);
         let network = dumbbell(lossy, group("poisson", Transport::Datagram(spec)), vec![flow(0, 0, 1)], seconds);
-        let results = run(Network { seed, warmup: Span::from_millis(1000), ..network });
+        let results = run(Network { seed, warmup: TimeDelta::from_millis(1000), ..network });
         let share = first(&results.queues, "loss_rate");
         assert!((share - 0.25).abs() < 0.02, "{share}");
         first(&results.queues, "mean_wait_s") / 0.001
@@ -111,11 +111,11 @@ fn losses_before_the_queue_reduce_its_load_and_losses_after_it_do_not() {
 }
 
 /// Delays of packets in excess of the empty link, in order of transmission.
-fn additions(jitter: Jitter, spacing: Span, seed: u64) -> Vec<f64> {
+fn additions(jitter: Jitter, spacing: TimeDelta, seed: u64) -> Vec<f64> {
     let impairments = Impairments { jitter: Some(jitter), ..Impairments::default() };
     let mut fates = fates_of(10_000, spacing, impaired(impairments), seed);
     fates.sort_by_key(|fate| fate.datagram);
-    let min = |number: u32| Time(u64::from(number) * spacing.0) + Span::from_millis(21);
+    let min = |number: u32| Time(u64::from(number) * spacing.0) + TimeDelta::from_millis(21);
     fates.iter().map(|fate| fate.time.since(min(fate.datagram)).seconds() * 1000.0).collect()
 }
 
@@ -153,11 +153,12 @@ fn without_reordering_a_packet_waits_behind_those_before_it() {
 fn reordering_causes_spurious_retransmissions_and_in_order_jitter_causes_none() {
     let retransmitted = |reordering| {
         let impairments = Impairments {
-            jitter: Some(Jitter { delay: Delay::Uniform(Span::ZERO, millis(8.0)), reordering }),
+            jitter: Some(Jitter { delay: Delay::Uniform(TimeDelta::ZERO, millis(8.0)), reordering }),
             ..Impairments::default()
         };
         let spec = TcpSpec { receiver_window: tailback_core::primitives::units::Segments(20), ..tcp(Recovery::Sack) };
-        let network = dumbbell(impaired(impairments), group("tcp", reno(spec)), vec![flow(0, 0, 1)], Span::from_millis(20_000));
+        let network =
+            dumbbell(impaired(impairments), group("tcp", reno(spec)), vec![flow(0, 0, 1)], TimeDelta::from_millis(20_000));
         let flows = run(network).flows;
         (first(&flows, "retransmitted_packets"), first(&flows, "spurious_retransmissions"))
     };
@@ -170,7 +171,7 @@ fn reordering_causes_spurious_retransmissions_and_in_order_jitter_causes_none() 
 fn a_link_duplicates_packets_with_the_given_probability() {
     let arrivals = |seed| {
         let impairments = Impairments { duplication: 0.1, ..Impairments::default() };
-        let fates = fates_of(10_000, Span::from_millis(2), impaired(impairments), seed);
+        let fates = fates_of(10_000, TimeDelta::from_millis(2), impaired(impairments), seed);
         assert!(fates.iter().all(is_delivered));
         fates.len() as f64 / 10_000.0
     };
@@ -183,7 +184,7 @@ fn copies_are_counted_at_their_link_and_do_not_affect_delivered_data() {
     let spec = TcpSpec { limited_transmit: false, ..tcp(Recovery::Sack) };
     let mut flows = vec![flow(0, 0, 1)];
     flows[0].size = Some(Bytes(100_000));
-    let results = run(dumbbell(impaired(impairments), group("tcp", reno(spec)), flows, Span::from_millis(60_000)));
+    let results = run(dumbbell(impaired(impairments), group("tcp", reno(spec)), flows, TimeDelta::from_millis(60_000)));
     let count = |column| first(&results.flows, column);
     assert_eq!((count("delivered_packets"), count("delivered_bytes")), (100.0, 100_000.0));
     // Everything that was sent arrived twice, and only the first copy of each segment was new.
@@ -197,7 +198,7 @@ fn trace(instants: &[(u32, u32)]) -> DeliveryTrace {
 }
 
 fn by_trace(trace: DeliveryTrace) -> Port {
-    Port { rate: trace.mean_rate(), trace: Some(trace), ..link("link", 8, Span::from_millis(20), Buffer::Unlimited) }
+    Port { rate: trace.mean_rate(), trace: Some(trace), ..link("link", 8, TimeDelta::from_millis(20), Buffer::Unlimited) }
 }
 
 /// Three opportunities at 4 ms and one at 10 ms, repeated: alternating outages of 6 and 4 ms.
@@ -208,7 +209,7 @@ fn packets_leave_at_the_opportunities_of_the_trace() {
     // and the rest is lost. By 10 ms six more have arrived: 1500 bytes carry one packet, and 500 bytes of the next, which leaves at 14 ms
     // with four others in 4500 bytes. By 20 ms two packets are left: 1500 bytes carry one and half of the other.
     let arrivals: Vec<f64> =
-        fates_of(12, Span::from_millis(1), link, 1).iter().map(|fate| fate.time.seconds() * 1000.0).collect();
+        fates_of(12, TimeDelta::from_millis(1), link, 1).iter().map(|fate| fate.time.seconds() * 1000.0).collect();
     assert_eq!(arrivals, [24.0, 24.0, 24.0, 24.0, 30.0, 34.0, 34.0, 34.0, 34.0, 34.0, 40.0, 44.0]);
 }
 
@@ -218,18 +219,18 @@ fn a_backlogged_sender_uses_every_opportunity() {
     // 120 kbit in 50 ms.
     assert_eq!(link.rate, Rate(2_400_000));
     let spec = TcpSpec { mss: Bytes(1460), initial_window: 100.0, ..tcp(Recovery::Sack) };
-    let back = port("back", Rate(100_000_000), Span::from_millis(20));
-    let network = one_link([link, back], group("tcp", reno(spec)), vec![flow(0, 0, 1)], Span::from_millis(20_000));
-    let queues = run(Network { warmup: Span::from_millis(1000), ..network }).queues;
+    let back = port("back", Rate(100_000_000), TimeDelta::from_millis(20));
+    let network = one_link([link, back], group("tcp", reno(spec)), vec![flow(0, 0, 1)], TimeDelta::from_millis(20_000));
+    let queues = run(Network { warmup: TimeDelta::from_millis(1000), ..network }).queues;
     assert_eq!(first(&queues, "utilisation"), 1.0);
     assert_eq!(first(&queues, "departed_bytes"), 2_400_000.0 * 19.0 / 8.0);
 }
 
 #[test]
 fn departures_of_a_queue_are_counted_per_flow() {
-    let flows = vec![flow(0, 0, 1), Flow { stop: Time(Span::from_millis(1000).0), ..flow(0, 0, 1) }];
+    let flows = vec![flow(0, 0, 1), Flow { stop: Time(TimeDelta::from_millis(1000).0), ..flow(0, 0, 1) }];
     let mut network =
-        dumbbell(impaired(Impairments::default()), group("tcp", reno(tcp(Recovery::Sack))), flows, Span::from_millis(3000));
+        dumbbell(impaired(Impairments::default()), group("tcp", reno(tcp(Recovery::Sack))), flows, TimeDelta::from_millis(3000));
     network.record.queue_flows = true;
     network.record.traces = vec![Trace { kind: TraceKind::Departures, of: vec![0] }];
     let results = run(network);

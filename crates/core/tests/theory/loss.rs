@@ -6,7 +6,7 @@
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, reno, run, trace};
 use tailback_core::network::{ListedDrop, Network, Port, Trace, TraceKind};
-use tailback_core::primitives::units::{Rate, Span};
+use tailback_core::primitives::units::{Rate, TimeDelta};
 use tailback_core::record::Table;
 use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
 use tailback_models::ParameterError;
@@ -46,7 +46,7 @@ fn with_periodic_loss_a_period_exceeds_mathis_by_less_than_two_round_trips() -> 
         let expected = mathis(1.0 / f64::from(packets))?;
         let formula = f64::from(packets) / expected;
         let link = Port { listed_drops: lost, ..wire("link") };
-        let mut network = through(link, Recovery::Sack, expected, Span::from_seconds(12.0 * formula * ROUND_TRIP_S));
+        let mut network = through(link, Recovery::Sack, expected, TimeDelta::from_seconds(12.0 * formula * ROUND_TRIP_S));
         network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
         let times = floats(trace(&run(network), "drops"), "time_s");
         // The window settles during the first five.
@@ -194,9 +194,9 @@ struct Measured {
 }
 
 fn measure(recovery: Recovery, loss: f64, seconds: f64) -> Measured {
-    let warmup = Span::from_seconds(100.0);
+    let warmup = TimeDelta::from_seconds(100.0);
     let link = Port { random_loss: loss, ..wire("link") };
-    let network = Network { warmup, ..through(link, recovery, 30.0, warmup + Span::from_seconds(seconds)) };
+    let network = Network { warmup, ..through(link, recovery, 30.0, warmup + TimeDelta::from_seconds(seconds)) };
     let runs: Vec<Table> = SEEDS.map(|seed| run(Network { seed, ..network.clone() }).flows).collect();
     let round_trips = seconds / ROUND_TRIP_S;
     let per_round_trip = |column| runs.iter().map(|flows| first(flows, column) / round_trips).collect::<Vec<_>>();
@@ -206,12 +206,12 @@ fn measure(recovery: Recovery, loss: f64, seconds: f64) -> Measured {
     }
 }
 
-fn through(link: Port, recovery: Recovery, ssthresh: f64, duration: Span) -> Network {
+fn through(link: Port, recovery: Recovery, ssthresh: f64, duration: TimeDelta) -> Network {
     let spec = TcpSpec { initial_ssthresh: ssthresh, ssthresh_from: SsthreshFrom::FlightSize, ..classic_tcp(recovery) };
     one_link([link, wire("reverse")], group("sender", reno(spec)), vec![flow(0, 0, 1)], duration)
 }
 
 /// Half of a round trip; a thousand packets are sent in 80 us.
 fn wire(name: &str) -> Port {
-    port(name, Rate(100_000_000_000), Span::from_seconds(ROUND_TRIP_S / 2.0))
+    port(name, Rate(100_000_000_000), TimeDelta::from_seconds(ROUND_TRIP_S / 2.0))
 }

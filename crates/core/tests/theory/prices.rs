@@ -7,18 +7,18 @@ use tailback_core::price::{
     AdpmSpec, Feedback, Identification, Mapping, MappingKind, PriceSpec, RamSpec, RpmSpec, SchemeSpec, Thresholds, TpmSpec,
 };
 use tailback_core::price::{EcnBits, RemMarksSpec};
-use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
 use tailback_core::queue::{ClampSpec, MaxNetSpec, PolicySpec, RcpSpec, RemSpec, XcpSpec};
 use tailback_core::tcp::{Recovery, TcpSpec};
 
 /// Three links of 10 Mbit/s in a row, 5 ms each: flow 0 crosses all of them, flows 1 to 3 one each. Returns rates in the second half of the
 /// run, as shares of a link.
 fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec, seconds: u64) -> Vec<f64> {
-    let delay = Span::from_millis(5);
+    let delay = TimeDelta::from_millis(5);
     let there = |hop: usize| Port { policy: policy.clone(), ..link(&format!("hop{hop}"), 10, delay, Buffer::Units(1000)) };
     let back = |hop: usize| link(&format!("back{hop}"), 10, delay, Buffer::Unlimited);
     let spec = TcpSpec { mss: Bytes(960), initial_window: 10.0, ..tcp(Recovery::NewReno) };
-    let duration = Span::from_millis(1000 * seconds);
+    let duration = TimeDelta::from_millis(1000 * seconds);
     let results = run(Network {
         ports: (0..3).map(there).chain((0..3).map(back)).collect(),
         paths: vec![vec![0, 1, 2], vec![5, 4, 3], vec![0], vec![3], vec![1], vec![4], vec![2], vec![5]],
@@ -30,7 +30,7 @@ fn parking_lot(policy: PolicySpec, laws: [ControllerSpec; 4], prices: PriceSpec,
         flows: (0..4).map(|index| flow(index, 2 * index, 2 * index + 1)).collect(),
         changes: Vec::new(),
         duration,
-        warmup: Span(duration.0 / 2),
+        warmup: TimeDelta(duration.0 / 2),
         seed: 1,
         record: Record::default(),
         stepped: false,
@@ -125,7 +125,7 @@ fn rem_is_proportionally_fair_with_any_scheme_that_estimates_the_sum() {
         alpha: 0.1,
         gamma: 0.0002,
         phi: 1.001,
-        period: Span::from_millis(2),
+        period: TimeDelta::from_millis(2),
         packet: 1000,
     });
     let source = RemSourceSpec { weight: Rate(1_000_000), max_rate: Rate(10_000_000), slow_start: true };

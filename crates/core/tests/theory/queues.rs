@@ -7,7 +7,7 @@
 use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{first, flow, group, one_link, port, run};
 use tailback_core::network::{Buffer, Flow, MAX_PACKET, Port, Transport};
-use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
 use tailback_core::traffic::{Arrivals, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Load, Places, Servers, StableLoad};
@@ -36,8 +36,8 @@ fn exponential_packets_are_lost_and_held_as_in_mm1k() -> Result<(), ParameterErr
     for load in [0.8, 1.2] {
         let expected = mm1k(Load::new(load)?, Places::new(5)?);
         // Five places including the one in service.
-        let room = Port { buffer: Buffer::Units(5), counts_in_service: true, ..transmitter() };
-        let measured = Measured::of(room, EXPONENTIAL, load, 1, 100_000);
+        let overflow = Port { buffer: Buffer::Units(5), counts_in_service: true, ..transmitter() };
+        let measured = Measured::of(overflow, EXPONENTIAL, load, 1, 100_000);
         measured.loss.assert_holds("M/M/1/5 loss", expected.loss, HALF_WIDTH);
         measured.number.assert_holds("M/M/1/5 number", expected.mean_number, HALF_WIDTH);
         measured.wait.assert_holds("M/M/1/5 wait", expected.mean_wait, HALF_WIDTH);
@@ -48,8 +48,8 @@ fn exponential_packets_are_lost_and_held_as_in_mm1k() -> Result<(), ParameterErr
 #[test]
 fn packets_of_one_size_are_lost_and_held_as_in_md1k() -> Result<(), ParameterError> {
     let expected = md1k(Load::new(0.9)?, Places::new(5)?)?;
-    let room = Port { buffer: Buffer::Units(5), counts_in_service: true, ..transmitter() };
-    let measured = Measured::of(room, FIXED, 0.9, 3, 200_000);
+    let overflow = Port { buffer: Buffer::Units(5), counts_in_service: true, ..transmitter() };
+    let measured = Measured::of(overflow, FIXED, 0.9, 3, 200_000);
     measured.loss.assert_holds("M/D/1/5 loss", expected.loss, HALF_WIDTH);
     measured.number.assert_holds("M/D/1/5 number", expected.mean_number, HALF_WIDTH);
     measured.wait.assert_holds("M/D/1/5 wait", expected.mean_wait, HALF_WIDTH);
@@ -98,8 +98,8 @@ impl Measured {
         let spec =
             DatagramSpec { arrivals: Arrivals::Process(ProcessSpec::Poisson(PoissonSpec { rate })), packet, header: Bytes(0) };
         let flows: Vec<Flow> = (0..sources).map(|_| flow(0, 0, 1)).collect();
-        let warmup = Span::from_seconds(1000.0 * SERVICE_S);
-        let duration = warmup + Span::from_seconds(f64::from(packets) * gap_s);
+        let warmup = TimeDelta::from_seconds(1000.0 * SERVICE_S);
+        let duration = warmup + TimeDelta::from_seconds(f64::from(packets) * gap_s);
         let mut network = one_link([port, transmitter()], group("source", Transport::Datagram(spec)), flows, duration);
         network.warmup = warmup;
         let (mut loss, mut wait, mut number) = (Vec::new(), Vec::new(), Vec::new());
@@ -116,5 +116,5 @@ impl Measured {
 
 /// One transmitter with an unlimited buffer.
 fn transmitter() -> Port {
-    port("port", Rate(8 * u64::from(MEAN_BYTES) * 1000), Span::ZERO)
+    port("port", Rate(8 * u64::from(MEAN_BYTES) * 1000), TimeDelta::ZERO)
 }

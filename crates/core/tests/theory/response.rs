@@ -7,7 +7,7 @@ use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{classic_tcp, first, floats, flow, group, one_link, port, run, trace};
 use tailback_core::congestion::*;
 use tailback_core::network::{Buffer, Change, ChangeKind, ListedDrop, Network, Port, Trace, TraceKind, Transport};
-use tailback_core::primitives::units::{Rate, Span, Time};
+use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::tcp::{Recovery, SsthreshFrom, TcpSpec};
 
 const ROUND_TRIP_S: f64 = 0.1;
@@ -41,7 +41,7 @@ fn left_of_periodic_losses(form: &Form, packets: u32, round_trip_s: f64) -> Vec<
     let lost = (0..12).map(|index| ListedDrop { flow: 0, segment: 1 + index * packets, transmission: 1, cell: None }).collect();
     let link = Port { listed_drops: lost, ..wire("link", round_trip_s) };
     let seconds = 13.5 * f64::from(packets) / left * round_trip_s;
-    let mut network = through(link, form.law.clone(), largest, round_trip_s, Span::from_seconds(seconds));
+    let mut network = through(link, form.law.clone(), largest, round_trip_s, TimeDelta::from_seconds(seconds));
     network.record.traces = vec![Trace { kind: TraceKind::Ssthresh, of: vec![0] }];
     let thresholds = floats(trace(&run(network), "ssthresh"), "ssthresh_packets");
     assert_eq!(thresholds.len(), 13, "{thresholds:?}");
@@ -156,7 +156,7 @@ fn high_speed_tcp_has_the_windows_of_its_table() {
     for (packets, window) in [(10_000, 262.5), (100_000, 1795.0)] {
         let lost = (1..=12).map(|index| ListedDrop { flow: 0, segment: index * packets, transmission: 1, cell: None }).collect();
         let link = Port { listed_drops: lost, ..wire("link", ROUND_TRIP_S) };
-        let seconds = Span::from_seconds(16.0 * f64::from(packets) / window * ROUND_TRIP_S);
+        let seconds = TimeDelta::from_seconds(16.0 * f64::from(packets) / window * ROUND_TRIP_S);
         let law = ControllerSpec::HighSpeed(HighSpeedSpec::default());
         let mut network = through(link, law, window, ROUND_TRIP_S, seconds);
         network.record.traces = vec![Trace { kind: TraceKind::Drops, of: vec![0] }];
@@ -190,9 +190,9 @@ fn of_random_losses(loss: f64, grown: impl Fn(f64, f64) -> (f64, f64), left: imp
 
 /// Delivered packets per round trip. Many losses are needed: thirty runs of 5000 round trips.
 fn measured(law: &ControllerSpec, loss: f64, window: f64, seconds: f64) -> Interval {
-    let warmup = Span::from_seconds(100.0);
+    let warmup = TimeDelta::from_seconds(100.0);
     let link = Port { random_loss: loss, ..wire("link", ROUND_TRIP_S) };
-    let network = through(link, law.clone(), window, ROUND_TRIP_S, warmup + Span::from_seconds(seconds));
+    let network = through(link, law.clone(), window, ROUND_TRIP_S, warmup + TimeDelta::from_seconds(seconds));
     interval(&Network { warmup, ..network }, seconds)
 }
 
@@ -228,13 +228,13 @@ fn westwood_plus_scales_with_the_square_root_of_rtt_over_queueing_delay() {
     // the delays change. Measured over that formula, a loss leaves less, because the filter gives the bandwidth of ten round trips ago,
     // when the window was smaller.
     for (wait_s, expected) in [(0.02, 0.92), (0.05, 0.88)] {
-        let (loss, warmup, seconds) = (1e-3, Span::from_seconds(50.0), 200.0);
+        let (loss, warmup, seconds) = (1e-3, TimeDelta::from_seconds(50.0), 200.0);
         let form: f64 = ((1.0 - loss) / loss * ROUND_TRIP_S / wait_s).sqrt();
         let link = Port { random_loss: loss, ..wire("link", ROUND_TRIP_S - wait_s) };
         let law = ControllerSpec::WestwoodPlus(WestwoodPlusSpec::default());
-        let mut network = through(link, law, form, ROUND_TRIP_S - wait_s, warmup + Span::from_seconds(seconds));
+        let mut network = through(link, law, form, ROUND_TRIP_S - wait_s, warmup + TimeDelta::from_seconds(seconds));
         let longer = wire("link", ROUND_TRIP_S + wait_s).delay;
-        network.changes = vec![Change { at: Time(Span::from_millis(1000).0), what: ChangeKind::Delay(0, longer) }];
+        network.changes = vec![Change { at: Time(TimeDelta::from_millis(1000).0), what: ChangeKind::Delay(0, longer) }];
         let found = interval(&Network { warmup, ..network }, seconds);
         let ratio = found.mean / form;
         assert!(
@@ -250,10 +250,11 @@ fn under_random_losses_westwood_fills_a_link_and_reno_uses_a_third() {
     // Reno 1.31 / sqrt(p) = 41 of them, minus the cost of timeouts.
     let used = |law| {
         let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
-        let bottleneck = Port { random_loss: 1e-3, ..crate::common::link("link", 10, Span::from_millis(50), Buffer::Units(125)) };
+        let bottleneck =
+            Port { random_loss: 1e-3, ..crate::common::link("link", 10, TimeDelta::from_millis(50), Buffer::Units(125)) };
         let sender = group("sender", Transport::Tcp(base, law));
-        let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(120_000));
-        first(&run(Network { warmup: Span::from_millis(20_000), ..network }).queues, "utilisation")
+        let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], TimeDelta::from_millis(120_000));
+        first(&run(Network { warmup: TimeDelta::from_millis(20_000), ..network }).queues, "utilisation")
     };
     let reno = used(ControllerSpec::Reno(()));
     assert!((0.25..0.45).contains(&reno), "{reno}");
@@ -268,10 +269,10 @@ fn yeah_fills_a_link_and_removes_its_queue_before_overflow() {
     // 2404 packets per round trip, and a buffer of nearly the same size. Above Q_max = 80 the queue is removed, one round trip late: it
     // grows by a hundredth of the window in the meantime, and the queue at the time of detection is acknowledged first.
     let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
-    let bottleneck = crate::common::link("link", 200, Span::from_millis(50), Buffer::Units(2000));
+    let bottleneck = crate::common::link("link", 200, TimeDelta::from_millis(50), Buffer::Units(2000));
     let sender = group("yeah", Transport::Tcp(base, ControllerSpec::Yeah(YeahSpec::default())));
-    let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(60_000));
-    let queues = run(Network { warmup: Span::from_millis(30_000), ..network }).queues;
+    let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], TimeDelta::from_millis(60_000));
+    let queues = run(Network { warmup: TimeDelta::from_millis(30_000), ..network }).queues;
     let max = 80.0 + 3.0 * 0.01 * 2500.0;
     assert_eq!((first(&queues, "utilisation"), first(&queues, "dropped_units")), (1.0, 0.0));
     let largest = first(&queues, "max_queue_units");
@@ -281,12 +282,12 @@ fn yeah_fills_a_link_and_removes_its_queue_before_overflow() {
 #[test]
 fn ledbat_keeps_its_target_in_the_queue() {
     for (target, megabits) in [(100, 10), (25, 20)] {
-        let spec = LedbatSpec { target: Span::from_millis(target), ..LedbatSpec::default() };
+        let spec = LedbatSpec { target: TimeDelta::from_millis(target), ..LedbatSpec::default() };
         let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
-        let bottleneck = crate::common::link("link", megabits, Span::from_millis(20), Buffer::Unlimited);
+        let bottleneck = crate::common::link("link", megabits, TimeDelta::from_millis(20), Buffer::Unlimited);
         let sender = group("ledbat", Transport::Tcp(base, ControllerSpec::Ledbat(spec)));
-        let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], Span::from_millis(120_000));
-        let queues = run(Network { warmup: Span::from_millis(80_000), ..network }).queues;
+        let network = crate::common::dumbbell(bottleneck, sender, vec![flow(0, 0, 1)], TimeDelta::from_millis(120_000));
+        let queues = run(Network { warmup: TimeDelta::from_millis(80_000), ..network }).queues;
         // Packets of 1040 bytes.
         let expected = target as f64 * 1e-3 * megabits as f64 * 1e6 / 8.0 / 1040.0;
         let found = first(&queues, "mean_queue_units");
@@ -299,13 +300,13 @@ fn ledbat_keeps_its_target_in_the_queue() {
 fn ledbat_yields_to_a_queue_of_other_flows() {
     let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
     // A buffer of 100 ms. Reno's sawtooth keeps more than LEDBAT's 25 ms filled.
-    let bottleneck = crate::common::link("link", 20, Span::from_millis(10), Buffer::Units(240));
-    let spec = LedbatSpec { target: Span::from_millis(25), ..LedbatSpec::default() };
+    let bottleneck = crate::common::link("link", 20, TimeDelta::from_millis(10), Buffer::Units(240));
+    let spec = LedbatSpec { target: TimeDelta::from_millis(25), ..LedbatSpec::default() };
     let ledbat = group("ledbat", Transport::Tcp(base.clone(), ControllerSpec::Ledbat(spec)));
     let flows = vec![flow(0, 0, 1), flow(1, 0, 1)];
-    let mut network = crate::common::dumbbell(bottleneck, ledbat, flows, Span::from_millis(120_000));
+    let mut network = crate::common::dumbbell(bottleneck, ledbat, flows, TimeDelta::from_millis(120_000));
     network.groups.push(group("reno", crate::common::reno(base)));
-    let results = run(Network { warmup: Span::from_millis(20_000), ..network });
+    let results = run(Network { warmup: TimeDelta::from_millis(20_000), ..network });
     let delivered = floats(&results.flows, "delivered_packets");
     assert!(delivered[0] < 0.02 * delivered[1], "{delivered:?}");
     assert_eq!(first(&results.queues, "utilisation"), 1.0);
@@ -316,17 +317,17 @@ fn ledbat_keeps_its_rate_with_a_queue_on_the_reverse_path() {
     let base = TcpSpec { timestamps: true, ..crate::common::tcp(Recovery::Sack) };
     // Reno keeps more than LEDBAT's 25 ms in a buffer of 100 ms, of the forward or of the reverse path; its acknowledgements use a third
     // path.
-    let there = crate::common::link("there", 20, Span::from_millis(10), Buffer::Units(240));
+    let there = crate::common::link("there", 20, TimeDelta::from_millis(10), Buffer::Units(240));
     let back = Port { name: "back".to_string(), ..there.clone() };
-    let spec = LedbatSpec { target: Span::from_millis(25), ..LedbatSpec::default() };
+    let spec = LedbatSpec { target: TimeDelta::from_millis(25), ..LedbatSpec::default() };
     let ledbat = group("ledbat", Transport::Tcp(base.clone(), ControllerSpec::Ledbat(spec)));
     let beside = |other| {
         let flows = vec![flow(0, 0, 1), other];
-        let mut network = one_link([there.clone(), back.clone()], ledbat.clone(), flows, Span::from_millis(120_000));
+        let mut network = one_link([there.clone(), back.clone()], ledbat.clone(), flows, TimeDelta::from_millis(120_000));
         network.groups.push(group("reno", crate::common::reno(base.clone())));
-        network.ports.push(crate::common::link("aside", 20, Span::from_millis(10), Buffer::Unlimited));
+        network.ports.push(crate::common::link("aside", 20, TimeDelta::from_millis(10), Buffer::Unlimited));
         network.paths.push(vec![2]);
-        let results = run(Network { warmup: Span::from_millis(60_000), ..network });
+        let results = run(Network { warmup: TimeDelta::from_millis(60_000), ..network });
         // Share of the link's capacity in one minute, in packets of 1040 bytes.
         floats(&results.flows, "delivered_packets").iter().map(|packets| packets * 1040.0 * 8.0 / 1.2e9).collect::<Vec<f64>>()
     };
@@ -336,7 +337,7 @@ fn ledbat_keeps_its_rate_with_a_queue_on_the_reverse_path() {
     assert!(along[0] < 0.02 && along[1] > 0.97, "{along:?}");
 }
 
-fn through(link: Port, law: ControllerSpec, window: f64, round_trip_s: f64, duration: Span) -> Network {
+fn through(link: Port, law: ControllerSpec, window: f64, round_trip_s: f64, duration: TimeDelta) -> Network {
     let base = classic_tcp(Recovery::Sack);
     let spec = TcpSpec { initial_window: window, initial_ssthresh: 2.0, ssthresh_from: SsthreshFrom::FlightSize, ..base };
     one_link([link, wire("reverse", round_trip_s)], group("sender", Transport::Tcp(spec, law)), vec![flow(0, 0, 1)], duration)
@@ -344,5 +345,5 @@ fn through(link: Port, law: ControllerSpec, window: f64, round_trip_s: f64, dura
 
 /// Half of a round trip; a thousand packets are sent in 80 us.
 fn wire(name: &str, round_trip_s: f64) -> Port {
-    port(name, Rate(100_000_000_000), Span::from_seconds(round_trip_s / 2.0))
+    port(name, Rate(100_000_000_000), TimeDelta::from_seconds(round_trip_s / 2.0))
 }

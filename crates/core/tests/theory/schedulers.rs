@@ -4,7 +4,7 @@ use crate::common::statistics::{Interval, SEEDS};
 use crate::common::{floats, flow, group, one_link, port, run};
 use tailback_core::Results;
 use tailback_core::network::{Buffer, ClassQueue, Group, MAX_PACKET, Network, Port, Queues, Scheduling, Transport};
-use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
 use tailback_core::queue::PolicySpec;
 use tailback_core::schedule::{DrrSpec, FlowQueueSpec, SchedulerSpec};
 use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, PoissonSpec, ProcessSpec};
@@ -12,7 +12,7 @@ use tailback_core::traffic::{Arrivals, ConstantSpec, DatagramSpec, PacketSize, P
 const LINK: Rate = Rate(80_000_000);
 
 /// Independent sources, each with its own group and class, over one link.
-fn classes(scheduler: SchedulerSpec, weights: &[f64], sources: Vec<DatagramSpec>, duration: Span) -> Network {
+fn classes(scheduler: SchedulerSpec, weights: &[f64], sources: Vec<DatagramSpec>, duration: TimeDelta) -> Network {
     let class = |index: usize| ClassQueue {
         name: format!("class{index}"),
         weight: weights[index],
@@ -22,13 +22,13 @@ fn classes(scheduler: SchedulerSpec, weights: &[f64], sources: Vec<DatagramSpec>
     let queues = (0..weights.len()).map(class).collect();
     let of_classes = std::iter::once(None).chain((0..weights.len() as u32).map(Some)).collect();
     let scheduling = Some(Scheduling { scheduler, queues: Queues::OfClasses(queues, of_classes) });
-    let link = Port { scheduling, ..port("link", LINK, Span::ZERO) };
+    let link = Port { scheduling, ..port("link", LINK, TimeDelta::ZERO) };
     let groups: Vec<Group> = (1..)
         .zip(sources)
         .map(|(class, source)| Group { class, ..group(&format!("source{class}"), Transport::Datagram(source)) })
         .collect();
     let flows = (0..groups.len() as u32).map(|index| flow(index, 0, 1)).collect();
-    let network = one_link([link, port("back", LINK, Span::ZERO)], groups[0].clone(), flows, duration);
+    let network = one_link([link, port("back", LINK, TimeDelta::ZERO)], groups[0].clone(), flows, duration);
     Network { groups, ..network }
 }
 
@@ -49,8 +49,8 @@ fn the_wait_of_each_priority_matches_cobham() {
         header: Bytes(0),
     };
     let sources = loads.map(source).into();
-    let mut network = classes(SchedulerSpec::StrictPriority(()), &[1.0, 1.0], sources, Span::from_seconds(200.0));
-    network.warmup = Span::from_seconds(1.0);
+    let mut network = classes(SchedulerSpec::StrictPriority(()), &[1.0, 1.0], sources, TimeDelta::from_seconds(200.0));
+    network.warmup = TimeDelta::from_seconds(1.0);
     let mut waits = [Vec::new(), Vec::new()];
     for seed in SEEDS {
         network.seed = seed;
@@ -74,7 +74,7 @@ fn backlogged_sources_get_their_shares_to_the_packet() {
         packet: PacketSize::Fixed(Bytes(bytes)),
         header: Bytes(0),
     };
-    let duration = Span::from_millis(1000);
+    let duration = TimeDelta::from_millis(1000);
     for (scheduler, turn) in [
         (SchedulerSpec::Wfq(()), 0.0),
         (SchedulerSpec::StartTimeFair(()), 0.0),
@@ -102,7 +102,8 @@ fn a_source_below_its_share_waits_for_at_most_one_turn() {
         header: Bytes(0),
     };
     let sources = vec![source(LINK.0, 1500), source(LINK.0, 1500), source(1_000_000, 200)];
-    let network = classes(SchedulerSpec::FlowQueue(FlowQueueSpec { quantum: 1514 }), &[1.0; 3], sources, Span::from_millis(1000));
+    let network =
+        classes(SchedulerSpec::FlowQueue(FlowQueueSpec { quantum: 1514 }), &[1.0; 3], sources, TimeDelta::from_millis(1000));
     let results = run(network);
     // 1500 bytes take 150 us.
     assert!(of_classes(&results, "mean_wait_s")[2] <= 150e-6, "{:?}", of_classes(&results, "mean_wait_s"));
@@ -125,7 +126,7 @@ fn the_queue_with_the_most_bytes_makes_room_for_the_others() {
         (SchedulerSpec::Fifo(()), false),
     ] {
         let sources = vec![source(2 * LINK.0, 1500), source(LINK.0 / 10, 500)];
-        let mut network = classes(scheduler, &[1.0; 2], sources, Span::from_millis(1000));
+        let mut network = classes(scheduler, &[1.0; 2], sources, TimeDelta::from_millis(1000));
         network.ports[0].buffer = Buffer::Units(50);
         let results = run(network);
         let lost = of_classes(&results, "loss_rate");

@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use tailback_core::network::{Access, Buffer, Flow, MAX_PACKET, Network, Port, Record, Switching, Transport};
 use tailback_core::price::PriceSpec;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Bytes, Rate, Span};
+use tailback_core::primitives::units::{Bytes, Rate, TimeDelta};
 use tailback_core::traffic::{AlternatingSpec, Arrivals, DatagramSpec, PacketSize, ProcessSpec};
 use tailback_models::ParameterError;
 use tailback_models::parameter::{Load, Places, Servers};
@@ -184,9 +184,9 @@ impl Measured {
     /// `load` is per transmitter; each seed sends about `packets`.
     fn of(size: Size, load: f64, inputs: Inputs, switching: Switching, packets: u32) -> Measured {
         let mut network = network(size, load, inputs, switching);
-        network.warmup = Span::from_seconds(1000.0 * SERVICE_S);
+        network.warmup = TimeDelta::from_seconds(1000.0 * SERVICE_S);
         let measured_s = f64::from(packets) * SERVICE_S / (load * size.1 as f64);
-        network.duration = network.warmup + Span::from_seconds(measured_s);
+        network.duration = network.warmup + TimeDelta::from_seconds(measured_s);
         let (mut loss, mut wait, mut arrivals) = (Vec::new(), Vec::new(), Vec::new());
         for seed in SEEDS {
             network.seed = seed;
@@ -204,22 +204,26 @@ impl Measured {
 fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switching: Switching) -> Network {
     // (3.14): an input is busy for load K / M of the time, and a packet takes one service time.
     let busy = load * transmitters as f64 / inputs as f64;
-    let mean_idle = Span::from_seconds(SERVICE_S * (1.0 - busy) / busy);
+    let mean_idle = TimeDelta::from_seconds(SERVICE_S * (1.0 - busy) / busy);
     let spec = DatagramSpec {
         arrivals: Arrivals::Process(ProcessSpec::Alternating(AlternatingSpec { rate: RATE, mean_idle })),
         packet: PacketSize::Exponential { mean: MEAN_BYTES.into(), maximum: MAX_PACKET },
         header: Bytes(0),
     };
-    let trunk =
-        Port { transmitters: transmitters as u32, buffer: Buffer::Units(buffer), switching, ..port("trunk", RATE, Span::ZERO) };
-    let mut ports = vec![trunk, port("back", RATE, Span::ZERO)];
+    let trunk = Port {
+        transmitters: transmitters as u32,
+        buffer: Buffer::Units(buffer),
+        switching,
+        ..port("trunk", RATE, TimeDelta::ZERO)
+    };
+    let mut ports = vec![trunk, port("back", RATE, TimeDelta::ZERO)];
     let mut paths = vec![vec![0], vec![1]];
     let mut flows: Vec<Flow> = (0..inputs).map(|_| flow(0, 0, 1)).collect();
     for (index, flow) in (0..inputs as u32).zip(&mut flows) {
         match kind {
-            Inputs::Private => flow.sender_access = Access { rate: Some(RATE), delay: Span::ZERO },
+            Inputs::Private => flow.sender_access = Access { rate: Some(RATE), delay: TimeDelta::ZERO },
             Inputs::Links => {
-                ports.push(port(&format!("input{index}"), RATE, Span::from_millis(1)));
+                ports.push(port(&format!("input{index}"), RATE, TimeDelta::from_millis(1)));
                 flow.forward = paths.len() as u32;
                 paths.push(vec![ports.len() as u32 - 1, 0]);
             }
@@ -231,8 +235,8 @@ fn network((inputs, transmitters, buffer): Size, load: f64, kind: Inputs, switch
         groups: vec![group("input", Transport::Datagram(spec))],
         flows,
         changes: Vec::new(),
-        duration: Span::ZERO,
-        warmup: Span::ZERO,
+        duration: TimeDelta::ZERO,
+        warmup: TimeDelta::ZERO,
         seed: 1,
         record: Record::default(),
         stepped: false,

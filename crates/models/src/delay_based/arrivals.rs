@@ -2,18 +2,18 @@
 
 use super::{Arrival, few};
 use crate::model::{arguments, models};
-use crate::parameter::{Count, ParameterError, Positive, Whole};
+use crate::parameter::{Count, Integer, ParameterError, Positive};
 use crate::root::root;
 
 arguments! {
     /// The flows that share a link, and the flow of interest.
     pub struct Arrivals {
         /// Flows that were present before and know the base round trip.
-        existing: Whole = 0,
+        existing: Integer = 0,
         /// New flows. Each arrives after the flows before it have reached equilibrium.
         arrived: Count,
         /// Flow whose rate is returned: 1 is the first to arrive, 0 any of the flows that were present before.
-        flow: Whole = 1,
+        flow: Integer = 1,
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn fast(existing: u64, arrived: u64, flow: u64) -> Result<Arrival, ParameterError> {
-        let (existing, flow) = (Whole::new(existing), Whole::new(flow));
+        let (existing, flow) = (Integer::new(existing), Integer::new(flow));
         fast_arrivals(Arrivals { existing, arrived: Count::new("arrived", arrived)?, flow })
     }
 

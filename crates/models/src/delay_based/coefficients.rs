@@ -36,7 +36,7 @@ models! {
 mod tests {
     use super::*;
     use crate::delay_based::{Arrivals, fast_arrivals};
-    use crate::parameter::Whole;
+    use crate::parameter::Integer;
 
     #[test]
     fn the_second_coefficient_solves_the_cubic_of_4_27() -> Result<(), ParameterError> {
@@ -49,10 +49,10 @@ mod tests {
     #[test]
     fn coefficients_are_the_limit_of_the_exact_steps() -> Result<(), ParameterError> {
         // The next term does not grow with N. It is 2.4 for the twentieth arrival.
-        let existing = Whole::new(1_000_000_000_000);
+        let existing = Integer::new(1_000_000_000_000);
         for index in [1, 2, 5, 20] {
             let arrived = Count::new("arrived", index)?;
-            let step = fast_arrivals(Arrivals { existing, arrived, flow: Whole::new(1) })?.step;
+            let step = fast_arrivals(Arrivals { existing, arrived, flow: Integer::new(1) })?.step;
             assert!((step / 1e6 - late_arrival_coefficient(arrived)?).abs() < 3e-6, "{index}");
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::choice::choice;
 use super::{Price, none_of};
 use crate::model::{answers, arguments, models};
-use crate::parameter::{Count, ParameterError, Whole};
+use crate::parameter::{Count, Integer, ParameterError};
 
 choice! {
     /// Information that one TPM packet carries.
@@ -82,7 +82,7 @@ arguments! {
     /// A path with TPM.
     pub struct Tpm {
         /// k, packets received.
-        probes: Whole,
+        probes: Integer,
         /// b, bits of a router's price, 1 to 52.
         bits: Count,
         /// n, routers on the path, with independent prices.
@@ -98,7 +98,7 @@ arguments! {
     /// A path with RPM.
     pub struct Rpm {
         /// k, packets received.
-        probes: Whole,
+        probes: Integer,
         /// n, levels of the price.
         levels: Count,
         /// The receiver's estimate before the first mark.
@@ -222,7 +222,7 @@ mod tests {
 
     fn tpm(probes: u64, bits: u64, hops: u64, max_hops: u64, unseen: UnseenBit) -> Result<BinaryError, ParameterError> {
         let (bits, hops, max_hops) = (count(bits)?, count(hops)?, count(max_hops)?);
-        tpm_error(Tpm { probes: Whole::new(probes), bits, hops, max_hops, unseen })
+        tpm_error(Tpm { probes: Integer::new(probes), bits, hops, max_hops, unseen })
     }
 
     /// Sums over all sequences of types and all bits of all routers; adds the variance of the remainders.
@@ -286,7 +286,7 @@ mod tests {
         // Two levels, one packet: probed or not with probability 1/2 each. Probed, 1/48; not probed, 1/3 from 0 and 1/12 from
         // 1/2.
         let of =
-            |initial| Ok::<BinaryError, ParameterError>(rpm_error(Rpm { probes: Whole::new(1), levels: count(2)?, initial }));
+            |initial| Ok::<BinaryError, ParameterError>(rpm_error(Rpm { probes: Integer::new(1), levels: count(2)?, initial }));
         let (low, middle) = (of(Price::new("initial", 0.0)?)?, of(Price::new("initial", 0.5)?)?);
         assert!((low.mean_square - (1.0 / 48.0 + 1.0 / 3.0) / 2.0).abs() < 1e-15);
         assert!((middle.mean_square - (1.0 / 48.0 + 1.0 / 12.0) / 2.0).abs() < 1e-15);

@@ -4,7 +4,7 @@ use super::choice::choice;
 use super::thresholds::{Circle, Intervals};
 use super::{Bits, Change, none_of};
 use crate::model::{answers, arguments, models};
-use crate::parameter::{ParameterError, Whole};
+use crate::parameter::{Integer, ParameterError};
 
 choice! {
     /// Formulas for the probability that a change is not detected.
@@ -46,7 +46,7 @@ arguments! {
         /// a, distance of the price from the interval: p - i+ in (5.4) and (5.5).
         step: Change,
         /// k, packets received since the change.
-        probes: Whole,
+        probes: Integer,
         /// Formula.
         form: DetectionForm = "random",
         /// Bits of a threshold, for the exact form of BRC.
@@ -143,7 +143,7 @@ mod tests {
 
     fn undetected(step: f64, probes: u64, form: DetectionForm, bits: u64) -> Result<f64, ParameterError> {
         let (step, bits) = (Change::new("step", step)?, Bits::new("bits", bits)?);
-        Ok(adpm_undetected(Step { step, probes: Whole::new(probes), form, bits }))
+        Ok(adpm_undetected(Step { step, probes: Integer::new(probes), form, bits }))
     }
 
     fn packets(step: f64, bits: u64) -> Result<DetectionPackets, ParameterError> {

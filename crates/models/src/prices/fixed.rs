@@ -3,13 +3,13 @@
 use super::thresholds::Intervals;
 use super::{Bits, Change, Price, ProbeOrder, integral, none_of};
 use crate::model::{answers, arguments, models};
-use crate::parameter::Whole;
+use crate::parameter::Integer;
 
 arguments! {
     /// The probes received of a constant price.
     pub struct Probes {
         /// k, packets received.
-        probes: Whole,
+        probes: Integer,
         /// Order of their thresholds.
         order: ProbeOrder = "random",
         bits: Bits = 16,
@@ -92,7 +92,7 @@ models! {
         /// Size of the price change.
         step: Change,
         /// k, packets received since the change.
-        probes: Whole,
+        probes: Integer,
     ) -> AdpmStepError {
         let (step, count) = (step.get(), probes.get() as f64);
         let mean = if step * (count + 1.0) < 1.0 {
@@ -151,7 +151,7 @@ mod tests {
 
     fn error(probes: u64, order: ProbeOrder, bits: u64, quantile: f64) -> Result<AdpmError, ParameterError> {
         let (bits, quantile) = (Bits::new("bits", bits)?, Price::new("quantile", quantile)?);
-        Ok(adpm_error(Probes { probes: Whole::new(probes), order, bits, quantile }))
+        Ok(adpm_error(Probes { probes: Integer::new(probes), order, bits, quantile }))
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn a_step_by_hand_and_where_the_closed_form_cancels() -> Result<(), ParameterError> {
         let step =
-            |step, probes| Ok::<AdpmStepError, ParameterError>(adpm_step_error(Change::new("step", step)?, Whole::new(probes)));
+            |step, probes| Ok::<AdpmStepError, ParameterError>(adpm_step_error(Change::new("step", step)?, Integer::new(probes)));
         // One packet detects a step of 1/2 with probability 1/2, and is then off by 1/4 on average: 1/4 + 1/8; 1/8 + 1/2 * 1/12.
         let found = step(0.5, 1)?;
         assert!((found.mean - 3.0 / 8.0).abs() < 1e-15 && (found.mean_square - 1.0 / 6.0).abs() < 1e-15, "{found:?}");

@@ -60,7 +60,7 @@ fn word(word: &Word) -> Value {
 fn field(field: &Field) -> Value {
     let kind = match field.figure {
         Figure::Number => "number",
-        Figure::Whole => "whole",
+        Figure::Integer => "whole",
         Figure::Boolean => "truth",
     };
     json!({"name": field.name, "help": prose(field.help), "kind": kind, "optional": field.optional})

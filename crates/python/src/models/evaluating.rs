@@ -68,7 +68,7 @@ pub fn evaluate(py: Python<'_>, name: &str, words: Vec<String>, columns: Vec<Opt
         }
         let (format, bytes): (_, Vec<u8>) = match field.figure {
             Figure::Number => ("d", column(index).flat_map(f64::to_ne_bytes).collect()),
-            Figure::Whole => ("q", column(index).flat_map(|number| (number as i64).to_ne_bytes()).collect()),
+            Figure::Integer => ("q", column(index).flat_map(|number| (number as i64).to_ne_bytes()).collect()),
             Figure::Boolean => ("?", column(index).map(|number| u8::from(number != 0.0)).collect()),
         };
         Some((format, PyBytes::new(py, &bytes).unbind()))

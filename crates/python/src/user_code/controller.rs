@@ -9,7 +9,7 @@ use pyo3::{PyClass, intern};
 use tailback_core::congestion::{self, Control, UserController};
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
-use tailback_core::primitives::units::{Cwnd, Rate, Segments, Span, Time};
+use tailback_core::primitives::units::{Cwnd, Rate, Segments, Time, TimeDelta};
 use tailback_core::user_code::{Fault, UserCode};
 
 pub struct Controller {
@@ -96,7 +96,7 @@ impl UserController for Controller {
         if self.measures { self.notify("on_round_trip", RoundTrip::from(measured)) } else { Ok(self.output) }
     }
 
-    fn on_one_way_delay(&mut self, delay: Span, now: Time) -> Result<Control, Fault> {
+    fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) -> Result<Control, Fault> {
         if self.receives_delays {
             let law = &self.law;
             self.output = attached(|py| called(law.bind(py), "on_one_way_delay", (delay.seconds(), now.seconds())))?;

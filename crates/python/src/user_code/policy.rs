@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
 use tailback_core::primitives::signal::Signal;
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::queue::{self, PeriodEnd, Reason, UserPolicy};
 use tailback_core::user_code::{Fault, UserCode};
 
@@ -20,7 +20,7 @@ pub struct Policy {
     departs: bool,
     /// Whether it writes signals.
     signals: bool,
-    period: Option<Span>,
+    period: Option<TimeDelta>,
     verdicts: Verdicts,
 }
 
@@ -39,14 +39,14 @@ impl Policy {
 }
 
 /// The same range as for PIE in a scenario: a period much shorter than a packet's serialisation would only cause events.
-fn period(value: &Bound<'_, PyAny>) -> PyResult<Option<Span>> {
+fn period(value: &Bound<'_, PyAny>) -> PyResult<Option<TimeDelta>> {
     if value.is_none() {
         return Ok(None);
     }
     let expected = "None, or a time of at least 1e-6 s";
     let seconds = number(value, "`period_s`", expected)?;
     if (1e-6..1e9).contains(&seconds) {
-        return Ok(Some(Span::from_seconds(seconds)));
+        return Ok(Some(TimeDelta::from_seconds(seconds)));
     }
     Err(PyValueError::new_err(format!("`period_s` is {}; expected {expected}", shown(value))))
 }
@@ -126,7 +126,7 @@ impl UserPolicy for Policy {
         })
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         self.period
     }
 

@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use tailback_core::network::CodeKind;
 use tailback_core::primitives::random::Draws;
-use tailback_core::primitives::units::{Bytes, Span, Time};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 use tailback_core::traffic::{Next, UserSource};
 use tailback_core::user_code::{Fault, UserCode};
 
@@ -34,7 +34,7 @@ fn next(answer: &Bound<'_, PyAny>) -> PyResult<Option<Next>> {
     if !(wait >= 0.0 && wait.is_finite()) {
         return Err(PyValueError::new_err(format!("the wait is {wait} s; expected a finite time of at least 0 s")));
     }
-    Ok(Some(Next { wait: Span::from_seconds(wait), bytes: Bytes(bytes.into()) }))
+    Ok(Some(Next { wait: TimeDelta::from_seconds(wait), bytes: Bytes(bytes.into()) }))
 }
 
 impl UserSource for Source {

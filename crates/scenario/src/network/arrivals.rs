@@ -10,7 +10,7 @@ use crate::schema::{self, FlowArrivals};
 use crate::values::Name;
 use tailback_core::network::Flow;
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{TimeDelta, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 
 /// Picoseconds: 200 days.
 const LONGEST: f64 = 200.0 * 86_400e12;
@@ -164,7 +164,7 @@ impl Iterator for Process<'_> {
 mod tests {
     use crate::Scenario;
     use crate::network::tests::dumbbell;
-    use tailback_core::primitives::units::{TimeDelta, Time};
+    use tailback_core::primitives::units::{Time, TimeDelta};
 
     const GROUP: &str = "[flows.web]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"reno\"}\n";
 

@@ -9,7 +9,7 @@ use crate::scenario::Description;
 use crate::schema::{Buffer, Event};
 use std::collections::BTreeMap;
 use tailback_core::network::{self, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Port, PortId, Queues, Scheduling};
-use tailback_core::primitives::units::{Rate, TimeDelta, Time};
+use tailback_core::primitives::units::{Rate, Time, TimeDelta};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::{Kind, Value};
 

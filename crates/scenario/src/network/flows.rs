@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use tailback_core::network::{Access, Flow, FlowId, Group, MAX_SEGMENTS, PortId, Transport};
 use tailback_core::primitives::random::{Entity, Purpose, Stream};
-use tailback_core::primitives::units::{Bytes, TimeDelta, Time};
+use tailback_core::primitives::units::{Bytes, Time, TimeDelta};
 
 pub(super) fn flows(
     description: &Description,

@@ -8,7 +8,9 @@ use crate::schema::Prices;
 use std::collections::{BTreeMap, BTreeSet};
 use tailback_core::congestion::ControllerSpec;
 use tailback_core::network::{Flow, Group, PortId, Transport};
-use tailback_core::price::{Combination, Feedback, Identification, MappedPrice, Mapping, MappingKind, PriceMeaning, PriceSpec, SchemeSpec};
+use tailback_core::price::{
+    Combination, Feedback, Identification, MappedPrice, Mapping, MappingKind, PriceMeaning, PriceSpec, SchemeSpec,
+};
 use tailback_core::queue::PolicySpec;
 use tailback_core::settings::PlainWords;
 
@@ -175,8 +177,10 @@ pub(super) fn check(
     }
     for (index, port) in (0..).zip(&graph.ports) {
         // REM also marks packets of senders that do not use prices.
-        let is_price_alone =
-            matches!(port.policy.price_meaning(), Some(PriceMeaning::Cost | PriceMeaning::Rate | PriceMeaning::Wait | PriceMeaning::Feedback));
+        let is_price_alone = matches!(
+            port.policy.price_meaning(),
+            Some(PriceMeaning::Cost | PriceMeaning::Rate | PriceMeaning::Wait | PriceMeaning::Feedback)
+        );
         if is_price_alone && crossed.contains(&index) && !heard.contains(&index) && report.sound(graph.queue_place(index)) {
             let problem = report.warn(
                 format!("{}.policy", graph.queue_place(index)),
@@ -277,7 +281,8 @@ impl Path<'_> {
             return;
         }
         if told == 0 {
-            let without = if self.meaning == PriceMeaning::Wait { "only losses bound the window" } else { "the window never changes" };
+            let without =
+                if self.meaning == PriceMeaning::Wait { "only losses bound the window" } else { "the window never changes" };
             let problem = report.warn(&at, format!("`controller` receives no price from the queues on its path: {without}"));
             problem.given(law).expected(format!("a queue policy on the path that sends {}", self.meaning.noun()));
             return;
@@ -296,10 +301,14 @@ impl Path<'_> {
 
     /// `told` is the number of queues that send a price.
     fn check_scheme(&self, at: &str, told: usize, report: &mut Report) {
-        if self.spec.feedback == Feedback::OneBit && matches!(self.meaning, PriceMeaning::Feedback | PriceMeaning::Marginal | PriceMeaning::Wait)
+        if self.spec.feedback == Feedback::OneBit
+            && matches!(self.meaning, PriceMeaning::Feedback | PriceMeaning::Marginal | PriceMeaning::Wait)
         {
-            let why =
-                if self.meaning == PriceMeaning::Feedback { "which one bit cannot encode" } else { "whose sum may exceed any range" };
+            let why = if self.meaning == PriceMeaning::Feedback {
+                "which one bit cannot encode"
+            } else {
+                "whose sum may exceed any range"
+            };
             let message = format!("`feedback` is one bit, and `{}` uses {}, {why}", self.group.name, self.meaning.noun());
             report.add("prices.feedback", message).given("\"one_bit\"").expected("\"exact\"");
             return;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use tailback_core::network::{FlowId, Network};
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::queue::Reason;
 use tailback_core::record::Table;
 use tailback_core::{Engine, PacketInFlight, PacketLocation, Results};
@@ -131,7 +131,7 @@ impl Session {
         {
             self.engine = before;
             // Includes all events at that instant.
-            self.engine.run_until(instant(time_s)? + Span(1));
+            self.engine.run_until(instant(time_s)? + TimeDelta(1));
             tables = self.engine.take_traces();
             hit = Some(what);
         }
@@ -155,8 +155,8 @@ impl Session {
             }
             Step::RoundTrip => {
                 let first = self.followed.flows.first().and_then(|&flow| self.network.flows.get(flow as usize));
-                let rtt = first.map_or(Span(1), |flow| self.network.base_rtt(flow));
-                self.engine.run_until(self.engine.now() + Span(rtt.0.max(1)));
+                let rtt = first.map_or(TimeDelta(1), |flow| self.network.base_rtt(flow));
+                self.engine.run_until(self.engine.now() + TimeDelta(rtt.0.max(1)));
             }
         }
         let tables = self.engine.take_traces();

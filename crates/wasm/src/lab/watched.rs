@@ -4,7 +4,7 @@ use super::Of;
 use super::fault::Fault;
 use std::cmp::Reverse;
 use tailback_core::network::{Network, Trace, TraceKind};
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::{MemoryEstimate, memory_estimate};
 use tailback_scenario::{Integer, Scenario};
 
@@ -76,7 +76,7 @@ pub(super) struct Followed {
     pub(super) flows: Vec<u32>,
     pub(super) ports: Vec<u32>,
     /// The width of a goodput bin.
-    pub(super) bin: Span,
+    pub(super) bin: TimeDelta,
 }
 
 impl Followed {
@@ -99,8 +99,8 @@ impl Followed {
         ports.dedup();
         ports.truncate(QUEUES);
         ports.sort_unstable();
-        let longest = flows.iter().map(|&flow| network.base_rtt(&network.flows[flow as usize])).max().unwrap_or(Span::ZERO);
-        let bin = Span((network.duration.0 / BINS).max(longest.0).clamp(1, network.duration.0.max(1)));
+        let longest = flows.iter().map(|&flow| network.base_rtt(&network.flows[flow as usize])).max().unwrap_or(TimeDelta::ZERO);
+        let bin = TimeDelta((network.duration.0 / BINS).max(longest.0).clamp(1, network.duration.0.max(1)));
         Followed { flows, ports, bin }
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use tailback_core::Engine;
 use tailback_core::network::{Buffer, Network, Trace, TraceKind};
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::record::Table;
 
 /// The loss to explain, as named in the trace of drops.
@@ -75,7 +75,7 @@ impl Why {
         };
         let port = PortFacts { name: port.name.clone(), policy: port.policy.name().map(str::to_string), buffer, unit };
         // A timeout may take long, and may be repeated.
-        let beyond = Span((network.base_rtt(flow).0.saturating_mul(30)).max(4_000_000_000_000));
+        let beyond = TimeDelta((network.base_rtt(flow).0.saturating_mul(30)).max(4_000_000_000_000));
         let until = (at + beyond).min(Time::ZERO + network.duration);
         network.record.traces = traces(&loss, &network);
         let engine = Engine::new(network);

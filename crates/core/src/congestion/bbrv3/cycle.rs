@@ -1,7 +1,7 @@
 //! ProbeBW: its four states, their ends, and the effect of probing on the long-term bound (5.3.3).
 
 use super::{AckPhase, Bbr3, Bbr3Memory, Sample, State};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// Minimum time to the next probe in seconds, and the width of the random addition (5.3.3.8).
@@ -27,7 +27,7 @@ impl Bbr3Memory {
         self.probe_up_acked_per_inc = f64::INFINITY;
         // PickProbeWait.
         self.rounds_since_probe_up = (2.0 * self.draws.uniform()) as u64;
-        self.bw_probe_wait = Span::from_seconds(MIN_WAIT_S + WAIT_RANGE_S * self.draws.uniform());
+        self.bw_probe_wait = TimeDelta::from_seconds(MIN_WAIT_S + WAIT_RANGE_S * self.draws.uniform());
         self.cycle_stamp = now;
         self.ack_phase = AckPhase::ProbeStopping;
         self.start_round();

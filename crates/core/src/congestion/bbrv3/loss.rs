@@ -24,7 +24,7 @@ pub(super) enum Repair {
 /// State before losses, restored if they prove to be spurious.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Undo {
-    state: Option<Left>,
+    state: Option<ExitedPhase>,
     bw_shortterm: f64,
     inflight_shortterm: f64,
     inflight_longterm: f64,
@@ -32,14 +32,14 @@ pub(super) struct Undo {
 
 /// BBR.undo_state: the state that losses made the flow leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Left {
+enum ExitedPhase {
     Startup,
     ProbeBwUp,
 }
 
 impl Undo {
     pub(super) fn leaves_startup(&mut self) {
-        self.state = Some(Left::Startup);
+        self.state = Some(ExitedPhase::Startup);
     }
 }
 
@@ -72,7 +72,7 @@ impl Bbr3 {
         if !memory.is_bw_probe_sample {
             return;
         }
-        let (lost, tx_in_flight) = (packet.lost.saturating_sub(packet.lost_before) as f64, f64::from(packet.in_flight.0));
+        let (lost, tx_in_flight) = (packet.lost.saturating_sub(packet.prior_lost) as f64, f64::from(packet.in_flight.0));
         if memory.is_too_much(Share { lost, of: tx_in_flight }) {
             let at_loss = memory.inflight_at_loss(Share { lost, of: tx_in_flight });
             self.handle_inflight_too_high(packet, at_loss);
@@ -86,7 +86,7 @@ impl Bbr3 {
             self.memory.inflight_longterm = tx_in_flight.max(self.target_inflight() * self.memory.spec.beta);
         }
         if self.memory.state == State::ProbeBw(Phase::Up) {
-            self.memory.undo.state = Some(Left::ProbeBwUp);
+            self.memory.undo.state = Some(ExitedPhase::ProbeBwUp);
             self.memory.start_probe_bw_down(packet.now);
         }
     }
@@ -111,7 +111,7 @@ impl Bbr3 {
 
     /// An acknowledgement outside fast recovery. It ends fast recovery, and recovery from a timeout once all outstanding data is
     /// acknowledged.
-    pub(super) fn heed_repair(&mut self, acked: Segments) {
+    pub(super) fn handle_recovery(&mut self, acked: Segments) {
         match self.memory.repair {
             Repair::Over => {}
             Repair::Restarted { outstanding } if outstanding > acked.0 => {
@@ -136,13 +136,13 @@ impl Bbr3 {
         memory.inflight_shortterm = memory.inflight_shortterm.max(undo.inflight_shortterm);
         memory.inflight_longterm = memory.inflight_longterm.max(undo.inflight_longterm);
         match undo.state {
-            Some(Left::Startup) if memory.state != State::Startup => {
+            Some(ExitedPhase::Startup) if memory.state != State::Startup => {
                 memory.full_bw_reached = false;
                 if !memory.probes_rtt() {
                     memory.state = State::Startup;
                 }
             }
-            Some(Left::ProbeBwUp) if memory.state != State::ProbeBw(Phase::Up) && !memory.probes_rtt() => {
+            Some(ExitedPhase::ProbeBwUp) if memory.state != State::ProbeBw(Phase::Up) && !memory.probes_rtt() => {
                 memory.start_probe_bw_refill();
             }
             _ => {}

@@ -16,11 +16,11 @@ mod startup;
 
 use self::cycle::Phase;
 use self::loss::{Repair, Undo};
-use super::support::beside::Beside;
-use super::support::lately::Lately;
+use super::support::heap_state::HeapState;
+use super::support::windowed_max::WindowedMax;
 use super::{Ack, Cause, Congestion, Controller, Lost, Start, Subscriptions};
 use crate::primitives::random::Draws;
-use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, SettingConflict, Settings, member};
 use serde::{Deserialize, Serialize};
 
@@ -38,11 +38,11 @@ member! {
         /// Fraction of the long-term bound left unused for other flows (Headroom).
         headroom: f64 = 0.15 => Kind::Probability,
         /// Lifetime of the minimum RTT (MinRTTFilterLen).
-        min_rtt_filter_len: Span = Span::from_millis(10_000) => ABOVE_ZERO,
+        min_rtt_filter_len: TimeDelta = TimeDelta::from_millis(10_000) => ABOVE_ZERO,
         /// Time without a shorter RTT after which ProbeRTT limits the data in flight to half a bandwidth-delay product (ProbeRTTInterval).
-        probe_rtt_interval: Span = Span::from_millis(5_000) => ABOVE_ZERO,
+        probe_rtt_interval: TimeDelta = TimeDelta::from_millis(5_000) => ABOVE_ZERO,
         /// Duration of ProbeRTT (ProbeRTTDuration).
-        probe_rtt_duration: Span = Span::from_millis(200) => ABOVE_ZERO,
+        probe_rtt_duration: TimeDelta = TimeDelta::from_millis(200) => ABOVE_ZERO,
         /// Fraction by which the pacing rate stays below the estimated bandwidth (PacingMarginPercent).
         pacing_margin: f64 = 0.01 => Kind::Probability,
     }
@@ -67,9 +67,9 @@ impl Settings for Bbr3Spec {
     fn samples() -> Vec<Bbr3Spec> {
         let usual = Bbr3Spec::default();
         let hasty = Bbr3Spec {
-            min_rtt_filter_len: Span::from_millis(100),
-            probe_rtt_interval: Span::from_millis(50),
-            probe_rtt_duration: Span::from_millis(1),
+            min_rtt_filter_len: TimeDelta::from_millis(100),
+            probe_rtt_interval: TimeDelta::from_millis(50),
+            probe_rtt_duration: TimeDelta::from_millis(1),
             ..usual
         };
         let strict = Bbr3Spec { loss_threshold: 0.0, beta: 0.0, headroom: 1.0, pacing_margin: 0.0, ..usual };
@@ -90,7 +90,7 @@ const MIN_PIPE_CWND: f64 = 4.0;
 /// RTT assumed until one is measured (5.6.2).
 const NOMINAL_ROUND_TRIP_S: f64 = 1e-3;
 
-pub type Bbr3 = Beside<Bbr3Memory>;
+pub type Bbr3 = HeapState<Bbr3Memory>;
 
 /// BBR.state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,19 +140,19 @@ pub struct Bbr3Memory {
     /// Whether the window was full in this round, and in the previous one.
     cwnd_limited: [bool; 2],
 
-    max_bw_filter: Lately<f64>,
+    max_bw_filter: WindowedMax<f64>,
     cycle_count: u64,
     bw: f64,
-    min_rtt: Option<Span>,
+    min_rtt: Option<TimeDelta>,
     min_rtt_stamp: Time,
-    probe_rtt_min_delay: Option<Span>,
+    probe_rtt_min_delay: Option<TimeDelta>,
     probe_rtt_min_stamp: Time,
     probe_rtt_expired: bool,
     /// Data sent before this many deliveries was sent in ProbeRTT and does not measure bandwidth.
     probed_until: u64,
     extra_acked_interval_start: Time,
     extra_acked_delivered: f64,
-    extra_acked_filter: Lately<f64>,
+    extra_acked_filter: WindowedMax<f64>,
 
     full_bw: f64,
     full_bw_count: u32,
@@ -164,7 +164,7 @@ pub struct Bbr3Memory {
     prev_probe_too_high: bool,
     prev_probe_precautionary: bool,
     cycle_stamp: Time,
-    bw_probe_wait: Span,
+    bw_probe_wait: TimeDelta,
     rounds_since_probe_up: u64,
     bw_probe_up_rounds: u32,
     bw_probe_up_acked: f64,
@@ -188,7 +188,7 @@ pub struct Bbr3Memory {
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     now: Time,
-    rtt: Option<Span>,
+    rtt: Option<TimeDelta>,
     /// Zero if there is none.
     delivery_rate: f64,
     is_app_limited: bool,
@@ -221,7 +221,7 @@ impl Bbr3 {
             round_count: 0,
             round_start: false,
             cwnd_limited: [false; 2],
-            max_bw_filter: Lately::default(),
+            max_bw_filter: WindowedMax::default(),
             cycle_count: 0,
             bw: 0.0,
             min_rtt: None,
@@ -232,7 +232,7 @@ impl Bbr3 {
             probed_until: 0,
             extra_acked_interval_start: Time::ZERO,
             extra_acked_delivered: 0.0,
-            extra_acked_filter: Lately::default(),
+            extra_acked_filter: WindowedMax::default(),
             full_bw: 0.0,
             full_bw_count: 0,
             full_bw_now: false,
@@ -242,7 +242,7 @@ impl Bbr3 {
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
             cycle_stamp: Time::ZERO,
-            bw_probe_wait: Span::ZERO,
+            bw_probe_wait: TimeDelta::ZERO,
             rounds_since_probe_up: 0,
             bw_probe_up_rounds: 0,
             bw_probe_up_acked: 0.0,
@@ -259,7 +259,7 @@ impl Bbr3 {
             repair: Repair::Over,
             undo: Undo::default(),
         };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 
     /// UpdateOnACK of 5.2.3, for any acknowledgement.
@@ -294,11 +294,11 @@ impl Bbr3 {
             now: ack.now,
             rtt: ack.rtt,
             delivery_rate: sample.map_or(0.0, |sample| sample.rate),
-            is_app_limited: sample.is_some_and(|sample| sample.app_limited || sample.delivered_before < memory.probed_until),
-            delivered: sample.map_or(0.0, |sample| memory.delivered.saturating_sub(sample.delivered_before) as f64),
-            prior_delivered: sample.map(|sample| sample.delivered_before),
+            is_app_limited: sample.is_some_and(|sample| sample.app_limited || sample.prior_delivered < memory.probed_until),
+            delivered: sample.map_or(0.0, |sample| memory.delivered.saturating_sub(sample.prior_delivered) as f64),
+            prior_delivered: sample.map(|sample| sample.prior_delivered),
             newly_acked,
-            lost: sample.map_or(0.0, |sample| memory.lost.saturating_sub(sample.lost_before) as f64),
+            lost: sample.map_or(0.0, |sample| memory.lost.saturating_sub(sample.prior_lost) as f64),
             tx_in_flight: sample.map_or(0.0, |sample| f64::from(sample.in_flight.0)),
             inflight: (prior - newly_acked - f64::from(newly_lost)).max(0.0),
         }
@@ -371,10 +371,10 @@ impl Bbr3Memory {
 
 impl Controller for Bbr3 {
     const HEAP_BYTES: usize = Self::BYTES;
-    const ASKS_AT_START: bool = true;
+    const USES_START_DETAILS: bool = true;
     const IGNORES_LOSSES: bool = true;
-    const GOVERNS_RECOVERY: bool = true;
-    const TAKES_BACK: bool = true;
+    const CONTROLS_RECOVERY: bool = true;
+    const UNDOES_REDUCTIONS: bool = true;
     const QUANTITIES: &'static [&'static str] = &[
         "max_bw_bps",
         "bw_bps",
@@ -410,7 +410,7 @@ impl Controller for Bbr3 {
         match index {
             0 => memory.max_bw() * bits,
             1 => memory.bw * bits,
-            2 => memory.min_rtt.map_or(f64::NAN, Span::seconds),
+            2 => memory.min_rtt.map_or(f64::NAN, TimeDelta::seconds),
             3 => memory.pacing_gain(),
             4 => match memory.state {
                 State::Startup => 0.0,
@@ -426,7 +426,7 @@ impl Controller for Bbr3 {
     }
 
     fn on_ack(&mut self, ack: &Ack) {
-        self.heed_repair(ack.acked);
+        self.handle_recovery(ack.acked);
         self.update(ack);
     }
 
@@ -462,7 +462,7 @@ impl Controller for Bbr3 {
     fn limit_window(&mut self, _: Cwnd) {}
 
     /// HandleRestartFromIdle of 5.4.1.
-    fn on_idle(&mut self, _: Span) {
+    fn on_idle(&mut self, _: TimeDelta) {
         self.memory.idle_restart = true;
         self.memory.extra_acked_delivered = 0.0;
         if matches!(self.memory.state, State::ProbeBw(_)) {
@@ -475,7 +475,7 @@ impl Controller for Bbr3 {
 #[cfg(test)]
 mod bench {
     use super::*;
-    use crate::primitives::signal::{DeliveredRate, Signal};
+    use crate::primitives::signal::{RateSample, Signal};
     use crate::primitives::units::Segments;
 
     pub struct TestSender {
@@ -484,10 +484,10 @@ mod bench {
         pub delivered: u64,
         pub lost: u64,
         /// C.lost and the data in flight when the next acknowledged segment was sent.
-        pub lost_before: u64,
+        pub prior_lost: u64,
         pub tx_in_flight: u32,
         pub app_limited: bool,
-        pub rtt: Span,
+        pub rtt: TimeDelta,
     }
 
     impl TestSender {
@@ -501,10 +501,10 @@ mod bench {
                 now: Time::ZERO,
                 delivered: 0,
                 lost: 0,
-                lost_before: 0,
+                prior_lost: 0,
                 tx_in_flight: 100,
                 app_limited: false,
-                rtt: Span::from_millis(100),
+                rtt: TimeDelta::from_millis(100),
             }
         }
 
@@ -524,15 +524,15 @@ mod bench {
             self.process_ack(milliseconds, 1000.0, in_flight, self.delivered);
         }
 
-        fn process_ack(&mut self, milliseconds: u64, rate: f64, in_flight: u32, delivered_before: u64) {
-            self.now += Span::from_millis(milliseconds);
+        fn process_ack(&mut self, milliseconds: u64, rate: f64, in_flight: u32, prior_delivered: u64) {
+            self.now += TimeDelta::from_millis(milliseconds);
             self.delivered += 10;
-            let sample = DeliveredRate {
+            let sample = RateSample {
                 rate,
                 app_limited: self.app_limited,
                 delivered: self.delivered,
-                delivered_before,
-                lost_before: self.lost_before,
+                prior_delivered,
+                prior_lost: self.prior_lost,
                 in_flight: Segments(self.tx_in_flight),
             };
             let ack = Ack {
@@ -556,7 +556,7 @@ mod bench {
                 self.law.on_lost(&Lost {
                     now: self.now,
                     lost: self.lost,
-                    lost_before: self.lost_before,
+                    prior_lost: self.prior_lost,
                     in_flight: Segments(self.tx_in_flight),
                     app_limited: self.app_limited,
                     begins_range: true,

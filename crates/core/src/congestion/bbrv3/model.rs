@@ -2,7 +2,7 @@
 
 use super::{Bbr3, Bbr3Memory, MIN_PIPE_CWND, PROBE_RTT_WINDOW_GAIN, STARTUP_PACING_GAIN, Sample, State};
 use crate::congestion::bbrv3::cycle::Phase;
-use crate::primitives::units::Span;
+use crate::primitives::units::TimeDelta;
 
 /// BBR.MaxBwFilterLen: the present and the previous cycle.
 const MAX_BW_CYCLES: u64 = 2;
@@ -71,7 +71,7 @@ impl Bbr3Memory {
         {
             self.pacing_rate = STARTUP_PACING_GAIN * self.initial_cwnd / rtt.seconds().max(1e-9);
         }
-        let is_older = |stamp, span: Span| rs.now > stamp + span;
+        let is_older = |stamp, span: TimeDelta| rs.now > stamp + span;
         self.probe_rtt_expired =
             self.probe_rtt_min_delay.is_some() && is_older(self.probe_rtt_min_stamp, self.spec.probe_rtt_interval);
         if let Some(rtt) = rs.rtt

@@ -61,7 +61,7 @@ mod tests {
     use super::super::bench::{TestSender, near};
     use super::*;
     use crate::congestion::Controller;
-    use crate::primitives::units::{Span, Time};
+    use crate::primitives::units::{Time, TimeDelta};
 
     #[test]
     fn after_five_seconds_without_a_shorter_rtt_half_a_product_is_in_flight_for_200_ms_and_a_round() {
@@ -79,7 +79,7 @@ mod tests {
         heard.within(1, 1000.0, 100);
         assert_eq!((heard.law.memory.state, heard.law.window()), (State::ProbeRtt { done_stamp: None, round_done: false }, 50.0));
         heard.within(50, 1000.0, 50);
-        let wanted = State::ProbeRtt { done_stamp: Some(heard.now + Span::from_millis(200)), round_done: false };
+        let wanted = State::ProbeRtt { done_stamp: Some(heard.now + TimeDelta::from_millis(200)), round_done: false };
         assert_eq!(heard.law.memory.state, wanted);
         heard.round(500.0, 50);
         heard.within(100, 500.0, 50);
@@ -95,13 +95,13 @@ mod tests {
     #[test]
     fn a_longer_rtt_applies_once_the_minimum_is_ten_seconds_old() {
         let mut heard = TestSender::cruising();
-        (heard.now, heard.rtt) = (Time(Span::from_millis(20_000).0), Span::from_millis(120));
+        (heard.now, heard.rtt) = (Time(TimeDelta::from_millis(20_000).0), TimeDelta::from_millis(120));
         let at = |heard: &mut TestSender, seconds: u64| {
-            heard.law.memory.min_rtt_stamp = heard.now.before(Span::from_millis(1000 * seconds));
+            heard.law.memory.min_rtt_stamp = heard.now.before(TimeDelta::from_millis(1000 * seconds));
             heard.within(1, 1000.0, 100);
-            heard.law.memory.min_rtt.map_or(0.0, Span::seconds)
+            heard.law.memory.min_rtt.map_or(0.0, TimeDelta::seconds)
         };
-        heard.law.memory.probe_rtt_min_delay = Some(Span::from_millis(120));
+        heard.law.memory.probe_rtt_min_delay = Some(TimeDelta::from_millis(120));
         assert!(near(at(&mut heard, 9), 0.1) && near(at(&mut heard, 10), 0.12));
     }
 
@@ -109,7 +109,7 @@ mod tests {
     fn a_flow_restarting_from_idle_does_not_probe() {
         // Appendix A.11.
         let mut heard = TestSender::cruising();
-        heard.law.on_idle(Span::from_millis(6000));
+        heard.law.on_idle(TimeDelta::from_millis(6000));
         heard.within(6000, 1000.0, 100);
         assert!(!heard.law.memory.probes_rtt() && !heard.law.memory.idle_restart);
     }

@@ -3,7 +3,7 @@
 
 use super::{Fast, FastMemory};
 use crate::congestion::Ack;
-use crate::primitives::units::{Cwnd, Span, Time};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// Maximum relative deviation of a stable flow's queue from `alpha`.
@@ -26,7 +26,7 @@ pub(super) enum Phase {
         began: Time,
         before: f64,
         fell: Time,
-        base: Option<Span>,
+        base: Option<TimeDelta>,
     },
     Refilling {
         target: f64,
@@ -120,7 +120,7 @@ impl FastMemory {
 
     /// The equilibrium rate, alpha / (D - d), times the RTT of the empty queue.
     fn refilling(&self, now: Time, before: f64) -> Phase {
-        let base = self.base.unwrap_or(Span::ZERO).0 as f64;
+        let base = self.base.unwrap_or(TimeDelta::ZERO).0 as f64;
         // Without a queue before, there is nothing to refill.
         let target = if before > base { self.alpha(now) * base / (before - base) } else { 0.0 };
         Phase::Refilling { target }

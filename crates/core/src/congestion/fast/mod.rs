@@ -17,10 +17,10 @@ mod module;
 use self::draining::{Found, Phase, STABLE};
 use self::module::{Flights, Pace};
 
-use super::support::beside::Beside;
+use super::support::heap_state::HeapState;
 use super::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
 use crate::primitives::math::exp;
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, PlainWords, SEGMENTS_IN_QUEUES, SettingConflict, Settings, member, words};
 use serde::{Deserialize, Serialize};
 
@@ -40,18 +40,18 @@ member! {
         /// Form `thesis`: RTTs between updates of the window.
         round_trips: u32 = 2 => Kind::Integer { min: 1, max: 1000 },
         /// Form `module`: time between updates of the window, in every other RTT.
-        update_period: Span = UPDATE_PERIOD => ABOVE_ZERO,
+        update_period: TimeDelta = UPDATE_PERIOD => ABOVE_ZERO,
         /// Estimate the queue from the window of one RTT ago and, after a loss, from the window before the loss. By default off in the form
         /// `thesis` and on in `module`. With this off, `module` does not converge, because it updates many times before it sees the effect
         /// of an update.
         lagged_window: Option<bool> = None => Kind::Boolean,
         /// Queueing delay below which the window grows as in slow start (MIthreshold).
-        mi_threshold: Span = Span::ZERO => Kind::Duration { min: Span::ZERO },
+        mi_threshold: TimeDelta = TimeDelta::ZERO => Kind::Duration { min: TimeDelta::ZERO },
         /// Factor by which a new flow, once stable, slows down for a while so that the queues drain (r).
         draining: Option<u32> = None => Kind::Integer { min: 2, max: 1_000_000 },
         /// With `draining`: time after which the flow discards its estimate of the propagation delay and drains again, so that a longer
         /// path is not mistaken for a queue.
-        drain_interval: Option<Span> = None => ABOVE_ZERO,
+        drain_interval: Option<TimeDelta> = None => ABOVE_ZERO,
         /// The window stays constant while at least `alpha` and fewer than this many segments are queued. Default: `alpha`.
         beta: Option<f64> = None => SEGMENTS_IN_QUEUES,
         /// Spread a window decrease over the acknowledgements in proportion, so that transmission does not pause (Algorithm 1).
@@ -126,17 +126,17 @@ impl Settings for FastSpec {
         let usual = FastSpec { alpha: 5.0, round_trips: 1, ..FastSpec::default() };
         vec![
             usual,
-            FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: Span::from_millis(1), ..usual },
+            FastSpec { alpha: 200.0, gamma: 1.0, mi_threshold: TimeDelta::from_millis(1), ..usual },
             FastSpec { alpha: 3.0, round_trips: 2, ..usual },
             FastSpec { draining: Some(2), ..usual },
-            FastSpec { draining: Some(4), drain_interval: Some(Span::from_millis(500)), ..usual },
+            FastSpec { draining: Some(4), drain_interval: Some(TimeDelta::from_millis(500)), ..usual },
             FastSpec { lagged_window: Some(true), ..usual },
             FastSpec { alpha: 20.0, update: UpdateForm::Module, ..FastSpec::default() },
             FastSpec {
                 alpha: 20.0,
                 update: UpdateForm::Module,
                 beta: Some(25.0),
-                mi_threshold: Span::from_millis(1),
+                mi_threshold: TimeDelta::from_millis(1),
                 paced_decrease: true,
                 alpha_recovery_rate: Some(0.1),
                 draining: Some(4),
@@ -154,15 +154,15 @@ impl Settings for FastSpec {
 }
 
 /// `cwnd_update_period_` of the module.
-const UPDATE_PERIOD: Span = Span::from_millis(10);
+const UPDATE_PERIOD: TimeDelta = TimeDelta::from_millis(10);
 
-pub type Fast = Beside<FastMemory>;
+pub type Fast = HeapState<FastMemory>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FastMemory {
     spec: FastSpec,
     /// d: the minimum RTT.
-    base: Option<Span>,
+    base: Option<TimeDelta>,
     /// The averaged RTT in picoseconds.
     average: f64,
     /// Target of the window, approached by one segment per acknowledgement.
@@ -178,7 +178,7 @@ pub struct FastMemory {
     flights: Flights,
     pace: Pace,
     /// Difference between the first RTT and that of a handshake.
-    handshake_saves: Span,
+    handshake_saves: TimeDelta,
 }
 
 impl Fast {
@@ -196,7 +196,7 @@ impl Fast {
             pace: Pace::default(),
             handshake_saves: start.handshake_saves,
         };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 
     /// Sets the window and cancels a pending change.
@@ -225,14 +225,14 @@ impl Fast {
 
     /// Equation (4.1). A smaller window is adopted immediately or, with Algorithm 1, over an RTT; a larger one by one segment per
     /// acknowledgement.
-    fn update(&mut self, ack: &Ack, base: Span) {
+    fn update(&mut self, ack: &Ack, base: TimeDelta) {
         let wanted = self.wanted(ack, base);
         self.memory.target = wanted.min(2.0 * self.window).max(1.0);
         self.begin_to_shrink();
     }
 
     /// The window of (4.1) without its bounds; the present one where it stays constant.
-    fn wanted(&mut self, ack: &Ack, base: Span) -> f64 {
+    fn wanted(&mut self, ack: &Ack, base: TimeDelta) -> f64 {
         let now = ack.now;
         self.memory.updated = now;
         // The window from which the queue is estimated.
@@ -293,7 +293,7 @@ const MIN_ALPHA: f64 = 0.01;
 
 impl FastMemory {
     /// d over the averaged RTT: the fraction of the RTT without queueing.
-    fn empty_share(&self, base: Span) -> f64 {
+    fn empty_share(&self, base: TimeDelta) -> f64 {
         (base.0 as f64 / self.average).min(1.0)
     }
 
@@ -305,7 +305,7 @@ impl FastMemory {
     }
 
     /// Equation (4.5). `of_sample`: the weight of a sample, unless the settings give the weight of the history.
-    fn measure(&mut self, sample: Span, of_sample: f64) {
+    fn measure(&mut self, sample: TimeDelta, of_sample: f64) {
         let of_sample = self.spec.history_weight.map_or(of_sample, |weight| 1.0 - weight);
         let weight = if self.average > 0.0 { of_sample } else { 1.0 };
         self.average += weight * (sample.0.max(1) as f64 - self.average);
@@ -320,7 +320,7 @@ impl FastMemory {
 
 impl Controller for Fast {
     const HEAP_BYTES: usize = Self::BYTES;
-    const ASKS_AT_START: bool = true;
+    const USES_START_DETAILS: bool = true;
     const QUANTITIES: &'static [&'static str] =
         &["alpha_packets", "base_rtt_s", "average_rtt_s", "target_packets", "draining_phase"];
 
@@ -341,8 +341,8 @@ impl Controller for Fast {
         let memory = &self.memory;
         match index {
             0 => memory.alpha(now),
-            1 => memory.base.map_or(f64::NAN, Span::seconds),
-            2 => memory.base.map_or(f64::NAN, |_| Span(memory.average as u64).seconds()),
+            1 => memory.base.map_or(f64::NAN, TimeDelta::seconds),
+            2 => memory.base.map_or(f64::NAN, |_| TimeDelta(memory.average as u64).seconds()),
             3 => memory.target,
             4 => memory.phase.number(),
             _ => f64::NAN,
@@ -408,8 +408,8 @@ mod bench {
     use super::*;
     use crate::congestion::support::model_sender::ModelSender;
 
-    pub fn ms(milliseconds: u64) -> Span {
-        Span::from_millis(milliseconds)
+    pub fn ms(milliseconds: u64) -> TimeDelta {
+        TimeDelta::from_millis(milliseconds)
     }
 
     /// A sender on an empty path of 100 ms.
@@ -431,7 +431,7 @@ mod bench {
         round_trips: 1,
         update_period: UPDATE_PERIOD,
         lagged_window: None,
-        mi_threshold: Span::ZERO,
+        mi_threshold: TimeDelta::ZERO,
         draining: None,
         drain_interval: None,
         beta: None,

@@ -11,7 +11,7 @@
 
 use super::{Fast, FastMemory};
 use crate::congestion::Ack;
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ pub(super) const MIN: f64 = 2.0;
 /// Window up to which the whole increase is applied at once.
 const AT_ONCE: f64 = 4.0;
 /// Shorter RTTs are not paced.
-const SHORT: Span = Span::from_millis(4);
+const SHORT: TimeDelta = TimeDelta::from_millis(4);
 
 /// Data in flight at acknowledgements, back to one RTT ago. Nothing is recorded during loss recovery, so segments sent then refer to the
 /// data in flight before the loss.
@@ -54,7 +54,7 @@ pub(super) struct Pace {
     /// RTTs alternate between active and frozen. The handshake was an active one, and the first acknowledgement begins a frozen one.
     is_active: bool,
     began: Option<Time>,
-    latest: Span,
+    latest: TimeDelta,
     /// Acknowledgements in this RTT, and in the previous one.
     acks: u32,
     acks_before: u32,
@@ -141,7 +141,7 @@ impl Fast {
         self.shrink(ack);
     }
 
-    fn update_as_module(&mut self, ack: &Ack, base: Span) {
+    fn update_as_module(&mut self, ack: &Ack, base: TimeDelta) {
         self.memory.target = self.wanted(ack, base).max(MIN);
         self.memory.pace.forget();
         self.begin_to_shrink();

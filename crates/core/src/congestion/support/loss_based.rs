@@ -4,9 +4,9 @@
 //! Where a document reduces the window, the part in flight is reduced, as in RFC 5681 equation (4), because the rest was not in use. No
 //! acknowledgement opens the window further than slow start would.
 
-use super::beside::Beside;
+use super::heap_state::HeapState;
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
-use crate::primitives::units::{Cwnd, Span, Time};
+use crate::primitives::units::{Cwnd, Time, TimeDelta};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -54,7 +54,7 @@ pub trait Avoidance: Clone + Debug + Serialize + DeserializeOwned {
     fn restart(&mut self, _now: Time) {}
 
     /// See [`Controller::on_idle`].
-    fn pause(&mut self, _idle: Span) {}
+    fn pause(&mut self, _idle: TimeDelta) {}
 
     /// Limits the window to this value.
     fn limit(&mut self, _most: Cwnd) {}
@@ -66,11 +66,11 @@ pub struct LossBasedMemory<A> {
     pub(in crate::congestion) avoidance: A,
 }
 
-pub type LossBased<A> = Beside<LossBasedMemory<A>>;
+pub type LossBased<A> = HeapState<LossBasedMemory<A>>;
 
 impl<A: Avoidance> LossBased<A> {
     pub(in crate::congestion) fn of(avoidance: A, start: Start) -> LossBased<A> {
-        Beside::with(start, LossBasedMemory { ssthresh: start.ssthresh, avoidance })
+        HeapState::with(start, LossBasedMemory { ssthresh: start.ssthresh, avoidance })
     }
 
     /// With fewer than two segments, losses are detected only by the timer.
@@ -83,7 +83,7 @@ impl<A: Avoidance> LossBased<A> {
         left
     }
 
-    fn go_down(&mut self, lower: Cwnd) {
+    fn decrease_window(&mut self, lower: Cwnd) {
         self.window = self.window.min(lower.0.max(2.0));
         self.memory.ssthresh = self.memory.ssthresh.min(self.window.max(2.0));
     }
@@ -130,7 +130,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
 
     fn on_ack(&mut self, ack: &Ack) {
         if let Some(lower) = self.memory.avoidance.process_ack(ack, Cwnd(self.window)) {
-            self.go_down(lower);
+            self.decrease_window(lower);
             return;
         }
         if !ack.window_validated {
@@ -174,7 +174,7 @@ impl<A: Avoidance> Controller for LossBased<A> {
         self.memory.avoidance.limit(max);
     }
 
-    fn on_idle(&mut self, idle: Span) {
+    fn on_idle(&mut self, idle: TimeDelta) {
         self.memory.avoidance.pause(idle);
     }
 

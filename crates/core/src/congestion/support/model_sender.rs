@@ -1,7 +1,7 @@
 //! A sender for controller tests: a clock, acknowledgements of one segment each, and losses on demand.
 
 use crate::congestion::{Ack, Cause, Congestion, Controller, RoundTrip};
-use crate::primitives::units::{Segments, Span, Time};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 
 pub(in crate::congestion) struct ModelSender<C: Controller> {
     pub law: C,
@@ -9,7 +9,7 @@ pub(in crate::congestion) struct ModelSender<C: Controller> {
     /// Segments in flight; one unless a test sets it.
     pub in_flight: u32,
     /// RTT sample provided by every acknowledgement, if any.
-    pub round_trip: Option<Span>,
+    pub round_trip: Option<TimeDelta>,
     /// Whether the window may open.
     pub window_validated: bool,
 }
@@ -27,12 +27,12 @@ impl<C: Controller> ModelSender<C> {
 
     /// Provides a sample, which also becomes the timer's average.
     pub fn measure(&mut self, milliseconds: u64) {
-        let sample = Span::from_millis(milliseconds);
+        let sample = TimeDelta::from_millis(milliseconds);
         self.law.on_round_trip(&RoundTrip { sample, smoothed: Some(sample) });
     }
 
     pub fn wait(&mut self, milliseconds: u64) {
-        self.now += Span::from_millis(milliseconds);
+        self.now += TimeDelta::from_millis(milliseconds);
     }
 
     /// An acknowledgement after this many milliseconds. Returns the window.

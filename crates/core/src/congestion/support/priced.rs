@@ -1,16 +1,16 @@
 //! Common part of sources that derive their rate from a price: they pace at that rate, with one RTT of it in flight.
 
-use super::beside::Beside;
+use super::heap_state::HeapState;
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start, Subscriptions};
-use crate::price::Meaning;
-use crate::primitives::units::{Bytes, Cwnd, Rate, Span, Time};
+use crate::price::PriceMeaning;
+use crate::primitives::units::{Bytes, Cwnd, Rate, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// The demand function of such a controller.
 pub trait Demand: Copy + Debug {
     /// Kind of price that it uses.
-    const PRICE_MEANING: Meaning;
+    const PRICE_MEANING: PriceMeaning;
 
     /// Demand at this price in bits per second on the wire; above zero.
     fn rate(&self, price: f64) -> f64;
@@ -19,7 +19,7 @@ pub trait Demand: Copy + Debug {
     fn starts_slowly(&self) -> bool;
 }
 
-pub type Priced<D> = Beside<PricedMemory<D>>;
+pub type Priced<D> = HeapState<PricedMemory<D>>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PricedMemory<D> {
@@ -40,7 +40,7 @@ impl<D: Demand> Priced<D> {
     pub(in crate::congestion) fn of(demand: &D, start: Start) -> Priced<D> {
         let memory =
             PricedMemory { demand: *demand, packet: start.packet, rtt: None, price_and_rate: None, first_window: start.window };
-        Beside::with(start, memory)
+        HeapState::with(start, memory)
     }
 
     fn process_ack(&mut self, ack: &Ack) {
@@ -62,7 +62,7 @@ impl<D: Demand> Priced<D> {
 impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
     const HEAP_BYTES: usize = Self::BYTES;
     const IGNORES_LOSSES: bool = true;
-    const PRICE_MEANING: Option<Meaning> = Some(D::PRICE_MEANING);
+    const PRICE_MEANING: Option<PriceMeaning> = Some(D::PRICE_MEANING);
     const QUANTITIES: &'static [&'static str] = &["price", "rate (bit/s)"];
 
     #[inline]
@@ -89,8 +89,8 @@ impl<D: Demand + Clone + Serialize> Controller for Priced<D> {
         Subscriptions { price: true, ..Subscriptions::default() }
     }
 
-    fn round_trip(&self) -> Option<Span> {
-        self.memory.rtt.map(Span::from_seconds)
+    fn round_trip(&self) -> Option<TimeDelta> {
+        self.memory.rtt.map(TimeDelta::from_seconds)
     }
 
     fn rate_at(&self, price: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! A controller with a constant window that records its notifications, for tests of the notifications.
 
 use crate::congestion::{Ack, Congestion, Controller, Lost, Start, Subscriptions};
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,7 +25,7 @@ pub struct ProbeLog {
     pub acked: u32,
     pub marks: u32,
     pub prices: Vec<Option<f64>>,
-    pub one_way_delays: Vec<Span>,
+    pub one_way_delays: Vec<TimeDelta>,
     /// Delivery rate, and whether it is app-limited.
     pub rates: Vec<(f64, bool)>,
     pub window_validated: u32,
@@ -89,7 +89,7 @@ impl Controller for Probe {
         self.process_ack(ack, if ack.acked > Segments(0) { 1 } else { 2 });
     }
 
-    fn on_one_way_delay(&mut self, delay: Span, _: Time) {
+    fn on_one_way_delay(&mut self, delay: TimeDelta, _: Time) {
         self.log.one_way_delays.push(delay);
     }
 

@@ -1,24 +1,24 @@
 //! Number of queued segments of a window, estimated from the RTT and its minimum, for delay-based controllers.
 
-use crate::primitives::units::{Cwnd, Span};
+use crate::primitives::units::{Cwnd, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// The minimum RTT since the last reset, and the present one.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Queueing {
-    base: Option<Span>,
-    present: Span,
+    base: Option<TimeDelta>,
+    present: TimeDelta,
 }
 
 impl Queueing {
     #[inline]
-    pub fn measure(&mut self, sample: Span) {
+    pub fn measure(&mut self, sample: TimeDelta) {
         self.base = Some(self.base.map_or(sample, |base| base.min(sample)));
     }
 
     /// Sets the RTT to compare, which may be an average or a minimum of several.
     #[inline]
-    pub fn judge_by(&mut self, round_trip: Span) {
+    pub fn judge_by(&mut self, round_trip: TimeDelta) {
         self.present = round_trip;
     }
 
@@ -26,13 +26,13 @@ impl Queueing {
         self.base = None;
     }
 
-    pub fn base(&self) -> Option<Span> {
+    pub fn base(&self) -> Option<TimeDelta> {
         self.base
     }
 
     /// The queueing delay.
     #[inline]
-    pub fn delay(&self) -> Span {
+    pub fn delay(&self) -> TimeDelta {
         self.present - self.base.unwrap_or(self.present)
     }
 
@@ -51,12 +51,12 @@ mod tests {
     fn the_queue_is_the_part_of_the_rtt_above_the_minimum() {
         let mut queueing = Queueing::default();
         let judged = |queueing: &mut Queueing, milliseconds| {
-            queueing.judge_by(Span::from_millis(milliseconds));
+            queueing.judge_by(TimeDelta::from_millis(milliseconds));
             (queueing.delay().seconds(), queueing.segments(Cwnd(10.0)))
         };
         assert_eq!(judged(&mut queueing, 100), (0.0, 0.0));
-        queueing.measure(Span::from_millis(100));
-        queueing.measure(Span::from_millis(120));
+        queueing.measure(TimeDelta::from_millis(100));
+        queueing.measure(TimeDelta::from_millis(120));
         assert_eq!(judged(&mut queueing, 125), (0.025, 2.0));
         // An average may be below the minimum temporarily.
         assert_eq!(judged(&mut queueing, 90), (0.0, 0.0));

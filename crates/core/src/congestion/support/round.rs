@@ -30,18 +30,21 @@ impl Round {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitives::units::Span;
+    use crate::primitives::units::TimeDelta;
 
     #[test]
     fn an_rtt_ends_with_the_acknowledgement_of_data_sent_in_it() {
         let mut round = Round::default();
-        let ack = |now: u64, rtt: u64| Ack { rtt: Some(Span::from_millis(rtt)), ..Ack::of_one(Time(Span::from_millis(now).0)) };
+        let ack = |now: u64, rtt: u64| Ack {
+            rtt: Some(TimeDelta::from_millis(rtt)),
+            ..Ack::of_one(Time(TimeDelta::from_millis(now).0))
+        };
         // Sent at 0, 50, 100 and 120 ms.
         assert_eq!(
             [(100, 100), (150, 100), (200, 100), (240, 120)].map(|(now, rtt)| round.ends_with(&ack(now, rtt))),
             [true, false, true, false]
         );
-        round.begin(Time(Span::from_millis(290).0));
+        round.begin(Time(TimeDelta::from_millis(290).0));
         assert!(!round.ends_with(&ack(380, 100)));
         assert!(!round.ends_with(&Ack { rtt: None, ..ack(500, 0) }));
     }

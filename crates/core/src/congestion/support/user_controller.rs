@@ -1,7 +1,7 @@
 //! User-defined controllers. The window is read after each event, so that the rest of the core only reads numbers.
 
 use crate::congestion::{Ack, Congestion, Controller, RoundTrip, Start};
-use crate::primitives::units::{Cwnd, Rate, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Rate, Segments, Time, TimeDelta};
 use crate::user_code::{Copies, Fault, Instance, UserCode, fault, only_in_memory};
 
 /// Output of a controller after an event.
@@ -38,7 +38,7 @@ pub trait UserController: Send + Sync {
     /// See [`Controller::on_one_way_delay`].
     ///
     /// # Errors
-    fn on_one_way_delay(&mut self, delay: Span, now: Time) -> Result<Control, Fault>;
+    fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) -> Result<Control, Fault>;
     /// See [`Controller::on_congestion`].
     ///
     /// # Errors
@@ -67,11 +67,11 @@ impl Copies for dyn UserController {
 #[repr(C)]
 pub struct User {
     window: f64,
-    beside: Box<Beside>,
+    state: Box<UserState>,
 }
 
 #[derive(Clone, Debug)]
-struct Beside {
+struct UserState {
     ssthresh: f64,
     pacing: Option<Rate>,
     release: Option<Segments>,
@@ -87,23 +87,23 @@ impl User {
     pub(crate) fn of(law: Instance<dyn UserController>, start: Start) -> User {
         let mut made = User {
             window: start.window,
-            beside: Box::new(Beside { ssthresh: start.ssthresh, pacing: None, release: None, law }),
+            state: Box::new(UserState { ssthresh: start.ssthresh, pacing: None, release: None, law }),
         };
         made.process_ack(|law| law.control());
         made
     }
 
     pub(crate) fn instance(&self) -> &Instance<dyn UserController> {
-        &self.beside.law
+        &self.state.law
     }
 
     /// Passes an event to the controller and stores its output. After a failure the previous output remains in force.
     fn process_ack(&mut self, tell: impl FnOnce(&mut dyn UserController) -> Result<Control, Fault>) {
-        if let Some(control) = self.beside.law.call(|law| tell(law).and_then(checked)) {
+        if let Some(control) = self.state.law.call(|law| tell(law).and_then(checked)) {
             self.window = control.window;
-            self.beside.ssthresh = control.ssthresh;
-            self.beside.pacing = control.pacing;
-            self.beside.release = control.release;
+            self.state.ssthresh = control.ssthresh;
+            self.state.pacing = control.pacing;
+            self.state.release = control.release;
         }
     }
 }
@@ -125,8 +125,8 @@ fn checked(control: Control) -> Result<Control, Fault> {
 
 impl Controller for User {
     /// An object of an interpreter takes about a kilobyte.
-    const HEAP_BYTES: usize = size_of::<Beside>() + 1024;
-    const ASKS_AT_START: bool = true;
+    const HEAP_BYTES: usize = size_of::<UserState>() + 1024;
+    const USES_START_DETAILS: bool = true;
 
     #[inline]
     fn window(&self) -> f64 {
@@ -134,11 +134,11 @@ impl Controller for User {
     }
 
     fn ssthresh(&self) -> f64 {
-        self.beside.ssthresh
+        self.state.ssthresh
     }
 
     fn pacing(&self) -> Option<Rate> {
-        self.beside.pacing
+        self.state.pacing
     }
 
     fn may_pace(&self) -> bool {
@@ -146,7 +146,7 @@ impl Controller for User {
     }
 
     fn release(&self) -> Option<Segments> {
-        self.beside.release
+        self.state.release
     }
 
     fn on_ack(&mut self, ack: &Ack) {
@@ -161,7 +161,7 @@ impl Controller for User {
         self.process_ack(|law| law.on_round_trip(measured));
     }
 
-    fn on_one_way_delay(&mut self, delay: Span, now: Time) {
+    fn on_one_way_delay(&mut self, delay: TimeDelta, now: Time) {
         self.process_ack(|law| law.on_one_way_delay(delay, now));
     }
 

@@ -3,7 +3,7 @@
 
 use super::loss_based::{Avoidance, LossBased};
 use crate::congestion::{Ack, Congestion, RoundTrip, Start};
-use crate::primitives::units::{Cwnd, Segments, Span};
+use crate::primitives::units::{Cwnd, Segments, TimeDelta};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -24,7 +24,7 @@ pub struct Estimated<B> {
     bandwidth: B,
     /// Segments counted for duplicates, before an acknowledgement of new data reports them again (accounted).
     accounted: u32,
-    rtt_min: Option<Span>,
+    rtt_min: Option<TimeDelta>,
 }
 
 impl<B: Bandwidth> WestwoodLike<B> {
@@ -62,7 +62,7 @@ impl<B: Bandwidth> Avoidance for Estimated<B> {
     const QUANTITIES: &'static [&'static str] = &["BWE (segments/s)", "RTT_min_s"];
 
     fn quantity(&self, index: usize) -> f64 {
-        let quantity = if index == 0 { self.bandwidth.estimate() } else { self.rtt_min.map(Span::seconds) };
+        let quantity = if index == 0 { self.bandwidth.estimate() } else { self.rtt_min.map(TimeDelta::seconds) };
         quantity.unwrap_or(f64::NAN)
     }
 

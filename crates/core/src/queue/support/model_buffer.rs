@@ -92,14 +92,14 @@ impl<P: Policy> ModelBuffer<P> {
 }
 
 /// Consecutive draws of one stream.
-pub(in crate::queue) struct Dice {
+pub(in crate::queue) struct TestRandom {
     stream: Stream,
     draws: u64,
 }
 
-impl Dice {
-    pub(in crate::queue) fn new(name: &str, index: u64) -> Dice {
-        Dice { stream: Stream::new(Entity { seed: 1, name, index }, Purpose::Policy), draws: 0 }
+impl TestRandom {
+    pub(in crate::queue) fn new(name: &str, index: u64) -> TestRandom {
+        TestRandom { stream: Stream::new(Entity { seed: 1, name, index }, Purpose::Policy), draws: 0 }
     }
 
     /// Uniform from `low` to `high`, both included.
@@ -112,7 +112,7 @@ impl Dice {
 /// 200 000 random events: frames of 1 to `longest` cells, with the cells of all VCs interleaved, and alternating phases of more arrivals
 /// and more departures, so that the queue covers every length from empty to full.
 pub(in crate::queue) fn traffic(name: &str, vcs: u32, longest: u64) -> Vec<Event> {
-    let mut dice = Dice::new(name, 0);
+    let mut dice = TestRandom::new(name, 0);
     let mut left = vec![0; vcs as usize];
     let mut share_that_leaves = 0;
     let mut event = |number: u32| {

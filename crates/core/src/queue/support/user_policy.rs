@@ -1,7 +1,7 @@
 //! User-defined policies.
 
 use crate::primitives::signal::Signal;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use crate::queue::{Occupancy, PeriodEnd, Policy, Turn, Unit, Verdict};
 use crate::user_code::{Copies, Fault, Instance, UserCode, only_in_memory};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub trait UserPolicy: Send + Sync {
     /// # Errors
     fn on_signal(&mut self, unit: &Unit, turn: &Turn, signal: &mut Signal) -> Result<(), Fault>;
     /// See [`Policy::period`]. It is called once, and the result is above zero.
-    fn period(&self) -> Option<Span>;
+    fn period(&self) -> Option<TimeDelta>;
     /// See [`Policy::on_period`].
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Copies for dyn UserPolicy {
 #[derive(Clone, Debug)]
 pub struct User {
     policy: Instance<dyn UserPolicy>,
-    period: Option<Span>,
+    period: Option<TimeDelta>,
     /// Number of flows that have been numbered.
     flows: u32,
 }
@@ -91,7 +91,7 @@ impl Policy for User {
         self.policy.call(|policy| policy.on_signal(unit, turn, signal));
     }
 
-    fn period(&self) -> Option<Span> {
+    fn period(&self) -> Option<TimeDelta> {
         self.period
     }
 

@@ -75,7 +75,7 @@ impl Fabric {
             let following = edge.send_cell(now, packet.bytes(), profile.cells(&packet), &sim.interval);
             let mut cell = packet;
             cell.become_cell(following);
-            cell.make_room_for_efci();
+            cell.enable_efci();
             if following == Units(0) {
                 sim.pool.pop(&mut edge.queue);
             }

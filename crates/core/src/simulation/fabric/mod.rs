@@ -2,7 +2,7 @@
 //!
 //! A packet advances as far as can be computed without other events: over its private links, through ports that only one line feeds, into
 //! the receiver, and back as an acknowledgement. It stops, and becomes an event, where several lines merge and at its sender. A packet of a
-//! dumbbell thus costs two events (bottleneck and sender; where possible, lookahead orders the reverse path, see `Gather`), and one of a
+//! dumbbell thus costs two events (bottleneck and sender; where possible, lookahead orders the reverse path, see `AckMerge`), and one of a
 //! single flow costs one event. With `stepped`, every hop is an event; tests check that both modes give identical bytes.
 
 mod cells;
@@ -25,7 +25,7 @@ use crate::primitives::calendar::Slot;
 use crate::primitives::packet::{Ecn, Outgoing, Packet};
 use crate::primitives::prefetch::{CAN_PREFETCH, prefetch};
 use crate::primitives::signal::PriceHeader;
-use crate::primitives::units::{Bytes, Span, Time, Units};
+use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::Reason;
 use crate::record::recorder::Recorder;
 use crate::tcp::receiver::Cause;
@@ -62,7 +62,7 @@ pub(crate) struct Fabric {
 pub(crate) struct Periodic {
     pub(crate) port: u32,
     target: PeriodicTarget,
-    period: Span,
+    period: TimeDelta,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -161,7 +161,7 @@ impl Fabric {
         if RECORDED && let Some(recorder) = &mut sim.recorder {
             let is_capable = self.profiles[self.paths[flow as usize].wire.group as usize].framing.is_none();
             // Cells do not carry the marks of packets.
-            recorder.on_send(now, packet, if is_capable { ecn } else { Ecn::INCAPABLE });
+            recorder.on_send(now, packet, if is_capable { ecn } else { Ecn::NOT_ECT });
         }
         let path = &mut self.paths[flow as usize];
         let mut time = now;
@@ -175,7 +175,7 @@ impl Fabric {
         }
         packet.set_ecn(ecn);
         if let Some(header) = header {
-            packet.make_room_for_price(header, &mut sim.prices);
+            packet.reserve_price(header, &mut sim.prices);
         }
         packet.time = path.wire.sender_up(time, packet.bytes(), &mut sim.rates);
         self.walk(Some(Feeder::Send), packet);
@@ -262,7 +262,7 @@ impl Fabric {
     pub(crate) fn pop_ack(&mut self, flow: u32) -> Option<Packet> {
         let path = &mut self.paths[flow as usize];
         path.carried.acks_received_in_all += 1;
-        self.sim.pool.pop(&mut path.home)
+        self.sim.pool.pop(&mut path.ack_line)
     }
 
     /// Count an acknowledgement that reaches its sender without queueing.
@@ -274,9 +274,9 @@ impl Fabric {
     /// Queue an acknowledgement at its sender. Returns true if it is the first one there.
     #[inline]
     pub(crate) fn push_ack(&mut self, ack: Packet) -> bool {
-        let home = &mut self.paths[ack.flow as usize].home;
-        let is_first = home.is_empty();
-        self.sim.pool.push(home, ack);
+        let ack_line = &mut self.paths[ack.flow as usize].ack_line;
+        let is_first = ack_line.is_empty();
+        self.sim.pool.push(ack_line, ack);
         is_first
     }
 
@@ -294,7 +294,7 @@ impl Fabric {
     pub(crate) fn prefetch_head_of(&self, slot: Slot) -> Option<u32> {
         let line = match self.sim.order.event(slot) {
             Event::Port(port) => &self.ports[port as usize].line,
-            Event::Home(flow) => &self.paths[flow as usize].home,
+            Event::AckArrival(flow) => &self.paths[flow as usize].ack_line,
             Event::Send(flow) => &self.paths[flow as usize].send,
             Event::Back(flow) => &self.paths[flow as usize].back,
             Event::Deliver(flow) => &self.paths[flow as usize].deliver,
@@ -350,13 +350,13 @@ impl Fabric {
     /// Schedule the arrival of the next acknowledgement at its sender.
     #[inline]
     pub(crate) fn schedule_ack(&mut self, flow: u32, next: Time) {
-        self.sim.calendar.schedule(self.sim.order.flow(FlowKind::Home, flow), next);
+        self.sim.calendar.schedule(self.sim.order.flow(FlowKind::AckArrival, flow), next);
     }
 
     /// Arrival time of the next queued acknowledgement at its sender, if any.
     #[inline]
     pub(crate) fn next_ack_time(&self, flow: u32) -> Option<Time> {
-        self.sim.pool.front(&self.paths[flow as usize].home).map(|next| next.time)
+        self.sim.pool.front(&self.paths[flow as usize].ack_line).map(|next| next.time)
     }
 
     /// Receive packets from another domain. Packets that need not wait for their turn continue.
@@ -527,11 +527,11 @@ impl Fabric {
     /// Advance the acknowledgements gathered at a port that arrive before `known`. The first of the others gets an event, in case no later
     /// packet extends the lookahead.
     fn take_gathered(&mut self, port: u32, known: Time) {
-        while let Some(ack) = self.ports[port as usize].gather_mut().and_then(|gather| gather.take_before(known)) {
+        while let Some(ack) = self.ports[port as usize].ack_merge_mut().and_then(|gather| gather.take_before(known)) {
             self.walk(None, ack);
         }
         let slot = self.sim.order.gathered(port);
-        let first = self.ports[port as usize].gather_mut().and_then(|gather| gather.first());
+        let first = self.ports[port as usize].ack_merge_mut().and_then(|gather| gather.first());
         let Some(first) = first else { return };
         let pending = self.sim.calendar.time_of(slot);
         if first < pending {

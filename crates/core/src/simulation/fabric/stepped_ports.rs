@@ -26,7 +26,7 @@ impl Fabric {
                 self.sim.pool.push(&mut stepped.queues[queue].line, packet);
                 self.make_room(port, now);
             }
-            Arrival::Serves(transmitter, service) => {
+            Arrival::ServiceMode(transmitter, service) => {
                 let slot = self.sim.order.departure(stepped.first + transmitter);
                 self.sim.calendar.schedule(slot, packet.time + service);
                 self.send_head(packet.time, Transmitter { port, number: transmitter });
@@ -85,7 +85,7 @@ impl Fabric {
         let Some((stepped, equipment)) = self.ports[port as usize].stepped_mut() else { return };
         let copy = stepped.copy_of(equipment, &packet, now, &self.sim.interval);
         let may_be_overtaken = stepped.overtaking().is_some();
-        let copy = copy.map(|copy| self.with_copied_side(copy));
+        let copy = copy.map(|copy| self.with_copied_slab_entries(copy));
         for packet in std::iter::once(packet).chain(copy) {
             if may_be_overtaken {
                 self.overtake(port, packet);
@@ -97,7 +97,7 @@ impl Fabric {
 
     /// Count a copy of a packet, and copy its side data.
     #[cold]
-    fn with_copied_side(&mut self, mut copy: Packet) -> Packet {
+    fn with_copied_slab_entries(&mut self, mut copy: Packet) -> Packet {
         let copies = self.sim.copies.entry(copy.flow).or_default();
         if copy.is_ack() {
             copies.acks += 1;

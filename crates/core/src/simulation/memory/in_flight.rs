@@ -3,7 +3,7 @@
 use crate::congestion::ControllerSpec;
 use crate::network::{Buffer, ChangeKind, Delay, Flow, Group, Impairments, Network, Port, Transport};
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Bytes, Span};
+use crate::primitives::units::{Bytes, TimeDelta};
 use crate::traffic::PacketSize;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ fn pipes_and_buffers(network: &Network) -> f64 {
     // Over less than a second, a trace may exceed its mean rate.
     let rate = |port: &Port| port.trace.as_ref().map_or(port.rate.0, |trace| trace.highest_rate().0);
     let mut fastest: Vec<u64> = network.ports.iter().map(rate).collect();
-    let mut longest: Vec<Span> = network.ports.iter().map(with_jitter).collect();
+    let mut longest: Vec<TimeDelta> = network.ports.iter().map(with_jitter).collect();
     for change in &network.changes {
         match change.what {
             ChangeKind::Rate(port, rate) => fastest[port as usize] = fastest[port as usize].max(rate.0),
@@ -28,8 +28,8 @@ fn pipes_and_buffers(network: &Network) -> f64 {
     }
     let smallest = smallest_packet(network);
     let of_ends = |flow: &Flow| flow.sender_access.delay + flow.receiver_access.delay;
-    let ends = network.flows.iter().map(of_ends).max().unwrap_or(Span::ZERO);
-    let of_port = |(port, (rate, delay)): (&Port, (u64, Span))| {
+    let ends = network.flows.iter().map(of_ends).max().unwrap_or(TimeDelta::ZERO);
+    let of_port = |(port, (rate, delay)): (&Port, (u64, TimeDelta))| {
         let copies = 1.0 + port.impairments.duplication;
         rate as f64 * f64::from(port.transmitters) * (delay + ends).seconds() / 8.0 / smallest * copies
     };
@@ -38,11 +38,11 @@ fn pipes_and_buffers(network: &Network) -> f64 {
 }
 
 /// A link's delay including nearly all of the jitter.
-fn with_jitter(port: &Port) -> Span {
+fn with_jitter(port: &Port) -> TimeDelta {
     let added = match port.impairments.jitter.map(|jitter| jitter.delay) {
-        None => Span::ZERO,
+        None => TimeDelta::ZERO,
         Some(Delay::Fixed(max) | Delay::Uniform(_, max)) => max,
-        Some(Delay::Exponential(mean)) => Span(mean.0.saturating_mul(2)),
+        Some(Delay::Exponential(mean)) => TimeDelta(mean.0.saturating_mul(2)),
         Some(Delay::Normal(mean, deviation)) => mean + deviation + deviation,
     };
     port.delay + added
@@ -88,11 +88,11 @@ fn clocked(network: &Network) -> f64 {
         .map(|path| path.iter().copied().filter(|&port| crossing[port as usize] > 0).min_by(|a, b| share(a).total_cmp(&share(b))))
         .collect();
     // The longest round trip through each narrowest port.
-    let mut longest_rtts: BTreeMap<u32, Span> = BTreeMap::new();
+    let mut longest_rtts: BTreeMap<u32, TimeDelta> = BTreeMap::new();
     let (mut first_windows, mut opens) = (0.0, 1.0_f64);
     for flow in &network.flows {
         let Some(port) = narrowest[flow.forward as usize] else { return f64::INFINITY };
-        let longest = longest_rtts.entry(port).or_insert(Span::ZERO);
+        let longest = longest_rtts.entry(port).or_insert(TimeDelta::ZERO);
         *longest = (*longest).max(network.base_rtt(flow));
         if let Transport::Tcp(spec, _) = &network.groups[flow.group as usize].transport {
             first_windows += spec.initial_window;
@@ -105,7 +105,7 @@ fn clocked(network: &Network) -> f64 {
     }
     let smallest = smallest_packet(network);
     let places = places(network, smallest);
-    let comes_back = |(&port, &round): (&u32, &Span)| match network.ports[port as usize].buffer {
+    let comes_back = |(&port, &round): (&u32, &TimeDelta)| match network.ports[port as usize].buffer {
         Buffer::Unlimited => f64::INFINITY,
         _ => (1.0 + opens) * (rate(port) * round.seconds() / 8.0 / smallest + places[port as usize]),
     };
@@ -165,10 +165,10 @@ mod tests {
     fn the_capacity_of_a_trunk_is_the_sum_over_its_channels() {
         let mut network = traced(1, 5, &[]);
         // The packets of a single flow are computed ahead and not stored.
-        network.flows.push(Flow { start: Time::ZERO + Span::from_millis(1), ..network.flows[0].clone() });
+        network.flows.push(Flow { start: Time::ZERO + TimeDelta::from_millis(1), ..network.flows[0].clone() });
         network.ports[0].transmitters = 50;
         network.ports[1].rate = Rate(50_000_000);
-        network.ports.iter_mut().for_each(|port| port.delay = Span::from_millis(100));
+        network.ports.iter_mut().for_each(|port| port.delay = TimeDelta::from_millis(100));
         // 50 Mbit/s for 100 ms in packets of 1000 bytes, both ways, and 100 places.
         assert_eq!(packets_in_flight(&network), 2 * 625 + 2 * 100);
         let max = max_in_flight(&network);
@@ -178,9 +178,9 @@ mod tests {
     #[test]
     fn links_count_with_their_highest_rate_and_longest_delay() {
         let mut network = traced(1, 5, &[]);
-        let at = |seconds, what| Change { at: Time::ZERO + Span::from_seconds(seconds), what };
+        let at = |seconds, what| Change { at: Time::ZERO + TimeDelta::from_seconds(seconds), what };
         network.changes =
-            vec![at(1.0, ChangeKind::Rate(0, Rate(10_000_000))), at(2.0, ChangeKind::Delay(0, Span::from_millis(800)))];
+            vec![at(1.0, ChangeKind::Rate(0, Rate(10_000_000))), at(2.0, ChangeKind::Delay(0, TimeDelta::from_millis(800)))];
         // 10 Mbit/s for 800 ms on the forward path, 1 Mbit/s for 10 ms on the reverse path.
         assert_eq!(packets_in_flight(&network), 1000 + 1 + 2 * 100);
     }
@@ -190,13 +190,13 @@ mod tests {
         // Four edges of 40 Mbit/s before a trunk of 2 Mbit/s, and hosts at 100 ms: the edges' pipes alone would hold 2000 packets.
         let mut network = traced(2, 20, &[]);
         network.ports[0].buffer = Buffer::Units(5);
-        let edge = Port { rate: Rate(40_000_000), delay: Span::ZERO, buffer: Buffer::Unlimited, ..network.ports[0].clone() };
-        let flow = Flow { sender_access: Access { rate: None, delay: Span::from_millis(90) }, ..network.flows[0].clone() };
+        let edge = Port { rate: Rate(40_000_000), delay: TimeDelta::ZERO, buffer: Buffer::Unlimited, ..network.ports[0].clone() };
+        let flow = Flow { sender_access: Access { rate: None, delay: TimeDelta::from_millis(90) }, ..network.flows[0].clone() };
         (network.flows, network.paths) = (Vec::new(), vec![vec![1]]);
         for index in 0..4 {
             network.ports.push(Port { name: format!("edge {index}"), ..edge.clone() });
             network.paths.push(vec![2 + index, 0]);
-            let start = Time::ZERO + Span::from_millis(u64::from(index));
+            let start = Time::ZERO + TimeDelta::from_millis(u64::from(index));
             network.flows.push(Flow { forward: 1 + index, backward: 0, start, ..flow.clone() });
         }
         // Twice the following: 2 Mbit/s over 200 ms of delays and 4.5 ms of transmission, in packets of 1000 bytes, and the five places. To

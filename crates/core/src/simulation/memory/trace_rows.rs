@@ -9,8 +9,8 @@ use crate::congestion::{ControllerSpec, MAX_QUANTITIES};
 use crate::network::{
     Buffer, CELL_BYTES, Change, ChangeKind, DeliveryTrace, Flow, Group, Network, Port, Trace, TraceKind, Transport,
 };
-use crate::price::Meaning;
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::price::PriceMeaning;
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use crate::tcp::{TcpSpec, WindowValidation};
 use crate::traffic::{Arrivals, DatagramSpec, PacketSize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ struct Ways<'a> {
     /// Additional paths of flows with route changes: forward and backward.
     further: BTreeMap<u32, Vec<(u32, u32)>>,
     /// Capacity of all pipes and buffers, in packets.
-    room: f64,
+    overflow: f64,
     /// Maximum loss probability of any link over the run.
     loss: f64,
     /// Number of external flows.
@@ -57,7 +57,7 @@ struct Ways<'a> {
 }
 
 /// Rate of a transmitter in bit/s. For a port that follows a delivery trace, the mean over the run.
-fn rate(port: &Port, duration: Span) -> f64 {
+fn rate(port: &Port, duration: TimeDelta) -> f64 {
     port.trace.as_ref().map_or(port.rate.0 as f64, |trace| {
         let bytes = trace.count_before(Time(duration.0)) as f64 * DeliveryTrace::OPPORTUNITY.0 as f64;
         bytes * 8.0 / duration.seconds()
@@ -116,14 +116,14 @@ impl<'a> Ways<'a> {
         // A queue that never fills discards nothing.
         let waiting: f64 = places(network, smallest).iter().sum();
         let pipe = |(port, rate): (&Port, &f64)| rate * port.delay.seconds() / 8.0 / smallest;
-        let room = waiting + network.ports.iter().zip(&rates).map(pipe).sum::<f64>();
+        let overflow = waiting + network.ports.iter().zip(&rates).map(pipe).sum::<f64>();
         let is_external = |flow: &&Flow| match &network.groups[flow.group as usize].transport {
             Transport::Datagram(spec) => matches!(spec.arrivals, Arrivals::External),
             Transport::Tcp(..) => false,
         };
         let external = network.flows.iter().filter(is_external).count() as f64;
         let copies = network.flows.iter().map(|flow| copies(network, flow)).fold(1.0, f64::max);
-        Ways { network, rates, further, room, loss, external, copies }
+        Ways { network, rates, further, overflow, loss, external, copies }
     }
 
     fn rows_of_flows(&self, kind: TraceKind, flows: &[u32]) -> f64 {
@@ -168,7 +168,7 @@ impl<'a> Ways<'a> {
             Buffer::Unlimited => f64::INFINITY,
             // Such a policy may discard units that it has accepted, so that more units arrive and leave than are carried.
             _ if spec.scheduling.is_some() || spec.shaper.is_some() || spec.policy.is_stepped() => f64::INFINITY,
-            _ => self.rates[port as usize] * self.network.duration.seconds() / 8.0 * there.per_byte + self.room,
+            _ => self.rates[port as usize] * self.network.duration.seconds() / 8.0 * there.per_byte + self.overflow,
         };
         2.0 * (self.sent(&there).min(carried) * there.units + self.received(&back) * back.ack_units)
     }
@@ -239,17 +239,17 @@ impl<'a> Ways<'a> {
         let prices = &self.network.prices;
         let feedback = if prices.is_marked() { prices.mapping.min } else { f64::INFINITY };
         match law.price_meaning()? {
-            Meaning::Cost | Meaning::Marginal => Some(0.0),
-            Meaning::Rate => Some(feedback.min(1.0 / rate)),
-            Meaning::Wait | Meaning::Feedback => None,
+            PriceMeaning::Cost | PriceMeaning::Marginal => Some(0.0),
+            PriceMeaning::Rate => Some(feedback.min(1.0 / rate)),
+            PriceMeaning::Wait | PriceMeaning::Feedback => None,
         }
     }
 
     /// Propagation round trip; zero if delays or routes change.
-    fn propagation(&self, flow: &Flow) -> Span {
+    fn propagation(&self, flow: &Flow) -> TimeDelta {
         let moves = |change: &Change| matches!(change.what, ChangeKind::Delay(..) | ChangeKind::Route(..));
         if self.network.changes.iter().any(moves) {
-            return Span::ZERO;
+            return TimeDelta::ZERO;
         }
         let ports = [flow.forward, flow.backward].into_iter().flat_map(|path| &self.network.paths[path as usize]);
         let access = flow.sender_access.delay + flow.receiver_access.delay;
@@ -281,7 +281,7 @@ impl<'a> Ways<'a> {
 
     /// Segments lost by senders that react to congestion.
     fn detected_losses(&self, sum: &Sum) -> f64 {
-        4.0 * sum.rounds + 2.0 * (self.room + sum.attempts + self.received(sum) * self.loss)
+        4.0 * sum.rounds + 2.0 * (self.overflow + sum.attempts + self.received(sum) * self.loss)
     }
 }
 
@@ -355,7 +355,7 @@ pub(super) mod tests {
         let port = |name: &str| Port {
             name: name.into(),
             rate: Rate(megabits * 1_000_000),
-            delay: Span::from_millis(10),
+            delay: TimeDelta::from_millis(10),
             transmitters: 1,
             switching: crate::network::Switching::StoreAndForward,
             buffer: Buffer::Units(100),
@@ -368,7 +368,7 @@ pub(super) mod tests {
             impairments: Impairments::default(),
             trace: None,
         };
-        let timer = TimerSpec { min_rto: Span::from_millis(200), ..TimerSpec::rfc6298() };
+        let timer = TimerSpec { min_rto: TimeDelta::from_millis(200), ..TimerSpec::rfc6298() };
         let tcp = TcpSpec {
             recovery: Recovery::NewReno,
             mss: Bytes(960),
@@ -416,12 +416,12 @@ pub(super) mod tests {
                 transport,
                 send_processing: None,
                 receive_processing: None,
-                jitter: Span::ZERO,
+                jitter: TimeDelta::ZERO,
             }],
             flows: vec![flow],
             changes: Vec::new(),
-            duration: Span::from_millis(1000 * seconds),
-            warmup: Span::ZERO,
+            duration: TimeDelta::from_millis(1000 * seconds),
+            warmup: TimeDelta::ZERO,
             seed: 1,
             record: Record {
                 traces: traces.iter().map(|&(kind, of)| Trace { kind, of: vec![of] }).collect(),
@@ -455,7 +455,7 @@ pub(super) mod tests {
         // 10 Mbit/s for 10 s are 12 500 packets of 1000 bytes, and one more is in transmission at the end.
         assert_eq!(trace_rows(&traced(10, 10, &[(TraceKind::Acks, 0)])), [12_501]);
         // 5 bins of 2 s, and one more if the last is incomplete.
-        let bins = TraceKind::Throughput(Span::from_millis(2000));
+        let bins = TraceKind::Throughput(TimeDelta::from_millis(2000));
         assert_eq!(trace_rows(&traced(10, 10, &[(bins, 0)])), [6]);
         // Packets sent and acknowledgements received.
         let of_packets = traced(10, 10, &[(TraceKind::Segments, 0), (TraceKind::Acks, 0), (TraceKind::Packets, 0)]);
@@ -473,7 +473,7 @@ pub(super) mod tests {
         let arrivals = Arrivals::Process(ProcessSpec::Constant(ConstantSpec { rate: Rate(24_024_024) }));
         network.groups[0].transport =
             Transport::Datagram(DatagramSpec { arrivals, packet: PacketSize::Fixed(Bytes(972)), header: Bytes(28) });
-        let codel = CodelSpec { target: Span::from_millis(1), interval: Span::from_millis(1) };
+        let codel = CodelSpec { target: TimeDelta::from_millis(1), interval: TimeDelta::from_millis(1) };
         network.ports[0].policy = PolicySpec::Codel(codel);
         let mut engine = crate::Engine::new(network.clone());
         engine.run_until(Time::NEVER);

@@ -9,13 +9,13 @@ use std::thread::available_parallelism;
 /// Like [`std::sync::Barrier`], but waiting threads spin, if there is a processor for each thread.
 #[derive(Debug)]
 pub(super) enum Barrier {
-    Awake(Box<Awake>),
+    Spinning(Box<Spinning>),
     /// With fewer processors than threads, spinning threads would delay the others.
-    Asleep(std::sync::Barrier),
+    Blocking(std::sync::Barrier),
 }
 
 #[derive(Debug)]
-pub(super) struct Awake {
+pub(super) struct Spinning {
     threads: usize,
     arrived: CachePadded<AtomicUsize>,
     /// Number of completed rounds.
@@ -25,24 +25,24 @@ pub(super) struct Awake {
 impl Barrier {
     pub(super) fn new(threads: usize) -> Barrier {
         if threads <= available_parallelism().map_or(1, NonZeroUsize::get) {
-            Barrier::Awake(Box::new(Awake::new(threads)))
+            Barrier::Spinning(Box::new(Spinning::new(threads)))
         } else {
-            Barrier::Asleep(std::sync::Barrier::new(threads))
+            Barrier::Blocking(std::sync::Barrier::new(threads))
         }
     }
 
     /// Wait for all threads. Writes before the barrier are visible to all threads after it.
     pub(super) fn wait(&self) {
         match self {
-            Barrier::Awake(barrier) => barrier.wait(),
-            Barrier::Asleep(barrier) => drop(barrier.wait()),
+            Barrier::Spinning(barrier) => barrier.wait(),
+            Barrier::Blocking(barrier) => drop(barrier.wait()),
         }
     }
 }
 
-impl Awake {
-    fn new(threads: usize) -> Awake {
-        Awake { threads, arrived: CachePadded::default(), round: CachePadded::default() }
+impl Spinning {
+    fn new(threads: usize) -> Spinning {
+        Spinning { threads, arrived: CachePadded::default(), round: CachePadded::default() }
     }
 
     fn wait(&self) {
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn no_thread_is_ahead_by_more_than_one_round() {
-        for barrier in [Barrier::Awake(Box::new(Awake::new(4))), Barrier::Asleep(std::sync::Barrier::new(4))] {
+        for barrier in [Barrier::Spinning(Box::new(Spinning::new(4))), Barrier::Blocking(std::sync::Barrier::new(4))] {
             let done = AtomicUsize::new(0);
             std::thread::scope(|scope| {
                 for _ in 0..4 {

@@ -2,8 +2,8 @@
 
 use super::relocation::{Source, Sources, copy};
 use crate::primitives::histogram::Histogram;
-use crate::primitives::line::Pool;
 use crate::primitives::packet::Packet;
+use crate::primitives::pooled_queue::Pool;
 use crate::primitives::units::Time;
 use crate::simulation::adaptation::Channel;
 use crate::simulation::border::{Border, Domain, Owners};
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The part of a run that a domain owns, as an engine. `packets`: the packets of all lines.
-pub(super) fn part(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: Domain, shares: &Shares) -> Engine {
+pub(super) fn split_domain(whole: &Engine, packets: &Pool<Packet>, ports: &[Port], own: Domain, shares: &Shares) -> Engine {
     let Shares { owners, domains, lookahead } = shares;
     let mut part = whole.clone();
     let fabric = &mut part.senders.fabric;
@@ -60,7 +60,7 @@ fn name_ends(fabric: &mut Fabric, own: Domain, owners: &Owners) {
 }
 
 /// Merge all domains of a run, which have reached the same time.
-pub(super) fn whole(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
+pub(super) fn merge_domains(domains: &mut [Engine], owners: &Arc<Owners>) -> Engine {
     let first = std::mem::take(&mut domains[0].senders.fabric.sim.pool);
     let mut whole = domains[0].clone();
     domains[0].senders.fabric.sim.pool = first;
@@ -125,7 +125,7 @@ impl Senders {
         }
         take(&mut self.ends, &from.ends, flow);
         take(&mut self.applications, &from.applications, flow);
-        take(&mut self.watches, &from.watches, flow);
+        take(&mut self.slow_starts, &from.slow_starts, flow);
         take(&mut self.usages, &from.usages, flow);
         if let Some(place) = self.fabric.signalled(flow as u32) {
             take(&mut self.readers, &from.readers, place);

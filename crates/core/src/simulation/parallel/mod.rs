@@ -16,7 +16,7 @@ mod shares;
 use super::border::{Arrival, Border, Mail, Owners, Sorted};
 use super::engine::Engine;
 
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use barrier::Barrier;
 use std::any::Any;
 use std::fmt;
@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct ParallelEngine {
     domains: Vec<Engine>,
     owners: Arc<Owners>,
-    lookahead: Span,
+    lookahead: TimeDelta,
     pace: Pace,
 }
 
@@ -89,7 +89,7 @@ impl ParallelEngine {
         let ports = &std::mem::take(&mut engine.senders.fabric.ports);
         let (whole, shares) = (&engine, &shares);
         let domains = std::thread::scope(|scope| {
-            let part = |own| scope.spawn(move || domains::part(whole, packets, ports, own, shares));
+            let part = |own| scope.spawn(move || domains::split_domain(whole, packets, ports, own, shares));
             let parts: Vec<_> = (0..shares.domains as u16).map(part).collect();
             parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
         });
@@ -103,7 +103,7 @@ impl ParallelEngine {
     }
 
     /// Minimum time for a packet to get from one domain to another.
-    pub fn lookahead(&self) -> Span {
+    pub fn lookahead(&self) -> TimeDelta {
         self.lookahead
     }
 
@@ -134,7 +134,7 @@ impl ParallelEngine {
         self.run_until(furthest);
         self.deliver_mail();
         self.domains.iter_mut().for_each(Engine::let_arrivals_wait);
-        domains::whole(&mut self.domains, &self.owners)
+        domains::merge_domains(&mut self.domains, &self.owners)
     }
 
     /// Advance all packets between domains to where they are queued.
@@ -215,11 +215,11 @@ impl Engine {
     fn next_time(&mut self) -> Time {
         let fabric = &mut self.senders.fabric;
         let event = fabric.sim.calendar.peek();
-        let home = fabric.sim.early_acks.iter().filter_map(|&flow| fabric.next_ack_time(flow)).min();
+        let ack_line = fabric.sim.early_acks.iter().filter_map(|&flow| fabric.next_ack_time(flow)).min();
         let inboxes = fabric.sim.border.iter().flat_map(|border| &border.inboxes);
         let mail = inboxes.map(|mail| mail.first).min();
         let arrival = fabric.sim.border.iter().filter_map(|border| border.arrivals.first()).min();
-        [event, home, mail, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
+        [event, ack_line, mail, arrival].into_iter().flatten().min().unwrap_or(Time::NEVER)
     }
 
     /// Process the mail from other domains: each packet continues, or waits for its turn.
@@ -288,7 +288,7 @@ struct Rendezvous {
     handled: Vec<AtomicU64>,
     has_failed: AtomicBool,
     failure: Mutex<Option<Box<dyn Any + Send>>>,
-    lookahead: Span,
+    lookahead: TimeDelta,
     end: Time,
     enough: u64,
 }
@@ -296,7 +296,7 @@ struct Rendezvous {
 /// Length of epochs, and statistics about them. Each domain computes the same values.
 #[derive(Clone, Debug)]
 struct Pace {
-    length: Span,
+    length: TimeDelta,
     epochs: u64,
     critical_events: u64,
     /// Events handled by each domain since the threads started.
@@ -308,12 +308,12 @@ impl Pace {
     const MAX_EVENTS: u64 = 16_384;
 
     /// The first epoch is short. Too short an epoch soon doubles; one that is too long fills the memory with mail.
-    fn new(lookahead: Span, domains: usize) -> Pace {
-        Pace { length: Span((lookahead.0 / 1024).max(1)), epochs: 0, critical_events: 0, handled: vec![0; domains] }
+    fn new(lookahead: TimeDelta, domains: usize) -> Pace {
+        Pace { length: TimeDelta((lookahead.0 / 1024).max(1)), epochs: 0, critical_events: 0, handled: vec![0; domains] }
     }
 
     /// All domains have reached the end of an epoch.
-    fn note(&mut self, handled: &[AtomicU64], longest: Span) {
+    fn note(&mut self, handled: &[AtomicU64], longest: TimeDelta) {
         let (mut all, mut max) = (0, 0);
         for (before, handled) in self.handled.iter_mut().zip(handled) {
             let handled = handled.load(Ordering::Relaxed);
@@ -324,9 +324,9 @@ impl Pace {
         self.critical_events += max;
         let enough = Pace::MAX_EVENTS * self.handled.len() as u64;
         if all > enough {
-            self.length = Span((self.length.0 / 2).max(1));
+            self.length = TimeDelta((self.length.0 / 2).max(1));
         } else if all < enough / 2 {
-            self.length = Span(self.length.0.saturating_mul(2)).min(longest);
+            self.length = TimeDelta(self.length.0.saturating_mul(2)).min(longest);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Rebuilding of lines, pools and the calendar, for one domain or for the merged engine.
 
-use crate::primitives::calendar::{Calendar, Expected, Slot};
-use crate::primitives::line::{Line, Pool};
-use crate::primitives::packet::{Packet, Prices, Report, Side};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::calendar::{Calendar, CalendarConfig, Slot};
+use crate::primitives::packet::{Packet, Prices, Report, Slab};
+use crate::primitives::pooled_queue::{Pool, PooledQueue};
+use crate::primitives::units::{Time, TimeDelta};
 use crate::simulation::border::{Domain, Owners};
 use crate::simulation::edge::Edge;
 use crate::simulation::event_order::{Event, EventOrder};
@@ -63,17 +63,17 @@ impl<'a> Sources<'a> {
     }
 }
 
-type LineOf = (fn(&Path) -> &Line, fn(&mut Path) -> &mut Line);
+type LineOf = (fn(&Path) -> &PooledQueue, fn(&mut Path) -> &mut PooledQueue);
 
 /// The lines of a path, and whether packets in cells are segmented after them.
 const LINES: [(LineOf, Cut); 4] = [
     ((|path| &path.send, |path| &mut path.send), Cut::Later),
     ((|path| &path.back, |path| &mut path.back), Cut::Later),
-    ((|path| &path.home, |path| &mut path.home), Cut::Already),
+    ((|path| &path.ack_line, |path| &mut path.ack_line), Cut::Already),
     ((|path| &path.deliver, |path| &mut path.deliver), Cut::Already),
 ];
 
-type LineOfEdge = (fn(&Edge) -> &Line, fn(&mut Edge) -> &mut Line);
+type LineOfEdge = (fn(&Edge) -> &PooledQueue, fn(&mut Edge) -> &mut PooledQueue);
 
 /// The lines of an edge. Data packets there have no side data; acknowledgements have.
 const LINES_OF_EDGES: [LineOfEdge; 4] = [
@@ -93,7 +93,7 @@ enum Cut {
 #[derive(Default)]
 struct Pools {
     packets: Pool<Packet>,
-    reports: Side<Report>,
+    reports: Slab<Report>,
     prices: Prices,
 }
 
@@ -110,16 +110,16 @@ impl Pools {
     /// Merge the kept packets of these lines into one line.
     fn copy<'a>(
         &mut self,
-        lines: impl Iterator<Item = (Source<'a>, &'a Line)>,
+        lines: impl Iterator<Item = (Source<'a>, &'a PooledQueue)>,
         cut: Cut,
         is_kept: impl Fn(&Packet) -> bool,
-    ) -> Line {
+    ) -> PooledQueue {
         let mut packets: Vec<(&SimState, Packet)> = Vec::new();
         for (from, line) in lines.filter(|(_, line)| !line.is_empty()) {
             packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.sim(), packet)));
         }
         packets.sort_by_key(|(_, packet)| packet.time);
-        let mut laid = Line::default();
+        let mut laid = PooledQueue::default();
         for (from, mut packet) in packets {
             self.carry(&mut packet, from, cut);
             self.packets.push(&mut laid, packet);
@@ -173,7 +173,7 @@ pub(super) fn copy(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(D
         }
         let from = sources.of_port(index);
         let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
-        let mut laid = Line::default();
+        let mut laid = PooledQueue::default();
         for &unit in waiting.iter().flat_map(|waiting| from.sim().waiting.iter(waiting)) {
             sim.waiting.push(&mut laid, unit);
         }
@@ -191,7 +191,7 @@ pub(super) fn copy(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(D
 /// Rebuild the packets within a port, which may be a clone of its own source.
 fn copy_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Pools, keeps: impl Fn(&Packet) -> bool) {
     let sim = from.sim();
-    if let Some(gather) = port.gather_mut() {
+    if let Some(gather) = port.ack_merge_mut() {
         gather.retain_mut(|packet| {
             let kept = keeps(packet);
             if kept {
@@ -219,7 +219,7 @@ fn copy_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Poo
 /// Rebuild the pools of senders and receivers.
 fn copy_ends(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(Domain) -> bool, owners: &Owners) {
     let Senders { ends, boards, racks, fabric, .. } = into;
-    (*boards, *racks, fabric.sim.out_of_order) = (Side::default(), Side::default(), Side::default());
+    (*boards, *racks, fabric.sim.out_of_order) = (Slab::default(), Slab::default(), Slab::default());
     for (flow, end) in ends.iter_mut().enumerate() {
         let by_time = fabric.profiles[fabric.paths[flow].wire.group as usize].by_time;
         let from = sources.of_sender(flow);
@@ -250,7 +250,7 @@ fn rebuilt_calendar(
 ) -> Calendar<EventOrder> {
     let Fabric { sim, routes, paths, ports, .. } = fabric;
     let pending = 2 * (paths.len() + ports.len());
-    let expected = Expected { entities: sim.order.total(), pending, reach: Span(2 * sim.ahead.0) };
+    let expected = CalendarConfig { entities: sim.order.total(), pending, reach: TimeDelta(2 * sim.ahead.0) };
     let mut calendar = Calendar::new(sim.order, &expected);
     let of_port = |port: u32| (owners.of_ports[port as usize], sources.of_port(port as usize).senders);
     let of_sender = |flow: u32| (owners.of_senders[flow as usize], sources.of_sender(flow as usize));
@@ -274,7 +274,7 @@ fn rebuilt_calendar(
             Event::Period(place) => of_port(fabric.periodic[place as usize].port),
             Event::Gathered(port) => of_port(port),
             Event::Deliver(flow) | Event::DelayedAck(flow) => of_receiver(flow),
-            Event::Home(flow) | Event::Timer(flow) | Event::Offer(flow) | Event::Wake(flow) => of_sender(flow),
+            Event::AckArrival(flow) | Event::Timer(flow) | Event::AppWrite(flow) | Event::SendTimer(flow) => of_sender(flow),
             Event::Rm(flow) | Event::AtEdge(flow) | Event::Cell(flow) => of_sender(flow),
             Event::Send(flow) => of_entry(paths[flow as usize].wire.forward),
             Event::Back(flow) => of_entry(paths[flow as usize].wire.backward),

@@ -2,7 +2,7 @@
 //! on every connection between them.
 
 use crate::network::{ChangeKind, Network};
-use crate::primitives::units::{Bytes, Span};
+use crate::primitives::units::{Bytes, TimeDelta};
 use crate::simulation::border::{Domain, Owners};
 use crate::simulation::engine::Engine;
 use crate::simulation::fabric::Fabric;
@@ -36,7 +36,7 @@ const LOOKS: usize = 6;
 pub(super) struct Shares {
     pub(super) owners: Arc<Owners>,
     pub(super) domains: usize,
-    pub(super) lookahead: Span,
+    pub(super) lookahead: TimeDelta,
 }
 
 /// Two adjacent entities and the load between them.
@@ -44,7 +44,7 @@ pub(super) struct Shares {
 struct Edge {
     ends: [u32; 2],
     /// Minimum delay between them.
-    delay: Span,
+    delay: TimeDelta,
     load: f64,
 }
 
@@ -59,17 +59,17 @@ struct Graph {
 /// Divide a run into at most `domains` domains. There may be fewer, or one.
 pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
     let graph = Graph::of(&engine.senders);
-    let mut delays: Vec<Span> = graph.edges.iter().map(|edge| edge.delay).filter(|&delay| delay > Span::ZERO).collect();
+    let mut delays: Vec<TimeDelta> = graph.edges.iter().map(|edge| edge.delay).filter(|&delay| delay > TimeDelta::ZERO).collect();
     delays.sort_unstable();
     delays.dedup();
     // Longer delays between domains give fewer epochs. The groups joined over shorter delays must not become too large.
-    let finest = delays.first().map_or(Span::ZERO, |&shortest| shortest);
+    let finest = delays.first().map_or(TimeDelta::ZERO, |&shortest| shortest);
     let fair = graph.work.iter().sum::<f64>() / domains as f64;
     let bound = fair.max(graph.largest(&graph.joined(finest)));
     let coarse = delays.partition_point(|&delay| graph.largest(&graph.joined(delay)) <= bound);
     // Half that delay is sufficient, if it reduces the traffic between domains.
     let longest = coarse.checked_sub(1).map_or(finest, |index| delays[index]);
-    let atoms = graph.joined(finest.max(Span(longest.0 / 2)));
+    let atoms = graph.joined(finest.max(TimeDelta(longest.0 / 2)));
     let of_atoms = Parts::of(&graph, &atoms, domains).of_atoms;
     let owner = |node: usize| of_atoms[atoms[node] as usize];
     let cut = graph.edges.iter().filter(|edge| owner(edge.ends[0] as usize) != owner(edge.ends[1] as usize));
@@ -82,7 +82,7 @@ pub(super) fn divide(engine: &Engine, domains: usize) -> Shares {
         of_receivers: all(ports + flows..ports + 2 * flows),
     };
     let used = of_atoms.iter().max().map_or(0, |&last| usize::from(last)) + 1;
-    Shares { owners: Arc::new(owners), domains: used, lookahead: lookahead.unwrap_or(Span(u64::MAX)) }
+    Shares { owners: Arc::new(owners), domains: used, lookahead: lookahead.unwrap_or(TimeDelta(u64::MAX)) }
 }
 
 impl Graph {
@@ -108,7 +108,7 @@ impl Graph {
             let wire = &path.wire;
             // A packet in cells is segmented by the end for the first port, in one step.
             let is_cut = fabric.profiles[wire.group as usize].framing.is_some();
-            let access = |delay: Span, first: u32| if is_cut || is_of_heads(first) { Span::ZERO } else { delay };
+            let access = |delay: TimeDelta, first: u32| if is_cut || is_of_heads(first) { TimeDelta::ZERO } else { delay };
             let rates = &fabric.sim.rates;
             let here = (sender(flow), wire.sender_access(rates).delay);
             let there = (receiver(flow), wire.receiver_access(rates).delay);
@@ -118,19 +118,19 @@ impl Graph {
                 graph.edges.push(Edge { ends: [from, first], delay: access(delay, first), load });
                 // Packets that overtake one another must be in order before the end's own link.
                 let overtakes = fabric.ports[last as usize].overtaking().is_some();
-                let delay = delays[last as usize] + if overtakes { Span::ZERO } else { delay_to };
+                let delay = delays[last as usize] + if overtakes { TimeDelta::ZERO } else { delay_to };
                 graph.edges.push(Edge { ends: [last, to], delay, load });
             }
             let back = fabric.routes[wire.backward as usize];
             if acknowledged_to[back as usize] > 1 && are_in_order_by_data(&fabric.ports[back as usize].entry) {
-                graph.edges.push(Edge { ends: [back, receiver(flow)], delay: Span::ZERO, load });
+                graph.edges.push(Edge { ends: [back, receiver(flow)], delay: TimeDelta::ZERO, load });
             }
         }
         for (start, load) in routes {
             let route = fabric.routes[start as usize..].iter().take_while(|&&port| port != END);
             route.clone().for_each(|&port| graph.work[port as usize] += work_of_pass(&fabric.ports[port as usize].entry) * load);
             for (&from, &to) in route.clone().zip(route.skip(1)) {
-                let delay = if is_of_heads(to) { Span::ZERO } else { delays[from as usize] };
+                let delay = if is_of_heads(to) { TimeDelta::ZERO } else { delays[from as usize] };
                 graph.edges.push(Edge { ends: [from, to], delay, load });
             }
         }
@@ -139,9 +139,9 @@ impl Graph {
 
     /// The atom of each node: nodes joined by edges with zero delay, or a delay below this, form one atom. Atoms are numbered in the order
     /// of their first nodes.
-    fn joined(&self, below: Span) -> Vec<u32> {
+    fn joined(&self, below: TimeDelta) -> Vec<u32> {
         let mut parents: Vec<u32> = (0..self.work.len() as u32).collect();
-        for edge in self.edges.iter().filter(|edge| edge.delay < below || edge.delay == Span::ZERO) {
+        for edge in self.edges.iter().filter(|edge| edge.delay < below || edge.delay == TimeDelta::ZERO) {
             let [a, b] = edge.ends.map(|end| root(&mut parents, end));
             parents[a.max(b) as usize] = a.min(b);
         }
@@ -184,8 +184,8 @@ fn ends_of(fabric: &Fabric, start: u32) -> (u32, u32) {
 }
 
 /// Minimum delay of each port over the run.
-fn min_delays(fabric: &Fabric, network: &Network) -> Vec<Span> {
-    let mut delays: Vec<Span> = fabric.ports.iter().map(|port| port.equipment.delay()).collect();
+fn min_delays(fabric: &Fabric, network: &Network) -> Vec<TimeDelta> {
+    let mut delays: Vec<TimeDelta> = fabric.ports.iter().map(|port| port.equipment.delay()).collect();
     for change in &network.changes {
         if let ChangeKind::Delay(port, delay) = change.what {
             delays[port as usize] = delays[port as usize].min(delay);
@@ -222,17 +222,17 @@ impl Parts {
         let mut of_atoms = vec![NOWHERE; work.len()];
         let mut loads = vec![0.0; domains];
         for domain in 0..domains {
-            let room = (total - loads.iter().sum::<f64>()) / (domains - domain) as f64;
+            let overflow = (total - loads.iter().sum::<f64>()) / (domains - domain) as f64;
             let mut seeds = by_size.iter().copied();
             let mut border: BinaryHeap<(u64, Reverse<usize>)> = BinaryHeap::new();
             let mut inside = BTreeMap::new();
-            while loads[domain] < room {
+            while loads[domain] < overflow {
                 let nearest = std::iter::from_fn(|| border.pop()).map(|(_, Reverse(atom))| atom);
                 let mut free = nearest.chain(&mut seeds).filter(|&atom| of_atoms[atom] == NOWHERE);
                 let Some(atom) = free.next() else { break };
                 drop(free);
                 // An atom that is too large for the rest of the domain is left for another, unless it is the first.
-                if loads[domain] > 0.0 && loads[domain] + work[atom] > room * SLACK && domain + 1 < domains {
+                if loads[domain] > 0.0 && loads[domain] + work[atom] > overflow * SLACK && domain + 1 < domains {
                     continue;
                 }
                 of_atoms[atom] = domain as Domain;

@@ -3,8 +3,8 @@
 
 use super::equipment::{BufferState, Equipment};
 use super::port_features::PortFeatures;
-use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::Reason;
 use crate::simulation::measurement_interval::MeasurementInterval;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Ahead {
     /// When the transmitter becomes idle.
     free: Time,
-    waiting: Line,
+    waiting: PooledQueue,
     waiting_bytes: Bytes,
     /// Size of the unit last taken into service.
     serving_bytes: u32,
@@ -69,7 +69,7 @@ impl Ahead {
             self.serving_bytes = bytes.0 as u32;
         }
         if C::HAS_POLICY && (busy || equipment.counts_in_service) {
-            equipment.policy(0).on_stored(packet.flow);
+            equipment.policy(0).on_enqueue(packet.flow);
             if !busy {
                 self.serving_flow = Some(packet.flow);
             }
@@ -99,11 +99,11 @@ impl Ahead {
         self.waiting_bytes += bytes;
     }
 
-    pub(super) fn waiting(&self) -> Line {
+    pub(super) fn waiting(&self) -> PooledQueue {
         self.waiting
     }
 
-    pub(super) fn set_waiting(&mut self, waiting: Line) {
+    pub(super) fn set_waiting(&mut self, waiting: PooledQueue) {
         self.waiting = waiting;
     }
 
@@ -167,6 +167,6 @@ impl Ahead {
 #[inline]
 fn leave(equipment: &mut Equipment, flow: Option<u32>) {
     if let Some(flow) = flow {
-        equipment.policy(0).on_left(flow);
+        equipment.policy(0).on_dequeue(flow);
     }
 }

@@ -3,7 +3,7 @@
 use super::equipment::{BufferState, Equipment};
 use super::port_features::Plain;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::units::{Bytes, Span, Time, Units};
+use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::Reason;
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ impl Channels {
             units: Units(there),
             bytes: Bytes(there * bytes.0),
             // Only policies use it.
-            idle: Span::ZERO,
+            idle: TimeDelta::ZERO,
             transmitters: self.transmitters as u64,
         };
         if let Err(reason) = equipment.admit::<Plain>(packet, bytes, (&held, None), interval, prices) {
@@ -67,7 +67,7 @@ impl Channels {
     }
 
     /// Add a unit. Returns the start and the end of its service.
-    fn take(&mut self, now: Time, service: Span) -> [Time; 2] {
+    fn take(&mut self, now: Time, service: TimeDelta) -> [Time; 2] {
         let start = self.waiting().map_or(now, |next_free| self.departures[next_free]);
         self.departures.push_back(start + service);
         [start, start + service]
@@ -84,7 +84,7 @@ mod tests {
         let mut arrive = |at: u64| {
             channels.remove_departed(Time(at));
             let waiting = channels.waiting();
-            (waiting, channels.take(Time(at), Span(10)).map(|time| time.0))
+            (waiting, channels.take(Time(at), TimeDelta(10)).map(|time| time.0))
         };
         // Two are in service, two are queued.
         assert_eq!([0, 3, 4, 5].map(&mut arrive), [(None, [0, 10]), (None, [3, 13]), (Some(0), [10, 20]), (Some(1), [13, 23])]);

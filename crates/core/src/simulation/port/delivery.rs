@@ -75,10 +75,10 @@ fn opportunities(count: u64) -> Bytes {
 mod tests {
     use super::*;
     use crate::network::Opportunities;
-    use crate::primitives::units::Span;
+    use crate::primitives::units::TimeDelta;
 
     fn millis(milliseconds: u64) -> Time {
-        Time::ZERO + Span::from_millis(milliseconds)
+        Time::ZERO + TimeDelta::from_millis(milliseconds)
     }
 
     /// Opportunities at 2, 5, 5 and 9 ms, then at 11, 14, 14, 18 ms and so on.

@@ -4,13 +4,13 @@ use super::impairments::{Disturbance, Losses};
 use super::port_features::PortFeatures;
 use crate::network;
 use crate::network::{Buffer, ListedDrop, LossAt};
-use crate::price::{Combination, Meaning, PriceSpec, QueuePrice};
+use crate::price::{Combination, PriceMeaning, PriceSpec, QueuePrice};
 use crate::primitives::histogram::Histogram;
 use crate::primitives::packet::{Packet, Prices};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::rm_cell::RmCell;
 use crate::primitives::token_bucket::TokenBucket;
-use crate::primitives::units::{Bytes, Rate, Span, Time, Units};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta, Units};
 use crate::queue::{Occupancy, Policies, Reason, Turn, Unit, Verdict};
 use crate::record::recorder::Departure;
 use crate::simulation::measurement_interval::{MeasurementInterval, Parts};
@@ -23,7 +23,7 @@ use std::ops::{Deref, DerefMut};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Equipment {
     services: KnownServices,
-    pub(super) delay: Span,
+    pub(super) delay: TimeDelta,
     buffer: Buffer,
     pub(crate) counts_in_service: bool,
     warm_counts: WarmCounts,
@@ -36,7 +36,7 @@ struct WarmCounts {
     units: u64,
     bytes: u64,
     /// With one transmitter, at most the measurement interval; with several, see [`Equipment::fold_busy`].
-    busy: Span,
+    busy: TimeDelta,
     waited: u128,
     max: u64,
 }
@@ -81,7 +81,7 @@ pub(super) struct ColdPortState {
     price_writer: Option<Box<PriceWriter>>,
     losses: Losses,
     pub(super) disturbance: Option<Box<Disturbance>>,
-    listed: Listed,
+    listed: ListedLosses,
     waits: Option<Histogram>,
     shaper: Option<Box<TokenBucket>>,
     /// Occupancy after each change, if traced.
@@ -114,7 +114,7 @@ struct PriceWriter {
 
 /// Packets and cells to discard on arrival.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Listed {
+struct ListedLosses {
     /// Sorted.
     drops: Vec<ListedDrop>,
     /// For each flow, the packet that is arriving and the number of its cells that have arrived.
@@ -160,7 +160,7 @@ pub(super) struct BufferState {
     /// Without the units in service, unless they count.
     pub(super) units: Units,
     pub(super) bytes: Bytes,
-    pub(super) idle: Span,
+    pub(super) idle: TimeDelta,
     /// Number of transmitters of the port.
     pub(super) transmitters: u64,
 }
@@ -186,7 +186,7 @@ impl Equipment {
         let mut other_policies = policies;
         let policy = other_policies.remove(0);
         let is_written = matches!(policy, Policies::User(..)) && of.prices.is_marked();
-        let price_writer = |meaning: Option<Meaning>| PriceWriter {
+        let price_writer = |meaning: Option<PriceMeaning>| PriceWriter {
             spec: of.prices,
             adds: meaning.is_some_and(|meaning| meaning.combines() == Combination::Sum),
             is_written,
@@ -210,7 +210,7 @@ impl Equipment {
                     .then(|| Box::new(price_writer(spec.policy.price_meaning()))),
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
-                listed: Listed { drops, passing: BTreeMap::new() },
+                listed: ListedLosses { drops, passing: BTreeMap::new() },
                 waits: kept.percentiles.then(Histogram::default),
                 shaper: spec.shaper.map(|spec| Box::new(TokenBucket::new(spec))),
                 trace: kept.occupancy.then(Vec::new),
@@ -256,7 +256,7 @@ impl Equipment {
         self.rest.trace.is_some()
     }
 
-    pub(crate) fn delay(&self) -> Span {
+    pub(crate) fn delay(&self) -> TimeDelta {
         self.delay
     }
 
@@ -267,7 +267,7 @@ impl Equipment {
         self.services = KnownServices::default();
     }
 
-    pub(crate) fn set_delay(&mut self, delay: Span) {
+    pub(crate) fn set_delay(&mut self, delay: TimeDelta) {
         self.delay = delay;
     }
 
@@ -295,13 +295,13 @@ impl Equipment {
     }
 
     /// The update period of each queue's policy.
-    pub(crate) fn periods(&self) -> impl Iterator<Item = Option<Span>> {
+    pub(crate) fn periods(&self) -> impl Iterator<Item = Option<TimeDelta>> {
         std::iter::once(&self.rest.policy).chain(&self.rest.other_policies).map(Policies::period)
     }
 
     /// Transmission time of a unit on one transmitter.
     #[inline]
-    pub(crate) fn service(&mut self, bytes: Bytes) -> Span {
+    pub(crate) fn service(&mut self, bytes: Bytes) -> TimeDelta {
         self.services.of(bytes, || self.rest.rate)
     }
 
@@ -572,8 +572,8 @@ impl Equipment {
     }
 
     /// Delay of the next packet, or copy of one, to the far end.
-    pub(super) fn delay_of_next(&mut self) -> Span {
-        self.delay + self.rest.disturbance.as_mut().map_or(Span::ZERO, |disturbance| disturbance.jitter())
+    pub(super) fn delay_of_next(&mut self) -> TimeDelta {
+        self.delay + self.rest.disturbance.as_mut().map_or(TimeDelta::ZERO, |disturbance| disturbance.jitter())
     }
 
     /// Whether the link duplicates a packet that left now.
@@ -609,7 +609,7 @@ impl Equipment {
     }
 }
 
-impl Listed {
+impl ListedLosses {
     fn hold(&mut self, packet: &Packet, prices: &Prices) -> bool {
         if packet.is_ack() || self.drops.is_empty() || packet.is_rm() {
             return false;

@@ -4,7 +4,7 @@ use super::equipment::PortCounts;
 use crate::network::{self, GilbertElliott, Jitter, LossAt, Network};
 use crate::primitives::packet::Packet;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use crate::queue::Reason;
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
@@ -119,8 +119,8 @@ impl Disturbance {
     }
 
     /// Additional delay of the next packet, or copy of one.
-    pub(super) fn jitter(&mut self) -> Span {
-        self.jitter.map_or(Span::ZERO, |jitter| jitter.delay.draw(&mut self.delays))
+    pub(super) fn jitter(&mut self) -> TimeDelta {
+        self.jitter.map_or(TimeDelta::ZERO, |jitter| jitter.delay.draw(&mut self.delays))
     }
 
     /// Whether the next packet is duplicated.

@@ -1,10 +1,10 @@
 //! A port: buffer, transmitters and delay line. It discards units that do not fit; further discards are decided by its policy.
 
+mod ack_merge;
 mod ahead;
 mod channels;
 mod delivery;
 mod equipment;
-mod gather;
 mod impairments;
 mod port_features;
 mod sharing;
@@ -12,17 +12,17 @@ mod stepped;
 mod train;
 mod transmitters;
 
+pub(crate) use ack_merge::AckMerge;
 pub(crate) use ahead::Waiting;
 pub(crate) use equipment::{Equipment, FlowTotals, PortCounts, PortRecording};
-pub(crate) use gather::Gather;
 pub(crate) use impairments::Overtaking;
 pub(crate) use sharing::{ClassCounts, QueuesOfFlows, Sharing};
 pub(crate) use stepped::{Arrival, Sending, Stepped};
 
 use super::measurement_interval::MeasurementInterval;
 use crate::network;
-use crate::primitives::line::{Line, Pool};
 use crate::primitives::packet::{Packet, Prices};
+use crate::primitives::pooled_queue::{Pool, PooledQueue};
 use crate::primitives::units::{Bytes, Time};
 use crate::queue::{Policies, Reason};
 use crate::record::recorder::OccupancyRows;
@@ -38,14 +38,14 @@ use train::{Mixed, Train};
 #[repr(C, align(64))]
 pub(crate) struct Port {
     pub(crate) entry: Entry,
-    pub(crate) serves: Serves,
+    pub(crate) service_mode: ServiceMode,
     pub(crate) equipment: Equipment,
     /// Packets on their way to a place that needs an event.
-    pub(crate) line: Line,
+    pub(crate) line: PooledQueue,
 }
 
 /// How arrivals enter a port. Every hop checks this. `repr(u8)` puts the tag in a byte of its own, so that the check is one comparison; the
-/// same holds for [`Serves`].
+/// same holds for [`ServiceMode`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(u8)]
 pub(crate) enum Entry {
@@ -54,7 +54,7 @@ pub(crate) enum Entry {
     /// In the order of events: several lines feed the port, or the port is stepped.
     ByEvent,
     /// In the order of events, but acknowledgements directly from their receivers are ordered here instead of being events.
-    Gathered(Box<Gather>),
+    Gathered(Box<AckMerge>),
     /// On arrival of the head ([`Switching::CutThrough`](network::Switching::CutThrough)).
     Heads { by_event: bool },
 }
@@ -71,7 +71,7 @@ pub(crate) enum Stepping {
 /// removed at the next arrival; no event is needed. *Stepped*: each departure is an event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(u8)]
-pub(crate) enum Serves {
+pub(crate) enum ServiceMode {
     /// Ahead, with a policy that accepts all units that fit, if all queued units have the same size.
     Plain(Train),
     /// The same for a port at which units of several sizes have been queued. Most ports of a large network are of this kind.
@@ -100,29 +100,29 @@ impl Port {
         kept: PortRecording,
         (stepping, first_transmitter): (Stepping, u32),
     ) -> Port {
-        let (queues, takes_all) = (policies.len(), policies.iter().all(Policies::takes_all));
+        let (queues, accepts_all) = (policies.len(), policies.iter().all(Policies::accepts_all));
         let equipment = Equipment::new(spec, of, policies, kept);
         let (is_observed, is_traced) = (equipment.observes(), equipment.is_traced());
         let has_channels = spec.transmitters > 1;
-        let takes_care = !takes_all || is_observed || is_traced;
-        let serves = match () {
+        let takes_care = !accepts_all || is_observed || is_traced;
+        let service_mode = match () {
             () if stepping == Stepping::Needed || (has_channels && takes_care) => {
                 let numbers = first_transmitter..first_transmitter + spec.transmitters;
-                Serves::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing, Time::ZERO + of.warmup)))
+                ServiceMode::Stepped(Box::new(Stepped::new(spec, numbers, queues, sharing, Time::ZERO + of.warmup)))
             }
-            () if has_channels => Serves::Channels(Box::new(Channels::new(spec.transmitters))),
-            () if is_observed || (is_traced && !takes_all) => Serves::Observes(Ahead::default()),
-            () if is_traced => Serves::Traces(Ahead::default()),
-            () if takes_all => Serves::Plain(Train::default()),
-            () => Serves::Decides(Ahead::default()),
+            () if has_channels => ServiceMode::Channels(Box::new(Channels::new(spec.transmitters))),
+            () if is_observed || (is_traced && !accepts_all) => ServiceMode::Observes(Ahead::default()),
+            () if is_traced => ServiceMode::Traces(Ahead::default()),
+            () if accepts_all => ServiceMode::Plain(Train::default()),
+            () => ServiceMode::Decides(Ahead::default()),
         };
-        Port { entry: Entry::ByEvent, serves, equipment, line: Line::default() }
+        Port { entry: Entry::ByEvent, service_mode, equipment, line: PooledQueue::default() }
     }
 
     /// A copy of this port for a domain that does not own it.
     pub(crate) fn of_another_part(&self) -> Port {
-        let Port { entry, serves, equipment, line } = self;
-        Port { entry: entry.clone(), serves: serves.clone(), equipment: equipment.of_another_part(), line: *line }
+        let Port { entry, service_mode, equipment, line } = self;
+        Port { entry: entry.clone(), service_mode: service_mode.clone(), equipment: equipment.of_another_part(), line: *line }
     }
 
     /// A packet arrives at `packet.time` at a port computed ahead. On success the packet's time becomes its arrival at the far end; if the
@@ -136,10 +136,10 @@ impl Port {
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
-        if let Serves::Plain(train) = &mut self.serves {
+        if let ServiceMode::Plain(train) = &mut self.service_mode {
             match train.pass(&mut self.equipment, packet, bytes, interval, prices) {
                 Ok(passed) => return Some(passed),
-                Err(Mixed) => self.serves = Serves::Mixed(train.listed(buffers)),
+                Err(Mixed) => self.service_mode = ServiceMode::Mixed(train.listed(buffers)),
             }
         }
         self.pass_mixed(packet, bytes, interval, prices, buffers)
@@ -155,7 +155,7 @@ impl Port {
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
-        if let Serves::Mixed(ahead) = &mut self.serves {
+        if let ServiceMode::Mixed(ahead) = &mut self.service_mode {
             return Some(ahead.pass::<Plain>(&mut self.equipment, packet, bytes, interval, prices, buffers));
         }
         self.pass_with_features(packet, bytes, interval, prices, buffers)
@@ -171,7 +171,7 @@ impl Port {
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
-        if let Serves::Decides(ahead) = &mut self.serves {
+        if let ServiceMode::Decides(ahead) = &mut self.service_mode {
             return Some(ahead.pass::<Decides>(&mut self.equipment, packet, bytes, interval, prices, buffers));
         }
         self.pass_observed(packet, bytes, interval, prices, buffers)
@@ -186,10 +186,12 @@ impl Port {
         prices: &Prices,
         buffers: &mut Pool<Waiting>,
     ) -> Option<Result<(), Reason>> {
-        match &mut self.serves {
-            Serves::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, prices)),
-            Serves::Traces(ahead) => Some(ahead.pass::<Traces>(&mut self.equipment, packet, bytes, interval, prices, buffers)),
-            Serves::Observes(ahead) => {
+        match &mut self.service_mode {
+            ServiceMode::Channels(channels) => Some(channels.pass(&mut self.equipment, packet, bytes, interval, prices)),
+            ServiceMode::Traces(ahead) => {
+                Some(ahead.pass::<Traces>(&mut self.equipment, packet, bytes, interval, prices, buffers))
+            }
+            ServiceMode::Observes(ahead) => {
                 Some(ahead.pass::<Observes>(&mut self.equipment, packet, bytes, interval, prices, buffers))
             }
             _ => None,
@@ -198,11 +200,11 @@ impl Port {
 
     /// The buffer and transmitters of a stepped port, and its equipment.
     pub(crate) fn stepped_mut(&mut self) -> Option<(&mut Stepped, &mut Equipment)> {
-        if let Serves::Stepped(stepped) = &mut self.serves { Some((stepped, &mut self.equipment)) } else { None }
+        if let ServiceMode::Stepped(stepped) = &mut self.service_mode { Some((stepped, &mut self.equipment)) } else { None }
     }
 
     pub(crate) fn stepped(&self) -> Option<&Stepped> {
-        if let Serves::Stepped(stepped) = &self.serves { Some(stepped) } else { None }
+        if let ServiceMode::Stepped(stepped) = &self.service_mode { Some(stepped) } else { None }
     }
 
     /// Packets on a link on which they may overtake one another.
@@ -215,26 +217,30 @@ impl Port {
     }
 
     /// The queued units, if the port lists each of them other than as packets in a line.
-    pub(crate) fn waiting(&self) -> Option<Line> {
-        match &self.serves {
-            Serves::Mixed(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
-                Some(ahead.waiting())
-            }
-            Serves::Plain(_) | Serves::Channels(_) | Serves::Stepped(_) => None,
+    pub(crate) fn waiting(&self) -> Option<PooledQueue> {
+        match &self.service_mode {
+            ServiceMode::Mixed(ahead)
+            | ServiceMode::Decides(ahead)
+            | ServiceMode::Traces(ahead)
+            | ServiceMode::Observes(ahead) => Some(ahead.waiting()),
+            ServiceMode::Plain(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => None,
         }
     }
 
     /// Replace the list of queued units.
-    pub(crate) fn set_waiting(&mut self, waiting: Line) {
-        match &mut self.serves {
-            Serves::Mixed(ahead) | Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
+    pub(crate) fn set_waiting(&mut self, waiting: PooledQueue) {
+        match &mut self.service_mode {
+            ServiceMode::Mixed(ahead)
+            | ServiceMode::Decides(ahead)
+            | ServiceMode::Traces(ahead)
+            | ServiceMode::Observes(ahead) => {
                 ahead.set_waiting(waiting);
             }
-            Serves::Plain(_) | Serves::Channels(_) | Serves::Stepped(_) => {}
+            ServiceMode::Plain(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => {}
         }
     }
 
-    pub(crate) fn gather_mut(&mut self) -> Option<&mut Gather> {
+    pub(crate) fn ack_merge_mut(&mut self) -> Option<&mut AckMerge> {
         if let Entry::Gathered(gather) = &mut self.entry { Some(gather) } else { None }
     }
 
@@ -246,11 +252,11 @@ impl Port {
     /// The rows of a traced port, including known future changes; empty for other ports.
     pub(crate) fn trace_rows(&self, buffers: &Pool<Waiting>) -> OccupancyRows<'_> {
         let Some(noted) = &self.equipment.rest.trace else { return OccupancyRows::default() };
-        let to_come = match &self.serves {
-            Serves::Decides(ahead) | Serves::Traces(ahead) | Serves::Observes(ahead) => {
+        let to_come = match &self.service_mode {
+            ServiceMode::Decides(ahead) | ServiceMode::Traces(ahead) | ServiceMode::Observes(ahead) => {
                 ahead.changes_to_come(&self.equipment, noted, buffers)
             }
-            Serves::Plain(_) | Serves::Mixed(_) | Serves::Channels(_) | Serves::Stepped(_) => Vec::new(),
+            ServiceMode::Plain(_) | ServiceMode::Mixed(_) | ServiceMode::Channels(_) | ServiceMode::Stepped(_) => Vec::new(),
         };
         OccupancyRows { noted, to_come }
     }

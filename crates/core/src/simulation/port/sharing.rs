@@ -6,7 +6,7 @@ use crate::primitives::packet::Packet;
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::units::{Bytes, Time, Units};
 use crate::queue::{Policies, PolicySpec};
-use crate::schedule::{Room, Schedulers};
+use crate::schedule::{OverflowRule, Schedulers};
 use crate::simulation::measurement_interval::{MeasurementInterval, Parts};
 use serde::{Deserialize, Serialize};
 
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sharing {
     pub(super) scheduler: Schedulers,
-    pub(super) room: Room,
+    pub(super) overflow: OverflowRule,
     /// The scheduler decides which packets are marked and discarded.
-    pub(super) manages: bool,
+    pub(super) is_aqm: bool,
     of_flows: QueuesOfFlows,
     /// Buffers of the queues, if they have their own.
     buffers: Vec<Buffer>,
@@ -116,8 +116,8 @@ impl Sharing {
         };
         Sharing {
             scheduler: Schedulers::new(scheduler, &weights),
-            room: scheduler.room(),
-            manages: scheduler.manages(),
+            overflow: scheduler.overflow(),
+            is_aqm: scheduler.is_aqm(),
             of_flows,
             buffers,
             classes,

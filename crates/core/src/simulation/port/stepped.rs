@@ -8,11 +8,11 @@ use super::port_features::Observes;
 use super::sharing::{ClassCounts, Sharing};
 use super::transmitters::Transmitters;
 use crate::network;
-use crate::primitives::line::Line;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::units::{Bytes, Span, Time, Units};
+use crate::primitives::pooled_queue::PooledQueue;
+use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::{PeriodEnd, Reason, Turn, Unit, Verdict};
-use crate::schedule::{Decision, Due, Joined, Leaving, Left, Room};
+use crate::schedule::{Decision, DequeueReason, Dequeued, Enqueued, HeadOfLine, OverflowRule};
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -44,7 +44,7 @@ pub(crate) struct Stepped {
 /// Packets queued for transmission.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Queue {
-    pub(crate) line: Line,
+    pub(crate) line: PooledQueue,
     bytes: Bytes,
     /// Units of this queue in service, if those count.
     in_service: u32,
@@ -67,7 +67,7 @@ pub(crate) enum Arrival {
     /// The packet is queued in this queue.
     Waits(usize),
     /// This transmitter sends the packet from now on, for this time.
-    Serves(u32, Span),
+    ServiceMode(u32, TimeDelta),
 }
 
 /// A packet on the link with its arrival time, and the result of random loss.
@@ -112,14 +112,14 @@ impl Stepped {
             return Arrival::Discarded(reason);
         }
         let idle = self.transmitters.first_idle();
-        let idle_for = if self.in_service == 0 { now.since(self.idle_from) } else { Span::ZERO };
+        let idle_for = if self.in_service == 0 { now.since(self.idle_from) } else { TimeDelta::ZERO };
         let (units_of_port, held_bytes) = self.held(equipment);
         let transmitters = self.transmitters.count() as u64;
         let own = self.sharing.as_ref().map(|sharing| {
             let number = sharing.queue_of(packet);
             let (units, bytes_of_queue) = self.queues[number].held(equipment);
             let is_full = sharing.is_full(number, (units, bytes_of_queue), bytes);
-            let evicts = sharing.room != Room::Refuses && equipment.is_full((units_of_port, held_bytes), bytes);
+            let evicts = sharing.overflow != OverflowRule::Refuses && equipment.is_full((units_of_port, held_bytes), bytes);
             QueueState { number, units, bytes: bytes_of_queue, is_full, evicts }
         });
         let queue = own.as_ref().map_or(0, |own| own.number);
@@ -138,11 +138,11 @@ impl Stepped {
         }
         equipment.count_accepted(now, &held, interval);
         if idle.is_none() || equipment.counts_in_service {
-            equipment.policy(queue).on_stored(packet.flow);
+            equipment.policy(queue).on_enqueue(packet.flow);
         }
         if let Some(sharing) = &mut self.sharing {
             let rate = equipment.drain_rate(transmitters);
-            sharing.scheduler.on_joined(&Joined { queue, bytes, now, rate, begins_busy_period: self.in_service == 0 });
+            sharing.scheduler.on_enqueue(&Enqueued { queue, bytes, now, rate, begins_busy_period: self.in_service == 0 });
         }
         match idle {
             Some(transmitter) => {
@@ -153,7 +153,7 @@ impl Stepped {
                 }
                 let service = self.begin_service(equipment, (transmitter, queue), packet, now, bytes, interval);
                 self.note_occupancy(equipment, now);
-                Arrival::Serves(transmitter, service)
+                Arrival::ServiceMode(transmitter, service)
             }
             None => {
                 self.waiting += 1;
@@ -174,10 +174,10 @@ impl Stepped {
     }
 
     /// Notify the scheduler that the first unit of a queue has left it.
-    fn leave_schedule(&mut self, queue: usize, bytes: Bytes, why: Leaving) {
+    fn leave_schedule(&mut self, queue: usize, bytes: Bytes, reason: DequeueReason) {
         let is_empty = self.queues[queue].line.is_empty();
         if let Some(sharing) = &mut self.sharing {
-            sharing.scheduler.on_left(&Left { queue, bytes, why, is_empty });
+            sharing.scheduler.on_dequeue(&Dequeued { queue, bytes, reason, is_empty });
         }
     }
 
@@ -197,15 +197,15 @@ impl Stepped {
 
     /// If the buffer limit is exceeded: the queue to discard from, and the number of units.
     pub(crate) fn overflow(&self, equipment: &Equipment) -> Option<(usize, u32)> {
-        let sharing = self.sharing.as_ref().filter(|sharing| sharing.room != Room::Refuses)?;
+        let sharing = self.sharing.as_ref().filter(|sharing| sharing.overflow != OverflowRule::Refuses)?;
         let (units, bytes) = self.held(equipment);
         if units == Units(0) || !equipment.is_full((Units(units.0 - 1), bytes), Bytes(0)) {
             return None;
         }
         let (number, queue) = self.queues.iter().enumerate().rev().max_by_key(|(_, queue)| queue.bytes)?;
-        let max = match sharing.room {
-            Room::OfHalf(max) => max.min(queue.line.len() / 2),
-            Room::OfOne | Room::Refuses => 1,
+        let max = match sharing.overflow {
+            OverflowRule::OfHalf(max) => max.min(queue.line.len() / 2),
+            OverflowRule::OfOne | OverflowRule::Refuses => 1,
         };
         (!queue.line.is_empty()).then_some((number, max.max(1)))
     }
@@ -222,7 +222,7 @@ impl Stepped {
         self.leave_queue(equipment, queue, packet.flow, bytes);
         equipment.policy(queue).on_overflow(now);
         self.count_late(equipment, packet, (queue, now), interval);
-        self.leave_schedule(queue, bytes, Leaving::Discarded);
+        self.leave_schedule(queue, bytes, DequeueReason::Discarded);
     }
 
     /// Units and bytes in the buffer.
@@ -248,7 +248,7 @@ impl Stepped {
         let (waited, bytes_behind) = (now.since(packet.time), self.queues[queue].bytes);
         let turn = Turn { now, waited, bytes_behind, is_capable: packet.is_capable() };
         let verdict = match &mut self.sharing {
-            Some(sharing) if sharing.manages => verdict_of_scheduler(sharing, queue, &turn),
+            Some(sharing) if sharing.is_aqm => verdict_of_scheduler(sharing, queue, &turn),
             _ => equipment.policy(queue).on_departure(&unit, &turn),
         };
         let goes = match verdict {
@@ -258,7 +258,7 @@ impl Stepped {
         };
         if goes.is_err() {
             if equipment.counts_in_service {
-                equipment.policy(queue).on_left(packet.flow);
+                equipment.policy(queue).on_dequeue(packet.flow);
             }
             self.count_late(equipment, packet, (queue, now), interval);
         } else {
@@ -292,12 +292,12 @@ impl Stepped {
             Some(_) => self.queues[queue].held(equipment),
         };
         let rate = equipment.drain_rate(self.transmitters.count() as u64);
-        let first_waited = self.sharing.is_some().then(|| first.map_or(Span::ZERO, |first| now.since(first)));
+        let first_waited = self.sharing.is_some().then(|| first.map_or(TimeDelta::ZERO, |first| now.since(first)));
         equipment.policy(queue).on_period(&PeriodEnd { units, bytes, rate, first_waited });
     }
 
     /// The period of the scheduler, if it has one.
-    pub(crate) fn period_of_scheduler(&self) -> Option<Span> {
+    pub(crate) fn period_of_scheduler(&self) -> Option<TimeDelta> {
         self.sharing.as_ref().and_then(|sharing| sharing.scheduler.period())
     }
 
@@ -318,7 +318,7 @@ impl Stepped {
         now: Time,
         bytes: Bytes,
         interval: &MeasurementInterval,
-    ) -> Span {
+    ) -> TimeDelta {
         let start = equipment.earliest_departure(now, bytes);
         let departure = match &mut self.delivery {
             None => start + equipment.service(bytes),
@@ -360,7 +360,7 @@ impl Stepped {
             let queue = sent.queue as usize;
             self.queues[queue].in_service -= 1;
             self.queues[queue].in_service_bytes -= bytes;
-            equipment.policy(queue).on_left(sent.packet.flow);
+            equipment.policy(queue).on_dequeue(sent.packet.flow);
         }
         (!sent.head_is_gone).then(|| self.depart(equipment, sent.packet, now, now, interval))
     }
@@ -446,14 +446,14 @@ impl Stepped {
         self.waiting_bytes -= bytes;
         self.queues[queue].bytes -= bytes;
         if !equipment.counts_in_service {
-            equipment.policy(queue).on_left(flow);
+            equipment.policy(queue).on_dequeue(flow);
         }
     }
 
     /// Notify the scheduler that a packet that left a queue was sent, or discarded by its policy.
     pub(crate) fn served(&mut self, queue: usize, bytes: Bytes, goes: &Result<(), Reason>) {
-        let why = if goes.is_ok() { Leaving::Sent } else { Leaving::Discarded };
-        self.leave_schedule(queue, bytes, why);
+        let reason = if goes.is_ok() { DequeueReason::Sent } else { DequeueReason::Discarded };
+        self.leave_schedule(queue, bytes, reason);
     }
 
     /// Trace a departure that changes the occupancy: a unit left the queue, or the units in service count.
@@ -473,7 +473,7 @@ impl Stepped {
 /// For a scheduler that manages its queues' policies itself.
 fn verdict_of_scheduler(sharing: &mut Sharing, queue: usize, turn: &Turn) -> Verdict {
     let &Turn { waited, bytes_behind, is_capable, .. } = turn;
-    match sharing.scheduler.decide(&Due { queue, waited, bytes_behind, is_capable }) {
+    match sharing.scheduler.decide(&HeadOfLine { queue, waited, bytes_behind, is_capable }) {
         Decision::Send => Verdict::Accept,
         Decision::Mark => Verdict::Mark,
         Decision::Discard => Verdict::Discard(Reason::Late),

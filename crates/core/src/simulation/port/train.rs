@@ -4,9 +4,9 @@
 use super::ahead::{Ahead, Waiting};
 use super::equipment::{BufferState, Equipment};
 use super::port_features::Plain;
-use crate::primitives::line::Pool;
 use crate::primitives::packet::{Packet, Prices};
-use crate::primitives::units::{Bytes, Span, Time, Units};
+use crate::primitives::pooled_queue::Pool;
+use crate::primitives::units::{Bytes, Time, TimeDelta, Units};
 use crate::queue::Reason;
 use crate::simulation::measurement_interval::MeasurementInterval;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ pub(crate) struct Train {
     /// Start of service of the first queued unit; the others follow without a gap.
     start: Time,
     /// Service time of each queued unit.
-    service: Span,
+    service: TimeDelta,
     units: u32,
     /// Size of each queued unit.
     bytes: u32,
@@ -108,7 +108,8 @@ mod tests {
 
     #[test]
     fn the_queue_converts_to_an_equivalent_list() {
-        let mut train = Train { free: Time(50), start: Time(20), service: Span(10), units: 3, bytes: 100, serving_bytes: 40 };
+        let mut train =
+            Train { free: Time(50), start: Time(20), service: TimeDelta(10), units: 3, bytes: 100, serving_bytes: 40 };
         train.strike_off(Time(19));
         assert_eq!((train.units, train.serving_bytes), (3, 40));
         train.strike_off(Time(20));
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn units_that_wait_forever_are_listed_without_overflow() {
-        let train = Train { start: Time(20), service: Span(u64::MAX), units: 3, ..Train::default() };
+        let train = Train { start: Time(20), service: TimeDelta(u64::MAX), units: 3, ..Train::default() };
         let mut buffers = Pool::default();
         let waiting = train.listed(&mut buffers).waiting();
         assert_eq!(buffers.iter(&waiting).map(|unit| unit.start).collect::<Vec<_>>(), [Time(20), Time::NEVER, Time::NEVER]);

@@ -5,7 +5,7 @@ mod prefetch;
 mod setup;
 
 use self::prefetch::UpcomingEvents;
-use self::setup::{make_applications, make_ends, make_usages, make_watches};
+use self::setup::{make_applications, make_ends, make_slow_starts, make_usages};
 use super::border::Wait;
 use super::event_order::FlowKind;
 use super::fabric::Fabric;
@@ -13,17 +13,17 @@ use super::user_code_factory::UserCodeFactory;
 use super::wiring::{Plan, first_flows};
 use crate::congestion::Controller;
 use crate::network::{Network, Transport};
-use crate::primitives::packet::{Ecn, Outgoing, Packet, Side};
+use crate::primitives::packet::{Ecn, Outgoing, Packet, Slab};
 use crate::primitives::random::{Entity, Purpose, Stream};
 use crate::primitives::signal::ReceiverFeedback;
 use crate::primitives::sizes::MAX_PACKET;
-use crate::primitives::units::{Bytes, Segments, Span, Time};
+use crate::primitives::units::{Bytes, Segments, Time, TimeDelta};
 use crate::record::recorder::AckRecord;
 use crate::tcp::recovery::rack_tlp::RackTlp;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::{IncomingAck, NONE, Sender, SenderCounts, Tcp};
 use crate::tcp::signal_reader::{AckExtras, SignalReader};
-use crate::tcp::slow_start::Watch;
+use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::{self, Usage};
 use crate::tcp::{SlowStart, TcpSpec, TimerForm};
 use crate::traffic::{Application, Arrivals, Source};
@@ -47,10 +47,10 @@ pub(crate) struct Senders {
     pub(crate) stops: BTreeMap<u32, Time>,
     /// By flow; empty if no group has any.
     pub(crate) applications: Vec<Application>,
-    pub(crate) boards: Side<Scoreboard>,
-    pub(crate) racks: Side<RackTlp>,
+    pub(crate) boards: Slab<Scoreboard>,
+    pub(crate) racks: Slab<RackTlp>,
     /// Slow-start state by flow; empty if all groups use the standard rule.
-    pub(crate) watches: Vec<Watch>,
+    pub(crate) slow_starts: Vec<SlowStartState>,
     /// Window usage by flow; empty if no group records it.
     pub(crate) usages: Vec<Usage>,
     /// Signal readers of the flows whose controllers request signals, group by group ([`GroupProfile::unsignalled_before`](super::group_profile::GroupProfile)).
@@ -96,7 +96,7 @@ impl End {
     /// Segments queued for their first transmission: data handed over by an application, or the rest of a transfer; 0 for a greedy flow.
     pub(crate) fn backlog(&self) -> u32 {
         match self {
-            End::Tcp(sender) if sender.limit < u32::MAX => sender.limit - sender.high,
+            End::Tcp(sender) if sender.limit < u32::MAX => sender.limit - sender.snd_max,
             _ => 0,
         }
     }
@@ -111,9 +111,9 @@ impl Senders {
             first_flows: first_flows(&network),
             stops: stops.map(|(index, flow)| (index, flow.stop)).collect(),
             applications: make_applications(&network),
-            boards: Side::default(),
-            racks: Side::default(),
-            watches: make_watches(&network),
+            boards: Slab::default(),
+            racks: Slab::default(),
+            slow_starts: make_slow_starts(&network),
             usages: make_usages(&network),
             readers,
             transmissions: fabric.distinguishes_transmissions().then(BTreeMap::new),
@@ -132,9 +132,9 @@ impl Senders {
             let start = self.plans[flow].start;
             let group = &network.groups[fabric.paths[flow].wire.group as usize];
             let (kind, first) = match (end, &group.transport, &group.application) {
-                (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::Wake, source.first(start, spec)),
-                (_, _, Some(spec)) => (FlowKind::Offer, Some(self.applications[flow].first(start, spec))),
-                _ => (FlowKind::Wake, Some(start)),
+                (End::Datagram(source), Transport::Datagram(spec), _) => (FlowKind::SendTimer, source.first(start, spec)),
+                (_, _, Some(spec)) => (FlowKind::AppWrite, Some(self.applications[flow].first(start, spec))),
+                _ => (FlowKind::SendTimer, Some(start)),
             };
             if let Some(first) = first.filter(|&first| first < fabric.sim.interval.end) {
                 fabric.sim.calendar.schedule(fabric.sim.order.flow(kind, flow as u32), first);
@@ -249,16 +249,16 @@ impl Senders {
             Some(received) => (received.ack, received.ranges()),
             None => (packet.ack_word(), &[][..]),
         };
-        let arrived = IncomingAck { ack, blocks, echo: packet.sent };
+        let incoming = IncomingAck { ack, blocks, echo: packet.sent };
         if packet.signals() {
             let reports = &self.fabric.sim.reports;
             let reported = if packet.has_report() { reports.at(packet.ack_word()).feedback } else { ReceiverFeedback::default() };
-            let extras = self.read_signal(now, packet, &arrived, &reported);
-            self.act::<true, true>(flow, now, Some(arrived), &extras);
+            let extras = self.read_signal(now, packet, &incoming, &reported);
+            self.act::<true, true>(flow, now, Some(incoming), &extras);
         } else if self.fabric.is_traced(flow) {
-            self.act::<false, true>(flow, now, Some(arrived), &AckExtras::default());
+            self.act::<false, true>(flow, now, Some(incoming), &AckExtras::default());
         } else {
-            self.act::<false, false>(flow, now, Some(arrived), &AckExtras::default());
+            self.act::<false, false>(flow, now, Some(incoming), &AckExtras::default());
         }
     }
 
@@ -278,7 +278,7 @@ impl Senders {
     /// Additional content of an acknowledgement. `reported`: the receiver's signals, if the controller requests them.
     #[cold]
     #[inline(never)]
-    fn read_signal(&mut self, now: Time, packet: &Packet, arrived: &IncomingAck, reported: &ReceiverFeedback) -> AckExtras {
+    fn read_signal(&mut self, now: Time, packet: &Packet, incoming: &IncomingAck, reported: &ReceiverFeedback) -> AckExtras {
         let profile = &self.fabric.profiles[self.fabric.paths[packet.flow as usize].wire.group as usize];
         let (Some(place), End::Tcp(sender)) = (profile.place_among_signalled(packet.flow), &mut self.ends[packet.flow as usize])
         else {
@@ -290,7 +290,7 @@ impl Senders {
             sender.controller.on_one_way_delay(delay, now);
         }
         let echoes_mark = packet.is_marked() && !reader.answers_marks();
-        AckExtras { echoes_mark, ..reader.read(now, arrived, reported, board) }
+        AckExtras { echoes_mark, ..reader.read(now, incoming, reported, board) }
     }
 
     /// A sender acts because of time, now or ahead of it: a timeout, a start, or a pacing time.
@@ -332,12 +332,12 @@ impl Senders {
         &mut self,
         flow: u32,
         now: Time,
-        arrived: Option<IncomingAck>,
+        incoming: Option<IncomingAck>,
         extras: &AckExtras,
     ) {
         let End::Tcp(sender) = &mut self.ends[flow as usize] else { return };
         // The timer's own event may be the one being handled.
-        let covered = if arrived.is_some() { sender.deadline } else { Time::NEVER };
+        let covered = if incoming.is_some() { sender.deadline } else { Time::NEVER };
         let group = self.fabric.paths[flow as usize].wire.group;
         let Transport::Tcp(spec, _) = &self.network.groups[group as usize].transport else { return };
         let clock_phase = match spec.timer.form {
@@ -346,20 +346,21 @@ impl Senders {
                 let name = &self.network.groups[group as usize].name;
                 clock_phase(Entity { seed: self.network.seed, name, index }, tick)
             }
-            _ => Span::ZERO,
+            _ => TimeDelta::ZERO,
         };
         let warmup = self.fabric.sim.interval.warmup;
         let reader = if SIGNALLED { self.fabric.signalled(flow).map(|place| &mut self.readers[place]) } else { None };
         let reader = reader.filter(|reader| reader.tracks_sending());
         let is_watched = SIGNALLED && spec.slow_start != SlowStart::Standard;
-        let watch = if is_watched { self.watches.get_mut(flow as usize) } else { None };
+        let slow_start_state = if is_watched { self.slow_starts.get_mut(flow as usize) } else { None };
         let usage = if SIGNALLED { self.usages.get_mut(flow as usize) } else { None };
         let (boards, racks) = (&mut self.boards, &mut self.racks);
-        let mut tcp = Tcp { sender, spec, boards, racks, watch, usage, reader, now, warmup, clock_phase, window_is_used: false };
-        match &arrived {
-            Some(arrived) => {
-                let is_duplicate = arrived.ack <= tcp.sender.una;
-                let rtt = tcp.on_ack::<SIGNALLED>(arrived, extras);
+        let mut tcp =
+            Tcp { sender, spec, boards, racks, slow_start_state, usage, reader, now, warmup, clock_phase, window_is_used: false };
+        match &incoming {
+            Some(incoming) => {
+                let is_duplicate = incoming.ack <= tcp.sender.snd_una;
+                let rtt = tcp.on_ack::<SIGNALLED>(incoming, extras);
                 if SIGNALLED && let Some(reader) = &mut tcp.reader {
                     reader.bound_release(tcp.sender);
                 }
@@ -368,8 +369,8 @@ impl Senders {
                         now,
                         &AckRecord {
                             flow,
-                            ack: arrived.ack,
-                            blocks: arrived.blocks,
+                            ack: incoming.ack,
+                            blocks: incoming.blocks,
                             echoes_mark: extras.echoes_mark,
                             is_duplicate,
                             rtt,
@@ -399,10 +400,10 @@ impl Senders {
             None => {}
         }
         if !self.stops.is_empty() && self.stops.get(&flow).is_some_and(|&stop| now >= stop) {
-            tcp.sender.limit = tcp.sender.limit.min(tcp.sender.high);
+            tcp.sender.limit = tcp.sender.limit.min(tcp.sender.snd_max);
         }
         while !SIGNALLED || tcp.reader.as_mut().is_none_or(|reader| reader.may_send(tcp.sender)) {
-            let is_alone = SIGNALLED && tcp.sender.high == tcp.sender.una;
+            let is_alone = SIGNALLED && tcp.sender.snd_max == tcp.sender.snd_una;
             let Some((segment, transmission)) = tcp.next_segment::<SIGNALLED>() else { break };
             if SIGNALLED {
                 let in_flight = if tcp.counts_losses() { tcp.pipe() } else { Segments(0) };
@@ -414,7 +415,7 @@ impl Senders {
             }
             let is_syn = SIGNALLED && spec.is_syn(segment);
             // RFC 3168 section 6.1.1: a SYN is not ECN-capable.
-            let ecn = if is_syn { Ecn::INCAPABLE } else { tcp.announce(transmission) };
+            let ecn = if is_syn { Ecn::NOT_ECT } else { tcp.announce(transmission) };
             let bytes = match () {
                 () if is_syn => spec.header,
                 () if segment + 1 == tcp.sender.limit => last_bytes(spec, self.plans[flow as usize].size, segment),
@@ -448,7 +449,7 @@ impl Senders {
     }
 
     /// An application hands data to its sender.
-    pub(crate) fn on_offer(&mut self, flow: u32) {
+    pub(crate) fn on_app_write(&mut self, flow: u32) {
         let now = self.fabric.sim.now;
         let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (Some(application), End::Tcp(sender)) = (&group.application, &mut self.ends[flow as usize]) else { return };
@@ -459,7 +460,7 @@ impl Senders {
         let state = &mut self.applications[flow as usize];
         let next = state.hand_over(now, application).filter(|&next| next < self.fabric.sim.interval.end);
         if let Some(next) = next {
-            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Offer, flow), next);
+            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::AppWrite, flow), next);
         }
         validation::before_offer(sender, self.usages.get_mut(flow as usize), now, spec);
         sender.limit = state.handed_over(application).0 + spec.before_data().0;
@@ -468,10 +469,10 @@ impl Senders {
 
     /// A flow starts, may send again, or its source has a datagram. Returns false if the sender has already performed the action ahead of
     /// time.
-    pub(crate) fn on_wake(&mut self, flow: u32) -> bool {
+    pub(crate) fn on_send_timer(&mut self, flow: u32) -> bool {
         let now = self.fabric.sim.now;
         let End::Tcp(sender) = &mut self.ends[flow as usize] else {
-            self.on_wake_of_source(flow, now);
+            self.on_source_timer(flow, now);
             return true;
         };
         sender.on_alarm();
@@ -481,12 +482,12 @@ impl Senders {
             return true;
         }
         if let Some(wake) = sender.sets_alarm(now) {
-            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Wake, flow), wake);
+            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::SendTimer, flow), wake);
         }
         false
     }
 
-    fn on_wake_of_source(&mut self, flow: u32, now: Time) {
+    fn on_source_timer(&mut self, flow: u32, now: Time) {
         let group = &self.network.groups[self.fabric.paths[flow as usize].wire.group as usize];
         let (End::Datagram(source), Transport::Datagram(spec)) = (&mut self.ends[flow as usize], &group.transport) else {
             return;
@@ -498,10 +499,10 @@ impl Senders {
         let next = source.next(now, payload, spec).filter(|&next| next < self.fabric.sim.interval.end);
         source.sent_measured += u32::from(now >= self.fabric.sim.interval.warmup);
         if let Some(next) = next {
-            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::Wake, flow), next);
+            self.fabric.sim.calendar.schedule(self.fabric.sim.order.flow(FlowKind::SendTimer, flow), next);
         }
         let packet = Outgoing { flow, segment: number, transmission: 1, bytes: payload + spec.header };
-        let ecn = if group.l4s { Ecn::CAPABLE } else { Ecn::INCAPABLE };
+        let ecn = if group.l4s { Ecn::ECT } else { Ecn::NOT_ECT };
         self.fabric.send::<true>(now, &packet, ecn);
     }
 
@@ -541,7 +542,7 @@ fn update_timers(fabric: &mut Fabric, flow: u32, now: Time, sender: &mut Sender,
         }
     }
     if let Some(wake) = sender.sets_alarm(now) {
-        fabric.sim.calendar.schedule(fabric.sim.order.flow(FlowKind::Wake, flow), wake);
+        fabric.sim.calendar.schedule(fabric.sim.order.flow(FlowKind::SendTimer, flow), wake);
     }
 }
 
@@ -553,7 +554,7 @@ fn last_bytes(spec: &TcpSpec, size: Bytes, segment: u32) -> Bytes {
 }
 
 /// Time of the first tick of the free-running clock of a flow's host.
-fn clock_phase(of: Entity, tick: Span) -> Span {
+fn clock_phase(of: Entity, tick: TimeDelta) -> TimeDelta {
     let share = Stream::new(of, Purpose::TimerPhase).uniform(0);
-    Span((share * tick.0 as f64) as u64)
+    TimeDelta((share * tick.0 as f64) as u64)
 }

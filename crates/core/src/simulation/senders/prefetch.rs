@@ -39,14 +39,14 @@ impl Senders {
         let Senders { fabric, ends, upcoming: UpcomingEvents { slots, packets, last }, .. } = self;
         match fabric.sim.order.event(slot) {
             Event::Port(port) => prefetch(&fabric.ports[port as usize].line),
-            Event::Home(flow) | Event::Wake(flow) => prefetch_ends(flow, fabric, ends),
+            Event::AckArrival(flow) | Event::SendTimer(flow) => prefetch_ends(flow, fabric, ends),
             Event::Send(flow) | Event::Back(flow) | Event::Deliver(flow) => prefetch(&fabric.paths[flow as usize]),
             _ => {}
         }
         *last = (*last + 1) % UpcomingEvents::EVENTS;
         slots[*last] = slot;
         let before = |steps: usize| (*last + UpcomingEvents::EVENTS - steps) % UpcomingEvents::EVENTS;
-        if let Event::Home(flow) | Event::Wake(flow) = fabric.sim.order.event(slots[before(4)]) {
+        if let Event::AckArrival(flow) | Event::SendTimer(flow) = fabric.sim.order.event(slots[before(4)]) {
             fabric.sim.pool.prefetch_back(&fabric.paths[flow as usize].send);
         }
         packets[before(2)] = fabric.prefetch_head_of(slots[before(2)]);

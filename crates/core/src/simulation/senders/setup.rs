@@ -4,14 +4,14 @@ use super::End;
 use crate::congestion::{ControllerSpec, Controllers, Start};
 use crate::network::{Flow, Group, Network, Transport};
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
-use crate::primitives::units::{Segments, Span};
+use crate::primitives::units::{Segments, TimeDelta};
 use crate::simulation::group_profile::uses_are_remembered;
 use crate::simulation::user_code_factory::UserCodeFactory;
 use crate::simulation::wiring::{first_flows, segments_of};
 use crate::tcp::SlowStart;
 use crate::tcp::recovery::uses_sack;
 use crate::tcp::sender::Sender;
-use crate::tcp::slow_start::Watch;
+use crate::tcp::slow_start::SlowStartState;
 use crate::tcp::validation::Usage;
 use crate::traffic::{Application, Schedule, Source};
 use crate::user_code::UserCode;
@@ -31,9 +31,9 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
                     packet: spec.mss + spec.header,
                     ..Start::default()
                 };
-                if law.asks_at_start() {
+                if law.uses_start_details() {
                     // If there is a SYN, its round trip is measured.
-                    start.handshake_saves = if spec.handshake { Span::ZERO } else { network.handshake_saves(flow) };
+                    start.handshake_saves = if spec.handshake { TimeDelta::ZERO } else { network.handshake_saves(flow) };
                     start.has_selective_acks = uses_sack(spec.recovery);
                     start.hops = network.hops(flow);
                     start.draws = Draws::new(Stream::new(of, Purpose::Controller));
@@ -58,11 +58,11 @@ pub(super) fn make_ends(network: &Network, factory: &UserCodeFactory) -> Vec<End
 }
 
 /// The slow-start state of every flow, or an empty list if all groups use the standard rule.
-pub(super) fn make_watches(network: &Network) -> Vec<Watch> {
+pub(super) fn make_slow_starts(network: &Network) -> Vec<SlowStartState> {
     if network.groups.iter().all(|group| group.transport.slow_start() == SlowStart::Standard) {
         return Vec::new();
     }
-    network.flows.iter().map(|flow| Watch::of(network.groups[flow.group as usize].transport.slow_start())).collect()
+    network.flows.iter().map(|flow| SlowStartState::of(network.groups[flow.group as usize].transport.slow_start())).collect()
 }
 
 /// The window usage of every flow's application, or an empty list if no group records it.
@@ -72,7 +72,7 @@ pub(super) fn make_usages(network: &Network) -> Vec<Usage> {
     }
     let of_group = |group: &Group| match &group.transport {
         Transport::Tcp(spec, _) if uses_are_remembered(group) => Usage::of(spec.window_validation),
-        _ => Usage::NotKept,
+        _ => Usage::Untracked,
     };
     network.flows.iter().map(|flow| of_group(&network.groups[flow.group as usize])).collect()
 }
@@ -87,7 +87,7 @@ pub(super) fn make_applications(network: &Network) -> Vec<Application> {
         let group = &network.groups[spec.group as usize];
         let (gap, total) = match (&group.transport, &group.application) {
             (Transport::Tcp(tcp, _), Some(application)) => (application.gap(tcp.mss), segments_of(tcp, spec.size)),
-            _ => (Span::ZERO, Segments(0)),
+            _ => (TimeDelta::ZERO, Segments(0)),
         };
         let index = u64::from(flow - first[spec.group as usize]);
         Application::new(Schedule::new(Entity { seed: network.seed, name: &group.name, index }, gap), total)

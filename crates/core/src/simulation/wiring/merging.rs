@@ -3,17 +3,17 @@
 
 use super::{ack_unit, data_unit};
 use crate::network::{Aal5, Flow, Group, Network, Transport};
-use crate::primitives::units::{Bytes, Rate, Span, Units};
-use crate::simulation::port::{Entry, Gather, Port};
+use crate::primitives::units::{Bytes, Rate, TimeDelta, Units};
+use crate::simulation::port::{AckMerge, Entry, Port};
 use crate::tcp::TcpSpec;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Find the ports at which acknowledgements can be gathered; see [`Gather`].
-pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
+/// Find the ports at which acknowledgements can be gathered; see [`AckMerge`].
+pub(super) fn mark_gathering_ports(network: &Network, ports: &mut [Port]) {
     #[derive(Clone, Copy)]
     enum Return {
         Unfed,
-        OnLink { last_port: u32, ahead: Span, min_data_size: Bytes },
+        OnLink { last_port: u32, ahead: TimeDelta, min_data_size: Bytes },
         Mixed,
     }
     let mut returns = vec![Return::Unfed; ports.len()];
@@ -47,11 +47,11 @@ pub(super) fn gather_returns(network: &Network, ports: &mut [Port]) {
         let Return::OnLink { last_port, ahead, min_data_size } = found else { continue };
         let port = &network.ports[last_port as usize];
         // The next packet leaves that port at least one service time later, or at the same time on another transmitter.
-        let service = if port.transmitters == 1 { port.rate.time_to_send(min_data_size) } else { Span::ZERO };
+        let service = if port.transmitters == 1 { port.rate.time_to_send(min_data_size) } else { TimeDelta::ZERO };
         let ahead = service + ahead;
         let ordered = ports[last_port as usize].stepped().is_none() && ports[index].stepped().is_none();
         if ordered && matches!(ports[index].entry, Entry::ByEvent) {
-            ports[index].entry = Entry::Gathered(Box::new(Gather::new(ahead)));
+            ports[index].entry = Entry::Gathered(Box::new(AckMerge::new(ahead)));
         }
     }
 }
@@ -63,10 +63,10 @@ fn min_data_size(flow: &Flow, group: &Group, spec: &TcpSpec) -> Bytes {
 
 /// Minimum time from the departure of data from the last port's delay line to the arrival of its acknowledgement at the first port of the
 /// reverse path: both directions of the receiver's access link.
-fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, min_data_size: Bytes) -> Span {
+fn around_receiver(flow: &Flow, group: &Group, spec: &TcpSpec, min_data_size: Bytes) -> TimeDelta {
     let access = flow.receiver_access;
     let ack = ack_unit(group).unwrap_or(spec.ack_size);
-    let service = |bytes| access.rate.map_or(Span::ZERO, |rate| rate.time_to_send(bytes));
+    let service = |bytes| access.rate.map_or(TimeDelta::ZERO, |rate| rate.time_to_send(bytes));
     service(min_data_size) + access.delay + service(ack) + access.delay
 }
 
@@ -117,9 +117,9 @@ struct OrderlyReturn {
     data_size: Bytes,
     ack_size: Bytes,
     rate: Option<Rate>,
-    delay: Span,
+    delay: TimeDelta,
     /// Delay of reassembly and of the acknowledgement's segmentation.
-    adaptation: Span,
+    adaptation: TimeDelta,
 }
 
 impl OrderlyReturn {
@@ -146,7 +146,7 @@ impl OrderlyReturn {
             ack_size: spec.ack_size,
             rate: access.rate,
             delay: access.delay,
-            adaptation: group.framing.map_or(Span::ZERO, Aal5::delay),
+            adaptation: group.framing.map_or(TimeDelta::ZERO, Aal5::delay),
         })
     }
 }

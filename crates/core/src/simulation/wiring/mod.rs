@@ -11,14 +11,14 @@ use super::user_code_factory::UserCodeFactory;
 use super::wire::{AccessRates, Wire};
 use crate::network;
 use crate::network::{ChangeKind, Network, Record, Switching, TraceKind, Transport};
-use crate::primitives::line::Line;
+use crate::primitives::pooled_queue::PooledQueue;
 use crate::primitives::random::{Draws, Entity, Purpose, Stream};
 use crate::primitives::sizes::CELL_BYTES;
-use crate::primitives::units::{Bytes, Segments, Span};
+use crate::primitives::units::{Bytes, Segments, TimeDelta};
 use crate::queue::{Policies, PolicySpec};
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::Receiver;
-use merging::{gather_returns, merging_ports};
+use merging::{mark_gathering_ports, merging_ports};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -86,7 +86,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &
     };
     let mut ports: Vec<Port> = (0..).zip(&network.ports).map(&mut make).collect();
     if rerouted.is_empty() {
-        gather_returns(network, &mut ports);
+        mark_gathering_ports(network, &mut ports);
     }
     (ports, transmitters)
 }
@@ -94,7 +94,7 @@ pub(crate) fn make_ports(network: &Network, rerouted: &BTreeSet<u32>, factory: &
 /// For each port, the flows whose route crosses it now or after a change, in ascending order.
 fn flows_crossing(network: &Network) -> Vec<Vec<u32>> {
     let mut crossing = vec![Vec::new(); network.ports.len()];
-    if network.ports.iter().all(|port| port.scheduling.is_none() && !port.policy.sees_flows()) {
+    if network.ports.iter().all(|port| port.scheduling.is_none() && !port.policy.tracks_flows()) {
         return crossing;
     }
     let now = (0..).zip(&network.flows).flat_map(|(index, flow)| [(index, flow.forward), (index, flow.backward)]);
@@ -171,13 +171,13 @@ pub(crate) fn make_paths(network: &Network, rates: &AccessRates) -> Vec<Path> {
         Path {
             wire: Wire::new(flow, &starts, rates),
             carried: Carried::default(),
-            send: Line::default(),
-            home: Line::default(),
+            send: PooledQueue::default(),
+            ack_line: PooledQueue::default(),
             complete_at,
             marked: 0,
             receiver: Receiver::new(),
-            back: Line::default(),
-            deliver: Line::default(),
+            back: PooledQueue::default(),
+            deliver: PooledQueue::default(),
             counts: PathCounts::default(),
         }
     };
@@ -200,11 +200,11 @@ pub(crate) fn first_flows(network: &Network) -> Vec<u32> {
 }
 
 /// Typical range of event times: a few times the longest delay.
-pub(crate) fn reach(network: &Network) -> Span {
+pub(crate) fn reach(network: &Network) -> TimeDelta {
     let access = network.flows.iter().map(|flow| (flow.sender_access.delay + flow.receiver_access.delay).0).max();
     let shared = network.ports.iter().map(|port| port.delay.0).max();
     let longest = access.unwrap_or(0).saturating_add(shared.unwrap_or(0));
-    Span(longest.saturating_mul(4).clamp(1_000_000, 1_000_000_000_000))
+    TimeDelta(longest.saturating_mul(4).clamp(1_000_000, 1_000_000_000_000))
 }
 
 pub(crate) fn route_starts(network: &Network) -> Vec<u32> {

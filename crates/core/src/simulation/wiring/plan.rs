@@ -1,7 +1,7 @@
 //! Start and size of a flow.
 
 use crate::network::{Flow, Network};
-use crate::primitives::units::{Bytes, Span, Time};
+use crate::primitives::units::{Bytes, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -10,7 +10,7 @@ pub(crate) struct Plan {
     /// Payload; the largest number for a greedy flow.
     pub(crate) size: Bytes,
     /// The value of [`Network::base_rtt`].
-    pub(crate) base_rtt: Span,
+    pub(crate) base_rtt: TimeDelta,
 }
 
 impl Plan {

@@ -30,13 +30,13 @@ pub(crate) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
     }
 }
 
-/// `una` has moved; `ack` describes the window before.
+/// `snd_una` has moved; `ack` describes the window before.
 #[inline(always)]
 pub(crate) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
     tcp.sender.duplicates = 0;
     if tcp.sender.phase == Phase::Timeout {
         tcp.sender.timed_out = false;
-        if tcp.sender.una >= tcp.sender.recovery_point {
+        if tcp.sender.snd_una >= tcp.sender.recovery_point {
             tcp.sender.phase = Phase::Open;
         }
     }
@@ -71,17 +71,17 @@ pub(crate) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
 #[inline(always)]
 fn next_in_window(tcp: &mut Tcp) -> Option<u32> {
     let sender = &mut *tcp.sender;
-    if sender.board != NONE && sender.next < sender.high {
-        sender.next = tcp.boards.at(sender.board).skip_sacked(sender.next);
+    if sender.board != NONE && sender.snd_nxt < sender.snd_max {
+        sender.snd_nxt = tcp.boards.at(sender.board).skip_sacked(sender.snd_nxt);
     }
     let window = (sender.controller.window() + f64::from(sender.extra)) as u32;
-    let end = sender.una.saturating_add(window.min(tcp.spec.receiver_window.0).max(1)).min(sender.limit);
-    if sender.next >= end {
+    let end = sender.snd_una.saturating_add(window.min(tcp.spec.receiver_window.0).max(1)).min(sender.limit);
+    if sender.snd_nxt >= end {
         return None;
     }
-    sender.next += 1;
-    tcp.window_is_used = sender.next >= end;
-    Some(tcp.sender.next - 1)
+    sender.snd_nxt += 1;
+    tcp.window_is_used = sender.snd_nxt >= end;
+    Some(tcp.sender.snd_nxt - 1)
 }
 
 /// Outside fast recovery the controller processes every acknowledgement of new data.
@@ -98,7 +98,7 @@ fn open(tcp: &mut Tcp, ack: &Ack) {
 /// With SACK a duplicate identifies the arrived segments, so the end of the last episode is sufficient, and after a timeout the
 /// acknowledgement of all outstanding data (RFC 6675 section 5.1), which ends [`Phase::Timeout`].
 fn may_enter(tcp: &Tcp) -> bool {
-    let passed = || tcp.sender.una > tcp.sender.recovery_point || tcp.sender.recovery_point == 0;
+    let passed = || tcp.sender.snd_una > tcp.sender.recovery_point || tcp.sender.recovery_point == 0;
     tcp.sender.phase == Phase::Open && (uses_sack(tcp.spec.recovery) || passed())
 }
 

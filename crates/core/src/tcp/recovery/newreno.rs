@@ -13,15 +13,15 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) {
         return open(tcp, ack);
     }
     let sender = &mut *tcp.sender;
-    if sender.una >= sender.recovery_point {
+    if sender.snd_una >= sender.recovery_point {
         sender.phase = Phase::Open;
         sender.extra = 0;
         sender.controller.limit_window(Cwnd(f64::from(sender.in_flight().0.max(1) + 1)));
     } else {
         // Section 3.2 step 5: deflate by the acknowledged data, add back one segment.
         sender.extra += 1 - ack.acked.0 as i32;
-        sender.resend = sender.una;
+        sender.resend = sender.snd_una;
         sender.phase = Phase::Recovery { partial_seen: true };
-        tcp.lose(tcp.sender.una);
+        tcp.lose(tcp.sender.snd_una);
     }
 }

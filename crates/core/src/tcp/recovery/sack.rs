@@ -15,28 +15,28 @@ pub(super) fn on_duplicate(tcp: &mut Tcp, blocks: &[(u32, u32)]) {
         return;
     }
     let Some(dup_thresh) = tcp.spec.fast_retransmit else { return };
-    let una = tcp.sender.una;
-    let lost = tcp.board().is_lost(una, Segments(dup_thresh));
+    let snd_una = tcp.sender.snd_una;
+    let lost = tcp.board().is_lost(snd_una, Segments(dup_thresh));
     if tcp.sender.duplicates < dup_thresh && !lost {
         return limited_transmit(tcp);
     }
     tcp.enter_recovery();
     tcp.sender.extra = 0;
     let board = tcp.board();
-    board.begin_recovery(una);
-    board.resend(una);
+    board.begin_recovery(snd_una);
+    board.resend(snd_una);
 }
 
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
     if tcp.sender.board == NONE && blocks.is_empty() && !tcp.sender.phase.is_recovery() {
         return open(tcp, ack);
     }
-    let una = tcp.sender.una;
-    tcp.board().acknowledge(una);
+    let snd_una = tcp.sender.snd_una;
+    tcp.board().acknowledge(snd_una);
     update(tcp, blocks);
     if !tcp.sender.phase.is_recovery() {
         open(tcp, ack);
-    } else if una >= tcp.sender.recovery_point {
+    } else if snd_una >= tcp.sender.recovery_point {
         tcp.sender.phase = Phase::Open;
         tcp.sender.extra = 0;
     }
@@ -47,43 +47,44 @@ pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack, blocks: &[(u32, u32)]) {
 
 /// RFC 6675 section 5 step C with NextSeg of section 4.
 pub(super) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
-    let (una, high, limit) = (tcp.sender.una, tcp.sender.high, tcp.sender.limit);
+    let (snd_una, snd_max, limit) = (tcp.sender.snd_una, tcp.sender.snd_max, tcp.sender.limit);
     let dup_thresh = Segments(tcp.spec.fast_retransmit.unwrap_or(3));
     let window = tcp.sender.window(tcp.spec);
-    let receiver_end = una.saturating_add(tcp.spec.receiver_window.0).min(limit);
+    let receiver_end = snd_una.saturating_add(tcp.spec.receiver_window.0).min(limit);
     let recovery_point = tcp.sender.recovery_point;
     let board = tcp.board();
-    if board.pipe(una..high, dup_thresh) >= window {
+    if board.pipe(snd_una..snd_max, dup_thresh) >= window {
         return None;
     }
-    let hole = board.next_hole(una);
+    let hole = board.next_hole(snd_una);
     // Rule 1: a hole that is lost. Rule 3: a hole that is not (yet) lost, if there is no new data (rule 2).
-    if let Some(hole) = hole.filter(|&hole| high >= receiver_end || board.is_lost(hole, dup_thresh)) {
+    if let Some(hole) = hole.filter(|&hole| snd_max >= receiver_end || board.is_lost(hole, dup_thresh)) {
         board.resend(hole);
         return Some(hole);
     }
-    if high < receiver_end {
-        tcp.sender.next = high + 1;
-        return Some(high);
+    if snd_max < receiver_end {
+        tcp.sender.snd_nxt = snd_max + 1;
+        return Some(snd_max);
     }
     // Rule 4: once per recovery, the highest segment outstanding and not SACKed, so that the acknowledgement clock does not stop. It may
     // have been sent in this recovery, above the recovery point.
-    if board.rescued_below >= recovery_point {
+    if board.rescue_rxt_end >= recovery_point {
         return None;
     }
-    let last = board.last_missing(una..high)?;
-    board.rescued_below = recovery_point;
+    let last = board.last_missing(snd_una..snd_max)?;
+    board.rescue_rxt_end = recovery_point;
     Some(last)
 }
 
 /// Adds the blocks of an acknowledgement. Returns whether they contained new information.
 fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
-    let una = tcp.sender.una;
+    let snd_una = tcp.sender.snd_una;
     if blocks.is_empty() {
         return false;
     }
     let board = tcp.board();
-    let new: Segments = blocks.iter().filter(|block| block.1 > una).map(|&(start, end)| board.add(start.max(una)..end)).sum();
+    let new: Segments =
+        blocks.iter().filter(|block| block.1 > snd_una).map(|&(start, end)| board.add(start.max(snd_una)..end)).sum();
     if tcp.counts_losses() {
         report_losses(tcp);
     }
@@ -93,9 +94,9 @@ fn update(tcp: &mut Tcp, blocks: &[(u32, u32)]) -> bool {
 /// For controllers that request each loss.
 #[cold]
 fn report_losses(tcp: &mut Tcp) {
-    let (una, dup_thresh) = (tcp.sender.una, Segments(tcp.spec.fast_retransmit.unwrap_or(3)));
+    let (snd_una, dup_thresh) = (tcp.sender.snd_una, Segments(tcp.spec.fast_retransmit.unwrap_or(3)));
     let Some(end) = tcp.board().lost_below(dup_thresh) else { return };
-    let new = tcp.reader.as_mut().map_or(0..0, |reader| reader.newly_lost(una..end));
+    let new = tcp.reader.as_mut().map_or(0..0, |reader| reader.newly_lost(snd_una..end));
     new.for_each(|segment| tcp.lose(segment));
 }
 
@@ -103,7 +104,7 @@ fn report_losses(tcp: &mut Tcp) {
 mod tests {
     use crate::congestion::Start;
     use crate::primitives::units::Segments;
-    use crate::tcp::bench::{Bench, plain};
+    use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::lossy_path::{LossyPath, ReceivedAck, Step};
     use crate::tcp::{Recovery, TcpSpec};
     use std::collections::BTreeSet;
@@ -113,7 +114,7 @@ mod tests {
     fn the_rescue_is_the_highest_outstanding_segment_even_if_sent_in_recovery() {
         // 0..10 are sent, 0 is lost, the receiver has room for 12. The window is halved to five.
         let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(12), ..plain() };
-        let mut bench = Bench::new(spec, Start { window: 10.0, ssthresh: 10.0, ..Start::default() }, 100);
+        let mut bench = SenderHarness::new(spec, Start { window: 10.0, ssthresh: 10.0, ..Start::default() }, 100);
         assert_eq!(bench.send(), (0..10).collect::<Vec<_>>());
         let answers = (2..=10).map(|end| bench.process_ack(0, &[(1, end)]));
         // The third duplicate retransmits 0: 4 to 9 and the retransmission are in the network. Each report from the sixth on releases one
@@ -216,8 +217,8 @@ mod tests {
             let receiver_window = [1000, 25][seed as usize % 2];
             let spec = TcpSpec { recovery: Recovery::Sack, receiver_window: Segments(receiver_window), ..plain() };
             let start = Start { window: 8.0 + (seed % 20) as f64, ssthresh: 8.0, ..Start::default() };
-            let mut path = LossyPath::new(Bench::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
-            let high_data = path.bench.sender.high;
+            let mut path = LossyPath::new(SenderHarness::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
+            let high_data = path.bench.sender.snd_max;
             let mut literal = Literal {
                 high_ack: 0,
                 high_data,
@@ -228,7 +229,7 @@ mod tests {
                 sacked: BTreeSet::new(),
             };
             // A timeout ends the comparison: the RFC does not specify the behaviour after it.
-            while let Some(Step::ReceivedAck(received)) = path.step().filter(|_| path.bench.sender.high < 600) {
+            while let Some(Step::ReceivedAck(received)) = path.step().filter(|_| path.bench.sender.snd_max < 600) {
                 let began = literal.recovery_point.is_some();
                 let cwnd = path.bench.window() as u32;
                 assert_eq!(

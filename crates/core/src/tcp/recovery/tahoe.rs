@@ -12,13 +12,13 @@ pub(super) fn on_duplicate(tcp: &mut Tcp) {
     if !threshold_reached(tcp) {
         return limited_transmit(tcp);
     }
-    tcp.lose(tcp.sender.una);
+    tcp.lose(tcp.sender.snd_una);
     tcp.restart(Repeated::No);
     tcp.note_reduction();
     let sender = &mut *tcp.sender;
-    sender.recovery_point = sender.high;
+    sender.recovery_point = sender.snd_max;
     sender.phase = Phase::Timeout;
-    sender.next = sender.una;
+    sender.snd_nxt = sender.snd_una;
     sender.extra = 0;
     tcp.begin_episode();
 }

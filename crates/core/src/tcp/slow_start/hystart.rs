@@ -6,7 +6,7 @@
 //! the paper compares with the previous round and uses a sixteenth.
 
 use super::{AckSample, Decision};
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 /// Slow start does not end below this window.
@@ -14,15 +14,15 @@ const LOW_WINDOW: Cwnd = Cwnd(16.0);
 /// Samples per round.
 const N_SAMPLING: u32 = 8;
 /// Bounds of the threshold, an eighth of the minimum RTT.
-const MIN_ETA: Span = Span::from_millis(4);
-const MAX_ETA: Span = Span::from_millis(16);
+const MIN_ETA: TimeDelta = TimeDelta::from_millis(4);
+const MAX_ETA: TimeDelta = TimeDelta::from_millis(16);
 /// Maximum gap between the acknowledgements of a train.
-const TRAIN_GAP: Span = Span::from_millis(2);
+const TRAIN_GAP: TimeDelta = TimeDelta::from_millis(2);
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct HyStart {
     /// dMin: the minimum RTT.
-    d_min: Option<Span>,
+    d_min: Option<TimeDelta>,
     round: Option<Round>,
 }
 
@@ -34,7 +34,7 @@ struct Round {
     /// Time of the last acknowledgement of its train.
     last_of_train: Time,
     /// The minimum of its first RTTs.
-    cur_rtt: Option<Span>,
+    cur_rtt: Option<TimeDelta>,
     samples: u32,
 }
 
@@ -46,9 +46,9 @@ impl HyStart {
     }
 
     pub(super) fn process_ack(&mut self, sample: &AckSample) -> Decision {
-        let shorter = |known: Option<Span>| known.into_iter().chain(sample.rtt).min();
+        let shorter = |known: Option<TimeDelta>| known.into_iter().chain(sample.rtt).min();
         self.d_min = shorter(self.d_min);
-        let round = self.round.take().filter(|round| sample.una <= round.end);
+        let round = self.round.take().filter(|round| sample.snd_una <= round.end);
         let round = self.round.insert(round.unwrap_or_else(|| Round::begin(sample)));
         if sample.now.since(round.last_of_train) <= TRAIN_GAP {
             round.last_of_train = sample.now;
@@ -64,16 +64,16 @@ impl HyStart {
 
 impl Round {
     fn begin(sample: &AckSample) -> Round {
-        Round { end: sample.high, start: sample.now, last_of_train: sample.now, cur_rtt: None, samples: 0 }
+        Round { end: sample.snd_nxt, start: sample.now, last_of_train: sample.now, cur_rtt: None, samples: 0 }
     }
 
     /// Whether the train is longer than the forward path, which is half of the minimum RTT.
-    fn has_filled(&self, d_min: Span) -> bool {
-        self.last_of_train.since(self.start) > Span(d_min.0 / 2)
+    fn has_filled(&self, d_min: TimeDelta) -> bool {
+        self.last_of_train.since(self.start) > TimeDelta(d_min.0 / 2)
     }
 
-    fn is_delayed(&self, d_min: Span) -> bool {
-        let rise = Span(d_min.0 / 8).clamp(MIN_ETA, MAX_ETA);
+    fn is_delayed(&self, d_min: TimeDelta) -> bool {
+        let rise = TimeDelta(d_min.0 / 8).clamp(MIN_ETA, MAX_ETA);
         self.samples >= N_SAMPLING && self.cur_rtt.is_some_and(|cur_rtt| cur_rtt >= d_min + rise)
     }
 }
@@ -85,10 +85,17 @@ mod tests {
     /// Acknowledgements of one segment each, at these milliseconds, with these RTTs; a window of 20, all of it in flight. Returns the
     /// number of acknowledgements before slow start ends.
     fn acks_before_exit(acks: &[(u64, u64)]) -> Option<usize> {
-        let mut watch = HyStart::default();
-        let process_ack = |(una, &(at, rtt)): (u32, &(u64, u64))| {
-            let (now, rtt) = (Time(Span::from_millis(at).0), Some(Span::from_millis(rtt)));
-            watch.process_ack(&AckSample { now, una, high: una + 19, rtt, window: Cwnd(20.0), counted: Segments(1) })
+        let mut slow_start_state = HyStart::default();
+        let process_ack = |(snd_una, &(at, rtt)): (u32, &(u64, u64))| {
+            let (now, rtt) = (Time(TimeDelta::from_millis(at).0), Some(TimeDelta::from_millis(rtt)));
+            slow_start_state.process_ack(&AckSample {
+                now,
+                snd_una,
+                snd_nxt: snd_una + 19,
+                rtt,
+                window: Cwnd(20.0),
+                counted: Segments(1),
+            })
         };
         (1..).zip(acks).map(process_ack).position(|answer| answer == Decision::Exit)
     }
@@ -128,11 +135,11 @@ mod tests {
     #[test]
     fn slow_start_does_not_end_below_16_segments() {
         let answer = |window| {
-            let mut watch = HyStart::default();
-            let mut process_ack = |una, at| {
-                let now = Time(Span::from_millis(at).0);
-                let (rtt, window) = (Some(Span::from_millis(2)), Cwnd(window));
-                watch.process_ack(&AckSample { now, una, high: 20, rtt, window, counted: Segments(2) })
+            let mut slow_start_state = HyStart::default();
+            let mut process_ack = |snd_una, at| {
+                let now = Time(TimeDelta::from_millis(at).0);
+                let (rtt, window) = (Some(TimeDelta::from_millis(2)), Cwnd(window));
+                slow_start_state.process_ack(&AckSample { now, snd_una, snd_nxt: 20, rtt, window, counted: Segments(2) })
             };
             (process_ack(1, 100), process_ack(3, 102))
         };

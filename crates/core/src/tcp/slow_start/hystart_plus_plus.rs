@@ -4,12 +4,12 @@
 //! Its L, the maximum number of segments for which an acknowledgement opens the window, is the flow's `abc_limit`.
 
 use super::{AckSample, Decision};
-use crate::primitives::units::{Segments, Span};
+use crate::primitives::units::{Segments, TimeDelta};
 use serde::{Deserialize, Serialize};
 
 // Section 4.3.
-const MIN_RTT_THRESH: Span = Span::from_millis(4);
-const MAX_RTT_THRESH: Span = Span::from_millis(16);
+const MIN_RTT_THRESH: TimeDelta = TimeDelta::from_millis(4);
+const MAX_RTT_THRESH: TimeDelta = TimeDelta::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
 const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: u32 = 4;
@@ -19,15 +19,15 @@ const CSS_ROUNDS: u32 = 5;
 pub(crate) struct HyStartPlusPlus {
     /// SND.NXT at the start of the round: its acknowledgement ends the round.
     window_end: u32,
-    last_round_min_rtt: Option<Span>,
-    current_round_min_rtt: Option<Span>,
+    last_round_min_rtt: Option<TimeDelta>,
+    current_round_min_rtt: Option<TimeDelta>,
     rtt_sample_count: u32,
     css: Option<Css>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Css {
-    css_baseline_min_rtt: Span,
+    css_baseline_min_rtt: TimeDelta,
     /// Completed rounds, including the one in which it began.
     rounds: u32,
     /// Counted segments that have not opened the window.
@@ -36,14 +36,14 @@ struct Css {
 
 impl HyStartPlusPlus {
     pub(super) fn process_ack(&mut self, sample: &AckSample) -> Decision {
-        if sample.una > self.window_end {
+        if sample.snd_una > self.window_end {
             if let Some(css) = &mut self.css {
                 css.rounds += 1;
                 if css.rounds == CSS_ROUNDS {
                     return Decision::Exit;
                 }
             }
-            self.window_end = sample.high;
+            self.window_end = sample.snd_nxt;
             self.last_round_min_rtt = self.current_round_min_rtt.take();
             self.rtt_sample_count = 0;
         }
@@ -70,8 +70,8 @@ impl HyStartPlusPlus {
 }
 
 /// RttThresh.
-fn thresh(last_round_min_rtt: Span) -> Span {
-    Span(last_round_min_rtt.0 / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
+fn thresh(last_round_min_rtt: TimeDelta) -> TimeDelta {
+    TimeDelta(last_round_min_rtt.0 / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH)
 }
 
 impl Css {
@@ -184,30 +184,35 @@ mod tests {
                 drawn += 1;
                 stream.bits(drawn) % (max + 1)
             };
-            let (mut watch, mut model) = (HyStartPlusPlus::default(), Rfc9406::new(10.0));
+            let (mut slow_start_state, mut model) = (HyStartPlusPlus::default(), Rfc9406::new(10.0));
             // Whole segments by which the window has opened in CSS, and the fractions that the model has lost by leaving CSS.
             let (mut window, mut lost) = (10, 0.0);
-            let (mut una, mut high, mut level) = (0, 10, 20 + draw(200));
+            let (mut snd_una, mut snd_nxt, mut level) = (0, 10, 20 + draw(200));
             for _ in 0..600 {
-                let n = 1 + draw(u64::min(9, (high - una - 1).into())) as u32;
-                una += n;
+                let n = 1 + draw(u64::min(9, (snd_nxt - snd_una - 1).into())) as u32;
+                snd_una += n;
                 // The path changes occasionally; one sample in four is missing.
                 if draw(40) == 0 {
                     level = (level + draw(40)).saturating_sub(15).max(5);
                 }
                 let rtt = (draw(3) > 0).then(|| level + draw(5));
                 let was_in_css = model.in_css;
-                let remainder = watch.css.as_ref().map_or(0, |css| css.remainder);
-                model.on_ack(Arriving { ack: una.into(), n: n.into(), rtt: rtt.map(|rtt| rtt as f64), snd_nxt: high.into() });
+                let remainder = slow_start_state.css.as_ref().map_or(0, |css| css.remainder);
+                model.on_ack(Arriving {
+                    ack: snd_una.into(),
+                    n: n.into(),
+                    rtt: rtt.map(|rtt| rtt as f64),
+                    snd_nxt: snd_nxt.into(),
+                });
                 let sample = AckSample {
                     now: Time::ZERO,
-                    una,
-                    high,
-                    rtt: rtt.map(Span::from_millis),
+                    snd_una,
+                    snd_nxt,
+                    rtt: rtt.map(TimeDelta::from_millis),
                     window: Cwnd(window.into()),
                     counted: Segments(n.min(8)),
                 };
-                let answer = watch.process_ack(&sample);
+                let answer = slow_start_state.process_ack(&sample);
                 assert_eq!(answer == Decision::Exit, model.ssthresh.is_finite(), "{seed}");
                 let Decision::Grow(opens) = answer else {
                     ended += 1;
@@ -219,10 +224,10 @@ mod tests {
                     resumed += 1;
                     lost += f64::from((remainder + n.min(8)) % 4) / 4.0;
                 }
-                assert_eq!(watch.css.is_some(), model.in_css, "{seed}");
-                let kept = watch.css.as_ref().map_or(0.0, |css| f64::from(css.remainder) / 4.0);
+                assert_eq!(slow_start_state.css.is_some(), model.in_css, "{seed}");
+                let kept = slow_start_state.css.as_ref().map_or(0.0, |css| f64::from(css.remainder) / 4.0);
                 assert_eq!(f64::from(window) + kept + lost, model.cwnd, "{seed}");
-                high = high.max(una + window.min(100));
+                snd_nxt = snd_nxt.max(snd_una + window.min(100));
             }
         }
         assert!(conservative > 100 && resumed > 20 && ended > 100, "{conservative}, {resumed}, {ended}");
@@ -230,11 +235,18 @@ mod tests {
 
     /// The answers to rounds of ten acknowledgements of one segment each, with one RTT per round in ms.
     fn rounds(rtts: &[u64]) -> Vec<Decision> {
-        let mut watch = HyStartPlusPlus::default();
-        let process_ack = |una: u32| {
-            let rtt = Some(Span::from_millis(rtts[(una as usize - 1) / 10]));
-            let high = (una - 1) / 10 * 10 + 10;
-            watch.process_ack(&AckSample { now: Time::ZERO, una, high, rtt, window: Cwnd(20.0), counted: Segments(1) })
+        let mut slow_start_state = HyStartPlusPlus::default();
+        let process_ack = |snd_una: u32| {
+            let rtt = Some(TimeDelta::from_millis(rtts[(snd_una as usize - 1) / 10]));
+            let snd_nxt = (snd_una - 1) / 10 * 10 + 10;
+            slow_start_state.process_ack(&AckSample {
+                now: Time::ZERO,
+                snd_una,
+                snd_nxt,
+                rtt,
+                window: Cwnd(20.0),
+                counted: Segments(1),
+            })
         };
         (1..=10 * rtts.len() as u32).map(process_ack).collect()
     }
@@ -260,12 +272,12 @@ mod tests {
 
     #[test]
     fn a_round_of_fewer_than_eight_samples_is_inconclusive() {
-        let mut watch = HyStartPlusPlus::default();
-        for una in 1..40u32 {
-            let rtt = Some(Span::from_millis(40 * u64::from(1 + una / 7)));
-            let high = una.div_ceil(7) * 7;
-            let sample = AckSample { now: Time::ZERO, una, high, rtt, window: Cwnd(20.0), counted: Segments(1) };
-            assert_eq!(watch.process_ack(&sample), Decision::Grow(Segments(1)));
+        let mut slow_start_state = HyStartPlusPlus::default();
+        for snd_una in 1..40u32 {
+            let rtt = Some(TimeDelta::from_millis(40 * u64::from(1 + snd_una / 7)));
+            let snd_nxt = snd_una.div_ceil(7) * 7;
+            let sample = AckSample { now: Time::ZERO, snd_una, snd_nxt, rtt, window: Cwnd(20.0), counted: Segments(1) };
+            assert_eq!(slow_start_state.process_ack(&sample), Decision::Grow(Segments(1)));
         }
     }
 }

@@ -7,7 +7,7 @@ mod hystart_plus_plus;
 use super::sender::{Phase, Tcp};
 use super::spec::SlowStart;
 use crate::congestion::{Ack, Controller};
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use hystart::HyStart;
 use hystart_plus_plus::HyStartPlusPlus;
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 struct AckSample {
     now: Time,
     /// Next segment expected by the receiver according to this acknowledgement.
-    una: u32,
+    snd_una: u32,
     /// SND.NXT: the next new segment.
-    high: u32,
-    rtt: Option<Span>,
+    snd_nxt: u32,
+    rtt: Option<TimeDelta>,
     window: Cwnd,
     /// Segments for which slow start would open the window.
     counted: Segments,
@@ -36,19 +36,19 @@ enum Decision {
 
 /// State of slow start monitoring of a flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Watch {
+pub(crate) enum SlowStartState {
     /// No algorithm is active, or it has finished.
     Off,
     HyStart(HyStart),
     PlusPlus(HyStartPlusPlus),
 }
 
-impl Watch {
-    pub(crate) fn of(kind: SlowStart) -> Watch {
+impl SlowStartState {
+    pub(crate) fn of(kind: SlowStart) -> SlowStartState {
         match kind {
-            SlowStart::Standard => Watch::Off,
-            SlowStart::HyStart => Watch::HyStart(HyStart::default()),
-            SlowStart::HyStartPlusPlus => Watch::PlusPlus(HyStartPlusPlus::default()),
+            SlowStart::Standard => SlowStartState::Off,
+            SlowStart::HyStart => SlowStartState::HyStart(HyStart::default()),
+            SlowStart::HyStartPlusPlus => SlowStartState::PlusPlus(HyStartPlusPlus::default()),
         }
     }
 }
@@ -60,19 +60,19 @@ impl Watch {
 #[cold]
 #[inline(never)]
 pub(super) fn on_new_ack(tcp: &mut Tcp, ack: &Ack) -> Segments {
-    let Some(watch) = tcp.watch.as_deref_mut() else { return ack.counted };
+    let Some(slow_start_state) = tcp.slow_start_state.as_deref_mut() else { return ack.counted };
     let sender = &*tcp.sender;
     let law = &sender.controller;
     let starts = sender.phase == Phase::Open && law.window() < law.ssthresh();
     let is_first = law.ssthresh() == tcp.spec.initial_ssthresh;
-    let (now, una, high, window) = (ack.now, sender.una, sender.high, Cwnd(law.window()));
-    let sample = AckSample { now, una, high, rtt: ack.rtt, window, counted: ack.counted };
-    let answer = match watch {
-        Watch::HyStart(watch) if starts => watch.process_ack(&sample),
-        Watch::PlusPlus(watch) if starts && is_first => watch.process_ack(&sample),
-        Watch::HyStart(watch) => watch.interrupt(ack.counted),
-        Watch::PlusPlus(_) | Watch::Off => {
-            *watch = Watch::Off;
+    let (now, snd_una, snd_nxt, window) = (ack.now, sender.snd_una, sender.snd_nxt, Cwnd(law.window()));
+    let sample = AckSample { now, snd_una, snd_nxt, rtt: ack.rtt, window, counted: ack.counted };
+    let answer = match slow_start_state {
+        SlowStartState::HyStart(slow_start_state) if starts => slow_start_state.process_ack(&sample),
+        SlowStartState::PlusPlus(slow_start_state) if starts && is_first => slow_start_state.process_ack(&sample),
+        SlowStartState::HyStart(slow_start_state) => slow_start_state.interrupt(ack.counted),
+        SlowStartState::PlusPlus(_) | SlowStartState::Off => {
+            *slow_start_state = SlowStartState::Off;
             Decision::Grow(ack.counted)
         }
     };
@@ -90,16 +90,16 @@ mod tests {
     use super::*;
     use crate::congestion::Start;
     use crate::tcp::TcpSpec;
-    use crate::tcp::bench::{Bench, plain};
+    use crate::tcp::bench::{SenderHarness, plain};
 
     /// Whether the flow is still monitored after an acknowledgement in this phase, with a window of four and this threshold; the initial
     /// threshold is unlimited.
     fn is_watched(kind: SlowStart, phase: Phase, ssthresh: f64) -> bool {
         let spec = TcpSpec { slow_start: kind, initial_ssthresh: f64::INFINITY, timestamps: true, ..plain() };
-        let mut bench = Bench::new(spec, Start { window: 4.0, ssthresh, ..Start::default() }, 100);
+        let mut bench = SenderHarness::new(spec, Start { window: 4.0, ssthresh, ..Start::default() }, 100);
         bench.sender.phase = phase;
         assert_eq!(bench.with(|tcp| on_new_ack(tcp, &Ack::of_one(tcp.now))), Segments(1));
-        !matches!(bench.watch, Watch::Off)
+        !matches!(bench.slow_start_state, SlowStartState::Off)
     }
 
     #[test]

@@ -12,26 +12,26 @@ use serde::{Deserialize, Serialize};
 /// Maximum data in flight in the last window of data.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Linux {
-    max: Segments,
+    max_packets_out: Segments,
     was_full: bool,
     /// Once this segment is acknowledged, data sent before it belongs to an earlier window.
-    until: u32,
+    cwnd_usage_seq: u32,
 }
 
 impl Linux {
     pub(super) fn on_sent(&mut self, sender: &Sender, window: Segments) {
         let in_flight = sender.in_flight();
         let is_full = in_flight >= window;
-        if sender.una >= self.until {
-            *self = Linux { max: in_flight, was_full: is_full, until: sender.high };
+        if sender.snd_una >= self.cwnd_usage_seq {
+            *self = Linux { max_packets_out: in_flight, was_full: is_full, cwnd_usage_seq: sender.snd_max };
         }
-        self.max = self.max.max(in_flight);
+        self.max_packets_out = self.max_packets_out.max(in_flight);
         self.was_full |= is_full;
     }
 
     pub(super) fn may_open(&self, law: &Controllers) -> bool {
         let starts = law.window() < law.ssthresh();
-        self.was_full || (starts && law.window() < 2.0 * f64::from(self.max.0))
+        self.was_full || (starts && law.window() < 2.0 * f64::from(self.max_packets_out.0))
     }
 }
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Usage {
     /// For rules without state.
-    NotKept,
+    Untracked,
     Linux(Linux),
     Rfc7661(Rfc7661),
 }
@@ -30,7 +30,7 @@ impl Usage {
 
     pub(crate) fn of(kind: WindowValidation) -> Usage {
         match kind {
-            WindowValidation::None | WindowValidation::Rfc5681 => Usage::NotKept,
+            WindowValidation::None | WindowValidation::Rfc5681 => Usage::Untracked,
             WindowValidation::Linux => Usage::Linux(Linux::default()),
             WindowValidation::Rfc7661 => Usage::Rfc7661(Rfc7661::default()),
         }
@@ -53,7 +53,7 @@ pub(crate) fn before_offer(sender: &mut Sender, usage: Option<&mut Usage>, now: 
     let timeout = sender.timeout(spec);
     let idle_for = now.since(sender.last_active);
     // Nothing outstanding, and nothing held back by the pacer.
-    let had_nothing_to_do = sender.high > 0 && sender.una == sender.limit;
+    let had_nothing_to_do = sender.snd_max > 0 && sender.snd_una == sender.limit;
     let is_idle = had_nothing_to_do && idle_for > timeout;
     if had_nothing_to_do {
         sender.controller.on_idle(idle_for);
@@ -86,7 +86,7 @@ pub(super) fn may_open(tcp: &Tcp) -> bool {
     match tcp.usage.as_deref() {
         Some(Usage::Linux(usage)) => usage.may_open(&tcp.sender.controller),
         Some(Usage::Rfc7661(usage)) => usage.is_validated(Cwnd(tcp.sender.controller.window()), tcp.now),
-        Some(Usage::NotKept) | None => true,
+        Some(Usage::Untracked) | None => true,
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn on_sent(tcp: &mut Tcp, sent: &Departure) {
         Some(Usage::Linux(usage)) => usage.on_sent(tcp.sender, window),
         Some(Usage::Rfc7661(usage)) if sent.is_new => usage.on_new(sent.segment, tcp.sender),
         Some(Usage::Rfc7661(usage)) => usage.on_resent(sent.segment),
-        Some(Usage::NotKept) | None => {}
+        Some(Usage::Untracked) | None => {}
     }
 }
 
@@ -146,30 +146,30 @@ pub(super) fn after_ack(tcp: &mut Tcp) {
 mod tests {
     use super::*;
     use crate::congestion::Start;
-    use crate::primitives::units::Span;
+    use crate::primitives::units::TimeDelta;
     use crate::tcp::Recovery;
-    use crate::tcp::bench::{Bench, plain};
+    use crate::tcp::bench::{SenderHarness, plain};
 
     /// A sender with this window in slow start, with an application.
-    fn bench(rule: WindowValidation, window: f64) -> Bench {
+    fn bench(rule: WindowValidation, window: f64) -> SenderHarness {
         with_recovery(Recovery::NewReno, rule, window)
     }
 
-    fn with_recovery(recovery: Recovery, rule: WindowValidation, window: f64) -> Bench {
+    fn with_recovery(recovery: Recovery, rule: WindowValidation, window: f64) -> SenderHarness {
         let spec = TcpSpec { recovery, window_validation: rule, abc_limit: Segments::UNLIMITED, ..plain() };
-        Bench::with_application(spec, Start { window, ..Start::default() })
+        SenderHarness::with_application(spec, Start { window, ..Start::default() })
     }
 
     /// The application hands over this many segments every 100 ms, which arrive and are acknowledged one by one 50 ms later. Returns the
     /// window after each burst.
-    fn windows(bench: &mut Bench, bursts: impl IntoIterator<Item = u32>) -> Vec<f64> {
+    fn windows(bench: &mut SenderHarness, bursts: impl IntoIterator<Item = u32>) -> Vec<f64> {
         let began = bench.now;
         let after = |(number, burst): (u64, u32)| {
-            bench.now = began + Span::from_millis(100 * number);
+            bench.now = began + TimeDelta::from_millis(100 * number);
             bench.offer(burst);
-            bench.now += Span::from_millis(50);
-            while bench.sender.una < bench.sender.limit {
-                bench.process_ack(bench.sender.una + 1, &[]);
+            bench.now += TimeDelta::from_millis(50);
+            while bench.sender.snd_una < bench.sender.limit {
+                bench.process_ack(bench.sender.snd_una + 1, &[]);
             }
             bench.window()
         };
@@ -209,7 +209,7 @@ mod tests {
             bench.spec.initial_window = 10.0;
             windows(&mut bench, [1]);
             bench.sender.last_active = bench.now;
-            bench.now += Span::from_millis(100 * timeouts);
+            bench.now += TimeDelta::from_millis(100 * timeouts);
             bench.offer(0);
             (bench.window(), bench.sender.controller.ssthresh())
         };
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(bench.window().floor(), 80.0);
         // Eight are sent, and the first is lost: max(pipeACK, LossFlightSize) = 8 is halved. One of the eight is retransmitted: (8 - 1) /
         // 2.
-        let first = bench.sender.una;
+        let first = bench.sender.snd_una;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
         let resent: Vec<u32> = (2..5).flat_map(|above| bench.process_ack(first, &[(first + 1, first + above)])).collect();
         assert_eq!((resent, bench.window()), (vec![first], 4.0));
@@ -258,7 +258,7 @@ mod tests {
         windows(&mut bench, [2; 20]);
         let window = bench.window();
         // Eight are sent, and the first arrives last; a duplicate reports that it was retransmitted needlessly.
-        let first = bench.sender.una;
+        let first = bench.sender.snd_una;
         assert_eq!(bench.at(10_000).offer(8).len(), 8);
         (2..5).for_each(|above| drop(bench.process_ack(first, &[(first + 1, first + above)])));
         assert!(bench.window() < 10.0);
@@ -271,7 +271,7 @@ mod tests {
     fn with_rfc_7661_a_window_unused_for_five_minutes_is_halved() {
         let mut bench = bench(WindowValidation::Rfc7661, 40.0);
         windows(&mut bench, [40]);
-        let after = |bench: &mut Bench, seconds: u64| {
+        let after = |bench: &mut SenderHarness, seconds: u64| {
             bench.at(1000 * seconds).offer(0);
             (bench.window(), bench.sender.controller.ssthresh())
         };
@@ -289,7 +289,7 @@ mod tests {
         let after = |rule, idle: u64| {
             let mut bench = bench(rule, 20.0);
             // One segment at the start, acknowledged.
-            (bench.sender.una, bench.sender.next, bench.sender.high, bench.sender.limit) = (1, 1, 1, 1);
+            (bench.sender.snd_una, bench.sender.snd_nxt, bench.sender.snd_max, bench.sender.limit) = (1, 1, 1, 1);
             bench.at(idle).offer(1);
             bench.window()
         };

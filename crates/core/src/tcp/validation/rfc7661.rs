@@ -5,16 +5,16 @@
 //! excludes marks and includes needless retransmissions; and the response to a timeout is that of RFC 5681, with the outstanding data.
 
 use crate::congestion::{Controller, Controllers};
-use crate::primitives::units::{Cwnd, Segments, Span, Time};
+use crate::primitives::units::{Cwnd, Segments, Time, TimeDelta};
 use crate::tcp::sender::Sender;
 use crate::tcp::spec::TcpSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// The Non-Validated Period (section 4.4.3).
-const NON_VALIDATED_PERIOD: Span = Span::from_millis(5 * 60 * 1000);
+const NON_VALIDATED_PERIOD: TimeDelta = TimeDelta::from_millis(5 * 60 * 1000);
 /// The pipeACK Sampling Period is three RTTs, at least this (section 4.2).
-const SAMPLING_PERIOD: Span = Span::from_millis(1000);
+const SAMPLING_PERIOD: TimeDelta = TimeDelta::from_millis(1000);
 /// Number of measurement periods in it (section 4.5.1).
 const MEASUREMENT_PERIODS: usize = 4;
 
@@ -23,7 +23,7 @@ pub(crate) struct Rfc7661 {
     /// The last measurement periods with samples, the latest last. None while pipeACK is undefined: at the start and after losses.
     measured: [Option<Measured>; MEASUREMENT_PERIODS],
     /// Length of the sampling period when the last sample was taken.
-    period: Span,
+    period: TimeDelta,
     /// pipeACK is first measured when everything below this is acknowledged.
     first_round_until: Option<u32>,
     /// Outstanding new segments: the first one after each acknowledgement.
@@ -44,7 +44,7 @@ struct Measured {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sent {
     segment: u32,
-    una: u32,
+    snd_una: u32,
 }
 
 /// A reduction in progress.
@@ -88,23 +88,23 @@ impl Rfc7661 {
             self.sent.pop_front();
         }
         // A measurement is the data acknowledged in a whole RTT; none is made during loss recovery (section 4.2).
-        let until = *self.first_round_until.get_or_insert(sender.high);
+        let until = *self.first_round_until.get_or_insert(sender.snd_max);
         let is_measured = ack >= until && !sender.phase.is_reduction();
         if let Some(sent) = sent.filter(|_| is_measured) {
-            let rtt = sender.round_trip(spec).unwrap_or(Span::ZERO);
-            self.sample(now, Segments(ack - sent.una), rtt);
+            let rtt = sender.round_trip(spec).unwrap_or(TimeDelta::ZERO);
+            self.sample(now, Segments(ack - sent.snd_una), rtt);
         }
         self.end_period(sender, now, spec);
     }
 
     pub(super) fn on_new(&mut self, segment: u32, sender: &Sender) {
-        let una = sender.una;
-        if self.sent.back().is_none_or(|last| last.una != una) {
-            self.sent.push_back(Sent { segment, una });
+        let snd_una = sender.snd_una;
+        if self.sent.back().is_none_or(|last| last.snd_una != snd_una) {
+            self.sent.push_back(Sent { segment, snd_una });
         }
     }
 
-    fn sample(&mut self, now: Time, volume: Segments, rtt: Span) {
+    fn sample(&mut self, now: Time, volume: Segments, rtt: TimeDelta) {
         self.period = SAMPLING_PERIOD.max(rtt + rtt + rtt);
         let measurement = self.period.0 / MEASUREMENT_PERIODS as u64;
         match self.measured.last_mut() {

@@ -1,7 +1,7 @@
 //! One datagram at a time, with an idle time after each: the input port of a switch, and the source of the Engset models.
 
 use super::Process;
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use crate::traffic::schedule::Schedule;
 
@@ -15,13 +15,13 @@ member! {
         /// Sending rate of a datagram on the wire, headers included.
         rate: Rate => Kind::Rate,
         /// Mean idle time.
-        mean_idle: Span => ABOVE_ZERO; "1 s",
+        mean_idle: TimeDelta => ABOVE_ZERO; "1 s",
     }
 }
 
 impl Settings for AlternatingSpec {
     fn samples() -> Vec<AlternatingSpec> {
-        let of = |mean_idle| AlternatingSpec { rate: Rate(8_000_000), mean_idle: Span::from_micros(mean_idle) };
+        let of = |mean_idle| AlternatingSpec { rate: Rate(8_000_000), mean_idle: TimeDelta::from_micros(mean_idle) };
         [400, 3000].map(of).into()
     }
 }
@@ -42,7 +42,7 @@ impl Process for AlternatingSpec {
         sent + schedule.exponential(self.mean_idle)
     }
 
-    fn per_second(&self, gap: Span) -> f64 {
+    fn per_second(&self, gap: TimeDelta) -> f64 {
         1.0 / (gap.seconds() + self.mean_idle.seconds())
     }
 }

@@ -1,7 +1,7 @@
 //! Arrival processes, one file each, behind one interface: the times at which a source sends, or an application hands over data.
 
 use super::schedule::Schedule;
-use crate::primitives::units::{Bytes, Rate, Span, Time};
+use crate::primitives::units::{Bytes, Rate, Time, TimeDelta};
 use crate::settings::{MemberInfo, Named, family};
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub(super) trait Process {
     fn next(&self, now: Time, schedule: &mut Schedule) -> Time;
 
     /// Mean number of arrivals per second, where `gap` is the transmission time of one arrival at the rate.
-    fn per_second(&self, gap: Span) -> f64 {
+    fn per_second(&self, gap: TimeDelta) -> f64 {
         1.0 / gap.seconds()
     }
 }

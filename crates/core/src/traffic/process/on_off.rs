@@ -1,7 +1,7 @@
 //! Bursts of evenly spaced arrivals, separated by silences; both have exponentially distributed lengths.
 
 use super::Process;
-use crate::primitives::units::{Rate, Span, Time};
+use crate::primitives::units::{Rate, Time, TimeDelta};
 use crate::settings::{ABOVE_ZERO, Kind, Settings, member};
 use crate::traffic::schedule::Schedule;
 
@@ -15,15 +15,19 @@ member! {
         /// Rate during a burst: for datagrams on the wire, headers included; for applications, of the payload.
         rate: Rate => Kind::Rate,
         /// Mean duration of a burst.
-        mean_on: Span => ABOVE_ZERO; "1 s",
+        mean_on: TimeDelta => ABOVE_ZERO; "1 s",
         /// Mean duration of a silence.
-        mean_off: Span => ABOVE_ZERO; "1 s",
+        mean_off: TimeDelta => ABOVE_ZERO; "1 s",
     }
 }
 
 impl Settings for OnOffSpec {
     fn samples() -> Vec<OnOffSpec> {
-        let of = |(rate, off)| OnOffSpec { rate: Rate(rate), mean_on: Span::from_millis(20), mean_off: Span::from_millis(off) };
+        let of = |(rate, off)| OnOffSpec {
+            rate: Rate(rate),
+            mean_on: TimeDelta::from_millis(20),
+            mean_off: TimeDelta::from_millis(off),
+        };
         [(9_000_000, 30), (4_000_000, 400)].map(of).into()
     }
 }
@@ -50,7 +54,7 @@ impl Process for OnOffSpec {
         start.max(next)
     }
 
-    fn per_second(&self, gap: Span) -> f64 {
+    fn per_second(&self, gap: TimeDelta) -> f64 {
         self.mean_on.seconds() / (self.mean_on.seconds() + self.mean_off.seconds()) / gap.seconds()
     }
 }

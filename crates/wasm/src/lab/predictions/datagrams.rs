@@ -3,7 +3,7 @@
 use super::bottleneck::{plain, waiting_places};
 use super::{Followed, Line, Panel, Theory, number};
 use tailback_core::network::{Network, Transport};
-use tailback_core::primitives::units::{Span, Time};
+use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::traffic::{Arrivals, PacketSize, ProcessSpec};
 
 /// A buffer equivalent to an unlimited one at every relevant stable load.
@@ -46,7 +46,7 @@ fn queue(network: &Network, port: u32) -> Result<Line, String> {
             _ => return uncovered("packets have neither one size nor exponential sizes including headers"),
         };
         if flow.sender_access.rate.is_some()
-            || group.jitter != Span::ZERO
+            || group.jitter != TimeDelta::ZERO
             || group.send_processing.is_some()
             || group.receive_processing.is_some()
         {

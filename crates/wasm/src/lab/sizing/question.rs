@@ -13,7 +13,7 @@ pub(super) fn read(asked: &Value) -> Result<Question, Fault> {
     let flows = question.flows.0;
     Ok(Question {
         rate_bps: question.rate.rate().0 as f64,
-        packet_bytes: question.packet.bytes() as f64,
+        packet_bytes: question.packet_size.bytes() as f64,
         transmitters: question.transmitters.0,
         flows,
         base_rtt: round_trips(&question.base_rtt, flows).ok_or_else(without_length)?,
@@ -27,7 +27,7 @@ pub(super) fn read(asked: &Value) -> Result<Question, Fault> {
 
 /// `None` if a round trip has no length.
 fn round_trips(given: &Distribution<Duration>, flows: u64) -> Option<RoundTrips> {
-    let seconds = |span: &Duration| span.span().0 as f64 / 1e12;
+    let seconds = |span: &Duration| span.time_delta().0 as f64 / 1e12;
     let found = match given {
         Distribution::Fixed(rtt) => listed(&[seconds(rtt)]),
         Distribution::List(rtts) => listed(&rtts.iter().map(seconds).collect::<Vec<f64>>()),

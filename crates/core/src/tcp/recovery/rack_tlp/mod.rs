@@ -9,11 +9,11 @@ mod undo;
 
 use self::probe::{Probe, answer_probe, probe_at};
 pub(in crate::tcp) use self::undo::remember;
-use self::undo::{FRto, Undo, take_back};
+use self::undo::{FRto, Undo, undo_reduction};
 use crate::congestion::{Ack, Cause, Controller};
-use crate::primitives::units::{Segments, Span, Time};
+use crate::primitives::units::{Segments, Time, TimeDelta};
 use crate::tcp::prr::{Begin, Progress, Prr};
-use crate::tcp::rack::{Delivered, Rack, Situation};
+use crate::tcp::rack::{Delivered, DetectionContext, Rack};
 use crate::tcp::sender::{IncomingAck, NONE, Phase, Tcp};
 use crate::tcp::signal_reader::AckExtras;
 use crate::tcp::slow_start;
@@ -64,9 +64,9 @@ impl RackTlp {
     }
 
     /// State of a sender whose next segment is this one.
-    pub(crate) fn new(una: u32) -> RackTlp {
+    pub(crate) fn new(snd_una: u32) -> RackTlp {
         RackTlp {
-            rack: Rack::new(una),
+            rack: Rack::new(snd_una),
             prr: Prr::default(),
             probe: None,
             timer: Timer::Retransmission,
@@ -79,28 +79,28 @@ impl RackTlp {
 }
 
 /// An acknowledgement arrived. Returns its RTT sample.
-pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &IncomingAck, extras: &AckExtras) -> Option<Span> {
-    if arrived.ack < tcp.sender.una {
+pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
+    if incoming.ack < tcp.sender.snd_una {
         return None;
     }
     let now = tcp.now;
-    let advanced = Segments(arrived.ack - tcp.sender.una);
-    let echo = tcp.spec.timestamps.then_some(arrived.echo);
-    let delivered = tcp.rack_tlp().rack.on_ack(now, arrived, echo);
-    if tcp.sender.high == tcp.sender.una {
+    let advanced = Segments(incoming.ack - tcp.sender.snd_una);
+    let echo = tcp.spec.timestamps.then_some(incoming.echo);
+    let delivered = tcp.rack_tlp().rack.on_ack(now, incoming, echo);
+    if tcp.sender.snd_max == tcp.sender.snd_una {
         // All data has arrived; the acknowledgement may report duplicates.
-        on_dsack_report(tcp, arrived, &delivered, advanced);
+        on_dsack_report(tcp, incoming, &delivered, advanced);
         return None;
     }
     let rtt = echo.map(|echo| now.since(echo)).or(delivered.rtt);
     if advanced > Segments(0) {
-        validation::on_new_ack(tcp, arrived.ack);
+        validation::on_new_ack(tcp, incoming.ack);
     }
     let ack = tcp.ack::<true>(delivered.segments, rtt, extras);
     if let Some(rtt) = rtt {
         tcp.measure(rtt, advanced);
     }
-    tcp.sender.una = arrived.ack;
+    tcp.sender.snd_una = incoming.ack;
     if advanced > Segments(0) {
         tcp.sender.duplicates = 0;
         tcp.sender.timed_out = false;
@@ -108,7 +108,7 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &IncomingAck, extras: &AckE
     } else {
         tcp.sender.duplicates += 1;
     }
-    on_dsack_report(tcp, arrived, &delivered, advanced);
+    on_dsack_report(tcp, incoming, &delivered, advanced);
     let look_again = find_losses(tcp, &delivered);
     if tcp.sender.phase.is_reduction() {
         let is_safe = advanced > Segments(0) && look_again.newly_lost == Segments(0);
@@ -122,29 +122,29 @@ pub(in crate::tcp) fn on_ack(tcp: &mut Tcp, arrived: &IncomingAck, extras: &AckE
 }
 
 /// Processes reports of needless transmissions: they widen the reordering window, may undo a reduction, and acknowledge a probe.
-fn on_dsack_report(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delivered, advanced: Segments) {
+fn on_dsack_report(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &Delivered, advanced: Segments) {
     if delivered.is_dsack {
-        let high = tcp.sender.high;
-        tcp.rack_tlp().rack.on_dsack(high);
+        let snd_max = tcp.sender.snd_max;
+        tcp.rack_tlp().rack.on_dsack(snd_max);
     }
-    take_back(tcp, arrived, delivered, advanced);
-    answer_probe(tcp, arrived, delivered);
+    undo_reduction(tcp, incoming, delivered, advanced);
+    answer_probe(tcp, incoming, delivered);
 }
 
 /// Result of loss detection, and the time of the next check.
 #[derive(Default)]
-struct Looked {
+struct LossScan {
     newly_lost: Segments,
     at: Option<Time>,
 }
 
 /// Detects losses, the end of the present recovery and the start of a new one.
-fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> Looked {
+fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> LossScan {
     let is_over = match tcp.sender.phase {
         Phase::Open => false,
         // At the acknowledgement of the first segment that reported the reduction to the receiver, or of all data.
-        Phase::Reducing => tcp.sender.una > tcp.sender.recovery_point || tcp.sender.una == tcp.sender.high,
-        Phase::Recovery { .. } | Phase::Timeout => tcp.sender.una >= tcp.sender.recovery_point,
+        Phase::Reducing => tcp.sender.snd_una > tcp.sender.recovery_point || tcp.sender.snd_una == tcp.sender.snd_max,
+        Phase::Recovery { .. } | Phase::Timeout => tcp.sender.snd_una >= tcp.sender.recovery_point,
     };
     if is_over && tcp.sender.phase != Phase::Reducing {
         tcp.rack_tlp().rack.on_recovered();
@@ -152,12 +152,12 @@ fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> Looked {
     if is_over {
         tcp.sender.phase = Phase::Open;
     }
-    let looked = look(tcp);
+    let looked = scan(tcp);
     // Losses of data sent during a recovery are a separate congestion event.
     let is_left = is_over && tcp.rack_tlp().rack.has_lost();
     if (looked.newly_lost > Segments(0) || is_left) && may_enter(tcp) {
         // RecoverFS (RFC 9937 section 6.2): the outstanding segments that are not SACKed, and the ones delivered by this acknowledgement.
-        let outstanding = tcp.sender.high - tcp.sender.una;
+        let outstanding = tcp.sender.snd_max - tcp.sender.snd_una;
         let sacked = tcp.rack_tlp().rack.segs_sacked().0;
         enter(tcp, Segments(outstanding - sacked + delivered.segments.0));
     }
@@ -165,22 +165,22 @@ fn find_losses(tcp: &mut Tcp, delivered: &Delivered) -> Looked {
 }
 
 /// Detects nothing if all repair is left to the timer.
-fn look(tcp: &mut Tcp) -> Looked {
+fn scan(tcp: &mut Tcp) -> LossScan {
     if tcp.spec.fast_retransmit.is_none() {
-        return Looked::default();
+        return LossScan::default();
     }
     let known = situation(tcp);
     let mut lost = Vec::new();
     let keeps = tcp.counts_losses();
     let (newly_lost, at) = tcp.rack_tlp().rack.detect_each_loss(&known, |segment| lost.extend(keeps.then_some(segment)));
     lost.into_iter().for_each(|segment| tcp.lose(segment));
-    Looked { newly_lost, at }
+    LossScan { newly_lost, at }
 }
 
-fn situation(tcp: &Tcp) -> Situation {
+fn situation(tcp: &Tcp) -> DetectionContext {
     let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
     let dup_thresh = Segments(tcp.spec.fast_retransmit.unwrap_or(3));
-    Situation { now: tcp.now, is_recovering, srtt: tcp.sender.round_trip(tcp.spec), dup_thresh }
+    DetectionContext { now: tcp.now, is_recovering, srtt: tcp.sender.round_trip(tcp.spec), dup_thresh }
 }
 
 fn may_enter(tcp: &Tcp) -> bool {
@@ -197,7 +197,7 @@ fn enter(tcp: &mut Tcp, recover_fs: Segments) {
         begin_reduction(tcp, recover_fs);
     }
     tcp.sender.phase = Phase::Recovery { partial_seen: false };
-    tcp.sender.recovery_point = tcp.sender.high;
+    tcp.sender.recovery_point = tcp.sender.snd_max;
     let state = tcp.rack_tlp();
     state.prr.force_first();
     // Section 7.1.
@@ -215,13 +215,13 @@ fn begin_reduction(tcp: &mut Tcp, recover_fs: Segments) {
 
 /// The controller has reduced its window for a mark: until the end of the window, PRR governs transmission.
 pub(in crate::tcp) fn on_reduced(tcp: &mut Tcp) {
-    let outstanding = tcp.sender.high - tcp.sender.una;
+    let outstanding = tcp.sender.snd_max - tcp.sender.snd_una;
     let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
     begin_reduction(tcp, recover_fs);
     tcp.rack_tlp().undo = None;
     if outstanding > 0 {
         tcp.sender.phase = Phase::Reducing;
-        tcp.sender.recovery_point = tcp.sender.high;
+        tcp.sender.recovery_point = tcp.sender.snd_max;
     }
 }
 
@@ -233,7 +233,7 @@ fn notify_controller(tcp: &mut Tcp, ack: &Ack, advanced: Segments, extras: &AckE
         }
         return;
     }
-    let counted = if tcp.watch.is_some() { slow_start::on_new_ack(tcp, ack) } else { ack.counted };
+    let counted = if tcp.slow_start_state.is_some() { slow_start::on_new_ack(tcp, ack) } else { ack.counted };
     tcp.sender.controller.on_ack(&Ack { counted, ..*ack });
 }
 
@@ -242,12 +242,12 @@ pub(in crate::tcp) fn on_deadline(tcp: &mut Tcp) -> bool {
     let timer = tcp.rack_tlp().timer;
     match timer {
         Timer::Reordering => {
-            let looked = look(tcp);
+            let looked = scan(tcp);
             if tcp.sender.phase.is_reduction() {
                 tcp.rack_tlp().prr.on_lost(looked.newly_lost);
             }
             if looked.newly_lost > Segments(0) && may_enter(tcp) {
-                let outstanding = tcp.sender.high - tcp.sender.una;
+                let outstanding = tcp.sender.snd_max - tcp.sender.snd_una;
                 let recover_fs = Segments(outstanding - tcp.rack_tlp().rack.segs_sacked().0);
                 enter(tcp, recover_fs);
             }
@@ -274,35 +274,35 @@ pub(in crate::tcp) fn on_timeout(tcp: &mut Tcp) {
     let within = matches!(began, Phase::Recovery { .. } | Phase::Timeout);
     state.f_rto = if within { FRto::Off } else { FRto::Retransmitted };
     tcp.sender.phase = Phase::Timeout;
-    tcp.sender.resend = tcp.sender.una;
+    tcp.sender.resend = tcp.sender.snd_una;
     tcp.restart_rto();
     arm(tcp, None);
 }
 
 /// One past the last available segment that the receiver has room for.
 fn sendable(tcp: &Tcp) -> u32 {
-    tcp.sender.una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit)
+    tcp.sender.snd_una.saturating_add(tcp.spec.receiver_window.0).min(tcp.sender.limit)
 }
 
 /// The next segment that may be sent now.
 pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
-    let (una, high) = (tcp.sender.una, tcp.sender.high);
+    let (snd_una, snd_max) = (tcp.sender.snd_una, tcp.sender.snd_max);
     let end = sendable(tcp);
     let window = tcp.sender.window(tcp.spec);
     let phase = tcp.sender.phase;
     // Some controllers limit the data in flight by their window also during recovery.
-    let is_reduction = phase.is_reduction() && !tcp.sender.controller.governs_recovery();
+    let is_reduction = phase.is_reduction() && !tcp.sender.controller.controls_recovery();
     let is_limited = !tcp.spec.limited_transmit && phase == Phase::Open;
-    let new = (high < end).then_some(high);
+    let new = (snd_max < end).then_some(snd_max);
     let resend = std::mem::replace(&mut tcp.sender.resend, NONE);
     let state = tcp.rack_tlp();
     if state.rack.is_lost(resend) {
         return Some(resend);
     }
-    if std::mem::take(&mut state.probe_is_due) && una < high {
+    if std::mem::take(&mut state.probe_is_due) && snd_una < snd_max {
         // New data if there is any, otherwise the last segment again (section 7.3).
-        let (probe, in_flight) = (new.or_else(|| state.rack.last_outstanding()), Segments(high - una));
-        state.probe = probe.map(|segment| Probe { end_seq: high.max(segment + 1), is_retrans: segment < high, in_flight });
+        let (probe, in_flight) = (new.or_else(|| state.rack.last_outstanding()), Segments(snd_max - snd_una));
+        state.probe = probe.map(|segment| Probe { end_seq: snd_max.max(segment + 1), is_retrans: segment < snd_max, in_flight });
         return probe;
     }
     // RFC 3042, if enabled: SACKed segments release new data before any loss is detected.
@@ -321,7 +321,7 @@ pub(in crate::tcp) fn next_segment(tcp: &mut Tcp) -> Option<u32> {
 pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
     let now = tcp.now;
     let is_reduction = tcp.sender.phase.is_reduction();
-    tcp.sender.next = tcp.sender.high;
+    tcp.sender.snd_nxt = tcp.sender.snd_max;
     let state = tcp.rack_tlp();
     let is_retransmission = state.rack.on_sent(segment, now);
     if let Some(undo) = state.undo.as_mut().filter(|_| is_retransmission) {
@@ -331,7 +331,7 @@ pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
         state.prr.on_sent();
     }
     // The oldest segment, when retransmitted, gets a full timeout, as in any fast retransmit.
-    if state.rto == Time::NEVER || (is_retransmission && segment == tcp.sender.una) {
+    if state.rto == Time::NEVER || (is_retransmission && segment == tcp.sender.snd_una) {
         tcp.restart_rto();
     }
     if tcp.rack_tlp().timer != Timer::Reordering || tcp.sender.deadline == Time::NEVER {
@@ -341,7 +341,7 @@ pub(in crate::tcp) fn on_sent(tcp: &mut Tcp, segment: u32) {
 
 /// Sets the timer for its next purpose. `look_again`: the end of a segment's reordering window.
 fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
-    if tcp.sender.una == tcp.sender.high {
+    if tcp.sender.snd_una == tcp.sender.snd_max {
         tcp.rack_tlp().rto = Time::NEVER;
         tcp.sender.deadline = Time::NEVER;
         return;
@@ -361,7 +361,7 @@ fn arm(tcp: &mut Tcp, look_again: Option<Time>) {
 impl Tcp<'_> {
     fn rack_tlp(&mut self) -> &mut RackTlp {
         if self.sender.board == NONE {
-            self.sender.board = self.racks.put(RackTlp::new(self.sender.una));
+            self.sender.board = self.racks.put(RackTlp::new(self.sender.snd_una));
         }
         self.racks.at_mut(self.sender.board)
     }
@@ -377,14 +377,14 @@ impl Tcp<'_> {
 mod tests {
     use super::*;
     use crate::congestion::Start;
-    use crate::tcp::bench::{Bench, plain};
+    use crate::tcp::bench::{SenderHarness, plain};
     use crate::tcp::lossy_path::{LossyPath, Step};
     use crate::tcp::{Recovery, TcpSpec};
 
     /// A sender with this many segments to send and a window of four.
-    fn bench(limit: u32) -> Bench {
+    fn bench(limit: u32) -> SenderHarness {
         let spec = TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() };
-        Bench::new(spec, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, limit)
+        SenderHarness::new(spec, Start { window: 4.0, ssthresh: 4.0, ..Start::default() }, limit)
     }
 
     #[test]
@@ -403,7 +403,7 @@ mod tests {
         assert_eq!(bench.send(), [0, 1]);
         assert_eq!(bench.at(100).process_ack(1, &[]), []);
         // PTO: two RTTs, and 200 ms for a single segment.
-        assert_eq!(bench.sender.deadline, Time(Span::from_millis(500).0));
+        assert_eq!(bench.sender.deadline, Time(TimeDelta::from_millis(500).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [1]);
         // The acknowledgement was only slow, and the probe is reported as a duplicate after all data has arrived.
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn a_probe_is_also_due_during_the_response_to_a_mark() {
-        let mut bench = Bench::new(
+        let mut bench = SenderHarness::new(
             TcpSpec { recovery: Recovery::RackTlp, ecn: true, ..plain() },
             Start { window: 8.0, ssthresh: 4.0, ..Start::default() },
             8,
@@ -440,14 +440,14 @@ mod tests {
         assert_eq!(bench.send().len(), 8);
         // The last two are lost in the RTT after a mark: two RTTs later the last is retransmitted.
         bench.at(100).process_marked_ack(6);
-        assert_eq!((bench.sender.phase, bench.sender.deadline), (Phase::Reducing, Time(Span::from_millis(300).0)));
+        assert_eq!((bench.sender.phase, bench.sender.deadline), (Phase::Reducing, Time(TimeDelta::from_millis(300).0)));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [7]);
     }
 
     #[test]
     fn the_oldest_segment_gets_a_full_timeout_when_retransmitted() {
-        let mut bench = Bench::new(
+        let mut bench = SenderHarness::new(
             TcpSpec { recovery: Recovery::RackTlp, ..plain() },
             Start { window: 8.0, ssthresh: 4.0, ..Start::default() },
             1000,
@@ -465,9 +465,9 @@ mod tests {
     /// Twenty segments are in flight, the first ones are lost and the others arrive. Returns the number of segments sent after each report.
     fn sent_after_losses(lost: u32) -> Vec<usize> {
         let spec = TcpSpec { recovery: Recovery::RackTlp, limited_transmit: true, ..plain() };
-        let mut bench = Bench::new(spec, Start { window: 20.0, ssthresh: 8.0, ..Start::default() }, 1000);
+        let mut bench = SenderHarness::new(spec, Start { window: 20.0, ssthresh: 8.0, ..Start::default() }, 1000);
         assert_eq!(bench.send().len(), 20);
-        (lost..20).map(|arrived| bench.at(100 + u64::from(arrived)).process_ack(0, &[(lost, arrived + 1)]).len()).collect()
+        (lost..20).map(|incoming| bench.at(100 + u64::from(incoming)).process_ack(0, &[(lost, incoming + 1)]).len()).collect()
     }
 
     #[test]
@@ -485,7 +485,7 @@ mod tests {
         let mut bench = bench(4);
         assert_eq!(bench.send(), [0, 1, 2, 3]);
         assert_eq!(bench.at(100).process_ack(1, &[]), []);
-        assert_eq!(bench.sender.deadline, Time(Span::from_millis(300).0));
+        assert_eq!(bench.sender.deadline, Time(TimeDelta::from_millis(300).0));
         assert!(!bench.expire());
         assert_eq!(bench.send(), [3]);
         // The example does not specify how much may be sent; PRR releases one segment for the one that has arrived.
@@ -522,8 +522,8 @@ mod tests {
     }
 
     /// Segments outstanding, reported, and lost without retransmission.
-    fn state_of(bench: &Bench) -> (u32, u32, u32) {
-        let outstanding = bench.sender.high - bench.sender.una;
+    fn state_of(bench: &SenderHarness) -> (u32, u32, u32) {
+        let outstanding = bench.sender.snd_max - bench.sender.snd_una;
         if bench.sender.board == NONE {
             return (outstanding, 0, 0);
         }
@@ -538,11 +538,11 @@ mod tests {
         for seed in 0..400 {
             let spec = TcpSpec { recovery: Recovery::RackTlp, receiver_window: Segments(1000), ..plain() };
             let start = Start { window: 8.0 + (seed % 40) as f64, ssthresh: 8.0, ..Start::default() };
-            let mut path = LossyPath::new(Bench::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
+            let mut path = LossyPath::new(SenderHarness::new(spec, start, u32::MAX), seed, [4, 10, 30][seed as usize % 3]);
             let mut literal: Option<Literal> = None;
             for _ in 0..400 {
                 let (outstanding, sacked, lost) = state_of(&path.bench);
-                let una = path.bench.sender.una;
+                let snd_una = path.bench.sender.snd_una;
                 let Some(step) = path.step() else { break };
                 let Step::ReceivedAck(received) = step else {
                     // It may have detected the start of a recovery.
@@ -555,9 +555,9 @@ mod tests {
                     continue;
                 }
                 let (outstanding_now, sacked_now, lost_now) = state_of(&path.bench);
-                let acked = received.ack - una;
+                let acked = received.ack - snd_una;
                 let sent = received.sent.len() as u32;
-                let resent = received.sent.iter().filter(|&&segment| segment < una + outstanding).count() as u32;
+                let resent = received.sent.iter().filter(|&&segment| segment < snd_una + outstanding).count() as u32;
                 // Without reordering, segments that are lost and not retransmitted are not delivered either.
                 let newly_lost = lost_now + resent - lost;
                 let in_flight = outstanding_now - (sent - resent) - sacked_now - (lost_now + resent);

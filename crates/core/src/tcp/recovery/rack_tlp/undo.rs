@@ -15,7 +15,7 @@ pub(super) struct Undo {
     /// The controller before the reduction, with all of its state (RFC 9438 section 4.9).
     law: Controllers,
     /// Segments from here on were retransmitted.
-    una: u32,
+    snd_una: u32,
     /// Position of the previous reduction.
     reduced_at: u32,
     first_retransmission: Option<Time>,
@@ -41,21 +41,21 @@ impl Undo {
 }
 
 /// Undoes a reduction that proves to be spurious.
-pub(super) fn take_back(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delivered, advanced: Segments) {
+pub(super) fn undo_reduction(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &Delivered, advanced: Segments) {
     let (phase, recovery_point) = (tcp.sender.phase, tcp.sender.recovery_point);
     let is_repairing = matches!(phase, Phase::Recovery { .. } | Phase::Timeout);
     let timestamps = tcp.spec.timestamps;
-    let has_more = tcp.sender.high < sendable(tcp);
+    let has_more = tcp.sender.snd_max < sendable(tcp);
     let state = tcp.rack_tlp();
     let f_rto = std::mem::replace(&mut state.f_rto, FRto::Off);
     let Some(undo) = &mut state.undo else { return };
-    if delivered.is_dsack && arrived.blocks.first().is_some_and(|block| block.0 >= undo.una) {
+    if delivered.is_dsack && incoming.blocks.first().is_some_and(|block| block.0 >= undo.snd_una) {
         undo.unreported = undo.unreported.saturating_sub(1);
     }
     let Some(first) = undo.first_retransmission else { return };
-    let by_echo = timestamps && is_repairing && advanced > Segments(0) && arrived.echo < first;
+    let by_echo = timestamps && is_repairing && advanced > Segments(0) && incoming.echo < first;
     // An acknowledgement of all data is inconclusive: it may be that of the retransmission (step 2a).
-    let may_tell = f_rto == FRto::NewData || (f_rto == FRto::Retransmitted && arrived.ack < recovery_point);
+    let may_tell = f_rto == FRto::NewData || (f_rto == FRto::Retransmitted && incoming.ack < recovery_point);
     let by_original = may_tell && delivered.original.is_some_and(|segment| segment < recovery_point);
     if by_echo || by_original || undo.unreported == 0 {
         let (law, reduced_at) = (undo.law.clone(), undo.reduced_at);
@@ -63,7 +63,7 @@ pub(super) fn take_back(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delive
         state.rack.forget_losses();
         tcp.sender.resend = NONE;
         tcp.sender.withdraw_reduction(reduced_at);
-        if tcp.sender.controller.takes_back() {
+        if tcp.sender.controller.undoes_reductions() {
             tcp.sender.controller.on_spurious_loss();
         } else if law.window() > tcp.sender.controller.window() {
             tcp.sender.controller = law;
@@ -74,7 +74,7 @@ pub(super) fn take_back(tcp: &mut Tcp, arrived: &IncomingAck, delivered: &Delive
         validation::on_withdrawn(tcp);
     } else if f_rto == FRto::Retransmitted && advanced == Segments(0) {
         state.f_rto = f_rto;
-    } else if f_rto == FRto::Retransmitted && arrived.ack < recovery_point && has_more {
+    } else if f_rto == FRto::Retransmitted && incoming.ack < recovery_point && has_more {
         state.f_rto = FRto::NewData;
     }
 }
@@ -85,8 +85,8 @@ pub(in crate::tcp) fn remember(tcp: &mut Tcp) {
     let is_recovering = matches!(tcp.sender.phase, Phase::Recovery { .. } | Phase::Timeout);
     let can = !is_recovering && !matches!(tcp.sender.controller, Controllers::User(_));
     let law = can.then(|| tcp.sender.controller.clone());
-    let (una, reduced_at) = (tcp.sender.una, tcp.sender.reduced_at());
+    let (snd_una, reduced_at) = (tcp.sender.snd_una, tcp.sender.reduced_at());
     let state = tcp.rack_tlp();
     let unreported = state.rack.retransmitted().0;
-    state.undo = law.map(|law| Undo { law, una, reduced_at, first_retransmission: None, unreported });
+    state.undo = law.map(|law| Undo { law, snd_una, reduced_at, first_retransmission: None, unreported });
 }

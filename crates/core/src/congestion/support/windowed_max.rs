@@ -1,7 +1,7 @@
 //! Windowed maximum filter over rounds, cycles or time. Values superseded by a later and larger one are removed, so each value takes
 //! constant time, and at most one value per clock reading is stored.
 
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -9,18 +9,18 @@ use std::collections::VecDeque;
 const PARTS: u64 = 16;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Lately<V> {
+pub struct WindowedMax<V> {
     /// Time on the caller's clock, and value; each value exceeds all later ones.
     kept: VecDeque<(u64, V)>,
 }
 
-impl<V> Default for Lately<V> {
-    fn default() -> Lately<V> {
-        Lately { kept: VecDeque::new() }
+impl<V> Default for WindowedMax<V> {
+    fn default() -> WindowedMax<V> {
+        WindowedMax { kept: VecDeque::new() }
     }
 }
 
-impl<V: Copy + PartialOrd> Lately<V> {
+impl<V: Copy + PartialOrd> WindowedMax<V> {
     /// Adds a value at `now`, on a clock that does not run backwards. Values older than `oldest` expire.
     pub fn take(&mut self, (now, value): (u64, V), oldest: u64) {
         while self.kept.back().is_some_and(|&(_, known)| known <= value) {
@@ -36,7 +36,7 @@ impl<V: Copy + PartialOrd> Lately<V> {
     }
 
     /// Adds a value at this time with a lifetime of `window`, to a sixteenth of it.
-    pub fn take_for(&mut self, window: Span, now: Time, value: V) {
+    pub fn take_for(&mut self, window: TimeDelta, now: Time, value: V) {
         let part = (window.0 / PARTS).max(1);
         self.take((now.0 - now.0 % part, value), now.before(window).0);
     }
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_maximum_lasts_until_it_expires_and_then_the_next_one_applies() {
-        let mut lately = Lately::default();
+        let mut lately = WindowedMax::default();
         let greatest = [(1, 5.0), (2, 9.0), (3, 4.0), (3, 6.0), (4, 2.0), (5, 3.0), (6, 1.0)].map(|(now, value): (u64, f64)| {
             lately.take((now, value), now - 1);
             lately.greatest()
@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn in_a_time_window_values_expire_at_most_one_part_too_early() {
-        let window = Span::from_millis(16);
-        let mut lately = Lately::default();
+        let window = TimeDelta::from_millis(16);
+        let mut lately = WindowedMax::default();
         let mut at = |milliseconds: u64, value: u32| {
-            lately.take_for(window, Time(Span::from_millis(milliseconds).0), value);
+            lately.take_for(window, Time(TimeDelta::from_millis(milliseconds).0), value);
             (lately.greatest(), lately.kept.len())
         };
         assert_eq!((at(100, 9), at(110, 7), at(116, 5)), ((Some(9), 1), (Some(9), 2), (Some(9), 3)));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn for_reversed_values_it_is_the_minimum_and_each_time_is_stored_once() {
-        let mut lately = Lately::default();
+        let mut lately = WindowedMax::default();
         [7, 8, 6, 9].into_iter().for_each(|value| lately.take((1, Reverse(value)), 0));
         assert_eq!((lately.greatest(), lately.kept.len()), (Some(Reverse(6)), 1));
     }

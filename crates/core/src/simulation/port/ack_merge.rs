@@ -1,7 +1,7 @@
 //! Acknowledgements from the receivers after one port, ordered by lookahead.
 
 use crate::primitives::packet::Packet;
-use crate::primitives::units::{Span, Time};
+use crate::primitives::units::{Time, TimeDelta};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -11,15 +11,15 @@ use std::collections::VecDeque;
 /// arrivals before that time are therefore known, and can be taken in order without an event each. (Chandy and Misra, "Distributed
 /// simulation", IEEE TSE 5(5), 1979: lookahead.)
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Gather {
-    pub(crate) ahead: Span,
+pub(crate) struct AckMerge {
+    pub(crate) ahead: TimeDelta,
     /// By time, then by flow.
     waiting: VecDeque<Packet>,
 }
 
-impl Gather {
-    pub(crate) fn new(ahead: Span) -> Gather {
-        Gather { ahead, waiting: VecDeque::new() }
+impl AckMerge {
+    pub(crate) fn new(ahead: TimeDelta) -> AckMerge {
+        AckMerge { ahead, waiting: VecDeque::new() }
     }
 
     /// Insert an acknowledgement. Its position is near the end, because acknowledgements arrive almost in order.
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn acknowledgements_are_taken_by_time_and_flow_and_only_if_known() {
         let ack = |time, flow| Packet::data(Time(time), Time(0), &Outgoing { flow, ..Outgoing::default() }, 0);
-        let mut gather = Gather::new(Span(10));
+        let mut gather = AckMerge::new(TimeDelta(10));
         [ack(5, 1), ack(7, 0), ack(6, 3), ack(6, 2)].into_iter().for_each(|ack| gather.insert(ack));
         let taken: Vec<_> = std::iter::from_fn(|| gather.take_before(Time(7))).map(|ack| (ack.time.0, ack.flow)).collect();
         assert_eq!((taken, gather.first()), (vec![(5, 1), (6, 2), (6, 3)], Some(Time(7))));

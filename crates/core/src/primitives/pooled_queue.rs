@@ -10,7 +10,7 @@ const NONE: u32 = u32::MAX;
 
 /// One line. Its contents are stored in a [`Pool`].
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub struct Line {
+pub struct PooledQueue {
     /// Place of the first packet.
     head: u32,
     /// Place after the last packet. A multiple of the chunk size means that its chunk is full.
@@ -18,7 +18,7 @@ pub struct Line {
     len: u32,
 }
 
-impl Line {
+impl PooledQueue {
     #[inline]
     pub fn len(&self) -> u32 {
         self.len
@@ -53,7 +53,7 @@ impl<T: Copy> Pool<T> {
     }
 
     #[inline(always)]
-    pub fn push(&mut self, line: &mut Line, packet: T) {
+    pub fn push(&mut self, line: &mut PooledQueue, packet: T) {
         if line.tail.is_multiple_of(CHUNK) || line.len == 0 {
             self.extend(line, packet);
         }
@@ -63,23 +63,23 @@ impl<T: Copy> Pool<T> {
     }
 
     #[inline]
-    pub fn front(&self, line: &Line) -> Option<&T> {
+    pub fn front(&self, line: &PooledQueue) -> Option<&T> {
         if line.len == 0 { None } else { Some(&self.places[line.head as usize]) }
     }
 
     #[inline]
-    pub fn front_mut(&mut self, line: &Line) -> Option<&mut T> {
+    pub fn front_mut(&mut self, line: &PooledQueue) -> Option<&mut T> {
         if line.len == 0 { None } else { Some(&mut self.places[line.head as usize]) }
     }
 
     /// The last packet pushed.
     #[inline]
-    pub fn back(&self, line: &Line) -> Option<&T> {
+    pub fn back(&self, line: &PooledQueue) -> Option<&T> {
         if line.len == 0 { None } else { Some(&self.places[line.tail as usize - 1]) }
     }
 
     #[inline(always)]
-    pub fn pop(&mut self, line: &mut Line) -> Option<T> {
+    pub fn pop(&mut self, line: &mut PooledQueue) -> Option<T> {
         if line.len == 0 {
             return None;
         }
@@ -94,7 +94,7 @@ impl<T: Copy> Pool<T> {
 
     /// Prefetch the first packet of a line. Returns its place, if there is one.
     #[inline]
-    pub fn prefetch_front(&self, line: &Line) -> Option<u32> {
+    pub fn prefetch_front(&self, line: &PooledQueue) -> Option<u32> {
         if line.len == 0 {
             return None;
         }
@@ -114,14 +114,14 @@ impl<T: Copy> Pool<T> {
 
     /// Prefetch the place of the next packet of a line.
     #[inline]
-    pub fn prefetch_back(&self, line: &Line) {
+    pub fn prefetch_back(&self, line: &PooledQueue) {
         if let Some(place) = self.places.get(line.tail as usize) {
             prefetch(place);
         }
     }
 
     /// The packets of a line, first to last.
-    pub fn iter<'a>(&'a self, line: &Line) -> impl Iterator<Item = &'a T> + 'a {
+    pub fn iter<'a>(&'a self, line: &PooledQueue) -> impl Iterator<Item = &'a T> + 'a {
         let (mut at, len) = (line.head, line.len);
         (0..len).map(move |index| {
             let here = at;
@@ -135,7 +135,7 @@ impl<T: Copy> Pool<T> {
 
     /// Append a chunk to a line; its places are filled with `filler`.
     #[inline(never)]
-    fn extend(&mut self, line: &mut Line, filler: T) {
+    fn extend(&mut self, line: &mut PooledQueue, filler: T) {
         let chunk = if self.free == NONE {
             self.places.extend([filler; CHUNK as usize]);
             self.next.push(NONE);
@@ -154,7 +154,7 @@ impl<T: Copy> Pool<T> {
     }
 
     /// Release the first chunk of a line.
-    fn release_first(&mut self, line: &mut Line) {
+    fn release_first(&mut self, line: &mut PooledQueue) {
         let chunk = (line.head - 1) / CHUNK;
         line.head = self.next[chunk as usize].wrapping_mul(CHUNK);
         self.next[chunk as usize] = self.free;
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn two_lines_share_a_pool_and_keep_their_order() {
-        let (mut pool, mut a, mut b) = (Pool::default(), Line::default(), Line::default());
+        let (mut pool, mut a, mut b) = (Pool::default(), PooledQueue::default(), PooledQueue::default());
         for i in 0..100 {
             pool.push(&mut a, packet(i));
             pool.push(&mut b, packet(1000 + i));
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn empty_chunks_are_reused() {
-        let (mut pool, mut line) = (Pool::default(), Line::default());
+        let (mut pool, mut line) = (Pool::default(), PooledQueue::default());
         for i in 0..10_000 {
             pool.push(&mut line, packet(i));
             pool.pop(&mut line);
