@@ -76,7 +76,7 @@ def test_the_kernel_fills_the_link_and_loses_at_the_queue() -> None:
     kernel = run.kernel.to_dict()
     counted = dict(zip(zip(kernel["host"], kernel["counter"], strict=True), kernel["value"], strict=True))
     assert counted["web.sender", "Tcp.RetransSegs"] == sum(measured["retransmitted_packets"][:2])
-    assert run.provenance["emulation"]["played"][0]["controller"] == "reno"
+    assert run.provenance["emulation"]["kernel_flows"][0]["controller"] == "reno"
 
 
 def test_a_transfer_is_complete_while_simulated_flows_continue() -> None:

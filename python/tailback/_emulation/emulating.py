@@ -171,9 +171,9 @@ def emulate(
     scenario: Scenario | Mapping[str, Any],
     commands: Sequence[Command] = (),
     *,
-    played: Sequence[str] = (),
+    kernel_flows: Sequence[str] = (),
     seed: int | None = None,
-    settings: Mapping[str, str] | None = None,
+    sysctls: Mapping[str, str] | None = None,
     stdout: int = 1,
     capture: str | os.PathLike[str] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -190,12 +190,12 @@ def emulate(
     commands : sequence of Command
         Commands to run on nodes. The emulation ends when all commands except servers have exited, or after the scenario's
         duration.
-    played : sequence of str
+    kernel_flows : sequence of str
         Flow groups that run on the kernel's TCP stack instead of being simulated, with their controllers, RTTs, start and stop
         times and sizes.
     seed : int, optional
         Seed to use instead of the scenario's.
-    settings : mapping, optional
+    sysctls : mapping, optional
         Sysctls of every host's network stack, for example ``{"net.ipv4.tcp_ecn": "1"}``.
     stdout : int
         File descriptor for the stdout of commands; their stderr goes to that of this process.
@@ -234,11 +234,11 @@ def emulate(
     if sys.platform != "linux":
         raise EmulationError(f"emulation requires namespaces and TUN devices of Linux; this is {platform.system()}")
     require_pyroute2()
-    if isinstance(commands, (str, Command)) or isinstance(played, str):
-        raise ParameterError("`commands` and `played` must be lists, also for a single element")
+    if isinstance(commands, (str, Command)) or isinstance(kernel_flows, str):
+        raise ParameterError("`commands` and `kernel_flows` must be lists, also for a single element")
     described = scenario if isinstance(scenario, Scenario) else Scenario(scenario)
-    emulation = described._emulation(seed, played)
-    plan = Plan(emulation, commands, settings or {}, stdout)
+    emulation = described._emulation(seed, kernel_flows)
+    plan = Plan(emulation, commands, sysctls or {}, stdout)
     plan.warn()
     if capture is None:
         return plan.run(None, progress or _ignore)
@@ -253,22 +253,22 @@ def emulate(
 class Plan:
     """The validated hosts and commands of an emulation."""
 
-    def __init__(self, emulation: _core.Emulation, commands: Sequence[Command], settings: Mapping[str, str], stdout: int) -> None:
+    def __init__(self, emulation: _core.Emulation, commands: Sequence[Command], sysctls: Mapping[str, str], stdout: int) -> None:
         import json
 
         from tailback._emulation.hosts import Host
-        from tailback._emulation.kernel_flows import ROOM, played_hosts
+        from tailback._emulation.kernel_flows import ROOM, kernel_hosts
 
         self._core, self._stdout = emulation, stdout
         self._commands = list(commands)
-        _check(self._commands, settings)
+        _check(self._commands, sysctls)
         self._groups = json.loads(emulation.played)
         if not self._commands and not self._groups:
             raise EmulationError("there is nothing to run: give commands, or groups to run on the kernel")
         if self._commands and all(command.server for command in self._commands) and not self._groups:
             raise EmulationError("there are only servers: give a command that uses them")
-        special = {name: host for group in self._groups for name, host in played_hosts(group, settings).items()}
-        usual = {name: Host(name, (), settings={**ROOM, **settings}) for name, _ in emulation.hosts}
+        special = {name: host for group in self._groups for name, host in kernel_hosts(group, sysctls).items()}
+        usual = {name: Host(name, (), sysctls={**ROOM, **sysctls}) for name, _ in emulation.hosts}
         made = {**usual, **special}
         self._hosts: list[Host] = [replace(made[name], addresses=tuple(addresses)) for name, addresses in emulation.hosts]
         for command in self._commands:
@@ -348,8 +348,8 @@ class Plan:
             "ended": ended,
             "kept_up": run.kept_up,
             "commands": [asdict(end) for end in run.commands],
-            "played": self._groups,
-            "settings": {host.name: dict(host.settings) for host in self._hosts},
+            "kernel_flows": self._groups,
+            "sysctls": {host.name: dict(host.sysctls) for host in self._hosts},
         }
         return run
 
@@ -443,10 +443,10 @@ class Supervisor:
 
 
 # Sysctls of a network namespace are below `net`.
-_SETTING = r"net(\.[A-Za-z0-9_-]+)+"
+_SYSCTL = r"net(\.[A-Za-z0-9_-]+)+"
 
 
-def _check(commands: Sequence[Command], settings: Mapping[str, str]) -> None:
+def _check(commands: Sequence[Command], sysctls: Mapping[str, str]) -> None:
     """Raise a `ParameterError` if a command or a sysctl is not valid."""
     for command in commands:
         if not isinstance(command, Command):
@@ -457,8 +457,8 @@ def _check(commands: Sequence[Command], settings: Mapping[str, str]) -> None:
             raise ParameterError(f"{command.command!r} is not a command: {str(error).lower()}; expected words") from None
         if not all(isinstance(word, str) and "\0" not in word for word in arguments):
             raise ParameterError(f"{command.command!r} is not a command; expected words without null characters")
-    for key, value in settings.items():
-        if not isinstance(key, str) or not re.fullmatch(_SETTING, key):
+    for key, value in sysctls.items():
+        if not isinstance(key, str) or not re.fullmatch(_SYSCTL, key):
             raise ParameterError(f"`{key}` is not a sysctl of the network stack; expected for example `net.ipv4.tcp_ecn`")
         if not isinstance(value, str):
             raise ParameterError(f"`{key}` is {value!r}; expected text, for example `'1'`")

@@ -69,7 +69,7 @@ class HostManager:
         namespaces.unshare(namespaces.NETWORK)
         self._namespaces.append(os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC))
         _set({"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"}, may_lack=True)
-        _set(host["settings"], may_lack=False)
+        _set(host["sysctls"], may_lack=False)
         device = os.open(TUN, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", _DEVICE.encode(), _IFF_TUN | _IFF_NO_PI))
         _connect(host)

@@ -36,7 +36,7 @@ class Host:
     mtu : int
     route : mapping
         Metrics of its route, such as ``quickack`` (ip-route(8)).
-    settings : mapping
+    sysctls : mapping
         Sysctls of its network stack, such as ``net.ipv4.tcp_sack``.
     """
 
@@ -44,7 +44,7 @@ class Host:
     addresses: tuple[str, ...]
     mtu: int = 1500
     route: Mapping[str, int] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
+    sysctls: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Hosts:
             raise
 
     def _make(self, hosts: Sequence[Host]) -> None:
-        described = [{**vars(host), "route": dict(host.route), "settings": dict(host.settings)} for host in hosts]
+        described = [{**vars(host), "route": dict(host.route), "sysctls": dict(host.sysctls)} for host in hosts]
         self._send({"hosts": described})
         deadline = time.monotonic() + _PATIENCE_S
         while len(self.devices) < len(hosts):

@@ -13,7 +13,7 @@ from tailback._emulation import transfer
 from tailback._emulation.hosts import Host, Hosts
 from tailback.errors import EmulationError
 
-__all__ = ["Group", "KernelGroup", "kernel_controllers", "played_hosts"]
+__all__ = ["Group", "KernelGroup", "kernel_controllers", "kernel_hosts"]
 
 Group = Mapping[str, Any]
 
@@ -49,7 +49,7 @@ def kernel_name(controller: str) -> str:
     return _NAMES.get(controller, controller)
 
 
-def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
+def kernel_hosts(group: Group, sysctls: Mapping[str, str]) -> dict[str, Host]:
     """The group's hosts, without addresses, with the kernel settings of the group.
 
     Raises
@@ -70,7 +70,7 @@ def played_hosts(group: Group, settings: Mapping[str, str]) -> dict[str, Host]:
         "net.ipv4.tcp_sack": str(int(group["recovery"] != "newreno")),
         "net.ipv4.tcp_timestamps": str(int(group["timestamps"])),
         "net.ipv4.tcp_ecn": str(int(group["ecn"])),
-        **settings,
+        **sysctls,
     }
     route = {"initcwnd": int(group["initial_window"])}
     if not group["delayed_ack"]:
