@@ -4,7 +4,7 @@ use crate::hosts::Hosts;
 use crate::in_flight::{InFlight, Key};
 use crate::ip;
 use crate::pacer::{Clock, Pacer};
-use crate::witness::{Discard, Seen, Witness};
+use crate::packet_observer::{Discard, ObservedPacket, PacketObserver};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io;
@@ -27,7 +27,7 @@ pub struct AddressPair {
 
 /// Properties of the engine's network that are known in advance.
 #[derive(Clone, Copy, Debug)]
-pub struct Course {
+pub struct RunProperties {
     pub end: Time,
     /// The shortest time from an event at a port to the delivery of a packet.
     pub lead: TimeDelta,
@@ -54,7 +54,7 @@ impl Control {
 
 /// Packets that were not carried, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Refused {
+struct RejectedPackets {
     /// Not IPv4.
     other_protocol: u64,
     /// The source or destination is no host's address, or there is no route.
@@ -82,8 +82,8 @@ pub struct Emulation<H, C> {
     lead: TimeDelta,
     sent: u64,
     delivered: u64,
-    refused: Refused,
-    witness: Witness,
+    refused: RejectedPackets,
+    observer: PacketObserver,
 }
 
 /// The longest IPv4 packet.
@@ -94,7 +94,7 @@ const PATIENCE: TimeDelta = TimeDelta::from_millis(20);
 
 impl<H: Hosts, C: Clock> Emulation<H, C> {
     /// `clock` starts now.
-    pub fn new(engine: Engine, course: Course, ways: &[AddressPair], witness: Witness, hosts: H, clock: C) -> Emulation<H, C> {
+    pub fn new(engine: Engine, course: RunProperties, ways: &[AddressPair], observer: PacketObserver, hosts: H, clock: C) -> Emulation<H, C> {
         let flows = ways.iter().map(|way| way.flow as usize + 1).max().unwrap_or(0);
         let mut to = vec![0; flows];
         for way in ways {
@@ -114,8 +114,8 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             lead: course.lead,
             sent: 0,
             delivered: 0,
-            refused: Refused::default(),
-            witness,
+            refused: RejectedPackets::default(),
+            observer,
         }
     }
 
@@ -124,8 +124,8 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
     }
 
     /// The observed traffic at the hosts' devices.
-    pub fn witness(&mut self) -> &mut Witness {
-        &mut self.witness
+    pub fn observer(&mut self) -> &mut PacketObserver {
+        &mut self.observer
     }
 
     /// Runs to the end, or until `control` stops it, or user code has failed.
@@ -182,7 +182,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
                 Outcome::Delivered { .. } => self.due.push(Reverse(fate)),
                 Outcome::Discarded { port, reason } => {
                     let Some(packet) = self.in_flight.take(key) else { continue };
-                    self.witness.on_discarded(fate.time, key, Discard { port, reason });
+                    self.observer.on_discarded(fate.time, key, Discard { port, reason });
                     self.in_flight.put_back(packet);
                 }
             }
@@ -197,7 +197,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         }
         self.pacer.note_delivery(fate.time);
         let host = self.to[fate.flow as usize];
-        self.witness.on_delivered(self.pacer.now(), key, Seen { host: host as u32, packet: &packet });
+        self.observer.on_delivered(self.pacer.now(), key, ObservedPacket { host: host as u32, packet: &packet });
         let is_taken = self.hosts.give(host, &packet)?;
         self.delivered += u64::from(is_taken);
         self.refused.not_taken += u64::from(!is_taken);
@@ -238,7 +238,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             Some(number) => {
                 self.sent += 1;
                 self.in_flight.put(Key { flow, number }, packet);
-                self.witness.on_sent(self.engine.now(), Key { flow, number }, Seen { host: host as u32, packet });
+                self.observer.on_sent(self.engine.now(), Key { flow, number }, ObservedPacket { host: host as u32, packet });
             }
             None => self.refused.impossible_size += 1,
         }
@@ -249,7 +249,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
         let (elapsed, slipped) = (self.pacer.elapsed().seconds(), self.pacer.slipped.seconds());
         let slipped_share = if elapsed > 0.0 { slipped / elapsed } else { 0.0 };
         let lateness = |share| self.pacer.lateness.percentile(share);
-        let Refused { other_protocol, no_route, impossible_size, not_taken } = self.refused;
+        let RejectedPackets { other_protocol, no_route, impossible_size, not_taken } = self.refused;
         let columns = [
             ("elapsed_s", Column::Float(vec![elapsed])),
             ("slipped_s", Column::Float(vec![slipped])),
@@ -259,7 +259,7 @@ impl<H: Hosts, C: Clock> Emulation<H, C> {
             ("lateness_p50_s", Column::Float(vec![lateness(0.5)])),
             ("lateness_p99_s", Column::Float(vec![lateness(0.99)])),
             ("lateness_p999_s", Column::Float(vec![lateness(0.999)])),
-            ("most_late_s", Column::Float(vec![self.pacer.max_lateness.seconds()])),
+            ("max_lateness_s", Column::Float(vec![self.pacer.max_lateness.seconds()])),
             ("sent_packets", Column::Integer(vec![self.sent])),
             ("delivered_packets", Column::Integer(vec![self.delivered])),
             ("refused_other_protocol", Column::Integer(vec![other_protocol])),
@@ -295,13 +295,13 @@ mod tests {
         now: Cell<TimeDelta>,
         to_send: RefCell<VecDeque<(TimeDelta, Vec<u8>)>>,
         answers: RefCell<VecDeque<Vec<u8>>>,
-        seen: RefCell<Vec<Seen>>,
+        seen: RefCell<Vec<ObservedPacket>>,
         /// The time at which the machine stalls, and the duration.
         stall: Cell<Option<(TimeDelta, TimeDelta)>>,
     }
 
     /// Time in microseconds, host, ECN field.
-    type Seen = (u64, usize, u8);
+    type ObservedPacket = (u64, usize, u8);
 
     struct Hand(Rc<World>);
     struct Made(Rc<World>);
@@ -412,12 +412,12 @@ mod tests {
         let world = Rc::new(World { to_send: RefCell::new(to_send.into()), ..World::default() });
         let ways =
             [AddressPair { from: LEFT, to: RIGHT, flow: 0, host: 1 }, AddressPair { from: RIGHT, to: LEFT, flow: 1, host: 0 }];
-        let course = Course { end: Time(TimeDelta::from_millis(100).0), lead };
+        let course = RunProperties { end: Time(TimeDelta::from_millis(100).0), lead };
         let emulation = Emulation::new(
             Engine::new(network),
             course,
             &ways,
-            Witness::new(vec![], vec![]),
+            PacketObserver::new(vec![], vec![]),
             Made(world.clone()),
             Hand(world.clone()),
         );
@@ -434,7 +434,7 @@ mod tests {
         emulation.run(&Control::default()).unwrap();
         // One is served, two wait, the fourth is discarded. An answer of 40 bytes takes 27 us and 5 ms.
         let expected = [(16_000, 1, 0), (17_000, 1, 0), (18_000, 1, 0), (21_026, 0, 0), (22_026, 0, 0), (23_026, 0, 0)];
-        let near = |(a, b): (&Seen, &Seen)| a.0.abs_diff(b.0) <= 1 && a.1 == b.1 && a.2 == b.2;
+        let near = |(a, b): (&ObservedPacket, &ObservedPacket)| a.0.abs_diff(b.0) <= 1 && a.1 == b.1 && a.2 == b.2;
         let seen = world.seen.borrow();
         assert!(seen.len() == 6 && seen.iter().zip(&expected).all(near), "{seen:?}");
         let results = emulation.engine().results().unwrap();
@@ -443,7 +443,7 @@ mod tests {
         let report = emulation.report();
         assert_eq!(report.floats("delivered_packets").unwrap(), [6.0]);
         assert_eq!(report.floats("slipped_share").unwrap(), [0.0]);
-        assert_eq!(emulation.refused, Refused::default());
+        assert_eq!(emulation.refused, RejectedPackets::default());
     }
 
     #[test]
@@ -503,7 +503,7 @@ mod tests {
         let (world, mut emulation) = world(to_send, PolicySpec::DropTail(()));
         emulation.run(&Control::default()).unwrap();
         assert!(world.seen.borrow().is_empty());
-        assert_eq!(emulation.refused, Refused { other_protocol: 2, no_route: 1, ..Refused::default() });
+        assert_eq!(emulation.refused, RejectedPackets { other_protocol: 2, no_route: 1, ..RejectedPackets::default() });
     }
 
     #[test]
