@@ -165,8 +165,9 @@ pub fn scenario_errors(py: Python<'_>, file: String, problems: Vec<Given>, more:
 }
 
 fn problem((at, message, given, expected, hint): Given) -> Problem {
-    let problem = Problem::new(at, message);
-    Problem { given, expected, hint, ..problem }
+    let mut problem = Problem::new(at, message);
+    (problem.given, problem.expected, problem.hint) = (given, expected, hint);
+    problem
 }
 
 pub fn parse(py: Python<'_>, text: &str, file: &str, format: &str) -> PyResult<Scenario> {

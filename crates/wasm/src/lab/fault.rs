@@ -17,7 +17,8 @@ pub struct Fault {
 impl Fault {
     /// A fault without a place in a scenario.
     pub(super) fn whole(message: &str, given: Option<String>, expected: Option<String>) -> Fault {
-        let problem = Problem { given, expected, ..Problem::new("", message) };
+        let mut problem = Problem::new("", message);
+        (problem.given, problem.expected) = (given, expected);
         Fault { problems: vec![problem], more: 0, is_bug: false }
     }
 
