@@ -38,7 +38,7 @@ def _arguments_checked(function: Callable[P, Scenario]) -> Callable[P, Scenario]
     def checked(*arguments: P.args, **keywords: P.kwargs) -> Scenario:
         if others := [name for name in keywords if name not in own]:
             known = list(dict.fromkeys([*own, *_tables(), "traces"]))
-            problems = []
+            problems: list[tuple[str, str, str | None, str | None, str | None]] = []
             for name in others:
                 if name not in known:
                     near = _core.nearest_word(name, known)

@@ -33,7 +33,7 @@ class Problems:
     def add(self, at: str, message: str, *, given: Any = None, expected: str | None = None, hint: str | None = None) -> None:
         """Add a problem of the grid itself."""
         shown = given if given is None or isinstance(given, str) else _short(given)
-        self._found.setdefault(Problem(at, message, None, shown, expected, hint), Occurrences(""))
+        self._found.setdefault(Problem(at, message, given=shown, expected=expected, hint=hint), Occurrences(""))
 
     def add_point(self, error: ScenarioError, where: str) -> None:
         """Add the problems of one point."""
