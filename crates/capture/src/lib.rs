@@ -28,7 +28,7 @@ pub use analyser::{Analyser, Damage};
 pub use connection::{Connections, Point, Samples};
 pub use link::LinkType;
 pub use read::{Interface, OpenError, Packet, ReadError, Reader, Record};
-pub use run::{About, write_run};
+pub use run::{CaptureInfo, write_run};
 pub use segment::IpPacket;
 pub use skipped::{Reason, Skipped};
 pub use time::Timestamp;

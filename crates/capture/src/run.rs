@@ -12,7 +12,7 @@ use tailback_core::record::{Column, Table};
 
 /// Description of the run, for a reader of its capture.
 #[derive(Clone, Copy, Debug)]
-pub struct About<'a> {
+pub struct CaptureInfo<'a> {
     pub application: &'a str,
     pub scenario: &'a str,
     pub seed: u64,
@@ -37,7 +37,7 @@ const ADDRESSES: u32 = 0xffff;
 ///
 /// # Errors
 /// If `out` cannot be written, or the table is not a packet trace.
-pub fn write_run<W: Write>(out: W, packets: &Table, about: &About<'_>) -> io::Result<W> {
+pub fn write_run<W: Write>(out: W, packets: &Table, about: &CaptureInfo<'_>) -> io::Result<W> {
     let rows = Rows::of(packets).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "not a packet trace"))?;
     let comment = comment(&rows, about);
     let mut writer = Writer::new(out, &Section { application: about.application, comment: &comment })?;
@@ -229,7 +229,7 @@ fn range(text: &str) -> Option<(u64, u64)> {
 }
 
 /// Notes for the reader, including differences between real headers and the simulation.
-fn comment(rows: &Rows<'_>, about: &About<'_>) -> String {
+fn comment(rows: &Rows<'_>, about: &CaptureInfo<'_>) -> String {
     // The format requires a bounded text, and users' texts are unbounded.
     let scenario: String = about.scenario.chars().take(200).collect();
     let mut notes = vec![format!(
@@ -310,7 +310,7 @@ mod tests {
 
     /// Each packet, and the comment on all of them.
     fn written(rows: &[Written<'_>], window: u64) -> (Vec<Packet>, String) {
-        let about = About { application: "Tailback", scenario: "small", seed: 7 };
+        let about = CaptureInfo { application: "Tailback", scenario: "small", seed: 7 };
         let file = write_run(Vec::new(), &table(rows, window), &about).unwrap();
         let mut reader = Reader::open(file.as_slice()).unwrap();
         let mut packets = Vec::new();
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn another_table_is_refused() {
         let other = Table { name: "flows".into(), columns: Vec::new() };
-        let about = About { application: "Tailback", scenario: "small", seed: 7 };
+        let about = CaptureInfo { application: "Tailback", scenario: "small", seed: 7 };
         assert_eq!(write_run(Vec::new(), &other, &about).unwrap_err().to_string(), "not a packet trace");
         let none = write_run(Vec::new(), &table(&[], 0), &about).unwrap();
         assert!(Reader::open(none.as_slice()).unwrap().next_record().unwrap().is_none());

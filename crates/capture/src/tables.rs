@@ -102,7 +102,7 @@ impl Connections {
             ("ce_packets", whole(|row| row.direction.counts.ce_packets)),
             ("ece_packets", whole(|row| row.direction.counts.ece_packets)),
             ("cwr_packets", whole(|row| row.direction.counts.cwr_packets)),
-            ("mss_bytes", real(|row| row.said_by_receiver(|syn| syn.options.mss.map(f64::from)))),
+            ("mss_bytes", real(|row| row.receiver_reports(|syn| syn.options.mss.map(f64::from)))),
             ("window_scale", real(|row| row.connection.window_scale(1 - row.sender).map_or(f64::NAN, f64::from))),
             ("sack", words(&AGREED, |row| row.agreed(|syn| syn.options.sack_permitted))),
             ("timestamps", words(&AGREED, |row| row.agreed(|syn| syn.options.timestamp.is_some()))),
@@ -144,7 +144,7 @@ impl Row<'_> {
         first.syn.zip(second.syn)
     }
 
-    fn said_by_receiver(&self, what: fn(&Syn) -> Option<f64>) -> f64 {
+    fn receiver_reports(&self, what: fn(&Syn) -> Option<f64>) -> f64 {
         self.connection.directions[1 - self.sender].syn.as_ref().and_then(what).unwrap_or(f64::NAN)
     }
 
@@ -155,9 +155,9 @@ impl Row<'_> {
 
     /// RFC 3168 section 6.1.1: requested with ECE and CWR, accepted with ECE alone.
     fn ecn(&self) -> u32 {
-        let asks = EcnFlags { ece: true, cwr: true };
+        let requests_ecn = EcnFlags { ece: true, cwr: true };
         let agrees = EcnFlags { ece: true, cwr: false };
-        self.syns().map_or(2, |(first, second)| u32::from(first.ecn == asks && second.ecn == agrees))
+        self.syns().map_or(2, |(first, second)| u32::from(first.ecn == requests_ecn && second.ecn == agrees))
     }
 }
 

@@ -45,7 +45,7 @@ impl fmt::Display for Failure {
 impl Error for Failure {}
 
 /// Why there is no object if the caller supplies no code.
-pub(crate) const NOT_BROUGHT: &str = "user code is supported only in Python and with `tailback run FILE --code CODE.py`";
+pub(crate) const NOT_PROVIDED: &str = "user code is supported only in Python and with `tailback run FILE --code CODE.py`";
 
 /// An error that the core itself detects.
 pub(crate) fn fault(text: impl Into<String>) -> Fault {
@@ -90,7 +90,7 @@ impl<T: ?Sized> Instance<T> {
 
     /// An instance without an object, because no code was supplied.
     pub(crate) fn absent(code: &UserCode) -> Instance<T> {
-        Instance { code: Arc::new(code.clone()), object: Err(fault(NOT_BROUGHT)), alarm: Alarm::default() }
+        Instance { code: Arc::new(code.clone()), object: Err(fault(NOT_PROVIDED)), alarm: Alarm::default() }
     }
 
     /// The result of the call, or `None` if the object fails or has failed.
@@ -116,7 +116,7 @@ impl<T: ?Sized> Instance<T> {
     }
 
     /// Error message: only plain data can be serialised.
-    pub(crate) fn cannot_be_written(&self) -> String {
+    pub(crate) fn not_serialisable(&self) -> String {
         let UserCode { name, at, .. } = &*self.code;
         format!("{at}: `user:{name}` is code and cannot be serialised; a copy of the engine in memory serves as a snapshot")
     }
@@ -147,7 +147,7 @@ macro_rules! only_in_memory {
     ($state:ty) => {
         impl serde::Serialize for $state {
             fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-                Err(serde::ser::Error::custom(self.instance().cannot_be_written()))
+                Err(serde::ser::Error::custom(self.instance().not_serialisable()))
             }
         }
 

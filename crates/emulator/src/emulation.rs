@@ -94,7 +94,14 @@ const PATIENCE: TimeDelta = TimeDelta::from_millis(20);
 
 impl<H: Hosts, C: Clock> Emulation<H, C> {
     /// `clock` starts now.
-    pub fn new(engine: Engine, course: RunProperties, ways: &[AddressPair], observer: PacketObserver, hosts: H, clock: C) -> Emulation<H, C> {
+    pub fn new(
+        engine: Engine,
+        course: RunProperties,
+        ways: &[AddressPair],
+        observer: PacketObserver,
+        hosts: H,
+        clock: C,
+    ) -> Emulation<H, C> {
         let flows = ways.iter().map(|way| way.flow as usize + 1).max().unwrap_or(0);
         let mut to = vec![0; flows];
         for way in ways {

@@ -9,25 +9,25 @@
 //! * `door`: handover of TUN devices
 //! * `ip`: addresses and ECN field of a packet
 //! * `in_flight`: the packets in the network
-//! * `witness`: TCP connections as measured at the hosts, and a capture
+//! * `observer`: TCP connections as measured at the hosts, and a capture
 //!
 //! The engine has no knowledge of the emulation. Hosts, processes and namespaces are created by the Python package.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking"))]
 
-mod door;
 mod emulation;
 mod hosts;
 mod in_flight;
 mod ip;
 mod pacer;
-mod witness;
+mod packet_observer;
+mod tun_device;
 
-pub use door::Door;
-pub use emulation::{AddressPair, Control, Course, Emulation};
+pub use emulation::{AddressPair, Control, Emulation, RunProperties};
 pub use hosts::{Hosts, Tuns};
 pub use pacer::{Clock, Monotonic};
-pub use witness::Witness;
+pub use packet_observer::PacketObserver;
+pub use tun_device::TunDevice;
 
 /// A fingerprint of the sources from which this crate was built.
 pub const SOURCES: &str = env!("TAILBACK_SOURCES");

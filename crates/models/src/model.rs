@@ -47,9 +47,9 @@ pub struct Model {
     /// Python example, prompts included.
     pub example: &'static str,
     pub parameters: fn() -> Vec<Parameter>,
-    pub answer: fn() -> Answered,
+    pub answer: fn() -> OutputGroup,
     /// Appends the numbers of the result to the row, one per field.
-    pub evaluate: fn(&mut Given, &mut Vec<f64>) -> Result<(), Stopped>,
+    pub evaluate: fn(&mut Inputs, &mut Vec<f64>) -> Result<(), EvaluationError>,
 }
 
 /// A number or a choice that a model takes.
@@ -92,7 +92,7 @@ pub struct Word {
 
 /// The result of a model.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct OutputGroup {
     /// Empty for a single number.
     pub name: &'static str,
     pub help: &'static [&'static str],
@@ -104,13 +104,13 @@ pub struct Answered {
 pub struct Field {
     pub name: &'static str,
     pub help: &'static [&'static str],
-    pub figure: Figure,
+    pub figure: OutputKind,
     /// Whether some models omit it.
     pub optional: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
+pub enum OutputKind {
     Number,
     Integer,
     Boolean,
@@ -118,33 +118,33 @@ pub enum Figure {
 
 /// Reason why a model returned no result.
 #[derive(Debug)]
-pub enum Stopped {
+pub enum EvaluationError {
     Parameter(ParameterError),
     /// The caller interrupted the computation.
     Interrupted,
 }
 
-impl From<ParameterError> for Stopped {
-    fn from(error: ParameterError) -> Stopped {
-        Stopped::Parameter(error)
+impl From<ParameterError> for EvaluationError {
+    fn from(error: ParameterError) -> EvaluationError {
+        EvaluationError::Parameter(error)
     }
 }
 
 /// Arguments of a model: numbers and words, each in the order of the parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
+pub struct Inputs<'a> {
     numbers: &'a [Option<f64>],
     words: &'a [String],
-    patience: Patience,
+    patience: InterruptCheck,
 }
 
 /// Called periodically by a long computation; returns whether to continue.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience(pub fn() -> bool);
+pub struct InterruptCheck(pub fn() -> bool);
 
-impl<'a> Given<'a> {
-    pub fn new(numbers: &'a [Option<f64>], words: &'a [String], patience: Patience) -> Given<'a> {
-        Given { numbers, words, patience }
+impl<'a> Inputs<'a> {
+    pub fn new(numbers: &'a [Option<f64>], words: &'a [String], patience: InterruptCheck) -> Inputs<'a> {
+        Inputs { numbers, words, patience }
     }
 
     fn is_left_out(&self) -> bool {
@@ -171,15 +171,15 @@ pub fn evaluate(model: &Model, known: impl Fn(&str) -> Option<f64>) -> Result<Ve
     let numbers: Vec<Option<f64>> =
         (model.parameters)().iter().map(|parameter| number(parameter.name, parameter.default)).collect();
     let mut answer = Vec::new();
-    match (model.evaluate)(&mut Given::new(&numbers, &[], Patience(|| true)), &mut answer) {
+    match (model.evaluate)(&mut Inputs::new(&numbers, &[], InterruptCheck(|| true)), &mut answer) {
         Ok(()) => Ok(answer),
-        Err(Stopped::Parameter(error)) => Err(error.to_string()),
-        Err(Stopped::Interrupted) => Err("interrupted".to_string()),
+        Err(EvaluationError::Parameter(error)) => Err(error.to_string()),
+        Err(EvaluationError::Interrupted) => Err("interrupted".to_string()),
     }
 }
 
 /// Declaration of a parameter by a model.
-pub struct Asked {
+pub struct ParameterSpec {
     pub name: &'static str,
     pub help: &'static [&'static str],
     pub default: Option<&'static str>,
@@ -188,17 +188,17 @@ pub struct Asked {
 
 /// One parameter of a model, or several.
 pub trait Arguments: Sized {
-    fn describe(asked: Asked, parameters: &mut Vec<Parameter>);
+    fn describe(asked: ParameterSpec, parameters: &mut Vec<Parameter>);
 
-    fn read(name: &'static str, given: &mut Given) -> Result<Self, ParameterError>;
+    fn read(name: &'static str, given: &mut Inputs) -> Result<Self, ParameterError>;
 }
 
 impl<A: Arguments> Arguments for Option<A> {
-    fn describe(asked: Asked, parameters: &mut Vec<Parameter>) {
-        A::describe(Asked { default: Some("None"), ..asked }, parameters);
+    fn describe(asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
+        A::describe(ParameterSpec { default: Some("None"), ..asked }, parameters);
     }
 
-    fn read(name: &'static str, given: &mut Given) -> Result<Option<A>, ParameterError> {
+    fn read(name: &'static str, given: &mut Inputs) -> Result<Option<A>, ParameterError> {
         if given.is_left_out() {
             given.numbers = &given.numbers[1..];
             return Ok(None);
@@ -207,10 +207,10 @@ impl<A: Arguments> Arguments for Option<A> {
     }
 }
 
-impl Arguments for Patience {
-    fn describe(_asked: Asked, _parameters: &mut Vec<Parameter>) {}
+impl Arguments for InterruptCheck {
+    fn describe(_asked: ParameterSpec, _parameters: &mut Vec<Parameter>) {}
 
-    fn read(_name: &'static str, given: &mut Given) -> Result<Patience, ParameterError> {
+    fn read(_name: &'static str, given: &mut Inputs) -> Result<InterruptCheck, ParameterError> {
         Ok(given.patience)
     }
 }
@@ -225,9 +225,9 @@ pub trait Choice: Sized {
     fn named(word: &str) -> Result<Self, ParameterError>;
 }
 
-pub(crate) fn describe_choice<C: Choice>(asked: &Asked, parameters: &mut Vec<Parameter>) {
+pub(crate) fn describe_choice<C: Choice>(asked: &ParameterSpec, parameters: &mut Vec<Parameter>) {
     let kind = Kind::Choice { of: C::NAME, words: C::words() };
-    let Asked { name, help, default, .. } = *asked;
+    let ParameterSpec { name, help, default, .. } = *asked;
     parameters.push(Parameter { name, help: prose(help), kind, default, named: true });
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn unknown<C: Choice>(name: &'static str, word: &str) -> ParameterErr
 
 /// One number of a result.
 pub trait Quantity: Sized {
-    const FIGURE: Figure;
+    const FIGURE: OutputKind;
     const OPTIONAL: bool = false;
 
     /// NaN where there is none.
@@ -247,7 +247,7 @@ pub trait Quantity: Sized {
 }
 
 impl Quantity for f64 {
-    const FIGURE: Figure = Figure::Number;
+    const FIGURE: OutputKind = OutputKind::Number;
 
     fn number(self) -> f64 {
         self
@@ -256,7 +256,7 @@ impl Quantity for f64 {
 
 /// Values are below 2^53.
 impl Quantity for u64 {
-    const FIGURE: Figure = Figure::Integer;
+    const FIGURE: OutputKind = OutputKind::Integer;
 
     fn number(self) -> f64 {
         self as f64
@@ -264,7 +264,7 @@ impl Quantity for u64 {
 }
 
 impl Quantity for bool {
-    const FIGURE: Figure = Figure::Boolean;
+    const FIGURE: OutputKind = OutputKind::Boolean;
 
     fn number(self) -> f64 {
         f64::from(self)
@@ -272,7 +272,7 @@ impl Quantity for bool {
 }
 
 impl<Q: Quantity> Quantity for Option<Q> {
-    const FIGURE: Figure = Q::FIGURE;
+    const FIGURE: OutputKind = Q::FIGURE;
     const OPTIONAL: bool = true;
 
     fn number(self) -> f64 {
@@ -281,16 +281,16 @@ impl<Q: Quantity> Quantity for Option<Q> {
 }
 
 /// The result of a model: one number, or several.
-pub trait Answer {
-    fn describe() -> Answered;
+pub trait ModelOutput {
+    fn describe() -> OutputGroup;
 
     fn write(self, row: &mut Vec<f64>);
 }
 
-impl<Q: Quantity> Answer for Q {
-    fn describe() -> Answered {
+impl<Q: Quantity> ModelOutput for Q {
+    fn describe() -> OutputGroup {
         let field = Field { name: "", help: &[], figure: Q::FIGURE, optional: Q::OPTIONAL };
-        Answered { name: "", help: &[], fields: vec![field] }
+        OutputGroup { name: "", help: &[], fields: vec![field] }
     }
 
     fn write(self, row: &mut Vec<f64>) {
@@ -300,29 +300,29 @@ impl<Q: Quantity> Answer for Q {
 
 /// A result, or the reason why there is none.
 pub trait Outcome {
-    fn describe() -> Answered;
+    fn describe() -> OutputGroup;
 
-    fn write(self, row: &mut Vec<f64>) -> Result<(), Stopped>;
+    fn write(self, row: &mut Vec<f64>) -> Result<(), EvaluationError>;
 }
 
-impl<A: Answer> Outcome for A {
-    fn describe() -> Answered {
+impl<A: ModelOutput> Outcome for A {
+    fn describe() -> OutputGroup {
         A::describe()
     }
 
-    fn write(self, row: &mut Vec<f64>) -> Result<(), Stopped> {
-        Answer::write(self, row);
+    fn write(self, row: &mut Vec<f64>) -> Result<(), EvaluationError> {
+        ModelOutput::write(self, row);
         Ok(())
     }
 }
 
-impl<A: Answer, E: Into<Stopped>> Outcome for Result<A, E> {
-    fn describe() -> Answered {
+impl<A: ModelOutput, E: Into<EvaluationError>> Outcome for Result<A, E> {
+    fn describe() -> OutputGroup {
         A::describe()
     }
 
-    fn write(self, row: &mut Vec<f64>) -> Result<(), Stopped> {
-        Answer::write(self.map_err(Into::into)?, row);
+    fn write(self, row: &mut Vec<f64>) -> Result<(), EvaluationError> {
+        ModelOutput::write(self.map_err(Into::into)?, row);
         Ok(())
     }
 }
@@ -347,7 +347,7 @@ macro_rules! arguments {
         }
 
         impl $crate::model::Arguments for $name {
-            fn describe(_asked: $crate::model::Asked, parameters: &mut Vec<$crate::model::Parameter>) {
+            fn describe(_asked: $crate::model::ParameterSpec, parameters: &mut Vec<$crate::model::Parameter>) {
                 $(<$kind as $crate::model::Arguments>::describe(
                     $crate::model::asked!($field, [$($help),*], true $(, $default)?),
                     parameters,
@@ -356,7 +356,7 @@ macro_rules! arguments {
 
             fn read(
                 _name: &'static str,
-                given: &mut $crate::model::Given,
+                given: &mut $crate::model::Inputs,
             ) -> Result<$name, $crate::parameter::ParameterError> {
                 Ok($name { $($field: $crate::model::Arguments::read(stringify!($field), given)?,)+ })
             }
@@ -364,7 +364,7 @@ macro_rules! arguments {
     };
 }
 
-/// See [`Answer`]: a struct whose fields are numbers.
+/// See [`ModelOutput`]: a struct whose fields are numbers.
 macro_rules! answers {
     (
         $(#[doc = $doc:literal])+
@@ -378,8 +378,8 @@ macro_rules! answers {
             $($(#[doc = $help])+ pub $field: $kind,)+
         }
 
-        impl $crate::model::Answer for $name {
-            fn describe() -> $crate::model::Answered {
+        impl $crate::model::ModelOutput for $name {
+            fn describe() -> $crate::model::OutputGroup {
                 use $crate::model::Quantity;
                 let fields = vec![$($crate::model::Field {
                     name: stringify!($field),
@@ -387,7 +387,7 @@ macro_rules! answers {
                     figure: <$kind>::FIGURE,
                     optional: <$kind>::OPTIONAL,
                 },)+];
-                $crate::model::Answered { name: stringify!($name), help: &[$($doc),+], fields }
+                $crate::model::OutputGroup { name: stringify!($name), help: &[$($doc),+], fields }
             }
 
             fn write(self, row: &mut Vec<f64>) {
@@ -400,7 +400,7 @@ macro_rules! answers {
 /// Declaration of a parameter by a model.
 macro_rules! asked {
     ($name:ident, [$($help:literal),*], $named:literal $(, $default:literal)?) => {
-        $crate::model::Asked {
+        $crate::model::ParameterSpec {
             name: stringify!($name),
             help: &[$($help),*],
             default: [$(Some(stringify!($default)),)? None][0],

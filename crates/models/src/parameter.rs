@@ -1,6 +1,6 @@
 //! Parameter types that cannot hold invalid values: each is checked once, on construction.
 
-use crate::model::{Asked, Kind, Parameter, prose};
+use crate::model::{Kind, Parameter, ParameterSpec, prose};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -327,8 +327,8 @@ impl Scalar for Count {
     }
 }
 
-pub(crate) fn described<S: Scalar>(asked: &Asked) -> Parameter {
-    let Asked { name, help, default, named } = *asked;
+pub(crate) fn described<S: Scalar>(asked: &ParameterSpec) -> Parameter {
+    let ParameterSpec { name, help, default, named } = *asked;
     let meaning = MEANINGS.iter().find(|(of, _)| *of == name).map_or(S::HELP, |(_, meaning)| meaning);
     let help = if help.is_empty() { meaning.into() } else { prose(help) };
     Parameter { name, help, kind: Kind::Number { whole: S::WHOLE, range: S::RANGE }, default, named }
@@ -338,11 +338,11 @@ pub(crate) fn described<S: Scalar>(asked: &Asked) -> Parameter {
 macro_rules! arguments_of_one_number {
     ($($kind:ty),+ $(,)?) => {$(
         impl $crate::model::Arguments for $kind {
-            fn describe(asked: $crate::model::Asked, parameters: &mut Vec<$crate::model::Parameter>) {
+            fn describe(asked: $crate::model::ParameterSpec, parameters: &mut Vec<$crate::model::Parameter>) {
                 parameters.push($crate::parameter::described::<$kind>(&asked));
             }
 
-            fn read(name: &'static str, given: &mut $crate::model::Given) -> Result<$kind, $crate::parameter::ParameterError> {
+            fn read(name: &'static str, given: &mut $crate::model::Inputs) -> Result<$kind, $crate::parameter::ParameterError> {
                 <$kind as $crate::parameter::Scalar>::of(name, given.number(name)?)
             }
         }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::simulation::named;
 use crate::table::Table;
 use pyo3::prelude::*;
-use tailback_capture::{About, Analyser, OpenError, Samples, write_run};
+use tailback_capture::{Analyser, CaptureInfo, OpenError, Samples, write_run};
 
 /// Writes the packet trace of a run as pcapng.
 #[pyfunction]
@@ -17,7 +17,7 @@ pub fn write_capture(py: Python<'_>, packets: &Table, path: PathBuf, scenario: &
     py.detach(|| {
         let application = concat!("Tailback ", env!("CARGO_PKG_VERSION"));
         let out = BufWriter::new(File::create(path)?);
-        write_run(out, &packets, &About { application, scenario, seed })?;
+        write_run(out, &packets, &CaptureInfo { application, scenario, seed })?;
         Ok(())
     })
 }

@@ -16,7 +16,7 @@ use tailback_core::Engine;
 use tailback_core::network::Network;
 use tailback_core::primitives::units::{Time, TimeDelta};
 use tailback_core::settings::PlainWords;
-use tailback_emulator::{AddressPair, Control, Course, Door, Monotonic, Tuns, Witness};
+use tailback_emulator::{AddressPair, Control, Monotonic, PacketObserver, RunProperties, TunDevice, Tuns};
 use tailback_scenario::{Emulated, Host, Integer, Played};
 
 type Running = tailback_emulator::Emulation<Tuns, Monotonic>;
@@ -115,7 +115,7 @@ impl Emulation {
     fn finish_capture(&self) -> Option<String> {
         match &mut *self.state() {
             State::Ready(_) | State::Taken => None,
-            State::Running(running) => running.witness().finish(),
+            State::Running(running) => running.observer().finish(),
         }
     }
 
@@ -126,7 +126,7 @@ impl Emulation {
             State::Ready(engine) => (&**engine, Vec::new()),
             State::Taken => return Err(PyOSError::new_err("this emulation was not started")),
             State::Running(running) => {
-                let tables = [vec![running.report()], running.witness().connections()].concat();
+                let tables = [vec![running.report()], running.observer().connections()].concat();
                 (running.engine(), tables)
             }
         };
@@ -143,7 +143,7 @@ impl Emulation {
 /// Receives the open devices of an emulation.
 #[pyclass(frozen, module = "tailback._core")]
 pub struct DeviceDoor {
-    inner: Door,
+    inner: TunDevice,
 }
 
 #[pymethods]
@@ -151,7 +151,7 @@ impl DeviceDoor {
     /// The door, and the socket through which the devices are to be sent (`socket.send_fds`). The caller must close the socket.
     #[staticmethod]
     fn open() -> PyResult<(Self, i32)> {
-        let (inner, outside) = Door::open()?;
+        let (inner, outside) = TunDevice::open()?;
         Ok((Self { inner }, outside.into_raw_fd()))
     }
 }
@@ -162,8 +162,8 @@ impl Emulation {
     }
 
     fn carry(&self, devices: Vec<OwnedFd>, capture: Option<&Path>) -> std::io::Result<()> {
-        let mut witness = Witness::new(self.hosts.iter().map(|host| host.name.clone()).collect(), self.ports.clone());
-        capture.map_or(Ok(()), |file| witness.capture_to(file))?;
+        let mut observer = PacketObserver::new(self.hosts.iter().map(|host| host.name.clone()).collect(), self.ports.clone());
+        capture.map_or(Ok(()), |file| observer.capture_to(file))?;
         let mut state = self.state();
         let State::Ready(engine) = std::mem::replace(&mut *state, State::Taken) else {
             return Err(std::io::Error::other("this emulation has already run"));
@@ -171,8 +171,8 @@ impl Emulation {
         let host = |address| self.hosts.iter().position(|host| host.addresses.contains(&address)).unwrap_or(0);
         let ways = self.ways.iter().map(|way| AddressPair { from: way.from, to: way.to, flow: way.flow, host: host(way.to) });
         let ways: Vec<AddressPair> = ways.collect();
-        let course = Course { end: Time::ZERO + TimeDelta::from_seconds(self.duration_s), lead: self.lead };
-        let mut running = Box::new(Running::new(*engine, course, &ways, witness, Tuns::new(devices), Monotonic::start()));
+        let course = RunProperties { end: Time::ZERO + TimeDelta::from_seconds(self.duration_s), lead: self.lead };
+        let mut running = Box::new(Running::new(*engine, course, &ways, observer, Tuns::new(devices), Monotonic::start()));
         let ran = running.run(&self.control);
         *state = State::Running(running);
         ran

@@ -1,4 +1,4 @@
-//! TCPs that have a name. `docs/reference/presets.md` is [`presets_markdown`].
+//! TCP presets. `docs/reference/presets.md` is [`presets_markdown`].
 
 use crate::schema::{PresetName, Tcp};
 use serde::Serialize;
@@ -9,12 +9,12 @@ use tailback_core::tcp::{
     AckCounting, DelayedAck, NewRenoVariant, Recovery, SlowStart, SsthreshFrom, TcpSpec, TimerForm, TimerSpec, WindowValidation,
 };
 
-/// A named TCP with where its settings come from.
+/// A TCP preset with the sources of its settings.
 pub struct Preset {
     pub name: PresetName,
     pub source: &'static str,
     pub controller: ControllerSpec,
-    /// The settings, for a timer with ticks of the given length or of the preset's own. Other forms of timer ignore it.
+    /// The settings, with the given tick or the preset's own. Presets with an exact timer ignore the tick.
     pub spec: fn(tick: Option<TimeDelta>) -> TcpSpec,
 }
 
@@ -47,20 +47,20 @@ pub const PRESETS: &[Preset] = &[
     },
     Preset {
         name: PresetName::LinuxReno,
-        source: "Reno as Linux sends: RFC 8985, RFC 9937 and RFC 3465 without its limit, a least timeout of 200 ms",
+        source: "Reno as in Linux: RFC 8985, RFC 9937 and RFC 3465 without its limit, a minimum timeout of 200 ms",
         controller: ControllerSpec::Reno(()),
         spec: |_| linux(),
     },
     Preset {
         name: PresetName::LinuxCubic,
-        source: "CUBIC as Linux sends, which is its default: in whole segments, with HyStart, the rest as linux/reno",
+        source: "CUBIC as in Linux, its default: in whole segments, with HyStart, otherwise as linux/reno",
         controller: ControllerSpec::Cubic(CubicSpec { fast_convergence: true, steps: Steps::WholeSegments }),
         spec: |_| TcpSpec { slow_start: SlowStart::HyStart, ..linux() },
     },
     Preset {
         name: PresetName::LinuxBbr,
-        source: "BBR version 1 as Linux sends: paced 1 % below the rate of delivery, the rest as linux/reno, but for RFC 9937, \
-                 which does not bound what BBR sends",
+        source: "BBR version 1 as in Linux: paced 1 % below the delivery rate, otherwise as linux/reno, without RFC 9937, \
+                 which does not apply to BBR",
         controller: ControllerSpec::Bbr1(Bbr1Spec {
             cwnd_gain: 2.0,
             btlbw_filter_len: 10,
@@ -73,19 +73,19 @@ pub const PRESETS: &[Preset] = &[
     Preset {
         name: PresetName::BpdReno,
         source: "bpd-2001 sections 2.1 and 3: MSS 536, window 64 KB = 122 segments, an acknowledgement per segment. The tick is not \
-                 given: 0.1 s matches its counts of timeouts and its traces, 0.3 s its goodput",
+                 given: 0.1 s matches the document's counts of timeouts and traces, 0.3 s its goodput",
         controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(Recovery::Reno, tick),
     },
     Preset {
         name: PresetName::BpdSack,
-        source: "bpd-2001 section 6.1: as bpd-2001/reno, with its own pipe rules",
+        source: "bpd-2001 section 6.1: as bpd-2001/reno, with the document's pipe rules",
         controller: ControllerSpec::Reno(()),
         spec: |tick| bpd(Recovery::BpdSack, tick),
     },
     Preset {
         name: PresetName::SpdTahoe,
-        source: "spd-1998 sections 2.1 and 4.1: packets of 1024 octets, window 64 KB = 64 segments, loss detected by the timer. Tick and fast retransmit are not given: 0.5 s is the usual coarse clock, and its numbers come out without fast retransmit",
+        source: "spd-1998 sections 2.1 and 4.1: packets of 1024 octets, window 64 KB = 64 segments, loss detected by the timer. Tick and fast retransmit are not given: 0.5 s is the usual coarse clock, and the document's numbers are reproduced without fast retransmit",
         controller: ControllerSpec::Reno(()),
         spec: |tick| TcpSpec {
             fast_retransmit: None,
@@ -96,17 +96,17 @@ pub const PRESETS: &[Preset] = &[
 
 /// The preset of that name.
 pub(crate) fn preset(name: PresetName) -> &'static Preset {
-    // A test holds that every name is in the list.
+    // A test checks that every name is in the list.
     PRESETS.iter().find(|preset| preset.name == name).unwrap_or(&PRESETS[0])
 }
 
-/// What the RFCs say today, for all plain names.
+/// Settings of current RFCs, for all plain names.
 fn modern(recovery: Recovery) -> TcpSpec {
     TcpSpec {
         recovery,
         // RFC 5681 equation (4).
         ssthresh_from: SsthreshFrom::FlightSize,
-        // An Ethernet frame's 1500 bytes without 20 of IP and 20 of TCP: no options, so no timestamps either.
+        // 1500 bytes of an Ethernet frame without 20 bytes each of IP and TCP headers: no options, and so no timestamps.
         mss: Bytes(1460),
         header: Bytes(40),
         ack_size: Bytes(40),
@@ -115,14 +115,14 @@ fn modern(recovery: Recovery) -> TcpSpec {
         handshake: false,
         // RFC 5681 section 3.1: "arbitrarily high".
         initial_ssthresh: f64::INFINITY,
-        // Out of the way: what holds the sender back shall be the network.
+        // Large enough never to limit the sender.
         receiver_window: Segments(1_000_000),
         // RFC 5681 section 3.2.
         fast_retransmit: Some(3),
         // RFC 3042, recommended by RFC 5681 section 3.2.
         limited_transmit: true,
         timestamps: false,
-        // RFC 2018 section 3: three beside a timestamp option, four in all.
+        // RFC 2018 section 3: three with a timestamp option, at most four.
         sack_blocks: 3,
         delayed_ack: Some(DelayedAck::USUAL),
         ecn: false,
@@ -137,17 +137,17 @@ fn modern(recovery: Recovery) -> TcpSpec {
     }
 }
 
-/// What Linux does today, as far as it is known from RFCs, documents and observation.
+/// Settings of current Linux, from RFCs, documents and observation.
 fn linux() -> TcpSpec {
     TcpSpec {
-        // Reno and CUBIC take their share of the window, not of what is outstanding.
+        // Reno and CUBIC reduce the window, not the flight size.
         ssthresh_from: SsthreshFrom::Window,
         // With a timestamp option, 12 bytes with its padding.
         mss: Bytes(1448),
         header: Bytes(52),
         ack_size: Bytes(52),
         timestamps: true,
-        // An acknowledgement of one segment waits for 40 ms; with 4 MB of memory for a connection, 200 segments are acknowledged one by one.
+        // An acknowledgement of one segment is delayed by 40 ms; with 4 MB of memory per connection, 200 segments are acknowledged one by one.
         delayed_ack: Some(DelayedAck {
             timeout: TimeDelta::from_millis(40),
             quickack_segments: Segments(200),
@@ -155,7 +155,7 @@ fn linux() -> TcpSpec {
             ack_ce_immediately: true,
             ..DelayedAck::USUAL
         }),
-        // The least timeout bounds the variation, not the sum: RTO = SRTT + max(200 ms, 4 RTTVAR).
+        // The minimum bounds the variation term, not the sum: RTO = SRTT + max(200 ms, 4 RTTVAR).
         timer: TimerSpec {
             form: TimerForm::Exact { granularity: TimeDelta::from_millis(200) },
             min_rto: TimeDelta::from_millis(200),
@@ -173,8 +173,8 @@ fn bpd(recovery: Recovery, tick: Option<TimeDelta>) -> TcpSpec {
     coarse(recovery, Bytes(536), Segments(122), tick.unwrap_or(TimeDelta::from_millis(100)))
 }
 
-/// What both documents share: slow start from one segment up to the window, every segment acknowledged at once, one segment timed at a
-/// time, and the timer.
+/// Common settings of both documents: slow start from one segment up to the window, every segment acknowledged immediately, one segment
+/// timed at a time, and the timer.
 fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: TimeDelta) -> TcpSpec {
     TcpSpec {
         recovery,
@@ -193,40 +193,40 @@ fn coarse(recovery: Recovery, mss: Bytes, window: Segments, tick: TimeDelta) -> 
         delayed_ack: None,
         ecn: false,
         pacing: false,
-        // Their rule opens the window by an acknowledgement, whatever was sent.
+        // Every acknowledgement opens the window, whatever was sent.
         window_validation: WindowValidation::None,
         timer: TimerSpec::coarse(tick),
-        // Every segment is acknowledged at once; where several are, after a repair, the window opens as for one.
+        // Every segment is acknowledged. If an acknowledgement covers several, after a repair, the window opens as for one.
         ack_counting: AckCounting::Acknowledgements,
         abc_limit: Segments::UNLIMITED,
         slow_start: SlowStart::Standard,
     }
 }
 
-/// What makes senders differ, beside numbers.
+/// A mechanism that some presets use.
 struct Mechanism {
     name: &'static str,
     source: &'static str,
-    /// The year of each source, or the version that was observed.
+    /// Year of each source, or the observed version.
     revision: &'static str,
     is_on: fn(&TcpSpec) -> bool,
 }
 
 const MECHANISMS: &[Mechanism] = &[
     Mechanism {
-        name: "the window opens for what is acknowledged",
+        name: "appropriate byte counting",
         source: "RFC 3465, RFC 5681 section 3.1",
         revision: "2003, 2009",
         is_on: |spec| spec.ack_counting == AckCounting::Bytes,
     },
     Mechanism {
-        name: "without a limit in slow start",
-        source: "observed of Linux",
+        name: "byte counting without a limit in slow start",
+        source: "observed in Linux",
         revision: "6.18",
         is_on: |spec| spec.abc_limit == Segments::UNLIMITED && spec.ack_counting == AckCounting::Bytes,
     },
     Mechanism {
-        name: "slow start that ends before it loses",
+        name: "exit from slow start before a loss",
         source: "Ha and Rhee 2011, RFC 9406",
         revision: "2011, 2023",
         is_on: |spec| spec.slow_start != SlowStart::Standard,
@@ -244,7 +244,7 @@ const MECHANISMS: &[Mechanism] = &[
         is_on: |spec| spec.fast_retransmit.is_some() && spec.recovery != Recovery::Tahoe,
     },
     Mechanism {
-        name: "partial acknowledgements go on with it",
+        name: "fast recovery continues after partial acknowledgements",
         source: "RFC 6582",
         revision: "2012",
         is_on: |spec| !matches!(spec.recovery, Recovery::Tahoe | Recovery::Reno),
@@ -252,41 +252,41 @@ const MECHANISMS: &[Mechanism] = &[
     Mechanism { name: "limited transmit", source: "RFC 3042", revision: "2001", is_on: |spec| spec.limited_transmit },
     Mechanism { name: "SACK", source: "RFC 2018", revision: "1996", is_on: |spec| has_sack(spec.recovery) },
     Mechanism {
-        name: "losses by the number of segments above",
+        name: "loss detection by SACKed segments",
         source: "RFC 6675",
         revision: "2012",
         is_on: |spec| spec.recovery == Recovery::Sack,
     },
     Mechanism {
-        name: "losses by time (RACK), also of retransmissions",
+        name: "loss detection by time (RACK), also for retransmissions",
         source: "RFC 8985 section 6",
         revision: "2021",
         is_on: by_time,
     },
     Mechanism { name: "tail loss probe", source: "RFC 8985 section 7", revision: "2021", is_on: by_time },
-    Mechanism { name: "reductions spread over a round trip (PRR)", source: "RFC 9937", revision: "2025", is_on: by_time },
-    Mechanism { name: "duplicates reported (DSACK)", source: "RFC 2883", revision: "2000", is_on: by_time },
+    Mechanism { name: "proportional rate reduction (PRR)", source: "RFC 9937", revision: "2025", is_on: by_time },
+    Mechanism { name: "duplicate SACK (DSACK)", source: "RFC 2883", revision: "2000", is_on: by_time },
     Mechanism {
-        name: "what was SACKed is known after a timeout",
+        name: "SACK information is kept after a timeout",
         source: "RFC 8985 section 6.3",
         revision: "2021",
         is_on: by_time,
     },
     Mechanism { name: "F-RTO", source: "RFC 5682 section 3.1", revision: "2009", is_on: by_time },
     Mechanism {
-        name: "needless reductions are taken back",
+        name: "unnecessary reductions are undone",
         source: "RFC 3522, RFC 3708, RFC 9438 section 4.9",
         revision: "2003, 2004, 2023",
         is_on: by_time,
     },
     Mechanism {
         name: "the acknowledgement that ends recovery opens the window",
-        source: "observed of Linux",
+        source: "observed in Linux",
         revision: "6.18",
         is_on: by_time,
     },
     Mechanism {
-        name: "a threshold of half the flight, not of half the window",
+        name: "slow-start threshold from the flight size, not from the window",
         source: "RFC 5681 equation (4)",
         revision: "2009",
         is_on: |spec| spec.ssthresh_from == SsthreshFrom::FlightSize,
@@ -300,30 +300,30 @@ const MECHANISMS: &[Mechanism] = &[
     },
     Mechanism {
         name: "the first segments are acknowledged one by one",
-        source: "observed of Linux",
+        source: "observed in Linux",
         revision: "6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.quickack_segments > Segments(0)),
     },
     Mechanism {
-        name: "fewer acknowledgements above a gap than segments (SACK compression)",
+        name: "SACK compression",
         source: "Linux, `tcp_comp_sack_delay_ns`",
         revision: "6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.sack_compression > TimeDelta::ZERO),
     },
     Mechanism {
-        name: "marks, and that they were answered, are acknowledged at once",
-        source: "observed of Linux",
+        name: "ECN marks and window reductions are acknowledged immediately",
+        source: "observed in Linux",
         revision: "6.18",
         is_on: |spec| spec.delayed_ack.is_some_and(|rule| rule.ack_ce_immediately),
     },
     Mechanism {
-        name: "a window that is not used does not open",
-        source: "RFC 7661; of Linux, as observed",
+        name: "an unused window does not grow",
+        source: "RFC 7661; observed in Linux",
         revision: "2015; 6.18",
         is_on: |spec| matches!(spec.window_validation, WindowValidation::Rfc7661 | WindowValidation::Linux),
     },
     Mechanism {
-        name: "a window becomes smaller while nothing is sent",
+        name: "the window shrinks while the flow is idle",
         source: "RFC 5681 section 4.1, RFC 2861; after five minutes RFC 7661",
         revision: "2009, 2000; 2015",
         is_on: |spec| spec.window_validation != WindowValidation::None,
@@ -353,7 +353,7 @@ fn by_time(spec: &TcpSpec) -> bool {
 /// Every setting of every preset, as a page in Markdown.
 pub fn presets_markdown() -> String {
     let mut page = String::from(
-        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; any other key next to it overrides one. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.\n\n",
+        "# Presets\n\n`tcp = {preset = \"newreno\"}` takes all settings from a preset; other keys replace individual settings. Plain names follow the RFCs, `linux/*` follow Linux, and the others follow the document in their name.\n\n",
     );
     let mut line = |text: String| {
         page.push_str(&text);
@@ -374,8 +374,8 @@ pub fn presets_markdown() -> String {
         line(format!("| {} | {} | {} | {} |", mechanism.name, mechanism.source, mechanism.revision, marks.join(" | ")));
     }
     line(
-        "\nWhat is observed of Linux was observed of 6.18, by [`tailback validate`](../evidence/validation.md) and captures. Not there: the pacing that its `fq` \
-         adds, at twice the window over the round trip in slow start and 1.2 times later. `pacing = true` spreads a window over a round trip."
+        "\nObservations of Linux are of version 6.18, by [`tailback validate`](../evidence/validation.md) and captures. The pacing of its `fq` is not \
+         modelled: twice the window per round trip in slow start, 1.2 times later. `pacing = true` sends one window per round trip."
             .into(),
     );
     line(format!("\n## Settings\n\n| setting | {names} |\n|---|{}", "---|".repeat(PRESETS.len())));
@@ -383,11 +383,11 @@ pub fn presets_markdown() -> String {
         let values: Vec<&str> = columns.iter().map(|column| column[row].1.as_str()).collect();
         line(format!("| `{name}` | {} |", values.join(" | ")));
     }
-    line("\nThe coarse presets keep `min_rto` at two ticks: if `tick` is changed, it changes accordingly. Windows are counted in segments. A scenario writes `off` as `false` and `on` as `true`.".into());
+    line("\nIn coarse presets `min_rto` is two ticks and changes with `tick`. Windows are in segments. In a scenario, `off` is `false` and `on` is `true`.".into());
     page
 }
 
-/// A preset's settings in the words of a scenario.
+/// Settings of a preset as in a scenario.
 fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
     let Tcp {
         preset: _,
@@ -447,7 +447,7 @@ fn settings(preset: &Preset) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A setting as a person reads it.
+/// A setting as text for the page.
 fn shown(setting: Option<impl Serialize>) -> String {
     match serde_json::to_value(setting).unwrap_or_default() {
         Value::Null => "none".into(),
@@ -462,9 +462,9 @@ fn shown(setting: Option<impl Serialize>) -> String {
         Value::Object(ack) => {
             let [every, timeout, at_once, sacks] =
                 ["every", "timeout", "quickack_segments", "sack_compression"].map(|key| shown(ack.get(key)));
-            let first = if at_once == "0" { String::new() } else { format!(", the first {at_once} at once") };
+            let first = if at_once == "0" { String::new() } else { format!(", the first {at_once} immediately") };
             let above = if sacks == "0 ms" { String::new() } else { format!(", above a gap within {sacks}") };
-            let marks = if ack.get("ack_ce_immediately") == Some(&Value::Bool(true)) { ", marks at once" } else { "" };
+            let marks = if ack.get("ack_ce_immediately") == Some(&Value::Bool(true)) { ", marks immediately" } else { "" };
             format!("every {every}, within {timeout}{first}{above}{marks}")
         }
         list @ Value::Array(_) => list.to_string(),

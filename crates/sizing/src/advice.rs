@@ -1,16 +1,16 @@
 //! Selection of the rule that applies to a case, with the reason.
 
-use crate::judgement::{Answer, has_few_of_a_channel, is_tried};
+use crate::judgement::{SizingResult, has_few_of_a_channel, is_tried};
 use crate::question::Question;
 use crate::trunk_map::is_measured;
 use crate::words::{digits, packets};
 use tailback_models::limits::{FEW_FLOWS, LOSE_TOGETHER, SHORT_WINDOW};
 
 /// The answers to a question, by rule name.
-struct Known<'a>(&'a [Answer]);
+struct Known<'a>(&'a [SizingResult]);
 
 impl Known<'_> {
-    fn get(&self, rule: &str) -> Option<&Answer> {
+    fn get(&self, rule: &str) -> Option<&SizingResult> {
         self.0.iter().find(|answer| answer.rule == rule)
     }
 
@@ -36,7 +36,7 @@ impl Known<'_> {
     /// Reason why the buffer of a rule that does not apply is not recommended.
     fn instead_of(&self, rule: &str) -> String {
         match self.get(rule) {
-            Some(Answer { meant: false, packets: Some(places), why, .. }) => {
+            Some(SizingResult { meant: false, packets: Some(places), why, .. }) => {
                 format!(" The {} of {rule} do not apply: {why}.", packets(*places))
             }
             _ => String::new(),
@@ -45,7 +45,7 @@ impl Known<'_> {
 }
 
 /// The recommended rule, or `None` if no buffer reaches the target; and an explanation in a sentence or two.
-pub(crate) fn advice(question: &Question, answers: &[Answer]) -> (Option<&'static str>, String) {
+pub(crate) fn advice(question: &Question, answers: &[SizingResult]) -> (Option<&'static str>, String) {
     let known = Known(answers);
     let poisson = if question.is_plain_link() { "cui_link" } else { "cui_trunk" };
     let target = format!("{} %", digits(100.0 * question.target, 6));
@@ -54,7 +54,7 @@ pub(crate) fn advice(question: &Question, answers: &[Answer]) -> (Option<&'stati
         let why = format!("the inputs, each as fast as a transmitter, carry at most {most} % of the capacity");
         return (None, format!("No buffer achieves {target}: {why}."));
     }
-    if let Some(load) = question.most_by_access().filter(|load| *load < question.target) {
+    if let Some(load) = question.access_limit().filter(|load| *load < question.target) {
         let most = digits(100.0 * load, 3);
         return (None, format!("No buffer achieves {target}: the senders' access links carry at most {most} % of the capacity."));
     }

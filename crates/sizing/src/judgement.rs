@@ -16,7 +16,7 @@ const OVER_PROVISION: f64 = 0.95;
 
 /// The answer of one rule.
 #[derive(Debug)]
-pub struct Answer {
+pub struct SizingResult {
     pub model: &'static Model,
     pub rule: &'static str,
     /// `None` where the rule has no answer.
@@ -30,17 +30,19 @@ pub struct Answer {
 }
 
 /// The answers of all rules. A rule is a sizing model that declares a purpose of the buffer.
-pub(crate) fn answers(question: &Question) -> Vec<Answer> {
+pub(crate) fn answers(question: &Question) -> Vec<SizingResult> {
     let sizing = tailback_models::families().into_iter().filter(|(family, _)| *family == "sizing");
     let rules = sizing.flat_map(|(_, models)| models).filter(|model| !model.idea.is_empty());
     rules.map(|model| answered(question, model)).collect()
 }
 
-fn answered(question: &Question, model: &'static Model) -> Answer {
+fn answered(question: &Question, model: &'static Model) -> SizingResult {
     let rule = model.name.trim_end_matches("_buffer");
     let found = match size(question, rule, model) {
         Ok(found) => found,
-        Err(error) => return Answer { model, rule, packets: None, most: None, meant: false, why: format!("no answer: {error}") },
+        Err(error) => {
+            return SizingResult { model, rule, packets: None, most: None, meant: false, why: format!("no answer: {error}") };
+        }
     };
     // In the order of the fields of `BufferSize`: packets, the unrounded value, the upper end of a range.
     let packets = found.first().map(|packets| *packets as u64);
@@ -48,7 +50,7 @@ fn answered(question: &Question, model: &'static Model) -> Answer {
     let against = against(question, rule);
     let meant = against.is_empty();
     let why = if meant { provided(question, rule, packets.unwrap_or(0)) } else { against.join("; ") };
-    Answer { model, rule, packets, most, meant, why }
+    SizingResult { model, rule, packets, most, meant, why }
 }
 
 fn size(question: &Question, rule: &str, model: &Model) -> Result<Vec<f64>, String> {

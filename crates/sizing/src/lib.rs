@@ -10,24 +10,24 @@ mod question;
 mod trunk_map;
 mod words;
 
-pub use judgement::Answer;
+pub use judgement::SizingResult;
 pub use question::{Question, RoundTrips};
 
 /// All answers to a question, and the recommended one.
 #[derive(Debug)]
-pub struct Answers {
+pub struct SizingResults {
     /// In the order of the models.
-    pub rules: Vec<Answer>,
+    pub rules: Vec<SizingResult>,
     /// The rule that applies to this case; `None` if no buffer reaches the target.
     pub recommended: Option<&'static str>,
     /// The reason, in a sentence or two.
     pub advice: String,
 }
 
-pub fn answers(question: &Question) -> Answers {
+pub fn answers(question: &Question) -> SizingResults {
     let rules = judgement::answers(question);
     let (recommended, advice) = advice::advice(question, &rules);
-    Answers { rules, recommended, advice }
+    SizingResults { rules, recommended, advice }
 }
 
 #[cfg(test)]
@@ -50,11 +50,11 @@ mod tests {
         }
     }
 
-    fn of<'a>(answers: &'a Answers, name: &str) -> Option<&'a Answer> {
+    fn of<'a>(answers: &'a SizingResults, name: &str) -> Option<&'a SizingResult> {
         answers.rules.iter().find(|answer| answer.rule == name)
     }
 
-    fn why<'a>(answers: &'a Answers, name: &str) -> &'a str {
+    fn why<'a>(answers: &'a SizingResults, name: &str) -> &'a str {
         of(answers, name).map_or("", |answer| &answer.why)
     }
 

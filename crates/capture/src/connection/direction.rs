@@ -1,10 +1,10 @@
 //! One direction of a connection: the data that one end sends, and the acknowledgements of the other end.
 
-use super::holes::{Holes, Opener};
+use super::holes::{Opener, SequenceGaps};
 use super::outstanding::Outstanding;
 use super::round_trips::RoundTrips;
 use super::samples::{Load, SampleSink};
-use super::sequence::{Position, Stretch, Wire, first_position, position};
+use super::sequence::{Position, SequenceRange, Wire, first_position, position};
 use crate::segment::{Options, Segment};
 use crate::time::Timestamp;
 use etherparse::IpEcn;
@@ -17,7 +17,7 @@ pub(crate) struct Direction {
     pub(crate) counts: Counts,
     pub(crate) round_trips: RoundTrips,
     pub(crate) handshake: Option<Duration>,
-    pub(crate) window: Window,
+    pub(crate) window: AdvertisedWindow,
     pub(crate) in_flight: InFlight,
     /// Times of the sender's first and last packet.
     pub(crate) span: Option<(Timestamp, Timestamp)>,
@@ -28,10 +28,10 @@ pub(crate) struct Direction {
     /// One past the highest byte that was sent, and the highest acknowledged position.
     next: Option<Position>,
     acknowledged: Option<Position>,
-    holes: Holes,
+    holes: SequenceGaps,
     outstanding: Outstanding,
     /// The most recent retransmissions, which DSACK may report as unnecessary.
-    resent: VecDeque<Stretch>,
+    resent: VecDeque<SequenceRange>,
     last_acknowledgement: Option<Timestamp>,
     /// The last acknowledgement of new data.
     last_progress: Option<Timestamp>,
@@ -87,7 +87,7 @@ pub(crate) struct EcnFlags {
 
 /// The receiver window as advertised.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Window {
+pub(crate) struct AdvertisedWindow {
     pub(crate) min: Option<u64>,
     pub(crate) max: Option<u64>,
     pub(crate) times_zero: u64,
@@ -136,12 +136,12 @@ impl Direction {
             None => first_position(number),
         };
         if payload > 0 {
-            self.on_data(at, Stretch { start, end: start + payload }, options.timestamp, sink);
+            self.on_data(at, SequenceRange { start, end: start + payload }, options.timestamp, sink);
         } else if self.is_keep_alive(segment) {
             self.counts.keep_alives += 1;
         }
         if header.fin() {
-            self.on_fin(Stretch { start, end: start + payload });
+            self.on_fin(SequenceRange { start, end: start + payload });
         }
     }
 
@@ -170,14 +170,14 @@ impl Direction {
     }
 
     /// Processes a FIN after these data, if any.
-    fn on_fin(&mut self, payload: Stretch) {
+    fn on_fin(&mut self, payload: SequenceRange) {
         if self.fin.replace(payload.end).is_some() && payload.bytes() == 0 {
             self.counts.retransmitted_packets += 1;
         }
     }
 
     #[inline]
-    fn on_data(&mut self, at: Timestamp, data: Stretch, timestamp: Option<u32>, sink: &mut SampleSink<'_>) {
+    fn on_data(&mut self, at: Timestamp, data: SequenceRange, timestamp: Option<u32>, sink: &mut SampleSink<'_>) {
         let next = *self.next.get_or_insert(data.start);
         let acknowledged = *self.acknowledged.get_or_insert(data.start.min(next));
         if data.bytes() == 1 && data.end <= next && acknowledged >= next {
@@ -196,13 +196,13 @@ impl Direction {
         self.counts.payload_bytes += data.bytes();
         self.counts.largest_payload = self.counts.largest_payload.max(data.bytes());
         if data.start < next {
-            self.on_old_data(at, Stretch { end: data.end.min(next), ..data }, timestamp);
+            self.on_old_data(at, SequenceRange { end: data.end.min(next), ..data }, timestamp);
         }
         if data.end > next {
-            let new = Stretch { start: data.start.max(next), end: data.end };
+            let new = SequenceRange { start: data.start.max(next), end: data.end };
             if new.start > next {
                 let opener = Opener { arrival: self.counts.data_packets, at, timestamp };
-                self.counts.unseen_bytes += self.holes.open(Stretch { start: next, end: new.start }, opener);
+                self.counts.unseen_bytes += self.holes.open(SequenceRange { start: next, end: new.start }, opener);
             }
             self.counts.unique_payload_bytes += new.bytes();
             self.counts.forgotten_segments += self.outstanding.send(new, at);
@@ -212,7 +212,7 @@ impl Direction {
     }
 
     /// Processes data below the highest byte sent: either retransmitted or reordered.
-    fn on_old_data(&mut self, at: Timestamp, data: Stretch, timestamp: Option<u32>) {
+    fn on_old_data(&mut self, at: Timestamp, data: SequenceRange, timestamp: Option<u32>) {
         let filled = self.holes.fill(data);
         self.counts.unique_payload_bytes += filled.map_or(0, |filled| filled.bytes);
         if let Some(filled) = filled {
@@ -238,9 +238,9 @@ impl Direction {
         self.resent.push_back(data);
     }
 
-    fn insert_missing(&mut self, data: Stretch, at: Timestamp) {
+    fn insert_missing(&mut self, data: SequenceRange, at: Timestamp) {
         let start = data.start.max(self.acknowledged.unwrap_or(data.start));
-        self.outstanding.insert_missing(Stretch { start, ..data }, at);
+        self.outstanding.insert_missing(SequenceRange { start, ..data }, at);
     }
 
     /// Whether data seen for the first time were reordered on the way to the point of capture, as opposed to lost before it and
@@ -270,7 +270,7 @@ impl Direction {
     /// and nothing was received. If duplicates keep arriving, the condition is that nothing new was acknowledged for the minimum
     /// timeout of RFC 6298 (section 2.4), because the timeout computed from steady round trips is only slightly longer than a
     /// fast retransmission takes.
-    fn infer_timeout(&mut self, at: Timestamp, data: Stretch, before: Option<Timestamp>) {
+    fn infer_timeout(&mut self, at: Timestamp, data: SequenceRange, before: Option<Timestamp>) {
         let is_first = self.acknowledged.is_some_and(|acknowledged| data.start <= acknowledged && acknowledged < data.end);
         let silence = |since: Option<Timestamp>| before.max(since).map_or(Duration::ZERO, |since| at.since(since));
         let timeout = self.round_trips.timeout();
@@ -346,11 +346,11 @@ impl Direction {
         let near = self.next.unwrap_or(ack);
         let mut blocks = options.blocks.iter().flatten().map(|&(left, right)| {
             let start = position(Wire(left), near);
-            Stretch { start, end: start + u64::from(right.wrapping_sub(left)) }
+            SequenceRange { start, end: start + u64::from(right.wrapping_sub(left)) }
         });
         let Some(first) = blocks.next() else { return };
         let second = blocks.next();
-        let is_within = |other: Stretch| other.start <= first.start && first.end <= other.end;
+        let is_within = |other: SequenceRange| other.start <= first.start && first.end <= other.end;
         let is_duplicate = first.end <= ack || second.is_some_and(is_within);
         let of_all = 1 + second.map_or(0, |_| 1) + blocks.count() as u64;
         self.counts.sack_blocks += of_all - u64::from(is_duplicate);
@@ -398,7 +398,7 @@ pub(crate) struct ReceivedSegment<'a> {
     pub(crate) repeats: bool,
 }
 
-impl Window {
+impl AdvertisedWindow {
     fn advertise(&mut self, window: u64) {
         self.min = Some(self.min.map_or(window, |min| min.min(window)));
         self.max = self.max.max(Some(window));

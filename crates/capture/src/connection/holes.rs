@@ -1,16 +1,16 @@
 //! Gaps in the data: ranges that have not been seen although later data have.
 
-use super::sequence::{Position, Stretch};
+use super::sequence::{Position, SequenceRange};
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 
 /// Holes in ascending order, never adjacent.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Holes(VecDeque<Hole>);
+pub(crate) struct SequenceGaps(VecDeque<SequenceGap>);
 
 #[derive(Clone, Copy, Debug)]
-struct Hole {
-    missing: Stretch,
+struct SequenceGap {
+    missing: SequenceRange,
     opened_by: Opener,
 }
 
@@ -36,15 +36,15 @@ pub(crate) struct Filled {
 /// captured.
 const MAX: usize = 4096;
 
-impl Holes {
+impl SequenceGaps {
     #[inline]
     pub(crate) fn are_none(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Adds a hole above all others. Returns the bytes of a hole dropped to bound memory.
-    pub(crate) fn open(&mut self, missing: Stretch, opened_by: Opener) -> u64 {
-        self.0.push_back(Hole { missing, opened_by });
+    pub(crate) fn open(&mut self, missing: SequenceRange, opened_by: Opener) -> u64 {
+        self.0.push_back(SequenceGap { missing, opened_by });
         if self.0.len() <= MAX {
             return 0;
         }
@@ -52,14 +52,14 @@ impl Holes {
     }
 
     /// Marks these data as seen. Returns the part that was missing; `None` if nothing was.
-    pub(crate) fn fill(&mut self, seen: Stretch) -> Option<Filled> {
+    pub(crate) fn fill(&mut self, seen: SequenceRange) -> Option<Filled> {
         let mut filled: Option<Filled> = None;
         let mut place = self.0.partition_point(|hole| hole.missing.end <= seen.start);
-        while let Some(&Hole { missing, opened_by }) = self.0.get(place) {
+        while let Some(&SequenceGap { missing, opened_by }) = self.0.get(place) {
             let Some(found) = missing.overlap(seen) else { break };
             filled.get_or_insert(Filled { bytes: 0, opened_by }).bytes += found.bytes();
-            let below = Stretch { start: missing.start, end: found.start };
-            let above = Stretch { start: found.end, end: missing.end };
+            let below = SequenceRange { start: missing.start, end: found.start };
+            let above = SequenceRange { start: found.end, end: missing.end };
             match (below.bytes() > 0, above.bytes() > 0) {
                 (false, false) => {
                     self.0.remove(place);
@@ -69,7 +69,7 @@ impl Holes {
                 (false, true) => self.0[place].missing = above,
                 (true, true) => {
                     self.0[place].missing = below;
-                    self.0.insert(place + 1, Hole { missing: above, opened_by });
+                    self.0.insert(place + 1, SequenceGap { missing: above, opened_by });
                 }
             }
             place += 1;
@@ -97,28 +97,28 @@ impl Holes {
 mod tests {
     use super::*;
 
-    fn holes(of: &[(u64, u64)]) -> Holes {
-        let mut holes = Holes::default();
+    fn holes(of: &[(u64, u64)]) -> SequenceGaps {
+        let mut holes = SequenceGaps::default();
         for (arrival, &(start, end)) in (0..).zip(of) {
-            holes.open(Stretch { start, end }, Opener { arrival, at: Timestamp(0), timestamp: None });
+            holes.open(SequenceRange { start, end }, Opener { arrival, at: Timestamp(0), timestamp: None });
         }
         holes
     }
 
-    fn left(holes: &Holes) -> Vec<(u64, u64)> {
+    fn left(holes: &SequenceGaps) -> Vec<(u64, u64)> {
         holes.0.iter().map(|hole| (hole.missing.start, hole.missing.end)).collect()
     }
 
     #[test]
     fn a_packet_fills_only_the_range_that_it_covers() {
         let mut some = holes(&[(10, 20), (30, 40), (50, 60)]);
-        let filled = some.fill(Stretch { start: 35, end: 55 }).unwrap();
+        let filled = some.fill(SequenceRange { start: 35, end: 55 }).unwrap();
         assert_eq!((filled.bytes, filled.opened_by.arrival), (10, 1));
         assert_eq!(left(&some), [(10, 20), (30, 35), (55, 60)]);
-        assert_eq!(some.fill(Stretch { start: 12, end: 14 }).unwrap().bytes, 2);
+        assert_eq!(some.fill(SequenceRange { start: 12, end: 14 }).unwrap().bytes, 2);
         assert_eq!(left(&some), [(10, 12), (14, 20), (30, 35), (55, 60)]);
-        assert!(some.fill(Stretch { start: 20, end: 30 }).is_none());
-        assert_eq!(some.fill(Stretch { start: 0, end: 100 }).unwrap().bytes, 18);
+        assert!(some.fill(SequenceRange { start: 20, end: 30 }).is_none());
+        assert_eq!(some.fill(SequenceRange { start: 0, end: 100 }).unwrap().bytes, 18);
         assert!(some.are_none());
     }
 
@@ -132,9 +132,9 @@ mod tests {
 
     #[test]
     fn holes_do_not_grow_without_bound() {
-        let mut many = Holes::default();
+        let mut many = SequenceGaps::default();
         let opener = Opener { arrival: 0, at: Timestamp(0), timestamp: None };
-        let given_up: u64 = (0..10_000).map(|n| many.open(Stretch { start: 2 * n, end: 2 * n + 1 }, opener)).sum();
+        let given_up: u64 = (0..10_000).map(|n| many.open(SequenceRange { start: 2 * n, end: 2 * n + 1 }, opener)).sum();
         assert_eq!(given_up, 10_000 - MAX as u64);
     }
 }

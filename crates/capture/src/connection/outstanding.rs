@@ -1,6 +1,6 @@
 //! Outstanding segments, and the round trips measured when they are acknowledged.
 
-use super::sequence::{Position, Stretch};
+use super::sequence::{Position, SequenceRange};
 use crate::time::Timestamp;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,7 +11,7 @@ pub(crate) struct Outstanding(VecDeque<Sent>);
 
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    data: Stretch,
+    data: SequenceRange,
     first_at: Timestamp,
     last_at: Timestamp,
     is_ambiguous: bool,
@@ -28,13 +28,13 @@ impl Outstanding {
 
     /// New data above all others are sent. Returns the number of segments dropped to bound memory.
     #[inline]
-    pub(crate) fn send(&mut self, data: Stretch, at: Timestamp) -> u64 {
+    pub(crate) fn send(&mut self, data: SequenceRange, at: Timestamp) -> u64 {
         self.0.push_back(Sent { data, first_at: at, last_at: at, is_ambiguous: false });
         if self.0.len() <= MAX { 0 } else { self.0.pop_front().map_or(0, |_| 1) }
     }
 
     /// Reordered data are seen for the first time, at least in part.
-    pub(crate) fn insert_missing(&mut self, data: Stretch, at: Timestamp) {
+    pub(crate) fn insert_missing(&mut self, data: SequenceRange, at: Timestamp) {
         let mut start = data.start;
         let mut place = self.0.partition_point(|sent| sent.data.end <= data.start);
         while start < data.end {
@@ -43,7 +43,7 @@ impl Outstanding {
                 start = there.end;
             } else {
                 let end = there.map_or(data.end, |there| there.start.min(data.end));
-                self.0.insert(place, Sent { data: Stretch { start, end }, first_at: at, last_at: at, is_ambiguous: false });
+                self.0.insert(place, Sent { data: SequenceRange { start, end }, first_at: at, last_at: at, is_ambiguous: false });
                 start = end;
             }
             place += 1;
@@ -52,7 +52,7 @@ impl Outstanding {
 
     /// Data are retransmitted, so that the acknowledged transmission is ambiguous (Karn's rule, RFC 6298 section 3). Returns the
     /// time at which their first segment was last sent, if it is outstanding.
-    pub(crate) fn resend(&mut self, data: Stretch, at: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn resend(&mut self, data: SequenceRange, at: Timestamp) -> Option<Timestamp> {
         let first = self.0.partition_point(|sent| sent.data.end <= data.start);
         let before = self.0.get(first).filter(|sent| sent.data.start < data.end).map(|sent| sent.last_at);
         for sent in self.0.iter_mut().skip(first).take_while(|sent| sent.data.start < data.end) {
@@ -86,7 +86,7 @@ mod tests {
     fn three() -> Outstanding {
         let mut outstanding = Outstanding::default();
         for n in 0..3 {
-            outstanding.send(Stretch { start: 10 * n, end: 10 * n + 10 }, Timestamp(n as i64));
+            outstanding.send(SequenceRange { start: 10 * n, end: 10 * n + 10 }, Timestamp(n as i64));
         }
         outstanding
     }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_retransmitted_segment_gives_no_sample() {
         let mut outstanding = three();
-        assert_eq!(outstanding.resend(Stretch { start: 0, end: 10 }, Timestamp(5)), Some(Timestamp(0)));
+        assert_eq!(outstanding.resend(SequenceRange { start: 0, end: 10 }, Timestamp(5)), Some(Timestamp(0)));
         assert_eq!(outstanding.acknowledge(10, Timestamp(9)), None);
         assert_eq!(outstanding.acknowledge(20, Timestamp(9)), Some(8 * NANOSECOND));
     }
@@ -114,12 +114,12 @@ mod tests {
     #[test]
     fn a_segment_acknowledged_after_an_earlier_one_arrived_gives_no_sample() {
         let mut outstanding = three();
-        outstanding.resend(Stretch { start: 0, end: 10 }, Timestamp(5));
+        outstanding.resend(SequenceRange { start: 0, end: 10 }, Timestamp(5));
         assert_eq!(outstanding.acknowledge(30, Timestamp(9)), None);
         // The same if the first transmission of the earlier segment was not captured.
         let mut outstanding = Outstanding::default();
-        outstanding.send(Stretch { start: 10, end: 20 }, Timestamp(0));
-        outstanding.insert_missing(Stretch { start: 0, end: 15 }, Timestamp(5));
+        outstanding.send(SequenceRange { start: 10, end: 20 }, Timestamp(0));
+        outstanding.insert_missing(SequenceRange { start: 0, end: 15 }, Timestamp(5));
         assert_eq!(outstanding.segments(), 2);
         assert_eq!(outstanding.acknowledge(20, Timestamp(9)), None);
     }

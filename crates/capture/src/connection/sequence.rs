@@ -5,12 +5,12 @@ pub(crate) type Position = u64;
 
 /// A half-open range of the sequence space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct SequenceRange {
     pub(crate) start: Position,
     pub(crate) end: Position,
 }
 
-impl Stretch {
+impl SequenceRange {
     #[inline]
     pub(crate) fn bytes(self) -> u64 {
         self.end - self.start
@@ -18,9 +18,9 @@ impl Stretch {
 
     /// Intersection, if not empty.
     #[inline]
-    pub(crate) fn overlap(self, other: Stretch) -> Option<Stretch> {
+    pub(crate) fn overlap(self, other: SequenceRange) -> Option<SequenceRange> {
         let (start, end) = (self.start.max(other.start), self.end.min(other.end));
-        (start < end).then_some(Stretch { start, end })
+        (start < end).then_some(SequenceRange { start, end })
     }
 }
 

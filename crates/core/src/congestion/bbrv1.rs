@@ -34,8 +34,8 @@ member! {
 
 impl Settings for Bbr1Spec {
     fn check(&self) -> Vec<SettingConflict> {
-        let stands_still = SettingConflict::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1");
-        if self.pacing_margin == 1.0 { vec![stands_still] } else { Vec::new() }
+        let is_idle = SettingConflict::error(&["pacing_margin"], "`pacing_margin` of 1 stops all sending", "less than 1");
+        if self.pacing_margin == 1.0 { vec![is_idle] } else { Vec::new() }
     }
 
     fn samples() -> Vec<Bbr1Spec> {
@@ -496,10 +496,10 @@ mod tests {
 
         /// In ProbeBW at 1000 segments per second.
         fn probing() -> TestSender {
-            let mut heard = TestSender::new(Bbr1Spec::default());
-            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 100));
-            assert!(matches!(heard.law.memory.state, State::ProbeBw { .. }), "{:?}", heard.law.memory.state);
-            heard
+            let mut sender = TestSender::new(Bbr1Spec::default());
+            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| sender.round(rate, 100));
+            assert!(matches!(sender.law.memory.state, State::ProbeBw { .. }), "{:?}", sender.law.memory.state);
+            sender
         }
 
         fn set_phase(&mut self, phase: u8) {
@@ -518,104 +518,104 @@ mod tests {
 
     #[test]
     fn the_first_rtt_of_data_sets_the_initial_rate() {
-        let mut heard = TestSender::new(Bbr1Spec::default());
-        assert!(near(heard.pacing(), HIGH_GAIN * 10.0 / 1e-3));
-        heard.round(50.0, 10);
-        assert!(near(heard.pacing(), HIGH_GAIN * 10.0 / 0.1));
+        let mut sender = TestSender::new(Bbr1Spec::default());
+        assert!(near(sender.pacing(), HIGH_GAIN * 10.0 / 1e-3));
+        sender.round(50.0, 10);
+        assert!(near(sender.pacing(), HIGH_GAIN * 10.0 / 0.1));
     }
 
     #[test]
     fn startup_ends_after_three_rounds_without_a_growth_of_a_quarter() {
-        let mut heard = TestSender::new(Bbr1Spec::default());
+        let mut sender = TestSender::new(Bbr1Spec::default());
         for rate in [400.0, 800.0, 1000.0, 1100.0, 1200.0] {
-            heard.round(rate, 1000);
-            assert_eq!(heard.law.memory.state, State::Startup);
-            assert!(near(heard.pacing(), HIGH_GAIN * rate.max(100.0)));
+            sender.round(rate, 1000);
+            assert_eq!(sender.law.memory.state, State::Startup);
+            assert!(near(sender.pacing(), HIGH_GAIN * rate.max(100.0)));
         }
         // For the third time the growth is below a quarter: 1249 after 1000.
-        heard.round(1249.0, 1000);
-        assert_eq!(heard.law.memory.state, State::Drain);
-        assert!(near(heard.pacing(), 1249.0 / HIGH_GAIN));
+        sender.round(1249.0, 1000);
+        assert_eq!(sender.law.memory.state, State::Drain);
+        assert!(near(sender.pacing(), 1249.0 / HIGH_GAIN));
         // The bandwidth-delay product is 124.9 segments, plus three quanta of two segments at 4.3 Mbit/s.
-        heard.round(1249.0, 131);
-        assert_eq!(heard.law.memory.state, State::Drain);
-        heard.round(1249.0, 130);
-        assert_ne!(heard.phase(), 1);
+        sender.round(1249.0, 131);
+        assert_eq!(sender.law.memory.state, State::Drain);
+        sender.round(1249.0, 130);
+        assert_ne!(sender.phase(), 1);
     }
 
     #[test]
     fn the_window_is_two_products_and_an_allowance_for_aggregation() {
-        let mut heard = TestSender::probing();
-        heard.set_phase(2);
-        (0..40).for_each(|_| heard.after(1, 1000.0, 100, 0));
+        let mut sender = TestSender::probing();
+        sender.set_phase(2);
+        (0..40).for_each(|_| sender.after(1, 1000.0, 100, 0));
         // 10 Mbit/s: quanta of two segments.
-        assert_eq!(heard.law.window(), 2.0 * 100.0 + 3.0 * 2.0);
+        assert_eq!(sender.law.window(), 2.0 * 100.0 + 3.0 * 2.0);
     }
 
     #[test]
     fn a_phase_lasts_an_rtt_and_the_phase_of_faster_pacing_until_more_is_in_flight() {
-        let mut heard = TestSender::probing();
-        heard.set_phase(0);
-        heard.after(101, 1000.0, 120, 0);
-        assert_eq!((heard.phase(), heard.pacing().round()), (0, 1250.0));
+        let mut sender = TestSender::probing();
+        sender.set_phase(0);
+        sender.after(101, 1000.0, 120, 0);
+        assert_eq!((sender.phase(), sender.pacing().round()), (0, 1250.0));
         // 125 and three quanta, before the acknowledgement.
-        heard.after(1, 1000.0, 121, 0);
-        assert_eq!((heard.phase(), heard.pacing().round()), (1, 750.0));
+        sender.after(1, 1000.0, 121, 0);
+        assert_eq!((sender.phase(), sender.pacing().round()), (1, 750.0));
         // The phase ends immediately if no more than one product is left, otherwise after an RTT.
-        heard.after(1, 1000.0, 96, 0);
-        assert_eq!((heard.phase(), heard.pacing().round()), (2, 1000.0));
-        heard.after(100, 1000.0, 96, 0);
-        assert_eq!(heard.phase(), 2);
-        heard.after(1, 1000.0, 96, 0);
-        assert_eq!(heard.phase(), 3);
+        sender.after(1, 1000.0, 96, 0);
+        assert_eq!((sender.phase(), sender.pacing().round()), (2, 1000.0));
+        sender.after(100, 1000.0, 96, 0);
+        assert_eq!(sender.phase(), 2);
+        sender.after(1, 1000.0, 96, 0);
+        assert_eq!(sender.phase(), 3);
     }
 
     #[test]
     fn a_rate_sample_lasts_for_ten_rounds() {
-        let mut heard = TestSender::probing();
-        (0..10).for_each(|_| heard.round(500.0, 100));
-        assert_eq!(heard.law.memory.bandwidth(), 1000.0);
-        heard.round(500.0, 100);
-        assert_eq!(heard.law.memory.bandwidth(), 500.0);
+        let mut sender = TestSender::probing();
+        (0..10).for_each(|_| sender.round(500.0, 100));
+        assert_eq!(sender.law.memory.bandwidth(), 1000.0);
+        sender.round(500.0, 100);
+        assert_eq!(sender.law.memory.bandwidth(), 500.0);
     }
 
     #[test]
     fn a_minimum_rtt_not_confirmed_for_ten_seconds_is_measured_with_four_segments() {
-        let mut heard = TestSender::probing();
-        let before = heard.law.window();
-        heard.law.memory.rtprop = Some(TimeDelta::from_millis(90));
-        heard.law.memory.rtprop_stamp = heard.now;
-        heard.after(10_000, 1000.0, 100, 0);
-        assert!(heard.law.window() > MIN);
-        heard.after(1, 1000.0, 100, 0);
-        assert_eq!((heard.law.window(), heard.law.memory.rtprop), (MIN, Some(TimeDelta::from_millis(100))));
-        heard.after(50, 1000.0, 4, 0);
+        let mut sender = TestSender::probing();
+        let before = sender.law.window();
+        sender.law.memory.rtprop = Some(TimeDelta::from_millis(90));
+        sender.law.memory.rtprop_stamp = sender.now;
+        sender.after(10_000, 1000.0, 100, 0);
+        assert!(sender.law.window() > MIN);
+        sender.after(1, 1000.0, 100, 0);
+        assert_eq!((sender.law.window(), sender.law.memory.rtprop), (MIN, Some(TimeDelta::from_millis(100))));
+        sender.after(50, 1000.0, 4, 0);
         // For 200 ms and one RTT from now on.
-        let began = heard.delivered;
-        heard.after(150, 40.0, 4, began);
-        heard.after(50, 40.0, 4, began);
-        assert_eq!(heard.law.window(), MIN);
-        heard.after(1, 40.0, 4, began);
-        assert!(heard.law.window() >= before, "{} {before}", heard.law.window());
+        let began = sender.delivered;
+        sender.after(150, 40.0, 4, began);
+        sender.after(50, 40.0, 4, began);
+        assert_eq!(sender.law.window(), MIN);
+        sender.after(1, 40.0, 4, began);
+        assert!(sender.law.window() >= before, "{} {before}", sender.law.window());
         // Data sent with four segments does not measure the path's bandwidth.
-        assert_eq!(heard.law.memory.bandwidth(), 1000.0);
+        assert_eq!(sender.law.memory.bandwidth(), 1000.0);
     }
 
     #[test]
     fn a_loss_holds_the_window_for_its_repair_and_a_timeout_until_all_is_acknowledged() {
-        let mut heard = TestSender::probing();
-        heard.set_phase(2);
-        (0..40).for_each(|_| heard.after(1, 1000.0, 100, 0));
-        let window = heard.law.window();
-        heard.law.on_congestion(&heard.loses(150));
-        assert_eq!(heard.law.window(), 151.0);
-        heard.after(1, 1000.0, 140, 0);
-        assert_eq!(heard.law.window(), window);
-        heard.law.on_timeout(&heard.loses(25));
-        assert_eq!(heard.law.window(), 1.0);
+        let mut sender = TestSender::probing();
+        sender.set_phase(2);
+        (0..40).for_each(|_| sender.after(1, 1000.0, 100, 0));
+        let window = sender.law.window();
+        sender.law.on_congestion(&sender.loses(150));
+        assert_eq!(sender.law.window(), 151.0);
+        sender.after(1, 1000.0, 140, 0);
+        assert_eq!(sender.law.window(), window);
+        sender.law.on_timeout(&sender.loses(25));
+        assert_eq!(sender.law.window(), 1.0);
         let windows = [0; 3].map(|_| {
-            heard.after(1, 1000.0, 10, 0);
-            heard.law.window()
+            sender.after(1, 1000.0, 10, 0);
+            sender.law.window()
         });
         assert_eq!(windows, [11.0, 21.0, window]);
     }

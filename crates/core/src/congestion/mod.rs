@@ -86,7 +86,7 @@ pub struct Subscriptions {
     /// An exact count of marks: [`Signal::marks`].
     pub marks: bool,
     /// Response to each counted mark: the controller is not notified once per window ([`Controller::on_congestion`]).
-    pub answers_marks: bool,
+    pub handles_marks: bool,
     /// The prices of the path: [`Signal::price`]. Only for packets that are not cut into cells.
     pub price: bool,
     /// One-way delays: [`Controller::on_one_way_delay`].

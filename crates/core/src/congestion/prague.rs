@@ -179,7 +179,7 @@ impl Controller for Prague {
     }
 
     fn subscriptions(&self) -> Subscriptions {
-        Subscriptions { marks: true, answers_marks: true, ..Subscriptions::default() }
+        Subscriptions { marks: true, handles_marks: true, ..Subscriptions::default() }
     }
 
     fn quantity(&self, _index: usize, _now: Time) -> f64 {

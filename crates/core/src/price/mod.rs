@@ -104,7 +104,7 @@ pub trait Scheme {
     }
 
     /// Maximum number of queues on a path that the scheme can distinguish.
-    fn most_hops(&self) -> u8 {
+    fn max_hops(&self) -> u8 {
         u8::MAX
     }
 
@@ -176,10 +176,10 @@ macro_rules! schemes {
             }
 
             /// Maximum number of queues on a path that the scheme can distinguish.
-            pub fn most_hops(&self) -> u8 {
+            pub fn max_hops(&self) -> u8 {
                 match self {
                     SchemeSpec::Exact(()) => u8::MAX,
-                    $(SchemeSpec::$member(scheme) => scheme.most_hops()),+
+                    $(SchemeSpec::$member(scheme) => scheme.max_hops()),+
                 }
             }
 

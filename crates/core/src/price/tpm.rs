@@ -137,15 +137,15 @@ impl Scheme for TpmSpec {
         self.types()
     }
 
-    fn most_hops(&self) -> u8 {
+    fn max_hops(&self) -> u8 {
         self.hops as u8
     }
 
     fn mark(&self, probe: &mut Probe, price: QueuePrice, _: &mut Draws) {
         let Question { first, bit, is_second } = self.question(self.kind(probe));
         let queues = if self.ecn_bits == EcnBits::One { 1 } else { BLOCK };
-        let is_asked = (first..first + queues).contains(&u32::from(probe.hops));
-        if !is_asked || self.quantised(price) & self.worth(bit) == 0 {
+        let is_probed = (first..first + queues).contains(&u32::from(probe.hops));
+        if !is_probed || self.quantised(price) & self.worth(bit) == 0 {
             return;
         }
         probe.mark = match (self.ecn_bits, is_second) {

@@ -183,12 +183,12 @@ mod tests {
             xcp.on_arrival(&PACKET, &mut (), &Occupancy::of(Units(0), Bytes(0)), Time::ZERO);
         }
         xcp.on_period(&PeriodEnd { units: Units(0), bytes: Bytes(1000 * queue), rate: Rate(8_000_000), first_waited: None });
-        let tell = |&window: &f64| {
+        let feedback_for = |&window: &f64| {
             let mut header = header(window);
             xcp.write_price_header(&PACKET, &mut header);
             header.feedback
         };
-        windows.iter().map(tell).collect()
+        windows.iter().map(feedback_for).collect()
     }
 
     #[test]

@@ -215,7 +215,7 @@ impl Packets {
         let discards: Vec<Option<Discard>> =
             rows.iter().map(|row| self.discard(row).filter(|discard| discard.time < end)).collect();
         // The empty word comes first.
-        let beside_none =
+        let no_blocks =
             |words: &mut dyn Iterator<Item = String>| Arc::new([String::new()].into_iter().chain(words).collect::<Vec<_>>());
         let of_discards =
             |pick: fn(&Discard) -> u32| discards.iter().map(|discard| discard.as_ref().map_or(0, |of| 1 + pick(of))).collect();
@@ -232,9 +232,9 @@ impl Packets {
             ("window_bytes", whole(&|row| self.headers[row.flow as usize].window.0)),
             ("ecn", Column::Word(of(&|row| row.ecn_state as u32), words(&ECN_STATES))),
             ("sack_blocks", self.block_words(&rows)),
-            ("queue", Column::Word(of_discards(|of| of.port), beside_none(&mut queues.iter().cloned()))),
+            ("queue", Column::Word(of_discards(|of| of.port), no_blocks(&mut queues.iter().cloned()))),
             ("reason", {
-                let reasons = beside_none(&mut Reason::ALL.iter().map(|reason| reason.name().to_string()));
+                let reasons = no_blocks(&mut Reason::ALL.iter().map(|reason| reason.name().to_string()));
                 Column::Word(of_discards(|of| of.reason as u32), reasons)
             }),
             ("dropped_s", {

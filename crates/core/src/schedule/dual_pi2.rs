@@ -121,7 +121,7 @@ impl DualPi2 {
     }
 
     /// p_Cmax: from this probability on, marks cannot increase the signal to L.
-    fn most_of_classic(&self) -> f64 {
+    fn max_of_classic(&self) -> f64 {
         1.0 / (self.spec.coupling * self.spec.coupling)
     }
 
@@ -157,7 +157,7 @@ impl DualPi2 {
         let likelihood = self.of_classic();
         match self.recur(C, likelihood) {
             false => Decision::Send,
-            true if likelihood >= self.most_of_classic() => Decision::Discard,
+            true if likelihood >= self.max_of_classic() => Decision::Discard,
             true => Decision::Mark,
         }
     }

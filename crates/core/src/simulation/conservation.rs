@@ -211,7 +211,7 @@ impl Engine {
             port.overtaking().into_iter().flat_map(Overtaking::iter).for_each(&mut in_network);
             if let Some(stepped) = port.stepped() {
                 stepped.queues.iter().flat_map(|queue| pool.iter(&queue.line)).for_each(&mut in_network);
-                let whole = stepped.transmitters.iter().filter(|sending| !sending.head_is_gone);
+                let whole = stepped.transmitters.iter().filter(|sending| !sending.head_has_left);
                 whole.for_each(|sending| in_network(&sending.packet));
             }
         }

@@ -47,8 +47,8 @@ impl Path {
                 packet.time += profile.reassembly();
             }
             // If others are queued and none is on its way to them, this is not the next acknowledgement that the sender processes.
-            let goes_behind = !self.ack_line.is_empty() && sim.pending_acks.is_empty();
-            if profile.runs_ahead && route == Route::Fixed && !goes_behind {
+            let is_forwarded = !self.ack_line.is_empty() && sim.pending_acks.is_empty();
+            if profile.runs_ahead && route == Route::Fixed && !is_forwarded {
                 sim.pending_acks.push_back(*packet);
                 return false;
             }

@@ -171,8 +171,9 @@ impl Engine {
         let is_due = |kind| sim.calendar.time_of(sim.order.flow(kind, index as u32)) != Time::NEVER;
         let offer = sim.calendar.time_of(sim.order.flow(FlowKind::AppWrite, index as u32));
         let may_send = offer < sender.deadline && sender.in_flight() < self.senders.window_of(sender, index);
-        let may_hear = in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::SendTimer) || may_send;
-        (!is_over && !may_hear && self.senders.awaits_timeout(sender, index)).then_some(sender.last_active)
+        let may_receive_ack =
+            in_lines.are_under_way[index] || is_due(FlowKind::DelayedAck) || is_due(FlowKind::SendTimer) || may_send;
+        (!is_over && !may_receive_ack && self.senders.awaits_timeout(sender, index)).then_some(sender.last_active)
     }
 
     /// Time at which a flow was finished: its receiver had the whole transfer, or the flow was stopped and all sent data is acknowledged.

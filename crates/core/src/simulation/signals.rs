@@ -57,7 +57,7 @@ mod tests {
 
     const EVERYTHING: Subscriptions = Subscriptions {
         marks: true,
-        answers_marks: false,
+        handles_marks: false,
         price: true,
         one_way_delay: true,
         delivered_rate: true,
@@ -70,7 +70,7 @@ mod tests {
         ControllerSpec::Probe(ProbeSpec { subscriptions, release })
     }
 
-    fn asks_for_everything() -> ControllerSpec {
+    fn subscribes_to_all() -> ControllerSpec {
         law(EVERYTHING, None)
     }
 
@@ -106,7 +106,7 @@ mod tests {
     fn prices_written_by_queues_reach_a_controller_that_requests_them() {
         let drop_tail = link("between", 10, TimeDelta::ZERO, Buffer::Unlimited);
         let second = Port { policy: policy(0, None, Some(2.0)), ..link("second", 10, TimeDelta::ZERO, Buffer::Unlimited) };
-        let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), policy(0, None, Some(1.5)));
+        let mut network = network(tcp(Recovery::NewReno), subscribes_to_all(), policy(0, None, Some(1.5)));
         network.ports.extend([drop_tail, second]);
         network.paths[0] = vec![0, 2, 3];
         let log = log(&run(&network)).clone();
@@ -124,35 +124,36 @@ mod tests {
 
     #[test]
     fn there_is_no_price_without_a_queue_that_writes_one() {
-        assert!(empty_log(&run(&network(tcp(Recovery::NewReno), asks_for_everything(), PolicySpec::DropTail(())))));
+        assert!(empty_log(&run(&network(tcp(Recovery::NewReno), subscribes_to_all(), PolicySpec::DropTail(())))));
     }
 
     fn delays(engine: &Engine) -> Vec<f64> {
         log(engine).one_way_delays.iter().map(|delay| 1e3 * delay.seconds()).collect()
     }
 
-    fn asks_for_delays() -> ControllerSpec {
+    fn subscribes_to_delays() -> ControllerSpec {
         law(Subscriptions { one_way_delay: true, ..Subscriptions::default() }, None)
     }
 
     #[test]
     fn the_one_way_delay_excludes_queueing_on_the_reverse_path() {
-        let mut network = network(tcp(Recovery::NewReno), asks_for_delays(), PolicySpec::DropTail(()));
+        let mut network = network(tcp(Recovery::NewReno), subscribes_to_delays(), PolicySpec::DropTail(()));
         // An acknowledgement takes 2 ms there, so sixteen of them queue at first. From then on the data packets arrive one at a time.
         network.ports[1].rate = Rate(160_000);
         let delays = delays(&run(&network));
         assert_eq!(delays[..16], (11..=26).map(f64::from).collect::<Vec<_>>());
         assert!(delays.len() > 900 && delays[16..].iter().all(|&delay| delay == 11.0), "{:?}", &delays[16..40]);
 
-        let asks_for_marks = law(Subscriptions { marks: true, ..Subscriptions::default() }, None);
-        network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, asks_for_marks);
+        let subscribes_to_marks = law(Subscriptions { marks: true, ..Subscriptions::default() }, None);
+        network.groups[0].transport = Transport::Tcp(TcpSpec { mss: Bytes(960), ..tcp(Recovery::NewReno) }, subscribes_to_marks);
         assert!(log(&run(&network)).one_way_delays.is_empty());
     }
 
     #[test]
     fn an_acknowledgement_of_two_segments_reports_the_lower_delay_even_when_a_timer_sends_it() {
         let delayed_ack = Some(DelayedAck { timeout: TimeDelta::from_millis(100), ..DelayedAck::USUAL });
-        let mut network = network(TcpSpec { delayed_ack, ..tcp(Recovery::Sack) }, asks_for_delays(), PolicySpec::DropTail(()));
+        let mut network =
+            network(TcpSpec { delayed_ack, ..tcp(Recovery::Sack) }, subscribes_to_delays(), PolicySpec::DropTail(()));
         network.flows[0].size = Some(Bytes(960 * 15));
         assert_eq!(delays(&run(&network)), [11.0, 13.0, 15.0, 17.0, 19.0, 21.0, 23.0, 25.0]);
     }
@@ -161,7 +162,7 @@ mod tests {
     fn a_retransmission_reports_its_own_delay_and_a_syn_reports_none() {
         for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::RackTlp] {
             let spec = TcpSpec { handshake: true, ..tcp(recovery) };
-            let mut network = network(spec, asks_for_delays(), PolicySpec::DropTail(()));
+            let mut network = network(spec, subscribes_to_delays(), PolicySpec::DropTail(()));
             network.ports[0].listed_drops = vec![ListedDrop { flow: 0, segment: 30, transmission: 1, cell: None }];
             let engine = run(&network);
             let delays = delays(&engine);
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn marks_are_counted_exactly_even_if_acknowledgements_are_lost_or_echo_repeatedly() {
         let marking = policy(4, None, None);
-        let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), marking);
+        let mut network = network(tcp(Recovery::NewReno), subscribes_to_all(), marking);
         network.ports[1].random_loss = 0.2;
         network.flows[0].size = Some(Bytes(960 * 1000));
         let engine = run(&network);
@@ -189,7 +190,7 @@ mod tests {
     fn a_policy_clears_and_sets_marks_at_departure() {
         let clearing =
             |clears| Port { policy: policy(0, Some(clears), None), ..link("second", 10, TimeDelta::ZERO, Buffer::Unlimited) };
-        let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), policy(4, None, None));
+        let mut network = network(tcp(Recovery::NewReno), subscribes_to_all(), policy(4, None, None));
         network.ports.push(clearing(true));
         network.paths[0] = vec![0, 2];
         let engine = run(&network);
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn a_window_that_fills_the_link_is_delivered_at_its_rate() {
-        let mut network = network(tcp(Recovery::NewReno), asks_for_everything(), PolicySpec::DropTail(()));
+        let mut network = network(tcp(Recovery::NewReno), subscribes_to_all(), PolicySpec::DropTail(()));
         if let Transport::Tcp(spec, _) = &mut network.groups[0].transport {
             spec.initial_window = 40.0;
         }
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn duplicate_acknowledgements_give_rate_samples_during_recovery() {
-        let mut network = network(tcp(Recovery::Sack), asks_for_everything(), PolicySpec::DropTail(()));
+        let mut network = network(tcp(Recovery::Sack), subscribes_to_all(), PolicySpec::DropTail(()));
         network.ports[0].listed_drops =
             [30, 32, 33].map(|segment| ListedDrop { flow: 0, segment, transmission: 1, cell: None }).into();
         let engine = run(&network);
@@ -417,7 +418,7 @@ mod tests {
 
     #[test]
     fn a_flow_whose_controller_requests_no_signals_has_no_signal_state() {
-        let mut network = network(tcp(Recovery::Sack), asks_for_everything(), PolicySpec::DropTail(()));
+        let mut network = network(tcp(Recovery::Sack), subscribes_to_all(), PolicySpec::DropTail(()));
         network.groups.push(group("reno", Transport::Tcp(tcp(Recovery::Sack), ControllerSpec::Reno(()))));
         network.groups.push(network.groups[0].clone());
         network.flows = [0, 1, 1, 2, 2].map(|group| Flow { group, ..flow(group, 0, 1) }).to_vec();

@@ -4,7 +4,7 @@ use crate::congestion::{Start, Subscriptions, UserController};
 use crate::primitives::random::Draws;
 use crate::queue::UserPolicy;
 use crate::traffic::UserSource;
-use crate::user_code::{Alarm, Fault, Instance, NOT_BROUGHT, UserCode, fault};
+use crate::user_code::{Alarm, Fault, Instance, NOT_PROVIDED, UserCode, fault};
 
 /// Creates the user-code object of each flow or port that needs one.
 pub trait Code {
@@ -38,15 +38,15 @@ pub(crate) struct NoCode;
 
 impl Code for NoCode {
     fn controller(&self, _: &UserCode, _: Start) -> Result<Box<dyn UserController>, Fault> {
-        Err(fault(NOT_BROUGHT))
+        Err(fault(NOT_PROVIDED))
     }
 
     fn policy(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserPolicy>, Fault> {
-        Err(fault(NOT_BROUGHT))
+        Err(fault(NOT_PROVIDED))
     }
 
     fn source(&self, _: &UserCode, _: Draws) -> Result<Box<dyn UserSource>, Fault> {
-        Err(fault(NOT_BROUGHT))
+        Err(fault(NOT_PROVIDED))
     }
 }
 

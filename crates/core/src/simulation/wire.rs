@@ -28,8 +28,8 @@ pub(crate) struct Wire {
 /// Direction of a flow: data forward, acknowledgements back.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Direction {
-    Forth,
-    Back,
+    Forward,
+    Reverse,
 }
 
 /// The distinct access rates, each with the service times of recent sizes.
@@ -144,8 +144,8 @@ impl Wire {
     #[inline]
     pub(crate) fn service(&self, direction: Direction, bytes: Bytes, rates: &mut AccessRates) -> TimeDelta {
         let rate = match direction {
-            Direction::Forth => self.sender_rate,
-            Direction::Back => self.receiver_rate,
+            Direction::Forward => self.sender_rate,
+            Direction::Reverse => self.receiver_rate,
         };
         rates.service(rate, bytes)
     }
@@ -180,8 +180,8 @@ impl Wire {
     pub(crate) fn up_in_cells(&mut self, direction: Direction, time: Time, cells: Units, rates: &mut AccessRates) -> Time {
         let spacing = self.cell_spacing(direction, rates);
         let (up, delay) = match direction {
-            Direction::Forth => (&mut self.sender_up, self.sender_delay),
-            Direction::Back => (&mut self.receiver_up, self.receiver_delay),
+            Direction::Forward => (&mut self.sender_up, self.sender_delay),
+            Direction::Reverse => (&mut self.receiver_up, self.receiver_delay),
         };
         let first = (*up).max(time) + spacing;
         *up = first + TimeDelta(spacing.0 * (cells.0 - 1));

@@ -47,7 +47,7 @@ impl Tcp<'_> {
     }
 
     /// Processes an acknowledgement of the SYN, or one before it. Returns the RTT sample.
-    pub(in crate::tcp) fn on_answer_to_syn(&mut self, incoming: &IncomingAck) -> Option<TimeDelta> {
+    pub(in crate::tcp) fn on_syn_ack(&mut self, incoming: &IncomingAck) -> Option<TimeDelta> {
         if incoming.ack == SYN {
             return None;
         }

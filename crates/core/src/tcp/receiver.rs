@@ -169,9 +169,9 @@ impl Receiver {
         if self.delayed == 0 {
             held.changed = 1;
         }
-        let all_are_told = held.changed < delays.sack_blocks;
+        let all_fit = held.changed < delays.sack_blocks;
         self.wait(sent);
-        if self.delayed > MAX_COMPRESSED || !all_are_told {
+        if self.delayed > MAX_COMPRESSED || !all_fit {
             return Reply::Now;
         }
         let timeout = delays.rule.sack_compression;

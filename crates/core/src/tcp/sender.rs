@@ -211,7 +211,7 @@ impl Tcp<'_> {
     #[inline(always)]
     pub(crate) fn on_ack<const SIGNALLED: bool>(&mut self, incoming: &IncomingAck, extras: &AckExtras) -> Option<TimeDelta> {
         if SIGNALLED && self.sender.is_opening(self.spec) {
-            return self.on_answer_to_syn(incoming);
+            return self.on_syn_ack(incoming);
         }
         let echoes = SIGNALLED && extras.echoes_mark;
         let max = if echoes { self.on_echo(incoming.ack) } else { Cwnd(f64::INFINITY) };

@@ -68,8 +68,8 @@ impl SignalReader {
     }
 
     /// Whether the controller responds to each counted mark instead of once per window.
-    pub(crate) fn answers_marks(&self) -> bool {
-        self.subscriptions.answers_marks
+    pub(crate) fn handles_marks(&self) -> bool {
+        self.subscriptions.handles_marks
     }
 
     /// The one-way delay of the data, if the controller requests it.

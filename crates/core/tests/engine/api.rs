@@ -76,13 +76,13 @@ fn a_third_datagram_at_once_finds_the_buffer_full() {
 fn ecn_capable_datagrams_are_marked_and_others_are_discarded() {
     // The third finds one packet in the queue, at which RED, without averaging, marks every packet.
     let red = RedSpec {
-        lower: 0,
-        upper: 1,
+        min_threshold: 0,
+        max_threshold: 1,
         max_probability: 1.0,
         weight: 1.0,
         gentle: false,
-        packet: 1000,
-        counts: RedQueueUnit::Packets,
+        mean_packet_size: 1000,
+        queue_unit: RedQueueUnit::Packets,
         signals: RedSignals::Marks,
     };
     let third = |ecn, signals| {

@@ -30,13 +30,13 @@ macro_rules! choice {
         }
 
         impl $crate::model::Arguments for $name {
-            fn describe(asked: $crate::model::Asked, parameters: &mut Vec<$crate::model::Parameter>) {
+            fn describe(asked: $crate::model::ParameterSpec, parameters: &mut Vec<$crate::model::Parameter>) {
                 $crate::model::describe_choice::<$name>(&asked, parameters);
             }
 
             fn read(
                 name: &'static str,
-                given: &mut $crate::model::Given,
+                given: &mut $crate::model::Inputs,
             ) -> Result<$name, $crate::parameter::ParameterError> {
                 $crate::model::Choice::named(given.word(name)?)
             }

@@ -5,7 +5,9 @@
 //! input links into account) nothing is lost. Flows without a window limit then fill the input links.
 
 use super::{LossModel, Trunk};
-use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, answers, arguments, describe_choice, models, unknown};
+use crate::model::{
+    Arguments, Choice, Inputs, Parameter, ParameterSpec, Word, answers, arguments, describe_choice, models, unknown,
+};
 use crate::parameter::{Count, Load, Loss, ParameterError, Places, Positive};
 use crate::queues::md1k;
 use crate::root::root;
@@ -139,11 +141,11 @@ impl Choice for OpenLoop {
 }
 
 impl Arguments for OpenLoop {
-    fn describe(asked: Asked, parameters: &mut Vec<Parameter>) {
+    fn describe(asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
         describe_choice::<OpenLoop>(&asked, parameters);
     }
 
-    fn read(name: &'static str, given: &mut Given) -> Result<OpenLoop, ParameterError> {
+    fn read(name: &'static str, given: &mut Inputs) -> Result<OpenLoop, ParameterError> {
         Choice::named(given.word(name)?)
     }
 }

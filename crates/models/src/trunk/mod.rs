@@ -19,7 +19,7 @@ pub use exact::*;
 pub use loss::*;
 pub use reading::Reading;
 
-use crate::model::{Arguments, Asked, Given, Kind, Model, Parameter, answers};
+use crate::model::{Arguments, Inputs, Kind, Model, Parameter, ParameterSpec, answers};
 use crate::parameter::{ParameterError, Scalar, arguments_of_one_number, whole};
 
 pub(crate) const MODELS: &[&[Model]] = &[loss::MODELS, exact::MODELS, closed_loop::MODELS];
@@ -87,7 +87,7 @@ fn within(name: &'static str, given: u64, least: u32, most: u32, expected: &'sta
 }
 
 impl Arguments for Trunk {
-    fn describe(_asked: Asked, parameters: &mut Vec<Parameter>) {
+    fn describe(_asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
         let kind = |range| Kind::Number { whole: true, range };
         let of = |name, help: &str, range| Parameter { name, help: help.into(), kind: kind(range), default: None, named: true };
         parameters.extend([
@@ -97,7 +97,7 @@ impl Arguments for Trunk {
         ]);
     }
 
-    fn read(_name: &'static str, given: &mut Given) -> Result<Trunk, ParameterError> {
+    fn read(_name: &'static str, given: &mut Inputs) -> Result<Trunk, ParameterError> {
         let mut count = |name| whole(name, given.number(name)?);
         Trunk::new(count("inputs")?, count("transmitters")?, count("buffer")?)
     }

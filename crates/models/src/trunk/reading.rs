@@ -1,6 +1,6 @@
 //! Variants of the detailed model where the document is ambiguous.
 
-use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, describe_choice, unknown};
+use crate::model::{Arguments, Choice, Inputs, Parameter, ParameterSpec, Word, describe_choice, unknown};
 use crate::parameter::ParameterError;
 
 /// Transmission time of a packet that waited; section 3.6.1 does not specify it. A packet that does not wait is cut through.
@@ -46,11 +46,11 @@ impl Choice for Reading {
 }
 
 impl Arguments for Reading {
-    fn describe(asked: Asked, parameters: &mut Vec<Parameter>) {
+    fn describe(asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
         describe_choice::<Reading>(&asked, parameters);
     }
 
-    fn read(name: &'static str, given: &mut Given) -> Result<Reading, ParameterError> {
+    fn read(name: &'static str, given: &mut Inputs) -> Result<Reading, ParameterError> {
         Choice::named(given.word(name)?)
     }
 }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use tailback_models::model::{Field, Figure, Kind, Model, Parameter, Word, prose};
+use tailback_models::model::{Field, Kind, Model, OutputKind, Parameter, Word, prose};
 
 /// All models by family, as JSON.
 #[pyfunction]
@@ -59,9 +59,9 @@ fn word(word: &Word) -> Value {
 
 fn field(field: &Field) -> Value {
     let kind = match field.figure {
-        Figure::Number => "number",
-        Figure::Integer => "whole",
-        Figure::Boolean => "truth",
+        OutputKind::Number => "number",
+        OutputKind::Integer => "whole",
+        OutputKind::Boolean => "truth",
     };
     json!({"name": field.name, "help": prose(field.help), "kind": kind, "optional": field.optional})
 }

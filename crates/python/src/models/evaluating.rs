@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
-use tailback_models::model::{Figure, Given, Patience, Stopped};
+use tailback_models::model::{EvaluationError, Inputs, InterruptCheck, OutputKind};
 
 /// Interval between checks for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -49,14 +49,14 @@ pub fn evaluate(py: Python<'_>, name: &str, words: Vec<String>, columns: Vec<Opt
                 for (number, column) in numbers.iter_mut().zip(&columns) {
                     *number = column.as_ref().map(|column| column.values[row]);
                 }
-                (model.evaluate)(&mut Given::new(&numbers, &words, Patience(patience)), &mut answers)?;
+                (model.evaluate)(&mut Inputs::new(&numbers, &words, InterruptCheck(patience)), &mut answers)?;
                 row += 1;
             }
             Ok(())
         })
         .map_err(|stopped| match stopped {
-            Stopped::Parameter(error) => parameter_error(py, &error, &index(shape, row)),
-            Stopped::Interrupted => interrupted(py),
+            EvaluationError::Parameter(error) => parameter_error(py, &error, &index(shape, row)),
+            EvaluationError::Interrupted => interrupted(py),
         })?;
         py.check_signals()?;
     }
@@ -67,9 +67,9 @@ pub fn evaluate(py: Python<'_>, name: &str, words: Vec<String>, columns: Vec<Opt
             return None;
         }
         let (format, bytes): (_, Vec<u8>) = match field.figure {
-            Figure::Number => ("d", column(index).flat_map(f64::to_ne_bytes).collect()),
-            Figure::Integer => ("q", column(index).flat_map(|number| (number as i64).to_ne_bytes()).collect()),
-            Figure::Boolean => ("?", column(index).map(|number| u8::from(number != 0.0)).collect()),
+            OutputKind::Number => ("d", column(index).flat_map(f64::to_ne_bytes).collect()),
+            OutputKind::Integer => ("q", column(index).flat_map(|number| (number as i64).to_ne_bytes()).collect()),
+            OutputKind::Boolean => ("?", column(index).map(|number| u8::from(number != 0.0)).collect()),
         };
         Some((format, PyBytes::new(py, &bytes).unbind()))
     });

@@ -215,7 +215,7 @@ fn check_for_user_code(spec: &PriceSpec, graph: &Graph, ports: &[PortId], group:
         (message, "queue policies with the same kind of price")
     } else if spec.is_marked() && first == PriceMeaning::Feedback {
         ("marks cannot encode a change of the rate".to_string(), "`scheme = \"exact\"`")
-    } else if told.len() > usize::from(spec.scheme.most_hops()) {
+    } else if told.len() > usize::from(spec.scheme.max_hops()) {
         (
             format!("{} queues on the path send prices, more than the scheme distinguishes", told.len()),
             "another scheme, or a shorter path",
@@ -328,10 +328,10 @@ impl Path<'_> {
                 self.meaning.noun()
             );
             report.add("prices.scheme", message).given(given).expected("\"exact\"");
-        } else if told > usize::from(self.spec.scheme.most_hops()) {
+        } else if told > usize::from(self.spec.scheme.max_hops()) {
             let message =
                 format!("{told} queues on the path of `{}` send prices, more than the scheme distinguishes", self.group.name);
-            let has_setting = self.spec.scheme.most_hops() < u8::MAX;
+            let has_setting = self.spec.scheme.max_hops() < u8::MAX;
             let expected = if has_setting {
                 format!("`hops` of at least {told}, or another scheme")
             } else {

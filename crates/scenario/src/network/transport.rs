@@ -4,7 +4,7 @@ use crate::member::{Member, MemberConfig};
 use crate::presets::preset;
 use crate::problem::{self, Report, listed};
 use crate::quantity::{Duration, Segments, Size};
-use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource, Window};
+use crate::schema::{Application, Datagrams, PacketBytes, Source, Tcp, Timer, TimerForm, UserSource, WindowSize};
 use crate::user_code;
 use std::ops::RangeInclusive;
 use tailback_core::congestion::ControllerSpec;
@@ -91,14 +91,14 @@ fn process(config: &MemberConfig, at: &str, report: &mut Report) -> Option<Proce
     Some(process)
 }
 
-fn receiver_window(given: Option<Window>, mss: Bytes, at: &str, report: &mut Report) -> Option<units::Segments> {
+fn receiver_window(given: Option<WindowSize>, mss: Bytes, at: &str, report: &mut Report) -> Option<units::Segments> {
     let window = given?;
     let segments = window.segments(mss);
     let at_window = format!("{at}.receiver_window");
     if segments.is_none() && report.sound(&at_window) && report.sound(&format!("{at}.mss")) {
-        let (min, max) = (Size::new(mss.0), Size::new(mss.0 * u64::from(Window::MAX)));
+        let (min, max) = (Size::new(mss.0), Size::new(mss.0 * u64::from(WindowSize::MAX)));
         let problem = report.add(at_window, "`receiver_window` is out of range");
-        problem.given(window.to_string()).expected(format!("{min} to {max}: 1 to {} segments", Window::MAX));
+        problem.given(window.to_string()).expected(format!("{min} to {max}: 1 to {} segments", WindowSize::MAX));
     }
     segments
 }

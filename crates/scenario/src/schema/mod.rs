@@ -29,7 +29,7 @@ pub(crate) use recording::DEFAULT_BIN;
 pub use recording::{FlowTraces, Record, Throughput, TraceTable, TraceWord, Traces};
 pub use scheduling::{Chooser, Class, Hashing, Scheduler, SchedulerTable, Schedulers};
 pub use source::{Arrivals, Datagrams, PacketBytes, Source, Sources, UserSource};
-pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, PresetName, Tcp, Timer, TimerForm, Window};
+pub use tcp::{DelayedAck, DelayedAckTable, FastRetransmit, PresetName, Tcp, Timer, TimerForm, WindowSize};
 pub use timeline::Event;
 pub use topology::Topology;
 pub(crate) use topology::{Extent, Generator, Plan, Style};

@@ -75,7 +75,7 @@ record! {
         /// Initial slow-start threshold, or `unlimited`.
         initial_ssthresh: Option<Segments>,
         /// Receive window in segments, or in bytes, which are rounded down to whole segments.
-        receiver_window: Option<Window>,
+        receiver_window: Option<WindowSize>,
         /// Number of duplicate acknowledgements that trigger fast retransmit; `false` turns it off. With `rack_tlp`: DupThresh of RFC 8985,
         /// the number of SACKed segments that detect a loss without a reordering window.
         fast_retransmit: Option<FastRetransmit>; 3,
@@ -131,7 +131,7 @@ impl Tcp {
             initial_window: Some(Segments::of(spec.initial_window)),
             handshake: Some(spec.handshake),
             initial_ssthresh: Some(Segments::of(spec.initial_ssthresh)),
-            receiver_window: Some(Window::Segments(spec.receiver_window.0)),
+            receiver_window: Some(WindowSize::Segments(spec.receiver_window.0)),
             fast_retransmit: Some(spec.fast_retransmit.map_or(FastRetransmit::Off, FastRetransmit::After)),
             limited_transmit: Some(spec.limited_transmit),
             timestamps: Some(spec.timestamps),
@@ -177,75 +177,75 @@ record! {
 
 /// A window in segments or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Window {
+pub enum WindowSize {
     Segments(u32),
     Bytes(Size),
 }
 
-impl Default for Window {
-    fn default() -> Window {
-        Window::Segments(1)
+impl Default for WindowSize {
+    fn default() -> WindowSize {
+        WindowSize::Segments(1)
     }
 }
 
-impl Window {
+impl WindowSize {
     /// Maximum number of segments of a window.
     pub(crate) const MAX: u32 = 1 << 30;
 
     /// Whole segments; `None` if the number is 0 or too large.
     pub(crate) fn segments(self, mss: Bytes) -> Option<units::Segments> {
         match self {
-            Window::Segments(count) => Some(units::Segments(count)),
-            Window::Bytes(size) => {
+            WindowSize::Segments(count) => Some(units::Segments(count)),
+            WindowSize::Bytes(size) => {
                 let count = size.bytes() / mss.0;
-                (1..=u64::from(Window::MAX)).contains(&count).then_some(units::Segments(count as u32))
+                (1..=u64::from(WindowSize::MAX)).contains(&count).then_some(units::Segments(count as u32))
             }
         }
     }
 }
 
-impl Decode for Window {
-    fn decode(node: &Node, decoder: &mut Decoder) -> Option<Window> {
+impl Decode for WindowSize {
+    fn decode(node: &Node, decoder: &mut Decoder) -> Option<WindowSize> {
         match node {
-            Node::Integer(count) if (1..=Window::MAX.into()).contains(count) => Some(Window::Segments(*count as u32)),
-            Node::Text(_) => Size::decode(node, decoder).map(Window::Bytes),
+            Node::Integer(count) if (1..=WindowSize::MAX.into()).contains(count) => Some(WindowSize::Segments(*count as u32)),
+            Node::Text(_) => Size::decode(node, decoder).map(WindowSize::Bytes),
             Node::Integer(_) => decoder.invalid_value(node, "is out of range"),
             _ => decoder.invalid_value(node, "is not a window"),
         }
     }
 
     fn expected() -> String {
-        format!("a whole number of segments from 1 to {}, or a size such as `64 KiB`", Window::MAX)
+        format!("a whole number of segments from 1 to {}, or a size such as `64 KiB`", WindowSize::MAX)
     }
 }
 
-impl std::fmt::Display for Window {
+impl std::fmt::Display for WindowSize {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Window::Segments(count) => write!(out, "{count}"),
-            Window::Bytes(size) => write!(out, "{size}"),
+            WindowSize::Segments(count) => write!(out, "{count}"),
+            WindowSize::Bytes(size) => write!(out, "{size}"),
         }
     }
 }
 
-impl Serialize for Window {
+impl Serialize for WindowSize {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Window::Segments(count) => serializer.serialize_u32(*count),
-            Window::Bytes(size) => size.serialize(serializer),
+            WindowSize::Segments(count) => serializer.serialize_u32(*count),
+            WindowSize::Bytes(size) => size.serialize(serializer),
         }
     }
 }
 
-impl JsonSchema for Window {
+impl JsonSchema for WindowSize {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Window".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let size = generator.subschema_for::<Size>();
-        let count = json!({"type": "integer", "minimum": 1, "maximum": Window::MAX});
-        schemars::json_schema!({"description": Window::expected(), "anyOf": [count, size]})
+        let count = json!({"type": "integer", "minimum": 1, "maximum": WindowSize::MAX});
+        schemars::json_schema!({"description": WindowSize::expected(), "anyOf": [count, size]})
     }
 }
 

@@ -178,130 +178,130 @@ mod tests {
 
     #[test]
     fn a_cycle_cruises_refills_probes_until_bandwidth_stops_growing_and_drains() {
-        let mut heard = TestSender::cruising();
-        let gains = |heard: &TestSender| heard.pacing() / 990.0;
-        assert!(near(gains(&heard), 1.0));
+        let mut sender = TestSender::cruising();
+        let gains = |sender: &TestSender| sender.pacing() / 990.0;
+        assert!(near(gains(&sender), 1.0));
         // Between two and three seconds after the last probe; the number of rounds does not apply here.
-        heard.within(1600, 1000.0, 100);
-        assert_eq!(heard.phase(), Some(Phase::Cruise));
-        heard.within(1400, 1000.0, 100);
-        assert_eq!((heard.phase(), heard.law.memory.ack_phase), (Some(Phase::Refill), AckPhase::Refilling));
-        heard.within(50, 1000.0, 100);
-        assert_eq!(heard.phase(), Some(Phase::Refill));
-        heard.round(1000.0, 110);
-        assert!(near(gains(&heard), 1.25));
+        sender.within(1600, 1000.0, 100);
+        assert_eq!(sender.phase(), Some(Phase::Cruise));
+        sender.within(1400, 1000.0, 100);
+        assert_eq!((sender.phase(), sender.law.memory.ack_phase), (Some(Phase::Refill), AckPhase::Refilling));
+        sender.within(50, 1000.0, 100);
+        assert_eq!(sender.phase(), Some(Phase::Refill));
+        sender.round(1000.0, 110);
+        assert!(near(gains(&sender), 1.25));
         // Appendix A.5: three rounds without growth.
-        heard.round(1000.0, 125);
-        heard.round(1000.0, 125);
-        assert_eq!(heard.phase(), Some(Phase::Up));
-        heard.round(1000.0, 125);
-        assert_eq!(heard.phase(), Some(Phase::Down));
-        assert!(near(gains(&heard), 0.9));
+        sender.round(1000.0, 125);
+        sender.round(1000.0, 125);
+        assert_eq!(sender.phase(), Some(Phase::Up));
+        sender.round(1000.0, 125);
+        assert_eq!(sender.phase(), Some(Phase::Down));
+        assert!(near(gains(&sender), 0.9));
         // Appendix A.8.
-        heard.within(10, 1000.0, 101);
-        assert_eq!(heard.phase(), Some(Phase::Down));
-        heard.within(10, 1000.0, 100);
-        assert_eq!(heard.phase(), Some(Phase::Cruise));
+        sender.within(10, 1000.0, 101);
+        assert_eq!(sender.phase(), Some(Phase::Down));
+        sender.within(10, 1000.0, 100);
+        assert_eq!(sender.phase(), Some(Phase::Cruise));
     }
 
     #[test]
     fn a_probe_continues_while_bandwidth_grows_by_a_quarter() {
-        let mut heard = TestSender::probing();
+        let mut sender = TestSender::probing();
         for rate in [1000.0, 1000.0, 1250.0, 1250.0, 1250.0] {
-            heard.round(rate, 125);
-            assert_eq!(heard.phase(), Some(Phase::Up));
+            sender.round(rate, 125);
+            assert_eq!(sender.phase(), Some(Phase::Up));
         }
-        heard.round(1250.0, 125);
-        assert_eq!((heard.phase(), heard.law.memory.max_bw()), (Some(Phase::Down), 1250.0));
+        sender.round(1250.0, 125);
+        assert_eq!((sender.phase(), sender.law.memory.max_bw()), (Some(Phase::Down), 1250.0));
     }
 
     #[test]
     fn an_app_limited_probe_continues() {
         // Appendix A.7.
-        let mut heard = TestSender::probing();
-        heard.app_limited = true;
-        (0..10).for_each(|_| heard.round(800.0, 80));
-        assert_eq!(heard.phase(), Some(Phase::Up));
+        let mut sender = TestSender::probing();
+        sender.app_limited = true;
+        (0..10).for_each(|_| sender.round(800.0, 80));
+        assert_eq!(sender.phase(), Some(Phase::Up));
     }
 
     #[test]
     fn for_coexistence_with_reno_a_probe_follows_after_one_rtt_per_segment_of_the_bdp() {
-        let mut heard = TestSender::cruising();
-        heard.law.memory.bw_shortterm = 100.0;
-        heard.within(1, 1000.0, 90);
-        let rounds = heard.law.memory.rounds_since_probe_up;
-        (rounds..9).for_each(|_| heard.round(100.0, 8));
-        assert_eq!((heard.phase(), heard.law.memory.rounds_since_probe_up), (Some(Phase::Cruise), 9));
-        heard.round(100.0, 8);
-        assert_eq!(heard.phase(), Some(Phase::Refill));
+        let mut sender = TestSender::cruising();
+        sender.law.memory.bw_shortterm = 100.0;
+        sender.within(1, 1000.0, 90);
+        let rounds = sender.law.memory.rounds_since_probe_up;
+        (rounds..9).for_each(|_| sender.round(100.0, 8));
+        assert_eq!((sender.phase(), sender.law.memory.rounds_since_probe_up), (Some(Phase::Cruise), 9));
+        sender.round(100.0, 8);
+        assert_eq!(sender.phase(), Some(Phase::Refill));
     }
 
     #[test]
     fn a_loss_rate_above_two_percent_ends_a_probe_and_sets_the_long_term_bound() {
         // 2 % of 200 are four.
-        let mut heard = TestSender::probing();
-        heard.tx_in_flight = 200;
-        heard.lose(4);
-        assert_eq!((heard.phase(), heard.law.memory.inflight_longterm), (Some(Phase::Up), f64::INFINITY));
-        heard.lose(1);
+        let mut sender = TestSender::probing();
+        sender.tx_in_flight = 200;
+        sender.lose(4);
+        assert_eq!((sender.phase(), sender.law.memory.inflight_longterm), (Some(Phase::Up), f64::INFINITY));
+        sender.lose(1);
         // 199 + (0.02 * 199 - 4) / 0.98.
-        assert_eq!(heard.phase(), Some(Phase::Down));
-        assert!(near(heard.law.memory.inflight_longterm, 198.98) && heard.law.memory.prev_probe_too_high);
+        assert_eq!(sender.phase(), Some(Phase::Down));
+        assert!(near(sender.law.memory.inflight_longterm, 198.98) && sender.law.memory.prev_probe_too_high);
         // Once per probe.
-        heard.tx_in_flight = 20;
-        heard.lose(5);
-        assert!(near(heard.law.memory.inflight_longterm, 198.98));
+        sender.tx_in_flight = 20;
+        sender.lose(5);
+        assert!(near(sender.law.memory.inflight_longterm, 198.98));
     }
 
     #[test]
     fn the_long_term_bound_is_at_least_beta_times_the_target_in_flight() {
-        let mut heard = TestSender::probing();
-        heard.tx_in_flight = 20;
-        heard.lose(1);
-        assert!(near(heard.law.memory.inflight_longterm, 70.0));
+        let mut sender = TestSender::probing();
+        sender.tx_in_flight = 20;
+        sender.lose(1);
+        assert!(near(sender.law.memory.inflight_longterm, 70.0));
     }
 
     #[test]
     fn the_probe_after_one_too_high_ends_at_the_bound_and_without_losses_another_follows_immediately() {
-        let mut heard = TestSender::cruising();
-        (heard.law.memory.inflight_longterm, heard.law.memory.prev_probe_too_high) = (130.0, true);
-        heard.within(3000, 1000.0, 100);
-        heard.round(1000.0, 110);
-        assert_eq!(heard.phase(), Some(Phase::Up));
-        heard.within(10, 1000.0, 129);
-        assert_eq!(heard.phase(), Some(Phase::Up));
-        heard.within(10, 1000.0, 130);
-        assert_eq!((heard.phase(), heard.law.memory.prev_probe_precautionary), (Some(Phase::Down), true));
-        heard.within(10, 1000.0, 120);
-        heard.round(1000.0, 120);
-        assert_eq!(heard.phase(), Some(Phase::Refill));
+        let mut sender = TestSender::cruising();
+        (sender.law.memory.inflight_longterm, sender.law.memory.prev_probe_too_high) = (130.0, true);
+        sender.within(3000, 1000.0, 100);
+        sender.round(1000.0, 110);
+        assert_eq!(sender.phase(), Some(Phase::Up));
+        sender.within(10, 1000.0, 129);
+        assert_eq!(sender.phase(), Some(Phase::Up));
+        sender.within(10, 1000.0, 130);
+        assert_eq!((sender.phase(), sender.law.memory.prev_probe_precautionary), (Some(Phase::Down), true));
+        sender.within(10, 1000.0, 120);
+        sender.round(1000.0, 120);
+        assert_eq!(sender.phase(), Some(Phase::Refill));
     }
 
     #[test]
     fn the_growth_of_a_used_bound_doubles_each_round() {
-        let mut heard = TestSender::probing();
-        (heard.law.memory.inflight_longterm, heard.law.memory.probe_up_acked_per_inc) = (100.0, 100.0);
-        heard.tx_in_flight = 90;
-        heard.within(1, 1000.0, 80);
+        let mut sender = TestSender::probing();
+        (sender.law.memory.inflight_longterm, sender.law.memory.probe_up_acked_per_inc) = (100.0, 100.0);
+        sender.tx_in_flight = 90;
+        sender.within(1, 1000.0, 80);
         let grown = [0; 3].map(|_| {
-            let before = heard.law.memory.inflight_longterm;
+            let before = sender.law.memory.inflight_longterm;
             // A round of ten acknowledgements, with a full window before each.
-            let full = (heard.law.window() - 10.0) as u32;
-            (0..9).for_each(|_| heard.within(10, 1000.0, full));
-            heard.process_round(10, full);
-            heard.law.memory.inflight_longterm - before
+            let full = (sender.law.window() - 10.0) as u32;
+            (0..9).for_each(|_| sender.within(10, 1000.0, full));
+            sender.process_round(10, full);
+            sender.law.memory.inflight_longterm - before
         });
         // One, two and four; with ten segments per acknowledgement one of them may be delayed.
         let sum: f64 = grown.iter().sum();
         assert!((6.0..=7.0).contains(&sum) && grown[0] == 1.0 && grown[2] >= 3.0, "{grown:?}");
-        assert_eq!(heard.phase(), Some(Phase::Up));
+        assert_eq!(sender.phase(), Some(Phase::Up));
     }
 
     #[test]
     fn while_cruising_a_fraction_of_the_bound_is_left_unused() {
-        let mut heard = TestSender::cruising();
-        heard.law.memory.inflight_longterm = 120.0;
-        heard.within(1, 1000.0, 90);
-        assert_eq!(heard.law.window(), 0.85 * 120.0);
+        let mut sender = TestSender::cruising();
+        sender.law.memory.inflight_longterm = 120.0;
+        sender.within(1, 1000.0, 90);
+        assert_eq!(sender.law.window(), 0.85 * 120.0);
     }
 }

@@ -216,51 +216,51 @@ mod tests {
 
     #[test]
     fn a_round_with_losses_lowers_the_short_term_bounds_to_the_delivered_data_but_not_below_beta() {
-        let mut heard = TestSender::cruising();
-        heard.round(1000.0, 100);
-        let window = heard.law.window();
-        heard.recover(1);
-        heard.round(900.0, 90);
+        let mut sender = TestSender::cruising();
+        sender.round(1000.0, 100);
+        let window = sender.law.window();
+        sender.recover(1);
+        sender.round(900.0, 90);
         // Maximum delivered since: 1000 per second; ten segments within the RTT, less than 0.7 of the window.
-        assert!(near(heard.law.memory.bw_shortterm, 1000.0) && near(heard.law.memory.inflight_shortterm, 0.7 * window));
+        assert!(near(sender.law.memory.bw_shortterm, 1000.0) && near(sender.law.memory.inflight_shortterm, 0.7 * window));
         // The next round has only lower rates.
-        heard.lose(1);
-        heard.round(600.0, 90);
-        assert!(near(heard.law.memory.bw_shortterm, 900.0) && near(heard.pacing(), 891.0), "{}", heard.pacing());
-        heard.lose(1);
-        heard.round(500.0, 60);
-        assert!(near(heard.law.memory.bw_shortterm, 0.7 * 900.0));
+        sender.lose(1);
+        sender.round(600.0, 90);
+        assert!(near(sender.law.memory.bw_shortterm, 900.0) && near(sender.pacing(), 891.0), "{}", sender.pacing());
+        sender.lose(1);
+        sender.round(500.0, 60);
+        assert!(near(sender.law.memory.bw_shortterm, 0.7 * 900.0));
         // Without losses the bounds stay, and the next refill resets them.
-        heard.round(500.0, 60);
-        assert!(near(heard.law.memory.bw_shortterm, 0.7 * 900.0));
-        heard.within(3000, 600.0, 60);
-        assert_eq!(heard.phase(), Some(Phase::Refill));
-        assert_eq!((heard.law.memory.bw_shortterm, heard.law.memory.inflight_shortterm), (f64::INFINITY, f64::INFINITY));
+        sender.round(500.0, 60);
+        assert!(near(sender.law.memory.bw_shortterm, 0.7 * 900.0));
+        sender.within(3000, 600.0, 60);
+        assert_eq!(sender.phase(), Some(Phase::Refill));
+        assert_eq!((sender.law.memory.bw_shortterm, sender.law.memory.inflight_shortterm), (f64::INFINITY, f64::INFINITY));
     }
 
     #[test]
     fn a_mark_counts_as_a_loss_of_its_round() {
-        let mut heard = TestSender::cruising();
-        heard.law.on_congestion(&Congestion { cause: Cause::Mark, ..Congestion::of(heard.now, Segments(100)) });
-        heard.round(900.0, 90);
-        assert!(heard.law.memory.bw_shortterm.is_finite() && heard.law.memory.lost == 0);
+        let mut sender = TestSender::cruising();
+        sender.law.on_congestion(&Congestion { cause: Cause::Mark, ..Congestion::of(sender.now, Segments(100)) });
+        sender.round(900.0, 90);
+        assert!(sender.law.memory.bw_shortterm.is_finite() && sender.law.memory.lost == 0);
     }
 
     #[test]
     fn spurious_losses_lead_back_to_startup_or_to_a_refill() {
-        let mut heard = TestSender::new(Bbr3Spec::default());
-        [400.0, 600.0, 900.0].into_iter().for_each(|rate| heard.round(rate, 100));
-        heard.recover(6);
-        heard.round(900.0, 100);
-        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
-        heard.law.handle_spurious_loss_detection();
-        assert_eq!((heard.law.memory.state, heard.law.memory.inflight_longterm), (State::Startup, f64::INFINITY));
-        assert!(!heard.law.memory.full_bw_reached);
+        let mut sender = TestSender::new(Bbr3Spec::default());
+        [400.0, 600.0, 900.0].into_iter().for_each(|rate| sender.round(rate, 100));
+        sender.recover(6);
+        sender.round(900.0, 100);
+        assert!(matches!(sender.law.memory.state, State::Drain { .. }));
+        sender.law.handle_spurious_loss_detection();
+        assert_eq!((sender.law.memory.state, sender.law.memory.inflight_longterm), (State::Startup, f64::INFINITY));
+        assert!(!sender.law.memory.full_bw_reached);
 
-        let mut heard = TestSender::probing();
-        heard.lose(3);
-        assert_eq!(heard.phase(), Some(Phase::Down));
-        heard.law.handle_spurious_loss_detection();
-        assert_eq!((heard.phase(), heard.law.memory.inflight_longterm), (Some(Phase::Refill), f64::INFINITY));
+        let mut sender = TestSender::probing();
+        sender.lose(3);
+        assert_eq!(sender.phase(), Some(Phase::Down));
+        sender.law.handle_spurious_loss_detection();
+        assert_eq!((sender.phase(), sender.law.memory.inflight_longterm), (Some(Phase::Refill), f64::INFINITY));
     }
 }

@@ -581,24 +581,24 @@ mod bench {
 
         /// In ProbeBW_CRUISE at 1000 segments per second, with a bandwidth-delay product of 100.
         pub fn cruising() -> TestSender {
-            let mut heard = TestSender::new(Bbr3Spec::default());
-            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 150));
-            assert!(matches!(heard.law.memory.state, State::Drain { .. }), "{:?}", heard.law.memory.state);
-            heard.within(10, 1000.0, 100);
-            assert_eq!(heard.phase(), Some(Phase::Cruise));
+            let mut sender = TestSender::new(Bbr3Spec::default());
+            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| sender.round(rate, 150));
+            assert!(matches!(sender.law.memory.state, State::Drain { .. }), "{:?}", sender.law.memory.state);
+            sender.within(10, 1000.0, 100);
+            assert_eq!(sender.phase(), Some(Phase::Cruise));
             // Until the window has grown to two products.
-            (0..30).for_each(|_| heard.within(10, 1000.0, 100));
-            heard
+            (0..30).for_each(|_| sender.within(10, 1000.0, 100));
+            sender
         }
 
         /// In ProbeBW_UP, one RTT after the refill.
         pub fn probing() -> TestSender {
-            let mut heard = TestSender::cruising();
-            heard.within(3000, 1000.0, 100);
-            assert_eq!(heard.phase(), Some(Phase::Refill));
-            heard.round(1000.0, 100);
-            assert_eq!(heard.phase(), Some(Phase::Up));
-            heard
+            let mut sender = TestSender::cruising();
+            sender.within(3000, 1000.0, 100);
+            assert_eq!(sender.phase(), Some(Phase::Refill));
+            sender.round(1000.0, 100);
+            assert_eq!(sender.phase(), Some(Phase::Up));
+            sender
         }
     }
 
@@ -615,34 +615,34 @@ mod tests {
 
     #[test]
     fn the_first_rtt_of_data_sets_the_initial_rate() {
-        let mut heard = TestSender::new(Bbr3Spec::default());
-        assert!(near(heard.pacing(), 2.77 * 10.0 / 1e-3));
-        heard.app_limited = true;
-        heard.round(1.0, 10);
-        assert!(near(heard.pacing(), 2.77 * 10.0 / 0.1));
+        let mut sender = TestSender::new(Bbr3Spec::default());
+        assert!(near(sender.pacing(), 2.77 * 10.0 / 1e-3));
+        sender.app_limited = true;
+        sender.round(1.0, 10);
+        assert!(near(sender.pacing(), 2.77 * 10.0 / 0.1));
     }
 
     #[test]
     fn the_window_is_two_products_and_the_aggregation_of_acknowledgements() {
-        let heard = TestSender::cruising();
+        let sender = TestSender::cruising();
         // Ten segments per acknowledgement.
-        assert!(near(heard.law.window(), 200.0 + 10.0), "{}", heard.law.window());
-        assert!(near(heard.pacing(), 990.0));
+        assert!(near(sender.law.window(), 200.0 + 10.0), "{}", sender.law.window());
+        assert!(near(sender.pacing(), 990.0));
     }
 
     #[test]
     fn fast_recovery_keeps_the_window_and_a_timeout_sets_it_to_one_until_the_next_acknowledgement() {
-        let mut heard = TestSender::cruising();
-        let window = heard.law.window();
-        heard.recover(1);
-        assert_eq!(heard.law.window(), window);
-        heard.within(1, 1000.0, 100);
-        heard.law.on_timeout(&Congestion::of(heard.now, Segments(25)));
-        assert_eq!(heard.law.window(), 1.0);
+        let mut sender = TestSender::cruising();
+        let window = sender.law.window();
+        sender.recover(1);
+        assert_eq!(sender.law.window(), window);
+        sender.within(1, 1000.0, 100);
+        sender.law.on_timeout(&Congestion::of(sender.now, Segments(25)));
+        assert_eq!(sender.law.window(), 1.0);
         // Eleven, twenty-one; the third acknowledges the last of the twenty-five.
         let windows = [0; 3].map(|_| {
-            heard.within(1, 1000.0, 10);
-            heard.law.window()
+            sender.within(1, 1000.0, 10);
+            sender.law.window()
         });
         assert_eq!(windows[..2], [11.0, 21.0]);
         assert!(windows[2] >= window, "{windows:?} {window}");

@@ -146,52 +146,52 @@ mod tests {
 
     #[test]
     fn a_bandwidth_sample_lasts_for_its_cycle_and_the_next() {
-        let mut heard = TestSender::cruising();
-        let cycle = heard.law.memory.cycle_count;
-        heard.within(1, 500.0, 100);
-        assert_eq!(heard.law.memory.max_bw(), 1000.0);
-        heard.law.memory.cycle_count = cycle + 1;
-        heard.within(1, 500.0, 100);
-        assert_eq!(heard.law.memory.max_bw(), 1000.0);
-        heard.law.memory.cycle_count = cycle + 2;
-        heard.within(1, 400.0, 100);
-        assert_eq!(heard.law.memory.max_bw(), 500.0);
+        let mut sender = TestSender::cruising();
+        let cycle = sender.law.memory.cycle_count;
+        sender.within(1, 500.0, 100);
+        assert_eq!(sender.law.memory.max_bw(), 1000.0);
+        sender.law.memory.cycle_count = cycle + 1;
+        sender.within(1, 500.0, 100);
+        assert_eq!(sender.law.memory.max_bw(), 1000.0);
+        sender.law.memory.cycle_count = cycle + 2;
+        sender.within(1, 400.0, 100);
+        assert_eq!(sender.law.memory.max_bw(), 500.0);
     }
 
     #[test]
     fn app_limited_samples_count_only_if_higher() {
-        let mut heard = TestSender::cruising();
-        heard.law.memory.cycle_count += 2;
-        heard.app_limited = true;
-        heard.within(1, 900.0, 100);
-        assert_eq!(heard.law.memory.max_bw(), 1000.0);
-        heard.within(1, 1100.0, 100);
-        assert_eq!(heard.law.memory.max_bw(), 1100.0);
+        let mut sender = TestSender::cruising();
+        sender.law.memory.cycle_count += 2;
+        sender.app_limited = true;
+        sender.within(1, 900.0, 100);
+        assert_eq!(sender.law.memory.max_bw(), 1000.0);
+        sender.within(1, 1100.0, 100);
+        assert_eq!(sender.law.memory.max_bw(), 1100.0);
     }
 
     #[test]
     fn acknowledgements_in_excess_of_the_rate_widen_the_window_for_ten_rounds() {
-        let mut heard = TestSender::cruising();
+        let mut sender = TestSender::cruising();
         // Slowly, so that the filter restarts: one segment per millisecond is expected.
-        (0..12).for_each(|_| heard.round(1000.0, 100));
-        assert_eq!(heard.law.memory.extra_acked(), 10.0);
+        (0..12).for_each(|_| sender.round(1000.0, 100));
+        assert_eq!(sender.law.memory.extra_acked(), 10.0);
         // Fifty at one instant.
-        heard.within(20, 1000.0, 100);
-        (0..4).for_each(|_| heard.within(0, 1000.0, 100));
-        assert!(near(heard.law.memory.extra_acked(), 50.0), "{}", heard.law.memory.extra_acked());
-        (0..9).for_each(|_| heard.round(1000.0, 100));
-        assert!(near(heard.law.memory.extra_acked(), 50.0));
-        heard.round(1000.0, 100);
-        assert_eq!(heard.law.memory.extra_acked(), 10.0);
+        sender.within(20, 1000.0, 100);
+        (0..4).for_each(|_| sender.within(0, 1000.0, 100));
+        assert!(near(sender.law.memory.extra_acked(), 50.0), "{}", sender.law.memory.extra_acked());
+        (0..9).for_each(|_| sender.round(1000.0, 100));
+        assert!(near(sender.law.memory.extra_acked(), 50.0));
+        sender.round(1000.0, 100);
+        assert_eq!(sender.law.memory.extra_acked(), 10.0);
     }
 
     #[test]
     fn the_send_quantum_is_a_millisecond_of_the_rate_between_two_segments_and_64_kb() {
-        let mut heard = TestSender::cruising();
-        let quantum = |heard: &mut TestSender, rate: f64| {
-            heard.law.memory.pacing_rate = rate;
-            heard.law.memory.send_quantum()
+        let mut sender = TestSender::cruising();
+        let quantum = |sender: &mut TestSender, rate: f64| {
+            sender.law.memory.pacing_rate = rate;
+            sender.law.memory.send_quantum()
         };
-        assert_eq!([100.0, 20_000.0, 1e6].map(|rate| quantum(&mut heard, rate)), [2.0, 20.0, 65_536.0 / 1250.0]);
+        assert_eq!([100.0, 20_000.0, 1e6].map(|rate| quantum(&mut sender, rate)), [2.0, 20.0, 65_536.0 / 1250.0]);
     }
 }

@@ -66,51 +66,54 @@ mod tests {
     #[test]
     fn after_five_seconds_without_a_shorter_rtt_half_a_product_is_in_flight_for_200_ms_and_a_round() {
         // Appendix A.10.
-        let mut heard = TestSender::cruising();
-        let window = heard.law.window();
-        heard.law.memory.probe_rtt_min_stamp = heard.now;
-        heard.law.memory.cycle_stamp = heard.now;
-        heard.within(2000, 1000.0, 100);
-        heard.law.memory.cycle_stamp = heard.now;
-        heard.within(2000, 1000.0, 100);
-        heard.law.memory.cycle_stamp = heard.now;
-        heard.within(1000, 1000.0, 100);
-        assert_eq!(heard.phase(), Some(Phase::Cruise));
-        heard.within(1, 1000.0, 100);
-        assert_eq!((heard.law.memory.state, heard.law.window()), (State::ProbeRtt { done_stamp: None, round_done: false }, 50.0));
-        heard.within(50, 1000.0, 50);
-        let wanted = State::ProbeRtt { done_stamp: Some(heard.now + TimeDelta::from_millis(200)), round_done: false };
-        assert_eq!(heard.law.memory.state, wanted);
-        heard.round(500.0, 50);
-        heard.within(100, 500.0, 50);
-        assert!(heard.law.memory.probes_rtt());
-        heard.within(1, 500.0, 50);
-        assert_eq!((heard.phase(), heard.law.window() >= window), (Some(Phase::Cruise), true));
+        let mut sender = TestSender::cruising();
+        let window = sender.law.window();
+        sender.law.memory.probe_rtt_min_stamp = sender.now;
+        sender.law.memory.cycle_stamp = sender.now;
+        sender.within(2000, 1000.0, 100);
+        sender.law.memory.cycle_stamp = sender.now;
+        sender.within(2000, 1000.0, 100);
+        sender.law.memory.cycle_stamp = sender.now;
+        sender.within(1000, 1000.0, 100);
+        assert_eq!(sender.phase(), Some(Phase::Cruise));
+        sender.within(1, 1000.0, 100);
+        assert_eq!(
+            (sender.law.memory.state, sender.law.window()),
+            (State::ProbeRtt { done_stamp: None, round_done: false }, 50.0)
+        );
+        sender.within(50, 1000.0, 50);
+        let wanted = State::ProbeRtt { done_stamp: Some(sender.now + TimeDelta::from_millis(200)), round_done: false };
+        assert_eq!(sender.law.memory.state, wanted);
+        sender.round(500.0, 50);
+        sender.within(100, 500.0, 50);
+        assert!(sender.law.memory.probes_rtt());
+        sender.within(1, 500.0, 50);
+        assert_eq!((sender.phase(), sender.law.window() >= window), (Some(Phase::Cruise), true));
         // Data sent with half a product does not measure bandwidth.
-        assert_eq!(heard.law.memory.max_bw(), 1000.0);
-        heard.within(1, 1000.0, 100);
-        assert_eq!(heard.phase(), Some(Phase::Cruise));
+        assert_eq!(sender.law.memory.max_bw(), 1000.0);
+        sender.within(1, 1000.0, 100);
+        assert_eq!(sender.phase(), Some(Phase::Cruise));
     }
 
     #[test]
     fn a_longer_rtt_applies_once_the_minimum_is_ten_seconds_old() {
-        let mut heard = TestSender::cruising();
-        (heard.now, heard.rtt) = (Time(TimeDelta::from_millis(20_000).0), TimeDelta::from_millis(120));
-        let at = |heard: &mut TestSender, seconds: u64| {
-            heard.law.memory.min_rtt_stamp = heard.now.before(TimeDelta::from_millis(1000 * seconds));
-            heard.within(1, 1000.0, 100);
-            heard.law.memory.min_rtt.map_or(0.0, TimeDelta::seconds)
+        let mut sender = TestSender::cruising();
+        (sender.now, sender.rtt) = (Time(TimeDelta::from_millis(20_000).0), TimeDelta::from_millis(120));
+        let at = |sender: &mut TestSender, seconds: u64| {
+            sender.law.memory.min_rtt_stamp = sender.now.before(TimeDelta::from_millis(1000 * seconds));
+            sender.within(1, 1000.0, 100);
+            sender.law.memory.min_rtt.map_or(0.0, TimeDelta::seconds)
         };
-        heard.law.memory.probe_rtt_min_delay = Some(TimeDelta::from_millis(120));
-        assert!(near(at(&mut heard, 9), 0.1) && near(at(&mut heard, 10), 0.12));
+        sender.law.memory.probe_rtt_min_delay = Some(TimeDelta::from_millis(120));
+        assert!(near(at(&mut sender, 9), 0.1) && near(at(&mut sender, 10), 0.12));
     }
 
     #[test]
     fn a_flow_restarting_from_idle_does_not_probe() {
         // Appendix A.11.
-        let mut heard = TestSender::cruising();
-        heard.law.on_idle(TimeDelta::from_millis(6000));
-        heard.within(6000, 1000.0, 100);
-        assert!(!heard.law.memory.probes_rtt() && !heard.law.memory.idle_restart);
+        let mut sender = TestSender::cruising();
+        sender.law.on_idle(TimeDelta::from_millis(6000));
+        sender.within(6000, 1000.0, 100);
+        assert!(!sender.law.memory.probes_rtt() && !sender.law.memory.idle_restart);
     }
 }

@@ -78,50 +78,50 @@ mod tests {
     #[test]
     fn startup_ends_after_three_rounds_without_a_growth_of_a_quarter() {
         // Appendix A.1.
-        let mut heard = TestSender::new(Bbr3Spec::default());
+        let mut sender = TestSender::new(Bbr3Spec::default());
         for rate in [400.0, 800.0, 1000.0, 1100.0, 1200.0] {
-            heard.round(rate, 1000);
-            assert_eq!(heard.law.memory.state, State::Startup);
-            assert!(near(heard.pacing(), 2.77 * 0.99 * rate));
+            sender.round(rate, 1000);
+            assert_eq!(sender.law.memory.state, State::Startup);
+            assert!(near(sender.pacing(), 2.77 * 0.99 * rate));
         }
-        heard.round(1249.0, 1000);
-        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
-        assert!(heard.law.memory.full_bw_now && heard.law.memory.full_bw_reached);
-        assert!(near(heard.pacing(), 0.5 * 0.99 * 1249.0));
+        sender.round(1249.0, 1000);
+        assert!(matches!(sender.law.memory.state, State::Drain { .. }));
+        assert!(sender.law.memory.full_bw_now && sender.law.memory.full_bw_reached);
+        assert!(near(sender.pacing(), 0.5 * 0.99 * 1249.0));
     }
 
     #[test]
     fn drain_ends_with_one_bdp_in_flight_or_in_the_fourth_round() {
         // Appendix A.3, A.4: 1000 per second for 100 ms.
         let drained = || {
-            let mut heard = TestSender::new(Bbr3Spec::default());
-            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| heard.round(rate, 150));
-            heard
+            let mut sender = TestSender::new(Bbr3Spec::default());
+            [400.0, 1000.0, 1000.0, 1000.0, 1000.0].into_iter().for_each(|rate| sender.round(rate, 150));
+            sender
         };
-        let mut heard = drained();
-        heard.within(1, 1000.0, 101);
-        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
-        heard.within(1, 1000.0, 100);
-        assert_eq!(heard.phase(), Some(Phase::Cruise));
-        let mut heard = drained();
-        (0..3).for_each(|_| heard.round(900.0, 150));
-        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
-        heard.round(900.0, 150);
-        assert_eq!(heard.phase(), Some(Phase::Down));
+        let mut sender = drained();
+        sender.within(1, 1000.0, 101);
+        assert!(matches!(sender.law.memory.state, State::Drain { .. }));
+        sender.within(1, 1000.0, 100);
+        assert_eq!(sender.phase(), Some(Phase::Cruise));
+        let mut sender = drained();
+        (0..3).for_each(|_| sender.round(900.0, 150));
+        assert!(matches!(sender.law.memory.state, State::Drain { .. }));
+        sender.round(900.0, 150);
+        assert_eq!(sender.phase(), Some(Phase::Down));
     }
 
     #[test]
     fn startup_ends_with_six_ranges_lost_above_the_threshold_one_round_into_recovery() {
         // Appendix A.2, also for app-limited samples. Five ranges are too few; 2 % of 300 in flight are six.
         let state = |ranges: u32, tx_in_flight: u32| {
-            let mut heard = TestSender::new(Bbr3Spec::default());
-            [400.0, 600.0, 900.0].into_iter().for_each(|rate| heard.round(rate, 100));
-            (heard.tx_in_flight, heard.app_limited) = (tx_in_flight, true);
-            heard.recover(ranges);
-            heard.within(10, 900.0, 100);
-            assert_eq!(heard.law.memory.state, State::Startup);
-            heard.round(900.0, 100);
-            (matches!(heard.law.memory.state, State::Drain { .. }), heard.law.memory.inflight_longterm)
+            let mut sender = TestSender::new(Bbr3Spec::default());
+            [400.0, 600.0, 900.0].into_iter().for_each(|rate| sender.round(rate, 100));
+            (sender.tx_in_flight, sender.app_limited) = (tx_in_flight, true);
+            sender.recover(ranges);
+            sender.within(10, 900.0, 100);
+            assert_eq!(sender.law.memory.state, State::Startup);
+            sender.round(900.0, 100);
+            (matches!(sender.law.memory.state, State::Drain { .. }), sender.law.memory.inflight_longterm)
         };
         assert_eq!([state(5, 100), state(6, 300)], [(false, f64::INFINITY); 2]);
         // A bandwidth-delay product at 900 per second.
@@ -130,19 +130,19 @@ mod tests {
 
     #[test]
     fn without_sack_one_loss_ends_startup() {
-        let mut heard = TestSender::of(Bbr3Spec::default(), Start { has_selective_acks: false, ..Start::default() });
-        [400.0, 600.0].into_iter().for_each(|rate| heard.round(rate, 100));
-        heard.recover(1);
-        heard.within(10, 700.0, 100);
-        assert!(matches!(heard.law.memory.state, State::Drain { .. }));
+        let mut sender = TestSender::of(Bbr3Spec::default(), Start { has_selective_acks: false, ..Start::default() });
+        [400.0, 600.0].into_iter().for_each(|rate| sender.round(rate, 100));
+        sender.recover(1);
+        sender.within(10, 700.0, 100);
+        assert!(matches!(sender.law.memory.state, State::Drain { .. }));
     }
 
     #[test]
     fn app_limited_startup_continues() {
         // Appendix A.7.
-        let mut heard = TestSender::new(Bbr3Spec::default());
-        heard.app_limited = true;
-        (0..20).for_each(|_| heard.round(400.0, 10));
-        assert_eq!(heard.law.memory.state, State::Startup);
+        let mut sender = TestSender::new(Bbr3Spec::default());
+        sender.app_limited = true;
+        (0..20).for_each(|_| sender.round(400.0, 10));
+        assert_eq!(sender.law.memory.state, State::Startup);
     }
 }

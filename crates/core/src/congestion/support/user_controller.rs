@@ -98,8 +98,8 @@ impl User {
     }
 
     /// Passes an event to the controller and stores its output. After a failure the previous output remains in force.
-    fn process_ack(&mut self, tell: impl FnOnce(&mut dyn UserController) -> Result<Control, Fault>) {
-        if let Some(control) = self.state.law.call(|law| tell(law).and_then(checked)) {
+    fn process_ack(&mut self, callback: impl FnOnce(&mut dyn UserController) -> Result<Control, Fault>) {
+        if let Some(control) = self.state.law.call(|law| callback(law).and_then(checked)) {
             self.window = control.window;
             self.state.ssthresh = control.ssthresh;
             self.state.pacing = control.pacing;

@@ -58,7 +58,7 @@ impl<P: Policy> ModelBuffer<P> {
     /// initial for a discarded one.
     pub(in crate::queue) fn play(&mut self, cells: &str) -> String {
         let vc = |letter: char| letter.to_ascii_lowercase() as u32 - 'a' as u32;
-        let answer = |letter: char| match letter {
+        let decision = |letter: char| match letter {
             '.' => {
                 assert!(self.leave(), "the buffer is empty");
                 '.'
@@ -73,7 +73,7 @@ impl<P: Policy> ModelBuffer<P> {
                 Verdict::Discard(reason) => panic!("unexpected reason of a discard: {reason:?}"),
             },
         };
-        cells.chars().map(answer).collect()
+        cells.chars().map(decision).collect()
     }
 
     /// The verdicts on all arrivals.

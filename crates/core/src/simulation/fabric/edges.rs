@@ -68,9 +68,9 @@ impl Fabric {
         let source = edge.spec.source;
         let mut cell = if edge.source.owes_rm(&source, now) {
             edge.keep_time(now, &sim.interval);
-            let says = edge.source.on_forward_rm(&source, now);
+            let fields = edge.source.on_forward_rm(&source, now);
             edge.send_rm(now, &sim.interval);
-            packet.forward_rm(now, &says)
+            packet.forward_rm(now, &fields)
         } else {
             let following = edge.send_cell(now, packet.bytes(), profile.cells(&packet), &sim.interval);
             let mut cell = packet;
@@ -81,7 +81,7 @@ impl Fabric {
             }
             cell
         };
-        cell.time = path.wire.up_in_cells(Direction::Forth, now, Units(1), &mut sim.rates);
+        cell.time = path.wire.up_in_cells(Direction::Forward, now, Units(1), &mut sim.rates);
         sim.channels[flow as usize].data.sent_in_all += 1;
         self.await_cell(now, flow);
         self.walk(Some(Feeder::Send), cell);

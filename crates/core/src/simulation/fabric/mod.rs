@@ -171,7 +171,7 @@ impl Fabric {
         let mut packet = Packet::data(time, now, packet, path.wire.forward);
         let profile = &self.profiles[path.wire.group as usize];
         if profile.framing.is_some() {
-            return if profile.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forth, packet) };
+            return if profile.has_edge { self.send_to_edge(packet) } else { self.walk_in_cells(Direction::Forward, packet) };
         }
         packet.set_ecn(ecn);
         if let Some(header) = header {
@@ -187,7 +187,7 @@ impl Fabric {
         let path = &mut self.paths[flow as usize];
         let profile = &self.profiles[path.wire.group as usize];
         let packet = if profile.framing.is_some() && !profile.has_edge {
-            self.next_cell(flow, Direction::Forth)
+            self.next_cell(flow, Direction::Forward)
         } else {
             self.sim.take_head(&mut path.send, self.sim.order.flow(FlowKind::Send, flow))
         };
@@ -201,7 +201,7 @@ impl Fabric {
     pub(crate) fn on_back(&mut self, flow: u32) {
         let path = &mut self.paths[flow as usize];
         let packet = if self.profiles[path.wire.group as usize].framing.is_some() {
-            self.next_cell(flow, Direction::Back)
+            self.next_cell(flow, Direction::Reverse)
         } else {
             self.sim.take_head(&mut path.back, self.sim.order.flow(FlowKind::Back, flow))
         };
@@ -254,7 +254,7 @@ impl Fabric {
     /// An acknowledgement starts from the first port of its path, or, if it travels in cells, from the receiver.
     #[inline]
     fn walk_back(&mut self, packet: Packet) {
-        if packet.is_cell() { self.walk_in_cells(Direction::Back, packet) } else { self.walk(Some(Feeder::Back), packet) }
+        if packet.is_cell() { self.walk_in_cells(Direction::Reverse, packet) } else { self.walk(Some(Feeder::Back), packet) }
     }
 
     /// Take the acknowledgement that has reached its sender.
@@ -460,7 +460,7 @@ impl Fabric {
                     return;
                 }
                 if CELLS && packet.is_cell() {
-                    return self.walk_in_cells(Direction::Back, packet);
+                    return self.walk_in_cells(Direction::Reverse, packet);
                 }
                 feeder = Some(Feeder::Back);
                 bytes = profile.ack_unit;
@@ -503,8 +503,8 @@ impl Fabric {
     fn arrive_as_head(&mut self, port: u32, feeder: Feeder, mut packet: Packet, bytes: Bytes) {
         let wire = &self.paths[packet.flow as usize].wire;
         let service = match feeder {
-            Feeder::Send => wire.service(Direction::Forth, bytes, &mut self.sim.rates),
-            Feeder::Back => wire.service(Direction::Back, bytes, &mut self.sim.rates),
+            Feeder::Send => wire.service(Direction::Forward, bytes, &mut self.sim.rates),
+            Feeder::Back => wire.service(Direction::Reverse, bytes, &mut self.sim.rates),
             Feeder::Port(from) => self.ports[from as usize].equipment.service(bytes),
         };
         packet.time = packet.time.before(service);

@@ -38,7 +38,7 @@ impl Fabric {
     fn send_head(&mut self, now: Time, of: Transmitter) {
         let Transmitter { port, number } = of;
         let Some(stepped) = self.ports[port as usize].stepped() else { return };
-        let Some(&Sending { packet, head_is_gone: false, .. }) = stepped.transmitters.get(number) else { return };
+        let Some(&Sending { packet, head_has_left: false, .. }) = stepped.transmitters.get(number) else { return };
         let next = self.routes[packet.place() + 1];
         if next >= REMOTE || !self.ports[next as usize].entry.is_of_heads() {
             return;

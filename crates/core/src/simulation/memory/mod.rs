@@ -39,7 +39,7 @@ pub struct MemoryEstimate {
     /// Flows and ports.
     pub flows: u64,
     /// The part of `flows` that only one domain of a parallel run has.
-    pub apart: u64,
+    pub cold: u64,
     /// The packets that fit in pipes and buffers.
     pub packets: u64,
     /// The rows of all traces.
@@ -53,10 +53,10 @@ impl MemoryEstimate {
 
     /// The estimate for a run on `threads` threads: each has flows and ports, and at the end the merged engine coexists with the domains.
     pub fn shared_by(self, threads: usize) -> MemoryEstimate {
-        let of_each = (self.flows - self.apart).saturating_mul(threads as u64 + 1);
+        let of_each = (self.flows - self.cold).saturating_mul(threads as u64 + 1);
         MemoryEstimate {
-            flows: of_each.saturating_add(self.apart.saturating_mul(2)),
-            apart: self.apart,
+            flows: of_each.saturating_add(self.cold.saturating_mul(2)),
+            cold: self.cold,
             packets: self.packets.saturating_mul(2),
             traces: self.traces.saturating_mul(2),
         }
@@ -125,7 +125,7 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
     let has_usages = network.groups.iter().any(uses_are_remembered);
     let usage = if has_usages { size_of::<Usage>() } else { 0 };
     let flow = IDLE_FLOW + hosts + channel + edge + application + watch + usage;
-    let apart = Port::COLD_BYTES + size_of::<crate::network::Port>();
+    let cold = Port::COLD_BYTES + size_of::<crate::network::Port>();
     let of = |count: usize, bytes: usize| count as u64 * bytes as u64;
     let beside = |flow: &crate::network::Flow| match &network.groups[flow.group as usize].transport {
         // The requests of user code are not known here.
@@ -140,23 +140,23 @@ pub fn memory_estimate(network: &Network) -> MemoryEstimate {
         Transport::Tcp(spec, law) if spec.recovery == Recovery::RackTlp => (size_of::<RackTlp>() + law.heap_bytes()) as u64,
         _ => 0,
     };
-    let goes_by_prices =
+    let uses_prices =
         network.groups.iter().any(|group| matches!(&group.transport, Transport::Tcp(_, law) if law.price_meaning().is_some()));
     let outstanding_by_time: u64 = network.flows.iter().map(by_time).sum();
     let packet = size_of::<Packet>()
         + if outstanding_by_time > 0 { RackTlp::BYTES_PER_SEGMENT } else { 0 }
         + if has_usages { Usage::BYTES_PER_SEGMENT } else { 0 }
-        + if goes_by_prices { size_of::<NumberAndHeader>() } else { 0 };
+        + if uses_prices { size_of::<NumberAndHeader>() } else { 0 };
     let packets = packets_in_flight(network);
     MemoryEstimate {
         flows: of(network.flows.len(), flow)
             + network.flows.iter().map(beside).sum::<u64>()
             + outstanding_by_time
-            + of(network.ports.len(), size_of::<Port>() + apart)
+            + of(network.ports.len(), size_of::<Port>() + cold)
             + of(queues_of_schedulers(network), Sharing::BYTES_PER_QUEUE)
             + delivery_traces(network)
             + queue_flows(network),
-        apart: of(network.ports.len(), apart),
+        cold: of(network.ports.len(), cold),
         packets: packets
             .saturating_mul(packet as u64)
             .saturating_add(empty_places(Units(packets), network).saturating_mul(size_of::<Packet>() as u64)),

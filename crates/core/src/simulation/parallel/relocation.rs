@@ -119,27 +119,27 @@ impl Pools {
             packets.extend(from.packets.iter(line).filter(|packet| is_kept(packet)).map(|&packet| (from.sim(), packet)));
         }
         packets.sort_by_key(|(_, packet)| packet.time);
-        let mut laid = PooledQueue::default();
+        let mut rebuilt = PooledQueue::default();
         for (from, mut packet) in packets {
             self.carry(&mut packet, from, cut);
-            self.packets.push(&mut laid, packet);
+            self.packets.push(&mut rebuilt, packet);
         }
-        laid
+        rebuilt
     }
 }
 
 impl Pools {
     /// Merge the kept packets on a link on which they may overtake one another.
     fn copy_overtaking(&mut self, sources: &Sources<'_>, port: usize, is_kept: impl Fn(&Packet) -> bool) -> Overtaking {
-        let mut laid = Overtaking::default();
+        let mut rebuilt = Overtaking::default();
         for from in &sources.all {
             let under_way = from.ports[port].overtaking().into_iter().flat_map(Overtaking::iter);
             for mut packet in under_way.filter(|packet| is_kept(packet)).copied() {
                 self.carry(&mut packet, from.sim(), Cut::Already);
-                laid.insert(packet);
+                rebuilt.insert(packet);
             }
         }
-        laid
+        rebuilt
     }
 }
 
@@ -173,11 +173,11 @@ pub(super) fn copy(into: &mut Senders, sources: &Sources<'_>, is_kept: impl Fn(D
         }
         let from = sources.of_port(index);
         let waiting = from.ports[index].waiting().filter(|_| is_kept(owners.of_ports[index]));
-        let mut laid = PooledQueue::default();
+        let mut rebuilt = PooledQueue::default();
         for &unit in waiting.iter().flat_map(|waiting| from.sim().waiting.iter(waiting)) {
-            sim.waiting.push(&mut laid, unit);
+            sim.waiting.push(&mut rebuilt, unit);
         }
-        port.set_waiting(laid);
+        port.set_waiting(rebuilt);
         copy_in_port(port, index, from, &mut pools, keeps);
     }
     sim.pool = pools.packets;
@@ -209,7 +209,7 @@ fn copy_in_port(port: &mut Port, index: usize, from: Source<'_>, pools: &mut Poo
     transmitters.retain(|sending| {
         let kept = keeps(&sending.packet);
         // The side data of a packet has gone ahead with its head.
-        if kept && !sending.head_is_gone {
+        if kept && !sending.head_has_left {
             pools.carry(&mut sending.packet, sim, Cut::Already);
         }
         kept

@@ -106,7 +106,7 @@ struct PriceWriter {
     /// The path price is the sum of the port prices rather than their maximum.
     adds: bool,
     /// Prices are written by a user's policy.
-    is_written: bool,
+    is_user_written: bool,
     draws: Draws,
     /// The last price and its encoding. The price changes once per period.
     last: (f64, QueuePrice),
@@ -185,11 +185,11 @@ impl Equipment {
         let seed = of.seed;
         let mut other_policies = policies;
         let policy = other_policies.remove(0);
-        let is_written = matches!(policy, Policies::User(..)) && of.prices.is_marked();
+        let is_user_written = matches!(policy, Policies::User(..)) && of.prices.is_marked();
         let price_writer = |meaning: Option<PriceMeaning>| PriceWriter {
             spec: of.prices,
             adds: meaning.is_some_and(|meaning| meaning.combines() == Combination::Sum),
-            is_written,
+            is_user_written,
             draws: Draws::new(Stream::new(Entity { seed, name: &spec.name, index: 0 }, Purpose::Price)),
             last: (f64::NAN, QueuePrice::default()),
         };
@@ -206,7 +206,7 @@ impl Equipment {
                 policy,
                 other_policies,
                 counts: PortCounts::default(),
-                price_writer: (is_written || spec.policy.price_meaning().is_some())
+                price_writer: (is_user_written || spec.policy.price_meaning().is_some())
                     .then(|| Box::new(price_writer(spec.policy.price_meaning()))),
                 losses: Losses::new(spec, of),
                 disturbance: Disturbance::new(spec, of).map(Box::new),
@@ -248,8 +248,8 @@ impl Equipment {
     /// Whether anything besides the buffer, the policy and the trace needs processing.
     pub(super) fn observes(&self) -> bool {
         let ColdPortState { losses, listed, waits, of_flows, departures, .. } = &*self.rest;
-        let is_told = waits.is_some() || of_flows.is_some() || departures.is_some();
-        is_told || !listed.drops.is_empty() || losses.may_happen()
+        let is_reported = waits.is_some() || of_flows.is_some() || departures.is_some();
+        is_reported || !listed.drops.is_empty() || losses.may_happen()
     }
 
     pub(super) fn is_traced(&self) -> bool {
@@ -388,7 +388,7 @@ impl Equipment {
     ) {
         let ColdPortState { price_writer, policy, counts, .. } = &mut *self.rest;
         let Some(price_writer) = price_writer else { return };
-        if price_writer.is_written && written.is_none() {
+        if price_writer.is_user_written && written.is_none() {
             return;
         }
         let header = packet.price_header(prices);
@@ -424,8 +424,8 @@ impl Equipment {
         let before = packet.signal(prices);
         let mut signal = before;
         self.policy(queue).on_signal(unit, turn, &mut signal);
-        let is_written = self.rest.price_writer.as_ref().is_some_and(|price_writer| price_writer.is_written);
-        let written = if is_written { signal.price.take() } else { None };
+        let is_user_written = self.rest.price_writer.as_ref().is_some_and(|price_writer| price_writer.is_user_written);
+        let written = if is_user_written { signal.price.take() } else { None };
         packet.write_signal(&signal, prices);
         if packet.has_price() {
             self.write_price(packet, unit, written, turn.now, interval, prices);
@@ -452,7 +452,7 @@ impl Equipment {
         otherwise: Reason,
         interval: &MeasurementInterval,
     ) -> Result<(), Reason> {
-        if packet.has_price() && self.rest.price_writer.as_ref().is_some_and(|price_writer| !price_writer.is_written) {
+        if packet.has_price() && self.rest.price_writer.as_ref().is_some_and(|price_writer| !price_writer.is_user_written) {
             // The sender uses the price and needs no mark.
             return Ok(());
         }

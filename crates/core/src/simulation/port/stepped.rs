@@ -58,7 +58,7 @@ pub(crate) struct Sending {
     /// The queue in which it waited, or would have waited.
     pub(super) queue: u32,
     /// The next port is a cut-through port and the head has gone ahead; only the rest of the packet is left.
-    pub(crate) head_is_gone: bool,
+    pub(crate) head_has_left: bool,
 }
 
 /// Outcome of an arrival.
@@ -334,7 +334,7 @@ impl Stepped {
         if let Some(counts) = self.sharing.as_mut().and_then(|sharing| sharing.classes.get_mut(queue)) {
             counts.count_service(packet.time, [start, departure], bytes, interval);
         }
-        self.transmitters.start(transmitter, Sending { packet: *packet, queue: queue as u32, head_is_gone: false });
+        self.transmitters.start(transmitter, Sending { packet: *packet, queue: queue as u32, head_has_left: false });
         self.in_service += 1;
         self.in_service_bytes += bytes;
         if equipment.counts_in_service {
@@ -362,7 +362,7 @@ impl Stepped {
             self.queues[queue].in_service_bytes -= bytes;
             equipment.policy(queue).on_dequeue(sent.packet.flow);
         }
-        (!sent.head_is_gone).then(|| self.depart(equipment, sent.packet, now, now, interval))
+        (!sent.head_has_left).then(|| self.depart(equipment, sent.packet, now, now, interval))
     }
 
     /// A transmitter has begun to send a packet whose next port is a cut-through port, and will finish at `departure`. The counterpart of
@@ -377,7 +377,7 @@ impl Stepped {
     ) -> Option<OnWire> {
         let is_alone = self.transmitters.count() == 1;
         let sending = self.transmitters.get_mut(transmitter)?;
-        sending.head_is_gone = true;
+        sending.head_has_left = true;
         let packet = sending.packet;
         let gone = self.depart(equipment, packet, now, departure, interval);
         if is_alone {

@@ -74,7 +74,7 @@ mod tests {
 
     fn sending() -> Sending {
         let outgoing = Outgoing { flow: 0, segment: 0, transmission: 1, bytes: Bytes(1000) };
-        Sending { packet: Packet::data(Time::ZERO, Time::ZERO, &outgoing, 0), queue: 0, head_is_gone: false }
+        Sending { packet: Packet::data(Time::ZERO, Time::ZERO, &outgoing, 0), queue: 0, head_has_left: false }
     }
 
     #[test]

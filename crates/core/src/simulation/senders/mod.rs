@@ -289,7 +289,7 @@ impl Senders {
         if let Some(delay) = reader.one_way_delay(reported) {
             sender.controller.on_one_way_delay(delay, now);
         }
-        let echoes_mark = packet.is_marked() && !reader.answers_marks();
+        let echoes_mark = packet.is_marked() && !reader.handles_marks();
         AckExtras { echoes_mark, ..reader.read(now, incoming, reported, board) }
     }
 

@@ -172,7 +172,7 @@ mod tests {
         fn process_ack(&mut self, received: &ReceivedAck, cwnd: u32, receiver_window: u32) -> Vec<u32> {
             let known = self.sacked.len();
             self.sacked.extend(received.blocks.iter().flat_map(|block| block.0..block.1));
-            let says_new = self.sacked.len() > known;
+            let is_new = self.sacked.len() > known;
             let advances = received.ack > self.high_ack;
             self.high_ack = received.ack;
             self.high_rxt = self.high_rxt.max(self.high_ack);
@@ -183,7 +183,7 @@ mod tests {
                 if self.recovery_point.is_some_and(|point| self.high_ack >= point) {
                     self.recovery_point = None;
                 }
-            } else if says_new && self.recovery_point.is_none() {
+            } else if is_new && self.recovery_point.is_none() {
                 self.dup_acks += 1;
                 if self.dup_acks >= 3 || self.is_lost(self.high_ack) {
                     self.recovery_point = Some(self.high_data);

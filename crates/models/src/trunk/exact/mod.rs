@@ -11,7 +11,7 @@ mod fresh;
 mod levels;
 
 use super::{IntendedLoad, Reading, Trunk, TrunkLoss};
-use crate::model::{Patience, Stopped, models};
+use crate::model::{EvaluationError, InterruptCheck, models};
 use crate::parameter::ParameterError;
 use coupled::Coupled;
 use fresh::Fresh;
@@ -85,15 +85,15 @@ models! {
         /// Variant of the model: the transmission time of a packet that waited, which the source does not specify. Without a
         /// buffer all variants are equal.
         reading: Reading,
-        patience: Patience,
-    ) -> Result<TrunkLoss, Stopped> {
+        patience: InterruptCheck,
+    ) -> Result<TrunkLoss, EvaluationError> {
         let mut chain = DetailedChain::new(&trunk, load.0, reading)?;
         loop {
             if let Some(ln_loss) = chain.sweep() {
                 return Ok(TrunkLoss::of(ln_loss));
             }
             if !(patience.0)() {
-                return Err(Stopped::Interrupted);
+                return Err(EvaluationError::Interrupted);
             }
         }
     }

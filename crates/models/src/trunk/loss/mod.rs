@@ -9,7 +9,7 @@ mod g1dm;
 mod mmkkb;
 
 use super::{IntendedLoad, Trunk, TrunkLoss};
-use crate::model::{Arguments, Asked, Choice, Given, Parameter, Word, describe_choice, models, unknown};
+use crate::model::{Arguments, Choice, Inputs, Parameter, ParameterSpec, Word, describe_choice, models, unknown};
 use crate::parameter::ParameterError;
 use crate::root::root;
 
@@ -113,11 +113,11 @@ impl Choice for &'static LossModel {
 }
 
 impl Arguments for &'static LossModel {
-    fn describe(asked: Asked, parameters: &mut Vec<Parameter>) {
+    fn describe(asked: ParameterSpec, parameters: &mut Vec<Parameter>) {
         describe_choice::<&'static LossModel>(&asked, parameters);
     }
 
-    fn read(name: &'static str, given: &mut Given) -> Result<&'static LossModel, ParameterError> {
+    fn read(name: &'static str, given: &mut Inputs) -> Result<&'static LossModel, ParameterError> {
         Choice::named(given.word(name)?)
     }
 }

@@ -7,7 +7,7 @@
 mod probe;
 mod undo;
 
-use self::probe::{Probe, answer_probe, probe_at};
+use self::probe::{Probe, on_probe_ack, probe_at};
 pub(in crate::tcp) use self::undo::remember;
 use self::undo::{FRto, Undo, undo_reduction};
 use crate::congestion::{Ack, Cause, Controller};
@@ -128,7 +128,7 @@ fn on_dsack_report(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &Delivered,
         tcp.rack_tlp().rack.on_dsack(snd_max);
     }
     undo_reduction(tcp, incoming, delivered, advanced);
-    answer_probe(tcp, incoming, delivered);
+    on_probe_ack(tcp, incoming, delivered);
 }
 
 /// Result of loss detection, and the time of the next check.

@@ -21,7 +21,7 @@ pub(super) struct Probe {
 }
 
 /// TLP_process_ack of section 7.4.2.
-pub(super) fn answer_probe(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &Delivered) {
+pub(super) fn on_probe_ack(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &Delivered) {
     let Some(probe) = tcp.rack_tlp().probe.filter(|probe| incoming.ack >= probe.end_seq) else { return };
     let is_plain_duplicate = delivered.segments == Segments(0) && incoming.blocks.is_empty();
     let is_over = match () {

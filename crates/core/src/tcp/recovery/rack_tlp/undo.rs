@@ -55,8 +55,8 @@ pub(super) fn undo_reduction(tcp: &mut Tcp, incoming: &IncomingAck, delivered: &
     let Some(first) = undo.first_retransmission else { return };
     let by_echo = timestamps && is_repairing && advanced > Segments(0) && incoming.echo < first;
     // An acknowledgement of all data is inconclusive: it may be that of the retransmission (step 2a).
-    let may_tell = f_rto == FRto::NewData || (f_rto == FRto::Retransmitted && incoming.ack < recovery_point);
-    let by_original = may_tell && delivered.original.is_some_and(|segment| segment < recovery_point);
+    let may_report = f_rto == FRto::NewData || (f_rto == FRto::Retransmitted && incoming.ack < recovery_point);
+    let by_original = may_report && delivered.original.is_some_and(|segment| segment < recovery_point);
     if by_echo || by_original || undo.unreported == 0 {
         let (law, reduced_at) = (undo.law.clone(), undo.reduced_at);
         state.undo = None;

@@ -7,19 +7,19 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 /// The inner end of the socket.
-pub struct Door(UnixStream);
+pub struct TunDevice(UnixStream);
 
 /// Largest number of devices in one message (`SCM_MAX_FD`).
 const MAX: usize = 253;
 
-impl Door {
+impl TunDevice {
     /// Returns the door, and the end through which devices are to be sent.
     ///
     /// # Errors
     /// If no socket can be created.
-    pub fn open() -> io::Result<(Door, OwnedFd)> {
+    pub fn open() -> io::Result<(TunDevice, OwnedFd)> {
         let (inside, outside) = UnixStream::pair()?;
-        Ok((Door(inside), outside.into()))
+        Ok((TunDevice(inside), outside.into()))
     }
 
     /// Waits for `count` devices.

@@ -12,7 +12,7 @@ use tailback_core::queue::Reason;
 use tailback_core::record::Table;
 
 /// Observer of the traffic at the hosts' devices.
-pub struct Witness {
+pub struct PacketObserver {
     hosts: Vec<String>,
     ports: Vec<String>,
     /// Wall-clock time of the emulation's start.
@@ -29,12 +29,12 @@ pub(crate) struct Discard {
     pub(crate) reason: Reason,
 }
 
-impl Witness {
+impl PacketObserver {
     /// `ports`: their names, in the engine's numbering.
-    pub fn new(hosts: Vec<String>, ports: Vec<String>) -> Witness {
+    pub fn new(hosts: Vec<String>, ports: Vec<String>) -> PacketObserver {
         let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let origin = Timestamp(i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX / 2));
-        Witness { hosts, ports, origin, latest: Time::ZERO, connections: Connections::new(Samples::Summed), capture: None }
+        PacketObserver { hosts, ports, origin, latest: Time::ZERO, connections: Connections::new(Samples::Summed), capture: None }
     }
 
     /// Writes observed packets to a file, with one interface per host.
@@ -46,7 +46,7 @@ impl Witness {
         Ok(())
     }
 
-    pub(crate) fn on_sent(&mut self, at: Time, key: Key, of: Seen<'_>) {
+    pub(crate) fn on_sent(&mut self, at: Time, key: Key, of: ObservedPacket<'_>) {
         let at = self.next(at);
         self.see(at, of);
         let at = self.stamp(at);
@@ -56,7 +56,7 @@ impl Witness {
     }
 
     /// `at`: the time at which the packet is handed to its host.
-    pub(crate) fn on_delivered(&mut self, at: Time, key: Key, of: Seen<'_>) {
+    pub(crate) fn on_delivered(&mut self, at: Time, key: Key, of: ObservedPacket<'_>) {
         let at = self.next(at);
         self.see(at, of);
         let at = self.stamp(at);
@@ -80,7 +80,7 @@ impl Witness {
         self.latest
     }
 
-    fn see(&mut self, at: Time, of: Seen<'_>) {
+    fn see(&mut self, at: Time, of: ObservedPacket<'_>) {
         let packet = IpPacket { bytes: of.packet, original: Bytes(of.packet.len() as u64) };
         // Packets other than TCP are ignored by the connections.
         let _ = self.connections.see(Point { interface: of.host, behind: None }, self.stamp(at), &packet);
@@ -103,7 +103,7 @@ impl Witness {
 
 /// A packet at a host's device.
 #[derive(Clone, Copy)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct ObservedPacket<'a> {
     pub(crate) host: u32,
     pub(crate) packet: &'a [u8],
 }
@@ -132,7 +132,7 @@ struct Entry {
 const SNAP_LENGTH: usize = 256;
 
 impl Entry {
-    fn of(at: Timestamp, of: Seen<'_>, pending: Option<Key>) -> Entry {
+    fn of(at: Timestamp, of: ObservedPacket<'_>, pending: Option<Key>) -> Entry {
         let bytes = of.packet[..of.packet.len().min(SNAP_LENGTH)].to_vec();
         Entry { at, interface: of.host, bytes, original: Bytes(of.packet.len() as u64), comment: None, pending }
     }
@@ -211,21 +211,21 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let file = folder.join("capture.pcapng");
         let names = |names: [&str; 2]| names.map(String::from).to_vec();
-        let mut witness = Witness::new(names(["left", "right"]), names(["bottleneck", "bottleneck.reverse"]));
-        witness.capture_to(&file).unwrap();
+        let mut observer = PacketObserver::new(names(["left", "right"]), names(["bottleneck", "bottleneck.reverse"]));
+        observer.capture_to(&file).unwrap();
         let sent = packet((Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)), 1000, 0);
         let key = |number| Key { flow: 0, number };
-        let of = |host| Seen { host, packet: &sent };
+        let of = |host| ObservedPacket { host, packet: &sent };
         for number in 0..3 {
-            witness.on_sent(Time(1_000_000 * u64::from(number)), key(number), of(0));
+            observer.on_sent(Time(1_000_000 * u64::from(number)), key(number), of(0));
         }
-        witness.on_delivered(Time(5_000_000), key(2), of(1));
-        witness.on_discarded(Time(2_000_000), key(0), Discard { port: 0, reason: Reason::Full });
-        assert_eq!(witness.finish(), None);
+        observer.on_delivered(Time(5_000_000), key(2), of(1));
+        observer.on_discarded(Time(2_000_000), key(0), Discard { port: 0, reason: Reason::Full });
+        assert_eq!(observer.finish(), None);
         let mut reader = Reader::open(File::open(&file).unwrap()).unwrap();
         let mut found = Vec::new();
         while let Some(Record::Packet(packet)) = reader.next_record().unwrap() {
-            found.push((packet.interface, packet.bytes.len(), packet.at.since(witness.origin).as_nanos()));
+            found.push((packet.interface, packet.bytes.len(), packet.at.since(observer.origin).as_nanos()));
         }
         assert_eq!(found, [(0, 256, 0), (0, 256, 1000), (0, 256, 2000), (1, 256, 5000)]);
         let text = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();
