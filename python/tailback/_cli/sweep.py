@@ -45,7 +45,7 @@ _LISTED = 20
 @click.option(
     "--until",
     metavar="QUANTITY:WIDTH%",
-    help="Add seeds until the 95 % interval is narrower than this share of the mean: `goodput:2%`, "
+    help="Add seeds until the half width of the 95 % interval is below this share of the mean: `goodput:2%`, "
     "`queues.bottleneck.utilisation:1%`.",
 )
 @click.option(
