@@ -121,7 +121,7 @@ def test_without_scripts_the_figure_is_shown(opened: Open) -> None:
     shown = opened(java_script_enabled=False)
     assert shown.locator("figure .picture svg").is_visible()
     assert shown.locator(".uplot").count() == 0
-    assert shown.get_by_text("drag over a part").is_hidden()
+    assert shown.get_by_text("drag along the plot").is_hidden()
 
 
 def test_a_figure_that_cannot_be_drawn_keeps_its_picture_and_says_why(browser: Browser, report: Path, tmp_path: Path) -> None:

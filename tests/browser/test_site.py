@@ -62,7 +62,7 @@ def test_lines_can_be_zoomed_and_bars_stay_a_picture(opened: Open) -> None:
     shown = opened()
     assert shown.locator(".uplot").count() == 1
     assert [image.is_visible() for image in shown.locator("article img").all()] == [False, True]
-    assert shown.get_by_text("drag over a part").is_visible()
+    assert shown.get_by_text("drag along the plot").is_visible()
     assert shown.locator(".u-legend .u-label").last.inner_text() == "<b>a line</b>"
     assert inked(shown, COLOURS[0]) > 100
     assert under_cursor(shown, 0.98) == ("100", "100")
@@ -79,7 +79,7 @@ def test_without_scripts_all_figures_are_shown(opened: Open) -> None:
     shown = opened(java_script_enabled=False)
     assert [image.is_visible() for image in shown.locator("article img").all()] == [True, True]
     assert shown.locator(".uplot").count() == 0
-    assert shown.get_by_text("drag over a part").is_hidden()
+    assert shown.get_by_text("drag along the plot").is_hidden()
 
 
 def test_every_page_has_the_script_once(site: Path) -> None:
