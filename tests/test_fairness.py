@@ -55,21 +55,21 @@ def test_distances_are_those_of_their_definitions() -> None:
     assert found.notes == ()
 
 
-def test_at_the_optimum_the_distance_is_none() -> None:
+def test_at_the_optimum_the_distance_is_zero() -> None:
     third = 1e7 / 3 * SHARE
     found = optimum({"long": third, "first": 2 * third, "second": 2 * third}).proportional
     assert found.distance == pytest.approx(0, abs=1e-6)
     assert found.fairness == pytest.approx(1)
 
 
-def test_a_group_may_count_more() -> None:
+def test_a_group_may_have_a_weight() -> None:
     # 2 / x = 1 / (10 - x) + 1 / (10 - x).
     found = optimum(dict.fromkeys(THREE, 5e6 * SHARE), {"long": 2})
     np.testing.assert_allclose(found.flows["proportional_bps"], [5e6 * SHARE] * 3)
     np.testing.assert_allclose(found.flows["max_min_bps"], np.array([2e7, 1e7, 1e7]) / 3 * SHARE)
 
 
-def test_a_flow_with_nothing_is_infinitely_far_in_utility() -> None:
+def test_a_flow_without_goodput_has_an_infinite_utility_gap() -> None:
     found = optimum({"long": 0.0, "first": 1e6, "second": 1e6})
     assert found.utility_gap == math.inf
     assert found.max_min.distance < 1
@@ -87,7 +87,7 @@ def test_rates_are_those_at_the_end_of_the_warm_up() -> None:
         ({"group": "long", "route": ["hop1", "hop2"]}, "the route of `long` changes at 3 s, in the measurement interval"),
     ],
 )
-def test_what_changes_meanwhile_has_no_one_optimum(event: dict[str, Any], text: str) -> None:
+def test_changes_during_the_measurement_have_no_single_optimum(event: dict[str, Any], text: str) -> None:
     with pytest.raises(tb.ParameterError, match=text):
         optimum(dict.fromkeys(THREE, 1e6), timeline=[{"at": "3 s", **event}])
 
@@ -96,7 +96,7 @@ def test_changes_of_other_links_do_not_matter() -> None:
     optimum(dict.fromkeys(THREE, 1e6), timeline=[{"at": "3 s", "link": "hop1.reverse", "rate": "9 Mbps"}])
 
 
-def test_what_sends_less_is_taken_from_the_capacity_and_named() -> None:
+def test_traffic_that_is_not_greedy_reduces_the_capacity_and_is_named() -> None:
     flows = {
         **THREE,
         "voice": {"from": "n1", "source": {"kind": "constant", "rate": "2 Mbps", "packet_size": "1000 B", "header": "28 B"}},
@@ -127,7 +127,7 @@ def test_what_sends_less_is_taken_from_the_capacity_and_named() -> None:
     assert others["hop2"] == pytest.approx(over_both + goodput["voice"] * 1028 / 1000)
 
 
-def test_a_link_of_ones_own_holds() -> None:
+def test_access_links_limit_flows() -> None:
     slow = {"sender_access": {"rate": "2 Mbps"}, **NEWRENO}
     found = tb.simulate(lot({"slow": {"count": 2, **slow}, "fast": NEWRENO})).fairness()
     ideal = dict(zip(found.flows.to_dict()["group"], found.flows.to_dict()["max_min_bps"], strict=True))
@@ -143,7 +143,7 @@ def test_cells_carry_their_own_headers() -> None:
     assert run.fairness().flows["max_min_bps"][0] == pytest.approx(1e7 * 1460 / (32 * 53))
 
 
-def test_a_flow_has_at_most_what_its_controller_takes() -> None:
+def test_controllers_limit_flows() -> None:
     fast: Any = {"tcp": {"preset": "sack", "controller": {"kind": "rcp", "max_rate": "1 Gbps"}}}
     slow: Any = {"tcp": {"preset": "sack", "controller": {"kind": "rcp", "max_rate": "2 Mbps"}}}
     run = tb.simulate(
@@ -160,7 +160,7 @@ def test_a_flow_has_at_most_what_its_controller_takes() -> None:
     assert run.fairness().max_min.distance < 0.05
 
 
-def test_what_the_optimum_does_not_know_of_is_noted() -> None:
+def test_limits_outside_the_optimum_are_noted() -> None:
     narrow: Any = {"tcp": {"preset": "sack", "receiver_window": 4}}
     run = tb.simulate(
         lot(
@@ -173,7 +173,7 @@ def test_what_the_optimum_does_not_know_of_is_noted() -> None:
     assert not any("flows of `web`" in note for note in notes)
 
 
-def test_what_has_no_optimum_says_so() -> None:
+def test_runs_without_an_optimum_are_rejected() -> None:
     with pytest.raises(
         tb.ParameterError, match="no flow sends greedily over the whole measurement interval: `web` starts after the"
     ):
@@ -190,7 +190,7 @@ def test_what_has_no_optimum_says_so() -> None:
         run.fairness({"long": 0})
     with pytest.raises(tb.ParameterError, match=r"weights of flow groups are \[1\]; expected a mapping"):
         run.fairness([1])  # type: ignore[arg-type]
-    with pytest.raises(tb.ParameterError, match="the flows of this run are not those of its scenario"):
+    with pytest.raises(tb.ParameterError, match="the flows of this run are not the flows of its scenario"):
         optimum({"long": 1e6})
 
 

@@ -25,13 +25,13 @@ def deadly(task: work.Task) -> work.Measured:
 
 class TestExecutors:
     @pytest.mark.parametrize("executor", ["threads", "processes", "pool"])
-    def test_the_bytes_do_not_depend_on_who_did_the_runs(self, small: tb.Scenario, tmp_path: Path, executor: str) -> None:
+    def test_the_bytes_do_not_depend_on_the_executor(self, small: tb.Scenario, tmp_path: Path, executor: str) -> None:
         whole = exported(tb.sweep(small, VARY, seeds=3, workers=1), tmp_path / "one")
         with ThreadPoolExecutor(3) as pool:
             study = tb.sweep(small, VARY, seeds=3, executor=pool if executor == "pool" else executor)  # type: ignore[arg-type]
         assert exported(study, tmp_path / "other") == whole
 
-    def test_runs_of_workers_that_die_are_done_again_and_the_deadly_one_fails(
+    def test_runs_of_dead_workers_are_repeated_and_the_fatal_one_fails(
         self, small: tb.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(executors, "measure_in_process", deadly)
@@ -53,7 +53,9 @@ class TestExecutors:
         assert tb.Study(tmp_path / "study").resume().counts.done == 2
 
     @pytest.mark.parametrize("wrong", [{"executor": "cloud"}, {"executor": 3}, {"workers": 0}, {"workers": True}])
-    def test_who_cannot_run_is_refused_before_anything_is_made(self, small: tb.Scenario, tmp_path: Path, wrong: Any) -> None:
+    def test_an_invalid_executor_is_rejected_before_anything_is_created(
+        self, small: tb.Scenario, tmp_path: Path, wrong: Any
+    ) -> None:
         with pytest.raises(tb.ParameterError):
             tb.sweep(small, out=tmp_path / "study", **wrong)
         assert not (tmp_path / "study").exists()

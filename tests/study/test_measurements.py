@@ -34,7 +34,7 @@ def experiment(id: str, **measures: Measure) -> Experiment:
 
 
 class TestKept:
-    def test_what_is_there_is_not_run_again_whoever_asks(self, tmp_path: Path) -> None:
+    def test_stored_runs_are_not_repeated(self, tmp_path: Path) -> None:
         both = [experiment("toy/a", goodput=goodput), experiment("toy/b", sent=sent)]
         assert Plan(both, 2).run(tmp_path) == 0
         for fewer in (both[:1], both[1:], both):
@@ -74,7 +74,7 @@ class TestKept:
         Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path)
         assert Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path, fresh=True) == 0
 
-    def test_it_is_a_study_that_only_its_command_goes_on_with(self, tmp_path: Path) -> None:
+    def test_only_its_command_resumes_the_study(self, tmp_path: Path) -> None:
         Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path)
         study = tb.Study(tmp_path)
         assert study.runs["of"].tolist() == ["toy/a (packets 5)"] * 2 + ["toy/a (packets 20)"] * 2
@@ -91,7 +91,7 @@ class TestKept:
         with pytest.raises(tb.StudyError, match="contains a sweep; give a new name"):
             Plan([experiment("toy/a", goodput=goodput)], 2).run(tmp_path / "sweep")
 
-    def test_two_reproductions_that_differ_are_told_apart(self, tmp_path: Path) -> None:
+    def test_different_reproductions_are_distinguished(self, tmp_path: Path) -> None:
         for name, measure in (("left", lambda run: 1.0), ("right", lambda run: 2.0)):
             Plan([experiment("toy/a", goodput=measure)], 2).run(tmp_path / name)
         assert not tb.Study(tmp_path / "left").compare(tb.Study(tmp_path / "right"))
@@ -136,14 +136,14 @@ class TestComputation:
             given = ([("sides", 6)], [("sides", 20)], [("sides", 6)])
             assert [known.given(each) for each in given] == [fingerprint(function, each) for each in given]
 
-    def test_without_chance_all_seeds_are_one_run(self, tmp_path: Path) -> None:
+    def test_without_randomness_all_seeds_are_one_run(self, tmp_path: Path) -> None:
         models = vary(Computation(tb.models.mm1k, {"places": 4}), [Choice({"load": load}, {"load": load}) for load in (0.5, 1.0)])
         plan = Plan([Experiment("toy/model", "", "", "", models, {"loss": lambda model: model.loss}, ())], 5)
         plan.run(tmp_path)
         assert plan.tally.runs == 2
         assert plan.outcomes()[0].values("loss", load=1.0).tolist() == [0.2] * 5
 
-    def test_what_goes_wrong_in_it_says_where(self, tmp_path: Path) -> None:
+    def test_errors_name_their_place(self, tmp_path: Path) -> None:
         with pytest.raises(tb.InternalError, match=r"toy/dice \(sides 6.*\), seed 1: ValueError: math domain error"):
             Plan([self.experiment(lambda sides, throws: math.sqrt(-sides))], 2).run(tmp_path, workers=1)
 
