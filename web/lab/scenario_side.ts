@@ -122,19 +122,19 @@ export class ScenarioSide {
   }
 
   private problems(variant: Variant): void {
-    const told = (problem: Problem) => {
+    const described = (problem: Problem) => {
       const facts = [["given", problem.given], ["expected", problem.expected], ["hint", problem.hint]].filter(([, text]) => text);
       const place = problem.line === undefined ? null : make("button", { click: () => this.jump(problem) }, `line ${problem.line}, column ${problem.column}`);
       return make("li", {}, make("b", {}, problem.message), problem.at ? ` at ${problem.at} ` : " ", place, make("dl", {}, ...facts.flatMap(([name, text]) => [make("dt", {}, name ?? ""), make("dd", {}, text ?? "")])));
     };
     const { problems } = variant;
     const { warnings, notes } = variant.pane.description;
-    const notes = problems.length ? [] : [...warnings, ...notes];
+    const listed = problems.length ? [] : [...warnings, ...notes];
     fill(
       byId("problems"),
-      problems.length ? make("ul", {}, ...problems.map(told)) : null,
+      problems.length ? make("ul", {}, ...problems.map(described)) : null,
       problems.length && variant.sound ? make("p", { class: "note" }, "The run uses the last valid text.") : null,
-      ...notes.map((note) => make("p", { class: "note" }, `${note.message}${note.at ? ` (${note.at})` : ""}${note.hint ? ` \u2013 ${note.hint}` : ""}`)),
+      ...listed.map((note) => make("p", { class: "note" }, `${note.message}${note.at ? ` (${note.at})` : ""}${note.hint ? ` \u2013 ${note.hint}` : ""}`)),
     );
   }
 
