@@ -106,7 +106,7 @@ def simulate_trunk(
     load: float,
     reading: Reading = "own_length",
     relative_width: float = 0.03,
-    most_arrivals: int = 1_000_000_000,
+    max_arrivals: int = 1_000_000_000,
     splitting: bool = True,
     seed: int = 1,
     threads: int | None = None,
@@ -135,7 +135,7 @@ def simulate_trunk(
         arriving. There is no difference without a buffer.
     relative_width : float
         Width of the 95 % interval divided by the loss at which the simulation stops; above 0 and at most 0.5.
-    most_arrivals : int
+    max_arrivals : int
         Maximum number of packets to simulate; 100,000 to 10**15. A million takes about 50 ms of one core. If the limit is
         reached, the result has a false ``narrow``.
     splitting : bool
@@ -163,7 +163,7 @@ def simulate_trunk(
     References
     ----------
     Y. Cui, Three problems in TCP performance analysis and congestion management, section 3.6.1. Splitting: M. and J.
-    Villen-Altamirano, RESTART, ITC-13, 1991. Method and accuracy: docs/evidence/trunk_simulation.md.
+    Villen-Altamirano, RESTART, ITC-13, 1991. Method and accuracy: docs/evidence/trunk_accuracy.md.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def simulate_trunk(
         load=load,
         reading=reading,
         relative_width=relative_width,
-        most_arrivals=most_arrivals,
+        max_arrivals=max_arrivals,
         splitting=splitting,
         seed=seed,
     )
