@@ -47,12 +47,12 @@ def test_a_file_is_read_once_and_then_part_of_the_scenario(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("trace", "said"),
     [
-        (b"", "a trace without opportunities"),
-        (b"0\n0\n", "a trace that takes no time"),
-        (b"1\n7\n6\n", r"earlier than the line before\n.*link\.trace line 3"),
-        (b"1\n-7\n", r"a millisecond below zero\n.*link\.trace line 2"),
-        (b"\x7fELF\x00\x01\xff\xfe", r"not a millisecond\n.*link\.trace line 1"),
-        (b"1.5\n", r"not a millisecond\n.*link\.trace line 1"),
+        (b"", "`trace` contains no opportunities"),
+        (b"0\n0\n", "`trace` ends at millisecond 0"),
+        (b"1\n7\n6\n", r"(?s)the millisecond is earlier than the one before\n.*link\.trace line 3"),
+        (b"1\n-7\n", r"(?s)the millisecond is negative\n.*link\.trace line 2"),
+        (b"\x7fELF\x00\x01\xff\xfe", r"(?s)the line is not a millisecond\n.*link\.trace line 1"),
+        (b"1.5\n", r"(?s)the line is not a millisecond\n.*link\.trace line 1"),
     ],
 )
 def test_an_invalid_trace_is_rejected_with_its_line(tmp_path: Path, trace: bytes, said: str) -> None:

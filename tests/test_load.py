@@ -182,13 +182,13 @@ def test_an_invalid_flow_table_is_reported_with_its_line(tmp_path: Path, text: s
     ("size", "told"),
     [
         ({"bounded_pareto": {"lowest": "0 B", "highest": "1 MB", "shape": 1.2}}, "above 0"),
-        ({"bounded_pareto": {"lowest": "2 MB", "highest": "1 MB", "shape": 1.2}}, "not below it"),
+        ({"bounded_pareto": {"lowest": "2 MB", "highest": "1 MB", "shape": 1.2}}, "`highest` not below `lowest`"),
         ({"bounded_pareto": {"lowest": "1 kB", "shape": 1.2}}, "`highest` is missing"),
         ({"cdf": [["1 kB", 0.5]]}, "1 as the last share"),
-        ({"cdf": [["1 kB", 0.5], ["2 kB", 0.4], ["3 kB", 1]]}, "falls back"),
-        ({"cdf": [["1 kB", 0.5], ["500 B", 1]]}, "falls back"),
+        ({"cdf": [["1 kB", 0.5], ["2 kB", 0.4], ["3 kB", 1]]}, "is below the point before"),
+        ({"cdf": [["1 kB", 0.5], ["500 B", 1]]}, "is below the point before"),
         ({"cdf": []}, "1 as the last share"),
-        ({"cdf": [["1 kB"]]}, "not a point"),
+        ({"cdf": [["1 kB"]]}, "is not a point"),
         ({"workload": "web_serch"}, "did you mean `web_search`"),
     ],
 )
@@ -198,7 +198,7 @@ def test_invalid_sizes_are_reported(size: dict[str, Any], told: str) -> None:
 
 
 def test_times_cannot_be_a_workload() -> None:
-    with pytest.raises(tb.ScenarioError, match="unknown key `workload`"):
+    with pytest.raises(tb.ScenarioError, match="`propagation_rtt` has no key `workload`"):
         tb.simulate(tb.dumbbell(**LINK, flows=web(propagation_rtt={"workload": "web_search"}), duration="1 s"))
 
 

@@ -31,7 +31,7 @@ def test_an_invalid_path_is_rejected(scenario: tb.Scenario, path: str) -> None:
         scenario[path]
     with pytest.raises(tb.ScenarioError) as caught:
         scenario.with_({path: 2}).check()
-    assert str(caught.value).startswith(f"error: unknown key `{path}`")
+    assert str(caught.value).startswith(f"error: `{path}` is not a known key")
 
 
 def test_with_returns_a_changed_copy(scenario: tb.Scenario) -> None:

@@ -48,7 +48,7 @@ def test_thresholds_above_a_smaller_buffer_cause_a_warning() -> None:
         '{buffer = "10 packets"}',
         '{buffer = "60 packets", policy = "red", min_threshold = "4 packets", max_threshold = "20 packets"}',
     )
-    with pytest.warns(tb.ScenarioWarning, match="`max_threshold` of `red` stays, beyond the buffer") as told:
+    with pytest.warns(tb.ScenarioWarning, match="`buffer` becomes smaller than `max_threshold` of `red`") as told:
         tb.Scenario.from_toml(text)
     assert [str(one.message).count("timeline[1].buffer") for one in told] == [1]
 

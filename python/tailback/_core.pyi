@@ -16,6 +16,7 @@ __all__ = [
     "Ack",
     "CaptureAnalysis",
     "Congestion",
+    "Departure",
     "DeviceDoor",
     "Draw",
     "Emulation",
@@ -27,7 +28,6 @@ __all__ = [
     "Start",
     "Table",
     "TrunkSimulation",
-    "Turn",
     "Unit",
     "__version__",
     "argument_errors",
@@ -42,9 +42,9 @@ __all__ = [
     "in_column_units",
     "is_random",
     "is_slow",
+    "max_hops",
     "max_min",
     "models",
-    "most_hops",
     "named_user_code",
     "nearest_word",
     "normalise",
@@ -105,7 +105,7 @@ def probe_estimates(
     ramp: float | None = None,
     step: tuple[int, float] | None = None,
 ) -> bytes: ...
-def most_hops(text: str) -> int: ...
+def max_hops(text: str) -> int: ...
 def named_user_code(text: str, file: str, format: str) -> list[tuple[str, str, str]]: ...
 def scenario_error(
     file: str,
@@ -299,14 +299,14 @@ class Unit:
 @final
 class Occupancy:
     def __new__(
-        cls, *, units: int, bytes: int, of_flow: int, flows: int, backlogged: int, has_room: bool, idle_s: float, rate_bps: int
+        cls, *, units: int, bytes: int, flow_units: int, flows: int, backlogged: int, has_room: bool, idle_s: float, rate_bps: int
     ) -> Occupancy: ...
     @property
     def units(self) -> int: ...
     @property
     def bytes(self) -> int: ...
     @property
-    def of_flow(self) -> int: ...
+    def flow_units(self) -> int: ...
     @property
     def flows(self) -> int: ...
     @property
@@ -320,15 +320,15 @@ class Occupancy:
 
 @final
 class Signal:
-    def __new__(cls, *, is_capable: bool, is_marked: bool = False, price: float | None = None) -> Signal: ...
+    def __new__(cls, *, ecn_capable: bool, is_marked: bool = False, price: float | None = None) -> Signal: ...
     @property
-    def is_capable(self) -> bool: ...
+    def ecn_capable(self) -> bool: ...
     is_marked: bool
     price: float | None
 
 @final
-class Turn:
-    def __new__(cls, *, now_s: float, waited_s: float, bytes_behind: int) -> Turn: ...
+class Departure:
+    def __new__(cls, *, now_s: float, waited_s: float, bytes_behind: int) -> Departure: ...
     @property
     def now_s(self) -> float: ...
     @property
@@ -360,7 +360,7 @@ class TrunkSimulation:
         load: float,
         reading: str,
         relative_width: float,
-        most_arrivals: int,
+        max_arrivals: int,
         splitting: bool,
         seed: int,
     ) -> TrunkSimulation: ...

@@ -3,6 +3,7 @@
 Subclasses of `TailbackError`:
 
 * `ScenarioError` (ValueError): the scenario is not valid; lists every problem with its place
+* `ArgumentError` (ScenarioError, TypeError): an argument of a function such as `tailback.dumbbell` is unknown or not valid
 * `ParameterError` (ValueError): an argument is not valid or outside the range of a model
 * `UnknownName` (KeyError): there is no such table, trace or column; lists the available ones
 * `CaptureError` (OSError): a file cannot be read as a packet capture
@@ -40,6 +41,7 @@ from typing import Any
 from tailback._core import nearest_word
 
 __all__ = [
+    "ArgumentError",
     "CaptureError",
     "EmulationError",
     "EmulationWarning",
@@ -73,8 +75,11 @@ class Problem:
         Path of the key, such as ``links.bottleneck.queue.policy``; empty for the whole file.
     message : str
         Description of the problem.
-    line : int or None
-        Line in the file, from 1.
+    line, column, end_column : int or None
+        Line of the value or key, its first column, and the column behind it, each counted from 1; None without a text. Columns
+        count characters. A value of several lines ends with its first line.
+    source_line : str or None
+        That line. Lines of more than 1,000 characters are cut around the value.
     given, expected, hint : str or None
         The given value, the valid values, and the nearest valid word.
     """
@@ -82,6 +87,9 @@ class Problem:
     at: str
     message: str
     line: int | None = None
+    column: int | None = None
+    end_column: int | None = None
+    source_line: str | None = None
     given: str | None = None
     expected: str | None = None
     hint: str | None = None
@@ -111,12 +119,31 @@ class ScenarioError(TailbackError, ValueError):
         return self.text
 
 
+class ArgumentError(ScenarioError, TypeError):
+    """An argument of a function is unknown or not valid. `problems` has one entry per argument, with its name as place."""
+
+
 class ScenarioWarning(UserWarning):
     """A scenario is valid but probably not as intended, for example if a setting turns a queue policy into another one.
 
     The text names the key, the given value and the expected ones. ``warnings.simplefilter("error", tb.ScenarioWarning)`` turns
     it into an error.
+
+    Attributes
+    ----------
+    problem : Problem
+        Place, message and details.
+    text : str
+        The same, as printed by the command line.
     """
+
+    def __init__(self, data: str, text: str) -> None:
+        super().__init__(data, text)
+        self.problem = Problem(**json.loads(data))
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class ParameterError(TailbackError, ValueError):

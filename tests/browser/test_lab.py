@@ -309,7 +309,7 @@ def test_errors_are_shown_at_their_places(opened: Open) -> None:
     sound = page.input_value("#toml")
     write(page, sound.replace("Mbps", "Mbits", 1))
     problem = page.locator("#problems li").first
-    expect(problem).to_contain_text("unknown unit `Mbits`")
+    expect(problem).to_contain_text("has an unknown unit: `Mbits`")
     for part in ("topology.dumbbell.rate", "given", "expected", "did you mean"):
         expect(problem).to_contain_text(part)
     assert page.locator("#numbers b").count() == 1
@@ -753,7 +753,7 @@ def test_the_typed_text_is_run(opened: Open) -> None:
     # The error is shown, and nothing runs.
     page.fill("#toml", typed.replace("Mbps", "Mbits", 1))
     page.click("#play")
-    expect(page.locator("#problems li").first).to_contain_text("unknown unit `Mbits`")
+    expect(page.locator("#problems li").first).to_contain_text("has an unknown unit: `Mbits`")
     expect(page.locator("#status")).to_contain_text("Nothing runs")
     assert page.inner_text("#play") == "Again"
 
@@ -877,7 +877,7 @@ def test_a_fork_names_the_first_difference_and_the_closed_variant(opened: Open) 
     expect(page.locator("#fork")).to_contain_text("Fork of A")
     page.fill("#fork input", "3 Mbits")
     page.click("#fork-go")
-    expect(page.locator("#notice")).to_contain_text("unknown unit `Mbits`")
+    expect(page.locator("#notice")).to_contain_text("has an unknown unit: `Mbits`")
     expect(page.locator(".pane")).to_have_count(2)
     assert page.inner_text("#hash-A") == before
 

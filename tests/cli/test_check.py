@@ -15,21 +15,26 @@ def test_check_reports_valid_and_invalid_files(command: Command, file: Path) -> 
     done = command("check", file.name, bad.name)
     assert (done.returncode, done.stdout) == (2, "small.toml: valid\n")
     assert done.stderr == (
-        "error: a rate without a unit\n"
-        "  at       topology.dumbbell.rate (bad.toml, line 6)\n"
+        "error: `rate` has no unit\n"
+        " --> bad.toml:6:8\n"
+        "  |\n"
+        '6 | rate = "10"\n'
+        "  |        ^^^^\n"
+        "  at       topology.dumbbell.rate\n"
         '  given    "10"\n'
-        "  expected a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)\n"
+        "  expected a rate such as `10 Mbps` (bps, bit/s, kbps, kbit/s, Mbps, Mbit/s, Gbps, Gbit/s, Tbps, Tbit/s)\n"
         "1 error in bad.toml; nothing was run\n"
     )
     verdicts = json.loads(command("check", "--json", file.name, bad.name).stdout)
     assert [verdict["valid"] for verdict in verdicts] == [True, False]
-    assert verdicts[1]["errors"][0]["line"] == 6
+    place = {name: verdicts[1]["errors"][0][name] for name in ("line", "column", "end_column", "source_line")}
+    assert place == {"line": 6, "column": 8, "end_column": 12, "source_line": 'rate = "10"'}
 
 
 def test_remarks_are_made_where_nothing_is_random(command: Command, file: Path) -> None:
     done = command("check", file)
     assert (done.returncode, done.stdout) == (0, f"{file}: valid\n")
-    assert done.stderr.startswith("note: phase effects: 2 flows share the drop-tail queue of `bottleneck`")
+    assert done.stderr.startswith("note: results may show phase effects: 2 flows share the drop-tail queue of `bottleneck`")
     assert "phase effects" in command("run", file).stdout
     file.write_text(file.read_text().replace("count = 2", 'count = 2\njitter = "20 us"'))
     assert command("check", file).stderr == ""
@@ -51,9 +56,10 @@ def test_unintended_settings_cause_warnings(command: Command, file: Path) -> Non
     done = command("check", file.name)
     assert (done.returncode, done.stdout) == (0, "small.toml: valid\n")
     assert done.stderr.startswith(
-        "warning: EPD discards every packet that SPD could: this policy is `epd`\n  at       links.link23.queue"
+        "warning: `congestion_threshold` leaves SPD no packet to discard: this policy is `epd`\n --> small.toml:"
     )
     verdict = json.loads(command("check", "--json", file.name).stdout)[0]
     assert verdict["valid"]
-    assert len(verdict["warnings"]) == 1
-    assert command("run", file.name).stderr.count("warning: EPD") == 1
+    (warning,) = verdict["warnings"]
+    assert (warning["at"], "800 cells" in warning["source_line"]) == ("links.link23.queue.congestion_threshold", True)
+    assert command("run", file.name).stderr.count("warning: `congestion_threshold`") == 1

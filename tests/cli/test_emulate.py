@@ -79,7 +79,7 @@ def test_a_command_that_does_not_exit_is_stopped_and_reported(traces: Traces, co
         (["--sysctl", "kernel.hostname=me", "--run-on", "left:true"], "`kernel.hostname` is not a sysctl of the network stack"),
         (["--sysctl", "net./../../etc=1", "--run-on", "left:true"], "is not a sysctl of the network stack"),
         (["--run-on", "left:'unbalanced"], "is not a command: no closing quotation"),
-        (["--kernel-flows", "web"], "unknown flow group `web`"),
+        (["--kernel-flows", "web"], "`flows` has no group `web`"),
     ],
 )
 def test_invalid_commands_are_rejected(command: Command, file: Path, arguments: list[str], message: str) -> None:
@@ -91,7 +91,7 @@ def test_invalid_commands_are_rejected(command: Command, file: Path, arguments: 
 def test_a_scenario_with_cells_is_rejected(command: Command) -> None:
     done = command("emulate", ROOT / "examples" / "atm.toml", "--run-on", "switch:true")
     assert done.returncode == 2
-    assert "real packets do not travel in cells" in done.stderr
+    assert "real packets are not sent in cells" in done.stderr
 
 
 def test_an_end_within_the_warm_up_is_reported(command: Command, file: Path) -> None:

@@ -16,7 +16,7 @@ def test_the_command_line_loads_code(command: Command, tmp_path: Path) -> None:
     file.write_text(SMALL.replace('preset = "newreno"', f'preset = "newreno", {mine}'))
     done = command("check", "mine.toml")
     assert done.returncode == 2
-    assert "unknown controller `user:mine`" in done.stderr
+    assert "names an unknown controller: `user:mine`" in done.stderr
     assert "`--code FILE.py` loads the file that registers it" in done.stderr
     done = command("check", "mine.toml", "--code", "mine.py")
     assert (done.returncode, done.stdout) == (0, "mine.toml: valid\n")

@@ -117,7 +117,7 @@ def test_the_kernel_reacts_to_marks() -> None:
         ([tb.Command("left", "no-such-program")], [], "`no-such-program` cannot be started on `left`: No such file"),
         ([tb.Command("left", "")], [], "the command for `left` is empty"),
         ([tb.Command("lefd", "true")], [], "did you mean `left`?"),
-        ([], ["web"], "unknown flow group `web`"),
+        ([], ["web"], "`flows` has no group `web`"),
     ],
 )
 def test_invalid_emulations_are_rejected_and_leave_nothing(

@@ -67,7 +67,7 @@ def test_a_failing_run_names_its_experiment_variant_and_seed() -> None:
 
 def test_a_scenario_that_cannot_run_names_its_experiment_before_anything_runs() -> None:
     variants = vary(BASE, [Choice({"rate": "none"}, {"topology.dumbbell.rate": "10"})])
-    with pytest.raises(tb.InternalError, match=r"toy/fig9 \(rate none\): .*a rate without a unit"):
+    with pytest.raises(tb.InternalError, match=r"toy/fig9 \(rate none\): .*`rate` has no unit"):
         Plan([Experiment("toy/fig9", "", "", "", variants, {"goodput": goodput}, ())], 2)
 
 

@@ -67,7 +67,7 @@ def test_a_study_of_changed_code_is_rejected_unless_refreshed(tmp_path: Path) ->
     before = tb.sweep(scenario("user:changing"), seeds=2, out=out, executor="threads")
     hashes, told = before.runs["content_hash"].tolist(), before.provenance(0, 1)["user_code"]
     forget("changing")
-    with pytest.raises(tb.ScenarioError, match="unknown controller `user:changing`"):
+    with pytest.raises(tb.ScenarioError, match="names an unknown controller: `user:changing`"):
         before.resume()
     tb.user_code.load(law(tmp_path, "changing", LAW.replace("self.gain * ", "2 * self.gain * ")))
     with pytest.raises(tb.StudyError, match="user code that has changed"):

@@ -16,7 +16,20 @@ import tailback as tb
 import user_laws
 from support import ROOT
 from tailback import _core
-from tailback.user_code import Ack, Congestion, Controller, Draw, Occupancy, Policy, Signal, Source, Start, Turn, Unit, Verdict
+from tailback.user_code import (
+    Ack,
+    Congestion,
+    Controller,
+    Departure,
+    Draw,
+    Occupancy,
+    Policy,
+    Signal,
+    Source,
+    Start,
+    Unit,
+    Verdict,
+)
 from tailback.user_code._class_fingerprint import fingerprint
 
 CELLS: dict[str, Any] = {
@@ -296,9 +309,9 @@ class Prices(Policy[object]):
     def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
         return Verdict.ACCEPT
 
-    def on_signal(self, unit: Unit, turn: Turn, signal: Signal) -> None:
+    def on_signal(self, unit: Unit, departure: Departure, signal: Signal) -> None:
         self.sent += 1
-        signal.price = float(turn.bytes_behind) + (signal.price or 0.0)
+        signal.price = float(departure.bytes_behind) + (signal.price or 0.0)
         signal.is_marked = signal.is_marked or self.sent % 300 == 0
 
 
@@ -334,7 +347,7 @@ class Toll(Policy[object]):
     def on_arrival(self, unit: Unit, flow: object, buffer: Occupancy, now_s: float) -> Verdict:
         return Verdict.ACCEPT
 
-    def on_signal(self, unit: Unit, turn: Turn, signal: Signal) -> None:
+    def on_signal(self, unit: Unit, departure: Departure, signal: Signal) -> None:
         signal.price = 1.5
 
 
@@ -364,9 +377,9 @@ def test_unavailable_inputs_of_a_controller_cause_a_warning() -> None:
         }
     )
     few = {"scheme": "tpm", "hops": 1, "min_price": 0, "max_price": 1}
-    with pytest.warns(tb.ScenarioWarning, match="should its code ask for prices: 2 queues tell prices on its path, more than"):
+    with pytest.warns(tb.ScenarioWarning, match="cannot use prices: 2 queues on the path send prices, more than"):
         scenario.with_({"prices": few}).check()
-    with pytest.warns(tb.ScenarioWarning, match="tell a marginal cost and one over a rate, which do not go together"):
+    with pytest.warns(tb.ScenarioWarning, match="send a marginal cost and one over a rate, which cannot be combined"):
         scenario.with_({"links.further.queue": {"buffer": "20 packets", "policy": "rcp"}}).check()
 
 
@@ -398,7 +411,7 @@ def refused(scenario: dict[str, Any] | tb.Scenario) -> tuple[tb.errors.Problem, 
 
 def test_unregistered_names_are_rejected() -> None:
     (problem,) = refused(small("user:rino"))
-    assert (problem.at, problem.message) == ("flows.tcp.tcp.controller", "unknown controller `user:rino`")
+    assert (problem.at, problem.message) == ("flows.tcp.tcp.controller", "`controller` names an unknown controller: `user:rino`")
     assert problem.hint == "did you mean `user:reno`?"
     (problem,) = refused(tb.Scenario(UDP).with_({"flows.udp.source": {"kind": "user:zzzzzzzz"}}))
     assert (problem.at, problem.hint) == (

@@ -50,7 +50,7 @@ mod _core {
     #[pymodule_export]
     use crate::outline::{buffer_question, outline};
     #[pymodule_export]
-    use crate::prices::{most_hops, probe_estimates};
+    use crate::prices::{max_hops, probe_estimates};
     #[pymodule_export]
     use crate::simulation::{Results, Simulation};
     #[pymodule_export]
@@ -58,7 +58,7 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::user_code::{Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Turn, Unit, UnitSignal};
+    use crate::user_code::{Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Departure, Unit, UnitSignal};
 
     #[pymodule_export]
     const FEW_FLOWS: u64 = limits::FEW_FLOWS;

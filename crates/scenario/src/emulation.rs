@@ -150,7 +150,8 @@ fn between(from: &Name, to: &Name) -> Name {
 fn check_played(description: &Description, name: &str, report: &mut Report) {
     let at = format!("flows.{name}");
     let Some(flow) = Name::of(name).and_then(|name| description.flows.get(&name)) else {
-        report.unknown("flows", "flow group", name, description.flows.keys().map(Name::as_str));
+        let problem = report.add("flows", format!("`flows` has no group `{}`", name.escape_debug()));
+        problem.one_of(name, description.flows.keys().map(Name::as_str));
         return;
     };
     let mut refuse = |key: &str, message: &str, expected: &str| {
@@ -353,7 +354,7 @@ mod tests {
     #[test]
     fn a_played_group_has_hosts_and_ways_of_its_own() {
         let flows = "[flows.cross]\nfrom = \"left\"\nto = \"right\"\ntcp = {preset = \"sack\"}\n[flows.web]\ncount = 2\nfrom = \"left\"\n\
-                     to = \"right\"\nrtt = \"60 ms\"\nstart = {evenly = [\"1 s\", \"2 s\"]}\nsize = \"1 MB\"\ntcp = {preset = \"cubic\"}\n";
+                     to = \"right\"\npropagation_rtt = \"60 ms\"\nstart = {evenly = [\"1 s\", \"2 s\"]}\nsize = \"1 MB\"\ntcp = {preset = \"cubic\"}\n";
         let emulated = scenario(flows).emulated(&["web".into()]).unwrap();
         let played = &emulated.played[0];
         let [sender, receiver] = [played.sender, played.receiver].map(|host| &emulated.hosts[host]);

@@ -262,12 +262,12 @@ mod tests {
     #[test]
     fn invalid_lines_are_reported_with_their_numbers() {
         let faults = |lines| instants(lines).unwrap_err();
-        assert_eq!(faults(b"1\n-2\n"), ["[cell.trace line 2] a millisecond below zero"]);
-        assert_eq!(faults(b"5\n4\n6\n"), ["[cell.trace line 2] earlier than the line before"]);
-        assert_eq!(faults(b"1\n\n2\n"), ["[cell.trace line 2] not a millisecond"]);
-        assert_eq!(faults(b"1.5\n"), ["[cell.trace line 1] not a millisecond"]);
-        assert_eq!(faults(b"4294967296\n"), ["[cell.trace line 1] a millisecond out of range"]);
-        assert_eq!(faults(&[0x7f, b'E', b'L', b'F', 0, 0xff]), ["[cell.trace line 1] not a millisecond"]);
+        assert_eq!(faults(b"1\n-2\n"), ["[cell.trace line 2] the millisecond is negative"]);
+        assert_eq!(faults(b"5\n4\n6\n"), ["[cell.trace line 2] the millisecond is earlier than the one before"]);
+        assert_eq!(faults(b"1\n\n2\n"), ["[cell.trace line 2] the line is not a millisecond"]);
+        assert_eq!(faults(b"1.5\n"), ["[cell.trace line 1] the line is not a millisecond"]);
+        assert_eq!(faults(b"4294967296\n"), ["[cell.trace line 1] the millisecond is out of range"]);
+        assert_eq!(faults(&[0x7f, b'E', b'L', b'F', 0, 0xff]), ["[cell.trace line 1] the line is not a millisecond"]);
     }
 
     #[test]

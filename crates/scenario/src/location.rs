@@ -249,9 +249,9 @@ mod tests {
         let text = "n = \"\u{65E5}\u{672C}e\u{301}\", rate = 10";
         let start = text.find("10").unwrap();
         let location = Text::new(text).location(start..start + 2);
-        assert_eq!((location.column, location.end_column), (19, 21));
-        // Two characters of width 2, one of width 0: 19 - 1 + 2 - 1 columns before the caret.
-        assert_eq!(location.snippet().lines().last().unwrap(), format!("  | {}^^", " ".repeat(19)));
+        assert_eq!((location.column, location.end_column), (20, 22));
+        // Two characters of width 2, one of width 0: 19 + 2 - 1 columns before the caret.
+        assert_eq!(location.snippet().lines().last().unwrap(), format!("  | {}^^", " ".repeat(20)));
     }
 
     #[test]

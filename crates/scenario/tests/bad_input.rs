@@ -1,7 +1,6 @@
-//! Every file of `tests/bad_input` is refused with the text beside it. `TAILBACK_ACCEPT=1` writes that text anew, to be reviewed.
+//! Every file of `tests/bad_input` is refused with the text in its `.expected` file. `TAILBACK_ACCEPT=1` rewrites these files for review.
 //!
-//! `text/` cannot be read at all; `schema/` has faults that the JSON Schema refuses too; `meaning/` has faults that only the building
-//! finds.
+//! `text/` cannot be parsed, `schema/` has errors that the JSON Schema also refuses, and `meaning/` has errors that only building finds.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -26,7 +25,7 @@ fn faults(path: &Path) -> Option<Errors> {
 }
 
 #[test]
-fn every_bad_file_is_refused_with_the_text_beside_it() {
+fn every_bad_file_is_refused_with_the_expected_text() {
     let files = corpus();
     assert!(files.len() >= 100, "only {} files", files.len());
     let mut wrong = Vec::new();
@@ -61,7 +60,7 @@ fn ten_megabytes_of_noise_are_refused() {
 }
 
 #[test]
-fn four_billion_flows_are_counted_not_made() {
+fn four_billion_flows_are_counted_not_built() {
     let text = r#"{"duration": "1 s", "topology": {"dumbbell": {"rate": "1 Mbps", "delay": "1 ms", "queue": {"buffer": "1 packet"}}},
         "flows": {"web": {"count": 4000000000, "from": "left", "to": "right", "tcp": {"preset": "reno"}}}}"#;
     let errors = Scenario::from_json(text, "").unwrap_err();

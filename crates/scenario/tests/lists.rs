@@ -1,4 +1,4 @@
-//! Of a list with many faults the first twenty are told, each with its place, and the others counted.
+//! Only the first twenty errors of a list are reported one by one, and the others are counted.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ fn errors(text: &str) -> String {
     Scenario::from_toml(text, "many.toml").and_then(|scenario| scenario.build()).unwrap_err().to_string()
 }
 
-/// A dumbbell, with what else its link has, its flows and the scenario.
+/// A dumbbell, with further keys of its link, its flows and the scenario.
 fn dumbbell(link: &str, flow: &str, rest: &str) -> String {
     format!("duration = \"1 s\"\n[topology.dumbbell]\n{LINK}\n{link}\n{WEB}\n{flow}\n{rest}\n")
 }
@@ -21,7 +21,7 @@ fn list(entries: impl Iterator<Item = String>) -> String {
 }
 
 #[test]
-fn of_each_list_twenty_faults_are_told_and_the_others_counted() {
+fn only_the_first_twenty_errors_of_a_list_are_reported_one_by_one() {
     let of = |entry: fn(u32) -> String| list((0..50).map(entry));
     let edges = of(|place| format!("{{from = \"left\", to = \"n{place}\", rate = 7}}"));
     let classes = of(|place| format!("{{name = \"c{place}\", share = 0}}"));
@@ -91,11 +91,11 @@ fn of_each_list_twenty_faults_are_told_and_the_others_counted() {
         ),
     ] {
         let errors = errors(&text);
-        let rest = format!("30 more {nouns} like these");
+        let rest = format!("30 more {nouns} have similar errors");
         assert!(errors.contains(at) && errors.contains(&rest) && errors.contains("21 errors"), "{at}\n{errors}");
         let twenty_first = at.replace("[19]", "[20]").replace("odd19", "odd20");
         assert!(!errors.contains(&twenty_first), "{errors}");
-        // After those that are told.
+        // Behind the reported ones.
         assert!(errors.find(&rest) > errors.find(at), "{errors}");
     }
 }
@@ -103,25 +103,26 @@ fn of_each_list_twenty_faults_are_told_and_the_others_counted() {
 #[test]
 fn lines_that_cannot_be_read_are_counted_as_well() {
     let errors = errors(&"a = = 1\n".repeat(50));
-    assert!(errors.contains("30 more lines like these") && errors.contains("21 errors"), "{errors}");
+    assert!(errors.contains("30 more lines have similar errors") && errors.contains("21 errors"), "{errors}");
 }
 
 #[test]
-fn an_entry_with_several_faults_is_one_of_those_that_are_told() {
+fn an_entry_with_several_errors_counts_once() {
     let edges = list((0..30).map(|_| "{from = \"a b\", to = \"left\", rate = 7}".into()));
     let errors = errors(&format!("duration = \"1 s\"\n[topology.graph]\n{LINK}\nlinks = {edges}\n{WEB}"));
     assert!(errors.contains("links[19].from") && errors.contains("links[19].rate"), "{errors}");
-    assert!(errors.contains("10 more entries like these") && errors.contains("41 errors"), "{errors}");
+    assert!(errors.contains("10 more entries have similar errors") && errors.contains("41 errors"), "{errors}");
 }
 
 #[test]
-fn each_transfer_of_nothing_is_told_with_its_place() {
+fn each_empty_transfer_is_reported_with_its_place() {
     let sizes = "size = [\"1 kB\", \"0 B\", \"1 kB\",\n\"0 kB\"]";
     let listed = errors(&dumbbell("", sizes, ""));
-    for part in ["flows.web.size[1] (many.toml, line 11)", "flows.web.size[3] (many.toml, line 12)", "\"0 kB\"", "2 errors"] {
+    for part in ["--> many.toml:11:17", "flows.web.size[1]", "--> many.toml:12:1\n", "flows.web.size[3]", "\"0 kB\"", "2 errors"]
+    {
         assert!(listed.contains(part), "{part}\n{listed}");
     }
-    assert!(errors(&dumbbell("", "size = \"0 B\"", "")).contains("nothing to transfer"));
+    assert!(errors(&dumbbell("", "size = \"0 B\"", "")).contains("`size` is zero"));
     let columns = "traffic = {table = {source = [\"left\", \"left\"], sink = [\"right\", \"right\"], size";
     let web = dumbbell("", "", "").replace("from = \"left\"\nto = \"right\"", &format!("{columns}_bytes = [0, 1]}}}}"));
     assert!(errors(&web).contains("flows.web.traffic.table.size_bytes[0]"), "{}", errors(&web));
@@ -129,5 +130,5 @@ fn each_transfer_of_nothing_is_told_with_its_place() {
     let (told, many) = (errors(&web), list((0..50).map(|_| "\"0 B\"".into())));
     assert!(told.contains("flows.web.traffic.table.size[1]") && told.contains("1 error in"), "{told}");
     let told = errors(&dumbbell("", &format!("size = {many}"), ""));
-    assert!(told.contains("30 more entries like these") && told.contains("21 errors"), "{told}");
+    assert!(told.contains("30 more entries have similar errors") && told.contains("21 errors"), "{told}");
 }

@@ -212,9 +212,9 @@ mod tests {
             scenario.build().unwrap_err().to_string()
         };
         assert!(told("arrivals = {load = 0.5}").contains("either `mean_interval`, or `load` and `reference_rate`"));
-        assert!(told("arrivals = {load = 0.5, reference_rate = \"1 Mbps\"}").contains("endless"));
-        assert!(told("arrivals = {mean_interval = \"0 s\"}").contains("at once"));
+        assert!(told("arrivals = {load = 0.5, reference_rate = \"1 Mbps\"}").contains("`load` requires flows of a finite size"));
+        assert!(told("arrivals = {mean_interval = \"0 s\"}").contains("`mean_interval` makes all flows start at once"));
         let own = "start = {uniform = [\"0 s\", \"1 s\"]}\narrivals = {mean_interval = \"1 s\"}";
-        assert!(told(own).contains("a start of its own"));
+        assert!(told(own).contains("`start` must be a single duration"));
     }
 }

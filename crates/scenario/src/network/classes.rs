@@ -275,16 +275,16 @@ mod tests {
         let (_, warnings) = dumbbell(&queue, &["a"]);
         let at = "topology.dumbbell.queue";
         let wanted = [
-            format!("{at}.policy: ignored: each of the `classes` has a policy of its own"),
-            format!("{at}.classes[0].share: ignored: this scheduler knows no shares"),
-            format!("{at}.classes[1].buffer: a class cannot have more than the queue's buffer"),
-            format!("{at}.classes[1]: no flow has this queue"),
+            format!("{at}.policy: `policy` is ignored: each of the `classes` has its own"),
+            format!("{at}.classes[0].share: `share` is ignored: the scheduler has no shares"),
+            format!("{at}.classes[1]: `classes[1]` is not used by any flow"),
+            format!("{at}.classes[1].buffer: `buffer` of a class exceeds that of the queue"),
         ];
         assert_eq!(warnings, wanted);
     }
 
     #[test]
-    fn l4s_is_what_is_said_to_be_and_what_a_law_is_made_for() {
+    fn l4s_is_set_by_its_key_or_by_the_controller() {
         let flows = |queue: &str, flows: &[&str]| {
             let mut text =
                 format!("duration = \"1 s\"\n[topology.dumbbell]\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\nqueue = {{{queue}}}\n");
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(network.groups.iter().map(|group| group.l4s).collect::<Vec<_>>(), [true, false, false, true, true, false]);
         assert_eq!(network.ports[0].scheduling.as_ref().map(|of| &of.queues), Some(&Queues::L4sAndClassic));
         assert!(warnings.list.is_empty());
-        // A class that no queue uses is an error.
+        // A queue that does not distinguish L4S packets causes a warning.
         let (_, warnings) = flows(r#"buffer = "90 packets", policy = "codel""#, &[&five[4]]);
         assert_eq!(warnings.list[0].at, "flows.f0.l4s");
     }

@@ -541,7 +541,7 @@ mod tests {
     #[test]
     fn propagation_rtt_sets_the_delay_of_the_access_link() {
         let network = dumbbell(
-            "[flows.web]\nfrom = \"left\"\nto = \"right\"\nrtt = \"100 ms\"\nsender_access = {rate = \"50 Mbps\"}\n\
+            "[flows.web]\nfrom = \"left\"\nto = \"right\"\npropagation_rtt = \"100 ms\"\nsender_access = {rate = \"50 Mbps\"}\n\
              receiver_access = {delay = \"5 ms\"}\ntcp = {preset = \"reno\"}\n",
         );
         // 100 ms less 2 x 10 ms of the bottleneck and 2 x 5 ms at the receiver, shared by two directions.

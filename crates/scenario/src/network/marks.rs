@@ -52,11 +52,11 @@ mod tests {
     #[test]
     fn a_controller_without_marks_causes_a_warning() {
         let threshold = "policy = \"threshold\", threshold = \"20 packets\"";
-        assert_eq!(warnings(threshold, ""), ["flows.web.tcp.ecn: `dctcp` goes by marks, and its packets cannot carry any"]);
+        assert_eq!(warnings(threshold, ""), ["flows.web.tcp.ecn: `ecn` is off, and `dctcp` reacts to ECN marks"]);
         let drop_tail = "policy = \"drop_tail\"";
         assert_eq!(
             warnings(drop_tail, ", ecn = true"),
-            ["flows.web.tcp.controller: it goes by marks, and no queue on its way marks"]
+            ["flows.web.tcp.controller: `controller` reacts to ECN marks, and no queue on the path marks packets"]
         );
         assert!(warnings(threshold, ", ecn = true").is_empty());
     }

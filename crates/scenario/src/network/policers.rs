@@ -81,7 +81,7 @@ mod tests {
             let (_, warnings) = scenario.build_with_warnings().unwrap_or_else(|errors| panic!("{errors}"));
             warnings.list.iter().map(|warning| format!("{}: {}", warning.at, warning.message)).collect::<Vec<_>>()
         };
-        let message = "no full packet of `web` ever conforms: it is larger than the burst";
+        let message = "`burst` is smaller than a full packet of `web`, so that none conforms";
         assert_eq!(warned("1039 B", "1000 B"), [format!("topology.dumbbell.queue.burst: {message}")]);
         assert!(warned("1040 B", "1000 B").is_empty());
     }

@@ -198,13 +198,13 @@ mod tests {
     #[test]
     fn sources_without_feedback_and_switches_without_sources_cause_warnings() {
         let abr = "abr = {buffer = \"9 packets\"}";
-        let silent = "flows.vc.abr: no queue on the way marks cells or tells rates: each flow sends at its peak cell rate";
+        let silent = "flows.vc.abr: `abr` receives no feedback: no queue on the path marks cells or allocates rates, so that each flow sends at its peak cell rate";
         assert_eq!(built("policy = \"drop_tail\"", abr).1, [silent]);
         assert!(built("policy = \"threshold\", threshold = \"20 cells\"", abr).1.is_empty());
-        let unheard = "links.link.queue.policy: nobody hears the rates that this queue tells: it takes whatever fits";
+        let unheard =
+            "links.link.queue.policy: `policy` allocates rates that no flow uses: the queue accepts every cell that fits";
         assert_eq!(built("policy = \"erica\"", "").1, [unheard]);
-        let grows =
-            "the load may settle above the rate of the link, where the queue grows: at up to (1 + delta) times the target";
+        let grows = "let the load settle above the rate of the link, at up to (1 + delta) times the target";
         let warned = built("policy = \"erica\", target = 0.95", abr).1;
         assert!(warned.len() == 1 && warned[0].contains(grows), "{warned:?}");
     }

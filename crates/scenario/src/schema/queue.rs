@@ -289,7 +289,7 @@ mod tests {
         let printed =
             SpdSpec { dropping_threshold: Some(20), epd_threshold: 700, congestion_threshold: 200, variant: SpdVariant::Printed };
         assert_eq!(spec(json), PolicySpec::Spd(printed));
-        let off = json.replace("\"20 cells\"", "\"none\"").replace(", \"reading\": \"printed\"", "");
+        let off = json.replace("\"20 cells\"", "\"none\"").replace(", \"variant\": \"printed\"", "");
         let corrected = SpdSpec { dropping_threshold: None, variant: SpdVariant::Corrected, ..printed };
         assert_eq!(spec(&off), PolicySpec::Spd(corrected));
         let per_vc =
@@ -362,7 +362,7 @@ mod tests {
         let PolicySpec::Red(RedSpec { min_threshold, max_threshold, .. }) = spec(json) else { panic!("not RED") };
         assert_eq!((min_threshold, max_threshold), (5, 30));
         let beyond = json.replace("60 %", "51 packets");
-        assert_eq!(read(&beyond).2, [("queue.upper_threshold".into(), "`upper_threshold` exceeds the buffer".into())]);
+        assert_eq!(read(&beyond).2, [("queue.max_threshold".into(), "`max_threshold` exceeds the buffer".into())]);
     }
 
     #[test]
