@@ -1,7 +1,8 @@
-"""Documents as experiments: every figure with its own numbers, its claims, and what it left open.
+"""Published documents as experiments: the runs, measures, claims and assumptions behind each figure.
 
-A document is a package, such as `bpd_2001`, with a `DOCUMENT` made of what is exported here, and a line in `DOCUMENTS` of
-`_documents`. `_experiment` says what an experiment is, `_plan` runs it, `_requirement` and `_outcome` judge, `_report` shows.
+A document is a package such as `bpd_2001`. It defines a `DOCUMENT` from the names exported here, and `DOCUMENTS` in `_documents`
+lists it. `_experiment` defines experiments, `_plan` runs them, `_requirement` and `_outcome` judge their claims, and `_report`
+writes the report.
 """
 
 from tailback.papers._documents import DOCUMENTS, document, experiments

@@ -1,4 +1,4 @@
-"""Which documents there are."""
+"""The registry of documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tailback.papers._experiment import Document, Experiment
 
 __all__ = ["DOCUMENTS", "document", "experiments"]
 
-# Where each document's experiments are. They are loaded when they are asked for.
+# Modules with each document's experiments. They are imported on demand.
 DOCUMENTS = {
     "bpd-2001": "tailback.papers.bpd_2001",
     "spd-1998": "tailback.papers.spd_1998",
@@ -22,7 +22,7 @@ DOCUMENTS = {
 
 
 def document(name: str) -> Document:
-    """A document by its ID."""
+    """Return a document by its ID."""
     if name not in DOCUMENTS:
         raise UnknownName("document", name, DOCUMENTS)
     found: Document = import_module(DOCUMENTS[name]).DOCUMENT
@@ -30,10 +30,12 @@ def document(name: str) -> Document:
 
 
 def experiments(*wanted: str) -> list[Experiment]:
-    """Experiments by ID or a pattern for it, all of a document by its ID, or all there are; in their order, each once."""
+    """Return experiments by ID or ID pattern, all experiments of a document by its ID, or all of them. The order is that of the
+    documents, without duplicates.
+    """
     asked = {name: name.partition("/")[0] for name in wanted}
     for name, of in asked.items():
-        # Compared with those of its document: more than a hundred names would bury the nearest one.
+        # Suggest only IDs of the same document: with more than a hundred candidates the nearest one would not be visible.
         names = [of, *(each.id for each in document(of).experiments)]
         if not any(fnmatchcase(known, name) for known in names):
             raise UnknownName("experiment or document", name, names)
@@ -43,5 +45,5 @@ def experiments(*wanted: str) -> list[Experiment]:
 
 
 def _of(names: Iterable[str]) -> dict[str, Experiment]:
-    """The experiments of documents, by their IDs."""
+    """Experiments of the given documents, by ID."""
     return {experiment.id: experiment for name in names for experiment in document(name).experiments}

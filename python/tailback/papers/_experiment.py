@@ -1,6 +1,6 @@
-"""A document's experiments as data: what is run, what is measured, what was published, what must hold, what is drawn.
+"""Data types of a document's experiments: runs, measures, published values, claims and panels.
 
-Nothing here runs anything: `_plan` runs, `_outcome` judges, `_experiment_plot` and `_report` show.
+Nothing here runs a simulation: `_plan` runs, `_outcome` judges, `_experiment_plot` and `_report` present.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
     "vary",
 ]
 
-# Of a computation they are given what its function returned.
+# For a computation, the argument is the return value of its function.
 Measure: TypeAlias = Callable[[Any], float]
 Kind: TypeAlias = Literal["reproduced", "conditional", "not_reproduced"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One place on an axis: its labels, and what it changes in the scenario, by path."""
+    """One value on an axis: its labels, and its changes to the scenario by path."""
 
     labels: Mapping[str, Label]
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Variant:
-    """One place of an experiment: a scenario, or a computation, and the labels by which claims and plots ask for it."""
+    """One point of an experiment: a scenario or a computation, with the labels by which claims and plots select it."""
 
     labels: Mapping[str, Label]
     scenario: Subject
@@ -63,9 +63,9 @@ class Variant:
 
 
 def vary(base: Subject, *axes: Iterable[Choice], **labels: Label) -> tuple[Variant, ...]:
-    """Every combination of one choice from each axis; `labels` are common to all.
+    """Return every combination of one choice from each axis; `labels` are common to all.
 
-    `base` is a scenario, or a `Computation`, of which choices change parameters by name.
+    `base` is a scenario, or a `Computation` whose parameters the choices change by name.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def vary(base: Subject, *axes: Iterable[Choice], **labels: Label) -> tuple[Varia
 
 @dataclass(frozen=True)
 class Contrast:
-    """The same measurement in a setting in which an S claim fails."""
+    """The same measurement in a setting in which a conditional claim fails."""
 
     setting: str
     measured: Callable[[Measured], Values]
@@ -94,24 +94,25 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a document says, or what follows from it, and how it is judged.
+    """A statement of a document, or a consequence of one, with the measurement and requirement that judge it.
 
     Attributes
     ----------
     kind : str
-        What became of it, with seeds enough to tell. ``R``: it holds, and must go on to. ``S``: it holds in one setting, shown
-        beside another in which it does not. ``N``: it does not hold in any setting tried, or nothing tells; measured and
-        reported.
+        Result of the claim with enough seeds to decide. ``reproduced``: it holds, and a test requires it to. ``conditional``: it holds in
+        one setting and fails in another; both are shown. ``not_reproduced``: it holds in no setting tried, or remains undecided; it is
+        measured and reported.
     ours : bool
-        What the document does not say: it is not counted among its statements.
+        The claim is not made by the document, and is counted separately.
     measured : callable
-        From what was run to one value a seed. An order is the difference of two measurements with the same seeds.
+        Function from the measurements to one value per seed. An ordering is measured as the difference of two quantities with the same
+        seeds.
     must : Inequality or Value
-        What the interval of these values has to fulfil.
+        Requirement on the confidence interval of these values.
     published : float or None
-        The document's own number, where it gives one.
+        The document's number, if it states one.
     note : str
-        Why it is measured so, or why it does not hold.
+        Explanation of the measurement, or of the reason why the claim does not hold.
     """
 
     id: str
@@ -128,12 +129,14 @@ class Claim:
     def __post_init__(self) -> None:
         special = self.kind == "conditional"
         if (bool(self.setting), self.contrast is not None) != (special, special):
-            raise ValueError(f"{self.id}: an S claim, and no other, names a setting and a contrast")
+            raise ValueError(
+                f"{self.id}: `setting` and `contrast` are required for a conditional claim and not allowed for others"
+            )
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """Something that a document does not say, and what was chosen."""
+    """A setting that the document does not specify, and the value chosen for it."""
 
     what: str
     choice: str
@@ -141,10 +144,10 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Trace:
-    """A curve over time, or another cloud of points, from a single run: of the first seed.
+    """A curve over time, or another set of points, from the run with the first seed.
 
-    `record` is what the run records beside its counters (``record.traces`` of a scenario; None for a computation); `of` reduces
-    it at once.
+    `record` lists the traces of the run (``record.traces`` of a scenario; None for a computation); `of` reduces them when the run
+    ends.
     """
 
     name: str
@@ -155,7 +158,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class ReferenceLine:
-    """A number that the document states in its text, as a line across a plot."""
+    """A number from the document's text, drawn as a line across a plot."""
 
     label: str
     value: float
@@ -163,7 +166,7 @@ class ReferenceLine:
 
 @dataclass(frozen=True)
 class Line:
-    """Points with the given labels, under one name."""
+    """The points with the given labels, under one name."""
 
     label: str
     where: Mapping[str, Label]
@@ -172,10 +175,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Curves:
-    """A measure over a label, with 95 % bands. A line whose points lack that label is drawn straight across.
+    """A measure over a label, with 95 % bands. A line whose points lack that label is drawn as a horizontal line.
 
-    `printed`: the document's own numbers, where points have them under the label ``printed``, are drawn as crosses.
-    `log`: the measure on a logarithmic scale; what is not positive is left out. `log_over`: the label on one, if it is positive.
+    `printed`: draw the document's numbers, stored in points under the label ``printed``, as crosses. `log`: use a logarithmic
+    scale for the measure, and omit values that are not positive. `log_over`: use a logarithmic scale for the label, if all its
+    values are positive.
     """
 
     measure: str
@@ -192,7 +196,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Ranking:
-    """A measure for a handful of variants, one row each, with intervals."""
+    """A measure for a few variants: one row each, with confidence intervals."""
 
     measure: str
     lines: tuple[Line, ...]
@@ -203,7 +207,7 @@ class Ranking:
 
 @dataclass(frozen=True)
 class TracePanel:
-    """Traces in one panel: as steps, or as points with one of these markers for each trace."""
+    """Traces in one panel, drawn as steps, or as points with one of these markers per trace."""
 
     traces: tuple[str, ...]
     axis: str
@@ -219,7 +223,7 @@ Panel: TypeAlias = Curves | Ranking | TracePanel
 
 @dataclass(frozen=True)
 class Grid:
-    """A measure as a table: a row for each value of one label, a column for each of another, the best of each row in bold."""
+    """A measure as a table over two labels, with the best value of each row in bold."""
 
     measure: str
     rows: str
@@ -237,28 +241,28 @@ class Experiment:
     id : str
         ``bpd-2001/fig12``.
     source : str
-        Where in the document: ``figure 12, section 5``.
+        Location in the document: ``figure 12, section 5``.
     measures : mapping
-        Name to a function of a run; each becomes one number a run. It is computed where the run happens and kept with it, until
+        Functions of a run by name; each yields one number per run. They are evaluated in the worker process and stored with the run until
         the function changes.
     panels : tuple of tuples
-        Rows of panels; those of a row share their vertical axis.
+        Rows of panels; panels in a row share their vertical axis.
     grids : tuple of Grid
         Tables above the panels.
     exact : bool
-        Nothing in its runs is random: one run each instead of one for each seed.
+        The runs are deterministic: one run per variant instead of one per seed.
     times : int
-        So many times the seeds that are asked for, where what is measured differs widely from run to run.
+        Multiplier for the requested number of seeds, for measures with a high variance between runs.
     max_seeds : int or None
-        No more than so many, where a run is long and what is measured hardly differs from run to run.
+        Maximum number of seeds, for long runs with little variance between them.
     full : Experiment or None
-        The same at the document's size, where that takes hours; this one is the quick form of it.
+        The same experiment at the document's size, if that takes hours; this one is its quick form.
     undecided : str
-        Of a quick form: what it leaves to the full one.
+        For a quick form: the question that only the full form decides.
     is_full : bool
-        It is the full one.
+        This is the full form.
     answer : callable or None
-        From what was run to the answer in words, with the numbers; paragraphs are separated by blank lines.
+        Function from the measurements to the answer in words and numbers; blank lines separate paragraphs.
     """
 
     id: str
@@ -283,26 +287,26 @@ class Experiment:
     def __post_init__(self) -> None:
         for variant in self.variants:
             if taken := set(variant.labels) & set(self.measures):
-                raise ValueError(f"{self.id}: {taken} is a label and a measure")
+                raise ValueError(f"{self.id}: {taken} is both a label and a measure")
         if (self.full is None) != (not self.undecided):
-            raise ValueError(f"{self.id}: a quick form, and no other, says what it leaves undecided")
+            raise ValueError(f"{self.id}: `undecided` is required for a quick form and not allowed for others")
 
     def seeds(self, asked: int) -> int:
-        """Runs of each variant."""
+        """Number of runs per variant."""
         if self.exact:
             return 1
         return asked * self.times if self.max_seeds is None else min(asked * self.times, self.max_seeds)
 
     def runs(self, seeds: int) -> int:
-        """Simulations that it takes if nothing is shared with others."""
+        """Number of simulations, if none is shared with other experiments."""
         return len(self.variants) * self.seeds(seeds) + len(self.traces)
 
 
 @dataclass(frozen=True)
 class Document:
-    """A document and its experiments, in the order in which they appear there.
+    """A document and its experiments, in the document's order.
 
-    `lead`: the ID of the experiment with which the report begins, if not with all alike.
+    `lead`: ID of the experiment that opens the report, if any.
     """
 
     id: str

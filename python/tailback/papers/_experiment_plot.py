@@ -1,4 +1,4 @@
-"""The drawings of an experiment: one figure a row of panels."""
+"""Plots of an experiment: one figure per row of panels."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["draw"]
 
 _WIDTH = 8.2
 _NAMED = 12
-# From here on numbers on a scale have a prefix: 7 G.
+# Numbers on a scale use prefixes from here on: 7 G.
 _LARGE = 1e6
 _INK = "#333333"
 _PALE = "#888888"
 
 
 def draw(rows: Iterable[tuple[Panel, ...]], measured: Measured) -> list[Picture]:
-    """Each row of panels as a picture."""
+    """Draw each row of panels as a picture."""
     import matplotlib as mpl
 
     with mpl.rc_context(PAGE):
@@ -36,7 +36,7 @@ def draw(rows: Iterable[tuple[Panel, ...]], measured: Measured) -> list[Picture]
 
 
 def _row(measured: Measured, panels: tuple[Panel, ...]) -> Picture:
-    """Panels side by side on one vertical scale."""
+    """Draw panels side by side with a common vertical scale."""
     from matplotlib.figure import Figure
 
     rank = isinstance(panels[0], Ranking)
@@ -59,7 +59,7 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> Picture:
         else:
             thin = _drawn(into, measured, panel) or thin
     if isinstance(panels[0], TracePanel):
-        # Not before all panels have their data: the first would keep the scale for itself.
+        # Autoscale only after all panels have their data; the first panel would fix the scale otherwise.
         lowest = min(axis.dataLim.y0 for axis in axes)
         if lowest >= 0:
             axes[0].set_ylim(bottom=-0.03 * axes[0].get_ylim()[1] if panels[0].markers else 0)
@@ -71,24 +71,24 @@ def _row(measured: Measured, panels: tuple[Panel, ...]) -> Picture:
     if panels[0].reference_lines:
         notes.append("Dotted: " + "; ".join(level.label for level in panels[0].reference_lines) + ".")
     if isinstance(panels[0], Curves) and panels[0].printed:
-        notes.append("Crosses: printed in the document.")
+        notes.append("Crosses: values printed in the document.")
     if cut:
-        notes.append("95 % bands go on beyond the scale.")
+        notes.append("95 % bands extend beyond the scale.")
     if thin:
-        notes.append("Of long traces, first, last, least and largest value in each of 2000 spans.")
-    # What is only ranked has its numbers beside it, and nothing to zoom.
+        notes.append("Long traces show the first, last, smallest and largest value of each of 2000 intervals.")
+    # A ranking prints its numbers, so there is nothing to zoom.
     return picture(figure, (panel for panel in plotted if panel.curves), " ".join(notes))
 
 
 def _caption(panel: Panel) -> str:
-    """What stands over what: ``Goodput over EPD threshold.`` Units stand at the axes."""
+    """Title of the axes: ``Goodput over EPD threshold.`` Units are on the axes."""
     words = panel.axis.partition(",")[0]
     over = "" if isinstance(panel, Ranking) else f" over {panel.unit.partition(',')[0]}"
     return f"{words[:1].upper()}{words[1:]}{over}."
 
 
 def _room(panel: Ranking) -> float:
-    """For the names of its rows, as a share of the width."""
+    """Margin for the row names, as a fraction of the width."""
     widest = max(_width(line.label) for line in panel.lines)
     return max(0.24, min(0.5, (widest + 6) / (72 * _WIDTH)))
 
@@ -100,7 +100,9 @@ def _height(panel: Panel) -> float:
 
 
 def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) -> dict[str, End]:
-    """Lines of means in their bands, and room for their names at the right if they stand there. Returns the right end of each."""
+    """Draw lines of means with their bands, and reserve room for their names at the right if they are placed there. Returns the
+    right end of each line.
+    """
     axis = into.axis
     chosen = {line.label: measured.where(**line.where) for line in panel.lines}
     places = sorted({_place(point, panel) for points in chosen.values() for point in points if panel.over in point.labels})
@@ -108,7 +110,7 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
     for colour, line in zip(COLOURS, panel.lines, strict=False):
         points = chosen[line.label]
         curve = sorted((point for point in points if panel.over in point.labels), key=lambda point: _place(point, panel))
-        # What has no place on the axis is drawn across it.
+        # A point without a value on the axis is drawn as a horizontal line.
         across = not curve
         x = [places[0], places[-1]] if across else [_place(point, panel) for point in curve]
         intervals = [measured.interval(point.values[panel.measure]) for point in (points * 2 if across else curve)]
@@ -116,7 +118,7 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
         low, high = [interval.low for interval in intervals], [interval.high for interval in intervals]
         dash: Literal["dashed", "solid"] = "dashed" if across or line.dashed else "solid"
         into.draw(Curve(line.label, x, means, colour, low, high, line=dash, mark="" if across else "o"), markersize=2.5)
-        # Where there is no answer the line has a gap.
+        # A missing value leaves a gap in the line.
         known = [
             (place, mean) for place, mean in zip(x, means, strict=True) if math.isfinite(mean) and (mean > 0 or not panel.log)
         ]
@@ -125,7 +127,7 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
     if panel.printed:
         _printed(into, panel, chosen)
     widest = max(map(_width, ends), default=0.0) if names else 0.0
-    # As a part of the axis; the lines keep half of it.
+    # As a fraction of the axis; the lines keep at least half of it.
     room = min(0.5, widest / (axis.bbox.width * 72 / axis.figure.dpi))
     before, behind = 0.04, 0.04 + 1.08 * room / (1 - room)
     if panel.log_over:
@@ -135,7 +137,7 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
     else:
         span = places[-1] - places[0] if len(places) > 1 else abs(places[0]) or 1.0
         axis.set_xlim(places[0] - before * span, places[-1] + behind * span)
-    # Of many places not all can be named; round numbers are then. The last is, and every other one before it.
+    # With many values, only round numbers are labelled, and otherwise the last value and every second one before it.
     if len(places) <= _NAMED:
         named = places if len(places) <= 6 else places[::-2]
         axis.set_xticks(named, [f"{place:g}" for place in named])
@@ -146,7 +148,7 @@ def _curves(into: Plotted, measured: Measured, panel: Curves, *, names: bool) ->
 
 
 def _width(name: str) -> float:
-    """Of the name of a line and the space before it, in points."""
+    """Width of a line's name and the space before it, in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextToPath
 
@@ -155,7 +157,7 @@ def _width(name: str) -> float:
 
 
 def _printed(into: Plotted, panel: Curves, chosen: Mapping[str, list[Point]]) -> None:
-    """The document's numbers: in the colour of their line, or once in ink if all lines have the same."""
+    """Draw the document's numbers in the colour of their line, or in black if they are the same for all lines."""
     crosses = {
         label: [
             (_place(point, panel), point.labels["printed"])
@@ -175,7 +177,9 @@ def _printed(into: Plotted, panel: Curves, chosen: Mapping[str, list[Point]]) ->
 
 
 def _around_means(axes: Sequence[Axes], *, log: bool) -> bool:
-    """A scale that shows every line, whatever the bands do: with two seeds they may be wider than all there is. Are they?"""
+    """Scale the axis to the means, because bands from two seeds may be wider than the data. Returns whether any band exceeds the
+    scale.
+    """
     import numpy as np
     from matplotlib.ticker import EngFormatter
 
@@ -207,13 +211,13 @@ def _place(point: Point, panel: Curves) -> float:
 
 
 def _levels(into: Plotted, reference_lines: tuple[ReferenceLine, ...]) -> None:
-    """What the document's text states, as thin lines across."""
+    """Draw values stated in the document's text as thin horizontal lines."""
     for level in reference_lines:
         into.level(level.label, level.value)
 
 
 def _ranking(axis: Axes, measured: Measured, panel: Ranking) -> None:
-    """A dot with its interval in each row, the first on top."""
+    """Draw one dot with its interval per row, the first at the top."""
     ends = []
     for row, line in enumerate(reversed(panel.lines)):
         (point,) = measured.where(**line.where)
@@ -236,7 +240,7 @@ def _ranking(axis: Axes, measured: Measured, panel: Ranking) -> None:
 
 
 def _drawn(into: Plotted, measured: Measured, panel: TracePanel) -> bool:
-    """Traces; named in a legend above where there are several. Whether only the extremes of some are drawn."""
+    """Draw traces, with a legend above if there are several. Returns whether any trace is reduced to extremes."""
     axis, thin = into.axis, False
     for place, (colour, name) in enumerate(zip(COLOURS, panel.traces, strict=False)):
         x, y = measured.traces[name]

@@ -1,4 +1,4 @@
-"""Numbers of figures on a report: the document's own where a figure is in it, ours where it is not."""
+"""Figure numbers in a report: the document's number if it has the figure, and otherwise a plot number."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _FIGURES = re.compile(rf"[Ff]igures? {_NUMBER}(?:(?:, | and | to ){_NUMBER})*")
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of a page.
+    """The figures of a report page.
 
     Attributes
     ----------
     names : dict
-        Experiment to the names of its figures: ``Figure 13``, ``Figure 9, 1 of 2``; ``Plot 4`` where the document has none.
+        Names of the figures of each experiment: ``Figure 13``, ``Figure 9, 1 of 2``, or ``Plot 4`` if the document has no such figure.
     owners : dict
-        Number of a figure of the document to the experiment that has it.
+        The experiment that reproduces each numbered figure of the document.
     """
 
     names: dict[str, list[str]]
@@ -38,7 +38,7 @@ class Figures:
 
     @classmethod
     def of(cls, experiments: Iterable[Experiment]) -> Figures:
-        """Named in the order of the page."""
+        """Name the figures in page order."""
         names: dict[str, list[str]] = {}
         owners: dict[str, str] = {}
         ours = count(1)
@@ -50,7 +50,7 @@ class Figures:
                 continue
             name = found[0][0].upper() + found[0][1:]
             if any(number in owners for number in numbers(found[0])):
-                # Shown once more, in another way.
+                # The figure has already been shown in another form.
                 name += f" ({experiment.id.partition('/')[2]})"
             names[experiment.id] = [name] if rows == 1 else [f"{name}, {row} of {rows}" for row in range(1, rows + 1)]
             for number in numbers(found[0]):
@@ -58,11 +58,11 @@ class Figures:
         return cls(names, owners)
 
     def place(self, experiment: str) -> str:
-        """Where on the page a reference to a figure of an experiment leads: to the figure, or to tables in its stead."""
+        """Link target of a figure reference: the figure itself, or the tables that replace it."""
         return f"{experiment}-1" if self.names[experiment] else experiment
 
     def linked(self, text: str, own: str = "") -> Markup:
-        """A text in which figures that are on the page are links, but those of the experiment that it stands in."""
+        """Return a text in which references to figures on the page are links, except references to the experiment's own figures."""
         made, end = markup(""), 0
         for found in _FIGURES.finditer(text):
             owner = next((self.owners[number] for number in numbers(found[0]) if number in self.owners), own)
@@ -76,7 +76,7 @@ class Figures:
 
 
 def numbers(phrase: str) -> list[str]:
-    """Each figure of a phrase.
+    """Return the number of each figure named in a phrase.
 
     Examples
     --------

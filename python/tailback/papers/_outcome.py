@@ -1,4 +1,4 @@
-"""What an experiment gave: its points, its claims judged, and both as plain data."""
+"""Outcome of an experiment: its points and judged claims, also as plain data."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ __all__ = ["Contrasted", "Outcome", "Verdict"]
 
 @dataclass(frozen=True)
 class Contrasted:
-    """A contrast, measured."""
+    """A contrast with its measured values."""
 
     contrast: Contrast
     interval: Interval
     finding: Finding
 
     def to_dict(self) -> dict[str, Any]:
-        """Setting, measured value, its 99.9 % interval, and whether the claim holds there (it should not)."""
+        """Setting, measured value, its 99.9 % interval, and whether the claim holds in the contrasting setting (it should not)."""
         return {"setting": self.contrast.setting, **_ends(self.interval), "finding": self.finding}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim, measured.
+    """A judged claim.
 
     Attributes
     ----------
     interval : Interval
-        Of 99.9 %, by which it is judged.
+        The 99.9 % confidence interval that decides the claim.
     finding : str
-        ``holds``, ``contradicted``, or ``cannot tell``: too few seeds, or too near the bound.
+        ``holds``, ``contradicted``, or ``cannot tell`` (too few seeds, or too near the bound).
     seeds : int
-        How many it was judged by.
+        Number of seeds used.
     decided_by : int or None
-        How many would do, with this mean and deviation; None if more than a thousand.
+        Number of seeds that would be enough for this mean and deviation; None if more than a thousand.
     """
 
     claim: Claim
@@ -53,21 +53,21 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether the finding is that it does."""
+        """Whether the finding is ``holds``."""
         return self.finding == "holds"
 
     @property
     def special(self) -> bool:
-        """It holds in the setting that it names, and not in the contrasting one, or there nothing tells."""
+        """Whether the claim holds in its setting and does not hold, or is undecided, in the contrasting one."""
         return self.holds and self.contrast is not None and self.contrast.finding != "holds"
 
     @property
     def text(self) -> str:
-        """The claim, with the setting in which it is made."""
+        """The text of the claim, with its setting."""
         return f"{self.claim.text} ({self.claim.setting})" if self.claim.setting else self.claim.text
 
     def to_dict(self) -> dict[str, Any]:
-        """As `tailback reproduce --json` prints it."""
+        """Return the dictionary that `tailback reproduce --json` prints."""
         return {
             "id": self.claim.id,
             "kind": self.claim.kind,
@@ -84,23 +84,23 @@ class Verdict:
 
 @dataclass(kw_only=True)
 class Outcome(Measured):
-    """What one experiment gave, and what becomes of its claims. `seeds` is the number of runs at each point."""
+    """Points and judged claims of one experiment. `seeds` is the number of runs per point."""
 
     experiment: Experiment
     seeds: int
 
     @cached_property
     def claims(self) -> list[Verdict]:
-        """Every claim of the experiment, judged."""
+        """All claims of the experiment, judged."""
         return [self._judged(claim) for claim in self.experiment.claims]
 
     @cached_property
     def answer(self) -> str:
-        """The answer in words; nothing if the experiment gives none."""
+        """The answer in words; empty if the experiment defines none."""
         return self.experiment.answer(self) if self.experiment.answer else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As `tailback reproduce --json` prints it."""
+        """Return the dictionary that `tailback reproduce --json` prints."""
         points = []
         for point in self.points:
             measured = {

@@ -1,4 +1,4 @@
-"""What experiments ask for, as runs of a study: each distinct run once, reduced to its measures where it happens."""
+"""Runs of experiments as a study: each distinct run is simulated once and reduced to its measures in the worker."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ Runs = list[str]
 
 
 class Plan:
-    """All runs of some experiments, in their order, so that those that are interrupted leave whole experiments behind.
+    """All runs of some experiments, in experiment order, so that an interrupted study contains complete experiments.
 
-    Runs with the same scenario and seed are one run, whoever asks for them.
+    Runs with the same scenario and seed are shared between experiments.
     """
 
     def __init__(self, experiments: Sequence[Experiment], seeds: int, command: str = "") -> None:
@@ -39,7 +39,7 @@ class Plan:
         for experiment in experiments:
             results = range(1, experiment.seeds(seeds) + 1)
             readers = self._measures[experiment.id].values()
-            # What is drawn first: it is often a long run, and should not be the last.
+            # Traced runs come first: they are often long, and should not run last.
             self._traces[experiment.id] = [self._traced(experiment, trace) for trace in experiment.traces]
             self._points[experiment.id] = [self._want(experiment, variant, results, readers) for variant in experiment.variants]
         self._found: dict[tuple[str, str], list[Column]] = {}
@@ -53,9 +53,10 @@ class Plan:
         fresh: bool = False,
         progress: Callable[[Progress], object] | None = None,
     ) -> int:
-        """Run everything that the study in this directory does not have yet, and say how many runs it had.
+        """Run everything that the study in this directory does not contain yet. Returns the number of existing runs.
 
-        Without a directory nothing is kept. Ctrl-C stops all workers within a slice of simulated time; what is done stays.
+        Without a directory, results are not stored. Ctrl-C stops all workers within a slice of simulated time and keeps completed
+        runs.
         """
         if study is None:
             with tempfile.TemporaryDirectory(prefix="tailback-study-", ignore_cleanup_errors=True) as folder:
@@ -71,7 +72,7 @@ class Plan:
         return kept
 
     def outcomes(self) -> list[Outcome]:
-        """Those experiments of which every run is done."""
+        """Outcomes of the experiments whose runs are all complete."""
         return [outcome for experiment in self.experiments if (outcome := self._outcome(experiment)) is not None]
 
     def _outcome(self, experiment: Experiment) -> Outcome | None:
@@ -93,7 +94,7 @@ class Plan:
         return reader.value(self._found[key, reader.name])
 
     def _told(self, failed: RunFailed) -> InternalError | StudyError:
-        """Of which experiment it was. That there is no memory for a run now is no bug, and the rest of the study is kept."""
+        """Name the experiment of a failed run. Insufficient memory is not a bug: the rest of the study is kept."""
         label, seed = self._readings.label(failed.result.content_hash)
         message = f"{label}, seed {seed}: {failed.result.error}"
         if failed.result.error and failed.result.error.startswith(ScenarioError.__name__):
@@ -101,7 +102,7 @@ class Plan:
         return InternalError(message, failed.result.content_hash, seed)
 
     def _traced(self, experiment: Experiment, trace: Trace) -> tuple[Curve, Runs]:
-        """The run of which a trace is drawn: that variant with the first seed, recording it."""
+        """Request the run of a trace: that variant with the first seed, recording the trace."""
         (variant,) = (
             variant
             for variant in experiment.variants

@@ -1,4 +1,4 @@
-"""The report on a document: the verdict first, then each figure with its plot, its claims, and what was left open."""
+"""The report on a document: the overall verdict, then the plots, claims and assumptions of each figure."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tailback.plots import require
 
 __all__ = ["Basis", "page"]
 
-# Points that the page lists in full; of more, the JSON beside it has all.
+# Maximum number of points listed on the page; the JSON file contains all of them.
 _LISTED = 120
 
-# Seeds with which claims got their kinds.
+# Number of seeds with which the kinds of claims were determined.
 _USUAL = 10
 
 
 @dataclass(frozen=True)
 class Basis:
-    """What the numbers of a page rest on: seeds, runs that experiments asked for, and those that were done."""
+    """Provenance of a page's numbers: seeds, requested runs, and completed runs."""
 
     seeds: int
     asked: int
@@ -38,10 +38,10 @@ class Basis:
 
 
 def page(document: Document, outcomes: list[Outcome], missing: list[str], basis: Basis) -> str:
-    """One HTML file that needs no other. `missing` are experiments that were interrupted."""
+    """Render one self-contained HTML page. `missing` lists interrupted experiments."""
     require()
     verdicts = [verdict for outcome in outcomes for verdict in outcome.claims]
-    # As they stand on the page: plots of ours are counted from its top.
+    # In page order: plots without a number in the document are counted from the top.
     ordered = sorted(outcomes, key=lambda outcome: outcome.experiment.id != document.lead)
     figures = Figures.of(outcome.experiment for outcome in ordered)
     sections = [_section(outcome, figures) for outcome in outcomes]
@@ -63,7 +63,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         number=number,
         needed=needed,
         tally=tally,
-        shared=f" instead of {basis.asked:,}, because figures share them" if basis.asked > tally.runs else "",
+        shared=f"instead of {basis.asked:,}, because figures share runs" if basis.asked > tally.runs else "",
         digest=hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()[:16],
         version=__version__,
         python=platform.python_version(),
@@ -72,7 +72,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a grid; `best` is the place of its best cell."""
+    """A row of a grid; `best` is the index of its best cell."""
 
     name: str
     cells: list[str]
@@ -90,7 +90,7 @@ class _Grid:
 
 @dataclass(frozen=True)
 class _Points:
-    """Points with their labels and measures, and how many more there are."""
+    """Points with their labels and measures, and the number of points not listed."""
 
     head: list[str]
     rows: list[list[str]]
@@ -99,7 +99,7 @@ class _Points:
 
 @dataclass(frozen=True)
 class _Section:
-    """What the page shows of an experiment."""
+    """Contents of an experiment's section of the page."""
 
     outcome: Outcome
     runs: str
@@ -111,7 +111,7 @@ class _Section:
 
 def _section(outcome: Outcome, figures: Figures) -> _Section:
     experiment = outcome.experiment
-    runs = "nothing here is random: one run each" if experiment.exact else f"{outcome.seeds} seeds each"
+    runs = "deterministic: one run each" if experiment.exact else f"{outcome.seeds} seeds each"
     return _Section(
         outcome,
         f"{_variants(experiment)}, {runs}",
@@ -143,12 +143,12 @@ def _variants(experiment: Experiment) -> str:
 
 
 def _asides(verdict: Verdict) -> str:
-    """What stands behind a claim in a smaller voice."""
+    """Remarks on a claim, set in small type."""
     return "; ".join(part for part in ("ours" if verdict.claim.ours else "", verdict.claim.note) if part)
 
 
 def _colour(verdict: Verdict) -> str:
-    """Good, bad although it should hold, or neither."""
+    """Good, bad (for a claim that should hold), or neutral."""
     if verdict.holds and verdict.claim.kind != "not_reproduced":
         return "yes"
     return "no" if verdict.claim.kind == "reproduced" else "open"

@@ -1,4 +1,4 @@
-"""`tailback.reproduce`: from the names of experiments to their claims, judged."""
+"""`tailback.reproduce`: runs experiments by name and judges their claims."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ def reproduce(
     Parameters
     ----------
     *wanted : str
-        Experiments (``"bpd-2001/fig12"``), all whose IDs fit a pattern (``"cui-thesis/*3.*"``), or whole documents
-        (``"bpd-2001"``). Runs that several have in common are run once.
+        Experiments (``"bpd-2001/fig12"``), patterns of IDs (``"cui-thesis/*3.*"``), or whole documents (``"bpd-2001"``). Runs shared by
+        several experiments are simulated once.
     seeds : int
-        Runs of each variant, with seeds 1, 2, ...; at least 2. Experiments in which nothing is random are run once.
+        Runs of each variant, with seeds 1, 2, ...; at least 2. Deterministic experiments run once.
     study : path, optional
-        The directory of a study that keeps the runs: new, or that of an earlier reproduction: whatever is asked for again and has
-        not changed is not rerun. Without it nothing is kept.
+        Directory of a new or existing study that stores the runs. Stored runs are reused if they have not changed. Without it, runs are not
+        stored.
     fresh : bool
-        Run everything again.
+        Ignore stored runs and run everything again.
     full : bool
-        Experiments at the document's size where that takes hours, instead of their quick forms.
+        Run experiments at the document's size, which may take hours, instead of their quick forms.
     workers : int, optional
-        Runs in parallel; one per processor if not given.
+        Number of parallel runs; one per processor by default.
     progress : callable, optional
-        Called with a `Progress` whenever runs are finished, and at the start, such as a `tailback.RunsBar`.
+        Called with a `Progress` at the start and whenever runs finish, for example a `tailback.RunsBar`.
 
     Returns
     -------
@@ -56,13 +56,13 @@ def reproduce(
     Raises
     ------
     UnknownName
-        No such experiment; says which there are.
+        No such experiment; the message lists the available ones.
     ParameterError
         Fewer than two seeds, or no worker.
     StudyError
-        `study` is something else, in use, or without room.
+        `study` is not a study, is in use, or its disk is full.
     ReproductionInterrupted
-        Ctrl-C; its ``reproduction`` holds the experiments that were done. It is a `KeyboardInterrupt`.
+        Ctrl-C was pressed. A subclass of `KeyboardInterrupt` whose ``reproduction`` holds the completed experiments.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def reproduce(
     ('C1', True)
     """
     if isinstance(seeds, bool) or not isinstance(seeds, int) or seeds < 2:
-        raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval needs two runs")
+        raise ParameterError(f"seeds: {seeds!r} is not a whole number >= 2; an interval requires two runs")
     chosen = [replace(each.full, is_full=True) if full and each.full else each for each in experiments(*wanted)]
     words = ["tailback reproduce", *wanted, f"--seeds {seeds}", *(["--full"] if full else [])]
     plan = Plan(chosen, seeds, command=" ".join(words))

@@ -1,4 +1,4 @@
-"""What `reproduce` returns: experiments with their points and claims, the verdict over all, and a report."""
+"""The result of `reproduce`: experiments with their points and claims, the overall verdict, and a report."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Reproduction:
     Attributes
     ----------
     experiments : list of Outcome
-        In the order of the documents. Of an interrupted reproduction those of which every run was done.
+        In the order of the documents. After an interruption, only experiments whose runs are all complete.
     complete : bool
-        False if it was interrupted.
+        False after an interruption.
     missing : list of str
-        Experiments that were interrupted.
+        Experiments that were not completed.
     tally : Tally
         Runs, events, simulated seconds, content hashes.
     kept : int
-        Runs that were there already.
+        Number of runs reused from the study.
     """
 
     def __init__(self, plan: Plan, kept: int = 0) -> None:
@@ -49,7 +49,7 @@ class Reproduction:
 
     @property
     def claims(self) -> list[Verdict]:
-        """Every claim, judged."""
+        """All claims, judged."""
         return [verdict for outcome in self.experiments for verdict in outcome.claims]
 
     @property
@@ -59,65 +59,65 @@ class Reproduction:
 
     @property
     def holds(self) -> bool:
-        """Whether every R claim does."""
+        """Whether all ``reproduced`` claims hold."""
         return all(verdict.holds for verdict in self.claims if verdict.claim.kind == "reproduced")
 
     @property
     def documents(self) -> list[str]:
-        """IDs of the documents that the experiments come from."""
+        """IDs of the documents that contain the experiments."""
         return list(dict.fromkeys(outcome.experiment.id.split("/")[0] for outcome in self.experiments))
 
     def verdict(self) -> str:
-        """What became of the statements of the documents, and of claims of ours, in one sentence."""
+        """Numbers of statements of the documents and of additional claims by finding, in one sentence."""
         return sentence(self.claims)
 
     def to_dict(self) -> dict[str, Any]:
-        """Points and claims as plain data; what is not known is ``None``."""
+        """Points and claims as plain data; unknown values are ``None``."""
         return _plain(self.experiments)
 
     def to_json(self) -> str:
-        """The same as text, as `tailback reproduce --json` prints it."""
+        """The same as JSON text, as `tailback reproduce --json` prints it."""
         return _json(self.experiments)
 
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
-        """Write a page for each document; needs matplotlib.
+        """Write a page for each document; requires matplotlib.
 
-        A page needs no other file and fetches nothing. Where scripts run, its plots can be zoomed and read off; elsewhere they
-        are pictures.
+        A page is self-contained and loads nothing from the network. Its plots can be zoomed if scripts are enabled; otherwise they are
+        static pictures.
 
         Parameters
         ----------
         path : path
-            A directory, which gets ``DOCUMENT.html`` (made if missing), or the name of one page, ending in ``.html``.
+            A directory, created if missing, for ``DOCUMENT.html``; or the name of a single page, ending in ``.html``.
 
         Returns
         -------
         list of Path
-            What was written.
+            The files written.
 
         Raises
         ------
         OutputError
-            It cannot be written, or one page was named for several documents.
+            The file cannot be written, or `path` names one page for several documents.
         MissingExtra
             If matplotlib is not installed.
         """
         target = Path(path)
         one = target.suffix == ".html"
         if one and len(self.documents) != 1:
-            raise OutputError(f"`{target}` is one page, and these are {len(self.documents)} documents; name a directory")
+            raise OutputError(f"`{target}` is a single page, but there are {len(self.documents)} documents; name a directory")
         basis = Basis(self.seeds, self.asked, self.tally)
         pages = {name: page(document(name), self.of(name), self.missing, basis) for name in self.documents}
         return [write_atomically(target if one else target / f"{name}.html", text) for name, text in pages.items()]
 
     def save(self, directory: str | os.PathLike[str]) -> list[Path]:
-        """Write the pages, and all numbers as ``DOCUMENT.json``; otherwise as `report`."""
+        """Write the pages, and all numbers as ``DOCUMENT.json``; otherwise like `report`."""
         folder = Path(directory)
         numbers = [write_atomically(folder / f"{name}.json", _json(self.of(name))) for name in self.documents]
         return [*self.report(folder), *numbers]
 
     def of(self, document: str) -> list[Outcome]:
-        """The experiments of one document."""
+        """Experiments of one document."""
         return [outcome for outcome in self.experiments if outcome.experiment.id.split("/")[0] == document]
 
     def __repr__(self) -> str:
@@ -138,12 +138,12 @@ def _json(outcomes: list[Outcome]) -> str:
 
 
 class ReproductionInterrupted(KeyboardInterrupt):
-    """Ctrl-C while a document is reproduced.
+    """Ctrl-C was pressed during a reproduction.
 
     Attributes
     ----------
     reproduction : Reproduction
-        The experiments of which every run was done; its ``complete`` is false.
+        The experiments whose runs are all complete; its ``complete`` is false.
     """
 
     def __init__(self, reproduction: Reproduction) -> None:

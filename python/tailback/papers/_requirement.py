@@ -1,4 +1,4 @@
-"""What the interval of a claim's values has to fulfil, and how many seeds it takes to say whether it does."""
+"""Requirements on the confidence interval of a claim, and the number of seeds that decides whether they are met."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["LEVEL", "MAX_SEEDS", "Finding", "Inequality", "Requirement", "Value"
 
 Finding: TypeAlias = Literal["holds", "contradicted", "cannot tell"]
 
-# Of intervals by which claims are judged: a page judges about a hundred claims, so that with 95 % some would be luck.
+# Confidence level for claims: a page judges about a hundred claims, so several 95 % intervals would miss by chance.
 LEVEL = 0.999
-# `decided_by` looks no further.
+# Maximum number of seeds that `decided_by` considers.
 MAX_SEEDS = 1000
 
 
 @dataclass(frozen=True)
 class Inequality:
-    """Holds when the whole interval lies on its side of the bound, and is contradicted when the whole lies on the other."""
+    """Holds if the whole interval satisfies the inequality, and is contradicted if none of it does."""
 
     sign: Literal[">", ">=", "<", "<="]
     bound: float
 
     def judge(self, interval: Interval) -> Finding:
-        """What the interval says; one that is not known (NaN) cannot tell."""
+        """The finding for an interval; an unknown interval (NaN) is undecided."""
         low, high, bound = interval.low, interval.high, self.bound
         above, below = {
             ">": (low > bound, high <= bound),
@@ -48,13 +48,13 @@ class Inequality:
 
 @dataclass(frozen=True)
 class Value:
-    """Holds when the whole interval lies within `tolerance` of the value, and is contradicted when the whole lies outside."""
+    """Holds if the whole interval is within `tolerance` of the value, and is contradicted if none of it is."""
 
     value: float
     tolerance: float
 
     def judge(self, interval: Interval) -> Finding:
-        """What the interval says; one that is not known (NaN) cannot tell."""
+        """The finding for an interval; an unknown interval (NaN) is undecided."""
         least, most = self.value - self.tolerance, self.value + self.tolerance
         if least <= interval.low and interval.high <= most:
             return "holds"
@@ -68,9 +68,9 @@ Requirement: TypeAlias = Inequality | Value
 
 
 def decided_by(values: Sequence[float], must: Requirement) -> int | None:
-    """The least number of seeds that decides, if more of them have the mean and the deviation of these.
+    """Least number of seeds that decides the claim, assuming the mean and deviation of the given values.
 
-    None if `MAX_SEEDS` do not, and where a value is not known. One if there is but one value: nothing is random.
+    None if `MAX_SEEDS` are not enough or a value is unknown. One for a single value, because the measure is deterministic.
     """
     if len(values) == 1:
         return 1

@@ -1,4 +1,4 @@
-"""Claims in words, as tables and reports show them."""
+"""Text of judged claims for tables and reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEAD = ("claim", "kind", "", "says", "published", "measured", "must be", "seeds"
 
 
 def row(verdict: Verdict) -> tuple[str, ...]:
-    """A claim as the cells of a table under `HEAD`."""
+    """The cells of a claim in a table under `HEAD`."""
     claim = verdict.claim
     published = "" if claim.published is None else f"{claim.published:g}"
     said = (claim.id, claim.kind, word(verdict), verdict.text, published, number(verdict), str(claim.must))
@@ -19,7 +19,7 @@ def row(verdict: Verdict) -> tuple[str, ...]:
 
 
 def number(verdict: Verdict | Contrasted) -> str:
-    """What was measured and its interval: ``0.932 [0.93, 0.934]``."""
+    """The measured mean and its interval: ``0.932 [0.93, 0.934]``."""
     interval = verdict.interval
     if interval.half == 0:
         return f"{interval.mean:.4g}"
@@ -27,17 +27,17 @@ def number(verdict: Verdict | Contrasted) -> str:
 
 
 def needed(verdict: Verdict) -> str:
-    """Seeds that decide a claim, if more have the mean and the deviation of those that were run."""
+    """Number of seeds that decides a claim, assuming the mean and deviation of the completed runs."""
     return f"> {MAX_SEEDS}" if verdict.decided_by is None else str(verdict.decided_by)
 
 
 def decided(verdict: Verdict) -> str:
-    """``10 seeds; decided by 4``. What is not random has one run and no seeds."""
-    return "1 run, in which nothing is random" if verdict.seeds == 1 else f"{verdict.seeds} seeds; decided by {needed(verdict)}"
+    """``10 seeds; decided by 4``. A deterministic measure has one run and no seeds."""
+    return "1 deterministic run" if verdict.seeds == 1 else f"{verdict.seeds} seeds; decided by {needed(verdict)}"
 
 
 def word(verdict: Verdict) -> str:
-    """What became of a claim; in capitals if it should hold."""
+    """The finding of a claim, in capitals if it differs from the expected one."""
     if verdict.contrast and verdict.holds:
         return {"contradicted": "holds there only", "cannot tell": "holds there", "holds": "holds in both settings"}[
             verdict.contrast.finding
@@ -48,15 +48,15 @@ def word(verdict: Verdict) -> str:
 
 
 def sentence(claims: list[Verdict]) -> str:
-    """The verdict over some claims: what became of what documents say, and apart from it of claims of our own."""
+    """Summary of claims by finding: statements of documents first, then additional claims."""
     said = [verdict for verdict in claims if not verdict.claim.ours]
     ours = [verdict for verdict in claims if verdict.claim.ours]
-    parts = [_counted(said, "statement"), _counted(ours, "claim of our own", "claims of our own")]
+    parts = [_counted(said, "statement"), _counted(ours, "additional claim", "additional claims")]
     return "; ".join(part for part in parts if part) or "no claims"
 
 
 def _counted(claims: list[Verdict], one: str, many: str = "") -> str:
-    """``46 statements: 40 hold, 4 hold in a special setting, 2 are contradicted``; nothing if there are none."""
+    """``46 statements: 40 hold, 4 hold in a special setting, 2 are contradicted``; empty for no claims."""
     if not claims:
         return ""
     special = [verdict for verdict in claims if verdict.special]
@@ -70,14 +70,14 @@ def _counted(claims: list[Verdict], one: str, many: str = "") -> str:
 _VERBS: dict[Finding, tuple[str, str]] = {
     "holds": ("holds", "hold"),
     "contradicted": ("is contradicted", "are contradicted"),
-    "cannot tell": ("cannot be told", "cannot be told"),
+    "cannot tell": ("is undecided", "are undecided"),
 }
 
 
 def guard(claims: list[Verdict]) -> str:
-    """R claims that do not hold here, in a sentence; nothing if all do."""
+    """A sentence about ``reproduced`` claims that do not hold; empty if all hold."""
     failed = [verdict for verdict in claims if verdict.claim.kind == "reproduced" and not verdict.holds]
     if not failed:
         return ""
     listed = ", ".join(f"{verdict.claim.id} ({verdict.finding} by {decided(verdict).replace(';', ',')})" for verdict in failed)
-    return f"{len(failed)} of kind R {'do' if len(failed) > 1 else 'does'} not hold: {listed}"
+    return f"{len(failed)} reproduced {'claims do' if len(failed) > 1 else 'claim does'} not hold: {listed}"

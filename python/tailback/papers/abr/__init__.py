@@ -1,7 +1,7 @@
-"""Discard or rate control: TCP over UBR with discard policies, and over ABR with switches that mark or tell rates.
+"""Discard or rate control: TCP over UBR with discard policies, and over ABR with switches that set EFCI or explicit rates.
 
-spd-1998 reviews both (section 2.3) and measures the first. Here both run on its network and on that of bpd-2001: `networks` has
-what is simulated, `measures` what is measured, `verdict` the comparison.
+spd-1998 reviews both (section 2.3) and measures the first. Here both run on its network and on that of bpd-2001: `networks`
+defines the simulations, `measures` the measured quantities, and `verdict` the comparison.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is measured of a run, the same with edges and without."""
+"""Measured quantities, defined in the same way with and without edge devices."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ def _narrow(run: Run) -> str:
 
 
 def goodput(run: Run) -> float:
-    """Cells of packets delivered once, as a fraction of all that the narrow link can carry."""
+    """Cells of packets delivered once, as a fraction of the capacity of the narrow link."""
     cells = float((run.flows["delivered_packets"] * run.flows["frame_cells"]).sum())
     return cells * CELL_BITS / NARROW[_narrow(run)] / run.simulated_s
 
 
 def loss(run: Run) -> float:
-    """Of the packets that senders sent, the share that was lost at switches or edges."""
+    """Fraction of sent packets lost at switches or edges."""
     sent = run.flows["sent_packets"].astype(float)
     return float((run.flows["loss_rate"] * sent).sum() / sent.sum())
 
 
 def switch_loss(run: Run) -> float:
-    """Of the cells that came to the narrow link, the share that was discarded."""
+    """Fraction of the cells arriving at the narrow link that is discarded."""
     return float(run.queues.where(queue=_narrow(run))["loss_rate"][0])
 
 
 def switch_queue(run: Run) -> float:
-    """Cells that wait at the narrow link, on average over time."""
+    """Time-averaged queue at the narrow link, in cells."""
     return float(run.queues.where(queue=_narrow(run))["mean_queue_units"][0])
 
 
 def edge_queue(run: Run) -> float:
-    """Cells that wait at all edges together, on average over time; none where there are no edges."""
+    """Time-averaged sum of the queues at all edges, in cells; 0 without edges."""
     return float(run.edges["mean_queue_cells"].sum()) if _has_edges(run) else 0.0
 
 
 def total_queue(run: Run) -> float:
-    """Both."""
+    """Time-averaged sum of the queues at the narrow link and the edges, in cells."""
     return switch_queue(run) + edge_queue(run)
 
 
 def largest_switch_queue(run: Run) -> float:
-    """The most cells that ever waited at the narrow link."""
+    """Maximum queue at the narrow link, in cells."""
     return float(run.queues.where(queue=_narrow(run))["max_queue_units"][0])
 
 

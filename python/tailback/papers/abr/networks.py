@@ -1,4 +1,4 @@
-"""Two networks, two senders, and the schemes that are tried on them."""
+"""The two networks, the two senders, and the schemes compared on them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ SENDERS = ("Tahoe", "Reno")
 UBR = ("drop-tail", "EPD", "SPD", "BPD")
 ABR = ("EFCI", "ERICA", "ERICA, ACKs held")
 EDGES = ("as the switch", "a window")
-# Shares of the link that ERICA hands out; with delta off, it hands out no more.
+# Fraction of the link that ERICA allocates; with delta off it never allocates more.
 TARGETS = (0.8, 0.9, 0.95, 0.99)
 
-# Of each network: where its switches' queues are, the buffer of one in cells, the packets at an edge if all edges have the
-# room of that
-# buffer together, the packets of a window, the rates of the service.
+# For each network: its switch queues, the buffer of a switch in cells, the packets per edge if all edges together have that
+# buffer, the packets of a window, and the rates of the service.
 _QUEUES = {"three switches": "links.*.queue", "one switch": "links.bottleneck.queue"}
 _CELLS = {"three switches": 1000, "one switch": 1200}
 _SHARES = {"three switches": 3, "one switch": 20}
 _WINDOWS = {"three switches": 64, "one switch": 122}
 _PCR = {"three switches": "10 Mbps", "one switch": "30 Mbps"}
 _ICR = {"three switches": "0.5 Mbps", "one switch": "1.5 Mbps"}
-# Longer than the round trip, so that a connection that sends a window at a time counts as one that sends.
+# Longer than the round trip, so that a connection that sends one window at a time counts as active.
 _INTERVALS = {"three switches": "20 ms", "one switch": "5 ms"}
 
 
@@ -67,7 +66,7 @@ def _services(network: str, edge: str) -> list[Choice]:
     abr: dict[str, Any] = {"buffer": f"{packets} packets", "pcr": _PCR[network], "icr": _ICR[network]}
     efci = {f"{queue}.policy": "threshold", f"{queue}.threshold": f"{cells // 5} cells"}
     erica = {f"{queue}.policy": "erica", f"{queue}.averaging_interval": _INTERVALS[network]}
-    # Section 5.10.2 has 1/16 for both; explicit rates bound the increase by themselves.
+    # Section 5.10.2 uses 1/16 for both; explicit rates already bound the increase.
     told = {**abr, "rif": 1.0}
     return [
         Choice({"scheme": "EFCI", "edge": edge}, {"flows.*.abr": abr, **efci}),
@@ -77,7 +76,7 @@ def _services(network: str, edge: str) -> list[Choice]:
 
 
 def variants() -> tuple[Variant, ...]:
-    """Every scheme on both networks, with both senders; those of ABR with little and with much room at the edges."""
+    """Every scheme on both networks, with both senders; ABR schemes with small and large edge buffers."""
     return tuple(
         variant
         for network in NETWORKS
@@ -88,7 +87,7 @@ def variants() -> tuple[Variant, ...]:
 
 
 def targets() -> tuple[Variant, ...]:
-    """ERICA with held acknowledgements and little room at the edges, for each target; and BPD beside it."""
+    """ERICA with held acknowledgements and small edge buffers, for each target; and BPD for comparison."""
     found: list[Variant] = []
     for network in NETWORKS:
         queue = _QUEUES[network]

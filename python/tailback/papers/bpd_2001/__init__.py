@@ -1,6 +1,6 @@
 """The balanced packet discard paper of 2001: TCP over ATM under plain switches, PPD, EPD and BPD.
 
-`networks` has what is simulated and `measures` what is measured; the experiments are grouped as the document's sections are.
+`networks` defines the simulations and `measures` the measured quantities; the experiments are grouped by the document's sections.
 """
 
 from __future__ import annotations
@@ -20,20 +20,19 @@ DOCUMENT = Document(
     title="Balanced packet discard for TCP over ATM",
     citation="The paper on balanced packet discard (BPD), Elsevier, 2001. Its simulations used a modified NS 1.4.",
     assumptions=(
-        Assumption("duration", "10 s from the start of the run, which is included: the axis of figure 17"),
+        Assumption("duration", "10 s from the start of the run, including start-up: the axis of figure 17"),
         Assumption("start of the connections", "uniform over the first 50 ms; they never end"),
         Assumption(
-            "what keeps a simulation without chance from locking into phase",
+            "randomness that prevents phase locking of the simulation",
             "a random delay of up to 20 us for each packet, and the random starts",
         ),
-        Assumption(
-            "initial slow-start threshold", "the largest window, 64 KB or 122 segments, as in the simulator that was used"
-        ),
-        Assumption("acknowledgements", "one for each segment, a cell each, over an uncongested way back"),
-        Assumption("cells of a packet", "12: stated twice; with the 8 octets that AAL5 appends it would be 13"),
+        Assumption("initial slow-start threshold", "the maximum window, 64 KB or 122 segments, as in the simulator used"),
+        Assumption("acknowledgements", "one per segment, one cell each, over an uncongested return path"),
+        Assumption("cells of a packet", "12, as stated twice; with the 8 octets that AAL5 appends it would be 13"),
         Assumption(
             "the flow chart of BPD (figure 10)",
-            "from section 4: the last cell of the lost packet does not count for the gap, a loss within the gap begins it anew",
+            "from section 4: the last cell of the lost packet does not count towards the gap, and a loss within the gap "
+            "restarts it",
         ),
     ),
     experiments=tuple(

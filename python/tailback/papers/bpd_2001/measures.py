@@ -1,4 +1,4 @@
-"""What the document measures, as functions of a run."""
+"""The quantities that the document measures, as functions of a run."""
 
 from __future__ import annotations
 
@@ -33,55 +33,55 @@ CELL_BYTES = 53
 MSS_BYTES = 536
 # The first second of a run is start-up.
 SETTLED_S = 1.0
-# Of the experiments on the spacing of losses: packets, and 90 % of 1200 cells.
+# For the experiments on the spacing of losses: packets, and 90 % of 1200 cells.
 GAP = 25
 UPPER_CELLS = 1080
 
 
 def goodput(run: Run) -> float:
-    """Cells of segments delivered once, as a fraction of all that the link can carry."""
+    """Cells of segments delivered once, as a fraction of the capacity of the link."""
     wire_bps = run.flows["goodput_bps"] * run.flows["frame_cells"] * CELL_BYTES / MSS_BYTES
     return float(wire_bps.sum()) / RATE_BPS
 
 
 def active(run: Run) -> float:
-    """Share of the time that connections do not wait for a timeout, over all of them."""
+    """Fraction of time during which connections are not waiting for a timeout, averaged over them."""
     return float(run.flows["active_share"].mean())
 
 
 def timeouts(run: Run) -> float:
-    """Timeouts of a connection, on average over them."""
+    """Timeouts per connection, averaged over connections."""
     return float(run.flows["timeouts"].mean())
 
 
 def most_timeouts(run: Run) -> float:
-    """Timeouts of the connection that has most."""
+    """Timeouts of the connection with the most timeouts."""
     return float(run.flows["timeouts"].max())
 
 
 def untroubled(run: Run) -> float:
-    """Share of the connections without any timeout."""
+    """Fraction of connections without a timeout."""
     return float((run.flows["timeouts"] == 0).mean())
 
 
 def fairness(run: Run) -> float:
-    """Jain's index of what the connections deliver: section 6.2, after its reference 15."""
+    """Jain's index of the connections' deliveries: section 6.2, after its reference 15."""
     delivered = run.flows["delivered_packets"].astype(float)
     return float(delivered.sum() ** 2 / (len(delivered) * (delivered**2).sum()))
 
 
 def mean_queue(run: Run) -> float:
-    """Cells in the buffer, on average over time."""
+    """Time-averaged occupancy of the buffer, in cells."""
     return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
 
 
 def largest_queue(run: Run) -> float:
-    """The most cells that were ever in the buffer."""
+    """Maximum occupancy of the buffer, in cells."""
     return float(run.queues.where(queue="bottleneck")["max_queue_units"][0])
 
 
 def peak_window(run: Run) -> float:
-    """The largest window of a connection after start-up, on average over them; needs the trace `cwnd`."""
+    """Largest window after start-up, averaged over connections; requires the trace `cwnd`."""
     trace = run.trace("cwnd")
     later = trace["time_s"] >= SETTLED_S
     flows, windows = trace["flow"][later], trace["cwnd_packets"][later]
@@ -89,27 +89,29 @@ def peak_window(run: Run) -> float:
 
 
 def loss_spacing(run: Run) -> float:
-    """The commonest number of segments from one loss of a connection to the next; see `_losses` for what it needs."""
+    """The most common number of segments between two losses of a connection; see `_losses` for the required traces."""
     segments = _losses(run).segments
     return float(np.bincount(segments[segments > 0]).argmax())
 
 
 def burst_share(run: Run) -> float:
-    """Share of the losses that come within 25 packets of the connection's loss before."""
+    """Fraction of losses within 25 packets of the connection's previous loss."""
     return float((_losses(run).packets <= GAP).mean())
 
 
 def close_losses(run: Run) -> float:
-    """Losses that come within 25 packets of the loss before while the buffer is below the upper threshold."""
+    """Number of losses within 25 packets of the previous loss while the buffer is below the upper threshold."""
     losses = _losses(run)
     return float(((losses.packets <= GAP) & (losses.cells < UPPER_CELLS)).sum())
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Of each loss but a connection's first: packets and segment numbers since the one before, and cells then in the buffer.
+    """Every loss except a connection's first: packets and segment numbers since the previous loss, and the buffer occupancy in
+    cells.
 
-    Packets count retransmissions and segment numbers do not, so that neighbours on the line may be far apart in the data.
+    Packets count retransmissions and segment numbers do not, so packets that are adjacent on the link may be far apart in the
+    data.
     """
 
     packets: NDArray[np.int64]
@@ -118,16 +120,16 @@ class Losses:
 
 
 def _losses(run: Run) -> Losses:
-    """All losses of a run that has the traces `segments`, `drops` and `queue`.
+    """All losses of a run with the traces `segments`, `drops` and `queue`.
 
-    The access link keeps order, so the place of a packet among those that its connection sent is its place at the switch.
+    The access link preserves order, so a packet's index among those sent by its connection is also its index at the switch.
     """
     segments, drops, queue = (run.trace(kind) for kind in ("segments", "drops", "queue"))
     rows: list[tuple[int, int, float]] = []
     for flow in range(len(run.flows)):
         sent, cells = segments.where(flow=flow), drops.where(flow=flow)
         order = {packet: place for place, packet in enumerate(zip(sent["segment"], sent["transmission"], strict=True))}
-        # A packet is lost with the first of its cells that is.
+        # A packet is lost when the first of its cells is lost.
         lost: dict[tuple[int, int], float] = {}
         for when, segment, transmission in zip(cells["time_s"], cells["segment"], cells["transmission"], strict=True):
             lost.setdefault((order[segment, transmission], int(segment)), float(when))

@@ -1,4 +1,4 @@
-"""Figures 20 and 21: a Reno connection beside another one, or beside one with SACK (section 6.2)."""
+"""Figures 20 and 21: two Reno connections, or one with SACK and one with Reno (section 6.2)."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ BOTH = ("Reno, Reno", "SACK, Reno")
 
 
 def timeouts_of(group: str) -> Measure:
-    """Timeouts of one of the two."""
+    """Timeouts of one of the two connections."""
     return lambda run: float(run.flows.where(group=group)["timeouts"][0])
 
 
 def advantage(run: Run) -> float:
-    """What the first delivers over what the second does."""
+    """Deliveries of the first connection divided by those of the second."""
     first, second = (run.flows.where(group=group)["delivered_packets"][0] for group in ("first", "second"))
     return float(first / second)
 
@@ -55,7 +55,7 @@ def at(results: Measured, measure: str, connections: str, policy: str, ssthresh:
 
 
 def under_bpd(measure: str, ssthresh: int = 122, *, worst: str) -> Callable[[Measured], Values]:
-    """A measure under BPD, of the pair where it is worse."""
+    """A measure under BPD, for the pair with the worse value."""
     choose = lowest if worst == "lowest" else highest
     return lambda results: choose(*(at(results, measure, pair, "BPD", ssthresh) for pair in BOTH))
 
@@ -98,28 +98,28 @@ figure_20 = Experiment(
         Claim(
             "C28b",
             "reproduced",
-            "with many timeouts (of both together, beyond those under BPD)",
+            "with many timeouts (of both together, minus those under BPD)",
             lambda results: at(results, "timeouts", "Reno, Reno", "plain") - at(results, "timeouts", "Reno, Reno", "BPD"),
             Inequality(">", 10),
         ),
         Claim(
             "C28c",
             "reproduced",
-            "and low utilisation (goodput that BPD adds)",
+            "and low utilisation (goodput gained by BPD)",
             lambda results: at(results, "goodput", "Reno, Reno", "BPD") - at(results, "goodput", "Reno, Reno", "plain"),
             Inequality(">", 0.1),
         ),
         Claim(
             "C29",
             "reproduced",
-            "beside SACK on a plain switch Reno is left behind: SACK delivers more than 1.5 times as much",
+            "next to SACK on a plain switch Reno falls behind: SACK delivers more than 1.5 times as much",
             lambda results: at(results, "advantage", "SACK, Reno", "plain"),
             Inequality(">", 1.5),
         ),
         Claim(
             "C29b",
             "reproduced",
-            "Reno has more than 4 times the timeouts of SACK (timeouts beyond that)",
+            "Reno has more than 4 times the timeouts of SACK (timeouts above that)",
             lambda results: (
                 at(results, "timeouts_second", "SACK, Reno", "plain") - 4 * at(results, "timeouts_first", "SACK, Reno", "plain")
             ),
@@ -135,16 +135,16 @@ figure_20 = Experiment(
         Claim(
             "C29d",
             "not_reproduced",
-            "Reno beside SACK has 34 timeouts (in 15 s, on plain ATM)",
+            "Reno sharing with SACK has 34 timeouts (in 15 s, on plain ATM)",
             lambda results: at(results, "timeouts_second", "SACK, Reno", "plain"),
             Value(34, 2),
             published=34,
-            note="Neither the duration nor the policy without BPD is stated; the number depends on both: with EPD it is 23.",
+            note="Neither the duration nor the policy without BPD is stated, and the number depends on both: with EPD it is 23.",
         ),
         Claim(
             "C29e",
             "not_reproduced",
-            "SACK beside Reno has 3 timeouts (in 15 s, on plain ATM)",
+            "SACK sharing with Reno has 3 timeouts (in 15 s, on plain ATM)",
             lambda results: at(results, "timeouts_first", "SACK, Reno", "plain"),
             Value(3, 1),
             published=3,
@@ -152,22 +152,22 @@ figure_20 = Experiment(
         Claim(
             "C30",
             "reproduced",
-            "under BPD both pairs share evenly (lesser fairness)",
+            "under BPD both pairs share evenly (lower fairness)",
             under_bpd("fairness", worst="lowest"),
             Inequality(">", 0.98),
         ),
         Claim(
             "C30b",
             "not_reproduced",
-            "and use almost 100 % of the bandwidth: at least 0.98 (lesser goodput)",
+            "and use almost 100 % of the bandwidth: at least 0.98 (lower goodput)",
             under_bpd("goodput", worst="lowest"),
             Inequality(">=", 0.98),
-            note="The bound is ours.",
+            note="The bound is our choice.",
         ),
         Claim(
             "C30c",
             "reproduced",
-            "with at most one timeout for each connection (the connection that has most)",
+            "with at most one timeout per connection (the connection with the most)",
             under_bpd("most_timeouts", worst="highest"),
             Inequality("<=", 1),
         ),
@@ -184,11 +184,11 @@ figure_20 = Experiment(
         Claim(
             "C31",
             "not_reproduced",
-            "SACK delivers almost 100 % more than Reno beside it (ratio)",
+            "SACK delivers almost 100 % more than the Reno connection sharing its link (ratio)",
             lambda results: at(results, "advantage", "SACK, Reno", "plain"),
             Value(2, 0.1),
             published=2,
-            note="Quoted in section 6.2 from a study of another network, as are its 50 timeouts that SACK reduced to 2.",
+            note="Quoted in section 6.2 from a study of another network, as are its 50 timeouts, which SACK reduced to 2.",
         ),
     ),
     times=3,
@@ -200,13 +200,13 @@ figure_20 = Experiment(
                 "timeouts_second",
                 lines(),
                 "timeouts of the Reno connection, in 15 s",
-                reference_lines=(ReferenceLine("beside SACK: 34", 34),),
+                reference_lines=(ReferenceLine("sharing with SACK: 34", 34),),
             ),
         ),
     ),
     assumptions=(
-        Assumption("duration", "15 s: 34 timeouts of one connection do not fit into 10 s"),
-        Assumption("the policy without BPD", "plain ATM; PPD and EPD at half the buffer beside it"),
+        Assumption("duration", "15 s: 34 timeouts of one connection are impossible within 10 s"),
+        Assumption("the policy without BPD", "plain ATM; also PPD, and EPD at half the buffer"),
         Assumption("propagation delays", "0.3 ms on each link, as in the other networks"),
         Assumption("tick of the retransmission timer", "0.1 s"),
         NORMALISED,

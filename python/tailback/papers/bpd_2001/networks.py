@@ -1,4 +1,4 @@
-"""The document's networks, and the axes along which its experiments vary them."""
+"""The document's networks, and the axes of its experiments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GAPS = (5, 10, 15, 20, 25, 35)
 # Seconds.
 TICKS = (0.1, 0.3, 0.5)
 
-# What every connection has: an ATM frame of 12 cells a packet (section 3), without the 8 octets that AAL5 would add.
+# Common to all connections: an ATM frame of 12 cells per packet (section 3), without the 8 octets that AAL5 would add.
 CONNECTION = {
     "from": "switch",
     "to": "destination",
@@ -49,12 +49,12 @@ CONNECTION = {
 
 
 def topology_a(access: str = "75.0015 Mbps") -> Scenario:
-    """Figure 5, left: ten sources, each with a link as fast as the one that they share but for 20 parts in a million."""
+    """Figure 5, left: ten sources, each with an access link faster than the shared link by 20 parts in a million."""
     return _switch("topology A", 10, access)
 
 
 def topology_b() -> Scenario:
-    """Figure 5, right: five sources that together have twice the rate of the link that they share."""
+    """Figure 5, right: five sources with twice the rate of the shared link in total."""
     return _switch("topology B", 5, "30 Mbps")
 
 
@@ -78,7 +78,7 @@ def _switch(name: str, sources: int, access: str) -> Scenario:
 
 
 def mixed() -> Scenario:
-    """Figure 21: two connections, of which the first may have SACK, and a small buffer."""
+    """Figure 21: two connections, the first optionally with SACK, and a small buffer."""
     access = {"sender_access": {"rate": "45 Mbps", "delay": "0.3 ms"}}
     tcp = {"preset": "bpd-2001/reno", "timer": {"tick": "0.1 s"}}
     return Scenario(
@@ -93,7 +93,7 @@ def mixed() -> Scenario:
 
 
 def bottleneck(buffer: str) -> dict[str, object]:
-    """The link that all connections share, behind the switch's buffer."""
+    """The shared link, behind the switch's buffer."""
     queue = {"policy": "drop_tail", "buffer": buffer}
     return {"from": "switch", "to": "destination", "rate": "75 Mbps", "delay": "0.3 ms", "queue": queue}
 
@@ -105,7 +105,7 @@ PPD = (Choice({"policy": "PPD"}, {f"{_QUEUE}.policy": "ppd"}),)
 
 
 def epd(thresholds: Iterable[float] = EPD_THRESHOLDS) -> list[Choice]:
-    """EPD at each threshold, a fraction of the buffer."""
+    """EPD at each threshold, as a fraction of the buffer."""
     return [
         Choice({"policy": "EPD", "threshold": each}, {f"{_QUEUE}.policy": "epd", f"{_QUEUE}.threshold": _percent(each)})
         for each in thresholds
@@ -130,7 +130,7 @@ def bpd(lower: Iterable[float] = LOWER_THRESHOLDS, gaps: Iterable[int] = (25,)) 
 
 
 def ticks(*seconds: float) -> list[Choice]:
-    """Timers that count in ticks of so many seconds; the least timeout is two."""
+    """Timers with each granularity, in seconds per tick; the minimum timeout is two ticks."""
     return [Choice({"tick": each}, {"flows.*.tcp.timer.tick": f"{each:g} s"}) for each in seconds]
 
 
@@ -140,21 +140,22 @@ def _percent(fraction: float) -> str:
 
 CLOCKS = Assumption(
     "clocks of the links in topology A",
-    "those of the sources are faster by 20 parts in a million, which is what SONET allows. With equal clocks each cell of "
-    "a source that has filled the buffer arrives as one leaves: it loses nothing, and nine connections get nothing",
+    "the sources' clocks are faster by 20 parts in a million, the tolerance of SONET. With equal clocks, each cell of a source "
+    "that has filled the buffer arrives as another cell leaves: that source loses nothing, and the other nine connections "
+    "receive nothing",
 )
 UPPER = Assumption("upper threshold in figures 12 to 14", "90 % of the buffer, as stated for figures 15 and 16")
 TICK = Assumption(
     "tick of the retransmission timer",
-    "0.1, 0.3 and 0.5 s side by side. Section 2.1 calls 500 ms typical, but 18 timeouts in 10 s (figure 17) need a tick of "
-    "about 0.1 s, and the printed goodputs come out with 0.3 s: no single tick gives all numbers",
+    "0.1, 0.3 and 0.5 s, shown together. Section 2.1 calls 500 ms typical, but 18 timeouts in 10 s (figure 17) require a tick "
+    "of about 0.1 s, and 0.3 s yields the printed goodputs: no single tick yields all numbers",
 )
 NORMALISED = Assumption(
-    "what goodput is a fraction of",
-    "the most that the link can carry: segments delivered once, 12 cells each, over the rate. Payload over raw rate "
+    "reference value of goodput",
+    "the capacity of the link: segments delivered once, 12 cells each, divided by the rate. Payload divided by the raw rate "
     "could reach 0.843 at most, and 0.932 is printed",
 )
 ACTIVITY = Assumption(
     "when a connection is active",
-    "unless it waits for a timeout: from its last transmission until the timer expires",
+    "whenever it is not waiting for a timeout, which lasts from its last transmission until the timer expires",
 )

@@ -1,6 +1,7 @@
-"""Figures 1, 2, 4 and 19: what one TCP connection does about losses from one window (sections 2.1, 2.2 and 6.1).
+"""Figures 1, 2, 4 and 19: one TCP connection's response to losses from one window (sections 2.1, 2.2 and 6.1).
 
-The drawings have no numbers. What the text derives from them is checked over whole families of losses, by dropping segments.
+The drawings contain no numbers. The conditions that the text derives are checked for whole families of losses by dropping
+segments.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SACK: Preset = "bpd-2001/sack"
 
 @cache
 def window_at_once(preset: Preset, window: int) -> Scenario:
-    """A connection that sends a window at once. Hundreds of variants share it."""
+    """A connection that sends a full window at once. Cached, because hundreds of variants use it."""
     connection: Flow = {"size": "100 kB", "tcp": {"preset": preset, "initial_window": window, "initial_ssthresh": window}}
     return dumbbell(
         name="losses from one window",
@@ -37,7 +38,7 @@ def window_at_once(preset: Preset, window: int) -> Scenario:
 
 
 def window_with_losses(preset: Preset, window: int, lost: tuple[int, ...]) -> Variant:
-    """Such a window, of which the segments at these places are lost."""
+    """A full window whose segments at these positions are lost."""
     drops = [{"group": "tcp", "segment": segment} for segment in lost]
     choice = Choice(
         {"preset": preset.removeprefix("bpd-2001/"), "window": window, "losses": len(lost), "lost": " ".join(map(str, lost))},
@@ -48,17 +49,17 @@ def window_with_losses(preset: Preset, window: int, lost: tuple[int, ...]) -> Va
 
 PAIRS_OF_8 = list(combinations(range(8), 2))
 TRIPLES_OF_24 = sorted({(a, b, c) for a, b in combinations(range(23), 2) for c in (b + 1, 23)})
-# Every 97th set of four places; the derivation holds for all.
+# Every 97th set of four positions; the derivation applies to all.
 FOURS = {window: list(combinations(range(window), 4))[::97] for window in (8, 12, 16, 24, 32)}
 
 
 def fast_retransmits(run: Run) -> float:
-    """Losses that were noticed by duplicate acknowledgements."""
+    """Losses detected by duplicate acknowledgements."""
     return float(run.flows["fast_retransmits"][0])
 
 
 def timeouts(run: Run) -> float:
-    """Losses that the timer had to notice."""
+    """Losses detected by the timer."""
     return float(run.flows["timeouts"][0])
 
 
@@ -66,25 +67,25 @@ MEASURES = {"fast_retransmits": fast_retransmits, "timeouts": timeouts}
 
 
 def places(lost: Any) -> list[int]:
-    """The places that a label lists."""
+    """Positions listed in a label."""
     return [int(place) for place in str(lost).split()]
 
 
 def share(outcomes: list[bool]) -> Values:
-    """The share that is true, as the one value of an experiment without chance."""
+    """The fraction that is true, as the only value of a deterministic experiment."""
     import numpy as np
 
     return np.array([sum(outcomes) / len(outcomes)])
 
 
 def second_needs_the_timer(results: Measured) -> Values:
-    """Pairs lost from a window of 8, other than its first and last, with one fast retransmit and one timeout."""
+    """Pairs lost from a window of 8, except its first and last segment, with one fast retransmit and one timeout."""
     points = [point for point in results.where(preset="reno", window=8) if places(point.labels["lost"]) != [0, 7]]
     return share([(point.values["fast_retransmits"][0], point.values["timeouts"][0]) == (1, 1) for point in points])
 
 
 def two_losses_as_derived(results: Measured) -> Values:
-    """Pairs that recover without a timeout just when W >= 10, or W >= 8 where they are the first and the last."""
+    """Pairs that recover without a timeout if and only if W >= 10, or W >= 8 for the first and last segment."""
     right = []
     for point in results.where(preset="reno"):
         first, second = places(point.labels["lost"])
@@ -95,7 +96,7 @@ def two_losses_as_derived(results: Measured) -> Values:
 
 
 def three_losses_as_derived(results: Measured) -> Values:
-    """Triples that recover without a timeout just when n2 - n1 >= 3 W / 4 + 3."""
+    """Triples that recover without a timeout if and only if n2 - n1 >= 3 W / 4 + 3."""
     right = []
     for point in results.where(preset="reno", window=24, losses=3):
         first, second, _ = places(point.labels["lost"])
@@ -104,12 +105,12 @@ def three_losses_as_derived(results: Measured) -> Values:
 
 
 def four_losses_time_out(results: Measured) -> Values:
-    """Sets of four with at least one timeout."""
+    """Sets of four losses with at least one timeout."""
     return share([point.values["timeouts"][0] >= 1 for point in results.where(preset="reno", losses=4)])
 
 
 def sack_never_times_out(results: Measured) -> Values:
-    """Patterns that SACK repairs without the timer."""
+    """Patterns that SACK repairs without a timeout."""
     return share([point.values["timeouts"][0] == 0 for point in results.where(preset="sack")])
 
 
@@ -124,13 +125,13 @@ def resent(run: Run) -> tuple[Any, Any]:
 
 
 def lost(run: Run) -> tuple[Any, Any]:
-    """What was dropped."""
+    """Dropped segments."""
     drops = run.trace("drops")
     return drops["time_s"], drops["segment"]
 
 
 def acknowledged(run: Run) -> tuple[Any, Any]:
-    """Acknowledgements as they reach the sender; each names the segment that it waits for."""
+    """Acknowledgements arriving at the sender, each at the segment number that it requests."""
     acks = run.trace("acks")
     return acks["time_s"], acks["ack"]
 
@@ -157,10 +158,10 @@ def panel(span: float) -> TracePanel:
 
 FAMILIES = Assumption(
     "rate, round trip and length of the connection",
-    "2 Mbps, 100 ms, 100 kB: the derivation counts segments; nothing else may be lost, and data must not run out",
+    "2 Mbps, 100 ms, 100 kB: the derivation counts segments; no other segment may be lost, and the data must not run out",
 )
 WINDOW = Assumption(
-    "how the window comes about", "the connection starts with it, and with ssthresh at it, so that it is in congestion avoidance"
+    "origin of the window", "the connection starts with it, and with an equal ssthresh, so that it is in congestion avoidance"
 )
 
 
@@ -189,19 +190,19 @@ figure_2 = Experiment(
         Claim(
             "C1",
             "reproduced",
-            "of two losses from a window of 8, not its first and last, fast retransmit repairs the first and the timer "
-            "the second (share of all 27 pairs)",
+            "of two losses from a window of 8, except its first and last segment, fast retransmit repairs the first and the "
+            "timer the second (fraction of all 27 pairs)",
             second_needs_the_timer,
             Inequality(">=", 1),
         ),
         Claim(
             "C3",
             "reproduced",
-            "two losses are repaired without a timeout if and only if W >= 10, or W >= 8 where they are the first and the last "
-            "(share of all pairs in windows of 5 to 16)",
+            "two losses are repaired without a timeout if and only if W >= 10, or W >= 8 for the first and last segment "
+            "(fraction of all pairs in windows of 5 to 16)",
             two_losses_as_derived,
             Inequality(">=", 1),
-            note="The text says W >= 10 for all pairs; for the first and the last segment its own rules give 8.",
+            note="The text says W >= 10 for all pairs; for the first and last segment its own rules give 8.",
         ),
     ),
     panels=((panel(1.0),),),
@@ -224,14 +225,14 @@ figure_4 = Experiment(
         Claim(
             "C2",
             "reproduced",
-            "three losses from a window of 24 are repaired without a timeout if and only if n2 - n1 >= 21 (share of triples)",
+            "three losses from a window of 24 are repaired without a timeout if and only if n2 - n1 >= 21 (fraction of triples)",
             three_losses_as_derived,
             Inequality(">=", 1),
         ),
         Claim(
             "C4",
             "reproduced",
-            "four losses from one window always end in a timeout (share of sets of four in windows of 8 to 32)",
+            "four losses from one window always cause a timeout (fraction of sets of four in windows of 8 to 32)",
             four_losses_time_out,
             Inequality(">=", 1),
         ),
@@ -256,7 +257,7 @@ figure_19 = Experiment(
         Claim(
             "C5",
             "reproduced",
-            "SACK repairs every pattern of figures 2 and 4 without a timeout (share of patterns)",
+            "SACK repairs every pattern of figures 2 and 4 without a timeout (fraction of patterns)",
             sack_never_times_out,
             Inequality(">=", 1),
         ),

@@ -1,4 +1,4 @@
-"""Figure 3: how far the retransmission timeout is above the round trip that it is estimated from (section 2.1)."""
+"""Figure 3: the retransmission timeout compared with the round trip from which it is estimated (section 2.1)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def many_connections() -> Scenario:
 
 
 def waiting(run: Run) -> tuple[Any, Any]:
-    """Mean round trip and mean wait for a timeout, of each connection that had both."""
+    """Mean round trip and mean duration of timeouts, for each connection that had both."""
     flows = run.flows
     known = (flows["timeouts"] > 0) & np.isfinite(flows["mean_rtt_s"])
     waits = flows["timeouts"][known] + flows["waiting_at_end"][known]
@@ -45,13 +45,13 @@ def waiting(run: Run) -> tuple[Any, Any]:
 
 
 def ratio(run: Run) -> float:
-    """Wait for a timeout over round trip, the median connection."""
+    """Duration of a timeout divided by the round trip, for the median connection."""
     round_trips, waits = waiting(run)
     return float(np.median(waits / round_trips))
 
 
 def least(results: Measured) -> Values:
-    """With ticks of 0.3 and 0.5 s, the one with which it is less."""
+    """The smaller value for ticks of 0.3 and 0.5 s."""
     return lowest(*(results.values("ratio", tick=tick) for tick in TICKS if tick >= 0.3))
 
 
@@ -72,7 +72,11 @@ figure_3 = Experiment(
         ),
     ),
     panels=(
-        (TracePanel(("tick 0.5 s", "tick 0.3 s", "tick 0.1 s"), "wait for a timeout, s", "mean round trip, s", markers="ooo"),),
+        (
+            TracePanel(
+                ("tick 0.5 s", "tick 0.3 s", "tick 0.1 s"), "duration of a timeout, s", "mean round trip, s", markers="ooo"
+            ),
+        ),
     ),
     traces=tuple(Trace(f"tick {tick:g} s", {"tick": tick}, [], waiting) for tick in TICKS),
     assumptions=(
@@ -81,8 +85,9 @@ figure_3 = Experiment(
             f"{CONNECTIONS} connections over one PPD switch as in figure 6, round trips of 1 to 30 ms without queueing, 30 s",
         ),
         Assumption(
-            "what is drawn",
-            "the mean wait for a timeout: from a connection's last transmission until its timer expires, backed off or not",
+            "plotted quantity",
+            "the mean duration of a timeout: from a connection's last transmission until its timer expires, with or without "
+            "backoff",
         ),
         Assumption("tick of the retransmission timer", "0.1, 0.3 and 0.5 s; section 2.1 calls 500 ms typical"),
     ),

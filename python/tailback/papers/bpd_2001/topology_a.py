@@ -1,4 +1,4 @@
-"""Figures 6, 7 and 14: ten sources, any one of which can fill the link (sections 3 and 5)."""
+"""Figures 6, 7 and 14: ten sources, each of which can fill the link alone (sections 3 and 5)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tailback.papers.bpd_2001.networks import (
 __all__ = ["EXPERIMENTS"]
 
 MEASURES = {"goodput": measures.goodput, "active": measures.active, "fairness": measures.fairness}
-TICK = Assumption("tick of the retransmission timer", "0.1 s; where any connection can fill the link, timeouts matter little")
+TICK = Assumption("tick of the retransmission timer", "0.1 s; timeouts matter little if any connection can fill the link")
 
 BEFORE_BPD = vary(topology_a(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="A")
 EQUAL_CLOCKS = vary(topology_a("75 Mbps"), [*PLAIN, *PPD], ticks(0.1), topology="A, equal clocks")
@@ -42,7 +42,7 @@ IN_B = vary(topology_b(), [*PLAIN, *PPD, *epd()], ticks(0.1), topology="B")
 
 
 def goodput(results: Measured, policy: str, topology: str = "A") -> Values:
-    """With the best threshold, where there is one."""
+    """Goodput with the best threshold, if the policy has one."""
     return results.best("goodput", topology=topology, policy=policy)
 
 
@@ -52,12 +52,12 @@ def epd_at(results: Measured, threshold: float, topology: str = "A") -> Values:
 
 
 def gain(results: Measured, topology: str) -> Values:
-    """Of the best EPD over PPD."""
+    """Gain of the best EPD over PPD."""
     return goodput(results, "EPD", topology) - goodput(results, "PPD", topology)
 
 
 def three_policies(topology: str = "A") -> tuple[Line, ...]:
-    """One line each."""
+    """One line per policy."""
     return tuple(
         Line(name, {"policy": policy, "topology": topology})
         for name, policy in (("plain ATM", "plain"), ("PPD", "PPD"), ("EPD", "EPD"))
@@ -67,7 +67,7 @@ def three_policies(topology: str = "A") -> tuple[Line, ...]:
 figure_6 = Experiment(
     id="bpd-2001/fig6",
     title="Plain ATM, PPD and EPD in topology A: goodput",
-    question="How much of the link do ten connections use if any of them can fill it?",
+    question="How much of the link do ten connections use if each of them can fill it?",
     source="figure 6, section 3; no values in the text",
     variants=(*BEFORE_BPD, *IN_B, *EQUAL_CLOCKS),
     measures=MEASURES,
@@ -79,12 +79,12 @@ figure_6 = Experiment(
             "PPD carries more than plain ATM",
             lambda results: goodput(results, "PPD") - goodput(results, "plain"),
             Inequality(">", 0),
-            note="Neither has a threshold to depend on.",
+            note="Neither has a threshold.",
         ),
         Claim(
             "C7b",
             "conditional",
-            "no connection keeps the others out under PPD (fairness; not a claim of the document)",
+            "no connection starves the others under PPD (fairness; not a claim of the document)",
             lambda results: results.values("fairness", topology="A", policy="PPD"),
             Inequality(">", 0.8),
             setting="clocks of the sources 20 parts in a million faster",
@@ -117,17 +117,17 @@ figure_6 = Experiment(
         Claim(
             "C10b",
             "reproduced",
-            "EPD falls from threshold 0.9 to 1, where it is PPD (the lesser fall of both topologies)",
+            "EPD falls from threshold 0.9 to 1, where it equals PPD (the smaller fall of both topologies)",
             lambda results: lowest(*(epd_at(results, 0.9, topology) - epd_at(results, 1.0, topology) for topology in ("A", "B"))),
             Inequality(">", 0),
         ),
         Claim(
             "C10c",
             "not_reproduced",
-            "EPD falls above threshold 0.7 already: from 0.7 to 0.9",
+            "EPD already falls above threshold 0.7: from 0.7 to 0.9",
             lambda results: epd_at(results, 0.7) - epd_at(results, 0.9),
             Inequality(">", 0),
-            note="Ten connections can have 10 x 11 = 110 cells above the threshold, 9 % of the buffer: at 0.9 they still fit.",
+            note="Ten connections can have 10 x 11 = 110 cells above the threshold, 9 % of the buffer: at 0.9 these still fit.",
         ),
     ),
     panels=(
@@ -158,33 +158,33 @@ figure_7 = Experiment(
         Claim(
             "C11b",
             "not_reproduced",
-            "though connections are more active under PPD than under EPD (threshold 0.7, which the text finds best)",
+            "although connections are more active under PPD than under EPD (threshold 0.7, the best according to the text)",
             lambda results: results.values("active", policy="PPD") - results.values("active", policy="EPD", threshold=0.7),
             Inequality(">", 0),
-            note="EPD is the more active wherever it carries more; it is less active, and carries less, at thresholds up to 0.2.",
+            note="EPD is more active wherever it carries more; it is less active, and carries less, at thresholds up to 0.2.",
         ),
         Claim(
             "C12",
             "reproduced",
-            "activity is low though goodput is high: it is lower by more than 0.25 (EPD, threshold 0.9)",
+            "activity is low although goodput is high: it is lower by more than 0.25 (EPD, threshold 0.9)",
             lambda results: epd_at(results, 0.9) - results.values("active", policy="EPD", threshold=0.9),
             Inequality(">", 0.25),
         ),
     ),
-    panels=((Curves("active", "threshold", three_policies(), "active share", "EPD threshold"),),),
+    panels=((Curves("active", "threshold", three_policies(), "fraction of time active", "EPD threshold"),),),
     assumptions=(CLOCKS, TICK, ACTIVITY),
 )
 
 
 def lead(results: Measured, topology: str) -> Values:
-    """Of the best BPD over the best EPD."""
+    """Lead of the best BPD over the best EPD."""
     return goodput(results, "BPD", topology) - goodput(results, "EPD", topology)
 
 
 figure_14 = Experiment(
     id="bpd-2001/fig14",
     title="BPD in topology A: goodput",
-    question="Does BPD still help where timeouts do not hurt?",
+    question="Does BPD help even if timeouts do no harm?",
     source="figure 14, section 5; no values in the text",
     variants=(
         *vary(topology_a(), [*bpd(), *epd()], ticks(0.1), topology="A"),
@@ -199,7 +199,7 @@ figure_14 = Experiment(
             "BPD brings no significant improvement over EPD: the best of both are within 0.03",
             lambda results: lead(results, "A"),
             Value(0, 0.03),
-            note="The bound is ours.",
+            note="The bound is our choice.",
         ),
         Claim("C21a", "reproduced", "but a minor one", lambda results: lead(results, "A"), Inequality(">", 0)),
         Claim(

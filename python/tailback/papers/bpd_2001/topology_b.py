@@ -1,4 +1,4 @@
-"""Figures 8, 9, 12 and 13: five sources that must almost all be active for the link to be full (sections 3 and 5)."""
+"""Figures 8, 9, 12 and 13: five sources, almost all of which must be active for the link to be full (sections 3 and 5)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BEFORE_BPD = vary(topology_b(), [*PLAIN, *PPD, *epd()], ticks(*TICKS), topology=
 def side_by_side(
     measure: str, over: str, lines: tuple[Line, ...], axis: str, unit: str, reference_lines: tuple[ReferenceLine, ...]
 ) -> tuple[Curves, ...]:
-    """One panel a tick."""
+    """One panel per tick."""
     return tuple(
         Curves(
             measure,
@@ -79,7 +79,7 @@ def best_bpd(results: Measured, tick: float, gap: int = 25) -> Values:
 
 
 def ppd_over_plain(results: Measured) -> Values:
-    """At the tick where it is least."""
+    """Smallest difference over the ticks."""
     return lowest(
         *(
             results.values("goodput", topology="B", policy="PPD", tick=tick)
@@ -90,12 +90,12 @@ def ppd_over_plain(results: Measured) -> Values:
 
 
 def epd_over_ppd(results: Measured) -> Values:
-    """With the best threshold, at the tick where it is least."""
+    """Smallest difference over the ticks, with the best threshold."""
     return lowest(*(best_epd(results, tick) - results.values("goodput", topology="B", policy="PPD", tick=tick) for tick in TICKS))
 
 
 def less_than_in_a(results: Measured) -> Values:
-    """What plain ATM and PPD lose from topology A to B with a tick of 0.1 s, whichever loses less."""
+    """Loss of plain ATM and PPD from topology A to B with a tick of 0.1 s; the smaller of the two."""
     return lowest(
         *(
             results.values("goodput", topology="A", policy=policy, tick=0.1)
@@ -108,7 +108,7 @@ def less_than_in_a(results: Measured) -> Values:
 figure_8 = Experiment(
     id="bpd-2001/fig8",
     title="Plain ATM, PPD and EPD in topology B: goodput",
-    question="How much of the link do five connections use if an idle one is not replaced by another?",
+    question="How much of the link do five connections use if no other connection can replace an idle one?",
     source="figure 8, section 3; best EPD 0.741 in section 5, 0.75 in section 3",
     variants=(*BEFORE_BPD, *vary(topology_a(), [*PLAIN, *PPD], ticks(0.1), topology="A")),
     measures=MEASURES,
@@ -117,21 +117,21 @@ figure_8 = Experiment(
         Claim(
             "C13",
             "reproduced",
-            "PPD carries more than plain ATM (least difference over the ticks)",
+            "PPD carries more than plain ATM (smallest difference over the ticks)",
             ppd_over_plain,
             Inequality(">", 0),
         ),
         Claim(
             "C13b",
             "reproduced",
-            "the best EPD carries more than PPD (least difference over the ticks)",
+            "the best EPD carries more than PPD (smallest difference over the ticks)",
             epd_over_ppd,
             Inequality(">", 0),
         ),
         Claim(
             "C13c",
             "reproduced",
-            "plain ATM and PPD carry far less than in topology A (least difference, tick 0.1 s)",
+            "plain ATM and PPD carry far less than in topology A (smallest difference, tick 0.1 s)",
             less_than_in_a,
             Inequality(">", 0.1),
         ),
@@ -213,19 +213,21 @@ figure_9 = Experiment(
         ),
     ),
     panels=(
-        side_by_side("active", "threshold", THREE_POLICIES, "active share", "EPD threshold", (ReferenceLine("EPD: 0.49", 0.49),)),
+        side_by_side(
+            "active", "threshold", THREE_POLICIES, "fraction of time active", "EPD threshold", (ReferenceLine("EPD: 0.49", 0.49),)
+        ),
     ),
     assumptions=(TICK, ACTIVITY),
 )
 
 
 def bpd_at(results: Measured, gap: int, threshold: float, tick: float) -> Values:
-    """Goodput of BPD at one place."""
+    """Goodput of BPD at one point."""
     return results.values("goodput", policy="BPD", gap=gap, threshold=threshold, tick=tick)
 
 
 def lead_at_low_thresholds(results: Measured) -> Values:
-    """BPD over EPD with the same threshold of 0.3 or 0.4, at the tick where it is least."""
+    """BPD over EPD with the same threshold of 0.3 or 0.4; the smallest ratio over the ticks."""
     return lowest(
         *(
             bpd_at(results, 25, each, tick) / results.values("goodput", policy="EPD", threshold=each, tick=tick)
@@ -236,18 +238,18 @@ def lead_at_low_thresholds(results: Measured) -> Values:
 
 
 def rise(gap: int, tick: float) -> Contrast:
-    """What BPD gains from the least lower threshold to the largest."""
+    """Gain of BPD from the smallest to the largest lower threshold."""
     first, last = LOWER_THRESHOLDS[0], LOWER_THRESHOLDS[-1]
     return Contrast(f"gap {gap}", lambda results: bpd_at(results, gap, last, tick) - bpd_at(results, gap, first, tick))
 
 
 def gain_to_fifteen(results: Measured) -> Values:
-    """From gap 5 to gap 15 at LT 0.4, at the tick where it is least."""
+    """Gain from gap 5 to gap 15 at LT 0.4; the smallest over the ticks."""
     return lowest(*(bpd_at(results, 15, 0.4, tick) - bpd_at(results, 5, 0.4, tick) for tick in TICKS))
 
 
 def gain_beyond_twenty(results: Measured) -> Values:
-    """From gap 20 to gap 35 at LT 0.3, at the tick where it is largest."""
+    """Gain from gap 20 to gap 35 at LT 0.3; the largest over the ticks."""
     return max(
         (bpd_at(results, 35, 0.3, tick) - bpd_at(results, 20, 0.3, tick) for tick in TICKS),
         key=lambda gain: abs(float(np.mean(gain))),
@@ -255,13 +257,13 @@ def gain_beyond_twenty(results: Measured) -> Values:
 
 
 def five_is_hardly_better(results: Measured) -> Values:
-    """What the best gap-25 BPD gains over the best EPD, less twice what gap 5 does, with a tick of 0.3 s."""
+    """Gain of the best gap-25 BPD over the best EPD, minus twice the gain of gap 5, with a tick of 0.3 s."""
     epd_goodput = best_epd(results, 0.3)
     return (best_bpd(results, 0.3) - epd_goodput) - 2 * (best_bpd(results, 0.3, gap=5) - epd_goodput)
 
 
 def fall(results: Measured) -> Values:
-    """What gaps 25 and 35 lose from LT 0.4 to 0.8, on average over both, at the tick where it is least."""
+    """Loss from LT 0.4 to 0.8, averaged over gaps 25 and 35; the smallest over the ticks."""
 
     def lost(gap: int, tick: float) -> Values:
         return bpd_at(results, gap, 0.4, tick) - bpd_at(results, gap, 0.8, tick)
@@ -272,7 +274,7 @@ def fall(results: Measured) -> Values:
 figure_12 = Experiment(
     id="bpd-2001/fig12",
     title="BPD in topology B: goodput",
-    question="What does a switch gain that spares a connection for a while after a loss?",
+    question="What does a switch gain by sparing a connection for a while after a loss?",
     source="figure 12, section 5",
     variants=(
         *vary(topology_b(), bpd(gaps=GAPS), ticks(*TICKS), topology="B"),
@@ -288,12 +290,12 @@ figure_12 = Experiment(
             lambda results: best_bpd(results, 0.3),
             Value(0.932, 0.02),
             published=0.932,
-            note="The tolerance is ours. A hundred seeds would tell: the mean is 0.94.",
+            note="The tolerance is our choice. A hundred seeds would decide: the mean is 0.94.",
         ),
         Claim(
             "C16a",
             "reproduced",
-            "it carries at least 0.90 (less good of ticks 0.1 and 0.3 s)",
+            "it carries at least 0.90 (the smaller goodput of ticks 0.1 and 0.3 s)",
             lambda results: lowest(*(best_bpd(results, tick) for tick in (0.1, 0.3))),
             Inequality(">=", 0.9),
             ours=True,
@@ -301,7 +303,7 @@ figure_12 = Experiment(
         Claim(
             "C16b",
             "conditional",
-            "with a tick of 0.5 s too it carries at least 0.90 (best lower threshold)",
+            "with a tick of 0.5 s it also carries at least 0.90 (best lower threshold)",
             lambda results: best_bpd(results, 0.5, gap=35),
             Inequality(">=", 0.9),
             published=0.932,
@@ -313,7 +315,7 @@ figure_12 = Experiment(
         Claim(
             "C17",
             "conditional",
-            "the best BPD carries more than 1.25 times what the best EPD does",
+            "the best BPD carries more than 1.25 times as much as the best EPD",
             lambda results: best_bpd(results, 0.5) / best_epd(results, 0.5),
             Inequality(">", 1.25),
             published=1.25,
@@ -334,7 +336,8 @@ figure_12 = Experiment(
         Claim(
             "C17b",
             "reproduced",
-            "BPD carries more than 1.2 times what EPD with the same threshold of 0.3 or 0.4 does (least over both and the ticks)",
+            "BPD carries more than 1.2 times as much as EPD with the same threshold of 0.3 or 0.4 (smallest over both and "
+            "the ticks)",
             lead_at_low_thresholds,
             Inequality(">", 1.2),
             ours=True,
@@ -351,7 +354,7 @@ figure_12 = Experiment(
         Claim(
             "C18b",
             "reproduced",
-            "goodput rises with the gap up to 15 (LT 0.4, tick where it rises least)",
+            "goodput rises with the gap up to 15 (LT 0.4, smallest rise over the ticks)",
             gain_to_fifteen,
             Inequality(">", 0),
             ours=True,
@@ -359,7 +362,7 @@ figure_12 = Experiment(
         Claim(
             "C18c",
             "not_reproduced",
-            "then it saturates: gap 35 is as good as gap 20 (LT 0.3, tick where they differ most)",
+            "then it saturates: gap 35 is as good as gap 20 (LT 0.3, largest difference over the ticks)",
             gain_beyond_twenty,
             Value(0, 0.02),
             ours=True,
@@ -367,7 +370,7 @@ figure_12 = Experiment(
         Claim(
             "C18d",
             "reproduced",
-            "gap 5 is hardly better than EPD: it brings less than half of what gap 25 brings (tick 0.3 s)",
+            "gap 5 is only slightly better than EPD: it gains less than half as much as gap 25 (tick 0.3 s)",
             five_is_hardly_better,
             Inequality(">", 0),
             ours=True,
@@ -375,7 +378,7 @@ figure_12 = Experiment(
         Claim(
             "C19",
             "reproduced",
-            "goodput with gaps 25 and 35 falls from LT 0.4 to 0.8 (mean of both gaps, tick where it is least)",
+            "goodput with gaps 25 and 35 falls from LT 0.4 to 0.8 (mean of both gaps, smallest over the ticks)",
             fall,
             Inequality(">", 0),
         ),
@@ -410,7 +413,7 @@ figure_13 = Experiment(
             lambda results: results.best("active", policy="BPD", tick=0.3),
             Value(0.92, 0.02),
             published=0.92,
-            note="The tolerance is ours.",
+            note="The tolerance is our choice.",
         ),
         Claim(
             "C20b",
@@ -419,7 +422,7 @@ figure_13 = Experiment(
             lambda results: results.best("active", policy="EPD", tick=0.3),
             Value(0.49, 0.02),
             published=0.49,
-            note="The tolerance is ours.",
+            note="The tolerance is our choice.",
         ),
     ),
     panels=(
@@ -427,7 +430,7 @@ figure_13 = Experiment(
             "active",
             "threshold",
             (Line("BPD, gap 25", {"policy": "BPD"}), Line("EPD", {"policy": "EPD"})),
-            "active share",
+            "fraction of time active",
             "lower threshold, or EPD threshold",
             (ReferenceLine("BPD: 0.92", 0.92), ReferenceLine("EPD: 0.49", 0.49)),
         ),

@@ -1,4 +1,4 @@
-"""Figures 15 to 18: windows and the buffer over time in topology B, under EPD and BPD (section 5)."""
+"""Figures 15 to 18: windows and buffer occupancy over time in topology B, under EPD and BPD (section 5)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ __all__ = ["EXPERIMENTS"]
 
 TICK = Assumption(
     "tick of the retransmission timer",
-    "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose least timeout is 1 s",
+    "0.1 s: 18 timeouts in 10 s (figure 17) are impossible with 0.5 s, whose minimum timeout is 1 s",
 )
-SSTHRESH = Assumption("initial slow-start threshold", "the largest window, 122 segments, as in the simulator that was used")
-WHOSE = Assumption("which connection is drawn", "the first, of the first seed")
+SSTHRESH = Assumption("initial slow-start threshold", "the maximum window, 122 segments, as in the simulator used")
+WHOSE = Assumption("plotted connection", "the first connection, first seed")
 
-# What is counted: the whole run, or a later part; and with a slow start that ends before the buffer is full.
+# Measured period: the whole run or a later part; the last choice has a slow start that ends before the buffer is full.
 WHOLE = Choice({"start": "whole run"})
 LATER = Choice({"start": "from 1 s on"}, {"warmup": "1 s"})
 SETTLED = Choice({"start": "from 3.5 s on"}, {"warmup": "3.5 s"})
@@ -45,7 +45,7 @@ CAUTIOUS_LATER = Choice({"start": "ssthresh 16, from 1 s on"}, {**LOW_START, "wa
 
 
 def recording(**traces: list[str]) -> Choice:
-    """Traces that measures need, and of what."""
+    """Traces that the measures require, and their flows or queues."""
     return Choice({}, {"record.traces": traces})
 
 
@@ -56,7 +56,7 @@ def window(run: Run) -> tuple[Any, Any]:
 
 
 def occupancy(run: Run) -> tuple[Any, Any]:
-    """Cells in the buffer: least and most of each of 1000 spans of time, in turn."""
+    """Buffer occupancy in cells: alternating minimum and maximum of each of 1000 intervals."""
     trace = run.trace("queue")
     times, cells = trace["time_s"], trace["queue_units"]
     edges = np.searchsorted(times, np.linspace(0, run.simulated_s, 1001)[:-1])
@@ -85,55 +85,55 @@ figure_15 = Experiment(
         Claim(
             "C22",
             "reproduced",
-            "once start-up is over a connection has at most one more timeout (the connection that has most, from 3.5 s on)",
+            "after start-up a connection has at most one more timeout (the connection with the most, from 3.5 s on)",
             at("most_timeouts", start="from 3.5 s on"),
             Inequality("<=", 1),
-            note="In every second run a connection loses its very first packet and waits for the initial timeout of 3 s.",
+            note="In every second run, a connection loses its very first packet and waits for the initial timeout of 3 s.",
         ),
         Claim(
             "C22b",
             "reproduced",
-            "and usually none (timeouts of a connection, on average, from 3.5 s on)",
+            "and usually none (timeouts per connection, on average, from 3.5 s on)",
             at("timeouts", start="from 3.5 s on"),
             Inequality("<", 0.5),
         ),
         Claim(
             "C22c",
             "conditional",
-            "after the first second already a connection has at most one more timeout (the connection that has most)",
+            "a connection has at most one more timeout after just one second (the connection with the most)",
             at("most_timeouts", start="ssthresh 16, from 1 s on"),
             Inequality("<=", 1),
             setting="initial slow-start threshold of 16 segments",
             contrast=Contrast("122 segments", at("most_timeouts", start="from 1 s on")),
-            note="In 4 of 60 runs two pairs of connections took turns while a fifth waited for its initial timeout: one pair "
-            "fits the link and grows to windows of 60, the other comes back, each window loses three segments 26 apart, "
-            "closer than condition (3) of section 2.2 allows.",
+            note="In 4 of 60 runs, two pairs of connections alternated while a fifth waited for its initial timeout: one pair "
+            "fits the link and grows to windows of 60; when the other pair returns, each window loses three segments 26 "
+            "apart, closer than condition (3) of section 2.2 allows.",
             ours=True,
         ),
         Claim(
             "C23",
             "reproduced",
-            "the losses at the start cause a timeout in most cases (share of connections without one)",
+            "the losses at the start cause a timeout in most cases (fraction of connections without one)",
             at("untroubled", start="whole run"),
             Inequality("<", 0.5),
         ),
         Claim(
             "C23a",
             "reproduced",
-            "but not always: in the example there is none",
+            "but not always: the example shows none",
             at("untroubled", start="whole run"),
             Inequality(">", 0),
         ),
         Claim(
             "C23b",
             "conditional",
-            "no connection has a timeout (share of those without)",
+            "no connection has a timeout (fraction of connections without one)",
             at("untroubled", start="ssthresh 16"),
             Inequality(">=", 1),
             published=1,
             setting="initial slow-start threshold of 16 segments",
             contrast=Contrast("122 segments", at("untroubled", start="whole run")),
-            note="The text says it of the connection that is shown.",
+            note="The text says so of the connection shown.",
         ),
     ),
     panels=((TracePanel(("window",), "window, segments", "time, s"),),),
@@ -162,29 +162,29 @@ figure_16 = Experiment(
             "C24a",
             "reproduced",
             "under BPD no two losses of a connection are closer than 26 packets, unless the buffer was at the upper threshold "
-            "(losses that are)",
+            "(number of closer losses)",
             at("close_losses", policy="BPD", topology="B"),
             Inequality("<=", 0),
         ),
         Claim(
             "C24b",
             "conditional",
-            "a connection loses one segment every 25 to 26 (commonest distance)",
+            "a connection loses one segment every 25 to 26 (most common distance)",
             at("loss_spacing", policy="BPD", topology="A"),
             Value(25.5, 0.5),
             published=25.5,
             setting="topology A",
             contrast=Contrast("topology B", at("loss_spacing", policy="BPD", topology="B")),
-            note="In topology B a window must outgrow (480 / 12 + 18) / 5 = 11.5 segments before anything is lost, and "
+            note="In topology B a window must exceed (480 / 12 + 18) / 5 = 11.5 segments before anything is lost, and "
             "congestion avoidance takes about 3/8 of its square, in segments, from loss to loss.",
         ),
         Claim(
             "C24c",
             "reproduced",
-            "under EPD more than half of the losses come within 25 packets of the one before (threshold 0.4, as LT)",
+            "under EPD more than half of the losses are within 25 packets of the previous one (threshold 0.4, as LT)",
             at("burst_share", policy="EPD", threshold=0.4, topology="B"),
             Inequality(">", 0.5),
-            note="With the threshold of figure 17, 0.9, it is one half.",
+            note="With the threshold of figure 17, 0.9, the fraction is one half.",
             ours=True,
         ),
     ),
@@ -214,7 +214,7 @@ figure_17 = Experiment(
             published=18,
             setting="tick 0.1 s",
             contrast=Contrast("tick 0.5 s", at("timeouts", policy="EPD", tick=0.5)),
-            note="Of the connection that is shown; the tolerance is ours.",
+            note="The text refers to the connection shown; the tolerance is our choice.",
         ),
         Claim(
             "C26",
@@ -228,16 +228,16 @@ figure_17 = Experiment(
         Claim(
             "C26b",
             "not_reproduced",
-            "under BPD it never falls to 1 (timeouts of a connection in 10 s, on average)",
+            "under BPD it never falls to 1 (timeouts per connection in 10 s, on average)",
             at("timeouts", policy="BPD", tick=0.1),
             Inequality("<=", 0),
             published=0,
-            note="Of the connection that is shown.",
+            note="The text refers to the connection shown.",
         ),
         Claim(
             "C26c",
             "reproduced",
-            "it does so less often than under EPD (timeouts of a connection)",
+            "it does so less often than under EPD (timeouts per connection)",
             lambda results: (
                 results.values("timeouts", policy="EPD", tick=0.1) - results.values("timeouts", policy="BPD", tick=0.1)
             ),
@@ -257,7 +257,7 @@ ONE_QUEUE = {"queue": ["bottleneck"]}
 figure_18 = Experiment(
     id="bpd-2001/fig18",
     title="EPD and BPD: cells in the buffer",
-    question="Who uses the buffer above the threshold?",
+    question="Which policy uses the buffer above the threshold?",
     source="figure 18, section 5: EPD threshold and LT 50 %",
     variants=vary(topology_b(), [*epd([0.5]), *bpd([0.5])], ticks(0.1), topology="B"),
     measures={"mean_queue": measures.mean_queue, "largest_queue": measures.largest_queue},
@@ -265,7 +265,7 @@ figure_18 = Experiment(
         Claim(
             "C27",
             "reproduced",
-            "EPD never has more cells in the buffer than 600 and a packet's tail for each connection",
+            "EPD never has more cells in the buffer than 600 plus a packet's tail per connection",
             at("largest_queue", policy="EPD"),
             Inequality("<=", CAPPED),
         ),

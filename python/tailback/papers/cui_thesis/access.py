@@ -17,11 +17,11 @@ __all__ = ["ACCESS"]
 FLOWS = 400
 CORES = {"8 inputs, 1 link, 10 packets": (8, 1, 10), "16 inputs, 4 links, 4 packets": (16, 4, 4)}
 ACCESS_MBPS = (10, 30, 100, 300, 1000)
-# To settle, and measured.
+# Settling time and measured time.
 SECONDS = 8
 
 FIRST, SECOND = CORES
-# Labels: slow starts end at a part of a flow's share, or with the first loss.
+# Labels: slow start ends at a fraction of a flow's share, or with the first loss.
 BELOW, UNTIL_LOSS = "below their share", "with a loss"
 
 
@@ -33,14 +33,14 @@ def trunk(inputs: int, links: int, buffer: int, access_mbps: int, paced: bool, b
 
 
 def gain(results: Measured, core: str, access: int, measure: str = "utilisation", begin: str = BELOW) -> Values:
-    """Of paced senders less that of regular ones."""
+    """Value for paced senders minus that for regular ones."""
     where: dict[str, Any] = {"core": core, "access": access, "begin": begin}
     return results.values(measure, **where, senders="paced") - results.values(measure, **where, senders="regular")
 
 
-# Which of two states regular senders are in hangs on how they begin; in runs of 90 s they stay in it.
+# Regular senders have two states. The start of the flows selects one, and runs of 90 s stay in it.
 SETTING = "flows that leave slow start below their share"
-OTHERWISE = "slow starts to the first loss, in which a few regular senders take the links and most others stand still"
+OTHERWISE = "slow starts to the first loss, after which a few regular senders occupy the links and most others stall"
 
 ACCESS = Experiment(
     id="cui-thesis/fig3.14",
@@ -70,7 +70,7 @@ ACCESS = Experiment(
                 f"paced TCP is better if the access rate is of the order of the core link's ({core})",
                 lambda results, core=core: gain(results, core, 300),  # type: ignore[misc]
                 Inequality(">", 0),
-                note="utilisation of paced less that of regular senders, with 0.3 of the core link's rate",
+                note="utilisation of paced minus regular senders, at 0.3 of the core link's rate",
             )
             for suffix, core in (("", FIRST), ("-2", SECOND))
         ),
@@ -93,7 +93,7 @@ ACCESS = Experiment(
                 f"after slow starts to the first loss paced TCP is fairer if the access rate is that of the core link ({core})",
                 lambda results, core=core: gain(results, core, 1000, "fairness", UNTIL_LOSS),  # type: ignore[misc]
                 Inequality(">", 0.5),
-                note="Jain's index of goodput times round trip, paced less regular: ours",
+                note="Jain's index of goodput times round trip, paced minus regular: not in the document",
                 ours=True,
             )
             for number, core in enumerate(CORES, 1)
@@ -102,25 +102,26 @@ ACCESS = Experiment(
             Claim(
                 f"C-3.14.1-only-{number}",
                 "N" if core == FIRST else "R",
-                f"only if the access rate is of the core link's order: at 0.03 of that it is at most a point better ({core})",
+                "only if the access rate is of the core link's order: at 0.03 of that, paced TCP is at most one point "
+                f"better ({core})",
                 lambda results, core=core: gain(results, core, 30),  # type: ignore[misc]
                 Inequality("<", 0.01),
-                note="utilisation of paced less that of regular senders; a point is ours",
+                note="utilisation of paced minus regular senders; the bound of one point is our choice",
             )
             for number, core in enumerate(CORES, 1)
         ),
         Claim(
             "C-3.14.2-1",
             "not_reproduced",
-            f"regular TCP is not worse, by a point, if the access rate is a tenth of the core link's ({FIRST})",
+            f"regular TCP is not worse, by more than one point, if the access rate is a tenth of the core link's ({FIRST})",
             lambda results: gain(results, FIRST, 100),
             Inequality("<", 0.01),
-            note="utilisation of paced less that of regular senders; a point is ours",
+            note="utilisation of paced minus regular senders; the bound of one point is our choice",
         ),
         Claim(
             "C-3.14.2-2",
             "reproduced",
-            f"regular TCP is not worse, by a point, if the access rate is a tenth of the core link's ({SECOND})",
+            f"regular TCP is not worse, by more than one point, if the access rate is a tenth of the core link's ({SECOND})",
             lambda results: gain(results, SECOND, 100),
             Inequality("<", 0.01),
             note="the same",
@@ -128,10 +129,10 @@ ACCESS = Experiment(
         Claim(
             "C-3.14.2-hundredth",
             "reproduced",
-            f"regular TCP is not worse, by a point, if the access rate is a hundredth of the core link's ({FIRST})",
+            f"regular TCP is not worse, by more than one point, if the access rate is a hundredth of the core link's ({FIRST})",
             lambda results: gain(results, FIRST, 10),
             Inequality("<", 0.01),
-            note="the same: ours",
+            note="the same; not in the document",
             ours=True,
         ),
     ),
@@ -157,7 +158,7 @@ ACCESS = Experiment(
     ),
     assumptions=(
         SENDERS,
-        replace(BEGINS, choice=f"{BEGINS.choice}; beside it, with access links of the core link's rate, the first loss ends it"),
+        replace(BEGINS, choice=f"{BEGINS.choice}; also until the first loss, for access links at the core link's rate"),
         EDGES,
         Assumption("length of a run", f"{SECONDS} s to settle and {SECONDS} s measured"),
         Assumption("inputs, links and places", " and ".join(CORES)),

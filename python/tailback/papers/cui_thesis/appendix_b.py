@@ -51,14 +51,14 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# Of figure B.4: nodes from and to, and when each starts.
+# Figure B.4: source and destination node, and start time of each flow.
 PARKING_LOT = ((1, 4, 0), (1, 2, 20), (2, 4, 40), (3, 4, 60))
 LINKS = ("left", "middle", "right")
 PARKING_ALPHA = 1000
 
 
 def parking_lot(form: str, until_s: int) -> Scenario:
-    """Four nodes in a line, as far as its flows have started by then; the last five seconds are measured."""
+    """Four nodes in a line, with the flows that have started by then; the last five seconds are measured."""
     link = {"rate": "100 Mbps", "delay": "10 ms", "queue": {"buffer": "100000 packets"}}
     flows = {
         name(number): {
@@ -85,32 +85,32 @@ def parking_lot(form: str, until_s: int) -> Scenario:
 
 
 def queue_at(run: Run, link: str) -> float:
-    """Packets, on average over time."""
+    """Time-averaged queue, in packets."""
     return float(run.queues.where(queue=link)["mean_queue_units"][0])
 
 
 def queue_left(run: Run) -> float:
-    """Of the first link."""
+    """Queue of the first link."""
     return queue_at(run, "left")
 
 
 def queue_middle(run: Run) -> float:
-    """Of the second link."""
+    """Queue of the second link."""
     return queue_at(run, "middle")
 
 
 def queue_right(run: Run) -> float:
-    """Of the third link."""
+    """Queue of the third link."""
     return queue_at(run, "right")
 
 
 def goodput_of_first(run: Run) -> float:
-    """Mb/s."""
+    """Goodput of the first flow, in Mb/s."""
     return float(run.flows.where(group=name(1))["goodput_bps"][0]) / 1e6
 
 
 def swing(run: Run) -> float:
-    """The largest swing of a window in the measured seconds, as a part of its mean."""
+    """Largest peak-to-peak variation of a window in the measured seconds, relative to its mean."""
     trace = run.trace("cwnd")
     swings = []
     for group in set(trace["group"].tolist()):
@@ -121,17 +121,17 @@ def swing(run: Run) -> float:
     return max(swings)
 
 
-# Seconds at which each phase ends.
+# End times of the phases, in seconds.
 PARKING_PHASES = (20, 40, 60, 100)
 
 
 def at(measure: str, form: str, until_s: int) -> Callable[[Measured], Values]:
-    """At the end of a phase."""
+    """A measure at the end of a phase."""
     return lambda results: results.values(measure, form=form, until_s=until_s)
 
 
 def largest_swing(form: str) -> Callable[[Measured], Values]:
-    """Over all phases."""
+    """Largest value over all phases."""
 
     def found(results: Measured) -> Values:
         values: Values = np.array([at("swing", form, until)(results) for until in PARKING_PHASES]).max(axis=0)
@@ -141,12 +141,12 @@ def largest_swing(form: str) -> Callable[[Measured], Values]:
 
 
 def queued_elsewhere(form: str) -> Callable[[Measured], Values]:
-    """Packets behind the first link, with two flows."""
+    """Packets queued after the first link, with two flows."""
     return lambda results: at("queue_middle", form, 40)(results) + at("queue_right", form, 40)(results)
 
 
 def shorter_queue(form: str) -> Callable[[Measured], Values]:
-    """Of the first and the third link, in the end."""
+    """The shorter queue of the first and third link in the last phase."""
 
     def found(results: Measured) -> Values:
         values: Values = np.minimum(at("queue_left", form, 100)(results), at("queue_right", form, 100)(results))
@@ -158,7 +158,7 @@ def shorter_queue(form: str) -> Callable[[Measured], Values]:
 FIGURE_B_5 = Experiment(
     id="cui-thesis/figB.5",
     title="Figures B.4 to B.7: FAST over several bottlenecks",
-    question="Do flows of FAST pass from one equilibrium to the next when bottlenecks come and go?",
+    question="Do FAST flows pass from one equilibrium to the next when bottlenecks appear and disappear?",
     source="figures B.4 to B.7, appendix B: alpha 1000, nodes 1 to 4 in a line",
     variants=tuple(
         Variant({"form": form, "until_s": until}, parking_lot(form, until).with_({"record.traces": ["cwnd"]}))
@@ -193,7 +193,8 @@ FIGURE_B_5 = Experiment(
             Claim(
                 f"C-B.5.1-rest-{form}",
                 "reproduced",
-                f"without oscillation (swing of a window in the last five seconds of a phase, over its mean), form {form}",
+                "without oscillation (variation of a window in the last five seconds of a phase, relative to its mean), "
+                f"form {form}",
                 largest_swing(form),
                 Inequality("<", 0.05),
             ),
@@ -204,13 +205,13 @@ FIGURE_B_5 = Experiment(
         Trace(f"window {number}", {"form": "module", "until_s": 100}, {"cwnd": [name(number)]}, window)
         for number, window in ((1, window_1), (2, window_2), (3, window_3))
     ),
-    assumptions=(Assumption("rates and delays", "100 Mb/s and 10 ms each; all stay to the end"),),
+    assumptions=(Assumption("rates and delays", "100 Mb/s and 10 ms each; all flows stay to the end"),),
     exact=True,
 )
 
 
 def come_and_go(form: str) -> Scenario:
-    """Figure B.1 as a whole: three flows of 50 ms that leave in reverse order."""
+    """The full sequence of figure B.1: three flows of 50 ms that leave in reverse order."""
     flows: dict[str, Any] = {
         name(number): {
             "propagation_rtt": "50 ms",
@@ -220,11 +221,11 @@ def come_and_go(form: str) -> Scenario:
         }
         for number, (start, stop) in enumerate(zip(STARTS, STOPS, strict=True), 1)
     }
-    return shared_link("cui-thesis, figure B.1 as a whole", flows, STOPS[0]).with_({"record.traces": ["cwnd"]})
+    return shared_link("cui-thesis, figure B.1, full sequence", flows, STOPS[0]).with_({"record.traces": ["cwnd"]})
 
 
 def settling(run: Run) -> float:
-    """Seconds from a change until all windows stay within 5 % of where they are at its end, of the slowest phase."""
+    """Seconds from a change until all windows stay within 5 % of their final values, for the slowest phase."""
     trace = run.trace("cwnd")
     slowest = 0.0
     for number, stop in enumerate(STOPS, 1):
@@ -238,14 +239,14 @@ def settling(run: Run) -> float:
 
 
 def settling_in(form: str) -> Callable[[Measured], Values]:
-    """Of a form."""
+    """Settling time of a form."""
     return lambda results: results.values("settling", form=form)
 
 
 FIGURE_B_1_SETTLING = Experiment(
     id="cui-thesis/figB.1-settling",
-    title="Figures B.1 and B.2: how fast flows of FAST come to rest",
-    question="How long does it take flows of FAST to come to rest when one comes or goes?",
+    title="Figures B.1 and B.2: how fast FAST flows converge",
+    question="How long do FAST flows take to converge when one arrives or leaves?",
     source="figures B.1 and B.2, appendix B: 100 Mb/s, 50 ms, alpha 200",
     variants=tuple(Variant({"form": form}, come_and_go(form)) for form in FORMS),
     measures={"settling": settling},
@@ -254,7 +255,7 @@ FIGURE_B_1_SETTLING = Experiment(
             Claim(
                 f"C-B.1.1-{form}",
                 "reproduced",
-                f"each phase converges quickly (slowest: seconds until windows stay within 5 %), form {form}",
+                f"each phase converges quickly (slowest phase: seconds until windows stay within 5 %), form {form}",
                 settling_in(form),
                 Inequality("<", 5),
             )
@@ -263,10 +264,10 @@ FIGURE_B_1_SETTLING = Experiment(
         Claim(
             "B.1-forms",
             "reproduced",
-            "the module was about twice as fast as (4.1) (slowest phase by (4.1) over that of form `module`)",
+            "the module was about twice as fast as (4.1) (slowest phase by (4.1) divided by that of form `module`)",
             lambda results: settling_in("thesis")(results) / settling_in("module")(results),
             Value(2, 0.2),
-            note="ns-2 itself takes 5.1 s by another measure, in which (4.1) takes 10.9 s.",
+            note="ns-2 itself takes 5.1 s by a different measure, for which (4.1) takes 10.9 s.",
             ours=True,
         ),
     ),
@@ -280,7 +281,7 @@ TEN_GIGABIT_ALPHA = 10_000
 
 
 def ten_gigabit(form: str, until_s: int) -> Scenario:
-    """Figure B.8: flows of 20 ms that start 20 s apart, as far as they have by then."""
+    """Figure B.8: flows of 20 ms that start 20 s apart, with the flows that have started by then."""
     flows: dict[str, Any] = {
         name(number): {"propagation_rtt": "20 ms", "start": f"{start} s", "tcp": tcp(TEN_GIGABIT_ALPHA, update=form)}
         for number, start in enumerate((0, 10, 30), 1)
@@ -300,7 +301,7 @@ def ten_gigabit(form: str, until_s: int) -> Scenario:
 FIGURE_B_8 = Experiment(
     id="cui-thesis/figB.8",
     title="Figures B.8 to B.10: three flows of FAST at 10 Gb/s",
-    question="Does FAST at 10 Gb/s do what it does at 100 Mb/s?",
+    question="Does FAST behave at 10 Gb/s as it does at 100 Mb/s?",
     source="figures B.8 to B.10, appendix B: 10 Gb/s, 20 ms, alpha 10,000",
     variants=tuple(Variant({"phase": phase}, ten_gigabit("module", until)) for phase, until in FAST_PHASES.items()),
     measures={"share_1": share_1, "share_2": share_2, "share_3": share_3, "queue": queue, "utilisation": utilisation},
@@ -322,10 +323,10 @@ FIGURE_B_8 = Experiment(
         Claim(
             "C-B.8.1-queue",
             "not_reproduced",
-            "queueing delay is small (with three flows, over the round trip of 20 ms)",
+            "queueing delay is small (with three flows, relative to the round trip of 20 ms)",
             lambda results: results.values("queue", phase="three flows") * 8000 / 10e9 / 0.02,
             Inequality("<", 1),
-            note="46,000 packets, 4.6 alpha, as (4.19) has it for three flows, wait 37 ms at 10 Gb/s.",
+            note="46,000 packets, 4.6 alpha, as (4.19) gives for three flows, take 37 ms at 10 Gb/s.",
         ),
     ),
     panels=((Ranking("share_1", tuple(Line(phase, {"phase": phase}) for phase in FAST_PHASES), "share of the first flow"),),),
@@ -337,7 +338,7 @@ LOSSES = (1e-6, 1e-5, 1e-4, 1e-3)
 
 
 def random_loss(form: str, probability: float) -> Scenario:
-    """One flow of 100 ms on a wire that loses packets at random."""
+    """One flow of 100 ms over a link with random losses."""
     flows: dict[str, Any] = {
         name(1): {
             "propagation_rtt": "100 ms",
@@ -356,7 +357,7 @@ def random_loss(form: str, probability: float) -> Scenario:
 
 
 def longest_queue(run: Run) -> float:
-    """Packets."""
+    """Longest queue, in packets."""
     return float(run.queues.where(queue="bottleneck")["max_queue_units"][0])
 
 
@@ -380,12 +381,12 @@ FIGURE_B_11 = Experiment(
         Claim(
             "C-B.11.1-spikes",
             "conditional",
-            "recovery makes spikes in the queue (longest queue over alpha, one loss in 100,000 packets)",
+            "recovery causes spikes in the queue (longest queue divided by alpha, one loss in 100,000 packets)",
             lambda results: results.values("longest_queue", form="module", loss=1e-5) / ALPHA,
             Inequality(">", 2),
             setting="form `module`: after a loss in an active round trip it returns at once to the window that it remembers",
             contrast=Contrast(
-                "by (4.1), which judges the present window",
+                "by (4.1), which evaluates the current window",
                 lambda results: results.values("longest_queue", form="thesis", loss=1e-5) / ALPHA,
             ),
         ),

@@ -1,4 +1,4 @@
-"""Figures 3.42 to 3.47 and what the text quotes of others: trunks that TCP loads (sections 3.3, 3.4 and 3.7)."""
+"""Figures 3.42 to 3.47 and the results that the text quotes for others: trunks loaded by TCP (sections 3.3, 3.4 and 3.7)."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def trunk_of_tcp(
 
 
 def utilisation(end: models.ClosedLoop) -> float:
-    """Share of the channels' capacity."""
+    """Utilisation as a fraction of the channels' capacity."""
     return float(end.utilisation)
 
 
 def log10_loss(end: models.ClosedLoop) -> float:
-    """Of the fraction lost."""
+    """Base-10 logarithm of the fraction lost."""
     return float(end.ln_loss) / math.log(10)
 
 
@@ -68,25 +68,25 @@ MEASURES = {"utilisation": utilisation, "log10_loss": log10_loss}
 
 
 def over_links(inputs_per_link: int, buffer: int) -> tuple[Variant, ...]:
-    """All models over the links of a trunk, 4000 flows each."""
+    """All models over the links of a trunk, with 4000 flows per link."""
     laws = [Choice({"model": name}, {"model": name}) for name in MODELS]
     links = [Choice({"links": k}, {"transmitters": k, "inputs": inputs_per_link * k, "flows": 4000 * k}) for k in LINKS]
     return vary(Computation(trunk_of_tcp, {"buffer": buffer}), laws, links)
 
 
 def of_model(results: Measured, model: str) -> Values:
-    """Utilisation over links, one row a number of links."""
+    """Utilisation by model, one row per number of links."""
     return np.array([results.values("utilisation", model=model, links=k) for k in LINKS])
 
 
 def rises(results: Measured) -> Values:
-    """The least step of G1DM's utilisation from one number of links to the next."""
+    """Smallest step of G1DM's utilisation from one number of links to the next."""
     least: Values = np.diff(of_model(results, "G1DM"), axis=0).min(axis=0)
     return least
 
 
 def apart(*names: str) -> Callable[[Measured], Values]:
-    """The largest distance of any of these models from G1DM."""
+    """Largest distance of any of these models from G1DM."""
     return lambda results: np.max(
         [abs(of_model(results, name) - of_model(results, "G1DM")).max(axis=0) for name in names], axis=0
     )
@@ -95,7 +95,7 @@ def apart(*names: str) -> Callable[[Measured], Values]:
 def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -> Experiment:
     """Utilisation over the links of a trunk."""
     differs = (inputs_per_link, buffer) == (2, 10)
-    same = "" if differs else "without waiting places they are the same; with few places or many inputs nearly so"
+    same = "" if differs else "without waiting places the models coincide; with few places or many inputs they nearly do"
     claims = (
         Claim(
             f"C-{number}.4",
@@ -105,11 +105,17 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
             Inequality(">", 0),
             note=falls,
         ),
-        Claim(f"C-{number}.2", "reproduced", "with EBI it is as with G1DM, within a point", apart("EBI"), Inequality("<=", 0.01)),
+        Claim(
+            f"C-{number}.2",
+            "reproduced",
+            "with EBI it equals that with G1DM, within a point",
+            apart("EBI"),
+            Inequality("<=", 0.01),
+        ),
         Claim(
             f"C-{number}.2b",
             "R" if differs else "N",
-            "with EB or EBD it is clearly another, by two points and more",
+            "with EB or EBD it differs clearly, by two points or more",
             apart("EB", "EBD"),
             Inequality(">=", 0.02),
             note=same,
@@ -117,7 +123,7 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
         Claim(
             f"C-{number}.2c",
             "R" if inputs_per_link == 2 else "N",
-            "with M/M/K/(K+B) it is clearly another, by two points and more",
+            "with M/M/K/(K+B) it differs clearly, by two points or more",
             apart("M/M/K/(K+B)"),
             Inequality(">=", 0.02),
             note="" if inputs_per_link == 2 else "with 16 inputs to a link arrivals are nearly a Poisson process",
@@ -126,7 +132,7 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
     return Experiment(
         id=f"cui-thesis/fig{number}",
         title=f"Figure {number}: utilisation over links, {inputs_per_link} input trunks, buffer {buffer}",
-        question="What does the closed loop make of more links per trunk, with each of the loss models?",
+        question="How does closed-loop utilisation depend on the links per trunk, with each of the loss models?",
         source=f"figure {number}, section 3.7.2",
         variants=over_links(inputs_per_link, buffer),
         measures=MEASURES,
@@ -144,14 +150,14 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
         ),
         assumptions=(
             Assumption("round trips", "uniform on 60 to 180 ms, as in section 3.3"),
-            Assumption("simulations", "in `-packets`, where C-3.42.1 (within 7 %) and C-3.42.3 (conservative) are judged"),
+            Assumption("simulations", "in `-packets`, which judges C-3.42.1 (within 7 %) and C-3.42.3 (conservative)"),
         ),
         exact=True,
     )
 
 
 def quoted(number: int, where: str, *, obtained: bool, note: str = "") -> Claim:
-    """A utilisation that the text quotes of its simulations, beside G1DM's."""
+    """A utilisation that the text quotes from its simulations, compared with that of G1DM."""
     return Claim(
         f"Q{number}",
         "R" if obtained else "N",
@@ -163,7 +169,7 @@ def quoted(number: int, where: str, *, obtained: bool, note: str = "") -> Claim:
     )
 
 
-# What simulations gave, as the text quotes it: sections 3.3.2 and 3.4.
+# Simulation results quoted in the text: sections 3.3.2 and 3.4.
 QUOTED = {
     "100 links, no buffer": 0.72,
     "16 links, no buffer": 0.30,
@@ -181,8 +187,8 @@ PLACES: dict[str, dict[str, int]] = {
 
 SIMULATED = Experiment(
     id="cui-thesis/quoted",
-    title="Simulations that the text quotes, beside the closed loop",
-    question="How near does the closed loop come to the utilisations that the text quotes of extrapolated simulations?",
+    title="Simulations quoted in the text, compared with the closed loop",
+    question="How near is the closed loop to the utilisations that the text quotes from extrapolated simulations?",
     source="sections 3.3.2 and 3.4, figures 3.6, 3.7, 3.10 and 3.11",
     variants=vary(
         Computation(trunk_of_tcp),
@@ -199,7 +205,7 @@ SIMULATED = Experiment(
     ),
     assumptions=(
         Assumption("round trips of section 3.4", "those of section 3.3"),
-        Assumption("input links in figures 3.6 and 3.7", "two, as in section 3.3.1; with more the utilisation is lower"),
+        Assumption("input links in figures 3.6 and 3.7", "two, as in section 3.3.1; with more inputs the utilisation is lower"),
     ),
     exact=True,
 )
@@ -209,7 +215,7 @@ RATES = (0.4, 0.8, 1.2, 1.6, 2.0, 2.4, 4.0, 6.0, 8.0, 10.0)
 
 
 def quoted_fit(a: float, b: float, c: float, standard_error: float, left_out: int) -> dict[str, float]:
-    """A hyperbola that the text quotes: what it says at 40 Gb/s, and which correlation goes with its standard error."""
+    """A hyperbola quoted in the text: its value at 40 Gb/s, and the correlation consistent with its standard error."""
     rates = np.array(RATES)
     curve = models.fit(rates, a + b / (rates - c))
     kept = np.delete(rates, left_out)
@@ -219,12 +225,12 @@ def quoted_fit(a: float, b: float, c: float, standard_error: float, left_out: in
 
 
 def at_40(found: dict[str, float]) -> float:
-    """The curve at 40 Gb/s."""
+    """Value of the curve at 40 Gb/s."""
     return found["at_40"]
 
 
 def correlation(found: dict[str, float]) -> float:
-    """Root of the share of the variance that the curve explains, if residuals are as the standard error says."""
+    """Root of the fraction of the variance that the curve explains, if the residuals match the standard error."""
     return found["correlation"]
 
 
@@ -236,12 +242,12 @@ UTILISATION, LOSS = FITS
 
 
 def at_40_of(name: str) -> Callable[[Measured], Values]:
-    """Whichever point is left out, the curve is the same."""
+    """The curve does not depend on the omitted point."""
     return lambda results: results.values("at_40", curve=name, left_out=RATES[0])
 
 
 def best_correlation(name: str, published: float) -> Callable[[Measured], Values]:
-    """The correlation nearest to the published one, over the point that was left out."""
+    """The correlation nearest to the published one, over the choices of the omitted point."""
     return lambda results: min(
         (results.values("correlation", curve=name, left_out=rate) for rate in RATES),
         key=lambda each: abs(float(each[0]) - published),
@@ -251,7 +257,7 @@ def best_correlation(name: str, published: float) -> Callable[[Measured], Values
 EXTRAPOLATED = Experiment(
     id="cui-thesis/fig3.7",
     title="Figures 3.7 and 3.9: the quoted fits at 40 Gb/s",
-    question="What do the hyperbolas that the text quotes say at 40 Gb/s, and do their statistics go with them?",
+    question="What values do the quoted hyperbolas have at 40 Gb/s, and are their statistics consistent?",
     source="section 3.3.2, figures 3.7 and 3.9",
     variants=vary(
         Computation(quoted_fit),
@@ -263,7 +269,7 @@ EXTRAPOLATED = Experiment(
         Claim(
             "C-3.7.2",
             "reproduced",
-            "the fit says 70.3 % at 40 Gb/s",
+            "the fit gives 70.3 % at 40 Gb/s",
             at_40_of(UTILISATION),
             Value(0.703, 0.0005),
             published=0.703,
@@ -271,7 +277,7 @@ EXTRAPOLATED = Experiment(
         Claim(
             "C-3.9.0",
             "reproduced",
-            "the fit of the loss says -3.7145382",
+            "the fit of the loss gives -3.7145382",
             at_40_of(LOSS),
             Value(-3.7145382, 5e-8),
             published=-3.7145382,
@@ -279,32 +285,34 @@ EXTRAPOLATED = Experiment(
         Claim(
             "C-3.7.0",
             "not_reproduced",
-            "correlation and standard error of figure 3.7 go together",
+            "correlation and standard error of figure 3.7 are consistent",
             best_correlation(UTILISATION, 0.9991924046),
             Value(0.9991924046, 0.0005),
             published=0.9991924046,
-            note="whichever point was left out; the points themselves are not in the text",
+            note="whichever point is omitted; the points themselves are not in the text",
         ),
         Claim(
             "C-3.9.1",
             "reproduced",
-            "those of figure 3.9 do",
+            "those of figure 3.9 are",
             best_correlation(LOSS, 0.98181725),
             Value(0.98181725, 0.0005),
             published=0.98181725,
-            note="if the point at 0.4 Gb/s was left out",
+            note="if the point at 0.4 Gb/s is omitted",
         ),
     ),
-    assumptions=(Assumption("which nine of the ten points were fitted", "each left out in turn"),),
+    assumptions=(Assumption("which nine of the ten points were fitted", "each choice of the omitted point"),),
     exact=True,
 )
 
-# Before and after the open loop, as in the document.
+# Before and after the open loop, in the document's order.
 EXTRAPOLATIONS = (EXTRAPOLATED, SIMULATED)
 FIGURES = (
     figure("3.42", 2, 0),
     figure("3.43", 2, 1),
-    figure("3.44", 2, 10, falls="with two input trunks a single link with ten places is better off than some"),
+    figure(
+        "3.44", 2, 10, falls="with two input trunks, a single link with ten places has a higher utilisation than several links"
+    ),
     figure("3.45", 16, 0),
     figure("3.46", 16, 1),
     figure("3.47", 16, 10),

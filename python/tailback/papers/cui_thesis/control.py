@@ -1,4 +1,4 @@
-"""Section 5.3.2 at work, an experiment of our own: sources of MaxNet, RCP, XCP and REM, told by numbers and by marks."""
+"""Section 5.3.2 in a closed loop (not in the document): sources of MaxNet, RCP, XCP and REM with explicit prices and with marks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FASTEST = "20 Mbps"
 
 @dataclass(frozen=True)
 class System:
-    """Queues and sources that belong together, and how prices travel between them."""
+    """Queues and sources that belong together, and the encoding of prices between them."""
 
     title: str
     queue: Mapping[str, Any]
@@ -44,10 +44,10 @@ SUMS = {"min_price": 0, "max_price": 2}
 LARGEST = {
     "maxnet": System("MaxNet", MAXNET, MAXNET_SOURCE),
     "maxnet adpm": System("MaxNet, ADPM", MAXNET, MAXNET_SOURCE, COSTS),
-    "maxnet adpm one bit": System("MaxNet, ADPM there and back", MAXNET, MAXNET_SOURCE, {**COSTS, "feedback": "one_bit"}),
+    "maxnet adpm one bit": System("MaxNet, ADPM both ways", MAXNET, MAXNET_SOURCE, {**COSTS, "feedback": "one_bit"}),
     "rcp": System("RCP", RCP, "rcp"),
     "rcp adpm": System("RCP, ADPM", RCP, "rcp", RATES),
-    "rcp adpm one bit": System("RCP, ADPM there and back", RCP, "rcp", {**RATES, "feedback": "one_bit"}),
+    "rcp adpm one bit": System("RCP, ADPM both ways", RCP, "rcp", {**RATES, "feedback": "one_bit"}),
     "xcp": System("XCP", {"policy": "xcp"}, "xcp"),
 }
 SUMMED = {
@@ -61,18 +61,18 @@ SYSTEMS = {**LARGEST, **SUMMED, "reno": RENO}
 
 
 def sender(system: System) -> dict[str, Any]:
-    """A sender of it."""
+    """A sender of the system."""
     return {"preset": "newreno", "controller": system.law}
 
 
 def told(scenario: Scenario, system: System) -> Scenario:
-    """With its prices."""
+    """Settings that carry prices to the sender."""
     return scenario if system.prices is None else scenario.with_({"prices": dict(system.prices)})
 
 
 # A parking lot: one flow over four links, and one over each.
 HOPS = 4
-# Seconds at the end of a run that are measured, and lengths of runs.
+# Measured seconds at the end of a run, and lengths of runs.
 MEASURED_S = 1
 TIMES_S = (2, 3, 5, 10, 20, 40)
 
@@ -102,14 +102,14 @@ def lot(system: System, seconds: int) -> Scenario:
     return told(scenario, system)
 
 
-# A random graph, the same in all runs: a ring, so that it hangs together, and chords.
+# A random graph, the same in all runs: a ring, which makes it connected, and chords.
 NODES, EDGES, FLOWS = 50, 100, 500
 GRAPH_S = 30
 GRAPH_MEASURED_S = 10
 
 
 def graph(system: System) -> Scenario:
-    """Flows between random nodes, which start within two seconds."""
+    """Flows between random nodes, starting within two seconds."""
     rng = np.random.default_rng(5)
     edges = {(node, node + 1) for node in range(NODES - 1)} | {(0, NODES - 1)}
     while len(edges) < EDGES:
@@ -150,14 +150,14 @@ def graph(system: System) -> Scenario:
     return told(scenario, system)
 
 
-# Transfers that come and go, of half the link, beside flows that stay.
+# Transfers that arrive and complete, at half the link's rate, next to permanent flows.
 STAYING, TRANSFERS = 4, 300
 TRANSFER_BYTES = 100_000
 ARRIVALS_S = 60
 
 
 def arrivals(system: System) -> Scenario:
-    """Transfers begin at any time from 5 s on, and take half of what the link carries meanwhile."""
+    """Transfers begin at random times from 5 s on, and carry half of the link's capacity."""
     rtt = {"uniform": ["20 ms", "120 ms"]}
     flows: dict[str, Any] = {
         "staying": {"count": STAYING, "propagation_rtt": rtt, "start": {"uniform": ["0 s", "1 s"]}, "tcp": sender(system)},
@@ -182,59 +182,59 @@ def arrivals(system: System) -> Scenario:
 
 
 def spread(fairness: float) -> float:
-    """Standard deviation over mean of rates over fair rates, of their Jain's index."""
+    """Standard deviation over mean of rates relative to fair rates, derived from their Jain's index."""
     return math.sqrt(max(1 / fairness - 1, 0.0))
 
 
 def off_max_min(run: Run) -> float:
-    """How widely rates over max-min fair ones are spread."""
+    """Spread of rates about the max-min fair rates."""
     return spread(run.fairness().max_min.fairness)
 
 
 def off_proportional(run: Run) -> float:
-    """How widely rates over proportionally fair ones are spread."""
+    """Spread of rates about the proportionally fair rates."""
     return spread(run.fairness().proportional.fairness)
 
 
 def utilisation(run: Run) -> float:
-    """Of the link that is used most."""
+    """Utilisation of the most used link."""
     return float(np.max(run.queues["utilisation"]))
 
 
 def longest_queue(run: Run) -> float:
-    """Packets."""
+    """Longest queue, in packets."""
     return float(np.max(run.queues["max_queue_units"]))
 
 
 def discarded(run: Run) -> float:
-    """Packets of all queues."""
+    """Packets discarded by all queues."""
     return float(np.sum(run.queues["dropped_units"]))
 
 
 def completion(run: Run) -> float:
-    """Of the transfers that came, the median in milliseconds; those that do not complete take for ever."""
+    """Median completion time of the transfers that arrived, in milliseconds; infinite for incomplete transfers."""
     coming = run.flows.where(group="coming")["completion_time_s"]
     return float(1e3 * np.median(np.where(np.isnan(coming), np.inf, coming)))
 
 
 def staying(run: Run) -> float:
-    """How widely the rates of the flows that stay are spread."""
+    """Spread of the rates of permanent flows."""
     rates = run.flows.where(group="staying")["goodput_bps"]
     return float(np.std(rates) / np.mean(rates))
 
 
 def variants(make: Callable[[System], Scenario], systems: Mapping[str, System]) -> tuple[Variant, ...]:
-    """Of each system."""
+    """The variants of each system."""
     return tuple(Variant({"system": name}, make(system)) for name, system in systems.items())
 
 
 def of(measure: str, system: str, **labels: Any) -> Callable[[Measured], Values]:
-    """What was measured of a system."""
+    """A measure of a system."""
     return lambda results: results.values(measure, system=system, **labels)
 
 
 def more(measure: str, system: str, other: str) -> Callable[[Measured], Values]:
-    """How much more of it one has than another."""
+    """Difference of a measure between two systems."""
 
     def values(results: Measured) -> Values:
         found: Values = results.values(measure, system=system) - results.values(measure, system=other)
@@ -244,21 +244,21 @@ def more(measure: str, system: str, other: str) -> Callable[[Measured], Values]:
 
 
 def lines(systems: Mapping[str, System]) -> tuple[Line, ...]:
-    """One of each; what travels by marks is dashed."""
+    """One line per system; dashed if prices are encoded in marks."""
     return tuple(Line(system.title, {"system": name}, dashed=system.prices is not None) for name, system in systems.items())
 
 
 OWN = Assumption(
-    "all of it",
-    "the document says that ADPM suits MaxNet and RCP, and simulates neither; networks, gains and ranges are ours: 20 Mb/s, "
-    f"prices from 0 to 6 (MaxNet), rates from 10 kb/s to {FASTEST} (RCP), a target of {TARGET:.0%}",
+    "the whole experiment",
+    "the document says that ADPM suits MaxNet and RCP, and simulates neither; networks, gains and ranges are our choice: 20 "
+    f"Mb/s, prices from 0 to 6 (MaxNet), rates from 10 kb/s to {FASTEST} (RCP), a target of {TARGET:.0%}",
 )
 
 LOT = Experiment(
     id="cui-thesis/control-lot",
-    title="Own: how fast sources that go by prices become fair",
-    question="How long after they start have flows on a parking lot their fair rates, and what does it cost to estimate prices?",
-    source="section 5.3.2; an experiment of ours",
+    title="Own: convergence of price-based sources to fairness",
+    question="How long after the start do flows on a parking lot reach their fair rates, and what is the cost of estimated prices?",
+    source="section 5.3.2; the experiment is not in the document",
     variants=tuple(
         Variant({"system": name, "seconds": seconds}, lot(system, seconds))
         for name, system in {**LARGEST, "rem": SUMMED["rem"], "rem ram": SUMMED["rem ram"]}.items()
@@ -272,7 +272,7 @@ LOT = Experiment(
             "MaxNet is max-min fair",
             of("max_min", "maxnet", seconds=TIMES_S[-1]),
             Inequality("<", 0.01),
-            note="spread of rates over fair rates in the 40th second; bounds here and below are ours",
+            note="spread of rates over fair rates in the 40th second; bounds here and below are our choice",
             ours=True,
         ),
         Claim(
@@ -289,7 +289,7 @@ LOT = Experiment(
             "XCP is max-min fair",
             of("max_min", "xcp", seconds=TIMES_S[-1]),
             Inequality("<", 0.02),
-            note="of a flow that another queue limits, shuffling takes a little (Low, Andrew and Wydrowski, INFOCOM 2005)",
+            note="shuffling takes little from a flow that another queue limits (Low, Andrew and Wydrowski, INFOCOM 2005)",
             ours=True,
         ),
         Claim(
@@ -303,7 +303,7 @@ LOT = Experiment(
         Claim(
             "control-lot.maxnet-adpm",
             "reproduced",
-            "MaxNet told by ADPM is nearly max-min fair",
+            "MaxNet with prices marked by ADPM is nearly max-min fair",
             of("max_min", "maxnet adpm", seconds=TIMES_S[-1]),
             Inequality("<", 0.05),
             ours=True,
@@ -346,8 +346,8 @@ LOT = Experiment(
 GRAPH = Experiment(
     id="cui-thesis/control-graph",
     title="Own: 500 flows on a random graph of 50 nodes",
-    question="Does a whole network become fair by the price that marks tell, and how much is lost against numbers?",
-    source="section 5.3.2; an experiment of ours",
+    question="Does a whole network become fair with prices encoded in marks, and how much is lost against explicit prices?",
+    source="section 5.3.2; the experiment is not in the document",
     variants=variants(graph, SYSTEMS),
     measures={
         "max_min": off_max_min,
@@ -376,7 +376,7 @@ GRAPH = Experiment(
         Claim(
             "control-graph.rcp-adpm",
             "reproduced",
-            "RCP told by ADPM is nearly max-min fair",
+            "RCP with rates marked by ADPM is nearly max-min fair",
             of("max_min", "rcp adpm"),
             Inequality("<", 0.1),
             ours=True,
@@ -384,7 +384,7 @@ GRAPH = Experiment(
         Claim(
             "control-graph.maxnet-adpm",
             "not_reproduced",
-            "MaxNet told by ADPM is nearly max-min fair",
+            "MaxNet with prices marked by ADPM is nearly max-min fair",
             of("max_min", "maxnet adpm"),
             Inequality("<", 0.1),
             ours=True,
@@ -392,10 +392,10 @@ GRAPH = Experiment(
         Claim(
             "control-graph.sums",
             "reproduced",
-            "to estimate the sum of prices by RAM costs more than to estimate the largest by ADPM",
+            "estimating the sum of prices by RAM costs more than estimating the largest price by ADPM",
             lambda results: results.values("proportional", system="rem ram") - results.values("max_min", system="rcp adpm"),
             Inequality(">", 0.0),
-            note="spread of REM's sources told by RAM less that of RCP told by ADPM, each about its own fair rates",
+            note="spread of REM's sources with RAM minus that of RCP with ADPM, each about its own fair rates",
             ours=True,
         ),
         Claim(
@@ -425,9 +425,9 @@ COMING = {name: SYSTEMS[name] for name in ("maxnet", "maxnet adpm", "rcp", "rcp 
 
 ARRIVING = Experiment(
     id="cui-thesis/control-arrivals",
-    title="Own: sources that go by prices while others come and go",
-    question="Do prices keep queues short and transfers quick where flows come and go, told by numbers and by marks?",
-    source="section 5.3.2; an experiment of ours",
+    title="Own: price-based sources with arriving and departing flows",
+    question="Do explicit and marked prices keep queues short and transfers fast if flows arrive and leave?",
+    source="section 5.3.2; the experiment is not in the document",
     variants=variants(arrivals, COMING),
     measures={
         "completion": completion,
@@ -443,13 +443,13 @@ ARRIVING = Experiment(
             "with RCP transfers take less time than with Reno",
             more("completion", "reno", "rcp"),
             Inequality(">", 0.0),
-            note="medians in ms, Reno's less RCP's",
+            note="medians in ms, Reno's minus RCP's",
             ours=True,
         ),
         Claim(
             "control-arrivals.rcp-adpm",
             "reproduced",
-            "also where marks tell the rate",
+            "also if marks encode the rate",
             more("completion", "reno", "rcp adpm"),
             Inequality(">", 0.0),
             ours=True,
@@ -457,12 +457,12 @@ ARRIVING = Experiment(
         Claim(
             "control-arrivals.fair",
             "reproduced",
-            "those that stay share alike, whatever their round trips",
+            "permanent flows share equally, whatever their round trips",
             lambda results: np.max(
                 [results.values("staying", system=system) for system in ("maxnet", "rcp", "rcp adpm")], axis=0
             ),
             Inequality("<", 0.05),
-            note="spread of four rates, of MaxNet, RCP and RCP told by ADPM the largest",
+            note="spread of four rates, the largest of MaxNet, RCP and RCP with ADPM",
             ours=True,
         ),
         Claim(
@@ -471,7 +471,7 @@ ARRIVING = Experiment(
         Claim(
             "control-arrivals.loss",
             "reproduced",
-            "nothing is lost with RCP and XCP by numbers",
+            "nothing is lost with RCP and XCP with explicit feedback",
             lambda results: results.values("discarded", system="rcp") + results.values("discarded", system="xcp"),
             Value(0.0, 0.0),
             ours=True,
@@ -480,7 +480,7 @@ ARRIVING = Experiment(
     panels=(
         (
             Ranking("completion", lines(COMING), "median completion time (ms)"),
-            Ranking("staying", lines(COMING), "spread of the rates that stay"),
+            Ranking("staying", lines(COMING), "spread of the rates of permanent flows"),
         ),
         (Ranking("queue", lines(COMING), "longest queue (packets)"), Ranking("utilisation", lines(COMING), "utilisation")),
     ),

@@ -1,4 +1,4 @@
-"""Section 4.4: a new flow of FAST that empties the queues once, so that it sees the path's true round trip."""
+"""Section 4.4: a new FAST flow that drains the queues once, so that it measures the true round trip of the path."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# How many times slower a draining flow sends.
+# Divisor of a draining flow's rate.
 R = 10
 
 
 def three_sources(form: str, draining: bool) -> Scenario:
-    """Figure 4.9: as in figure B.1, but all stay."""
+    """Figure 4.9: as in figure B.1, but all flows stay."""
     law: dict[str, Any] = {"update": form, **({"draining": R} if draining else {})}
     flows: dict[str, Any] = {
         name(number): {"propagation_rtt": "50 ms", "start": f"{40 * (number - 1)} s", "tcp": tcp(ALPHA, **law)}
@@ -58,19 +58,19 @@ def three_sources(form: str, draining: bool) -> Scenario:
 
 
 def unequal(form: str, draining: bool) -> Callable[[Measured], Values]:
-    """One less Jain's index of the three."""
+    """One minus Jain's index of the three flows."""
     return lambda results: 1 - results.values("fairness", form=form, draining=draining)
 
 
 def fairer(form: str) -> Callable[[Measured], Values]:
-    """How many times farther from even plain FAST is."""
+    """Unfairness of plain FAST divided by that of draining FAST."""
     return lambda results: unequal(form, draining=False)(results) / unequal(form, draining=True)(results)
 
 
 FIGURE_4_9 = Experiment(
     id="cui-thesis/fig4.9",
-    title="Figure 4.9: three flows of FAST that drain the queues",
-    question="Do flows of FAST that arrive one after the other share evenly if each empties the queues once?",
+    title="Figure 4.9: three FAST flows that drain the queues",
+    question="Do FAST flows that arrive one after the other share evenly if each drains the queues once?",
     source="figure 4.9, section 4.4: alpha 200",
     variants=tuple(
         Variant({"form": form, "draining": draining}, three_sources(form, draining))
@@ -82,7 +82,7 @@ FIGURE_4_9 = Experiment(
         Claim(
             f"C-4.9.1-{form}",
             "reproduced",
-            f"rates are fairer than with standard FAST (how many times farther from even that is, by Jain's index), form {form}",
+            f"rates are fairer than with standard FAST (ratio of the two distances from equality, by Jain's index), form {form}",
             fairer(form),
             Inequality(">", 1),
         )
@@ -94,20 +94,20 @@ FIGURE_4_9 = Experiment(
         for number, window in ((1, window_1), (2, window_2), (3, window_3))
     ),
     assumptions=(
-        Assumption("capacity, delay and times", "100 Mb/s, 50 ms, 40 s apart: as in appendix B, with time to come to rest"),
+        Assumption("capacity, delay and times", "100 Mb/s, 50 ms, 40 s apart: as in appendix B, with time to converge"),
         Assumption("r", f"{R}"),
     ),
     exact=True,
 )
 
-# Round trips of the flows that are there and of the new one, in ms, and how many are there.
+# Round trips of existing and new flows in ms, and numbers of existing flows.
 CASES = {"a": (200, 200), "b": (200, 40), "c": (40, 200)}
 COUNTS = (1, 2, 3, 4, 6, 8, 10, 11, 13, 16, 20, 25, 30)
 LATE_S, LENGTH_S = 60, 160
 
 
 def late_arrival(case: str, count: int, form: str, draining: bool) -> Scenario:
-    """Flows that start together, and so know the empty path, and a new one."""
+    """Flows that start together, and therefore know the empty path, and a new one."""
     old, new = CASES[case]
     law: dict[str, Any] = {"update": form}
     flows: dict[str, Any] = {
@@ -122,26 +122,26 @@ def late_arrival(case: str, count: int, form: str, draining: bool) -> Scenario:
 
 
 def sender(**law: Any) -> dict[str, Any]:
-    """Packets of 1040 bytes, as the capacity of the figure implies."""
+    """A sender with packets of 1040 bytes, as the capacity in the figure implies."""
     return {**tcp(50, **law), "mss": "1000 B"}
 
 
 def ratio(run: Run) -> float:
-    """Rate of an existing flow over that of the new one."""
+    """Rate of an existing flow divided by that of the new one."""
     flows = run.flows
     existing, new = (np.asarray(flows.where(group=group)["goodput_bps"], float) for group in ("existing", "new"))
     return float(existing.mean() / new[0])
 
 
 def ratios(case: str, form: str, draining: bool, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """A row for each number of existing flows."""
+    """One row per number of existing flows."""
     return lambda results: np.array(
         [results.values("ratio", case=case, existing=count, form=form, draining=draining) for count in counts]
     )
 
 
 def least(case: str, form: str, most: int) -> Callable[[Measured], Values]:
-    """The least ratio with up to so many existing flows."""
+    """Smallest ratio with up to this number of existing flows."""
     counts = tuple(count for count in COUNTS if count <= most)
 
     def found(results: Measured) -> Values:
@@ -152,7 +152,7 @@ def least(case: str, form: str, most: int) -> Callable[[Measured], Values]:
 
 
 def rises(case: str, form: str, above: int) -> Callable[[Measured], Values]:
-    """The largest step up from one number of flows to the next, above so many."""
+    """Largest increase from one number of flows to the next, above this number."""
     counts = tuple(count for count in COUNTS if count >= above)
 
     def found(results: Measured) -> Values:
@@ -163,7 +163,7 @@ def rises(case: str, form: str, above: int) -> Callable[[Measured], Values]:
 
 
 def plain_off(case: str) -> Callable[[Measured], Values]:
-    """The largest deviation of plain FAST from 2 / (1 + sqrt(1 + 4 N)), (4.26), as a part of it."""
+    """Largest relative deviation of plain FAST from 2 / (1 + sqrt(1 + 4 N)), (4.26)."""
 
     def found(results: Measured) -> Values:
         expected = np.array([[2 / (1 + math.sqrt(1 + 4 * count))] for count in COUNTS])
@@ -175,8 +175,8 @@ def plain_off(case: str) -> Callable[[Measured], Values]:
 
 FIGURE_4_10 = Experiment(
     id="cui-thesis/fig4.10",
-    title="Figure 4.10: a new flow of FAST beside many",
-    question="Up to how many existing flows does a new flow that drains the queues get no more than they do?",
+    title="Figure 4.10: a new FAST flow and many existing ones",
+    question="Up to how many existing flows does a draining new flow receive no more than they do?",
     source="figure 4.10, section 4.4.3: alpha 50; round trips of old and new flows 200, 200 (a), 200, 40 (b), 40, 200 ms (c)",
     variants=(
         *(
@@ -200,10 +200,10 @@ FIGURE_4_10 = Experiment(
         Claim(
             "C-4.10.1-a",
             "not_reproduced",
-            "(a) is fair with up to 11 existing flows (least rate of one over that of the new flow)",
+            "(a) is fair with up to 11 existing flows (smallest rate of one divided by that of the new flow)",
             least("a", "module", 11),
             Inequality(">", 0.95),
-            note="With 11 the queue does not quite empty. What counts as fair, within a twentieth, is ours.",
+            note="With 11 the queue does not quite empty. The criterion for fairness, within a twentieth, is our choice.",
         ),
         Claim("4.10-a-10", "reproduced", "(a) is fair with up to 10", least("a", "module", 10), Inequality(">", 0.95), ours=True),
         Claim(
@@ -216,25 +216,25 @@ FIGURE_4_10 = Experiment(
         Claim(
             "C-4.10.1-a-falls",
             "reproduced",
-            "beyond that it falls (largest step up from one number of flows to the next in (a), from 11 flows)",
+            "beyond that it falls (largest increase from one number of flows to the next in (a), from 11 flows)",
             rises("a", "module", 11),
             Inequality("<", 0),
         ),
         Claim(
             "C-4.10.1-c-falls",
             "reproduced",
-            "beyond that it falls (largest step up from one number of flows to the next in (c), from 3 flows)",
+            "beyond that it falls (largest increase from one number of flows to the next in (c), from 3 flows)",
             rises("c", "module", 3),
             Inequality("<", 0),
         ),
         Claim(
             "C-4.10.1-a-thesis",
             "reproduced",
-            "(a) by (4.1) falls beyond 11, too (largest step up from one number of flows to the next)",
+            "(a) by (4.1) also falls beyond 11 (largest increase from one number of flows to the next)",
             rises("a", "thesis", 11),
             Inequality("<", 0),
-            note="Measured 100 s after the new flow starts. After 40 s it is not at rest, with many flows it has yet to drain: "
-            "then the curve goes up and down.",
+            note="Measured 100 s after the new flow starts. After 40 s it has not converged, because it still has to drain with "
+            "many flows: the curve then fluctuates.",
         ),
         Claim(
             "C-4.10.2-a",
@@ -276,15 +276,13 @@ FIGURE_4_10 = Experiment(
         ),
     ),
     assumptions=(
-        Assumption("r", f"{R}; with 4 case (a) is fair up to 8 flows"),
+        Assumption("r", f"{R}; with 4, case (a) is fair up to 8 flows"),
         Assumption("range of N", "1 to 30"),
+        Assumption("form of the update", "that of the ns-2 module, which produced the document's figures; (a) also by (4.1)"),
         Assumption(
-            "form of the update", "that of the ns-2 module, with which the document's figures were made; (a) by (4.1), too"
-        ),
-        Assumption(
-            "how existing flows know the path",
-            f"they start together, so that each first packet finds the queue empty; the new one starts at {LATE_S} s and "
-            f"the last {MEASURED_S} of {LENGTH_S} s are measured",
+            "the existing flows' knowledge of the path",
+            f"they start together, so that each first packet finds the queue empty; the new one starts at {LATE_S} s and the "
+            f"last {MEASURED_S} of {LENGTH_S} s are measured",
         ),
     ),
     exact=True,

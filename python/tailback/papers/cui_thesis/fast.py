@@ -1,4 +1,4 @@
-"""Chapter 4 and appendix B as far as FAST's own update goes: flows that arrive one after the other, and queues that overflow."""
+"""Chapter 4 and appendix B for FAST's own update: flows that arrive one after the other, and queues that overflow."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# Section 4.3.3 counts 100 Mb/s as 12500 packets a second: 1000 bytes each.
+# Section 4.3.3 uses 12500 packets a second for 100 Mb/s: 1000 bytes each.
 CAPACITY_PPS = 12_500
 ALPHA = 200
-# From one arrival to the next, and measured of the last one.
+# Interval between arrivals, and measured time of the last one.
 SPACING_S = 80
 MEASURED_S = 10
 
@@ -51,12 +51,12 @@ FORMS = ("thesis", "module")
 
 
 def tcp(alpha: float, **fast: Any) -> dict[str, Any]:
-    """A sender of the document with FAST."""
+    """The document's sender with FAST."""
     return sender({"kind": "fast", "alpha": alpha, **fast})
 
 
 def sender(controller: dict[str, Any]) -> dict[str, Any]:
-    """A sender of the document: every packet acknowledged and timed, losses repaired as by NewReno."""
+    """The document's sender: every packet acknowledged and timed, losses repaired as by NewReno."""
     return {
         "preset": "newreno",
         "mss": "960 B",
@@ -68,12 +68,12 @@ def sender(controller: dict[str, Any]) -> dict[str, Any]:
 
 
 def name(number: int) -> str:
-    """Of a flow, by its place among the arrivals, in which tables have them."""
+    """Name of a flow by its arrival index, in the order of the tables."""
     return f"flow{number:02}"
 
 
 def arrivals(count: int, tcp: dict[str, Any], spacing_s: int = SPACING_S) -> Scenario:
-    """Flows of 40 ms that start one after the other on a link with room for all."""
+    """Flows of 40 ms that start one after the other on a link with an unlimited queue."""
     flows: dict[str, Any] = {
         name(number): {"propagation_rtt": "40 ms", "start": f"{spacing_s * (number - 1)} s", "tcp": tcp}
         for number in range(1, count + 1)
@@ -82,7 +82,7 @@ def arrivals(count: int, tcp: dict[str, Any], spacing_s: int = SPACING_S) -> Sce
 
 
 def shared_link(title: str, flows: dict[str, Any], duration_s: int) -> Scenario:
-    """100 Mb/s with room for all; the last seconds are measured."""
+    """100 Mb/s with an unlimited queue; the last seconds are measured."""
     return dumbbell(
         name=title,
         rate="100 Mbps",
@@ -96,7 +96,7 @@ def shared_link(title: str, flows: dict[str, Any], duration_s: int) -> Scenario:
 
 @dataclass(frozen=True)
 class Expected:
-    """Flows at rest as a model has them: their shares in the order in which they arrived, and packets in the queue."""
+    """Flows in a model's equilibrium: their shares in order of arrival, and packets in the queue."""
 
     shares: NDArray[np.float64]
     queued: float
@@ -109,7 +109,7 @@ def expected_of_fast(arrived: int, alpha: float) -> Expected:
 
 
 def shares(run: Run | Expected) -> NDArray[np.float64]:
-    """Rates of the flows over their sum, in the order in which they arrived."""
+    """Rates of the flows divided by their sum, in order of arrival."""
     if isinstance(run, Expected):
         return run.shares
     rates = np.asarray(run.flows["goodput_bps"], float)
@@ -118,38 +118,38 @@ def shares(run: Run | Expected) -> NDArray[np.float64]:
 
 
 def share_of(run: Run | Expected, number: int) -> float:
-    """Of a flow, by its place among the arrivals; NaN as long as there is none."""
+    """Share of a flow by its arrival index; NaN if it has not arrived."""
     found = shares(run)
     return float(found[number - 1]) if len(found) >= number else math.nan
 
 
 def rate_of_second(run: Run | Expected) -> float:
-    """Packets per second."""
+    """Rate of the second flow, in packets per second."""
     return CAPACITY_PPS * share_of(run, 2)
 
 
 def rate_of_sixth(run: Run | Expected) -> float:
-    """Packets per second."""
+    """Rate of the sixth flow, in packets per second."""
     return CAPACITY_PPS * share_of(run, 6)
 
 
 def share_1(run: Run | Expected) -> float:
-    """Of the capacity, the first flow's."""
+    """The first flow's share of the capacity."""
     return share_of(run, 1)
 
 
 def share_2(run: Run | Expected) -> float:
-    """Of the capacity, the second flow's."""
+    """The second flow's share of the capacity."""
     return share_of(run, 2)
 
 
 def share_3(run: Run | Expected) -> float:
-    """Of the capacity, the third flow's."""
+    """The third flow's share of the capacity."""
     return share_of(run, 3)
 
 
 def first_of_equal(run: Run | Expected) -> float:
-    """Rate of the first flow over an equal share."""
+    """Rate of the first flow divided by an equal share."""
     found = shares(run)
     return float(found[0]) * len(found)
 
@@ -161,25 +161,25 @@ def fairness(run: Run | Expected) -> float:
 
 
 def queue(run: Run | Expected) -> float:
-    """Packets in the queue, on average over time."""
+    """Time-averaged queue, in packets."""
     if isinstance(run, Expected):
         return run.queued
     return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
 
 
 def utilisation(run: Run) -> float:
-    """Of the bottleneck."""
+    """Utilisation of the bottleneck."""
     return float(run.queues.where(queue="bottleneck")["utilisation"][0])
 
 
 def off_model(run: Run | Expected) -> float:
-    """Largest deviation of a rate from (4.20), as a part of it."""
+    """Largest relative deviation of a rate from (4.20)."""
     found = shares(run)
     return float(np.abs(found / expected_of_fast(len(found), ALPHA).shares - 1).max())
 
 
 def by_model(arrived: int) -> models.Arrived:
-    """What (4.19) says."""
+    """Values of (4.19)."""
     return models.fast_arrivals(arrived=arrived)
 
 
@@ -200,8 +200,8 @@ def excess(results: Measured) -> Values:
 
 FIGURE_4_1 = Experiment(
     id="cui-thesis/fig4.1",
-    title="Figure 4.1: what each arrival adds to the queue",
-    question="Does what a flow of FAST adds to the queue grow faster than the logarithm of the flows before it?",
+    title="Figure 4.1: queue added by each arrival",
+    question="Does the queue added by a FAST flow grow faster than the logarithm of the number of flows before it?",
     source="figure 4.1, section 4.3.3, equation (4.19)",
     variants=vary(Computation(by_model), [Choice({"arrived": count}, {"arrived": count}) for count in ARRIVED]),
     measures={"step": step},
@@ -223,12 +223,12 @@ COUNTS = tuple(range(1, 11))
 
 
 def over_counts(measure: str, form: str) -> Callable[[Measured], Values]:
-    """Its values, one row a number of flows."""
+    """Values of a measure, one row per number of flows."""
     return lambda results: np.array([results.values(measure, arrived=count, alpha=ALPHA, form=form) for count in COUNTS])
 
 
 def worst(form: str) -> Callable[[Measured], Values]:
-    """The largest deviation of any rate at any number of flows."""
+    """Largest deviation of any rate at any number of flows."""
 
     def found(results: Measured) -> Values:
         largest: Values = over_counts("off_model", form)(results).max(axis=0)
@@ -238,7 +238,7 @@ def worst(form: str) -> Callable[[Measured], Values]:
 
 
 def least_fall(form: str) -> Callable[[Measured], Values]:
-    """The least fall of Jain's index from one number of flows to the next."""
+    """Smallest fall of Jain's index from one number of flows to the next."""
 
     def found(results: Measured) -> Values:
         least: Values = (-np.diff(over_counts("fairness", form)(results), axis=0)).min(axis=0)
@@ -248,26 +248,26 @@ def least_fall(form: str) -> Callable[[Measured], Values]:
 
 
 def first_of_two(alpha: int, form: str) -> Callable[[Measured], Values]:
-    """The first flow's share of the capacity beside a second one."""
+    """The first flow's share of the capacity with a second one."""
     return lambda results: results.values("share_1", arrived=2, alpha=alpha, form=form)
 
 
 def by_form() -> tuple[Line, ...]:
-    """One line a form, and the model's."""
+    """One line per form, and one for the model."""
     measured = (Line(f"FAST, form {form}", {"alpha": ALPHA, "form": form}) for form in FORMS)
     return (*measured, Line("(4.20)", {"alpha": ALPHA, "form": "model"}, dashed=True))
 
 
-# Why form `module` is further from the model, the more so the smaller alpha is.
+# Reason why form `module` deviates more from the model, increasingly with a smaller alpha.
 FEWER = (
-    "The module takes one packet of its own for queue, as its first round trip was that of a handshake, and leaves out growth "
-    "of less than a packet: a flow keeps one to three packets fewer than alpha."
+    "The module counts one of its own packets as queue, because its first round trip was a handshake's, and ignores growth of "
+    "less than a packet: a flow keeps one to three packets fewer than alpha."
 )
 
 FIGURE_4_2 = Experiment(
     id="cui-thesis/fig4.2",
     title="Figures 4.2, 4.5 and 4.8: FAST flows that arrive one after the other",
-    question="Does FAST give flows that arrive one after the other what (4.19) and (4.20) say?",
+    question="Do (4.19) and (4.20) predict the rates of FAST flows that arrive one after the other?",
     source="figures 4.2, 4.5 and 4.8, section 4.3.3: 100 Mb/s, 40 ms, alpha 200",
     variants=(
         *(
@@ -308,7 +308,7 @@ FIGURE_4_2 = Experiment(
             Claim(
                 f"C-4.5.1-{form}",
                 "reproduced",
-                f"fairness falls with the number of flows (least fall of Jain's index), form {form}",
+                f"fairness falls with the number of flows (smallest fall of Jain's index), form {form}",
                 least_fall(form),
                 Inequality(">", 0),
             ),
@@ -337,21 +337,22 @@ FIGURE_4_2 = Experiment(
     assumptions=(
         Assumption(
             "from one arrival to the next",
-            "80 s; rates are those of the last 10 s before the next. After 40 s ten flows are still 5.5 % from where they rest",
+            "80 s; rates are those of the last 10 s before the next arrival. After 40 s, ten flows are still 5.5 % from "
+            "equilibrium",
         ),
         Assumption("buffer", "100,000 packets: never full"),
-        Assumption("Vegas", "beside FAST in figure 4.3's experiment, where C-4.8.1 is judged"),
+        Assumption("Vegas", "together with FAST in figure 4.3's experiment, which judges C-4.8.1"),
     ),
     exact=True,
 )
 
-# Appendix B: 20 s apart, and leaving in reverse order.
+# Appendix B: 20 s apart, leaving in reverse order.
 STARTS = (0, 20, 40)
 STOPS = (100, 80, 60)
 
 
 def three_flows(form: str, until: int) -> Scenario:
-    """Figure B.1: three flows of 50 ms, as far as they have started."""
+    """Figure B.1: three flows of 50 ms, with the flows that have started by then."""
     flows: dict[str, Any] = {
         name(number): {"propagation_rtt": "50 ms", "start": f"{start} s", "stop": f"{stop} s", "tcp": tcp(ALPHA, update=form)}
         for number, (start, stop) in enumerate(zip(STARTS, STOPS, strict=True), 1)
@@ -360,17 +361,17 @@ def three_flows(form: str, until: int) -> Scenario:
     return shared_link("cui-thesis, figure B.1", flows, until)
 
 
-# Seconds at which each ends; the last ten are measured.
+# End times in seconds; the last ten seconds are measured.
 PHASES = {"one flow": 20, "two flows": 40, "three flows": 60, "two flows again": 80}
 
 
 def rate(results: Measured, form: str, number: int, phase: str) -> Values:
-    """Of a flow, over the capacity."""
+    """Rate of a flow divided by the capacity."""
     return results.values(f"share_{number}", form=form, phase=phase)
 
 
 def newer_gets_more(form: str) -> Callable[[Measured], Values]:
-    """By how much a newer flow's share exceeds that of the one before it, at least."""
+    """Smallest excess of a newer flow's share over that of the previous one."""
 
     def found(results: Measured) -> Values:
         steps = [
@@ -385,7 +386,7 @@ def newer_gets_more(form: str) -> Callable[[Measured], Values]:
 
 
 def apart_again(form: str) -> Callable[[Measured], Values]:
-    """Difference of the first two flows' shares once the third has left."""
+    """Difference of the first two flows' shares after the third has left."""
 
     def found(results: Measured) -> Values:
         first, second = (rate(results, form, number, "two flows again") for number in (1, 2))
@@ -401,7 +402,7 @@ def queue_of_two(form: str) -> Callable[[Measured], Values]:
 
 
 def window_of(run: Run, number: int) -> tuple[Any, Any]:
-    """Of a flow, over time. A window that rests has no rows: it is drawn on to the flow's end."""
+    """Window of a flow over time. A constant window has no rows, so it is extended to the end of the flow."""
     trace = run.trace("cwnd").where(group=name(number))
     times, windows = (np.asarray(trace[column], float) for column in ("time_s", "cwnd_packets"))
     stop = run.scenario["flows"][name(number)].get("stop")
@@ -410,22 +411,22 @@ def window_of(run: Run, number: int) -> tuple[Any, Any]:
 
 
 def window_1(run: Run) -> tuple[Any, Any]:
-    """Of the first flow."""
+    """Window of the first flow."""
     return window_of(run, 1)
 
 
 def window_2(run: Run) -> tuple[Any, Any]:
-    """Of the second flow."""
+    """Window of the second flow."""
     return window_of(run, 2)
 
 
 def window_3(run: Run) -> tuple[Any, Any]:
-    """Of the third flow."""
+    """Window of the third flow."""
     return window_of(run, 3)
 
 
 def queue_over_time(run: Run) -> tuple[Any, Any]:
-    """Packets in the bottleneck's queue."""
+    """Packets in the bottleneck queue."""
     trace = run.trace("queue")
     return trace["time_s"], trace["queue_units"]
 
@@ -434,8 +435,8 @@ QUEUES = (ReferenceLine("2 alpha", 2 * ALPHA), ReferenceLine("3 alpha", 3 * ALPH
 
 FIGURE_B_1 = Experiment(
     id="cui-thesis/figB.1",
-    title="Figures B.1 to B.3: three flows of FAST come and go",
-    question="What do flows of FAST get that come 20 s apart and leave in reverse order?",
+    title="Figures B.1 to B.3: three FAST flows arrive and leave",
+    question="What rates do FAST flows receive that arrive 20 s apart and leave in reverse order?",
     source="figures B.1 to B.3, appendix B: 100 Mb/s, 50 ms, alpha 200",
     variants=tuple(
         Variant({"form": form, "phase": phase}, three_flows(form, until)) for form in FORMS for phase, until in PHASES.items()
@@ -448,8 +449,8 @@ FIGURE_B_1 = Experiment(
             Claim(
                 f"C-B.1.2-{form}",
                 "reproduced",
-                "from 20 to 60 s newer flows have larger rates "
-                f"(least difference of the shares of two that follow one another), form {form}",
+                "from 20 to 60 s newer flows have larger rates (smallest difference of the shares of two consecutive flows), "
+                f"form {form}",
                 newer_gets_more(form),
                 Inequality(">", 0),
             ),
@@ -459,8 +460,8 @@ FIGURE_B_1 = Experiment(
                 f"from 60 to 80 s flows 1 and 2 share evenly (difference of their shares, within a twentieth), form {form}",
                 apart_again(form),
                 Inequality("<", 0.05),
-                note="When the third flow leaves, the windows of the others hold more than the path: the queue does not empty, "
-                "and what the second flow takes for propagation still contains 0.7 alpha of queue.",
+                note="When the third flow leaves, the windows of the others exceed the path: the queue does not empty, and the "
+                "second flow's estimate of the propagation delay still contains 0.7 alpha of queue.",
             ),
             Claim(
                 f"C-B.3.1-{form}",

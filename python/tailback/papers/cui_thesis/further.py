@@ -1,4 +1,6 @@
-"""What chapter 4 leaves to further research: FAST beside others, over several bottlenecks, where paths change or lose packets."""
+"""Questions that chapter 4 leaves to further research: FAST next to other laws, over several bottlenecks, and on paths that
+change or lose packets.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ PRODUCT = 417
 
 
 def fast(alpha: float = 50, **law: Any) -> dict[str, Any]:
-    """A sender of today with FAST in the form of the module."""
+    """A current sender with FAST in the form of the module."""
     return {
         "preset": "sack",
         "timestamps": True,
@@ -57,13 +59,13 @@ def on_one_link(flows: dict[str, dict[str, Any]], queue: dict[str, Any], **rest:
 
 
 def rates(run: Run, group: str) -> Values:
-    """Of the flows of a group, in bit/s."""
+    """Rates of the flows of a group, in bit/s."""
     found: Values = np.asarray(run.flows.where(group=group)["goodput_bps"], float)
     return found
 
 
 def share_of_fast(run: Run) -> float:
-    """Of what both get, beside one other flow."""
+    """FAST's fraction of the goodput it shares with one other flow."""
     own, other = rates(run, "fast")[0], rates(run, "other")[0]
     return float(own / (own + other))
 
@@ -84,15 +86,15 @@ def told(results: Measured, values: Values) -> str:
 
 
 def mean(results: Measured, measure: str, digits: int = 2, **labels: Any) -> str:
-    """Over the seeds, with its interval."""
+    """Mean over the seeds, with its interval."""
     interval = results.interval(results.values(measure, **labels))
     return f"{interval.mean:.{digits}f} ± {interval.high - interval.mean:.{digits}f}"
 
 
 BESIDE = Experiment(
     id="cui-thesis/further-beside",
-    title="Further research: FAST beside Reno, CUBIC and BBR",
-    question="What does a flow of FAST get beside one of another law?",
+    title="Further research: FAST next to Reno, CUBIC and BBR",
+    question="What share does a FAST flow receive next to a flow of another law?",
     source="further research of chapter 4",
     variants=tuple(
         Variant(
@@ -107,7 +109,7 @@ BESIDE = Experiment(
         Claim(
             f"further-beside-{other}",
             "reproduced",
-            f"FAST gets less than a fifth beside {other} where the buffer holds four products",
+            f"FAST gets less than a fifth next to {other} if the buffer holds four products",
             beside(other, 4),
             Inequality("<", 0.2),
             ours=True,
@@ -128,10 +130,10 @@ BESIDE = Experiment(
     ),
     assumptions=(Assumption("scenario", "100 Mb/s, 50 ms, alpha 50; the document has none"),),
     answer=lambda results: (
-        "Beside Reno and CUBIC it holds its own as long as the buffer is short; with a product and more, and beside BBR always, "
-        "it is pushed aside: "
+        "FAST keeps its share next to Reno and CUBIC only while the buffer is short. With a bandwidth-delay product or more, "
+        "and always next to BBR, it is displaced:"
         + ", ".join(
-            f"{told(results, beside(other, products)(results))} beside {other} with {products:g} products"
+            f"{told(results, beside(other, products)(results))} next to {other} with {products:g} products"
             for other in OTHERS
             for products in BUFFERS
         )
@@ -144,14 +146,14 @@ SENDERS: dict[str, dict[str, Any]] = {"FAST": fast(), "CUBIC": {"preset": "linux
 
 
 def longest_over_shortest(run: Run) -> float:
-    """Rate of the flow of 300 ms over that of 10 ms."""
+    """Rate of the flow of 300 ms divided by that of the flow of 10 ms."""
     return float(rates(run, "rtt300")[0] / rates(run, "rtt10")[0])
 
 
 MIXTURE = Experiment(
     id="cui-thesis/further-round-trips",
     title="Further research: round trips from 10 to 300 ms",
-    question="Does FAST give flows of different round trips the same?",
+    question="Does FAST give flows of different round trips equal rates?",
     source="further research of chapter 4",
     variants=tuple(
         Variant(
@@ -175,11 +177,11 @@ MIXTURE = Experiment(
         ),
     ),
     panels=((Ranking("fairness", tuple(Line(law, {"law": law}) for law in SENDERS), "Jain's index"),),),
-    assumptions=(Assumption("buffer", "2000 packets: room for all of FAST"),),
+    assumptions=(Assumption("buffer", "2000 packets: enough for all of FAST's queue"),),
     answer=lambda results: (
-        "Nearly: what a flow keeps in the queue does not depend on its round trip. The flow of 300 ms gets "
+        "Nearly: a flow's queue does not depend on its round trip. The flow of 300 ms gets"
         + ", ".join(
-            f"{mean(results, 'longest_over_shortest', law=law)} times what that of 10 ms gets with {law}" for law in SENDERS
+            f"{mean(results, 'longest_over_shortest', law=law)} times the rate of the flow of 10 ms with {law}" for law in SENDERS
         )
         + "."
     ),
@@ -194,7 +196,7 @@ POLICIES: dict[str, dict[str, Any]] = {
 MANAGED = Experiment(
     id="cui-thesis/further-policies",
     title="Further research: FAST behind RED and CoDel",
-    question="What do queues that drop early make of FAST?",
+    question="How do queues that drop early affect FAST?",
     source="further research of chapter 4",
     variants=tuple(
         Variant(
@@ -218,9 +220,10 @@ MANAGED = Experiment(
         (Ranking("fairness", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "Jain's index"),),
         (Ranking("utilisation", tuple(Line(policy, {"policy": policy}) for policy in POLICIES), "utilisation"),),
     ),
-    assumptions=(Assumption("scenario", "four flows, alpha 100: 400 packets, where RED drops from 100 on"),),
+    assumptions=(Assumption("scenario", "four flows, alpha 100: 400 packets; RED drops from 100 on"),),
     answer=lambda results: (
-        "They keep it from its equilibrium, and that is not bad: the queue empties now and then, and all see the path as it is. "
+        "They prevent its equilibrium, which improves fairness: the queue empties now and then, and all flows measure the "
+        "true round trip of the path."
         + "; ".join(
             f"{policy}: utilisation {mean(results, 'utilisation', digits=3, policy=policy)}, "
             f"queue {mean(results, 'queue', digits=0, policy=policy)} packets, "
@@ -242,7 +245,7 @@ LOSSY: dict[str, dict[str, Any]] = {
 RANDOM_LOSS = Experiment(
     id="cui-thesis/further-loss",
     title="Further research: FAST and random losses",
-    question="How much of a link that loses packets at random does FAST use?",
+    question="How much of a link with random losses does FAST use?",
     source="further research of chapter 4",
     variants=tuple(
         Variant(
@@ -257,7 +260,7 @@ RANDOM_LOSS = Experiment(
         Claim(
             "further-loss",
             "reproduced",
-            "at one loss in a thousand FAST uses more than three times what CUBIC uses",
+            "at one loss in a thousand FAST uses more than three times as much as CUBIC",
             lambda results: (
                 results.values("utilisation", law="FAST, module", loss=1e-3)
                 / results.values("utilisation", law="CUBIC", loss=1e-3)
@@ -279,7 +282,7 @@ RANDOM_LOSS = Experiment(
     ),
     assumptions=(Assumption("scenario", "one flow, 100 Mb/s, 50 ms, alpha 100"),),
     answer=lambda results: (
-        "More than laws that take each loss for a full queue, because it returns fast: "
+        "More than laws that interpret each loss as a full queue, because it returns quickly:"
         + "; ".join(
             f"{law} " + ", ".join(f"{mean(results, 'utilisation', law=law, loss=loss)}" for loss in LOSSES) for law in LOSSY
         )
@@ -291,7 +294,7 @@ HOPS = 3
 
 
 def several_bottlenecks(factor: int) -> Scenario:
-    """A flow over three links, each of which it shares with another flow; its alpha is so many times theirs."""
+    """A flow over three links, each shared with one other flow; its alpha is a multiple of theirs."""
     link = {"rate": "100 Mbps", "delay": "5 ms", "queue": {"buffer": "20000 packets"}}
     flows: dict[str, Any] = {"long": {"from": "node1", "to": f"node{HOPS + 1}", "tcp": fast(50 * factor)}}
     for hop in range(1, HOPS + 1):
@@ -309,7 +312,7 @@ def several_bottlenecks(factor: int) -> Scenario:
 
 
 def long_over_short(run: Run) -> float:
-    """Rate of the flow over all links over the mean of the others."""
+    """Rate of the flow over all links divided by the mean of the others."""
     short = np.mean([rates(run, f"short{hop}")[0] for hop in range(1, HOPS + 1)])
     return float(rates(run, "long")[0] / short)
 
@@ -317,7 +320,7 @@ def long_over_short(run: Run) -> float:
 BOTTLENECKS = Experiment(
     id="cui-thesis/further-bottlenecks",
     title="Further research: FAST over several bottlenecks",
-    question="What does a flow of FAST get over several bottlenecks, and which alpha makes it equal to the others?",
+    question="What rate does a FAST flow receive over several bottlenecks, and which alpha makes it equal to the others?",
     source="further research of chapter 4; (4.15) for several links",
     variants=tuple(Variant({"factor": factor}, several_bottlenecks(factor)) for factor in range(1, HOPS + 1)),
     measures={"long_over_short": long_over_short},
@@ -325,7 +328,8 @@ BOTTLENECKS = Experiment(
         Claim(
             "further-bottlenecks",
             "reproduced",
-            "with equal alpha a flow over three bottlenecks gets a third of the others: alpha over the sum of its delays",
+            "with equal alpha a flow over three bottlenecks gets a third of the others' rate: alpha divided by the sum of "
+            "its delays",
             lambda results: results.values("long_over_short", factor=1),
             Value(1 / HOPS, 0.02),
             ours=True,
@@ -353,7 +357,7 @@ BOTTLENECKS = Experiment(
     assumptions=(Assumption("round trips", "30 ms each; all start together, so that all know the empty path"),),
     exact=True,
     answer=lambda results: (
-        "As much less as it has more bottlenecks: "
+        "Its rate is inversely proportional to its number of bottlenecks:"
         + ", ".join(
             f"{results.values('long_over_short', factor=factor)[0]:.2f} of the others' rate with {factor} times their alpha"
             for factor in range(1, HOPS + 1)
@@ -372,7 +376,7 @@ COUNTS = (1, 4)
 ROUTE = Experiment(
     id="cui-thesis/further-route",
     title="Further research: a path that becomes longer",
-    question="What becomes of FAST when the route changes and the propagation delay rises?",
+    question="How does FAST react when the route changes and the propagation delay rises?",
     source="further research of chapter 4",
     variants=tuple(
         Variant(
@@ -393,7 +397,7 @@ ROUTE = Experiment(
         Claim(
             "further-route-plain",
             "reproduced",
-            "a flow of FAST takes 25 ms more propagation for a queue and gives way to it (utilisation of one flow)",
+            "a FAST flow interprets 25 ms of additional propagation delay as queueing and yields to it (utilisation of one flow)",
             lambda results: results.values("utilisation", law="plain", flows=1),
             Inequality("<", 0.5),
             ours=True,
@@ -401,7 +405,7 @@ ROUTE = Experiment(
         Claim(
             "further-route-again",
             "reproduced",
-            "draining again, and forgetting what it took for propagation, brings it back (utilisation of one flow)",
+            "draining again, with a reset of the base round trip, restores it (utilisation of one flow)",
             lambda results: results.values("utilisation", law="draining every 20 s", flows=1),
             Inequality(">", 0.95),
             ours=True,
@@ -416,18 +420,18 @@ ROUTE = Experiment(
         ),
     ),
     panels=((Curves("utilisation", "flows", tuple(Line(law, {"law": law}) for law in AGAIN), "utilisation", "flows"),),),
-    # Of ten seeds the fairness is 0.97 give or take 0.03.
+    # With ten seeds the fairness is 0.97 +/- 0.03.
     times=4,
     assumptions=(
         Assumption("route", "after 50 s the one-way delay of the link is 30 instead of 5 ms; the last 60 of 160 s are measured"),
     ),
     answer=lambda results: (
-        "It takes the longer path for a queue, for ever: "
+        "It interprets the longer path as a queue, permanently:"
         + "; ".join(
             f"{law} " + ", ".join(f"{mean(results, 'utilisation', law=law, flows=count)}" for count in COUNTS) for law in AGAIN
         )
-        + " of the link (one flow, four). What helps is to forget the base round trip and to drain the queue again: to forget "
-        "alone does not, because where the queue stands, a new base would contain it."
+        + "of the link (one flow, four flows). Resetting the base round trip and draining the queue again helps; a reset alone "
+        "does not, because a new base would include the standing queue."
     ),
 )
 

@@ -20,20 +20,20 @@ __all__ = ["INTERVALS"]
 
 # Packets of flows that share a link, at the end of a run.
 TRACKED = 220_000
-# Flows: link in bit/s, and seconds, of which half settle.
+# Number of flows: link rate in bit/s, and duration in seconds, half of which is warm-up.
 CROWDS: dict[int, tuple[float, float]] = {2: (20e6, 200.0), 20: (200e6, 40.0), 500: (5e9, 10.0)}
 MEAN_S = {2: 4.40391e-4, 20: 4.59386e-5, 500: 2.41786e-6}
 VARIANCE_S2 = {2: 2.39167e-7, 20: 1.91787e-9, 500: 5.7904e-12}
 
 
 def largest_share(found: Run) -> float:
-    """The goodput of the flow that has most, over all."""
+    """Largest goodput of a flow divided by the sum."""
     rates = np.asarray(found.flows["goodput_bps"], float)
     return float(rates.max() / rates.sum())
 
 
 def generation(flows: int, seed: int) -> dict[str, Any]:
-    """Times between packets that any of the flows sends, of the last ones of a run, and the flows' shares."""
+    """Intervals between consecutive sent packets of all flows, at the end of a run, and the flows' shares."""
     rate_bps, seconds = CROWDS[flows]
     scenario = switch(2, 1, 10, flows, rate_bps, seconds / 2, settling_s=seconds / 2)
     run = simulate(scenario.with_({"record.traces": ["segments"]}), seed)
@@ -42,22 +42,22 @@ def generation(flows: int, seed: int) -> dict[str, Any]:
 
 
 def mean_gap(found: dict[str, Any]) -> float:
-    """Seconds."""
+    """Mean interval, in seconds."""
     return float(found["gaps"].mean())
 
 
 def variance_of_gaps(found: dict[str, Any]) -> float:
-    """Square seconds."""
+    """Variance of the intervals, in square seconds."""
     return float(found["gaps"].var())
 
 
 def spread_of_gaps(found: dict[str, Any]) -> float:
-    """Standard deviation over mean: 1 of a Poisson process."""
+    """Standard deviation over mean: 1 for a Poisson process."""
     return float(found["gaps"].std() / found["gaps"].mean())
 
 
 def from_exponential(found: dict[str, Any]) -> float:
-    """The largest distance of the distribution from the exponential one of the same mean (Kolmogorov and Smirnov)."""
+    """Kolmogorov-Smirnov distance from the exponential distribution with the same mean."""
     gaps = np.sort(found["gaps"])
     exact = 1 - np.exp(-gaps / gaps.mean())
     steps = np.arange(len(gaps) + 1) / len(gaps)
@@ -65,14 +65,16 @@ def from_exponential(found: dict[str, Any]) -> float:
 
 
 def dispersion(found: dict[str, Any]) -> float:
-    """Variance over mean of the packets in windows of a hundred mean gaps: 1 of a Poisson process; gaps do not show it."""
+    """Variance over mean of the packets in windows of a hundred mean intervals: 1 for a Poisson process. Single intervals do not
+    show it.
+    """
     times = np.cumsum(found["gaps"])
     counts = np.histogram(times, np.arange(0, times[-1], 100 * found["gaps"].mean()))[0]
     return float(counts.var() / counts.mean())
 
 
 def near_packet_time(found: dict[str, Any]) -> float:
-    """The share of gaps within a tenth of a packet's time on the link, over that of the exponential distribution."""
+    """Fraction of intervals within a tenth of a packet's transmission time, divided by that of the exponential distribution."""
     gaps, packet = found["gaps"], found["packet_s"]
     share = float(np.mean(np.abs(gaps / packet - 1) < 0.1))
     mean = gaps.mean()
@@ -80,19 +82,19 @@ def near_packet_time(found: dict[str, Any]) -> float:
 
 
 def largest_of(found: dict[str, Any]) -> float:
-    """The larger flow's part of all goodput."""
+    """The larger flow's fraction of the goodput."""
     return float(found["largest"])
 
 
 def tail(found: dict[str, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Gaps over their mean, and the share of larger ones, at places spread evenly over its logarithm, which is what is drawn."""
+    """Intervals divided by their mean, and the fraction of larger ones, at points spaced evenly over the plotted logarithm."""
     gaps = np.sort(found["gaps"] / found["gaps"].mean())
     places = np.unique((len(gaps) * (1 - np.geomspace(1, 0.5 / len(gaps), 400))).astype(int))
     return gaps[places], np.log10(1 - (places + 0.5) / len(gaps))
 
 
 def poisson_tail() -> tuple[NDArray[Any], NDArray[Any]]:
-    """Of the exponential distribution."""
+    """The same for the exponential distribution."""
     gaps = np.linspace(0, 12, 50)
     return gaps, -gaps / math.log(10)
 
@@ -100,7 +102,7 @@ def poisson_tail() -> tuple[NDArray[Any], NDArray[Any]]:
 INTERVALS = Experiment(
     id="cui-thesis/fig3.3",
     title="Figures 3.3 to 3.5: intervals between packets of 2, 20 and 500 flows",
-    question="From how many flows on is what they send a Poisson process?",
+    question="From how many flows on is their packet stream a Poisson process?",
     source="figures 3.3 to 3.5, section 3.3.1",
     variants=vary(Computation(generation), [Choice({"flows": count}, {"flows": count}) for count in CROWDS]),
     measures={
@@ -119,7 +121,8 @@ INTERVALS = Experiment(
             "with 2 flows the histogram departs clearly from the exponential",
             lambda results: results.values("distance", flows=2),
             Inequality(">", 0.05),
-            note="distance of Kolmogorov and Smirnov; the bound is ours, far above the 0.003 that 220,000 Poisson gaps may reach",
+            note="Kolmogorov-Smirnov distance; the bound is our choice, far above the 0.003 that 220,000 Poisson intervals may "
+            "reach",
         ),
         Claim(
             "C-3.3.1-spike",
@@ -127,8 +130,8 @@ INTERVALS = Experiment(
             "with 2 flows it has a spike at one packet time",
             lambda results: results.values("near_packet_time", flows=2),
             Inequality(">", 2),
-            note="gaps within a tenth of it over as many of the exponential; senders are paced, and nothing makes two "
-            "packets follow each other at the rate of the link",
+            note="number of intervals within a tenth of it, divided by that of the exponential distribution; senders are paced, "
+            "and nothing makes two packets follow each other at the rate of the link",
         ),
         Claim(
             "C-3.3.2",
@@ -136,7 +139,7 @@ INTERVALS = Experiment(
             "with 2 flows one takes most of the bottleneck and the other is quenched",
             lambda results: results.values("largest_share", flows=2),
             Inequality(">", 0.75),
-            note="the larger flow's share; the bound is ours",
+            note="the larger flow's share; the bound is our choice",
         ),
         Claim(
             "C-3.5.1",
@@ -167,7 +170,7 @@ INTERVALS = Experiment(
                 f"with {flows} flows the mean interval is as printed, within a tenth",
                 lambda results, flows=flows: results.values("mean_s", flows=flows) / MEAN_S[flows],  # type: ignore[misc]
                 Value(1, 0.1),
-                note="over the printed one; what is sent follows from utilisation and loss",
+                note="divided by the printed value; the sent packets follow from utilisation and loss",
             )
             for number, flows in (("3", 2), ("4", 20), ("5", 500))
         ),
@@ -178,7 +181,7 @@ INTERVALS = Experiment(
                 f"with {flows} flows the variance of the intervals is as printed, within a fifth",
                 lambda results, flows=flows: results.values("variance_s2", flows=flows) / VARIANCE_S2[flows],  # type: ignore[misc]
                 Value(1, 0.2),
-                note="over the printed one",
+                note="divided by the printed value",
             )
             for number, flows in (("3", 2), ("4", 20), ("5", 500))
         ),
@@ -188,13 +191,15 @@ INTERVALS = Experiment(
             "with 500 flows the packets are a Poisson process: their number in a hundred mean intervals varies like one",
             lambda results: results.values("dispersion", flows=500),
             Value(1, 0.1),
-            note="variance over mean of these numbers, which the intervals do not show; the tolerance is ours",
+            note="variance over mean of these numbers, which the intervals do not show; the tolerance is our choice",
         ),
     ),
     panels=(
         (
             TracePanel(
-                ("2 flows", "20 flows", "500 flows", "exponential"), "log10 of the share of longer ones", "interval over its mean"
+                ("2 flows", "20 flows", "500 flows", "exponential"),
+                "log10 of the fraction of longer intervals",
+                "interval over its mean",
             ),
         ),
     ),
@@ -207,7 +212,7 @@ INTERVALS = Experiment(
         EDGES,
         Assumption("round trips", "uniform on 60 to 180 ms"),
         Assumption(
-            "length of a run", f"200, 40 and 10 s, of which half settle; the last {TRACKED - 1:,} intervals are looked at"
+            "length of a run", f"200, 40 and 10 s, half of which is warm-up; the last {TRACKED - 1:,} intervals are evaluated"
         ),
     ),
     times=3,

@@ -1,4 +1,4 @@
-"""Chapter 3 by packets: the rules for a single link, tried (sections 3.8.2 and 3.8.3)."""
+"""Chapter 3 by packets: the rules for a single link, tested (sections 3.8.2 and 3.8.3)."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ __all__ = ["LINKS"]
 # Section 3.8.2: a link of 4000 packets of 500 bytes a second.
 LINK_FLOWS = (10, 30, 100)
 LINK_SECONDS = 120
-# From one loss to the next ten flows take a minute with the 2000 packets that they need to 99.9 %.
+# Ten flows take a minute between losses with the 2000 packets that they need for 99.9 %.
 LONGER = {(10, 0.999): 10}
 # Ten bandwidth-delay products.
 MOST_PLACES = 4000
 LINK_TARGETS = {"3.52": 0.75, "3.53": 0.95, "3.54": 0.99, "3.55": 0.999}
-# Kinds: (3.27) is never below the requirement, by flows; Appenzeller's rule is nearer to it than (3.27).
+# Kinds of two claims by number of flows: (3.27) is never below the requirement; Appenzeller's rule is nearer to it than (3.27).
 LINK_KINDS: dict[str, tuple[Any, Any]] = {"3.52": ("RRR", "N"), "3.53": ("NNR", "N"), "3.54": ("NNN", "N"), "3.55": ("RRR", "N")}
-# Kinds of C-3.54.1, at the targets of which it is said.
+# Kinds of C-3.54.1, at the targets for which it is made.
 OVERESTIMATES: dict[str, Any] = {"3.54": "N", "3.55": "R"}
 
 
@@ -70,7 +70,7 @@ def single(flows: int, buffer: int, seconds: int | None = None) -> Scenario:
 
 
 def least_buffer(flows: int, target: float, seed: int) -> dict[str, float]:
-    """The smallest buffer with which the link is used so far, to 5 %; NaN if ten products are not enough."""
+    """The smallest buffer that reaches this utilisation, to 5 %; NaN if ten products are not enough."""
 
     seconds = LINK_SECONDS * LONGER.get((flows, target), 1)
 
@@ -104,14 +104,14 @@ def needed(number: str) -> Experiment:
     overestimates = Claim(
         f"C-3.54.1-{100 * target:g}",
         OVERESTIMATES.get(number, "N"),
-        "(3.27) greatly overestimates: it asks for twice the simulated requirement and more",
+        "(3.27) greatly overestimates: it gives twice the simulated requirement or more",
         lambda results: (least(results, "(3.27)") / least(results, NAME)).min(axis=0),
         Inequality(">=", 2),
-        note="how many times the requirement it asks for, where that is least; the factor is ours",
+        note="smallest ratio of its buffer to the requirement; the factor is our choice",
     )
     return Experiment(
         id=f"cui-thesis/fig{number}-packets",
-        title=f"Figure {number} by packets: the least buffer for {100 * target:g} %",
+        title=f"Figure {number} by packets: smallest buffer for {100 * target:g} %",
         question="How do the rules compare with the smallest buffer that reaches the target?",
         source=f"figure {number}, section 3.8.2",
         variants=tuple(
@@ -135,7 +135,7 @@ def needed(number: str) -> Experiment:
                     f"(3.27) is never below the simulated requirement, with {flows} flows",
                     lambda results, place=place: (least(results, NAME) - least(results, "(3.27)"))[place],  # type: ignore[misc]
                     Inequality("<=", 0),
-                    note="by how many packets it is",
+                    note="number of packets above the requirement",
                 )
                 for place, flows in enumerate(LINK_FLOWS)
             ),
@@ -145,7 +145,7 @@ def needed(number: str) -> Experiment:
                 "Appenzeller's rule is nearer to the simulated requirement than (3.27)",
                 lambda results: (off(results, "Appenzeller") - off(results, "(3.27)")).max(axis=0),
                 Inequality("<", 0),
-                note="difference of the distances of logarithms, where it is least so; said of targets above 95 %",
+                note="difference of the logarithmic distances, smallest value; claimed for targets above 95 %",
                 ours=target <= 0.95,
             ),
             *((overestimates,) if number in OVERESTIMATES else ()),
@@ -165,13 +165,13 @@ def needed(number: str) -> Experiment:
         assumptions=(
             SENDERS,
             Assumption(
-                "round trips", "uniform on 50 to 150 ms; (3.27) is asked with their mean, of the harmonic mean it asks 5 % less"
+                "round trips", "uniform on 50 to 150 ms; (3.27) uses their mean; with the harmonic mean it gives 5 % less"
             ),
             Assumption("numbers of flows", ", ".join(map(str, LINK_FLOWS))),
             Assumption(
                 "length of a run",
-                f"{LINK_SECONDS} s, the first quarter of which is not measured; for ten flows and 99.9 %, which lose once a "
-                "minute, ten times as long; buffers to 5 %",
+                f"{LINK_SECONDS} s, the first quarter of which is not measured; ten times as long for ten flows and 99.9 %, "
+                "which have one loss per minute; buffers to 5 %",
             ),
         ),
         times=2,
@@ -179,7 +179,7 @@ def needed(number: str) -> Experiment:
     )
 
 
-# Section 3.8.3: with one flow, which has the longest round trip to itself, as the worst case.
+# Section 3.8.3: with one flow, which has the longest round trip, as the worst case.
 PACED, REGULAR = "paced", "regular"
 CROWDS = (1, 10, 30, 100)
 PARTS = (0.5, 0.9, 1.1, 1.5)
@@ -189,7 +189,7 @@ SETTLED_S = 60
 
 
 def filled(flows: int, part: float, senders: str) -> Scenario:
-    """Flows of 50 to 150 ms on 16 Mb/s, one of 150 ms, with this part of rate times longest round trip as a buffer."""
+    """Flows of 50 to 150 ms on 16 Mb/s, or one of 150 ms, with a buffer of this fraction of rate times longest round trip."""
     changes: dict[str, Any] = {
         "flows.tcp.tcp.pacing": senders == PACED,
         "flows.tcp.sender_access.rate": "100 Mbps",
@@ -203,38 +203,38 @@ def filled(flows: int, part: float, senders: str) -> Scenario:
 
 
 def idle(run: Run) -> float:
-    """The share of the time in which the link has nothing to send."""
+    """Fraction of time during which the link is idle."""
     return 1 - float(run.queues.where(queue="bottleneck")["utilisation"][0])
 
 
-def least_queue(run: Run) -> float:
-    """The fewest packets that wait at any time once the run has settled."""
+def min_queue(run: Run) -> float:
+    """Minimum queue in packets after settling."""
     trace = run.trace("queue")
     settled = np.asarray(trace["time_s"], float) > SETTLED_S
     return float(np.asarray(trace["queue_units"], float)[settled].min())
 
 
 def timeouts(run: Run) -> float:
-    """Of all flows."""
+    """Timeouts of all flows."""
     return float(np.asarray(run.flows["timeouts"]).sum())
 
 
 def bound(part: float) -> float:
-    """(3.28): what an overflow leaves in the worst case."""
+    """(3.28): the queue remaining after an overflow in the worst case."""
     product = LINK_PACKETS_PER_S * LONGEST_S
     return max(0.0, (round(part * product) - product) / 2)
 
 
 def most_idle(senders: str, part: float) -> Callable[[Measured], Values]:
-    """The share of the time without a packet, at the number of flows at which it is largest."""
+    """Largest idle fraction over the numbers of flows."""
     return lambda results: np.max([results.values("idle", senders=senders, part=part, flows=count) for count in CROWDS], axis=0)
 
 
 def spare(senders: str) -> Callable[[Measured], Values]:
-    """By how much the least queue exceeds (3.28), where it does least."""
+    """Smallest excess of the minimum queue over (3.28)."""
     return lambda results: np.min(
         [
-            results.values("least_queue", senders=senders, part=part, flows=count) - bound(part)
+            results.values("min_queue", senders=senders, part=part, flows=count) - bound(part)
             for part in PARTS
             for count in CROWDS
             if part > 1
@@ -244,15 +244,15 @@ def spare(senders: str) -> Callable[[Measured], Values]:
 
 
 def from_bound(senders: str) -> Callable[[Measured], Values]:
-    """The distance of the least queue of one flow from (3.28), where it is largest."""
+    """Largest distance of the minimum queue of one flow from (3.28)."""
     return lambda results: np.max(
-        [np.abs(results.values("least_queue", senders=senders, part=part, flows=1) - bound(part)) for part in PARTS if part > 1],
+        [np.abs(results.values("min_queue", senders=senders, part=part, flows=1) - bound(part)) for part in PARTS if part > 1],
         axis=0,
     )
 
 
-# The derivation has senders send w + 1 packets for w acknowledgements, and nothing between: they do not pace.
-CLOCKED = "senders that do not pace"
+# The derivation assumes that senders send w + 1 packets for w acknowledgements and none in between: they do not pace.
+CLOCKED = "senders without pacing"
 STARVES = "paced senders, probably because half a window over the round trip of the full queue is half the rate of the link"
 
 WORST_CASE = Experiment(
@@ -267,7 +267,7 @@ WORST_CASE = Experiment(
         for part in PARTS
         for variant in vary(filled(count, part, senders), senders=senders, flows=count, part=part)
     ),
-    measures={"idle": idle, "least_queue": least_queue, "timeouts": timeouts},
+    measures={"idle": idle, "min_queue": min_queue, "timeouts": timeouts},
     claims=(
         Claim(
             "C-3.8.3",
@@ -277,7 +277,7 @@ WORST_CASE = Experiment(
             Inequality("<", 1e-6),
             setting=CLOCKED,
             contrast=Contrast(STARVES, most_idle(PACED, 1.1)),
-            note="the share of the time in which the link is idle with 1.1 of it, at the number of flows at which it is largest",
+            note="fraction of time during which the link is idle with 1.1 of it, the largest over the numbers of flows",
         ),
         Claim(
             "C-3.8.3-bound",
@@ -287,7 +287,8 @@ WORST_CASE = Experiment(
             Inequality(">=", -1),
             setting=CLOCKED,
             contrast=Contrast("paced senders", spare(PACED)),
-            note="least queue less (3.28), with 1.1 and 1.5 of it, where it is least; the packet that the link sends is ours",
+            note="minimum queue minus (3.28), with 1.1 and 1.5 of it, smallest value; counting the packet in transmission is our "
+            "choice",
         ),
         Claim(
             "C-3.8.3-tight",
@@ -297,25 +298,25 @@ WORST_CASE = Experiment(
             Inequality("<=", 1),
             setting=CLOCKED,
             contrast=Contrast("paced senders", from_bound(PACED)),
-            note="the distance in packets, with 1.1 and 1.5 of it; the packet that the link sends is ours",
+            note="the distance in packets, with 1.1 and 1.5 of it; counting the packet in transmission is our choice",
         ),
         Claim(
             "C-3.8.3-smaller",
             "reproduced",
-            "a smaller one does not in the worst case",
+            "a smaller buffer does not in the worst case",
             lambda results: np.min(
                 [results.values("idle", senders=senders, part=0.9, flows=1) for senders in (REGULAR, PACED)], axis=0
             ),
             Inequality(">", 1e-4),
-            note="with 0.9 of it and one flow, which paces or does not",
+            note="with 0.9 of it and one flow, with or without pacing",
         ),
         Claim(
             "C-3.8.3-paced",
             "reproduced",
-            "if one flow paces, or ten, one and a half times as much does not keep the link busy",
+            "with one paced flow, or ten, even one and a half times as much does not keep the link busy",
             lambda results: np.min([results.values("idle", senders=PACED, part=1.5, flows=count) for count in (1, 10)], axis=0),
             Inequality(">", 1e-4),
-            note="the share of the time in which the link is idle, where it is least",
+            note="fraction of time during which the link is idle, smallest value",
             ours=True,
         ),
     ),
@@ -325,7 +326,7 @@ WORST_CASE = Experiment(
                 "idle",
                 "part",
                 tuple(Line(f"{count} flow{'s' if count > 1 else ''}", {"senders": senders, "flows": count}) for count in CROWDS),
-                "share of time idle",
+                "fraction of time idle",
                 "buffer over rate times longest round trip",
                 title=f"{senders} senders",
             )
@@ -333,9 +334,10 @@ WORST_CASE = Experiment(
         ),
     ),
     assumptions=(
-        replace(SENDERS, choice=f"{SENDERS.choice}; beside it not paced, as the derivation has it"),
+        replace(SENDERS, choice=f"{SENDERS.choice}; also without pacing, as in the derivation"),
         Assumption(
-            "the worst case", f"one flow, which has the longest round trip, {1000 * LONGEST_S:g} ms; more have 50 to 150 ms"
+            "the worst case",
+            f"one flow, which has the longest round trip, {1000 * LONGEST_S:g} ms; several flows have 50 to 150 ms",
         ),
         Assumption("length of a run", f"{5 * SETTLED_S} s, the first {SETTLED_S} s of which are not measured"),
     ),

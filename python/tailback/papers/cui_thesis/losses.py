@@ -1,4 +1,4 @@
-"""What the open-loop figures are made of: the loss of a trunk by each model, simulated and exact, and how far a model is off."""
+"""Losses for the open-loop figures: the loss of a trunk by each model, in simulation and exactly, and the errors of the models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "worst",
 ]
 
-# By these names in labels; the simulation is that of the reading in which packets keep their lengths.
+# Names in labels; the simulation follows the reading in which packets keep their lengths.
 MODELS = {by: model.title for by, model in LOSS_MODELS.items() if model.source.startswith("cui-thesis")}
 SIMULATION = "simulation"
 READINGS = {"fresh": "exact, fresh", "coupled": "exact, coupled"}
@@ -41,18 +41,19 @@ LINES = (
 )
 EXACT_LINES = tuple(Line(name, {"by": by}) for by, name in READINGS.items())
 
-# With ten seeds the interval of their mean is then as narrow as the thesis asks for: 3 % of the mean, the root of ten times less.
+# With ten seeds, the interval of their mean is then as narrow as the thesis requires: 3 % of the mean, narrower by the root of
+# ten.
 WIDTH_OF_A_SEED = 0.095
-# Less than a second of a core. With two or four inputs and ten places, light loads would take more than seventy times as many.
+# Less than a second on one core. With two or four inputs and ten places, light loads would need more than seventy times as many.
 _MOST_OF_A_SEED = 4_000_000
 
 
 def trunk(places: Iterable[Choice], *, exact: bool, width: float = WIDTH_OF_A_SEED, **parameters: Any) -> tuple[Variant, ...]:
-    """A trunk at places of an axis by every model and in simulation; with `exact` also in the other readings, without noise."""
+    """A trunk at points of an axis by every model and in simulation; with `exact` also by the other readings, without noise."""
     places = tuple(places)
     by_model = [Choice({"by": by}, {"model": by}) for by in MODELS]
     by_reading = [Choice({"by": by}, {"reading": by}) for by in READINGS]
-    simulated = {"reading": "own_length", "relative_width": width, "most_arrivals": _MOST_OF_A_SEED, "threads": 1}
+    simulated = {"reading": "own_length", "relative_width": width, "max_arrivals": _MOST_OF_A_SEED, "threads": 1}
     return (
         *vary(Computation(trunk_loss, parameters), places, by_model),
         *vary(Computation(simulate_trunk, {**parameters, **simulated}), places, by=SIMULATION),
@@ -61,7 +62,7 @@ def trunk(places: Iterable[Choice], *, exact: bool, width: float = WIDTH_OF_A_SE
 
 
 def loss(result: TrunkLoss | TrunkSimulation) -> float:
-    """Share of packets that is lost."""
+    """Fraction of packets lost."""
     return float(result.loss)
 
 
@@ -69,9 +70,9 @@ MEASURES: dict[str, Callable[[Any], float]] = {"loss": loss}
 
 
 def a_value_a_seed(statistic: Callable[[Measured], Values]) -> Callable[[Measured], Values]:
-    """Of what follows from mean losses a value for each seed, so that it gets an interval: pseudo-values of the jackknife.
+    """A value per seed for a function of mean losses, so that it has an interval: pseudo-values of the jackknife.
 
-    A logarithm of a noisy loss is off even on average, and the distance from one always positive; these values are not, to
+    The logarithm of a noisy loss is biased, and the absolute distance from it is always positive; pseudo-values are unbiased to
     first order (J. W. Tukey, Bias and confidence in not-quite large samples, 1958).
     """
 
@@ -84,41 +85,41 @@ def a_value_a_seed(statistic: Callable[[Measured], Values]) -> Callable[[Measure
 
 
 def mean_loss(results: Measured, by: str, **labels: Label) -> Values:
-    """Over all seeds, and after that over all but one, each in turn."""
+    """Means over all seeds, then over all but one, each omitted in turn."""
     values = results.values("loss", by=by, **labels)
     without_one: Values = (values.sum() - values) / (len(values) - 1)
-    # What is not drawn at random stays what it is, to the last digit.
+    # Deterministic values stay unchanged to the last digit.
     return np.concatenate([[values.mean()], without_one]) if np.ptp(values) else np.repeat(values[0], len(values) + 1)
 
 
 def places(results: Measured, over: str) -> list[Label]:
-    """Where the simulation was done."""
+    """Points at which the simulation was run."""
     return [point.labels[over] for point in results.where(by=SIMULATION)]
 
 
 def ratio(results: Measured, by: str, other: str = SIMULATION, **labels: Label) -> Values:
-    """Mean loss by one over mean loss by another, at one place."""
+    """Mean loss by one model divided by mean loss by another, at one point."""
     return mean_loss(results, by, **labels) / mean_loss(results, other, **labels)
 
 
 def off(
     results: Measured, by: str, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION
 ) -> Values:
-    """How far a model is from the simulation, or another reference: the mean over places of the logarithm of the factor."""
+    """Error of a model against the simulation or another reference: the mean absolute logarithm of the ratio over the points."""
     chosen = places(results, over) if where is None else list(where)
     factors: Values = np.mean([np.abs(np.log(ratio(results, by, reference, **{over: place}))) for place in chosen], axis=0)
     return factors
 
 
 def margin(results: Measured, over: str = "load", where: Iterable[Label] | None = None, reference: str = SIMULATION) -> Values:
-    """By how much the best of the other models is further off than G1DM."""
+    """Error of the best other model minus that of G1DM."""
     chosen = places(results, over) if where is None else list(where)
     others: Values = np.min([off(results, by, over, chosen, reference) for by in MODELS if by != "g1dm"], axis=0)
     return others - off(results, "g1dm", over, chosen, reference)
 
 
 def worst(results: Measured, by: str, against: str | Callable[[float], float] = SIMULATION) -> Values:
-    """How far a loss is off relatively, where it is furthest: from the simulation, another line, or a function of load."""
+    """Largest relative error of a loss against the simulation, another line, or a function of load."""
     loads = places(results, "load")
     if isinstance(against, str):
         errors = [ratio(results, by, against, load=load) - 1 for load in loads]
@@ -129,7 +130,7 @@ def worst(results: Measured, by: str, against: str | Callable[[float], float] = 
 
 
 def gap(results: Measured, suffix: str = "") -> Values:
-    """The inserting effect: EBD over G1DM, less 1, at the load at which it is largest."""
+    """The inserting effect: EBD over G1DM minus 1, at the load where it is largest."""
     gaps = [ratio(results, f"ebd{suffix}", f"g1dm{suffix}", load=load) - 1 for load in places(results, "load")]
     largest: Values = np.max(gaps, axis=0)
     return largest

@@ -1,4 +1,4 @@
-"""Section 2.3: queues of RED and REM under TCP, how many flows they bear and when they oscillate."""
+"""Section 2.3: queues of RED and REM under TCP, their dependence on the number of flows, and the onset of oscillation."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ RENO = {
     "timestamps": True,
     "receiver_window": 100_000,
 }
-# Section 2.3.3: how many flows, and the queue that REM is to hold.
+# Section 2.3.3: numbers of flows, and REM's target queue.
 COUNTS = (10, 20, 40, 80, 160)
 TARGET = 50
 QUEUES: dict[str, dict[str, Any]] = {
-    # Five times the usual gamma: a price that settles within the warm-up also with most flows.
+    # Five times the usual gamma: the price then settles within the warm-up even with the most flows.
     "REM": {
         "policy": "rem",
         "buffer": "1000 packets",
@@ -71,18 +71,18 @@ QUEUES: dict[str, dict[str, Any]] = {
 
 
 def loaded(policy: str, count: int) -> Scenario:
-    """So many flows of Reno with ECN on 40 Mb/s, 50 ms."""
+    """This number of Reno flows with ECN on 40 Mb/s, 50 ms."""
     flow = {"count": count, "propagation_rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
     return on_one_link("cui-thesis, section 2.3.3", "40 Mbps", QUEUES[policy], flow, (20, 60))
 
 
 def lost(run: Run) -> float:
-    """The part of what arrives at the bottleneck that is discarded."""
+    """Fraction of the packets arriving at the bottleneck that is discarded."""
     return counted(run, "bottleneck", "dropped_units")
 
 
 def by_count(policy: str, measure: str, of: Callable[..., Any]) -> Callable[[Measured], Values]:
-    """The largest or another of a measure over the numbers of flows."""
+    """The largest value, or another statistic, of a measure over the numbers of flows."""
 
     def found(results: Measured) -> Values:
         values: Values = of([results.values(measure, policy=policy, flows=count) for count in COUNTS], axis=0)
@@ -92,14 +92,14 @@ def by_count(policy: str, measure: str, of: Callable[..., Any]) -> Callable[[Mea
 
 
 def off_target(values: Any, axis: int) -> Any:
-    """The largest distance from the target, in packets."""
+    """Largest distance from the target, in packets."""
     return np.abs(np.asarray(values) - TARGET).max(axis=axis)
 
 
 LOAD = Experiment(
     id="cui-thesis/rem-load",
     title="Section 2.3.3: REM and the number of flows",
-    question="Does REM hold input rate and queue whatever the number of flows?",
+    question="Does REM keep input rate and queue constant whatever the number of flows?",
     source="section 2.3.3, equation (2.5)",
     variants=tuple(Variant({"policy": policy, "flows": count}, loaded(policy, count)) for policy in QUEUES for count in COUNTS),
     measures={"queue_length": mean_queue, "utilisation": utilisation, "marked": marked, "lost": lost},
@@ -114,28 +114,28 @@ LOAD = Experiment(
         Claim(
             "C-2.3.3-rate",
             "reproduced",
-            "and the input rate around the capacity: high utilisation (the least)",
+            "and the input rate around the capacity: high utilisation (smallest)",
             by_count("REM", "utilisation", np.min),
             Inequality(">", 0.95),
         ),
         Claim(
             "C-2.3.3-loss",
             "reproduced",
-            "and negligible loss (the largest part of the packets)",
+            "and negligible loss (largest fraction of the packets)",
             by_count("REM", "lost", np.max),
             Inequality("<", 0.001),
         ),
         Claim(
             "C-2.3.3-price",
             "reproduced",
-            "with more users the marking probability is pushed up (least growth as their number doubles)",
+            "with more users the marking probability increases (smallest increase as their number doubles)",
             by_count("REM", "marked", lambda values, axis: np.diff(values, axis=axis).min(axis=axis)),
             Inequality(">", 0),
         ),
         Claim(
             "C-2.3.3-red",
             "reproduced",
-            "where the queue is the congestion measure it varies with the number of sources (RED, 160 flows over 10)",
+            "if the queue is the congestion measure, it varies with the number of sources (RED, 160 flows over 10)",
             lambda results: (
                 results.values("queue_length", policy="RED", flows=COUNTS[-1])
                 / results.values("queue_length", policy="RED", flows=COUNTS[0])
@@ -159,63 +159,65 @@ LOAD = Experiment(
                 "marked",
                 "flows",
                 tuple(Line(policy, {"policy": policy}) for policy in QUEUES),
-                "part of the packets that is marked",
+                "fraction of packets marked",
                 "flows",
             ),
         ),
     ),
     assumptions=(
         Assumption(
-            "scenario", "Reno with ECN, 40 Mb/s, 50 ms; REM with gamma 0.005, alpha 0.1 and phi 1.001, RED of 25 and 150 packets"
+            "scenario",
+            "Reno with ECN, 40 Mb/s, 50 ms; REM with gamma 0.005, alpha 0.1 and phi 1.001, RED with thresholds of 25 and "
+            "150 packets",
         ),
     ),
     answer=lambda results: (
-        f"It does: from {COUNTS[0]} to {COUNTS[-1]} flows the queue is within "
+        f"Yes: from {COUNTS[0]} to {COUNTS[-1]} flows the queue is within "
         f"{told(results, by_count('REM', 'queue_length', off_target), 1)} packets of its target of {TARGET}, and at least "
         f"{told(results, by_count('REM', 'utilisation', np.min), 3)} of the link is used. With RED the queue grows to "
         f"{told(results, lambda each: each.values('queue_length', policy='RED', flows=COUNTS[-1]), 0)} packets."
     ),
 )
 
-# Section 2.3.1: instability. Wide thresholds, so that the queue has room on either side of where it rests.
+# Section 2.3.1: instability. Wide thresholds leave room on either side of the equilibrium queue.
 FLOWS = 50
 MIN_THRES, MAX_THRES, WEIGHT = 100, 500, 0.0005
 DELAYS_MS = (20, 30, 40, 50, 60, 65, 75, 85, 100, 150, 200, 300)
 CAPACITIES_MBPS = (10, 13, 16, 20, 22, 24, 26, 30, 34, 40, 60, 80)
-# Of the sweep of delays, and of that of capacities.
+# For the sweeps of delay and of capacity.
 CAPACITY_MBPS, DELAY_MS = 40, 100
 SETTLED_S, END_S = 20, 60
-# How much a queue varies that oscillates: about as far above what it does at small delay as below what it does at large delay.
+# Variation of an oscillating queue: about midway between its values at small and at large delay.
 OSCILLATES = 0.3
 
 
 @dataclass(frozen=True)
 class Loop:
-    """RED and equal flows of Reno as a linear system about where they rest.
+    """RED and equal Reno flows as a linear system about their equilibrium.
 
     The fluid model of Misra, Gong and Towsley (SIGCOMM 2000) as Hollot, Misra, Towsley and Gong linearise it ("A control
     theoretic analysis of RED", INFOCOM 2001). With C packets/s, N flows, a round trip R with its queueing, slope L of the
     probability and corner K = -C ln(1 - w) of the average,
 
-        L(s) = L C^2 / (2 N) e^(-s R) / ((s + 2 N / (R^2 C)) (s + 1 / R) (1 + s / K)).
+    L(s) = L C^2 / (2 N) e^(-s R) / ((s + 2 N / (R^2 C)) (s + 1 / R) (1 + s / K)).
 
-    Gain and phase both fall with the frequency, so it is stable if and only if the gain is below 1 where the phase is -180
-    degrees (Nyquist). At low frequencies the gain is L (R C)^3 / (2 N)^2. Low, Paganini, Wang and Doyle, whom the document cites,
-    give a condition for a model of their own that suffices; this one is exact for its model.
+    Gain and phase both fall with the frequency, so the loop is stable if and only if the gain is below 1 where the phase is -180
+    degrees (Nyquist). At low frequencies the gain is L (R C)^3 / (2 N)^2. The document cites Low, Paganini, Wang and Doyle, who
+    give a sufficient condition for a model of their own; this one is exact for its model.
     """
 
-    # Packets at rest.
+    # Equilibrium queue, in packets.
     queue: float
     gain: float
 
 
 def loop(capacity_mbps: float, delay_ms: float) -> Loop:
-    """In one setting. RED marks twice the probability by which it is set (figure 2.1): the slope is that of what it marks."""
+    """The loop for one setting. RED marks twice its configured probability (figure 2.1): the slope is that of the marks."""
     capacity, delay = capacity_mbps * 1e6 / 8000, delay_ms / 1e3
     slope = 2 * MOST / (MAX_THRES - MIN_THRES)
 
     def below_rest(queue: float) -> bool:
-        # At rest p W^2 = 2: a packet more in each round trip, half a window less for each mark.
+        # In equilibrium p W^2 = 2: one packet more per round trip, half a window less per mark.
         return slope * (queue - MIN_THRES) < 2 * (FLOWS / (delay * capacity + queue)) ** 2
 
     queue = bisect(below_rest, MIN_THRES, MAX_THRES)
@@ -231,7 +233,7 @@ def loop(capacity_mbps: float, delay_ms: float) -> Loop:
 
 
 def regulated(capacity_mbps: float, delay_ms: float) -> Scenario:
-    """Flows of Reno with ECN at RED."""
+    """Reno flows with ECN at RED."""
     queue = red(min_threshold=f"{MIN_THRES} packets", max_threshold=f"{MAX_THRES} packets", weight=WEIGHT, buffer="10000 packets")
     flow = {"count": FLOWS, "propagation_rtt": f"{delay_ms} ms", "start": {"uniform": ["0 s", "5 s"]}, "tcp": RENO}
     record = {"traces": {"queue": ["bottleneck"]}}
@@ -239,7 +241,7 @@ def regulated(capacity_mbps: float, delay_ms: float) -> Scenario:
 
 
 def queue_over_time(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Packets that wait, for drawing: every 20 ms."""
+    """Queue length every 20 ms, for plotting."""
     trace = run.trace("queue")
     times = np.arange(SETTLED_S, run.simulated_s, 0.02)
     place = np.searchsorted(trace["time_s"], times, side="right") - 1
@@ -262,22 +264,22 @@ SWEEPS = {
     "capacity": {at: (at, DELAY_MS) for at in CAPACITIES_MBPS},
 }
 GAINS = {(sweep, at): loop(*setting).gain for sweep, settings in SWEEPS.items() for at, setting in settings.items()}
-# Where the linear system becomes unstable.
+# Points where the linear system becomes unstable.
 LIMITS = {
     "delay": bisect(lambda delay: loop(CAPACITY_MBPS, delay).gain < 1, DELAYS_MS[0], DELAYS_MS[-1]),
     "capacity": bisect(lambda capacity: loop(capacity, DELAY_MS).gain < 1, CAPACITIES_MBPS[0], CAPACITIES_MBPS[-1]),
     "gain": 1.0,
 }
-# Settings that are well within the condition, and well beyond it.
+# Settings well within the condition, and well beyond it.
 STABLE = tuple(place for place, gain in GAINS.items() if gain < 0.6)
 UNSTABLE = tuple(place for place, gain in GAINS.items() if gain > 1.4)
 DOUBLED = {"delay": (50, 100, 200), "capacity": (20, 40, 80)}
-# Of the line that marks the condition, by what it is drawn over.
+# Positions of the line that marks the condition, by the label on the axis.
 HEIGHTS = {"delay": 1.8, "capacity": 1.8, "gain": 1.0}
 
 
 def at_places(places: tuple[tuple[str, float], ...], of: Callable[..., Any]) -> Callable[[Measured], Values]:
-    """The largest or least variation at these places."""
+    """Largest or smallest variation at these points."""
 
     def found(results: Measured) -> Values:
         values: Values = of([results.values("variation", line="measured", sweep=sweep, at=at) for sweep, at in places], axis=0)
@@ -287,7 +289,7 @@ def at_places(places: tuple[tuple[str, float], ...], of: Callable[..., Any]) -> 
 
 
 def least_growth(sweep: str) -> Callable[[Measured], Values]:
-    """The least growth of the variation as delay or capacity doubles, from within the condition on."""
+    """Smallest increase of the variation as delay or capacity doubles, from within the condition on."""
 
     def found(results: Measured) -> Values:
         values = [results.values("variation", line="measured", sweep=sweep, at=at) for at in DOUBLED[sweep]]
@@ -298,7 +300,7 @@ def least_growth(sweep: str) -> Callable[[Measured], Values]:
 
 
 def begins(sweep: str) -> Callable[[Measured], Values]:
-    """The gain of the linear system at which the queue begins to oscillate, between the places that were run."""
+    """Gain of the linear system at the onset of oscillation, interpolated between simulated points."""
 
     def found(results: Measured) -> Values:
         gains = [GAINS[sweep, at] for at in SWEEPS[sweep]]
@@ -312,12 +314,12 @@ def begins(sweep: str) -> Callable[[Measured], Values]:
 INSTABILITY = Experiment(
     id="cui-thesis/red-stability",
     title="Section 2.3.1: RED and TCP at a large bandwidth-delay product",
-    question="Do TCP and RED begin to oscillate where the linear system of both becomes unstable?",
+    question="Do TCP and RED begin to oscillate where their linear system becomes unstable?",
     source="section 2.3.1, after Low, Paganini, Wang and Doyle, Computer Networks 43, 2003",
     variants=(
         *(
             Variant(
-                # Far beyond the condition the gain is left out: what is to be seen is near it.
+                # Gains far beyond the condition are omitted, to show the region near it.
                 {"line": "measured", "sweep": sweep, "at": at, **({"gain": GAINS[sweep, at]} if GAINS[sweep, at] < 3 else {})},
                 regulated(*SWEEPS[sweep][at]),
             )
@@ -345,7 +347,7 @@ INSTABILITY = Experiment(
         Claim(
             "C-2.3.1-beyond",
             "reproduced",
-            "beyond it it does (least relative standard deviation, gain above 1.4)",
+            "beyond it the queue oscillates (smallest relative standard deviation, gain above 1.4)",
             at_places(UNSTABLE, np.min),
             Inequality(">", 0.7),
         ),
@@ -353,8 +355,8 @@ INSTABILITY = Experiment(
             Claim(
                 f"C-2.3.1-{sweep}",
                 "reproduced",
-                f"it eventually fluctuates as the bandwidth-delay product increases, by {sweep} (least growth of the relative "
-                "standard deviation as it doubles and doubles again, from within the condition on)",
+                f"it eventually fluctuates as the bandwidth-delay product increases, by {sweep} (smallest increase of the "
+                "relative standard deviation as it doubles and doubles again, from within the condition on)",
                 least_growth(sweep),
                 Inequality(">", 0),
             )
@@ -368,7 +370,7 @@ INSTABILITY = Experiment(
                 f"is {OSCILLATES})",
                 begins(sweep),
                 Value(1, 0.05),
-                note="Somewhat before: near its limit the system hardly damps what single marks and windows add to the queue.",
+                note="Slightly earlier: near its limit the system hardly damps the disturbances of single marks and windows.",
             )
             for sweep in SWEEPS
         ),
@@ -408,7 +410,7 @@ INSTABILITY = Experiment(
                     Line("unstable beyond", {"line": "condition", "sweep": "gain"}, dashed=True),
                 ),
                 "relative deviation of the queue",
-                "gain of the linear system at half a turn",
+                "gain of the linear system at a phase of -180 degrees",
             ),
         ),
         (TracePanel(("50 ms",), "queue, packets", "time, s", title="50 ms: stable"),),
@@ -428,7 +430,7 @@ INSTABILITY = Experiment(
             "that of the linear system of Hollot, Misra, Towsley and Gong (2001), by Nyquist, with the slope that figure 2.1 "
             "measures: twice that of the settings",
         ),
-        Assumption("what an oscillation is", f"a relative standard deviation of {OSCILLATES}"),
+        Assumption("criterion for oscillation", f"a relative standard deviation of {OSCILLATES}"),
     ),
     answer=lambda results: (
         f"Nearly. The linear system becomes unstable at {LIMITS['delay']:.0f} ms with {CAPACITY_MBPS} Mb/s, and at "

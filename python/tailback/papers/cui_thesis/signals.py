@@ -555,10 +555,10 @@ FIGURE_2_2 = Experiment(
         ),
     ),
     answer=lambda results: (
-        "It does: at any link what is marked is at most "
-        f"{told(results, over_all('off_link', SUMS, np.max), 4)} off (2.6). A path of six links marks as one with the sum of their "
-        f"prices. Of what (2.8) says {told(results, over_all('over_proportional', SMALL, np.mean), 3)} is marked with sums of 0.05 "
-        f"and 0.1, and {told(results, over_all('over_proportional', LARGE, np.mean), 3)} with 2 to 4."
+        f"It does: at any link what is marked is at most {told(results, over_all('off_link', SUMS, np.max), 4)} off (2.6). A "
+        "path of six links marks as one with the sum of their prices. Of what (2.8) says "
+        f"{told(results, over_all('over_proportional', SMALL, np.mean), 3)} is marked with sums of 0.05 and 0.1, and "
+        f"{told(results, over_all('over_proportional', LARGE, np.mean), 3)} with 2 to 4."
     ),
 )
 

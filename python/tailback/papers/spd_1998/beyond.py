@@ -162,7 +162,7 @@ recoveries = Experiment(
     ),
     grids=(
         Grid("normalised_goodput", "recovery", "policy", "goodput"),
-        Grid("mean_queue", "recovery", "policy", "cells in the buffer", "least"),
+        Grid("mean_queue", "recovery", "policy", "cells in the buffer", "min"),
         Grid("fairness", "recovery", "policy", "fairness"),
     ),
     panels=(
@@ -443,9 +443,9 @@ both_documents = Experiment(
     ),
     grids=(
         Grid("normalised_goodput", "network", "policy", "goodput"),
-        Grid("wait_ms", "network", "policy", "mean wait, ms", "least"),
+        Grid("wait_ms", "network", "policy", "mean wait, ms", "min"),
         Grid("fairness", "network", "policy", "fairness"),
-        Grid("timeouts", "network", "policy", "timeouts of a connection per second", "least"),
+        Grid("timeouts", "network", "policy", "timeouts of a connection per second", "min"),
     ),
     panels=(
         (
