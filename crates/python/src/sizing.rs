@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use tailback_models::limits;
-use tailback_sizing::{Answer, Question, RoundTrips, answers};
+use tailback_sizing::{Question, RoundTrips, SizingResult, answers};
 
 /// A question in numbers, from `tailback.prediction`.
 #[derive(FromPyObject)]
@@ -53,7 +53,8 @@ type Judged = (&'static str, Option<u64>, Option<u64>, bool, String);
 pub fn buffer_answers(py: Python<'_>, question: Asked) -> (String, Vec<Judged>, Option<&'static str>, String) {
     let question = question.question();
     let found = py.detach(|| answers(&question));
-    let judged = found.rules.into_iter().map(|Answer { rule, packets, most, meant, why, .. }| (rule, packets, most, meant, why));
+    let judged =
+        found.rules.into_iter().map(|SizingResult { rule, packets, most, meant, why, .. }| (rule, packets, most, meant, why));
     (question.to_string(), judged.collect(), found.recommended, found.advice)
 }
 

@@ -5,7 +5,7 @@ mod question;
 
 use super::fault::Fault;
 use serde_json::{Value, json};
-use tailback_sizing::{Answer, Question};
+use tailback_sizing::{Question, SizingResult};
 
 pub(super) fn rules(asked: &Value) -> Result<Value, Fault> {
     let question = question::read(asked)?;
@@ -14,7 +14,7 @@ pub(super) fn rules(asked: &Value) -> Result<Value, Fault> {
     Ok(json!({"asked": question.to_string(), "rules": rules, "recommended": answers.recommended, "advice": answers.advice}))
 }
 
-fn described(answer: &Answer, question: &Question) -> Value {
+fn described(answer: &SizingResult, question: &Question) -> Value {
     let bytes = answer.packets.map(|packets| packets as f64 * question.packet_bytes);
     json!({
         "rule": answer.rule,
