@@ -1,23 +1,25 @@
-"""The gallery shows what its scripts draw."""
+"""The gallery shows the pictures of its scripts."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 from support import ROOT
 
-LARGEST = 120_000
-"""Bytes of a picture and its numbers: what a page of them can bear."""
+MAX_CHARACTERS = 120_000
+"""Of a picture and its numbers, so that the page with all of them stays small."""
 
 
-def test_pictures_and_page_are_what_the_scripts_say(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-W", "error", "tools/gallery.py", str(tmp_path)], cwd=ROOT, check=True)
-    made = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "images/gallery").iterdir()}
-    there = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs/images/gallery").iterdir()}
-    assert made.keys() == there.keys(), "run: .venv/bin/python tools/gallery.py docs"
-    assert [name for name in made if made[name] != there[name]] == [], "run: .venv/bin/python tools/gallery.py docs"
-    assert (tmp_path / "gallery.md").read_text(encoding="utf-8") == (ROOT / "docs/howto/gallery.md").read_text(encoding="utf-8")
-    assert made
-    assert max(map(len, made.values())) < LARGEST
+def test_pictures_and_page_are_those_of_the_scripts() -> None:
+    """Scripts with long simulations run reduced."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "tools/gallery.py", "--check"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{done.stderr}\nto draw them: .venv/bin/python tools/gallery.py"
+
+
+def test_pictures_are_small() -> None:
+    sizes = {path.name: len(path.read_text(encoding="utf-8")) for path in (ROOT / "docs/images/gallery").glob("*.svg")}
+    assert sizes
+    assert max(sizes.values()) < MAX_CHARACTERS

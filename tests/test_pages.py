@@ -1,4 +1,4 @@
-"""Pages show what their code gives: tools/pages.py fills them, and says where they differ."""
+"""Pages show the results of their code: tools/pages.py fills them, and reports differences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pages import computed
+import reduction
+from pages import Page, computed
+from reduction import Reduction
 from support import ROOT
 
 MADE = """\
@@ -70,10 +72,60 @@ def page(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("page", computed(), ids=lambda page: page.name)
-def test_a_page_shows_what_its_code_gives(page: Path) -> None:
-    """As long as its simulations: of one page, minutes."""
-    done = pages("--check", page)
+def test_a_page_shows_the_results_of_its_code(page: Path) -> None:
+    """A page with long simulations runs reduced; `make docs` compares its numbers and tests its assertions."""
+    done = pages("--reduced" if reduction.of(page) else "--check", page)
     assert done.returncode == 0, f"{done.stderr}\nto fill it: .venv/bin/python tools/pages.py {page.relative_to(ROOT)}"
+
+
+SIMULATED = """\
+# Runs
+
+They last <!-- seconds:g --> s.
+
+```python
+import tailback as tb
+
+runs = tb.simulate(tb.dumbbell(rate="10 Mbps", delay="10 ms", buffer="20 packets", duration="10 s", warmup="5 s"), seeds=3)
+print([run.simulated_s for run in runs])
+```
+
+<!-- result -->
+<!-- end -->
+
+<!-- python
+for run in runs:
+    assert run.simulated_s == 10
+say(seconds=runs[0].simulated_s)
+-->
+"""
+
+
+def test_a_reduced_run_has_shorter_simulations_fewer_seeds_and_no_assertions(tmp_path: Path) -> None:
+    path = tmp_path / "runs.md"
+    path.write_text(SIMULATED)
+    reduced = Page(path, Reduction(duration=0.1))
+    with Reduction(duration=0.1).applied():
+        assert "[1.0, 1.0]" in reduced.filled()
+    assert "[10.0, 10.0, 10.0]" in Page(path).filled()
+
+
+def test_a_digest_changes_with_the_code_and_its_results_only(tmp_path: Path) -> None:
+    path = tmp_path / "runs.md"
+
+    def digest(text: str, duration: float = 0.1) -> str:
+        path.write_text(text)
+        return Page(path, Reduction(duration)).digest()
+
+    usual = digest(SIMULATED)
+    assert usual == digest(SIMULATED.replace("They last", "Each lasts"))
+    assert usual != digest(SIMULATED, duration=0.2)
+    assert usual != digest(SIMULATED.replace("seeds=3", "seeds=4"))
+
+
+def test_the_list_of_reductions_names_pages_and_scripts() -> None:
+    scripts = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/gallery").glob("*/*.py")}
+    assert reduction.reductions().keys() <= {page.relative_to(ROOT).as_posix() for page in computed()} | scripts
 
 
 def test_numbers_results_and_pictures_are_filled_in(page: Path) -> None:

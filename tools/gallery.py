@@ -1,13 +1,18 @@
-"""Writes the gallery: docs/howto/gallery.md and docs/images/gallery, from the scripts in docs/gallery.
+"""Write the gallery, docs/howto/gallery.md and docs/images/gallery, from the scripts in docs/gallery.
 
-    .venv/bin/python tools/gallery.py docs
+    .venv/bin/python tools/gallery.py
+    .venv/bin/python tools/gallery.py --check
 
-Each script is what a user would write; its docstring is the title and what to see, and it saves one picture under its own name. A
-test compares what is there with what this makes, so that a picture, its lines and its page cannot disagree.
+Each script is an example for users; its docstring is the title and a description of its picture, which it saves under its own
+name. `--check` writes nothing, prints the differences, and exits with 1 if there are any. It runs the scripts in
+tests/reduced.json with shorter simulations and compares digests instead of pictures (tools/reduction.py).
 """
+
+# ruff: noqa: T201 (printing is what this script is for)
 
 from __future__ import annotations
 
+import argparse
 import ast
 import contextlib
 import runpy
@@ -21,19 +26,23 @@ from unittest import mock
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+import reduction
 from panels import with_numbers
 from pictures import LOOKS, slim
+from reduction import Reduction
 
-SCRIPTS = Path(__file__).resolve().parents[1] / "docs/gallery"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PICTURES = DOCS / "images/gallery"
+PAGE_FILE = DOCS / "howto/gallery.md"
 
 PAGE = """\
 # Gallery
 
-{count} pictures, each with the lines that made it. The scripts are in `docs/gallery`, to be copied and changed. All together take
-less than a minute. A test runs them and compares the pictures, so that a picture and its lines belong together.
+{count} pictures, each with the script that draws it. The scripts are in `docs/gallery`; together they take less than a minute.
+`make docs` draws all pictures again.
 
-Pictures come from `plot` of a run, a study or an answer, or from matplotlib. Where matplotlib draws, what you get looks a little
-different: here `plt.rcParams.update(tailback.plots.STYLE)` stood before the first line, and layouts are constrained.
+Pictures are drawn by `plot` of a run, a study or an answer, or by matplotlib. To get the look of the latter, run
+`plt.rcParams.update(tailback.plots.STYLE)` first and use constrained layouts.
 """
 
 
@@ -60,13 +69,30 @@ class Script:
     def section(self) -> str:
         return self.path.parent.name
 
+    @property
+    def picture(self) -> Path:
+        return PICTURES / f"{self.path.stem}.svg"
+
     def draw(self) -> str:
         """The picture, with its numbers."""
         saving = mock.patch.object(Figure, "savefig", autospec=True, side_effect=Figure.savefig)
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), mpl.rc_context(LOOKS), saving as saved:
             runpy.run_path(str(self.path), run_name="__main__")
-            drawn = slim(Path(f"{self.path.stem}.svg").read_text(encoding="utf-8"))
+            drawn = slim(Path(self.picture.name).read_text(encoding="utf-8"))
             return with_numbers(drawn, saved.call_args.args[0])
+
+    def digest(self, reduced: Reduction) -> str:
+        """The digest of the code and of the picture of a reduced run."""
+        with reduced.applied():
+            return reduction.digest([self.code, self.draw()])
+
+    def is_stale(self) -> bool:
+        """Whether the picture is not that of the script, as far as a reduced run detects it."""
+        if not self.picture.exists():
+            return True
+        if listed := reduction.of(self.path):
+            return self.digest(listed) != listed.digest
+        return self.draw() != self.picture.read_text(encoding="utf-8")
 
     def shown(self) -> str:
         picture = f"![{self.title}](images/gallery/{self.path.stem}.svg)"
@@ -75,7 +101,7 @@ class Script:
 
 def scripts() -> list[Script]:
     """All, in the order of the page: a folder is a section."""
-    return [Script.read(path) for path in sorted(SCRIPTS.glob("*/*.py"))]
+    return [Script.read(path) for path in sorted((DOCS / "gallery").glob("*/*.py"))]
 
 
 def title(folder: str) -> str:
@@ -92,17 +118,43 @@ def page() -> str:
     return "".join(parts)
 
 
-def main(docs: Path) -> None:
-    """Writes the page and all pictures, and removes those whose script is gone."""
-    pictures = docs / "images/gallery"
-    pictures.mkdir(parents=True, exist_ok=True)
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
+    given = parser.parse_args()
+    if not given.check:
+        write()
+        return 0
+    found = differences()
+    print(*found, sep="\n", file=sys.stderr)
+    return int(bool(found))
+
+
+def write() -> None:
+    """Write the page and all pictures, renew the digests, and remove pictures without a script."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
     found = scripts()
     for script in found:
-        (pictures / f"{script.path.stem}.svg").write_text(script.draw(), encoding="utf-8")
-    for picture in {*pictures.glob("*.svg")} - {pictures / f"{script.path.stem}.svg" for script in found}:
+        script.picture.write_text(script.draw(), encoding="utf-8")
+    reduction.renew({script.path: script.digest(listed) for script in found if (listed := reduction.of(script.path))})
+    for picture in _without_script(found):
         picture.unlink()
-    (docs / "gallery.md").write_text(page(), encoding="utf-8")
+    PAGE_FILE.write_text(page(), encoding="utf-8")
+
+
+def differences() -> list[str]:
+    """A line for each stale file."""
+    found = scripts()
+    stale = [f"{script.picture.name}: not the picture of its script" for script in found if script.is_stale()]
+    stale += [f"{picture.name}: has no script" for picture in _without_script(found)]
+    if PAGE_FILE.read_text(encoding="utf-8") != page():
+        stale.append(f"{PAGE_FILE.name}: does not show the scripts")
+    return stale
+
+
+def _without_script(found: list[Script]) -> list[Path]:
+    return sorted({*PICTURES.glob("*.svg")} - {script.picture for script in found})
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    sys.exit(main())

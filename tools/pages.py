@@ -1,18 +1,21 @@
-"""Fills pages of docs/ with what their own code gives: numbers in sentences, results below code, pictures.
+"""Fill pages of docs/ with the results of their own code: numbers in sentences, output below code, pictures.
 
     .venv/bin/python tools/pages.py
     .venv/bin/python tools/pages.py --check docs/howto/policies.md
+    .venv/bin/python tools/pages.py --reduced docs/howto/policies.md
 
-Without pages it takes every page that shows a result. `--check` writes nothing, says what would change, and exits with 1 if
-anything would. The code of a page runs from its top to its bottom, in one namespace:
+Without arguments it processes every page that shows a result. `--check` writes nothing, prints the differences, and exits with
+1 if there are any. `--reduced` runs a page that is listed in tests/reduced.json with shorter simulations and without its
+assertions, and compares the digest of code and results (tools/reduction.py). The code of a page runs from top to bottom in one
+namespace:
 
-- Blocks of `python` are what the reader sees; they may be folded by `<details>`.
-- Comments that begin `<!-- python` are what nobody sees who reads the page: what the sentences need, and assertions about what
-  they say. `say(goodput=..., loss=...)` hands numbers to the sentences.
-- `<!-- goodput:.0f -->` stands behind a number, which becomes `format(goodput, ".0f")`.
-- `<!-- result -->` and `<!-- end -->` below a block enclose what it printed or, if it ends in an expression, its value. A printed
-  table of Markdown stays a table. A figure is written to the picture that is linked there, `![what it shows](images/NAME.svg)`,
-  with the numbers of its lines (tools/panels.py).
+- Blocks of `python` are visible to the reader; `<details>` may fold them.
+- Comments that begin with `<!-- python` are invisible: they compute the numbers of the sentences and assert the statements of
+  the page. `say(goodput=..., loss=...)` passes numbers to the sentences.
+- `<!-- goodput:.0f -->` follows a number, which becomes `format(goodput, ".0f")`.
+- `<!-- result -->` and `<!-- end -->` below a block enclose its output or, if it ends in an expression, its value. A printed
+  Markdown table stays a table. A figure is written to the linked picture, `![what it shows](images/NAME.svg)`, with the numbers
+  of its lines (tools/panels.py).
 """
 
 # ruff: noqa: T201 (printing is what this script is for)
@@ -34,7 +37,9 @@ from typing import Any
 
 import matplotlib as mpl
 
+import reduction
 from panels import with_numbers
+from reduction import Reduction
 from tailback.plots import STYLE
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -58,66 +63,89 @@ class PageError(Exception):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
+    parser.add_argument("--reduced", action="store_true", help="compare the digest of a reduced run, and write nothing")
     parser.add_argument("pages", nargs="*", type=Path, metavar="PAGE")
     given = parser.parse_args()
     mpl.use("agg")
     # A warning would be lost, here and to the reader.
     warnings.simplefilter("error")
     stale = False
-    for page in given.pages or computed():
-        one = Page(page.resolve())
-        try:
-            made = {one.path: one.filled()}
-        except PageError as error:
-            print(error, file=sys.stderr)
-            return 1
-        for file, text in (made | one.pictures).items():
-            there = file.read_text(encoding="utf-8") if file.exists() else ""
-            if there == text:
-                continue
-            stale = True
-            if given.check:
-                print(*differences(file, there, text), sep="\n", file=sys.stderr)
-            else:
-                file.parent.mkdir(exist_ok=True)
-                file.write_text(text, encoding="utf-8")
-                print(f"filled {_short(file)}")
-    return int(stale and given.check)
+    try:
+        for page in given.pages or computed():
+            stale |= _stale_digest(page.resolve()) if given.reduced else _stale(page.resolve(), check=given.check)
+    except PageError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return int(stale and (given.check or given.reduced))
+
+
+def _stale(path: Path, *, check: bool) -> bool:
+    """Run a page; compare it and its pictures with the files, or write these and the digest of a reduced run."""
+    page = Page(path)
+    stale = False
+    for file, text in ({path: page.filled()} | page.pictures).items():
+        there = file.read_text(encoding="utf-8") if file.exists() else ""
+        if there == text:
+            continue
+        stale = True
+        if check:
+            print(*differences(file, there, text), sep="\n", file=sys.stderr)
+        else:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            print(f"filled {_short(file)}")
+    if not check and (listed := reduction.of(path)):
+        reduction.renew({path: Page(path, listed).digest()})
+    return stale
+
+
+def _stale_digest(path: Path) -> bool:
+    """Compare the digest of a reduced run with the list."""
+    listed = reduction.of(path)
+    if listed is None:
+        raise PageError(f"{_short(path)}: tests/reduced.json does not list this page")
+    if Page(path, listed).digest() == listed.digest:
+        return False
+    print(f"{_short(path)}: its code, or a result of it, changed", file=sys.stderr)
+    return True
 
 
 def computed() -> list[Path]:
-    """The pages that show what their code gives."""
+    """The pages that show results of their code."""
     return [page for page in sorted(DOCS.rglob("*.md")) if COMPUTED.search(page.read_text(encoding="utf-8"))]
 
 
 class Page:
-    """A page, and its code as it runs.
+    """A page and the state of its running code.
 
     Attributes
     ----------
     path : Path
-        Where it is.
     text : str
-        What stands there.
+        The content of the file.
+    reduced : Reduction, optional
+        Run with shorter simulations, and without assertions.
     pictures : dict of Path to str
-        What its code has drawn.
+        The drawn pictures.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, reduced: Reduction | None = None) -> None:
         self.path = path
         self.text = path.read_text(encoding="utf-8")
+        self.reduced = reduced
         self.pictures: dict[Path, str] = {}
+        self._results: list[str] = []
         self._said: dict[str, Any] = {}
         self._used: set[str] = set()
         self._namespace: dict[str, Any] = {"__name__": "__main__", "say": self._say}
 
     def filled(self) -> str:
-        """The page as its code gives it.
+        """The page with the results of its code.
 
         Raises
         ------
         PageError
-            If a result has no place, a place no result, or a number no name. What the code itself raises is passed on.
+            If a result has no place, a place no result, or a number no name. Exceptions of the code are passed on.
         """
         if strange := re.search(r"<!--.*", NUMBER.sub("", CODE.sub("", self.text))):
             raise PageError(f"{_short(self.path)}: this comment belongs to no code and names no number: {strange[0]}")
@@ -127,6 +155,21 @@ class Page:
         if unused := self._said.keys() - self._used:
             raise PageError(f"{_short(self.path)}: said, but in no sentence: {', '.join(sorted(unused))}")
         return text
+
+    def digest(self) -> str:
+        """The digest of the code and of all its results, after a reduced run.
+
+        Raises
+        ------
+        PageError
+            As `filled`, and if a linked picture does not exist.
+        """
+        with (self.reduced or Reduction(seeds=sys.maxsize)).applied():
+            self.filled()
+        if missing := [file for file in self.pictures if not file.exists()]:
+            raise PageError(f"{_short(self.path)}: no picture {_short(missing[0])}")
+        code = [block["code"] for block in CODE.finditer(self.text)]
+        return reduction.digest([*code, *self._results, *self.pictures.values()])
 
     def _say(self, **numbers: Any) -> None:
         if again := self._said.keys() & numbers:
@@ -138,11 +181,15 @@ class Page:
         if name not in self._said:
             raise PageError(f"{_short(self.path)}: nothing was said of {name}")
         self._used.add(name)
-        return f"{self._said[name]:{form}}<!-- {name}:{form} -->"
+        self._results.append(f"{self._said[name]:{form}}")
+        return f"{self._results[-1]}<!-- {name}:{form} -->"
 
     def _with_result(self, block: re.Match[str]) -> str:
-        """A block of code, with what it gives below."""
-        value, printed = _run(block["code"], self.path, self._line(block.start("code")), self._namespace)
+        """A block of code and its result."""
+        code = _parsed(block["code"], self.path, self._line(block.start("code")))
+        if self.reduced:
+            code = _WithoutAssertions().visit(code)
+        value, printed = _run(code, self.path, self._namespace)
         if block["shown"] is None:
             if value is not None or printed:
                 raise PageError(f"{self._at(block.end('code'))}: what this gives has no place: <!-- result -->, <!-- end -->")
@@ -160,6 +207,7 @@ class Page:
         shown = printed if value is None else f"{printed}{value!r}\n"
         if not shown:
             raise PageError(f"{at}: the code above gives no result")
+        self._results.append(shown)
         if not shown.startswith("|"):
             shown = f"```text\n{shown}```\n"
         return block[0].removesuffix(block["shown"]) + f"<!-- result -->\n\n{shown}\n<!-- end -->\n"
@@ -172,7 +220,7 @@ class Page:
 
 
 def differences(file: Path, there: str, computed: str) -> Iterator[str]:
-    """Where a file differs, with what stands there and what came out; of a picture only that it does."""
+    """The differing lines of a file, before and now; for a picture only that it differs."""
     if file.suffix == ".svg":
         yield f"{_short(file)}: not what its page draws"
         return
@@ -184,10 +232,20 @@ def differences(file: Path, there: str, computed: str) -> Iterator[str]:
             yield from (f"  now:   {line}" for line in now[first:last])
 
 
-def _run(code: str, page: Path, line: int, namespace: dict[str, Any]) -> tuple[Any, str]:
-    """The value of the code's last expression, and what it printed."""
-    # Blank lines in front, so that a traceback shows the line in the page.
-    tree = ast.parse("\n" * (line - 1) + code, str(page))
+class _WithoutAssertions(ast.NodeTransformer):
+    """Remove assertions: those of a page are about its whole results."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        return ast.copy_location(ast.Pass(), node)
+
+
+def _parsed(code: str, page: Path, line: int) -> ast.Module:
+    """The code with the line numbers of the page, for tracebacks."""
+    return ast.increment_lineno(ast.parse(code, str(page)), line - 1)
+
+
+def _run(tree: ast.Module, page: Path, namespace: dict[str, Any]) -> tuple[Any, str]:
+    """The value of the last expression, and the output."""
     value, last = None, tree.body[-1]
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         if isinstance(last, ast.Expr):
@@ -201,7 +259,7 @@ def _run(code: str, page: Path, line: int, namespace: dict[str, Any]) -> tuple[A
 
 
 def _svg(figure: Any) -> str:
-    """The figure, the same bytes whenever it is drawn: to a hundredth of a point, which no eye sees, nor any last bit changes."""
+    """The figure with coordinates rounded to a hundredth of a point, so that it has the same bytes on every platform."""
     text = io.StringIO()
     with mpl.rc_context(STYLE):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
