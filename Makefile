@@ -11,6 +11,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON := $(BIN)/python
 PIP := $(PYTHON) -m pip --quiet
+# Python compiles modules when it first imports them; most of the tools' modules are never imported.
+INSTALL := $(PIP) install --no-compile --constraint constraints.txt
 WHEELS := target/wheels
 # Cargo runs its own jobs; without these variables it ignores the limits of the surrounding make.
 CARGO := env -u MAKEFLAGS -u MFLAGS cargo
@@ -74,8 +76,9 @@ lint: $(VENV)/.complete-dev  ## Check formatting, lints and types, of Rust, Pyth
 	$(NODE) web/node_modules/typescript/bin/tsc --project web
 	$(BIN)/stubtest tailback._core
 
-docs: setup  ## Recompute the results in the documentation and build it as a site in out/docs
+docs: setup  ## Recompute all results and pictures in the documentation and build it as a site in out/docs
 	$(PYTHON) tools/pages.py
+	$(PYTHON) tools/gallery.py
 	rm -rf out/docs target/doctrees
 	$(PYTHON) -m sphinx --quiet --fail-on-warning --keep-going --show-traceback --doctree-dir target/doctrees docs out/docs
 
@@ -100,11 +103,11 @@ clean:  ## Remove everything that was built
 $(VENV)/.builders: $(PINS)
 	python3 -m venv $(VENV)
 	$(PIP) install 'pip==26.3'
-	$(PIP) install --constraint constraints.txt --group build
+	$(INSTALL) --group build
 	touch $@
 
 $(VENV)/.tools: $(VENV)/.builders
-	$(PIP) install --constraint constraints.txt --group dev
+	$(INSTALL) --group dev
 	touch $@
 
 web/node_modules/.installed: web/package.json web/package-lock.json $(VENV)/.builders
@@ -130,12 +133,12 @@ $(WHEELS)/%/.built: $(SOURCES) $(SCRIPT) $(VENV)/.builders
 # `release` is optimised as published wheels are, without their profile-guided step.
 $(VENV)/.installed-%: $(WHEELS)/%/.built
 	rm -f $(VENV)/.installed-* $(VENV)/.complete-*
-	$(PIP) install --constraint constraints.txt "$$(ls $(WHEELS)/$*/*.whl)[plot]"
+	$(INSTALL) "$$(ls $(WHEELS)/$*/*.whl)[plot]"
 	$(PIP) install --force-reinstall --no-deps $(WHEELS)/$*/*.whl
 	touch $@
 
 $(VENV)/.complete-%: $(VENV)/.installed-% $(VENV)/.tools
-	$(PIP) install --constraint constraints.txt "$$(ls $(WHEELS)/$*/*.whl)[all]"
+	$(INSTALL) "$$(ls $(WHEELS)/$*/*.whl)[all]"
 	touch $@
 
 # The tests open the lab.
