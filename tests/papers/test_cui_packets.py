@@ -94,7 +94,7 @@ def test_an_overflow_leaves_half_of_the_excess_over_the_product() -> None:
     assert [links_tried.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
     run = tb.simulate(links_tried.filled(1, 1.5, links_tried.REGULAR), seed=1)
     assert links_tried.idle(run) == 0
-    assert links_tried.least_queue(run) == pytest.approx(150, abs=1)
+    assert links_tried.min_queue(run) == pytest.approx(150, abs=1)
 
 
 def test_trunks_filled_by_access_links_are_distinguished() -> None:

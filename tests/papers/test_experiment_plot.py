@@ -42,7 +42,7 @@ def test_printed_numbers_are_crosses_in_the_plot() -> None:
     ]
     (drawn,) = draw([(replace(panel, printed=True),)], Measured(points))
     (without,) = draw([(panel,)], Measured(points))
-    assert "Crosses: printed in the document." in drawn.note
+    assert "Crosses: values printed in the document." in drawn.note
     assert "rinted" not in without.note
 
 

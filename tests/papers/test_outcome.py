@@ -109,13 +109,13 @@ def test_claims_as_data() -> None:
     first, second, third = experiment["claims"]
     judged = {"measured", "low", "high", "finding", "seeds", "decided_by"}
     assert set(first) == {"id", "kind", "text", "ours", "published", "contrast"} | judged
-    assert (first["kind"], first["finding"], first["published"], first["contrast"]) == ("R", "holds", None, None)
+    assert (first["kind"], first["finding"], first["published"], first["contrast"]) == ("reproduced", "holds", None, None)
     assert first["low"] < first["measured"] < first["high"]
     assert 2 <= first["decided_by"] <= first["seeds"] == 8
     assert (second["text"], second["published"], second["finding"]) == ("half of the link is used (50 packets)", 0.9, "holds")
     assert set(second["contrast"]) == {"setting", "measured", "low", "high", "finding"}
     assert (second["contrast"]["setting"], second["contrast"]["finding"]) == ("2 packets", "contradicted")
-    assert (third["kind"], third["finding"], third["published"]) == ("N", "contradicted", 0.99)
+    assert (third["kind"], third["finding"], third["published"]) == ("not_reproduced", "contradicted", 0.99)
     assert done.verdict() == "3 statements: 1 holds, 1 holds in a special setting, 1 is contradicted"
     assert done.holds
     assert done.complete
@@ -136,13 +136,13 @@ def test_missing_values_are_null_and_satisfy_no_claim(toys: list[Experiment]) ->
 def test_a_deterministic_experiment_has_one_run_without_a_seed(toys: list[Experiment]) -> None:
     toys[:] = [replace(toys[0], exact=True)]
     (verdict, *_) = tb.reproduce("toy", seeds=2).claims
-    assert decided(verdict) == "1 run, in which nothing is random"
+    assert decided(verdict) == "1 deterministic run"
 
 
 def test_own_claims_are_counted_separately(toys: list[Experiment]) -> None:
-    toys[:] = [replaced(*(Claim(name, "R", "more", more_with_fifty, Inequality(">", 0), ours=name != "A") for name in "ABC"))]
+    toys[:] = [replaced(*(Claim(name, "reproduced", "more", more_with_fifty, Inequality(">", 0), ours=name != "A") for name in "ABC"))]
     done = tb.reproduce("toy", seeds=4)
-    assert done.verdict() == "1 statement: 1 holds; 2 claims of our own: 2 hold"
+    assert done.verdict() == "1 statement: 1 holds; 2 additional claims: 2 hold"
 
 
 def test_too_few_seeds_are_neither_failure_nor_success(toys: list[Experiment]) -> None:
@@ -152,5 +152,5 @@ def test_too_few_seeds_are_neither_failure_nor_success(toys: list[Experiment]) -
     assert (verdict.finding, verdict.holds, done.holds) == ("cannot tell", False, False)
     assert verdict.decided_by is not None
     assert verdict.decided_by > 2
-    assert guard(done.claims) == f"1 of kind R does not hold: T (cannot tell by 2 seeds, decided by {verdict.decided_by})"
+    assert guard(done.claims) == f"1 reproduced claim does not hold: T (cannot tell by 2 seeds, {verdict.decided_by} needed)"
     assert word(verdict) == "CANNOT TELL"

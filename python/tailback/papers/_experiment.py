@@ -99,14 +99,14 @@ class Claim:
     Attributes
     ----------
     kind : str
-        Result of the claim with enough seeds to decide. ``reproduced``: it holds, and a test requires it to. ``conditional``: it holds in
-        one setting and fails in another; both are shown. ``not_reproduced``: it holds in no setting tried, or remains undecided; it is
-        measured and reported.
+        Result of the claim with enough seeds to decide. ``reproduced``: it holds, and is expected to hold in future runs.
+        ``conditional``: it holds in one setting and fails in another; both are shown. ``not_reproduced``: it holds in no setting
+        tried, or remains undecided; it is measured and reported.
     ours : bool
         The claim is not made by the document, and is counted separately.
     measured : callable
-        Function from the measurements to one value per seed. An ordering is measured as the difference of two quantities with the same
-        seeds.
+        Function from the measurements to one value per seed. An ordering is measured as the difference of two quantities with
+        the same seeds.
     must : Inequality or Value
         Requirement on the confidence interval of these values.
     published : float or None
@@ -243,8 +243,8 @@ class Experiment:
     source : str
         Location in the document: ``figure 12, section 5``.
     measures : mapping
-        Functions of a run by name; each yields one number per run. They are evaluated in the worker process and stored with the run until
-        the function changes.
+        Functions of a run by name; each yields one number per run. They are evaluated in the worker process and
+        stored with the run until the function changes.
     panels : tuple of tuples
         Rows of panels; panels in a row share their vertical axis.
     grids : tuple of Grid

@@ -28,7 +28,7 @@ class Figures:
     Attributes
     ----------
     names : dict
-        Names of the figures of each experiment: ``Figure 13``, ``Figure 9, 1 of 2``, or ``Plot 4`` if the document has no such figure.
+        Names of each experiment's figures: ``Figure 13``, ``Figure 9, 1 of 2``, or ``Plot 4`` without a figure in the document.
     owners : dict
         The experiment that reproduces each numbered figure of the document.
     """
@@ -62,7 +62,7 @@ class Figures:
         return f"{experiment}-1" if self.names[experiment] else experiment
 
     def linked(self, text: str, own: str = "") -> Markup:
-        """Return a text in which references to figures on the page are links, except references to the experiment's own figures."""
+        """Turn references to figures on the page into links, except references to the experiment's own figures."""
         made, end = markup(""), 0
         for found in _FIGURES.finditer(text):
             owner = next((self.owners[number] for number in numbers(found[0]) if number in self.owners), own)

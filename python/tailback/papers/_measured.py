@@ -56,7 +56,7 @@ class Measured:
         return highest(*(point.values[measure] for point in self.where(**labels)))
 
     def interval(self, values: Values, level: float = 0.95) -> Interval:
-        """Mean and confidence interval (95 % by default). The interval has zero width for a deterministic measure with one run."""
+        """Mean and confidence interval (95 % by default). A deterministic measure has an interval of zero width."""
         return Interval(float(values[0]), 0.0) if len(values) == 1 else Interval.of(values.tolist(), level)
 
 

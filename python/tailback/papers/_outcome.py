@@ -24,7 +24,7 @@ class Contrasted:
     finding: Finding
 
     def to_dict(self) -> dict[str, Any]:
-        """Setting, measured value, its 99.9 % interval, and whether the claim holds in the contrasting setting (it should not)."""
+        """Setting, measured value, its 99.9 % interval, and whether the claim holds there (it should not)."""
         return {"setting": self.contrast.setting, **_ends(self.interval), "finding": self.finding}
 
 

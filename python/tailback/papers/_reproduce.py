@@ -32,13 +32,13 @@ def reproduce(
     Parameters
     ----------
     *wanted : str
-        Experiments (``"bpd-2001/fig12"``), patterns of IDs (``"cui-thesis/*3.*"``), or whole documents (``"bpd-2001"``). Runs shared by
-        several experiments are simulated once.
+        Experiments (``"bpd-2001/fig12"``), patterns of IDs (``"cui-thesis/*3.*"``), or whole documents (``"bpd-2001"``). Runs
+        shared by several experiments are simulated once.
     seeds : int
         Runs of each variant, with seeds 1, 2, ...; at least 2. Deterministic experiments run once.
     study : path, optional
-        Directory of a new or existing study that stores the runs. Stored runs are reused if they have not changed. Without it, runs are not
-        stored.
+        Directory of a new or existing study that stores the runs. Stored runs are reused if they have not changed. Without it,
+        runs are not stored.
     fresh : bool
         Ignore stored runs and run everything again.
     full : bool

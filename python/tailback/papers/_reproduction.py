@@ -82,13 +82,13 @@ class Reproduction:
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write a page for each document; requires matplotlib.
 
-        A page is self-contained and loads nothing from the network. Its plots can be zoomed if scripts are enabled; otherwise they are
-        static pictures.
+        A page is self-contained and loads nothing from the network. Its plots can be zoomed if scripts are enabled; otherwise they
+        are static pictures.
 
         Parameters
         ----------
         path : path
-            A directory, created if missing, for ``DOCUMENT.html``; or the name of a single page, ending in ``.html``.
+            A directory, created if missing, for ``DOCUMENT.html``; or the name of a single page ending in ``.html``.
 
         Returns
         -------

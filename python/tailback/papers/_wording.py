@@ -7,7 +7,7 @@ from tailback.papers._requirement import MAX_SEEDS, Finding
 
 __all__ = ["HEAD", "guard", "needed", "number", "row", "sentence", "word"]
 
-HEAD = ("claim", "kind", "", "says", "published", "measured", "must be", "seeds", "decided by")
+HEAD = ("claim", "kind", "", "text", "published", "measured", "requirement", "seeds", "seeds needed")
 
 
 def row(verdict: Verdict) -> tuple[str, ...]:
@@ -32,8 +32,8 @@ def needed(verdict: Verdict) -> str:
 
 
 def decided(verdict: Verdict) -> str:
-    """``10 seeds; decided by 4``. A deterministic measure has one run and no seeds."""
-    return "1 deterministic run" if verdict.seeds == 1 else f"{verdict.seeds} seeds; decided by {needed(verdict)}"
+    """``10 seeds; 4 needed``. A deterministic measure has one run and no seeds."""
+    return "1 deterministic run" if verdict.seeds == 1 else f"{verdict.seeds} seeds; {needed(verdict)} needed"
 
 
 def word(verdict: Verdict) -> str:

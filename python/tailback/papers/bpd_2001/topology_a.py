@@ -1,4 +1,4 @@
-"""Figures 6, 7 and 14: ten sources, each of which can fill the link alone (sections 3 and 5)."""
+"""Figures 6, 7 and 14: ten sources that can each fill the link alone (sections 3 and 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 8, 9, 12 and 13: five sources, almost all of which must be active for the link to be full (sections 3 and 5)."""
+"""Figures 8, 9, 12 and 13: five sources that fill the link only if almost all are active (sections 3 and 5)."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ ACCESS = Experiment(
         *(
             Claim(
                 f"C-3.14.1-only-{number}",
-                "N" if core == FIRST else "R",
+                "not_reproduced" if core == FIRST else "reproduced",
                 "only if the access rate is of the core link's order: at 0.03 of that, paced TCP is at most one point "
                 f"better ({core})",
                 lambda results, core=core: gain(results, core, 30),  # type: ignore[misc]

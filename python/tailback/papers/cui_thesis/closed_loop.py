@@ -99,7 +99,7 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
     claims = (
         Claim(
             f"C-{number}.4",
-            "not_reproduced" if falls else "R",
+            "not_reproduced" if falls else "reproduced",
             "utilisation rises with the links",
             rises,
             Inequality(">", 0),
@@ -114,7 +114,7 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
         ),
         Claim(
             f"C-{number}.2b",
-            "R" if differs else "N",
+            "reproduced" if differs else "not_reproduced",
             "with EB or EBD it differs clearly, by two points or more",
             apart("EB", "EBD"),
             Inequality(">=", 0.02),
@@ -122,7 +122,7 @@ def figure(number: str, inputs_per_link: int, buffer: int, *, falls: str = "") -
         ),
         Claim(
             f"C-{number}.2c",
-            "R" if inputs_per_link == 2 else "N",
+            "reproduced" if inputs_per_link == 2 else "not_reproduced",
             "with M/M/K/(K+B) it differs clearly, by two points or more",
             apart("M/M/K/(K+B)"),
             Inequality(">=", 0.02),
@@ -160,7 +160,7 @@ def quoted(number: int, where: str, *, obtained: bool, note: str = "") -> Claim:
     """A utilisation that the text quotes from its simulations, compared with that of G1DM."""
     return Claim(
         f"Q{number}",
-        "R" if obtained else "N",
+        "reproduced" if obtained else "not_reproduced",
         f"the closed loop with G1DM is within 7 points of {100 * QUOTED[where]:.3g} %, {where}",
         lambda results: results.values("utilisation", place=where, model="G1DM"),
         Value(QUOTED[where], 0.07),

@@ -1,4 +1,4 @@
-"""Section 5.3.2 in a closed loop (not in the document): sources of MaxNet, RCP, XCP and REM with explicit prices and with marks."""
+"""Section 5.3.2 in a closed loop (not in the document): MaxNet, RCP, XCP and REM with explicit prices and with marks."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ OWN = Assumption(
 LOT = Experiment(
     id="cui-thesis/control-lot",
     title="Own: convergence of price-based sources to fairness",
-    question="How long after the start do flows on a parking lot reach their fair rates, and what is the cost of estimated prices?",
+    question="How soon do flows on a parking lot reach their fair rates, and what is the cost of estimated prices?",
     source="section 5.3.2; the experiment is not in the document",
     variants=tuple(
         Variant({"system": name, "seconds": seconds}, lot(system, seconds))

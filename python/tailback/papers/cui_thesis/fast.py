@@ -299,7 +299,7 @@ FIGURE_4_2 = Experiment(
         for claim in (
             Claim(
                 f"C-4.2.1-{form}",
-                "R" if form == "thesis" else "N",
+                "reproduced" if form == "thesis" else "not_reproduced",
                 f"theory and simulation agree almost perfectly (largest deviation of any rate, 1 to 10 flows), form {form}",
                 worst(form),
                 Inequality("<", 0.03),
@@ -315,7 +315,7 @@ FIGURE_4_2 = Experiment(
             *(
                 Claim(
                     f"C-4.3.1-{alpha}-{form}",
-                    "N" if (alpha, form) == (50, "module") else "R",
+                    "not_reproduced" if (alpha, form) == (50, "module") else "reproduced",
                     f"of two flows the first gets 2 / (3 + sqrt 5) of the capacity, whatever alpha: {alpha}, form {form}",
                     first_of_two(alpha, form),
                     Value(0.38197, 0.004),

@@ -43,7 +43,7 @@ def fast(alpha: float = 50, **law: Any) -> dict[str, Any]:
 
 
 def on_one_link(flows: dict[str, dict[str, Any]], queue: dict[str, Any], **rest: Any) -> Scenario:
-    """100 Mb/s, 120 s, of which the last 80 are measured; flows of 50 ms that start within the first five seconds."""
+    """100 Mb/s, 120 s with the last 80 measured; flows of 50 ms that start within the first five seconds."""
     usual = {"from": "left", "to": "right", "propagation_rtt": "50 ms", "start": {"uniform": ["0 s", "5 s"]}}
     link = rest.pop("link", {})
     return Scenario(

@@ -20,7 +20,7 @@ __all__ = ["INTERVALS"]
 
 # Packets of flows that share a link, at the end of a run.
 TRACKED = 220_000
-# Number of flows: link rate in bit/s, and duration in seconds, half of which is warm-up.
+# Number of flows: link rate in bit/s, and duration in seconds including warm-up (one half).
 CROWDS: dict[int, tuple[float, float]] = {2: (20e6, 200.0), 20: (200e6, 40.0), 500: (5e9, 10.0)}
 MEAN_S = {2: 4.40391e-4, 20: 4.59386e-5, 500: 2.41786e-6}
 VARIANCE_S2 = {2: 2.39167e-7, 20: 1.91787e-9, 500: 5.7904e-12}
@@ -166,7 +166,7 @@ INTERVALS = Experiment(
         *(
             Claim(
                 f"C-3.{number}.0",
-                "R" if flows == 500 else "N",
+                "reproduced" if flows == 500 else "not_reproduced",
                 f"with {flows} flows the mean interval is as printed, within a tenth",
                 lambda results, flows=flows: results.values("mean_s", flows=flows) / MEAN_S[flows],  # type: ignore[misc]
                 Value(1, 0.1),
@@ -177,7 +177,7 @@ INTERVALS = Experiment(
         *(
             Claim(
                 f"C-3.{number}.0b",
-                "R" if flows == 500 else "N",
+                "reproduced" if flows == 500 else "not_reproduced",
                 f"with {flows} flows the variance of the intervals is as printed, within a fifth",
                 lambda results, flows=flows: results.values("variance_s2", flows=flows) / VARIANCE_S2[flows],  # type: ignore[misc]
                 Value(1, 0.2),

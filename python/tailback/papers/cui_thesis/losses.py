@@ -1,4 +1,4 @@
-"""Losses for the open-loop figures: the loss of a trunk by each model, in simulation and exactly, and the errors of the models."""
+"""Losses for the open-loop figures: a trunk's loss by each model, in simulation and exactly, and the models' errors."""
 
 from __future__ import annotations
 

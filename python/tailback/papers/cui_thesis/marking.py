@@ -1,4 +1,4 @@
-"""Figures 5.1 to 5.4: what receivers conclude from marks, of a price that stays and of one that changes (section 5.4)."""
+"""Figures 5.1 to 5.4: receivers' estimates of a constant and of a changing price from marks (section 5.4)."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# With ten seeds there are about as many sequences of probes as the document's 256, each with 100 prices.
+# Ten seeds have about as many sequences of probes as the document's 256, each with 100 prices.
 SEQUENCES = 26
 PRICES = 100
-# The document's, of the one sequence that is not drawn.
+# The document's number, for the only sequence that is not random.
 PRICES_OF_PURE = 1000
 
-# Numbers of packets k, one less than a power of two and than half as much again, where the document sees steps.
+# Numbers of packets k, one less than a power of two and than one and a half times it, where the document has steps.
 COUNTS = tuple(sorted({round(half * 2**power) - 1 for power in range(1, 13) for half in (1, 1.5)} - {0}))
 
-# How packets are identified in each order of probes.
+# Identifiers of packets in each order of probes.
 ORDERS = {"pure_brc": "from_one", "random_brc": "counting", "random": "random"}
 NAMES = {"pure_brc": "pure BRC", "random_brc": "random BRC", "random": "random probes"}
 
@@ -51,7 +51,7 @@ class Errors:
 
 
 def errors(order: str, count: int, seed: int) -> Errors:
-    """Of ADPM after so many packets: each sequence of probes with prices of its own."""
+    """Errors of ADPM after k packets: each sequence of probes has its own prices."""
     sequences, of_each = (1, PRICES_OF_PURE) if order == "pure_brc" else (SEQUENCES, PRICES)
     found = []
     for number in range(sequences):
@@ -64,37 +64,37 @@ def errors(order: str, count: int, seed: int) -> Errors:
 
 
 def mean_error(found: Errors | models.AdpmError) -> float:
-    """Mean of its size."""
+    """Mean absolute error."""
     return float(found.all.mean() if isinstance(found, Errors) else found.mean)
 
 
 def largest_error(found: Errors | models.AdpmError) -> float:
-    """The largest."""
+    """Largest absolute error."""
     return float(found.all.max() if isinstance(found, Errors) else found.largest)
 
 
 def percentile(found: Errors | models.AdpmError) -> float:
-    """What 99 of 100 errors do not exceed."""
+    """99th percentile of the absolute error."""
     return float(np.quantile(found.all, 0.99) if isinstance(found, Errors) else found.percentile)
 
 
 def power(count: int) -> int:
-    """K, the largest power of two that is not more than k + 1."""
+    """K, the largest power of two that does not exceed k + 1."""
     return 1 << ((count + 1).bit_length() - 1)
 
 
 def over_counts(results: Measured, measure: str, by: str, order: str, counts: Sequence[int] = COUNTS) -> NDArray[np.float64]:
-    """A row for each k, a column for each seed."""
+    """One row per k, one column per seed."""
     return np.array([results.values(measure, by=by, order=order, count=count) for count in counts])
 
 
 def furthest(means: NDArray[np.float64]) -> int:
-    """The place at which a ratio is furthest from 1."""
+    """The position at which a ratio is furthest from 1."""
     return int(np.argmax(np.abs(np.log(means))))
 
 
 def of_all(compared: Callable[[Measured], NDArray[np.float64]], choose: Callable[..., Any]) -> Callable[[Measured], Values]:
-    """Of rows over k, one for each seed: that of the k at which their mean is the least, or the largest."""
+    """Of rows over k, with one value per seed: the row whose mean is smallest, or largest."""
 
     def values(results: Measured) -> Values:
         rows = compared(results)
@@ -105,7 +105,7 @@ def of_all(compared: Callable[[Measured], NDArray[np.float64]], choose: Callable
 
 
 def ratio(measure: str, order: str, other: str, counts: Sequence[int] = COUNTS) -> Callable[[Measured], NDArray[np.float64]]:
-    """Of one order of probes to another, at each k."""
+    """Ratio of one order of probes to another, at each k."""
 
     def rows(results: Measured) -> NDArray[np.float64]:
         return over_counts(results, measure, "probes", order, counts) / over_counts(results, measure, "probes", other, counts)
@@ -116,7 +116,7 @@ def ratio(measure: str, order: str, other: str, counts: Sequence[int] = COUNTS) 
 def against(
     measure: str, order: str, curve: Callable[[int], float], counts: Sequence[int] = COUNTS
 ) -> Callable[[Measured], NDArray[np.float64]]:
-    """Of an order of probes to a curve, at each k."""
+    """Ratio of an order of probes to a curve, at each k."""
 
     def rows(results: Measured) -> NDArray[np.float64]:
         found: NDArray[np.float64] = over_counts(results, measure, "probes", order, counts) / np.array(
@@ -128,7 +128,7 @@ def against(
 
 
 def bounds(order: str, curve: Callable[[int], float], counts: Sequence[int] = COUNTS) -> Callable[[Measured], Values]:
-    """The largest error over a bound, at the k and in the seed where it comes nearest to it."""
+    """Largest error divided by a bound, at the k and in the seed where it is largest."""
 
     def values(results: Measured) -> Values:
         rows = against("largest", order, curve, counts)(results)
@@ -138,17 +138,17 @@ def bounds(order: str, curve: Callable[[int], float], counts: Sequence[int] = CO
 
 
 def pure_brc(count: int) -> models.AdpmError:
-    """By model."""
+    """Error by the model."""
     return models.adpm_error(probes=count, order="pure_brc")
 
 
 def random_brc(count: int) -> models.AdpmError:
-    """By model."""
+    """Error by the model."""
     return models.adpm_error(probes=count, order="random_brc")
 
 
 def random_probes(count: int) -> models.AdpmError:
-    """By model."""
+    """Error by the model."""
     return models.adpm_error(probes=count, order="random")
 
 
@@ -168,7 +168,7 @@ BETWEEN = tuple(count for count in COUNTS if power(count) != count + 1)
 
 
 def lines(measures: dict[str, str]) -> tuple[Line, ...]:
-    """Probes, and the model dashed."""
+    """One line per order of probes, and dashed lines for the models."""
     return tuple(
         line
         for order, label in measures.items()
@@ -180,12 +180,12 @@ def lines(measures: dict[str, str]) -> tuple[Line, ...]:
 
 
 LEFT_OPEN = (
-    Assumption("the range of k", f"1 to {COUNTS[-1]}, one less than powers of two and than half as much again"),
-    Assumption("the first estimate, and which prices", "0, with which the quoted curves come out; uniform in 0 to 1"),
+    Assumption("the range of k", f"1 to {COUNTS[-1]}, one less than powers of two and than one and a half times them"),
+    Assumption("first estimate and prices", "0, which yields the quoted curves; uniform in 0 to 1"),
     Assumption(
         "sequences",
-        f"{SEQUENCES} for each seed with {PRICES} prices each, so that ten seeds are the document's 256; of pure BRC there is "
-        f"one, with {PRICES_OF_PURE} prices",
+        f"{SEQUENCES} per seed with {PRICES} prices each, so that ten seeds have the document's 256; pure BRC has one sequence, "
+        f"with {PRICES_OF_PURE} prices",
     ),
 )
 
@@ -204,7 +204,7 @@ MEAN_ERROR = Experiment(
             "BRC outperforms random probing",
             of_all(ratio("mean", "pure_brc", "random"), np.argmax),
             Inequality("<", 1.0),
-            note="pure BRC over random probes, at the k at which it is largest",
+            note="pure BRC divided by random probes, at the k with the largest ratio",
         ),
         Claim(
             "C-5.1.1-random-brc",
@@ -212,7 +212,8 @@ MEAN_ERROR = Experiment(
             "BRC outperforms random probing: also from a random start",
             of_all(ratio("mean", "random_brc", "random", COUNTS[2:]), np.argmax),
             Inequality("<", 1.0),
-            note="random BRC over random probes, from k = 3 on, at the k at which it is largest; one packet is the same in both",
+            note="random BRC divided by random probes, from k = 3 on, at the k with the largest ratio; one packet is the same in "
+            "both",
         ),
         Claim(
             "C-5.1.2-first",
@@ -220,7 +221,7 @@ MEAN_ERROR = Experiment(
             "random BRC performs like random probing for the first few packets",
             lambda results: ratio("mean", "random_brc", "random", COUNTS[:1])(results)[0],
             Value(1.0, 0.03),
-            note="with one packet; a tolerance of ours",
+            note="with one packet; the tolerance is our choice",
         ),
         Claim(
             "C-5.1.2-later",
@@ -231,7 +232,7 @@ MEAN_ERROR = Experiment(
                 - ratio("mean", "random_brc", "pure_brc", (4095,))(results)[0]
             ),
             Inequality(">", 0.0),
-            note="random over pure BRC with 7 packets, less that with 4095",
+            note="random divided by pure BRC with 7 packets, minus that with 4095",
         ),
         Claim(
             "C-5.1.3",
@@ -239,7 +240,7 @@ MEAN_ERROR = Experiment(
             "random probing overlaps with 1/(k + 2)",
             of_all(against("mean", "random", lambda count: 1 / (count + 2)), furthest),
             Value(1.0, 0.02),
-            note="over it, at the k at which it is furthest; a tolerance of ours",
+            note="ratio to it, at the k where it is furthest from 1; the tolerance is our choice",
         ),
         Claim(
             "C-5.1.4-powers",
@@ -247,7 +248,7 @@ MEAN_ERROR = Experiment(
             "for k + 1 = K, the mean error of pure BRC is 1/(2k + 2)",
             of_all(against("mean", "pure_brc", lambda count: 1 / (2 * count + 2), POWERS), furthest),
             Value(1.0, 0.02),
-            note="over it, at the k at which it is furthest; a tolerance of ours",
+            note="ratio to it, at the k where it is furthest from 1; the tolerance is our choice",
         ),
         Claim(
             "C-5.1.4-above",
@@ -272,7 +273,7 @@ LARGEST_ERROR = Experiment(
     id="cui-thesis/fig5.2",
     times=3,
     title="Figure 5.2: largest error of ADPM after k packets",
-    question="How far can the estimate be off?",
+    question="How large can the error of the estimate be?",
     source="figure 5.2, section 5.4; no values in the text",
     variants=ERRORS,
     measures={"largest": largest_error, "percentile": percentile},
@@ -283,7 +284,7 @@ LARGEST_ERROR = Experiment(
             "the maximum observed error of pure BRC corresponds well to the bound of 1/K",
             of_all(against("largest", "pure_brc", lambda count: 1 / power(count)), np.argmin),
             Inequality(">", 0.95),
-            note="over 1/K, at the k at which it is least; the bound of 0.95 is ours",
+            note="ratio to 1/K, at the k with the smallest ratio; the bound of 0.95 is our choice",
         ),
         Claim(
             "C-5.2.1-bound",
@@ -298,7 +299,7 @@ LARGEST_ERROR = Experiment(
             "after a small number of steps, the maximum error of random BRC is approximately twice that of pure BRC",
             lambda results: ratio("largest", "random_brc", "pure_brc", (7,))(results)[0],
             Value(2.0, 0.2),
-            note="with 7 packets; a tolerance of ours",
+            note="with 7 packets; the tolerance is our choice",
         ),
         Claim(
             "C-5.2.2-bound",
@@ -316,8 +317,8 @@ LARGEST_ERROR = Experiment(
                 / against("largest", "random_brc", lambda count: 2 / power(count), (7,))(results)[0]
             ),
             Inequality("<", 1.0),
-            note="largest observed over 2/K with 4095 packets, over the same with 7. By the model some start and price reach the "
-            "bound at every power of two: what becomes rare is to meet them",
+            note="largest observed error divided by 2/K with 4095 packets, divided by the same with 7. By the model, some start "
+            "and price reach the bound at every power of two: it becomes rare to sample them",
         ),
         Claim(
             "C-5.2.2-steps",
@@ -328,7 +329,7 @@ LARGEST_ERROR = Experiment(
                 / over_counts(results, "largest", "probes", "random_brc", (1023,))[0]
             ),
             Value(0.75, 0.05),
-            note="largest error of random BRC with 1535 packets over that with 1023",
+            note="largest error of random BRC with 1535 packets divided by that with 1023",
         ),
     ),
     panels=(
@@ -358,17 +359,17 @@ LARGEST_ERROR = Experiment(
     assumptions=LEFT_OPEN,
 )
 
-# Bits of TPM's quantisers, for which a receiver has the memory with paths of 30 queues.
+# Bits of TPM's quantisers; the limit is the receiver's memory with paths of 30 queues.
 BITS = (2, 4, 8)
 LEVELS = 100
 HOPS = 10
 SQUARE_COUNTS = tuple(2**power for power in range(4, 13))
-# Prices of each sequence of probes, of the sums of ten queues.
+# Prices per sequence of probes, of the sums over ten queues.
 SUMS = 40
 
 
 def squares(scheme: str, count: int, seed: int, bits: int = 4) -> Errors:
-    """Errors of a scheme after so many packets in random order; of TPM those of the sum over ten queues, over ten."""
+    """Errors of a scheme after k packets in random order; for TPM, the error of the sum over ten queues divided by ten."""
     rng = np.random.default_rng([seed, count])
     hops = HOPS if scheme == "tpm" else 1
     of_scheme: dict[str, Any] = {
@@ -393,11 +394,11 @@ def mean_square(found: Errors | float | models.AdpmError) -> float:
 
 
 def random_marks(count: int) -> float:
-    """Of REM and RAM: 1/(6k)."""
+    """Error of REM and RAM: 1/(6k)."""
     return 1 / (6 * count)
 
 
-# Of each scheme with types of probes their number, a count of packets that brings few of them, and one that brings most.
+# For each scheme with probe types: their number, a number of packets that covers few of them, and one that covers most.
 TYPES = (
     ("tpm2", "TPM of 2 bits", 60, 16, 128),
     ("tpm4", "TPM of 4 bits", 120, 32, 256),
@@ -410,7 +411,7 @@ MEAN_SQUARE = Experiment(
     id="cui-thesis/fig5.3",
     times=3,
     title="Figure 5.3: mean square error of marking schemes after k packets",
-    question="Which scheme finds a price with the fewest packets?",
+    question="Which scheme estimates a price with the fewest packets?",
     source="figure 5.3, section 5.4; no values in the text",
     variants=(
         *vary(Computation(squares, {"scheme": "adpm"}), SQUARED, scheme="adpm"),
@@ -432,7 +433,8 @@ MEAN_SQUARE = Experiment(
             "ADPM yields significantly lower error than REM and RAM after a moderate number of packets",
             lambda results: results.values("mean_square", scheme="adpm", count=256) / random_marks(256),
             Inequality("<", 0.1),
-            note="ADPM over 1/(6k) with 256 packets; a tenth is ours. With 16 packets it is 0.63, by 2/((k+2)(k+3))",
+            note="ADPM divided by 1/(6k) with 256 packets; the bound of a tenth is our choice. With 16 packets it is 0.63, by "
+            "2/((k+2)(k+3))",
         ),
         Claim(
             "C-5.3.1-power",
@@ -446,7 +448,7 @@ MEAN_SQUARE = Experiment(
                 / 4
             ),
             Value(2.0, 0.05),
-            note="exponent from 256 to 4096 packets: 2 by the model, so that the mean error goes with 1/k",
+            note="exponent from 256 to 4096 packets: 2 by the model, so that the mean error is proportional to 1/k",
         ),
         Claim(
             "C-5.3.1-random-marks",
@@ -454,7 +456,7 @@ MEAN_SQUARE = Experiment(
             "the results for REM/RAM show a power law, 1/(6k)",
             lambda results: results.values("mean_square", scheme="ram", count=1024) / random_marks(1024),
             Value(1.0, 0.02),
-            note="probes marked by RAM's queue over 1/(6k), with 1024 packets",
+            note="probes marked by RAM's queue divided by 1/(6k), with 1024 packets",
         ),
         *(
             Claim(
@@ -466,7 +468,7 @@ MEAN_SQUARE = Experiment(
                     / results.values("mean_square", scheme="adpm", count=few)
                 ),
                 Inequality(">", 10.0),
-                note=f"over ADPM's with {few} packets, of {types} types; ten times is ours",
+                note=f"divided by ADPM's with {few} packets, of {types} types; the factor of ten is our choice",
             )
             for scheme, name, types, few, _ in TYPES
         ),
@@ -493,7 +495,7 @@ MEAN_SQUARE = Experiment(
                     results.values("mean_square", scheme=f"tpm{bits}", count=4096) * 12 * HOPS * (2**bits - 1) ** 2
                 ),
                 Value(1.0, 0.05),
-                note="over that of ten independent quantisers, 1/(12 (2^n - 1)^2) over ten",
+                note="divided by that of ten independent quantisers, 1/(12 (2^n - 1)^2) over ten",
             )
             for bits in BITS
         ),
@@ -503,7 +505,7 @@ MEAN_SQUARE = Experiment(
             "because a fixed quantiser is used, there is an error floor (RPM)",
             lambda results: results.values("mean_square", scheme="rpm", count=4096) * 12 * (LEVELS - 1) ** 2,
             Value(1.0, 0.05),
-            note="over that of the quantiser, 1/(12 (n - 1)^2)",
+            note="divided by that of the quantiser, 1/(12 (n - 1)^2)",
         ),
     ),
     panels=(
@@ -513,7 +515,7 @@ MEAN_SQUARE = Experiment(
                 "count",
                 (
                     Line("ADPM, random probes", {"scheme": "adpm"}),
-                    Line("its model", {"scheme": "adpm, model"}, dashed=True),
+                    Line("ADPM, model", {"scheme": "adpm, model"}, dashed=True),
                     Line("RAM", {"scheme": "ram"}),
                     Line("REM and RAM, 1/(6k)", {"scheme": "closed form"}, dashed=True),
                     *(Line(f"TPM, {bits} bits", {"scheme": f"tpm{bits}"}) for bits in BITS),
@@ -527,20 +529,19 @@ MEAN_SQUARE = Experiment(
         ),
     ),
     assumptions=(
-        Assumption(
-            "bits of TPM", "2, 4 and 8; with 30 queues 8 bits are as many as fit into the 32 bytes that receivers have here"
-        ),
-        Assumption("bits that have not been seen", "0, also before the first packet"),
+        Assumption("bits of TPM", "2, 4 and 8; with 30 queues, 8 bits are the most that fit into a receiver's 32 bytes here"),
+        Assumption("bits not yet received", "0, also before the first packet"),
         Assumption(
             "quantisers",
-            "levels at both ends and evenly between them, to the nearest; RPM with 100 levels, from an estimate of 0",
+            "levels at both ends and evenly between them, rounded to the nearest; RPM with 100 levels, from an estimate of 0",
         ),
         Assumption("the range of k", f"{SQUARE_COUNTS[0]} to {SQUARE_COUNTS[-1]}, powers of two"),
     ),
 )
 
 DRIFTS = (1e-8, 1e-7, 1e-6, 1e-5)
-# Packets until an estimate has forgotten where it began, at the slowest ramp, and read after that, so many apart.
+# Packets until an estimate no longer depends on its initial value, at the slowest ramp, and packets read after that, with their
+# spacing.
 SETTLED = 50_000
 READ = tuple(range(SETTLED + 500, SETTLED + 50_001, 500))
 PATHS = 20
@@ -556,7 +557,7 @@ def tracking(scheme: str, drift: float, seed: int, bits: int = 4) -> Errors:
 
 
 def ramp_model(drift: float) -> models.AdpmCoarseRampError:
-    """By model, with 16-bit thresholds."""
+    """Error by the model, with 16-bit thresholds."""
     return models.adpm_coarse_ramp_error(drift=drift)
 
 
@@ -576,7 +577,7 @@ DRIFTING = [Choice({"drift": drift}, {"drift": drift}) for drift in DRIFTS]
 
 
 def over_bound(results: Measured) -> Values:
-    """ADPM's mean error over sqrt(2 delta), at the delta at which it is largest."""
+    """ADPM's mean error divided by sqrt(2 delta), at the delta with the largest ratio."""
     rows = np.array([results.values("mean", scheme="adpm", drift=drift) / ramp_bound(drift) for drift in DRIFTS])
     found: Values = rows[np.argmax(rows.mean(axis=1))]
     return found
@@ -584,8 +585,8 @@ def over_bound(results: Measured) -> Values:
 
 TRACKING = Experiment(
     id="cui-thesis/fig5.4",
-    title="Figure 5.4: mean error in tracking a price that changes",
-    question="Which scheme follows a price?",
+    title="Figure 5.4: mean error in tracking a changing price",
+    question="Which scheme tracks a price?",
     source="figure 5.4, section 5.4; no values in the text",
     variants=(
         *vary(Computation(tracking, {"scheme": "adpm"}), DRIFTING, scheme="adpm"),
@@ -605,7 +606,7 @@ TRACKING = Experiment(
             "it tracks the changing price with a mean error slightly below the square root of 2 delta",
             over_bound,
             Inequality("<", 1.0),
-            note="at the delta at which it comes nearest; by the model sqrt(pi) / 2 = 0.886 of it",
+            note="at the delta with the largest ratio; by the model it is sqrt(pi) / 2 = 0.886",
         ),
         Claim(
             "C-5.4.1-slightly",
@@ -613,12 +614,12 @@ TRACKING = Experiment(
             "it tracks the changing price with a mean error slightly below the square root of 2 delta: not far below",
             over_bound,
             Inequality(">", 0.8),
-            note="the bound of 0.8 is ours",
+            note="the bound of 0.8 is our choice",
         ),
         *(
             Claim(
                 f"C-5.4.1-tpm{bits}",
-                "N" if bits == 8 else "R",
+                "not_reproduced" if bits == 8 else "reproduced",
                 f"it tracks the changing price much more closely than the scheme of Thommes and Coates, of {bits} bits",
                 lambda results, bits=bits: np.min(  # type: ignore[misc]
                     [
@@ -629,7 +630,7 @@ TRACKING = Experiment(
                     axis=0,
                 ),
                 Inequality(">", 2.0),
-                note="TPM's error over ADPM's, at the delta at which it is least; the bound of 2 is ours",
+                note="TPM's error divided by ADPM's, at the delta with the smallest ratio; the bound of 2 is our choice",
             )
             for bits in BITS
         ),
@@ -641,7 +642,7 @@ TRACKING = Experiment(
                 "drift",
                 (
                     Line("ADPM", {"scheme": "adpm"}),
-                    Line("its model", {"scheme": "model"}, dashed=True),
+                    Line("ADPM, model", {"scheme": "model"}, dashed=True),
                     Line("sqrt(2 delta)", {"scheme": "bound"}, dashed=True),
                     *(Line(f"TPM, {bits} bits", {"scheme": f"tpm{bits}"}) for bits in BITS),
                 ),
@@ -656,7 +657,8 @@ TRACKING = Experiment(
         Assumption("bits of TPM", "2, 4 and 8"),
         Assumption(
             "length of a run",
-            f"{READ[-1]} packets, of which the first {SETTLED} are left out; the price starts anywhere and turns at 0 and 1",
+            f"{READ[-1]} packets, of which the first {SETTLED} are excluded; the price starts at a random value and "
+            "reverses at 0 and 1",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Figures 3.17 to 3.41: what a trunk loses at a given load, by five models and in simulation (section 3.6.5)."""
+"""Figures 3.17 to 3.41: loss of a trunk at a given load, by five models and in simulation (section 3.6.5)."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ AROUND_ONE = (*UP_TO_ONE, 1.1, 1.2)
 OVERLOAD = (1.1, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5)
 INPUTS = (2, 3, 4, 6, 8, 12, 16, 24, 32)
 
-# The thesis gives no number for any of these words.
+# The thesis gives no numbers for these words.
 LIGHT = 0.5
 ACCURATE = 0.05
 INSIGNIFICANT = 0.1
 NEAR = 0.05
 TOLERANCE = 0.02
-# Half of the width of the document's own intervals: who is nearer by less, it could not see.
+# Half the width of the document's own intervals, which could not resolve smaller differences between models.
 TIE = 0.015
-# In overload models differ by little, and simulation is cheap.
+# In overload the models differ little, and simulation is cheap.
 OVERLOAD_WIDTH = 0.02
 
-GRID = Assumption("the loads", "every 0.1 from 0.2 on, in overload every 0.25; none is given")
+GRID = Assumption("the loads", "every 0.1 from 0.2 on, every 0.25 in overload; the document gives none")
 
-# Claims that do not hold, by their ID, and what is seen instead.
+# Claims that do not hold, by ID, and the observed values.
 NOT_HELD = {
     "C-3.19.accurate": "3 to 5 % too large; 1 to 4 % with the reading fresh",
     "C-3.20.accurate": "5 to 24 % too large; up to 23 % with the reading fresh",
@@ -95,12 +95,12 @@ NOT_HELD = {
 
 def claim(id: str, text: str, measured: partial[Values], must: Inequality | Value, published: float | None = None) -> Claim:
     note = NOT_HELD.get(id, "")
-    return Claim(id, "N" if note else "R", text, a_value_a_seed(measured), must, published, note=note)
+    return Claim(id, "not_reproduced" if note else "reproduced", text, a_value_a_seed(measured), must, published, note=note)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A trunk over its load."""
+    """The loss of a trunk over its load."""
 
     number: int
     inputs: int
@@ -110,12 +110,12 @@ class Figure:
 
     @property
     def experiment(self) -> Experiment:
-        """All lines of the figure, and what is claimed of it."""
+        """All lines of the figure, and the claims about it."""
         overload = self.loads is OVERLOAD
         # The chains of the other readings are then small enough to be solved.
         exact = self.buffer <= 10
         lines = (*LINES, *(EXACT_LINES if exact else ()))
-        # Only of figure 3.17 the linear axis is known, and of 3.24 the logarithmic one.
+        # The text describes only the linear axis of figure 3.17 and the logarithmic one of 3.24.
         linear = overload or self.number == 17
         loads = [Choice({"load": load}, {"load": load}) for load in self.loads]
         ports = {"inputs": self.inputs, "transmitters": self.transmitters, "buffer": self.buffer}
@@ -134,7 +134,7 @@ class Figure:
         )
 
     def _beside(self, loads: list[Choice]) -> tuple[Variant, ...]:
-        """Of figure 3.26, what figure 3.27 is compared with."""
+        """Figure 3.26, with which figure 3.27 is compared."""
         if self.number != 27:
             return ()
         shallower = {"inputs": self.inputs, "transmitters": self.transmitters, "buffer": 5}
@@ -145,22 +145,24 @@ class Figure:
         return f"C-3.{self.number}.{what}"
 
     def _best(self, exact: bool) -> tuple[Claim, ...]:
-        """Which model is nearest depends on what becomes of packets that waited. Without places all readings are one."""
-        best = f"G1DM is the best of the five, or within {TIE:.1%} of it: how much further off the next is, mean log of factors"
+        """The nearest model depends on the service time of packets that waited. Without waiting places all readings coincide."""
+        best = f"G1DM is the best of the five, or within {TIE:.1%} of it: excess error of the next model, mean log of factors"
         claims = [claim(self._id("best"), best, partial(margin), Inequality(">=", -TIE))]
         for reading in READINGS if exact and self.buffer else ():
-            text = f"the same if packets that waited leave by the reading `{reading}`, solved exactly"
+            text = f"the same with the service times of the reading `{reading}`, solved exactly"
             claims.append(claim(self._id(f"best-{reading}"), text, partial(margin, reference=reading), Inequality(">=", -TIE)))
         return tuple(claims)
 
     def _at_usual_loads(self) -> tuple[Claim, ...]:
-        poisson = f"M/M/K/(K+B) is the least accurate at light load (up to {LIGHT:g}): how much further off it is than the next"
+        poisson = f"M/M/K/(K+B) is the least accurate at light load (up to {LIGHT:g}): its excess error over the next model"
         claims = [claim(self._id("poisson"), poisson, partial(poisson_is_worst), Inequality(">", 0))]
         if self.buffer == 0:
-            same_text = "without places G1DM is EBD and EBI is EB (largest relative difference)"
-            nearer = "the former two are nearer to the simulation: how much further off the latter two are"
-            accurate = f"without places G1DM is accurate (within {ACCURATE:.0%} of the exact loss; largest relative error)"
-            solved = f"the simulation is (within {NEAR:.0%})"
+            same_text = "without waiting places G1DM equals EBD and EBI equals EB (largest relative difference)"
+            nearer = "the former two are nearer to the simulation: excess error of the latter two"
+            accurate = (
+                f"without waiting places G1DM is accurate (within {ACCURATE:.0%} of the exact loss; largest relative error)"
+            )
+            solved = f"so is the simulation (within {NEAR:.0%})"
             claims += [
                 claim(self._id("1"), same_text, partial(same), Value(0, 1e-12)),
                 claim(self._id("nearer"), nearer, partial(discarding_helps), Inequality(">", 0)),
@@ -172,7 +174,8 @@ class Figure:
         claims.append(claim(self._id("accurate"), accurate, partial(worst, by="g1dm"), Inequality("<", ACCURATE)))
         if self.inputs >= 16:
             insignificant = (
-                f"with many inputs the inserting effect stays insignificant (EBD within {INSIGNIFICANT:.0%} of G1DM, largest gap)"
+                f"with many inputs the inserting effect remains insignificant (EBD within {INSIGNIFICANT:.0%} of G1DM, "
+                "largest gap)"
             )
             claims.append(claim(self._id("3"), insignificant, partial(gap), Inequality("<", INSIGNIFICANT)))
         if self.number == 27:
@@ -182,14 +185,14 @@ class Figure:
 
     def _in_overload(self) -> tuple[Claim, ...]:
         accurate = f"G1DM is accurate in overload (within {ACCURATE:.0%}; largest relative error)"
-        no_worse = f"G1DM is no worse than EBD, or within {TIE:.1%} (how much further off EBD is)"
+        no_worse = f"G1DM is no worse than EBD, or within {TIE:.1%} (excess error of EBD)"
         claims = [
             claim(self._id("accurate"), accurate, partial(worst, by="g1dm"), Inequality("<", ACCURATE)),
             claim(self._id("ebd"), no_worse, partial(ebd_is_worse), Inequality(">=", -TIE)),
         ]
-        # With 500 inputs and more it is by a few thousandths, and that of EB is looked at instead.
+        # With 500 inputs or more the difference is a few thousandths, so EB is compared instead.
         if self.inputs < 500:
-            large = "EBI is too large (by which share of the loss, where that is least)"
+            large = "EBI is too large (relative excess, where it is smallest)"
             claims.append(claim(self._id("ebi"), large, partial(too_large, "ebi"), Inequality(">", 0)))
         if self.buffer >= 1000:
             factor = self.inputs / (self.inputs - self.transmitters)
@@ -236,7 +239,7 @@ def too_large(by: str, results: Measured) -> Values:
 
 
 def excess(load: float) -> float:
-    """(3.16)."""
+    """Equation (3.16)."""
     return (load - 1) / load
 
 
@@ -246,7 +249,7 @@ def followers(results: Measured) -> Values:
 
 
 def gain(by: str, results: Measured) -> Values:
-    """How much further off a model is with the fewest inputs than with the most."""
+    """Error of a model with the fewest inputs minus that with the most."""
     return off(results, by, "inputs", [INPUTS[0]]) - off(results, by, "inputs", [INPUTS[-1]])
 
 
@@ -263,7 +266,7 @@ def least_margin(results: Measured) -> Values:
 over_inputs = Experiment(
     id="cui-thesis/fig3.32",
     title="Figure 3.32: loss of a trunk over its inputs, K = 1, B = 3, load 0.7",
-    question="How many inputs does each model need to be right?",
+    question="How many inputs does each model require to be accurate?",
     source="figure 3.32, section 3.6.5; no values in the text",
     variants=trunk(
         [Choice({"inputs": inputs}, {"inputs": inputs}) for inputs in INPUTS], exact=True, transmitters=1, buffer=3, load=0.7
@@ -272,26 +275,26 @@ over_inputs = Experiment(
     claims=(
         claim(
             "C-3.32.1",
-            f"the accuracy of all models improves with the inputs: how much further off they are with {INPUTS[0]} than with "
-            f"{INPUTS[-1]}, of the model for which that is least",
+            f"the accuracy of all models improves with the inputs: error with {INPUTS[0]} minus error with {INPUTS[-1]}, "
+            "smallest over the models",
             partial(least_gain),
             Inequality(">", 0),
         ),
         claim(
             "C-3.32.2",
-            "M/M/K/(K+B) improves with the inputs: how much further off it is with the fewest than with the most",
+            "M/M/K/(K+B) improves with the inputs: error with the fewest minus error with the most",
             partial(gain, "mmkkb"),
             Inequality(">", 0),
         ),
         claim(
             "C-3.32.best",
-            f"G1DM is always the closest, or as close within {TIE:.1%}: how much further off the next is, where that is least",
+            f"G1DM is always the closest, or within {TIE:.1%} of it: smallest excess error of the next model",
             partial(least_margin),
             Inequality(">=", -TIE),
         ),
     ),
     panels=((Curves("loss", "inputs", (*LINES, *EXACT_LINES), "packet loss", "inputs, M", log=True),),),
-    assumptions=(Assumption("the numbers of inputs", ", ".join(map(str, INPUTS))),),
+    assumptions=(Assumption("numbers of inputs", ", ".join(map(str, INPUTS))),),
 )
 
 EXPERIMENTS = (

@@ -1,4 +1,4 @@
-"""Section 4.5 and figures B.14, B.15: flows of FAST whose buffer is smaller than what they want to keep in it."""
+"""Section 4.5 and figures B.14, B.15: FAST flows whose buffer is smaller than their total alpha."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# K of (4.32), and what else a law is given.
+# K of (4.32), and other settings of each law.
 K = 0.1
 LAWS: dict[str, dict[str, Any]] = {
     "plain": {},
@@ -53,14 +53,14 @@ RECOVERIES = ("newreno", "sack")
 
 
 def sender(alpha: float, form: str, recovery: str, **law: Any) -> dict[str, Any]:
-    """Timers as short as those of ns-2."""
+    """A sender with timers as short as those of ns-2."""
     return {**tcp(alpha, update=form, **law), "recovery": recovery, "timer": {"min_rto": "200 ms"}}
 
 
 def overflowing(
     count: int, rtt_ms: int, buffer: int, form: str, recovery: str, law: dict[str, Any], length_s: int = 220
 ) -> Scenario:
-    """Flows that start 20 s apart, give or take half a second, with alpha 800 each; what follows the last start is measured."""
+    """Flows with alpha 800 that start 20 s apart, plus or minus half a second; the period after the last start is measured."""
     flows: dict[str, Any] = {
         name(number): {
             "propagation_rtt": f"{rtt_ms} ms",
@@ -70,7 +70,7 @@ def overflowing(
         for number in range(1, count + 1)
     }
     return dumbbell(
-        name=f"cui-thesis, {count} flows that overflow",
+        name=f"cui-thesis, {count} overflowing flows",
         rate="100 Mbps",
         delay="5 ms",
         buffer=f"{buffer} packets",
@@ -82,33 +82,33 @@ def overflowing(
 
 
 def reductions(run: Run, number: int) -> float:
-    """Of a flow: fast retransmits and timeouts."""
+    """Window reductions of a flow: fast retransmits and timeouts."""
     flow = run.flows.where(group=name(number))
     return float(flow["fast_retransmits"][0] + flow["timeouts"][0])
 
 
 def reductions_1(run: Run) -> float:
-    """Of the first flow."""
+    """Window reductions of the first flow."""
     return reductions(run, 1)
 
 
 def reductions_2(run: Run) -> float:
-    """Of the second flow."""
+    """Window reductions of the second flow."""
     return reductions(run, 2)
 
 
 def timeouts(run: Run) -> float:
-    """Of all flows."""
+    """Timeouts of all flows."""
     return float(np.asarray(run.flows["timeouts"], float).sum())
 
 
 def reductions_in_all(run: Run) -> float:
-    """Of all flows."""
+    """Window reductions of all flows."""
     return sum(reductions(run, number) for number in range(1, len(run.flows) + 1))
 
 
 def second_ahead(run: Run) -> float:
-    """The part of the time, in bins of 5 s after the warm-up, in which the second flow is faster than the first."""
+    """Fraction of time, in bins of 5 s after the warm-up, during which the second flow is faster than the first."""
     trace = run.trace("throughput")
     first, second = (trace.where(group=name(number)) for number in (1, 2))
     measured = np.asarray(first["time_s"]) >= 40
@@ -117,7 +117,7 @@ def second_ahead(run: Run) -> float:
 
 
 def largest(run: Run) -> float:
-    """The largest share of the capacity that a flow gets."""
+    """Largest share of the capacity of any flow."""
     return float(shares(run).max())
 
 
@@ -130,7 +130,7 @@ def two(measure: str, law: str, form: str, recovery: str, rtt_ms: int) -> Callab
 
 
 def more_reductions(recovery: str) -> Callable[[Measured], Values]:
-    """Of the second flow, less those of the first."""
+    """Window reductions of the second flow minus those of the first."""
 
     def found(results: Measured) -> Values:
         of = [two(f"reductions_{number}", "plain", "module", recovery, 50)(results) for number in (1, 2)]
@@ -143,7 +143,7 @@ def more_reductions(recovery: str) -> Callable[[Measured], Values]:
 FIGURE_4_11 = Experiment(
     id="cui-thesis/fig4.11",
     title="Figures 4.11 to 4.17: two flows of FAST, a buffer for one of them",
-    question="How do two equal flows of FAST share a link whose buffer is smaller than the sum of what they keep in it?",
+    question="How do two equal FAST flows share a link whose buffer is smaller than the sum of their alphas?",
     source="figures 4.11 to 4.17, section 4.5: alpha 800, buffer 1590 packets",
     variants=tuple(
         Variant(
@@ -167,7 +167,7 @@ FIGURE_4_11 = Experiment(
         Claim(
             "C-4.12.1",
             "conditional",
-            "flow 1 decreases smoothly, flow 2 keeps halving its window (reductions of flow 2 less twice those of flow 1)",
+            "flow 1 decreases smoothly, flow 2 keeps halving its window (reductions of flow 2 minus twice those of flow 1)",
             more_reductions("newreno"),
             Inequality(">", 0),
             setting="losses repaired as by NewReno, 50 ms",
@@ -176,22 +176,22 @@ FIGURE_4_11 = Experiment(
         Claim(
             "C-4.14.1",
             "not_reproduced",
-            "with Algorithm 1 the slower flow can overtake (part of the time in which flow 2 is faster; NewReno, 150 ms)",
+            "with Algorithm 1 the slower flow can overtake (fraction of time in which flow 2 is faster; NewReno, 150 ms)",
             two("second_ahead", "Algorithm 1", "module", "newreno", 150),
             Inequality(">", 0.1),
-            note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several is in a timeout, "
-            "and the other has the buffer.",
+            note="Pacing the decrease changes which packets an overflow drops, but a flow that loses several packets waits for "
+            "a timeout, and the other flow occupies the buffer.",
         ),
         Claim(
             "C-4.15.1-share",
             "conditional",
-            "with alpha-adjusting both have the same window in the mean (difference of their shares)",
+            "with alpha-adjusting both have the same mean window (difference of their shares)",
             lambda results: abs(
                 two("share_1", "alpha-adjusting", "module", "sack", 150)(results)
                 - two("share_2", "alpha-adjusting", "module", "sack", 150)(results)
             ),
             Inequality("<", 0.1),
-            setting="SACK, 150 ms: the link empties at each overflow, so that the second flow learns the true round trip",
+            setting="SACK, 150 ms: the link empties at each overflow, so that the second flow measures the true round trip",
             contrast=Contrast(
                 "with 50 ms, where it does not",
                 lambda results: abs(
@@ -239,7 +239,7 @@ FIGURE_4_11 = Experiment(
     ),
     assumptions=(
         Assumption("rates, delays and starts", "100 Mb/s; 50 and 150 ms; the second flow starts 20 s after the first"),
-        Assumption("recovery", "the text has NewReno, the module behind the figures a SACK scoreboard: both"),
+        Assumption("recovery", "the text has NewReno, the module behind the figures a SACK scoreboard: both are run"),
         Assumption("k and floor of alpha-adjusting", f"{K} per second, a hundredth, as stated"),
     ),
 )
@@ -247,7 +247,7 @@ FIGURE_4_11 = Experiment(
 ROUND_TRIPS_MS = (40, 50, 60, 90)
 ALPHAS = (400, 600, 800, 1400)
 BIN_S = 0.1
-# What counts as at an overflow.
+# Time around an overflow that counts as overflow.
 AFTER_S = 1.0
 
 
@@ -274,7 +274,9 @@ def four_flows(rtts_ms: tuple[int, ...], alphas: tuple[int, ...], form: str) -> 
 
 
 def shorter_at_overflow(run: Run) -> float:
-    """Rate of the flow of 40 ms over that of the longest round trip just after overflows, over the same at other times."""
+    """Rate of the flow of 40 ms divided by that of the longest round trip just after overflows, divided by the same at other
+    times.
+    """
     drops = np.asarray(run.trace("drops")["time_s"], float)
     throughput = run.trace("throughput")
     shortest, longest = (throughput.where(group=name(number)) for number in (1, 4))
@@ -290,7 +292,7 @@ def shorter_at_overflow(run: Run) -> float:
 
 
 def off_ratio(run: Run) -> float:
-    """The largest deviation of a flow's share from its alpha's share, as a part of it."""
+    """Largest relative deviation of a flow's share from its share of the sum of alphas."""
     flows = run.scenario["flows"]
     alphas = np.array([flows[name(number)]["tcp"]["controller"]["alpha"] for number in range(1, 5)], float)
     return float(np.abs(shares(run) / (alphas / alphas.sum()) - 1).max())
@@ -304,7 +306,7 @@ def four(measure: str, case: str, form: str) -> Callable[[Measured], Values]:
 FIGURE_4_19 = Experiment(
     id="cui-thesis/fig4.19",
     title="Figures 4.19 to 4.22: four flows that adjust alpha",
-    question="Does alpha-adjusting keep the ratios of alpha between flows of different round trips and different alpha?",
+    question="Does alpha-adjusting preserve the ratios of alpha between flows with different round trips and different alphas?",
     source="figures 4.18 to 4.22, section 4.5: 400 Mb/s, buffer 3190 packets",
     variants=tuple(
         variant
@@ -334,19 +336,19 @@ FIGURE_4_19 = Experiment(
             Claim(
                 f"C-4.20.1-overflow-{form}",
                 "reproduced",
-                "at overflow flows with short round trips are faster (rate of the shortest over that of the longest in the "
-                f"second after a loss, over the same at other times), form {form}",
+                "at overflow flows with short round trips are faster (rate of the shortest divided by that of the longest in "
+                f"the second after a loss, divided by the same at other times), form {form}",
                 four("shorter_at_overflow", "round trips", form),
                 Inequality(">", 1),
             ),
             Claim(
                 f"C-4.21.1-{form}",
                 "not_reproduced",
-                f"windows and rates stay 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's), form {form}",
+                f"windows and rates keep the ratios 2 : 3 : 4 : 7 (largest deviation of a share from its alpha's), form {form}",
                 four("off_ratio", "alphas", form),
                 Inequality("<", 0.05),
-                note="The sum of alpha, 3200, exceeds the buffer by ten packets: at each overflow only the flow with the largest "
-                "window loses, and halves its alpha alone.",
+                note="The sum of alphas, 3200, exceeds the buffer by ten packets: at each overflow only the flow with the "
+                "largest window has a loss, and only it halves its alpha.",
             ),
         )
     ),
@@ -375,7 +377,7 @@ MECHANISMS = tuple(
 
 
 def effect(label: str, value: str, instead: str) -> Callable[[Measured], Values]:
-    """On the largest share: the mean over all that else differs."""
+    """Effect on the largest share: the mean over all other settings."""
 
     def found(results: Measured) -> Values:
         one, other = (
@@ -388,7 +390,7 @@ def effect(label: str, value: str, instead: str) -> Callable[[Measured], Values]
 
 
 def by_default(form: str) -> Callable[[Measured], Values]:
-    """Losses that were answered, as each form has it, repaired as by NewReno."""
+    """Losses that cause a response, with each form's default, repaired as by NewReno."""
     return lambda results: results.values(
         "reductions", form=form, old_window=form == "module", recovery="newreno", timer="does not"
     )
@@ -396,8 +398,8 @@ def by_default(form: str) -> Callable[[Measured], Values]:
 
 FIGURE_B_14 = Experiment(
     id="cui-thesis/figB.14",
-    title="Figures B.14 and B.15: three flows of FAST, a buffer for half of them, and which mechanism decides",
-    question="When flows of FAST overflow their buffer, what makes one of them dominate?",
+    title="Figures B.14 and B.15: three FAST flows, a buffer for half of them, and the deciding mechanism",
+    question="When FAST flows overflow their buffer, which mechanism lets one of them dominate?",
     source="figures B.14 and B.15, appendix B: alpha 800, buffer 1300 packets",
     variants=MECHANISMS,
     measures={
@@ -424,7 +426,7 @@ FIGURE_B_14 = Experiment(
             Claim(
                 f"C-B.15.1-{form}",
                 "reproduced",
-                f"overflows are frequent (losses answered in 100 s, of all three flows), form {form}",
+                f"overflows are frequent (losses with a response in 100 s, of all three flows), form {form}",
                 by_default(form),
                 Inequality(">", 10),
             )
@@ -433,7 +435,7 @@ FIGURE_B_14 = Experiment(
         Claim(
             "B.14-recovery",
             "reproduced",
-            "recovery decides (largest share as by NewReno less that with SACK, over all the rest)",
+            "recovery decides (largest share with NewReno minus that with SACK, over all other settings)",
             effect("recovery", "newreno", "sack"),
             Inequality(">", 0.1),
             ours=True,
@@ -441,7 +443,7 @@ FIGURE_B_14 = Experiment(
         Claim(
             "B.14-timer",
             "reproduced",
-            "the timer's back-off does not (largest share with it less that without)",
+            "the timer's back-off does not (largest share with it minus that without)",
             lambda results: abs(effect("timer", "backs off", "does not")(results)),
             Inequality("<", 0.05),
             ours=True,
@@ -470,7 +472,7 @@ FIGURE_B_14 = Experiment(
     assumptions=(
         Assumption("rates, delays and starts", "100 Mb/s, 50 ms, 20 s apart; the 100 s after the third start are measured"),
         Assumption(
-            "which flow", "differs from seed to seed in form `module`; by (4.1) as by NewReno it is the first, which never loses"
+            "which flow", "depends on the seed in form `module`; by (4.1) with NewReno it is the first, which never has a loss"
         ),
     ),
 )

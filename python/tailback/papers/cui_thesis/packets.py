@@ -1,7 +1,7 @@
-"""Chapter 3 by packets: what the document extrapolated from ns-2, simulated directly or in small (section 3.3).
+"""Chapter 3 by packets: results that the document extrapolated from ns-2, simulated at full size or scaled down (section 3.3).
 
-In small means that rate and flows are scaled together, as the document did, so that each flow has the same share. Each experiment
-whose full size takes long has a quick form; `--full` runs the other.
+Scaling down reduces rates and flows together, as in the document, so that each flow has the same share. Experiments whose full
+size takes long have a quick form; `--full` runs the full size.
 """
 
 from __future__ import annotations
@@ -55,29 +55,30 @@ __all__ = [
     "utilisation",
 ]
 
-# Rates that flows have where the document scales: 4000 on 40 Gb/s.
+# Rates per flow at which the document scales: 4000 flows on 40 Gb/s.
 FLOW_BPS = 10e6
 GBPS = 1e9
 NAME = "packets"
 
 SENDERS = Assumption(
     "senders",
-    "NewReno, a packet for each acknowledgement, first window of 10, starts within the first second; paced over the round trip; "
-    "a first timeout of 1 s and no less, as the presets have it",
+    "NewReno, one packet per acknowledgement, initial window of 10, starts within the first second; paced over the round trip; "
+    "an initial and minimum timeout of 1 s, as in the presets",
 )
 LENGTH = Assumption(
     "length of a run",
-    "8 s to settle and 4 s measured; 40 s and 20 s where flows have more than 20 Mb/s, and so a loss in many seconds only (20 "
-    "and 10 in figures 3.10 to 3.13)",
+    "8 s to settle and 4 s measured; 40 s and 20 s if flows have more than 20 Mb/s and therefore many seconds between losses "
+    "(20 and 10 in figures 3.10 to 3.13)",
 )
-# Of 60 to 180 ms.
+# Harmonic mean of 60 to 180 ms.
 MEAN_RTT_S = 0.12
-# Of a flow's share times the mean round trip. From there one link with ten places is where it stays within 8 s; after slow starts
-# within a second it takes 20 s, and a slow start that loses nothing queues in front of its access link: gigabytes, of thousands.
+# As a fraction of a flow's share times the mean round trip. From there, one link with ten places settles within 8 s; after slow
+# starts within one second it takes 20 s, and a slow start without a loss queues gigabytes in front of its access link, with
+# thousands of flows.
 LEAVES_SLOW_START = 0.4
 BEGINS = Assumption(
     "slow start",
-    "ends at two fifths of a flow's share times the mean round trip, or with the first window; starts are within 0.2 s then",
+    "ends at two fifths of a flow's share times the mean round trip, or with the initial window; starts are then within 0.2 s",
 )
 EDGES = Assumption("edge routers", "unlimited buffers, store and forward")
 
@@ -96,10 +97,10 @@ def switch(
     rtt: Any = None,
     first_ssthresh: float | None = None,
 ) -> Scenario:
-    """Edge routers, a switch with full wavelength conversion and a trunk that greedy flows share (section 3.2).
+    """Edge routers, a switch with full wavelength conversion, and a trunk shared by greedy flows (section 3.2).
 
-    The larger a flow's share, the rarer are its losses and the longer it takes to settle. With `first_ssthresh` flows begin
-    within 0.2 s and leave slow start there.
+    A larger share per flow means rarer losses and a longer settling time. With `first_ssthresh`, flows start within 0.2 s and
+    leave slow start there.
     """
     is_large = transmitters * rate_bps / flows > 2 * FLOW_BPS
     settling_s = settling_s or (40.0 if is_large else 8.0)
@@ -127,7 +128,7 @@ def switch(
 
 
 def begins(share_bps: float) -> dict[str, Any]:
-    """Settings of `switch` for flows that begin below the window at which they settle."""
+    """Settings of `switch` for flows that leave slow start below the window at which they settle."""
     return {"first_ssthresh": round(LEAVES_SLOW_START * share_bps * MEAN_RTT_S / (8 * PACKET_BYTES))}
 
 
@@ -137,14 +138,14 @@ def by_model(inputs: int, transmitters: int, buffer: int, flows: int, rate_bps: 
 
 
 def utilisation(found: Run | models.ClosedLoop) -> float:
-    """Share of the channels' capacity."""
+    """Utilisation as a fraction of the channels' capacity."""
     if isinstance(found, Run):
         return float(found.queues.where(queue="trunk")["utilisation"][0])
     return closed_loop.utilisation(found)
 
 
 def log10_loss(found: Run | models.ClosedLoop) -> float:
-    """Of the fraction that the trunk loses."""
+    """Base-10 logarithm of the fraction that the trunk loses."""
     if isinstance(found, Run):
         lost = float(found.queues.where(queue="trunk")["loss_rate"][0])
         return math.log10(lost) if lost > 0 else math.nan
@@ -159,13 +160,13 @@ def fairness(found: Run | models.ClosedLoop) -> float:
     return float(windows.sum() ** 2 / (len(windows) * (windows**2).sum()))
 
 
-# Section 3.3.2: waiting places, and bit rates that the quick form leaves out.
+# Section 3.3.2: waiting places, and bit rates that the quick form omits.
 PLACES = (2, 10)
 QUICK_RATES = tuple(rate for rate in RATES if rate <= 4)
 
 
 def flows_at(rate_gbps: float, links: int = 1) -> int:
-    """As many as there are shares of 10 Mb/s."""
+    """Number of shares of 10 Mb/s."""
     return round(rate_gbps * GBPS / FLOW_BPS) * links
 
 
@@ -175,12 +176,12 @@ def small(buffer: int, rate_gbps: float) -> Scenario:
 
 
 def over_rates(results: Measured, measure: str, buffer: int, rates: Sequence[float]) -> Values:
-    """A row for each rate."""
+    """One row per rate."""
     return np.array([results.values(measure, buffer=buffer, rate=rate) for rate in rates])
 
 
 def at_40(rates: Sequence[float], points: Values, form: Any) -> float:
-    """What a curve through the points says at 40 Gb/s; if they do not bend so, a flat line from the middle on."""
+    """Value at 40 Gb/s of a curve through the points; a constant from the middle on if the fit fails."""
     try:
         return float(models.fit(rates, points, form).predict(40).value)
     except ParameterError:
@@ -190,7 +191,7 @@ def at_40(rates: Sequence[float], points: Values, form: Any) -> float:
 def of_means(
     statistic: Callable[[Sequence[float], Values], float], measure: str, buffer: int, rates: Sequence[float]
 ) -> Callable[[Measured], Values]:
-    """What a statistic of a curve says of the means over all seeds, with a value for each seed."""
+    """Evaluate a statistic of a curve on the means over all seeds, with a value for each seed."""
 
     def over_all_and_all_but_one(results: Measured) -> Values:
         points = over_rates(results, measure, buffer, rates)
@@ -202,12 +203,12 @@ def of_means(
 
 
 def from_a_line(rates: Sequence[float], points: Values) -> float:
-    """The largest distance from the line of least squares."""
+    """Largest distance from the least-squares line."""
     return float(np.abs(points - np.polyval(np.polyfit(rates, points, 1), rates)).max())
 
 
 def correlation(rates: Sequence[float], points: Values) -> float:
-    """Of the hyperbola of least squares; 0 if the points do not bend so."""
+    """Correlation of the least-squares hyperbola; 0 if the fit fails."""
     try:
         return float(models.fit(rates, points, "hyperbola").correlation)
     except ParameterError:
@@ -215,7 +216,7 @@ def correlation(rates: Sequence[float], points: Values) -> float:
 
 
 def predicted(measure: str, buffer: int, rates: Sequence[float], form: Any) -> Callable[[Measured], Values]:
-    """What a curve through the points of each seed says at 40 Gb/s."""
+    """Value at 40 Gb/s of a curve through the points of each seed."""
 
     def values(results: Measured) -> Values:
         points = over_rates(results, measure, buffer, rates)
@@ -233,7 +234,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
     return Experiment(
         id="cui-thesis/fig3.6",
         title="Figures 3.6 to 3.9: utilisation and loss over the bit rate, simulated",
-        question="What do small networks say of a large one with the same rate for each flow?",
+        question="What do small networks predict for a large one with the same rate per flow?",
         source="figures 3.6 to 3.9, section 3.3.2",
         variants=tuple(
             variant for buffer in PLACES for rate in rates for variant in vary(small(buffer, rate), buffer=buffer, rate=rate)
@@ -250,7 +251,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
             Claim(
                 "C-3.7.1-converges",
                 "reproduced",
-                "with 10 packets it converges: it falls less from 2 Gb/s on than below",
+                "with 10 packets it converges: it falls less above 2 Gb/s than below",
                 lambda results: 2 * used(results, 2.0) - used(results, rates[0]) - used(results, rates[-1]),
                 Inequality("<", 0),
             ),
@@ -260,33 +261,34 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                 "with 10 packets the utilisation falls with the bit rate like a hyperbola: correlation of at least 0.99",
                 of_means(correlation, "utilisation", 10, rates),
                 Inequality(">=", 0.99),
-                note="of the means; 0.999 is printed, and the bound is ours",
+                note="of the means; 0.999 is printed, and the bound is our choice",
             ),
             Claim(
                 "C-3.7.2-simulated",
                 "reproduced",
-                "the hyperbola of 10 packets says 70.3 % at 40 Gb/s, within 4 points",
+                "the hyperbola for 10 packets gives 70.3 % at 40 Gb/s, within 4 points",
                 lambda results: np.abs(predicted("utilisation", 10, rates, "hyperbola")(results) - 0.703),
                 Inequality("<=", 0.04),
-                note="the distance; the bound is ours. Where the points of a seed do not bend like a hyperbola, their mean from "
-                "the middle on is taken",
+                note="the distance; the bound is our choice. If the points of a seed do not follow a hyperbola, their mean from "
+                "the middle on is used",
             ),
             Claim(
                 "C-3.6.1",
                 "not_reproduced",
-                "the points of 2 packets lie on a straight line, within half a point",
+                "the points for 2 packets are on a straight line, within half a point",
                 of_means(from_a_line, "utilisation", 2, rates),
                 Inequality("<=", 0.005),
-                note="the largest distance from the line of least squares through the means; the bound is ours",
+                note="largest distance from the least-squares line through the means; the bound is our choice",
             ),
             Claim(
                 "C-3.7.2-two",
                 "reproduced",
-                "the line of 2 packets says 31.7 % at 40 Gb/s, within 4 points",
+                "the line for 2 packets gives 31.7 % at 40 Gb/s, within 4 points",
                 predicted("utilisation", 2, [rate for rate in rates if rate >= 1.2], "constant"),
                 Value(0.317, 0.04),
                 published=0.317,
-                note="a flat line through the rates from 1.2 Gb/s on; below, single flows dominate. The tolerance is ours",
+                note="a constant line through the rates from 1.2 Gb/s on; below, single flows dominate. The tolerance is our "
+                "choice",
             ),
             Claim(
                 "C-3.8.1",
@@ -303,7 +305,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                 predicted("log10_loss", 10, rates, "hyperbola"),
                 Value(-3.7145382, 0.1),
                 published=-3.7145382,
-                note="where the points of a seed do not bend so, their mean from the middle on is taken",
+                note="if the points of a seed do not follow a hyperbola, their mean from the middle on is used",
             ),
             Claim(
                 "C-3.9.1-simulated",
@@ -314,7 +316,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                     - of_means(correlation, "log10_loss", 10, rates)(results)
                 ),
                 Inequality(">", 0),
-                note="correlation of the fit of the mean utilisations less that of the logarithms of the loss",
+                note="correlation of the fit of the mean utilisations minus that of the logarithms of the loss",
             ),
             Claim(
                 "C-3.7.3",
@@ -324,7 +326,7 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
                     over_rates(results, "fairness", 10, (rates[0],))[0] - over_rates(results, "fairness", 10, (rates[-1],))[0]
                 ),
                 Inequality("<", 0),
-                note="Jain's index of goodput times round trip, at the lowest rate less at the highest",
+                note="Jain's index of goodput times round trip, at the lowest rate minus at the highest",
             ),
         ),
         panels=(
@@ -362,10 +364,10 @@ def scaled(rates: tuple[float, ...]) -> Experiment:
 
 
 SCALED = replace(
-    scaled(QUICK_RATES), full=scaled(RATES), undecided="6, 8 and 10 Gb/s, which change the curves at 40 Gb/s a little"
+    scaled(QUICK_RATES), full=scaled(RATES), undecided="6, 8 and 10 Gb/s, which change the curves at 40 Gb/s slightly"
 )
 
-# Trunks that were extrapolated, at their own size: inputs, channels, places, flows, and what the document says of them.
+# Trunks that the document extrapolated, at their own size: inputs, channels, places, flows, and the document's utilisation.
 DIRECT: dict[str, tuple[int, int, int, int, float | None]] = {
     "1 link, 2 packets": (2, 1, 2, 4_000, 0.317),
     "1 link, 10 packets": (2, 1, 10, 4_000, 0.703),
@@ -375,7 +377,7 @@ LARGEST, WITHOUT, UNSETTLED = (
     "16 links, no buffer, 6,400 flows",
     "16 links, 16 packets, 6,400 flows",
 )
-RISES = "; a tenth of rate and flows uses 77 % after 100 s and 84 % after 200 s, so that it is not settled after 40"
+RISES = "; a tenth of rate and flows uses 77 % after 100 s and 84 % after 200 s, so that it has not settled after 40"
 LARGE: dict[str, tuple[int, int, int, int, float | None]] = {
     "4 links, no buffer": (8, 4, 0, 16_000, None),
     WITHOUT: (64, 16, 0, 6_400, 0.30),
@@ -383,18 +385,19 @@ LARGE: dict[str, tuple[int, int, int, int, float | None]] = {
     "16 links, no buffer, 64,000 flows": (32, 16, 0, 64_000, None),
     LARGEST: (400, 100, 0, 400_000, 0.72),
 }
-# Those that cost little when they are scaled down, with the document's statement.
+# Trunks that are cheap to scale down, with the document's statement.
 QUOTED = {LARGEST: ("C-3.10.2", 0.72), WITHOUT: ("C-3.11.1-without", 0.30)}
-# A tenth and a hundredth of rate and flows.
+# A tenth and a hundredth of rates and flows.
 SCALES = (0.01, 0.1, 1.0)
-# What takes hours otherwise: flows begin below the window at which they settle, 144 packets at most, and the trunk is within half
-# a point of where it stays after a second and a half. After slow starts of all within a second it swings by five for ten seconds.
+# To avoid hours of simulation, flows leave slow start below the window at which they settle, 144 packets at most, and the trunk
+# is within half a point of its steady state after a second and a half. After slow starts within one second it varies by five
+# points for ten seconds.
 MANY = 50_000
 SETTLED = {"first_ssthresh": 100.0, "settling_s": 1.5, "measured_s": 1.0}
 
 
 def scaled_down(place: str, scale: float) -> tuple[Variant, ...]:
-    """A trunk with so much of its rate and flows, by packets and by the closed loop."""
+    """A trunk with this fraction of its rate and flows, by packets and by the closed loop."""
     inputs, transmitters, buffer, flows, _ = {**DIRECT, **LARGE}[place]
     trunk = (inputs, transmitters, buffer, round(flows * scale), 40 * scale * GBPS)
     start = SETTLED if flows > MANY else begins(transmitters * 40 * GBPS / flows)
@@ -405,18 +408,19 @@ def scaled_down(place: str, scale: float) -> tuple[Variant, ...]:
 
 
 def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experiment:
-    """Trunks at their own size, beside small ones and the closed loop."""
+    """Trunks at their own size, next to smaller ones and the closed loop."""
     variants = [variant for place in QUOTED if place not in places for variant in scaled_down(place, SCALES[0])]
     claims = [
         Claim(
             f"{id}-small",
-            "N" if place == WITHOUT else "R",
-            f"{place}: a hundredth of rate and flows uses what is said of the whole, {100 * published:g} %, within 4 points",
+            "not_reproduced" if place == WITHOUT else "reproduced",
+            f"{place}: a hundredth of rate and flows has the utilisation stated for the whole, {100 * published:g} %, "
+            "within 4 points",
             lambda results, place=place, published=published: np.abs(  # type: ignore[misc]
                 results.values("utilisation", place=place, scale=SCALES[0], by=NAME) - published
             ),
             Inequality("<=", 0.04),
-            note="the distance; the bound is ours",
+            note="the distance; the bound is our choice",
         )
         for place, (id, published) in QUOTED.items()
     ]
@@ -428,32 +432,32 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
             claims.append(
                 Claim(
                     QUOTED[place][0] if place in QUOTED else f"D-{place}",
-                    "N" if place == UNSETTLED else "R",
-                    f"{place}: extrapolated to {100 * published:.3g} %, and so it is, within 4 points",
+                    "not_reproduced" if place == UNSETTLED else "reproduced",
+                    f"{place}: extrapolated to {100 * published:.3g} %, and measured within 4 points of it",
                     lambda results, place=place, published=published: np.abs(  # type: ignore[misc]
                         results.values("utilisation", place=place, scale=1.0, by=NAME) - published
                     ),
                     Inequality("<=", 0.04),
-                    note=f"the distance; the bound is ours{RISES if place == UNSETTLED else ''}",
+                    note=f"the distance; the bound is our choice{RISES if place == UNSETTLED else ''}",
                 )
             )
         claims += [
             Claim(
                 f"E-{place}",
-                "N" if place == "1 link, 10 packets" else "R",
+                "not_reproduced" if place == "1 link, 10 packets" else "reproduced",
                 f"{place}: a tenth of rate and flows has the same utilisation, within 4 points",
                 lambda results, place=place: np.abs(  # type: ignore[misc]
                     results.values("utilisation", place=place, scale=0.1, by=NAME)
                     - results.values("utilisation", place=place, scale=1.0, by=NAME)
                 ),
                 Inequality("<=", 0.04),
-                note="the distance; the bound is ours",
+                note="the distance; the bound is our choice",
                 ours=True,
             ),
             Claim(
                 f"M-{place}",
-                "N" if place in ("1 link, 2 packets", UNSETTLED) else "R",
-                f"{place}: the closed loop with G1DM is no more than 7 points off, as is said of figures 3.42 to 3.47",
+                "not_reproduced" if place in ("1 link, 2 packets", UNSETTLED) else "reproduced",
+                f"{place}: the closed loop with G1DM is no more than 7 points off, as stated for figures 3.42 to 3.47",
                 lambda results, place=place: np.abs(  # type: ignore[misc]
                     results.values("utilisation", place=place, scale=1.0, by="G1DM")
                     - results.values("utilisation", place=place, scale=1.0, by=NAME)
@@ -463,21 +467,21 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
             ),
             Claim(
                 f"C-3.42.3-{place}",
-                "N" if place == "1 link, 10 packets" else "R",
-                f"{place}: the closed loop with G1DM is conservative, as is said of figures 3.42 to 3.47: below the simulation",
+                "not_reproduced" if place == "1 link, 10 packets" else "reproduced",
+                f"{place}: the closed loop with G1DM is conservative, as stated for figures 3.42 to 3.47: below the simulation",
                 lambda results, place=place: (  # type: ignore[misc]
                     results.values("utilisation", place=place, scale=1.0, by="G1DM")
                     - results.values("utilisation", place=place, scale=1.0, by=NAME)
                 ),
                 Inequality("<=", 0),
-                note="by how much it is above",
+                note="its excess over the simulation",
                 ours=True,
             ),
         ]
     return Experiment(
         id="cui-thesis/direct",
-        title="What had to be extrapolated, directly",
-        question="Is a trunk of 40 Gb/s links what small ones say that it is?",
+        title="Extrapolated results, simulated directly",
+        question="Do small trunks predict a trunk of 40 Gb/s links?",
         source="sections 3.3.2 and 3.4; the document could not simulate these sizes",
         variants=tuple(variants),
         measures={"utilisation": utilisation, "log10_loss": log10_loss, "fairness": fairness},
@@ -510,7 +514,7 @@ def direct(places: dict[str, tuple[int, int, int, int, float | None]]) -> Experi
             LENGTH,
             Assumption(
                 f"trunks with more than {MANY} flows at their full size, also scaled down",
-                "begin within 0.2 s and leave slow start at 100 packets, so that 1.5 s to settle and 1 s measured are enough",
+                "start within 0.2 s and leave slow start at 100 packets, so that 1.5 s to settle and 1 s measured are enough",
             ),
         ),
         max_seeds=4,
@@ -524,6 +528,6 @@ EXPERIMENTS = (
     replace(
         direct(DIRECT),
         full=direct({**DIRECT, **LARGE}),
-        undecided="trunks of 4, 16 and 100 links; of two of them a hundredth of rate and flows is shown here",
+        undecided="trunks of 4, 16 and 100 links; two of them are shown here at a hundredth of rate and flows",
     ),
 )

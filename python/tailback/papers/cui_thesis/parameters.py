@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# What a flow has, bit/s.
+# Rate per flow, in bit/s.
 SHARES = {"2 Mb/s": 2e6, "10 Mb/s": 10e6, "100 Mb/s": 100e6}
 
 
 def shorter(share: float) -> dict[str, Any]:
-    """Settings of `switch` for figures of many runs, where flows with a large share have less time than elsewhere."""
+    """Settings of `switch` for figures with many runs, where flows with a large share have less time than elsewhere."""
     return {"settling_s": 20, "measured_s": 10} if share > 2 * FLOW_BPS else {}
 
 
@@ -61,7 +61,7 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
     return Experiment(
         id="cui-thesis/fig3.10",
         title="Figures 3.10 and 3.11: utilisation over the links of a trunk, by the share of a flow",
-        question="What do wavelength conversion and one packet of buffer for each link bring?",
+        question="What is the effect of wavelength conversion and of one packet of buffer per link?",
         source="figures 3.10 and 3.11, section 3.4.1",
         variants=tuple(
             variant
@@ -75,21 +75,21 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
             *(
                 Claim(
                     f"C-3.10.1-{name.split()[0]}",
-                    "R",
-                    f"the utilisation rises with the links, with {name} for each flow",
+                    "reproduced",
+                    f"the utilisation rises with the links, with {name} per flow",
                     lambda results, name=name: np.min(  # type: ignore[misc]
                         [of(results, name, more, False) - of(results, name, fewer, False) for fewer, more in pairwise(links)],
                         axis=0,
                     ),
                     Inequality(">", 0),
-                    note="the least step, without a buffer",
+                    note="smallest step, without a buffer",
                 )
                 for name in SHARES
             ),
             Claim(
                 "C-3.10.3",
                 "reproduced",
-                "at given links a lower rate for each flow gives a higher utilisation",
+                "with the same links, a lower rate per flow gives a higher utilisation",
                 lambda results: np.min(
                     [
                         of(results, less, count, False) - of(results, more, count, False)
@@ -99,18 +99,18 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
                     axis=0,
                 ),
                 Inequality(">", 0),
-                note="the least difference",
+                note="smallest difference",
             ),
             Claim(
                 "C-3.11.1",
                 "reproduced",
-                "a packet of buffer for each link lifts every point well above its bufferless counterpart: by a half and more",
+                "one packet of buffer per link raises every point well above its bufferless counterpart: by half or more",
                 lambda results: np.min(
                     [of(results, name, count, True) / of(results, name, count, False) - 1 for name in SHARES for count in links],
                     axis=0,
                 ),
                 Inequality(">", 0.5),
-                note="the least gain, of the utilisation without; the bound is ours",
+                note="smallest gain relative to the utilisation without a buffer; the bound is our choice",
             ),
         ),
         panels=tuple(
@@ -121,7 +121,7 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
                     tuple(Line(name, {"share": name, "buffer": buffer}) for name in SHARES),
                     "utilisation",
                     "links of the trunk",
-                    title="no buffer" if buffer == "none" else "one packet for each link",
+                    title="no buffer" if buffer == "none" else "one packet per link",
                     log_over=True,
                 ),
             )
@@ -138,9 +138,9 @@ def over_links(links: tuple[int, ...], rate_gbps: float) -> Experiment:
     )
 
 
-# Figure 3.12: 80 inputs, 20 links, 20,000 flows; in small an eightieth of flows and rates.
+# Figure 3.12: 80 inputs, 20 links, 20,000 flows; scaled down to an eightieth of flows and rates.
 def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
-    """Figures 3.12 and 3.13 with so much of the document's flows and rates; `rates`: of a link in the document, Gb/s."""
+    """Figures 3.12 and 3.13 with this fraction of the document's flows and rates; `rates`: of a link in the document, Gb/s."""
     flows = round(20_000 * scale)
     scaled_rates = [rate * scale for rate in rates]
 
@@ -151,7 +151,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
     return Experiment(
         id="cui-thesis/fig3.12",
         title="Figures 3.12 and 3.13: throughput and utilisation over the link rate",
-        question="What do faster links bring to the same flows?",
+        question="What is the effect of faster links on the same flows?",
         source="figures 3.12 and 3.13, section 3.4.2",
         variants=tuple(variant for rate in scaled_rates for variant in vary(trunk(rate), rate=rate)),
         measures={"utilisation": utilisation, "throughput_bps": throughput},
@@ -164,7 +164,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
                     axis=0
                 ),
                 Inequality(">", 0),
-                note=f"the least step, bit/s, of a trunk that {flows} flows share",
+                note=f"smallest step, bit/s, of a trunk shared by {flows} flows",
             ),
             Claim(
                 "C-3.13.1",
@@ -172,7 +172,7 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
                 "the utilisation falls with the link rate",
                 lambda results: np.diff([results.values("utilisation", rate=rate) for rate in scaled_rates], axis=0).max(axis=0),
                 Inequality("<", 0),
-                note="the largest step",
+                note="largest step",
             ),
         ),
         panels=(
@@ -182,11 +182,11 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
                     "rate",
                     (Line("80 inputs, 20 links", {}),),
                     "throughput of the trunk, bit/s",
-                    "Gb/s of a link",
+                    "Gb/s per link",
                     log_over=True,
                 ),
             ),
-            (Curves("utilisation", "rate", (Line("80 inputs, 20 links", {}),), "utilisation", "Gb/s of a link", log_over=True),),
+            (Curves("utilisation", "rate", (Line("80 inputs, 20 links", {}),), "utilisation", "Gb/s per link", log_over=True),),
         ),
         assumptions=(
             SENDERS,
@@ -205,13 +205,13 @@ def over_rate(scale: float, rates: tuple[float, ...]) -> Experiment:
 
 
 def throughput(run: Run) -> float:
-    """Of the trunk, bit/s."""
+    """Throughput of the trunk, in bit/s."""
     made = run.scenario["topology"]["dwdm"]
     return utilisation(run) * float(made["transmitters"]) * rate_of(made["rate"])
 
 
 def rate_of(text: str) -> float:
-    """Of a rate as scenarios have it when they are normalised."""
+    """A rate as normalised scenarios contain it."""
     number, unit = text.split()
     return float(number) * {"bps": 1.0, "kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9}[unit]
 
@@ -220,12 +220,13 @@ EXPERIMENTS = (
     replace(
         over_links((1, 4, 16), 0.5),
         full=over_links((1, 4, 16, 100), 40.0),
-        undecided="links of 40 Gb/s, of which a flow has a smaller part, and trunks of 100 of them: here links have 0.5 Gb/s. "
-        "The quick form says nothing of the 30, 73 and 72 % that the text quotes of 16 and 100 links; `cui-thesis/direct` does",
+        undecided="links of 40 Gb/s, of which a flow has a smaller fraction, and trunks of 100 of them: here links have 0.5 "
+        "Gb/s. The quick form does not cover the 30, 73 and 72 % that the text quotes for 16 and 100 links; "
+        "`cui-thesis/direct` does",
     ),
     replace(
         over_rate(0.0125, (1, 4, 16, 64)),
         full=over_rate(1.0, (1, 2, 4, 8, 16, 32, 64, 128)),
-        undecided="20,000 flows over links of 1 to 128 Gb/s: these are 250, over links of an eightieth",
+        undecided="20,000 flows over links of 1 to 128 Gb/s: the quick form has 250 flows and an eightieth of the rates",
     ),
 )

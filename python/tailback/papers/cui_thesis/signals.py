@@ -1,4 +1,4 @@
-"""Figures 2.1 and 2.2: how likely RED and REM are to mark (section 2.3)."""
+"""Figures 2.1 and 2.2: marking probabilities of RED and REM (section 2.3)."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# Packets of 1000 bytes on the wire, one in a millisecond.
+# Packets of 1000 bytes on the wire, one per millisecond.
 RATE, PACKETS_PER_S = "8 Mbps", 1000
 
 
 def steady(window: int, **controller: Any) -> dict[str, Any]:
-    """A sender whose packets can be marked and whose window stands still."""
+    """A sender with ECN-capable packets and a constant window."""
     return {
         "preset": "newreno",
         "mss": "960 B",
@@ -45,7 +45,7 @@ def steady(window: int, **controller: Any) -> dict[str, Any]:
         "initial_window": window,
         "receiver_window": 100_000,
         "controller": {"kind": "fixed", **controller},
-        # No timer fires while the queues fill.
+        # Long enough that no timer expires while the queues fill.
         "timer": {"initial_rto": "60 s", "min_rto": "60 s", "max_rto": "60 s"},
     }
 
@@ -53,7 +53,7 @@ def steady(window: int, **controller: Any) -> dict[str, Any]:
 def on_one_link(
     name: str, rate: str, queue: dict[str, Any], flow: dict[str, Any], seconds: tuple[int, int], **rest: Any
 ) -> Scenario:
-    """A group of flows over a queue, in these seconds."""
+    """A group of flows over a queue, for this many seconds."""
     warmup, end = seconds
     return Scenario(
         {
@@ -69,31 +69,31 @@ def on_one_link(
 
 @dataclass(frozen=True)
 class Height:
-    """A point of a line across a plot."""
+    """A point of a horizontal line across a plot."""
 
     height: float
 
 
 def utilisation(run: Run | Height) -> float:
-    """Of the bottleneck."""
+    """Utilisation of the bottleneck."""
     return float(run.queues.where(queue="bottleneck")["utilisation"][0]) if isinstance(run, Run) else math.nan
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a definition says, in place of a run."""
+    """Values by a definition, in place of a run."""
 
     probability: float
 
 
 def counted(run: Run, queue: str, column: str) -> float:
-    """Of a queue, as a part of what arrived there."""
+    """A counter of a queue, as a fraction of its arrivals."""
     found = run.queues.where(queue=queue)
     return float(found[column][0] / found["arrived_units"][0])
 
 
 def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """The place up to which it holds."""
+    """The largest value for which a condition holds, by bisection."""
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
@@ -102,39 +102,39 @@ def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 # RED by its definition, figure 2.1.
 LOWER, UPPER, MOST = 20, 60, 0.1
-# Packets that are neither waiting nor arriving: in service, and on their way for ten and a half services.
+# Packets that are neither queued nor arriving: one in service, and packets in flight for ten and a half service times.
 ELSEWHERE = 12
 BELOW, BETWEEN, ABOVE = (5, 10, 15), (25, 30, 35, 40, 45, 50, 55, 59), (61, 65, 70, 75, 80, 90, 110, 130)
 LOADS = (1.02, 1.05, 1.08, 1.12, 1.16)
 
 
 def raw(queue: float, gentle: bool) -> float:
-    """The probability of figure 2.1 at an average queue; gentle as Floyd has it ("Recommendation", 2000)."""
+    """Probability of figure 2.1 at an average queue; gentle as Floyd defines it ("Recommendation", 2000)."""
     if queue < UPPER:
         return max(0.0, MOST * (queue - LOWER) / (UPPER - LOWER))
     return min(1.0, MOST + (1 - MOST) * (queue - UPPER) / UPPER) if gentle else 1.0
 
 
 def spread(probability: float) -> float:
-    """The part of the packets that RED signals at this probability, at a steady queue.
+    """Fraction of packets that RED marks at this probability, with a steady queue.
 
-    Floyd and Jacobson (1993), section 7: after a signal the k-th packet gets p / (1 - k p), so that all distances up to 1 / p are
-    equally likely; 1 / (1 / (2 p)) where 1 / p is whole.
+    Floyd and Jacobson (1993), section 7: after a mark, the k-th packet is marked with p / (1 - k p), so that all distances up to
+    1 / p are equally likely; the result is 1 / (1 / (2 p)) if 1 / p is whole.
     """
     if probability <= 0 or probability >= 1:
         return min(max(probability, 0.0), 1.0)
-    # The first packet finds 1 - p left, and every one takes p of it.
+    # The first packet leaves a probability of 1 - p, and every further packet reduces it by p.
     passed = np.arange(1, math.ceil(1 / probability))
     return float(1 / (np.maximum(1 - passed * probability, 0) / (1 - probability)).sum())
 
 
 def by_definition(queue: float, gentle: bool) -> Expected:
-    """The probability of figure 2.1."""
+    """Probability of figure 2.1."""
     return Expected(raw(queue, gentle))
 
 
 def by_spreading(queue: float, gentle: bool) -> Expected:
-    """The part of the packets that is to be marked with it."""
+    """The expected fraction of marked packets."""
     return Expected(spread(raw(queue, gentle)))
 
 
@@ -151,14 +151,14 @@ def red(**settings: Any) -> dict[str, Any]:
 
 
 def standing(queue: int, gentle: bool) -> Scenario:
-    """A window that does not react, whose every packet finds so many waiting: the average is what each finds."""
+    """A window that does not react, so that every packet finds the same queue and the average equals it."""
     flow = {"propagation_rtt": "10.5 ms", "tcp": steady(queue + ELSEWHERE)}
-    # The average has settled after twenty times 1 / w_q packets.
+    # The average settles within twenty times 1 / w_q packets.
     return on_one_link("cui-thesis, figure 2.1", RATE, red(gentle=gentle), flow, (10, 70))
 
 
 def overload(load: float) -> Scenario:
-    """More than the link carries, and RED that drops: it has to discard the excess, and finds the queue at which it does."""
+    """A load above the link's rate, and RED that drops: it has to discard the excess, and the queue settles where it does."""
     source = {"kind": "poisson", "rate": f"{8 * load:.4g} Mbps", "packet_size": "1000 B"}
     flow = {"propagation_rtt": "10.5 ms", "source": source}
     return on_one_link("cui-thesis, figure 2.1, dropping", RATE, red(signals="drops"), flow, (10, 110))
@@ -171,18 +171,18 @@ def balanced(load: float) -> float:
 
 @dataclass(frozen=True)
 class Balance:
-    """A queue by computation."""
+    """The equilibrium of a queue, computed."""
 
     queue: float
 
 
 def balance(load: float) -> Balance:
-    """Where the part that RED discards is the excess."""
+    """The queue at which RED's drop fraction equals the excess."""
     return Balance(balanced(load))
 
 
 def marked(run: Run | Expected | Balance) -> float:
-    """The part of what arrives at the bottleneck that is marked or discarded early."""
+    """Fraction of the packets arriving at the bottleneck that is marked or discarded early."""
     if isinstance(run, Balance):
         return math.nan
     if isinstance(run, Expected):
@@ -191,7 +191,7 @@ def marked(run: Run | Expected | Balance) -> float:
 
 
 def mean_queue(run: Run | Expected | Balance) -> float:
-    """Packets that wait, on average over time."""
+    """Time-averaged queue, in packets."""
     if isinstance(run, Balance):
         return run.queue
     if isinstance(run, Expected):
@@ -200,7 +200,7 @@ def mean_queue(run: Run | Expected | Balance) -> float:
 
 
 def over_definition(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """Marked over the probability of figure 2.1, on average over queues."""
+    """Marked fraction divided by the probability of figure 2.1, averaged over queues."""
 
     def found(results: Measured) -> Values:
         ratios = [results.values("marked", line="measured", gentle=gentle, queue=at) / raw(at, gentle) for at in queues]
@@ -211,7 +211,7 @@ def over_definition(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured
 
 
 def off_spreading(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """The largest deviation from what spreading makes of the definition, as a part of it."""
+    """Largest relative deviation from the probability of figure 2.1 with spread marks."""
 
     def found(results: Measured) -> Values:
         values = [
@@ -225,7 +225,7 @@ def off_spreading(gentle: bool, queues: tuple[int, ...]) -> Callable[[Measured],
 
 
 def extreme(gentle: bool, queues: tuple[int, ...], of: Callable[..., Any]) -> Callable[[Measured], Values]:
-    """The largest or least part that is marked at any of these queues."""
+    """Largest or smallest marked fraction at any of these queues."""
 
     def found(results: Measured) -> Values:
         values: Values = of([results.values("marked", line="measured", gentle=gentle, queue=at) for at in queues], axis=0)
@@ -235,7 +235,7 @@ def extreme(gentle: bool, queues: tuple[int, ...], of: Callable[..., Any]) -> Ca
 
 
 def off_balance(results: Measured) -> Values:
-    """The largest distance of the queue from where the excess is discarded, in packets."""
+    """Largest distance of the queue from its computed equilibrium, in packets."""
     found: Values = np.max(
         [np.abs(results.values("queue_length", line="dropping", load=at) - balanced(at)) for at in LOADS], axis=0
     )
@@ -247,8 +247,8 @@ SHAPES = {True: "gentle", False: "not gentle"}
 
 FIGURE_2_1 = Experiment(
     id="cui-thesis/fig2.1",
-    title="Figure 2.1: how likely RED marks or drops",
-    question="Does RED at work mark with the probability of figure 2.1?",
+    title="Figure 2.1: RED's marking and drop probability",
+    question="Does a simulated RED queue mark with the probability of figure 2.1?",
     source="figure 2.1, section 2.3.1",
     variants=(
         *(
@@ -270,39 +270,40 @@ FIGURE_2_1 = Experiment(
         Claim(
             "C-2.1.1",
             "reproduced",
-            "below the lower threshold no packet is dropped or marked (largest part of the packets)",
+            "below the lower threshold no packet is dropped or marked (largest fraction of packets)",
             extreme(True, BELOW, np.max),
             Inequality("<=", 0),
         ),
         Claim(
             "C-2.1.2",
             "not_reproduced",
-            "between the thresholds the probability grows by max_p / (max_thres - min_thres) a packet (marked over that)",
+            "between the thresholds the probability grows by max_p / (max_thres - min_thres) per packet (marked fraction "
+            "divided by that)",
             over_definition(True, BETWEEN),
             Value(1, 0.05),
             published=1,
-            note="This is the probability before marks are spread out (p_b). Floyd and Jacobson let it grow with the packets "
-            "since the last mark: all distances up to 1 / p_b are equally likely, and half of that is their mean. The RED of "
-            "ns-2 lets 1 / p_b packets pass first (wait_), and would mark two thirds of p_b.",
+            note="This is the probability before marks are spread out (p_b). In Floyd and Jacobson it grows with the number of "
+            "packets since the last mark: all distances up to 1 / p_b are equally likely, with half of that as their mean. "
+            "The RED of ns-2 lets 1 / p_b packets pass first (wait_), and would mark two thirds of p_b.",
         ),
         Claim(
             "C-2.1.2-even",
             "reproduced",
-            "what is marked is what spreading makes of it, twice as much (largest deviation as a part, both shapes)",
+            "the marked fraction is that of spread marks, twice as much (largest relative deviation, both shapes)",
             lambda results: np.maximum(off_spreading(True, BETWEEN)(results), off_spreading(False, BETWEEN)(results)),
             Inequality("<", 0.05),
         ),
         Claim(
             "C-2.1.3",
             "reproduced",
-            "above the upper threshold all arriving packets are dropped or marked (least part of the packets, not gentle)",
+            "above the upper threshold all arriving packets are dropped or marked (smallest fraction of packets, not gentle)",
             extreme(False, ABOVE, np.min),
             Inequality(">=", 1),
         ),
         Claim(
             "C-2.1.3-gentle",
             "reproduced",
-            "gentle RED does not yet at a sixth above it (largest part of the packets, up to 70)",
+            "gentle RED does not do so yet at a sixth above it (largest fraction of packets, up to 70)",
             extreme(True, ABOVE[:3], np.max),
             Inequality("<", 0.6),
         ),
@@ -325,7 +326,7 @@ FIGURE_2_1 = Experiment(
                     Line("not gentle, figure 2.1", {"line": "definition", "gentle": False}, dashed=True),
                     Line("gentle, spread evenly", {"line": "spread", "gentle": True}, dashed=True),
                 ),
-                "part of the packets that is marked",
+                "fraction of packets marked",
                 "average queue, packets",
             ),
         ),
@@ -335,7 +336,7 @@ FIGURE_2_1 = Experiment(
                 "load",
                 (
                     Line("measured", {"line": "dropping"}),
-                    Line("where the excess is discarded", {"line": "balance"}, dashed=True),
+                    Line("excess is discarded", {"line": "balance"}, dashed=True),
                 ),
                 "average queue, packets",
                 "load",
@@ -346,15 +347,14 @@ FIGURE_2_1 = Experiment(
     assumptions=(
         Assumption("thresholds and max_p", "20 and 60 packets, 0.1; weight 0.002"),
         Assumption(
-            "how the average is held",
-            "by windows that do not react: each packet finds the same number waiting. Dropping, by a Poisson overload",
+            "control of the average queue",
+            "windows that do not react: each packet finds the same queue. For drops, a Poisson overload",
         ),
     ),
     answer=lambda results: (
-        "In shape. "
-        f"Between the thresholds it marks {told(results, over_definition(True, BETWEEN), 3)} times as much, because marks are "
-        "spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks everything from "
-        "where the figure has a half, at 87 packets and not at 120."
+        f"In shape only. Between the thresholds it marks {told(results, over_definition(True, BETWEEN), 3)} times as much, "
+        "because marks are spread evenly: a distance is at most 1 / p, and on average half of that. Gentle RED therefore marks "
+        "everything from a probability of one half in the figure, at 87 packets instead of 120."
     ),
 )
 
@@ -365,10 +365,10 @@ def told(results: Measured, of: Callable[[Measured], Values], digits: int = 2) -
     return f"{interval.mean:.{digits}f} ± {interval.high - interval.mean:.{digits}f}"
 
 
-# REM, figure 2.2. The document gives no phi; a price of one marks half.
+# REM, figure 2.2. The document gives no phi; here a price of one marks half of the packets.
 PHI = 2.0
-# Links are never idle: what arrives less what can be sent adds up to what a link holds, and with alpha next to nothing the
-# price of (2.5) is gamma times that.
+# Links are never idle: arrivals minus departures accumulate in the queue, and with a tiny alpha the price of (2.5) is gamma times
+# the queue.
 HELD = 300
 THROUGH = 0.3
 SUMS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 4.0)
@@ -377,7 +377,7 @@ SMALL, LARGE = SUMS[:2], SUMS[5:]
 
 
 def priced(hops: int, total: float) -> Scenario:
-    """Links in a row with these prices in all, each filled by a window that does not react, and a paced flow through all."""
+    """Links in a row with this sum of prices, each filled by a window that does not react, and a paced flow through all."""
     rem = {
         "policy": "rem",
         "buffer": "100000 packets",
@@ -388,7 +388,7 @@ def priced(hops: int, total: float) -> Scenario:
         "mean_packet_size": "1000 B",
     }
     link = {"rate": RATE, "delay": "1 ms", "queue": rem}
-    # A share of the rate is that share of what the link holds.
+    # A fraction of the rate corresponds to that fraction of the packets in the link.
     flows: dict[str, Any] = {
         f"local{hop}": {
             "from": f"node{hop}",
@@ -427,7 +427,7 @@ def proportional(total: float) -> Expected:
 
 
 def end_to_end(run: Run | Expected) -> float:
-    """The part of the packets through all links that arrives marked."""
+    """Fraction of the packets through all links that arrives marked."""
     if isinstance(run, Expected):
         return run.probability
     flow = run.flows.where(group="through")
@@ -435,7 +435,7 @@ def end_to_end(run: Run | Expected) -> float:
 
 
 def prices(run: Run) -> NDArray[np.float64]:
-    """Of each link, by (2.5) from what it held on average: what waits, and what is in service."""
+    """Prices of the links, by (2.5) from their average number of packets: queued and in service."""
     links = run.scenario["links"]
     found = []
     for link in links:
@@ -446,12 +446,12 @@ def prices(run: Run) -> NDArray[np.float64]:
 
 
 def price(run: Run | Expected) -> float:
-    """Of all links together."""
+    """Sum of the prices of all links."""
     return math.nan if isinstance(run, Expected) else float(prices(run).sum())
 
 
 def off_link(run: Run | Expected) -> float:
-    """Marked at a link less (2.6) of its price, the largest of all links."""
+    """Marked fraction at a link minus (2.6) of its price, the largest of all links."""
     if isinstance(run, Expected):
         return math.nan
     own = [counted(run, link, "marked_units") for link in run.scenario["links"]]
@@ -459,19 +459,19 @@ def off_link(run: Run | Expected) -> float:
 
 
 def off_path(run: Run | Expected) -> float:
-    """Marked end to end less (2.7) of the prices."""
+    """Marked fraction end to end minus (2.7) of the prices."""
     return math.nan if isinstance(run, Expected) else end_to_end(run) - (1 - PHI ** -price(run))
 
 
 def over_proportional(run: Run | Expected) -> float:
-    """Marked end to end over (2.8)."""
+    """Marked fraction end to end divided by (2.8)."""
     return math.nan if isinstance(run, Expected) else end_to_end(run) / (math.log(PHI) * price(run))
 
 
 def over_all(
     measure: str, totals: tuple[float, ...], of: Callable[..., Any], hops: tuple[int, ...] = HOPS
 ) -> Callable[[Measured], Values]:
-    """The mean or another of a measure over paths and prices."""
+    """Mean or another statistic of a measure over paths and prices."""
 
     def found(results: Measured) -> Values:
         values: Values = of([results.values(measure, hops=count, total=total) for count in hops for total in totals], axis=0)
@@ -483,8 +483,8 @@ def over_all(
 FIGURE_2_2 = Experiment(
     id="cui-thesis/fig2.2",
     times=5,
-    title="Figure 2.2: how likely REM marks",
-    question="Does REM mark with 1 - phi^-p, and what does a path of several links tell of the sum of its prices?",
+    title="Figure 2.2: REM's marking probability",
+    question="Does REM mark with 1 - phi^-p, and does the marking of a path of several links reveal the sum of its prices?",
     source="figure 2.2, equations (2.5) to (2.8), section 2.3.3",
     variants=(
         *(Variant({"hops": hops, "total": total}, priced(hops, total)) for hops in HOPS for total in SUMS),
@@ -525,11 +525,11 @@ FIGURE_2_2 = Experiment(
         Claim(
             "C-2.2.3",
             "conditional",
-            "it is approximately proportional to the sum of the prices (2.8) (measured over that)",
+            "it is approximately proportional to the sum of the prices (2.8) (measured divided by that)",
             over_all("over_proportional", SMALL, np.mean),
             Value(1, 0.05),
-            setting="prices of 0.05 and 0.1 in all: small, as stated",
-            contrast=Contrast("prices of 2 to 4", over_all("over_proportional", LARGE, np.mean)),
+            setting="sums of prices of 0.05 and 0.1: small, as stated",
+            contrast=Contrast("sums of prices of 2 to 4", over_all("over_proportional", LARGE, np.mean)),
         ),
     ),
     panels=(
@@ -542,22 +542,22 @@ FIGURE_2_2 = Experiment(
                     Line("(2.7)", {"line": "(2.7)"}, dashed=True),
                     Line("(2.8)", {"line": "(2.8)"}, dashed=True),
                 ),
-                "part of the packets that is marked end to end",
+                "fraction of packets marked end to end",
                 "sum of the prices",
             ),
         ),
     ),
     assumptions=(
-        Assumption("phi", "2: a price of one marks half"),
+        Assumption("phi", "2: a price of one marks half of the packets"),
         Assumption(
-            "how the price is held",
-            "by links that are never idle and hold 300 packets: with alpha next to nothing the price (2.5) is gamma times that",
+            "control of the price",
+            "links that are never idle and contain 300 packets: with a tiny alpha the price (2.5) is gamma times that",
         ),
     ),
     answer=lambda results: (
-        f"It does: at any link what is marked is at most {told(results, over_all('off_link', SUMS, np.max), 4)} off (2.6). A "
-        "path of six links marks as one with the sum of their prices. Of what (2.8) says "
-        f"{told(results, over_all('over_proportional', SMALL, np.mean), 3)} is marked with sums of 0.05 and 0.1, and "
+        f"Yes: at any link the marked fraction is at most {told(results, over_all('off_link', SUMS, np.max), 4)} off (2.6). A "
+        "path of six links marks like one link with the sum of their prices. Divided by (2.8), the marked fraction is "
+        f"{told(results, over_all('over_proportional', SMALL, np.mean), 3)} with sums of 0.05 and 0.1, and "
         f"{told(results, over_all('over_proportional', LARGE, np.mean), 3)} with 2 to 4."
     ),
 )

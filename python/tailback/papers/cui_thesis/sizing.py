@@ -1,4 +1,4 @@
-"""Tables 3.1 to 3.4 and figures 3.48 to 3.55: how much buffer each rule asks for (section 3.8)."""
+"""Tables 3.1 to 3.4 and figures 3.48 to 3.55: buffers by each sizing rule (section 3.8)."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ __all__ = ["EXPERIMENTS", "PACKET_BYTES"]
 PACKET_BYTES = 1040
 # Section 3.8.1.
 OVER_PROVISION = 0.95
-# What the tables' Appenzeller entries turn out to be of, with as many times fewer flows.
+# The printed Appenzeller entries match this link rate, with proportionally fewer flows.
 SLOWER = 40
 
 
 def required(
     rule: str, inputs: int, transmitters: int, flows: int, rtt_s: float, target: float, rate_bps: float = 40e9
 ) -> dict[str, float]:
-    """Packets that a rule asks for; NaN where it has no answer. Both means of the round trip are `rtt_s`, as in the tables."""
-    # The tables' bandwidth-delay products are of whole packets per second of a link.
+    """Buffer of a rule in packets; NaN if the rule has no answer. Both means of the round trip are `rtt_s`, as in the tables."""
+    # The tables' bandwidth-delay products use whole packets per second and link.
     whole_rate = math.floor(rate_bps / (8 * PACKET_BYTES)) * 8 * PACKET_BYTES
     link: dict[str, Any] = {"transmitters": transmitters, "rate_bps": float(whole_rate), "packet_bytes": PACKET_BYTES}
     harmonic, mean, wanted = {"harmonic_rtt_s": rtt_s}, {"mean_rtt_s": rtt_s}, {"utilisation": target}
@@ -66,27 +66,27 @@ def required(
 
 
 def entry(printed: int, **parameters: Any) -> dict[str, float]:
-    """The same, beside what is printed."""
+    """A table entry next to the printed value."""
     return {**required(**parameters), "printed": float(printed)}
 
 
 def buffer(found: dict[str, float]) -> float:
-    """Packets that the rule asks for."""
+    """Buffer by the rule, in packets."""
     return found["buffer"]
 
 
 def printed(found: dict[str, float]) -> float:
-    """Packets that the table has."""
+    """Buffer printed in the table, in packets."""
     return found["printed"]
 
 
 def difference(found: dict[str, float]) -> float:
-    """Packets more than printed."""
+    """Difference from the printed value, in packets."""
     return found["buffer"] - found["printed"]
 
 
 def ratio(found: dict[str, float]) -> float:
-    """Over what is printed."""
+    """Ratio to the printed value."""
     return found["buffer"] / found["printed"] if found["printed"] else float(found["buffer"] == 0)
 
 
@@ -94,12 +94,12 @@ ENTRY = {"buffer": buffer, "printed": printed, "difference": difference, "ratio"
 
 
 def case(row: Entry) -> str:
-    """What tells the two halves of a table apart."""
+    """The parameter that distinguishes the two halves of a table."""
     return f"M = {row.inputs}, K = {row.transmitters}, N = {row.flows}, {1e3 * row.rtt_s:g} ms"
 
 
 def entries(number: str) -> tuple[Variant, ...]:
-    """A variant an entry; Appenzeller's twice, as written and as they come out."""
+    """One variant per entry; two for Appenzeller's, as written and as they match."""
     variants = []
     for row in table(number):
         parameters = {
@@ -107,7 +107,7 @@ def entries(number: str) -> tuple[Variant, ...]:
             "transmitters": row.transmitters,
             "flows": row.flows,
             "rtt_s": row.rtt_s,
-            # Rules without a target take any.
+            # Rules without a target accept any.
             "target": 0.5 if row.target is None else row.target,
             "printed": row.printed,
         }
@@ -121,19 +121,19 @@ def entries(number: str) -> tuple[Variant, ...]:
 
 
 def off(rule: str) -> Callable[[Measured], Values]:
-    """Packets by which a rule is off, over all its entries."""
+    """Differences of a rule from its printed entries, in packets."""
     return lambda results: np.array([sum(abs(float(point.values["difference"][0])) for point in results.where(rule=rule))])
 
 
 def furthest(rule: str) -> Callable[[Measured], Values]:
-    """The ratio to what is printed that is furthest from 1."""
+    """The ratio to the printed value that is furthest from 1."""
     return lambda results: max(
         (point.values["ratio"] for point in results.where(rule=rule)), key=lambda each: abs(math.log(each[0]))
     )
 
 
 def below_the_others(results: Measured) -> Values:
-    """The least distance, of what is printed, from (3.23) to O(log W), Appenzeller and BDP."""
+    """Smallest distance, in printed values, from (3.23) to O(log W), Appenzeller and BDP."""
     least = math.inf
     for ours in results.where(rule="(3.23)"):
         for rule in ("O(log W)", "Appenzeller", "BDP"):
@@ -143,7 +143,7 @@ def below_the_others(results: Measured) -> Values:
 
 
 def over_two_inputs(results: Measured) -> Values:
-    """The largest buffer of (3.23) over twice the inputs, both by the equations."""
+    """Largest buffer of (3.23) divided by twice the inputs, both by the equations."""
     return np.array(
         [
             max(
@@ -155,11 +155,11 @@ def over_two_inputs(results: Measured) -> Values:
 
 
 def as_printed(number: str) -> tuple[Claim, ...]:
-    """What becomes of the entries of a table."""
-    ours = "every printed buffer of (3.23) comes out"
-    plain = "bandwidth-delay products and 10 to 20 packets come out"
-    two, logarithm = "twice the inputs come out", "O(log W) comes out"
-    literal = "Appenzeller's buffers come out with the table's links and flows"
+    """Claims about the entries of a table."""
+    ours = "every printed buffer of (3.23) is reproduced"
+    plain = "bandwidth-delay products and 10 to 20 packets are reproduced"
+    two, logarithm = "twice the inputs are reproduced", "O(log W) is reproduced"
+    literal = "Appenzeller's buffers are reproduced with the table's links and flows"
     slower = "they are those of 1 Gb/s links and a fortieth of the flows, within 2 %"
     halved = "M is printed, not 2M" if number == "3.4" else ""
     rounded = "for 70 % and 50 ms the equation gives 260.001, printed is 260" if number == "3.1" else ""
@@ -169,8 +169,8 @@ def as_printed(number: str) -> tuple[Claim, ...]:
     return (
         Claim(f"T{number}.1", "reproduced", ours, off("(3.23)"), nothing),
         Claim(f"T{number}.2", "reproduced", plain, lambda results: off("BDP")(results) + off("10 to 20")(results), nothing),
-        Claim(f"T{number}.3", "not_reproduced" if halved else "R", two, off("2M"), nothing, note=halved),
-        Claim(f"T{number}.4", "not_reproduced" if rounded else "R", logarithm, off("O(log W)"), nothing, note=rounded),
+        Claim(f"T{number}.3", "not_reproduced" if halved else "reproduced", two, off("2M"), nothing, note=halved),
+        Claim(f"T{number}.4", "not_reproduced" if rounded else "reproduced", logarithm, off("O(log W)"), nothing, note=rounded),
         Claim(
             f"T{number}.5",
             "not_reproduced",
@@ -184,13 +184,13 @@ def as_printed(number: str) -> tuple[Claim, ...]:
         Claim(
             f"C-T{number}.1",
             "reproduced",
-            "(3.23) asks for less than O(log W), Appenzeller and BDP",
+            "(3.23) gives less than O(log W), Appenzeller and BDP",
             below_the_others,
             Inequality(">", 0),
         ),
         Claim(
             f"C-T{number}.2",
-            "N" if exceeds else "R",
+            "not_reproduced" if exceeds else "reproduced",
             "(3.23) is of the size of twice the inputs: at most double",
             over_two_inputs,
             Inequality("<=", 2),
@@ -200,7 +200,7 @@ def as_printed(number: str) -> tuple[Claim, ...]:
 
 
 def of_table(number: str, question: str) -> Experiment:
-    """A table, entry by entry."""
+    """All entries of a table."""
     return Experiment(
         id=f"cui-thesis/table{number}",
         title=f"Table {number}: buffers by (3.23) and by other rules",
@@ -210,21 +210,21 @@ def of_table(number: str, question: str) -> Experiment:
         measures=ENTRY,
         claims=as_printed(number),
         assumptions=(
-            Assumption("mean of the round trips", "the harmonic mean that is given, in all rules"),
-            Assumption("largest window in O(log W)", "that with which all flows load the trunk to 95 %"),
+            Assumption("mean of the round trips", "the given harmonic mean, in all rules"),
+            Assumption("largest window in O(log W)", "the window with which all flows load the trunk to 95 %"),
             Assumption("Appenzeller's entries", "as written, and with links of 1 Gb/s and a fortieth of the flows"),
         ),
         exact=True,
     )
 
 
-# Lowest to highest target of the figures' curves; the printed entries are at 60, 70, 80 and 90 %.
+# Range of the targets in the figures' curves; the printed entries are at 60, 70, 80 and 90 %.
 TARGETS = tuple(round(0.5 + 0.025 * step, 3) for step in range(19))
 SHOWN = ("(3.23)", "O(log W)", "2M", "10 to 20")
 
 
 def curves(number: str, cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]:
-    """Rules over targets, for the two networks of a figure, with the entries of the table that goes with it."""
+    """Rules over targets, for the two networks of a figure, with the entries of the corresponding table."""
     rules = [Choice({"rule": rule}, {"rule": rule}) for rule in SHOWN]
     targets = [Choice({"target": target}, {"target": target}) for target in TARGETS]
     names = [Choice({"case": name}, parameters) for name, parameters in cases.items()]
@@ -242,7 +242,7 @@ def curves(number: str, cases: dict[str, dict[str, Any]]) -> tuple[Variant, ...]
 
 
 def more(first: str, second: str) -> Callable[[Measured], Values]:
-    """The least difference of (3.23) between two networks, over targets at which either asks for something."""
+    """Smallest difference of (3.23) between two networks, over targets at which either buffer is positive."""
 
     def least(results: Measured) -> Values:
         pairs = [
@@ -256,13 +256,15 @@ def more(first: str, second: str) -> Callable[[Measured], Values]:
 def of_figure(
     number: str, what: str, cases: dict[str, dict[str, Any]], larger: str, claims: tuple[Claim, ...] = ()
 ) -> Experiment:
-    """Required buffer over target; `larger` is the network that the thesis says needs more. Table 3.1 goes with figure 3.48."""
+    """Required buffer over target; `larger` is the network that needs more according to the thesis. Table 3.1 belongs to figure
+    3.48.
+    """
     smaller = next(name for name in cases if name != larger)
     entries_of = f"3.{int(number.removeprefix('3.')) - 47}"
     return Experiment(
         id=f"cui-thesis/fig{number}",
         title=f"Figure {number}: required buffer over target, {what}",
-        question=f"How does the buffer that (3.23) asks for depend on {what}?",
+        question=f"How does the buffer by (3.23) depend on {what}?",
         source=f"figure {number}, section 3.8.1",
         variants=curves(entries_of, cases),
         measures={"buffer": buffer},
@@ -270,7 +272,7 @@ def of_figure(
             Claim(
                 f"C-{number}.2",
                 "reproduced",
-                f"more buffer is needed with {larger} than with {smaller}, at every target",
+                f"{larger} requires a larger buffer than {smaller}, at every target",
                 more(larger, smaller),
                 Inequality(">", 0),
             ),
@@ -283,14 +285,14 @@ def of_figure(
                     "target",
                     tuple(Line(rule, {"rule": rule, "case": name}, dashed=rule in ("2M", "10 to 20")) for rule in SHOWN),
                     "required buffer, packets",
-                    "target, share of the capacity",
+                    "target, fraction of the capacity",
                     title=name,
                     printed=True,
                 )
                 for name in cases
             ),
         ),
-        assumptions=(Assumption("the utilisation that is reached", f"in `table{entries_of}-packets`, where C-3.48.1 is judged"),),
+        assumptions=(Assumption("achieved utilisation", f"in `table{entries_of}-packets`, which judges C-3.48.1"),),
         exact=True,
     )
 
@@ -301,7 +303,7 @@ def trunk(inputs: int, transmitters: int, flows: int, rtt_s: float = 0.1) -> dic
 
 
 def asks(name: str, target: float) -> Callable[[Measured], Values]:
-    """What (3.23) asks for."""
+    """Buffer by (3.23)."""
     return lambda results: results.values("buffer", rule="(3.23)", case=name, target=target)
 
 
@@ -313,7 +315,7 @@ LINK_RULES = ("(3.27)", "O(log W)", "Appenzeller", "2N", "BDP")
 
 
 def required_of_link(rule: str, flows: int, target: float) -> dict[str, float]:
-    """Packets that a rule asks for at a single link; NaN where it has no answer."""
+    """Buffer of a rule for a single link, in packets; NaN if the rule has no answer."""
     wanted = {"utilisation": target}
     rules: dict[str, Callable[[], models.BufferSize]] = {
         "(3.27)": lambda: models.cui_link_buffer(flows=flows, harmonic_rtt_s=RTT_S, **LINK, **wanted),
@@ -333,12 +335,12 @@ def required_of_link(rule: str, flows: int, target: float) -> dict[str, float]:
 
 
 def over(rule: str, target: float) -> Callable[[Measured], Values]:
-    """The least of (3.27) less another rule, over the numbers of flows."""
+    """Smallest difference of (3.27) minus another rule, over the numbers of flows."""
     return lambda results: np.min(_distances(results, rule, target), axis=0)
 
 
 def under(target: float) -> Callable[[Measured], Values]:
-    """The least of any other rule less (3.27), over the numbers of flows."""
+    """Smallest difference of any other rule minus (3.27), over the numbers of flows."""
     return lambda results: 0.0 - np.max([each for rule in LINK_RULES[1:] for each in _distances(results, rule, target)], axis=0)
 
 
@@ -351,7 +353,7 @@ def _distances(results: Measured, rule: str, target: float) -> list[Values]:
 
 
 def has_no_answer(target: float) -> Callable[[Measured], Values]:
-    """The share of numbers of flows for which O(log W) has none."""
+    """Fraction of the numbers of flows for which O(log W) has no answer."""
     return lambda results: np.mean(
         [np.isnan(results.values("buffer", rule="O(log W)", flows=flows, target=target)) for flows in FLOWS], axis=0
     )
@@ -385,7 +387,7 @@ def of_link(number: str, target: float, claims: tuple[Claim, ...]) -> Experiment
         assumptions=(
             Assumption("inputs in 2M", "the flows"),
             Assumption(
-                "the smallest buffer that reaches the target", "simulated in `-packets`, where C-3.52.1 and C-3.54.1 are judged"
+                "the smallest buffer that reaches the target", "simulated in `-packets`, which judges C-3.52.1 and C-3.54.1"
             ),
         ),
         exact=True,
@@ -399,9 +401,9 @@ def no_value(number: str, target: float) -> Claim:
 
 
 def overestimates(number: str, target: float) -> Claim:
-    """What of C-3.54.1 needs no simulation; how (3.27) compares with what is needed is judged in `-packets`."""
+    """The part of C-3.54.1 that requires no simulation; `-packets` compares (3.27) with the required buffer."""
     return Claim(
-        f"C-{number}.2", "reproduced", "(3.27) asks for more than Appenzeller", over("Appenzeller", target), Inequality(">", 0)
+        f"C-{number}.2", "reproduced", "(3.27) gives more than Appenzeller", over("Appenzeller", target), Inequality(">", 0)
     )
 
 
@@ -419,16 +421,16 @@ NO_BUFFER = Experiment(
         Claim(
             "C-6.1",
             "not_reproduced",
-            "(3.23) asks for no buffer for 80 %",
+            "(3.23) gives no buffer for 80 %",
             lambda results: results.values("buffer", target=0.8),
             Value(0, 0),
             published=0.0,
-            note="for 70 % it asks for none",
+            note="for 70 % it gives none",
         ),
         Claim(
             "C-6.1b",
             "reproduced",
-            "(3.23) asks for no buffer for 70 %",
+            "(3.23) gives no buffer for 70 %",
             lambda results: results.values("buffer", target=0.7),
             Value(0, 0),
         ),
@@ -464,10 +466,10 @@ EXPERIMENTS = (
             ),
         ),
     ),
-    of_table("3.1", "One link from eight inputs: what do the rules ask for?"),
-    of_table("3.2", "Four links: what do the rules make of 8 and of 32 inputs?"),
-    of_table("3.3", "Eight links: what do the rules make of 3200 and of 32000 flows?"),
-    of_table("3.4", "Two input trunks: what do the rules make of 16 and of 64 links?"),
+    of_table("3.1", "One link from eight inputs: which buffers do the rules give?"),
+    of_table("3.2", "Four links: which buffers do the rules give for 8 and for 32 inputs?"),
+    of_table("3.3", "Eight links: which buffers do the rules give for 3200 and for 32000 flows?"),
+    of_table("3.4", "Two input trunks: which buffers do the rules give for 16 and for 64 links?"),
     of_link(
         "3.52",
         0.75,
@@ -478,7 +480,7 @@ EXPERIMENTS = (
                 "(3.27) is no larger than any other rule",
                 under(0.75),
                 Inequality(">=", 0),
-                note="with ten flows it ties with 2N: both ask for 20",
+                note="with ten flows it equals 2N: both give 20",
             ),
         ),
     ),

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 __all__ = ["RULES", "Entry", "table"]
 
-# Rules as the tables' files name them, and as the document's tables do.
+# Rule names in the tables' files, and in the document's tables.
 RULES = {
     "thesis_3.23": "(3.23)",
     "enachescu_O_log_W": "O(log W)",
@@ -21,7 +21,7 @@ RULES = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One printed buffer, packets; `target` is None where the rule has none."""
+    """One printed buffer, in packets; `target` is None for a rule without a target."""
 
     inputs: int
     transmitters: int
@@ -33,7 +33,7 @@ class Entry:
 
 
 def table(number: str) -> list[Entry]:
-    """All entries of a table such as ``3.1``, in its order."""
+    """All entries of a table such as ``3.1``, in order."""
     text = files(__package__).joinpath("tables", f"table_{number.replace('.', '_')}.csv").read_text(encoding="utf-8")
     return [
         Entry(

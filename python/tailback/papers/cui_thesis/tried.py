@@ -1,4 +1,4 @@
-"""Chapter 3 by packets: the closed loop and the rule for trunks, tried (sections 3.7 and 3.8.1)."""
+"""Chapter 3 by packets: the closed loop and the rule for trunks, tested (sections 3.7 and 3.8.1)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CLOSED_LOOP", "SIZING"]
 
-# Of figures and tables of which 6 and 4 are too few, or more than are needed.
+# Numbers of seeds for figures and tables where 6 and 4 are too few, or more than needed.
 MAX_SEEDS = {"3.44": 8, "3.47": 4, "3.3": 5}
 
 # Section 3.7: links of a trunk.
@@ -58,34 +58,34 @@ CASES: dict[str, tuple[int, int]] = {
     "3.46": (16, 1),
     "3.47": (16, 10),
 }
-# Of its claims: in points, in parts, conservative.
+# Kinds of its claims: within 7 points, within 7 %, conservative.
 KINDS: dict[str, tuple[Any, Any, Any]] = {
-    "3.42": ("R", "N", "N"),
-    "3.43": ("R", "N", "R"),
-    "3.44": ("R", "R", "R"),
-    "3.45": ("R", "N", "N"),
-    "3.46": ("R", "N", "R"),
-    "3.47": ("N", "N", "R"),
+    "3.42": ("reproduced", "not_reproduced", "not_reproduced"),
+    "3.43": ("reproduced", "not_reproduced", "reproduced"),
+    "3.44": ("reproduced", "reproduced", "reproduced"),
+    "3.45": ("reproduced", "not_reproduced", "not_reproduced"),
+    "3.46": ("reproduced", "not_reproduced", "reproduced"),
+    "3.47": ("not_reproduced", "not_reproduced", "reproduced"),
 }
-# At the document's size, where they differ.
-KINDS_AT_40: dict[str, tuple[Any, Any, Any]] = {"3.44": ("R", "R", "N")}
-# Of the claim that utilisation rises with the links.
-RISES: dict[str, Any] = {number: "N" if buffer == 10 else "R" for number, (_, buffer) in CASES.items()}
-# Of the claims on other loss models: EB and EBD, and M/M/K/(K+B).
+# Kinds at the document's size, where they differ.
+KINDS_AT_40: dict[str, tuple[Any, Any, Any]] = {"3.44": ("reproduced", "reproduced", "not_reproduced")}
+# Kinds of the claim that utilisation rises with the links.
+RISES: dict[str, Any] = {number: "not_reproduced" if buffer == 10 else "reproduced" for number, (_, buffer) in CASES.items()}
+# Kinds of the claims on other loss models: EB and EBD, and M/M/K/(K+B).
 OTHERS: dict[str, tuple[Any, Any]] = {
-    "3.42": ("N", "R"),
-    "3.43": ("N", "R"),
-    "3.44": ("R", "R"),
-    "3.45": ("N", "N"),
-    "3.46": ("N", "N"),
-    "3.47": ("N", "N"),
+    "3.42": ("not_reproduced", "reproduced"),
+    "3.43": ("not_reproduced", "reproduced"),
+    "3.44": ("reproduced", "reproduced"),
+    "3.45": ("not_reproduced", "not_reproduced"),
+    "3.46": ("not_reproduced", "not_reproduced"),
+    "3.47": ("not_reproduced", "not_reproduced"),
 }
 
 
-# What the claim that it is conservative leaves out on slower links.
+# Exception to the claim of being conservative on slower links.
 NOT_AT_40 = (
-    "; at the document's size it does not hold: two inputs and one link of 40 Gb/s use less by packets than the closed loop "
-    "says (`direct`)"
+    "; at the document's size it does not hold: two inputs and one link of 40 Gb/s have a lower utilisation by packets than by "
+    "the closed loop (`direct`)"
 )
 
 
@@ -105,7 +105,7 @@ def simulated(
         return farthest
 
     def farther(*models: str) -> Callable[[Measured], Values]:
-        """By how much the nearest of these models is farther from the simulation than G1DM."""
+        """Distance of the nearest of these models from the simulation minus that of G1DM."""
         return lambda results: np.min([distance(results, model) for model in models], axis=0) - distance(results, "G1DM")
 
     points, relative, conservative = kinds
@@ -139,7 +139,7 @@ def simulated(
                 "the closed loop with G1DM is never more than 7 points from the simulation",
                 lambda results: distance(results, "G1DM"),
                 Inequality("<=", 0.07),
-                note="the largest distance",
+                note="largest distance",
             ),
             Claim(
                 f"C-{number}.1b",
@@ -147,31 +147,31 @@ def simulated(
                 "the closed loop with G1DM is never more than 7 % of the utilisation from the simulation",
                 lambda results: np.abs(of(results, "G1DM") / of(results, NAME) - 1).max(axis=0),
                 Inequality("<=", 0.07),
-                note="the largest distance; which of the two is meant is not said",
+                note="largest distance; the document does not state which of the two it means",
             ),
             Claim(
                 f"C-{number}.2p",
                 "reproduced",
-                "with EBI it is about as good: no farther from the simulation, but for a point",
+                "with EBI it is about as good: no farther from the simulation, except for a point",
                 farther("EBI"),
                 Inequality("<=", 0.01),
-                note="by how much it is farther; the point is ours",
+                note="excess distance; the bound of one point is our choice",
             ),
             Claim(
                 f"C-{number}.2bp",
                 bursts,
-                "with EB or EBD it is clearly worse: farther from the simulation, by two points and more",
+                "with EB or EBD it is clearly worse: farther from the simulation, by two points or more",
                 farther("EB", "EBD"),
                 Inequality(">=", 0.02),
-                note="by how much the better of the two is farther; the points are ours",
+                note="excess distance of the better of the two; the bound is our choice",
             ),
             Claim(
                 f"C-{number}.2cp",
                 poisson,
-                "with M/M/K/(K+B) it is clearly worse: farther from the simulation, by two points and more",
+                "with M/M/K/(K+B) it is clearly worse: farther from the simulation, by two points or more",
                 farther("M/M/K/(K+B)"),
                 Inequality(">=", 0.02),
-                note="by how much it is farther; the points are ours",
+                note="excess distance; the bound is our choice",
             ),
             Claim(
                 f"C-{number}.4p",
@@ -179,7 +179,7 @@ def simulated(
                 "utilisation rises with the links",
                 lambda results: np.diff(of(results, NAME), axis=0).min(axis=0),
                 Inequality(">", 0),
-                note="the least step, by packets",
+                note="smallest step, by packets",
             ),
             Claim(
                 f"C-{number}.3",
@@ -187,7 +187,7 @@ def simulated(
                 "the closed loop is conservative: below the simulation",
                 lambda results: (of(results, "G1DM") - of(results, NAME)).max(axis=0),
                 Inequality("<=", 0),
-                note=f"the most by which it is above{NOT_AT_40 if number == '3.44' else ''}",
+                note=f"largest excess over the simulation{NOT_AT_40 if number == '3.44' else ''}",
             ),
         ),
         panels=(
@@ -211,38 +211,42 @@ CLOSED_LOOP = tuple(
     replace(
         simulated(number, *case, links=LINKS[:2], rate_gbps=2.0, kinds=KINDS[number]),
         full=simulated(number, *case, links=LINKS, rate_gbps=40.0, kinds=KINDS_AT_40.get(number, KINDS[number])),
-        undecided="trunks of 16 links, and links of 40 Gb/s with 4000 flows each; here they have 2 Gb/s and 200",
+        undecided="trunks of 16 links, and links of 40 Gb/s with 4000 flows each; the quick form has 2 Gb/s and 200",
     )
     for number, case in CASES.items()
 )
 
-# Section 3.8.1: with the buffer that (3.23) asks for, the utilisation.
+# Section 3.8.1: utilisation with the buffer by (3.23).
 TARGETS = (0.6, 0.8, 0.9)
 HIGH = 0.9
 # Kinds of the claim below 90 %, and at it.
-CONSERVATIVE: dict[str, tuple[Any, Any]] = {"3.2": ("R", "N"), "3.3": ("R", "R"), "3.4": ("R", "R")}
+CONSERVATIVE: dict[str, tuple[Any, Any]] = {
+    "3.2": ("reproduced", "not_reproduced"),
+    "3.3": ("reproduced", "reproduced"),
+    "3.4": ("reproduced", "reproduced"),
+}
 ACCESS_BPS = 100e6
 CHANNEL_BPS = 40e9
-# Flows begin with the windows that they keep at the target, and so need not grow back from the losses with which slow start ends.
+# Flows start with their windows at the target, and so need not recover from the losses at the end of slow start.
 SETTLES = {"settling_s": 8, "measured_s": 8}
 FILLS = {"settling_s": 20, "measured_s": 5}
 
 
 def just_filled(row: tables.Entry) -> bool:
-    """Whether the access links of all flows together carry no more than the trunk, which needs no rule then."""
+    """Whether the access links of all flows together carry no more than the trunk, which then requires no rule."""
     return row.flows * ACCESS_BPS <= row.transmitters * CHANNEL_BPS
 
 
 def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int) -> Experiment:
-    """A table's trunks with the buffers that (3.23) asks for, rates and flows scaled."""
+    """A table's trunks with the buffers by (3.23), with rates and flows scaled."""
     of_rule = [row for row in tables.table(number) if row.rule == "(3.23)" and row.transmitters <= most_links]
     counted = [row for row in of_rule if row.target in targets and not just_filled(row)]
-    # With the least buffer, which is the hardest case.
+    # With the smallest buffer, the hardest case.
     trivial = [row for row in of_rule if row.target == min(targets) and just_filled(row)]
     rows = [*counted, *trivial]
 
     def trunk(row: tables.Entry) -> Scenario:
-        # The harmonic mean of round trips that are uniform on a half to three halves of something is 1 / ln 3 of it.
+        # The harmonic mean of round trips that are uniform on m/2 to 3m/2 is m / ln 3.
         middle_ms = 1000 * row.rtt_s * math.log(3)
         window = (row.target or 0.0) * row.transmitters * CHANNEL_BPS * row.rtt_s / (8 * sizing.PACKET_BYTES * row.flows)
         start: dict[str, Any] = FILLS if just_filled(row) else {**SETTLES, "first_ssthresh": round(window)}
@@ -264,7 +268,7 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
 
         return most
 
-    below, high = CONSERVATIVE.get(number, ("R", "R"))
+    below, high = CONSERVATIVE.get(number, ("reproduced", "reproduced"))
     parts: tuple[tuple[str, Any, list[tables.Entry], str, bool], ...] = (
         ("", below, [row for row in counted if row.target != HIGH], f"at least the target, {format_targets(targets)}", False),
         ("-90", high, [row for row in counted if row.target == HIGH], "at least the target, 90 %", False),
@@ -272,13 +276,13 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
             "-full",
             "reproduced",
             trivial,
-            "at least the target where the access links of all flows just fill the trunk, which is trivial",
+            "at least the target if the access links of all flows just fill the trunk, which is trivial",
             True,
         ),
     )
     return Experiment(
         id=f"cui-thesis/table{number}-packets",
-        title=f"Table {number} by packets: what (3.23) asks for, tried",
+        title=f"Table {number} by packets: the buffers by (3.23), tested",
         question="Is the rule conservative: does the printed buffer reach the target?",
         source=f"table {number}, section 3.8.1",
         variants=tuple(variant for row in rows for variant in vary(trunk(row), case=case(row), target=row.target or 0.0)),
@@ -290,7 +294,7 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
                 f"the actual utilisation is {text}",
                 lacks(some),
                 Inequality("<=", 0),
-                note="by how much it falls short where it does most",
+                note="largest shortfall",
                 ours=ours,
             )
             for which, kind, some, text, ours in parts
@@ -313,21 +317,21 @@ def sized(number: str, targets: tuple[float, ...], scale: float, most_links: int
             Assumption(
                 "length of a run",
                 "8 s to settle and 8 s measured, after starts within 0.2 s and slow start up to the window at the target; 20 s "
-                "and 5 s where access links just fill the trunk",
+                "and 5 s if access links just fill the trunk",
             ),
-            Assumption("round trips", "uniform on a half to three halves of what makes the harmonic mean the table's"),
+            Assumption("round trips", "uniform on a half to three halves of the value that makes the harmonic mean the table's"),
         ),
         max_seeds=MAX_SEEDS.get(number, 4),
     )
 
 
 def format_targets(targets: tuple[float, ...]) -> str:
-    """Those below 90 %."""
+    """The targets below 90 %."""
     return " and ".join(f"{100 * target:g} %" for target in targets if target != HIGH)
 
 
 def case(row: tables.Entry) -> str:
-    """What tells a row of a table from the others."""
+    """The parameter that distinguishes a row of a table from the others."""
     return f"M = {row.inputs}, K = {row.transmitters}, N = {row.flows}, {1000 * row.rtt_s:g} ms"
 
 
@@ -336,12 +340,12 @@ SIZING = (
         replace(
             sized(number, TARGETS, scale, 16),
             full=sized(number, (0.6, 0.7, 0.8, 0.9), 1.0, 64),
-            undecided=f"links of 40 Gb/s{more}; here links have {40 * scale:g} Gb/s, with as many fewer flows",
+            undecided=f"links of 40 Gb/s{more}; the quick form has {40 * scale:g} Gb/s, with proportionally fewer flows",
         )
         for number, scale, more in (
             ("3.1", 0.02, ""),
             ("3.2", 0.05, ", and 70 %"),
-            ("3.3", 0.02, ", and 70 % where access links do more than fill the trunk"),
+            ("3.3", 0.02, ", and 70 % if access links more than fill the trunk"),
             ("3.4", 0.02, ", trunks of 64 of them, and 70 %"),
         )
     ),

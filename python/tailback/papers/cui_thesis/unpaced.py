@@ -1,4 +1,4 @@
-"""Beyond section 3.4.3: how much buffer senders need that do not pace. No rule of the document is for them; `unpaced` is ours."""
+"""Beyond section 3.4.3: buffers for senders without pacing. The document has no rule for them; `unpaced` is ours."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ __all__ = ["UNPACED"]
 MEAN_RTT_S = 0.12
 FLOWS = 250
 INPUTS = 6
-# Packets that a flow has under way: those to which the rule was fitted, one between them, and one beyond.
+# Packets in flight per flow: two values to which the rule was fitted, one between them, and one beyond.
 FITTED, OTHER, BEYOND = (15, 58), 29, 90
 # Buffers, in windows.
 BUFFERS = (2, 3, 4, 6)
 FEW = (2, 4)
-# Label of a buffer that is what another rule asks for.
+# Label of a buffer given by another rule.
 BY_RULE = "cui_trunk"
-# Of an access link, over the rate of the channel.
+# Rate of an access link divided by that of the channel.
 FIFTH, TENTH, HUNDREDTH = 0.2, 0.1, 0.01
 MANY = 1000
 CHANNELS = 4
-# Of the rule, in windows.
+# Constants of the rule, in windows.
 BURST = 0.22
-# cui_trunk's buffer for this utilisation, with senders that do not pace.
+# cui_trunk's buffer for this utilisation, with senders without pacing.
 TARGET = 0.8
 
 
 def link(window: float, flows: int = FLOWS) -> dict[str, Any]:
-    """A channel on which each flow has so many packets under way."""
+    """A channel with a fixed number of packets in flight per flow."""
     return {"rate_bps": window * flows * 8 * PACKET_BYTES / MEAN_RTT_S, "packet_bytes": PACKET_BYTES, "flows": flows}
 
 
 def trunk(window: float, packets: int, access: float, flows: int = FLOWS, channels: int = 1) -> Scenario:
-    """So many channels that share a buffer, with six edge routers for each."""
+    """Channels that share a buffer, with six edge routers each."""
     rate_bps = link(window, flows)["rate_bps"] / channels
     return switch(
         INPUTS * channels,
@@ -62,7 +62,7 @@ def trunk(window: float, packets: int, access: float, flows: int = FLOWS, channe
 
 
 def by_rule(window: float) -> int:
-    """What `cui_trunk` asks for, which is for senders that pace."""
+    """Buffer by `cui_trunk`, which applies to paced senders."""
     asked = models.cui_trunk_buffer(
         inputs=INPUTS, transmitters=1, **link(window), harmonic_rtt_s=HARMONIC_RTT_S, utilisation=TARGET
     )
@@ -70,7 +70,7 @@ def by_rule(window: float) -> int:
 
 
 def variants(windows: tuple[int, ...]) -> Iterator[Variant]:
-    """Buffers of some windows; slower access links; the buffer of another rule; many flows; and several channels."""
+    """Buffers in windows; slower access links; the buffer of another rule; many flows; and several channels."""
     usual: dict[str, Any] = {"access": FIFTH, "flows": FLOWS, "channels": 1}
     for window in windows:
         for buffer in buffers(window):
@@ -87,17 +87,17 @@ def variants(windows: tuple[int, ...]) -> Iterator[Variant]:
 
 
 def buffers(window: int) -> tuple[int, ...]:
-    """In windows; of long ones, whose runs take long, fewer."""
+    """Buffers in windows; fewer for long windows, whose runs take long."""
     return BUFFERS if window <= FITTED[1] else FEW
 
 
 def used(results: Measured, window: int, access: float, buffer: int, flows: int = FLOWS, channels: int = 1) -> Values:
-    """Utilisation with a buffer of so many windows."""
+    """Utilisation with a buffer of this many windows."""
     return results.values("utilisation", window=window, access=access, buffer=buffer, flows=flows, channels=channels)
 
 
 def used_by_rule(results: Measured, windows: tuple[int, ...], access: float) -> Values:
-    """Utilisation with the buffer of `cui_trunk`, a row for each window."""
+    """Utilisation with the buffer of `cui_trunk`, one row per window."""
     return np.array([results.values("utilisation", window=window, access=access, by=BY_RULE) for window in windows])
 
 
@@ -111,7 +111,7 @@ def decay(utilisation: Values) -> Values:
 
 
 def rarity_and_bursts(results: Measured) -> tuple[Values, Values]:
-    """ln((U W)^2) and B theta / W, a row for each place to which the rule was fitted; the rule has them on a line."""
+    """ln((U W)^2) and B theta / W, one row per point used in the fit; by the rule these are on a line."""
     places = [(window, buffer) for window in FITTED for buffer in BUFFERS]
     rarity = np.array([2 * np.log(used(results, window, FIFTH, buffer) * window) for window, buffer in places])
     bursts = np.array([buffer * decay(used(results, window, FIFTH, buffer)) for window, buffer in places])
@@ -127,14 +127,14 @@ def fit(results: Measured) -> tuple[Values, Values]:
 
 
 def prefactor(results: Measured) -> Values:
-    """The prefactor that goes with the rule's burst: fitted together, one makes up for the other."""
+    """The prefactor for the rule's burst: in a joint fit, one compensates for the other."""
     rarity, bursts = rarity_and_bursts(results)
     found: Values = np.exp(bursts.mean(axis=0) / BURST - rarity.mean(axis=0))
     return found
 
 
 def off(results: Measured, windows: tuple[int, ...], access: float) -> Values:
-    """Utilisation by the rule less what was simulated, a row for each place."""
+    """Utilisation by the rule minus the simulated one, one row per point."""
 
     def promised(window: int, buffer: int) -> float:
         return float(models.unpaced_utilisation(**link(window), mean_rtt_s=MEAN_RTT_S, buffer=buffer * window))
@@ -145,13 +145,13 @@ def off(results: Measured, windows: tuple[int, ...], access: float) -> Values:
 
 
 def unpaced(windows: tuple[int, ...]) -> Experiment:
-    """With these windows."""
+    """Points with these windows."""
     others = tuple(window for window in windows if window not in FITTED)
     return Experiment(
         id="cui-thesis/unpaced",
-        title="Beyond figure 3.14: buffers for senders that do not pace",
+        title="Beyond figure 3.14: buffers for senders without pacing",
         question="How much buffer does a channel need if its senders do not pace?",
-        source="section 3.4.3 leaves it open; the rule is ours",
+        source="section 3.4.3 leaves it open; the rule is not in the document",
         variants=tuple(variants(windows)),
         measures={"utilisation": utilisation, "fairness": fairness},
         claims=(
@@ -170,32 +170,33 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 "with bursts of 0.22 windows the prefactor is 1.1, within 0.5",
                 prefactor,
                 Value(1.1, 0.5),
-                note="fitted with the burst it differs by a factor of five from seed to seed: one makes up for the other",
+                note="in a joint fit with the burst it differs by a factor of five from seed to seed: one compensates for the "
+                "other",
                 ours=True,
             ),
             Claim(
                 "U-others",
                 "reproduced",
-                f"on windows to which it was not fitted ({', '.join(map(str, others))}) it is at most 4 points off, as a root "
-                "mean square over buffers",
+                f"for windows not used in the fit ({', '.join(map(str, others))}) its root-mean-square error over buffers is at "
+                "most 4 points",
                 lambda results: np.sqrt((off(results, others, FIFTH) ** 2).mean(axis=0)),
                 Inequality("<=", 0.04),
-                note="single buffers are farther off",
+                note="single buffers have larger errors",
                 ours=True,
             ),
             Claim(
                 "U-farthest",
                 "not_reproduced",
-                f"at none of these buffers with these windows ({', '.join(map(str, others))}) is it more than 8 points off",
+                f"for none of these buffers and windows ({', '.join(map(str, others))}) is its error more than 8 points",
                 lambda results: np.abs(off(results, others, FIFTH)).max(axis=0),
                 Inequality("<=", 0.08),
-                note="the largest distance, where the least is used; ten seeds cannot tell 7 points from 8",
+                note="largest distance, where the utilisation is lowest; ten seeds cannot distinguish 7 points from 8",
                 ours=True,
             ),
             Claim(
                 "U-slower",
                 "reproduced",
-                "with access links of a tenth of the channel's rate it is on the safe side, but for 2 points (largest excess)",
+                "with access links of a tenth of the channel's rate it is on the safe side, except for 2 points (largest excess)",
                 lambda results: off(results, (OTHER,), TENTH).max(axis=0),
                 Inequality("<=", 0.02),
                 note="windows of 29 packets",
@@ -204,7 +205,8 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             Claim(
                 "U-flows",
                 "reproduced",
-                f"only the window counts: with {MANY} flows instead of {FLOWS} the same buffer gives the same within 4 points",
+                f"only the window matters: with {MANY} flows instead of {FLOWS} the same buffer gives the same utilisation "
+                "within 4 points",
                 lambda results: np.max(
                     [np.abs(used(results, OTHER, FIFTH, each, MANY) - used(results, OTHER, FIFTH, each)) for each in FEW], axis=0
                 ),
@@ -214,7 +216,8 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
             Claim(
                 "U-channels",
                 "reproduced",
-                f"{CHANNELS} channels that share the buffer use no less than one, but for 2 points (largest loss)",
+                f"{CHANNELS} channels that share the buffer have at least the utilisation of one, except for 2 points "
+                "(largest loss)",
                 lambda results: np.max(
                     [used(results, OTHER, FIFTH, each) - used(results, OTHER, FIFTH, each, channels=CHANNELS) for each in FEW],
                     axis=0,
@@ -228,7 +231,7 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 "access links of a tenth of one channel's rate do not replace pacing: (3.23) gives less than its 80 %",
                 lambda results: used_by_rule(results, windows, TENTH).max(axis=0),
                 Inequality("<", TARGET),
-                note="the largest over the windows. Section 3.4.3 has an order of magnitude",
+                note="largest over the windows. Section 3.4.3 says an order of magnitude",
                 ours=True,
             ),
             Claim(
@@ -237,7 +240,7 @@ def unpaced(windows: tuple[int, ...]) -> Experiment:
                 "access links of a hundredth do: (3.23) gives its 80 %",
                 lambda results: used_by_rule(results, windows, HUNDREDTH).min(axis=0),
                 Inequality(">=", TARGET),
-                note="the least over the windows",
+                note="smallest over the windows",
                 ours=True,
             ),
         ),

@@ -49,17 +49,17 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# beta is larger by so many packets a second.
+# beta exceeds alpha by this many packets a second.
 BAND_PPS = 25
-# Thresholds in packets per second, from one arrival to the next in seconds, and numbers of flows. A window moves by a packet in a
-# round trip, and the longer the queue, the longer that takes.
+# Thresholds in packets per second, interval between arrivals in seconds, and numbers of flows. A window changes by one packet per
+# round trip, which grows with the queue.
 CASES = {250: (SPACING_S, (1, 2, 3, 4, 6, 8, 10)), 2475: (300, (1, 2, 3, 4, 6))}
 FAST_COUNTS = (1, 2, 3, 4, 6)
 BASE_RTT_S = 0.04
 
 
 def tcp(alpha_pps: float, beta_pps: float) -> dict[str, Any]:
-    """A sender of the document with Vegas by rates, without slow start."""
+    """The document's sender with Vegas by rates, without slow start."""
     return sender({"kind": "vegas", "alpha_rate": alpha_pps, "beta_rate": beta_pps, "slow_start": False})
 
 
@@ -70,7 +70,7 @@ def expected_of_vegas(arrived: int, alpha_pps: float) -> Expected:
 
 
 def off_model(run: Run | Expected) -> float:
-    """Largest deviation of a rate from (4.12), as a part of it; from (4.20) of flows of FAST."""
+    """Largest relative deviation of a rate from (4.12), or from (4.20) for FAST flows."""
     found = shares(run)
     if isinstance(run, Expected):
         return 0.0
@@ -83,12 +83,12 @@ def off_model(run: Run | Expected) -> float:
 
 
 def of(law: str, measure: str, arrived: int) -> Callable[[Measured], Values]:
-    """A measure of so many flows."""
+    """A measure for a number of flows."""
     return lambda results: results.values(measure, law=law, arrived=arrived)
 
 
 def worst(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """The largest deviation of any rate from the model at any number of flows."""
+    """Largest deviation of any rate from the model at any number of flows."""
 
     def largest(results: Measured) -> Values:
         found: Values = np.array([of(law, "off_model", count)(results) for count in counts]).max(axis=0)
@@ -98,7 +98,7 @@ def worst(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
 
 
 def least_fall(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """The least fall of Jain's index from one number of flows to the next."""
+    """Smallest fall of Jain's index from one number of flows to the next."""
 
     def least(results: Measured) -> Values:
         found: Values = (-np.diff([of(law, "fairness", count)(results) for count in counts], axis=0)).min(axis=0)
@@ -108,13 +108,13 @@ def least_fall(law: str, counts: tuple[int, ...]) -> Callable[[Measured], Values
 
 
 def queue_grows(law: str, results: Measured) -> Values:
-    """Queue of six flows over that of one."""
+    """Queue of six flows divided by that of one."""
     found: Values = of(law, "queue", 6)(results) / of(law, "queue", 1)(results)
     return found
 
 
 LAWS = {alpha: f"Vegas {alpha}" for alpha in CASES}
-# How the models of the laws are called.
+# Names of the laws' models.
 BY_MODEL = {law: f"{law} by (4.12)" for law in LAWS.values()} | {"FAST": "FAST by (4.20)"}
 LINES = tuple(
     line for law, model in BY_MODEL.items() for line in (Line(law, {"law": law}), Line(model, {"law": model}, dashed=True))
@@ -123,7 +123,8 @@ LINES = tuple(
 FIGURE_4_3 = Experiment(
     id="cui-thesis/fig4.3",
     title="Figures 4.3 to 4.8: Vegas flows that arrive one after the other",
-    question="Does Vegas give flows that arrive one after the other what (4.10) and (4.12) say, and is it less fair than FAST?",
+    question="Do (4.10) and (4.12) predict the rates of Vegas flows that arrive one after the other, and is Vegas less fair than "
+    "FAST?",
     source="figures 4.3 to 4.8, section 4.3.3: 100 Mb/s, 40 ms, thresholds of 250 and 2475 packets a second",
     variants=(
         *(
@@ -167,7 +168,7 @@ FIGURE_4_3 = Experiment(
         Claim(
             "C-4.2.1-250",
             "reproduced",
-            "at 250 packets/s they are slightly off: the band is a tenth of the threshold (by how much more than at 2475)",
+            "at 250 packets/s they are slightly off: the band is a tenth of the threshold (excess over the deviation at 2475)",
             lambda results: worst(LAWS[250], CASES[250][1])(results) - worst(LAWS[2475], CASES[2475][1])(results),
             Inequality(">", 0),
         ),
@@ -175,7 +176,7 @@ FIGURE_4_3 = Experiment(
             Claim(
                 f"C-4.5.1-{alpha}",
                 "reproduced",
-                f"fairness falls with the number of flows of Vegas, {alpha} packets/s (least fall of Jain's index)",
+                f"fairness falls with the number of flows of Vegas, {alpha} packets/s (smallest fall of Jain's index)",
                 least_fall(LAWS[alpha], CASES[alpha][1]),
                 Inequality(">", 0),
             )
@@ -184,47 +185,47 @@ FIGURE_4_3 = Experiment(
         Claim(
             "C-4.5.1-fast",
             "reproduced",
-            "Vegas is less fair than FAST (Jain's index of six flows, FAST less Vegas at 250 packets/s)",
+            "Vegas is less fair than FAST (Jain's index of six flows, FAST minus Vegas at 250 packets/s)",
             lambda results: of("FAST", "fairness", 6)(results) - of(LAWS[250], "fairness", 6)(results),
             Inequality(">", 0),
         ),
         Claim(
             "C-4.5.1-larger",
             "reproduced",
-            "a larger threshold is less fair (Jain's index of six flows, 250 less 2475 packets/s)",
+            "a larger threshold is less fair (Jain's index of six flows, 250 minus 2475 packets/s)",
             lambda results: of(LAWS[250], "fairness", 6)(results) - of(LAWS[2475], "fairness", 6)(results),
             Inequality(">", 0),
         ),
         Claim(
             "C-4.8.1",
             "reproduced",
-            "Vegas needs more buffer than FAST (queue of six flows in queues of one, Vegas at 250 packets/s less FAST)",
+            "Vegas needs more buffer than FAST (queue of six flows in queues of one, Vegas at 250 packets/s minus FAST)",
             lambda results: queue_grows(LAWS[250], results) - queue_grows("FAST", results),
             Inequality(">", 0),
-            note="In packets the queue is what the threshold asks for: of the first flow 10 at 250 packets/s, 200 of FAST.",
+            note="In packets, the queue depends on the threshold: the first flow queues 10 at 250 packets/s, and 200 with FAST.",
         ),
         Claim(
             "C-4.8.1-larger",
             "reproduced",
-            "the growth is larger for a larger threshold (queue of six flows in queues of one, 2475 less 250 packets/s)",
+            "the growth is larger for a larger threshold (queue of six flows in queues of one, 2475 minus 250 packets/s)",
             lambda results: queue_grows(LAWS[2475], results) - queue_grows(LAWS[250], results),
             Inequality(">", 0),
         ),
         Claim(
             "C-4.3.1-2475",
             "reproduced",
-            "of two flows of Vegas the first gets what (4.22) says, 2475 packets/s",
+            "of two Vegas flows the first gets the rate of (4.22), 2475 packets/s",
             of(LAWS[2475], "share_1", 2),
             Value(float(models.vegas_arrivals(alpha_pps=2475, capacity_pps=CAPACITY_PPS, arrived=2).share), 0.004),
         ),
         Claim(
             "C-4.3.1-less",
             "not_reproduced",
-            "of two flows of Vegas the first gets less than of two of FAST (Vegas at 250 packets/s less 0.38197)",
+            "of two Vegas flows the first gets less than of two FAST flows (Vegas at 250 packets/s minus 0.38197)",
             lambda results: of(LAWS[250], "share_1", 2)(results) - 0.38197,
             Inequality("<", 0),
-            note="The first flow shrinks until it holds beta, a tenth more than alpha, the second grows to alpha: the "
-            "band gives the first more than (4.22), which knows one threshold, and more than FAST does.",
+            note="The first flow shrinks until its queue is beta, a tenth more than alpha, and the second grows to alpha: the "
+            "band gives the first more than (4.22), which has a single threshold, and more than FAST does.",
         ),
     ),
     panels=(
@@ -239,7 +240,7 @@ FIGURE_4_3 = Experiment(
     assumptions=(
         Assumption(
             "from one arrival to the next",
-            f"{SPACING_S} s, with 2475 packets/s {CASES[2475][0]} s and up to six flows: ten would be at rest after some 5000 s",
+            f"{SPACING_S} s, with 2475 packets/s {CASES[2475][0]} s and up to six flows: ten would converge after some 5000 s",
         ),
         Assumption("buffer", "100,000 packets: never full"),
     ),
@@ -249,12 +250,12 @@ FIGURE_4_3 = Experiment(
 # Table 4.1: the threshold is twenty times the capacity.
 SLOW_PPS = 125
 TABLE_ALPHA_PPS = 20 * SLOW_PPS
-# When the second flow starts and when each phase ends; at rest well before.
+# Start of the second flow and end of each phase; the flows converge well before.
 TABLE_STARTS_S, TABLE_ENDS_S = (0, 400), (400, 30_000)
 
 
 def slow_link(count: int) -> Scenario:
-    """Vegas on 1 Mb/s, 40 ms, thresholds of 2500 packets a second; timers that a delay of minutes does not fire."""
+    """Vegas on 1 Mb/s, 40 ms, thresholds of 2500 packets a second; timers long enough for a delay of minutes."""
     patient = {
         **tcp(TABLE_ALPHA_PPS, TABLE_ALPHA_PPS),
         "timer": {"initial_rto": "1000 s", "min_rto": "1000 s", "max_rto": "4000 s"},
@@ -276,20 +277,20 @@ def slow_link(count: int) -> Scenario:
 
 
 def delay(run: Run) -> float:
-    """Seconds in the queue and its service, on average."""
+    """Mean queueing and service time, in seconds."""
     return (queue(run) + 1) / SLOW_PPS
 
 
 def delay_over_theory(arrived: int) -> Callable[[Measured], Values]:
-    """Over (4.10) of a base round trip of 40 ms."""
+    """Delay divided by (4.10) for a base round trip of 40 ms."""
     theory = 0.04 * float(models.vegas_arrivals(alpha_pps=TABLE_ALPHA_PPS, capacity_pps=SLOW_PPS, arrived=arrived).queue)
     return lambda results: results.values("delay", arrived=arrived) / theory
 
 
 TABLE_4_1 = Experiment(
     id="cui-thesis/table4.1",
-    title="Table 4.1: delays of Vegas where the threshold exceeds the capacity",
-    question="How long are the queues of a few flows of Vegas on a slow link?",
+    title="Table 4.1: delays of Vegas with a threshold above the capacity",
+    question="How long are the queues of a few Vegas flows on a slow link?",
     source="table 4.1, section 4.3.3: 1 Mb/s, 40 ms, thresholds of 2500 packets a second",
     variants=tuple(
         Variant({"arrived": count, "printed": printed}, slow_link(count)) for count, printed in ((1, 0.976), (2, 21.68))
@@ -318,8 +319,8 @@ TABLE_4_1 = Experiment(
         Assumption("beta", "as alpha: 2500 packets a second"),
         Assumption(
             "the third flow",
-            "not simulated: its window of 54,000 packets grows by one in a round trip of up to 400 s. The document has 426.19 s; "
-            "with its base round trip of 48 ms (4.10) gives 484 s",
+            "not simulated: its window of 54,000 packets grows by one per round trip of up to 400 s. The document has 426.19 s; "
+            "with its base round trip of 48 ms, (4.10) gives 484 s",
         ),
         Assumption(
             "printed misprints",

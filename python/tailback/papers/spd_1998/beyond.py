@@ -1,4 +1,4 @@
-"""Beyond the document: its "future works" (section 6.2), and SPD beside the policies of bpd-2001."""
+"""Beyond the document: its "future works" (section 6.2), and SPD compared with the policies of bpd-2001."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ POLICIES = ("plain", "PPD", "EPD", "EPD per VC", "BPD", "SPD")
 
 
 def policies(packet_cells: int, names: Iterable[str] = POLICIES, queue: str = "links.*.queue", **labels: Any) -> list[Choice]:
-    """All policies with the same settings in shares of the buffer, and SPD at one packet of a connection."""
+    """All policies with the same thresholds relative to the buffer, and SPD at one packet per connection."""
     settings: dict[str, dict[str, Any]] = {
         "plain": {"policy": "drop_tail"},
         "PPD": {"policy": "ppd"},
@@ -62,24 +62,24 @@ MEASURES: dict[str, Measure] = {
 }
 SETTINGS = Assumption(
     "settings of the policies",
-    "EPD and EPD per VC from 80 % of the buffer on; BPD 40 % and 90 %, gap 25; SPD at one packet of a connection, above 20 % of "
-    "the buffer, with EPD from 80 % on behind it",
+    "EPD and EPD per VC from 80 % of the buffer on; BPD 40 % and 90 %, gap 25; SPD at one packet per connection, above 20 % of "
+    "the buffer, combined with EPD from 80 % on",
 )
 LIKE_LONG = Assumption("duration, timer and fast retransmit", "LONG: 10 s, fast retransmit, tick 0.5 s (BSD form)")
 
 
 def goodput(results: Measured, policy: str, **labels: Any) -> Values:
-    """As a fraction of the narrow link."""
+    """Goodput as a fraction of the narrow link."""
     return results.values("normalised_goodput", policy=policy, **labels)
 
 
 def ahead(first: str, second: str, **labels: Any) -> Callable[[Measured], Values]:
-    """In goodput."""
+    """Lead in goodput."""
     return lambda results: goodput(results, first, **labels) - goodput(results, second, **labels)
 
 
 def mean(values: Values) -> float:
-    """Over the seeds."""
+    """Mean over the seeds."""
     return float(np.mean(values))
 
 
@@ -96,16 +96,15 @@ def _recoveries(results: Measured) -> str:
 
     return (
         f"SPD's share of the narrow link is {numbers('normalised_goodput', '.3f')}. A sender that halves its window instead of "
-        "closing "
-        "it loses less by an early discard, so the document was right to think of Reno; with NewReno and SACK the price of the "
-        f"short queue ({numbers('mean_queue', '.0f')} cells) is smallest. Fairness is lower than under BPD with all of them."
+        "closing it loses less through an early discard, as the document suggests for Reno; with NewReno and SACK the cost of "
+        f"the short queue ({numbers('mean_queue', '.0f')} cells) is smallest. Fairness is lower than under BPD with all of them."
     )
 
 
 recoveries = Experiment(
     id="spd-1998/recoveries",
     title="Future work: SPD with Reno, NewReno and SACK",
-    question="Does SPD cost less where TCP does not close its window?",
+    question="Does SPD cost less if TCP does not close its window?",
     source='section 6.2: "perhaps, TCP Reno should also be considered"',
     variants=vary(
         chain(15),
@@ -118,7 +117,7 @@ recoveries = Experiment(
         Claim(
             "F1",
             "reproduced",
-            "with Reno, NewReno and SACK SPD carries more than with Tahoe (least gain)",
+            "with Reno, NewReno and SACK SPD carries more than with Tahoe (smallest gain)",
             lambda results: lowest(
                 *(
                     goodput(results, "SPD", recovery=each) - goodput(results, "SPD", recovery="Tahoe")
@@ -132,7 +131,7 @@ recoveries = Experiment(
         Claim(
             "F2",
             "reproduced",
-            "with NewReno and SACK it still carries less than EPD (lesser difference)",
+            "with NewReno and SACK it still carries less than EPD (smaller difference)",
             lambda results: lowest(*(ahead("EPD", "SPD", recovery=each)(results) for each in ("NewReno", "SACK"))),
             Inequality(">", 0),
             ours=True,
@@ -140,7 +139,7 @@ recoveries = Experiment(
         Claim(
             "F3",
             "reproduced",
-            "and less than BPD with every recovery (least difference)",
+            "and less than BPD with every recovery (smallest difference)",
             lambda results: lowest(*(ahead("BPD", "SPD", recovery=each)(results) for each in TCPS)),
             Inequality(">", 0),
             ours=True,
@@ -148,7 +147,7 @@ recoveries = Experiment(
         Claim(
             "F3b",
             "reproduced",
-            "and less evenly: fairness is lower than under BPD with every recovery (least difference)",
+            "and less evenly: fairness is lower than under BPD with every recovery (smallest difference)",
             lambda results: lowest(
                 *(
                     results.values("fairness", policy="BPD", recovery=each)
@@ -177,7 +176,7 @@ recoveries = Experiment(
     assumptions=(SETTINGS, LIKE_LONG),
 )
 
-# Connections and buffer grow together: 67 cells for each connection.
+# Connections and buffer grow together: 67 cells per connection.
 SIZES = {15: 1000, 30: 2000, 60: 4000, 120: 8000}
 FIXED = [
     Choice({**choice.labels, "policy": "SPD, fixed"}, {**choice.changes, "links.*.queue.congestion_threshold": "200 cells"})
@@ -191,19 +190,18 @@ def _sizes(results: Measured) -> str:
         return f"{mean(goodput(results, policy, vcs=vcs)):.3f}"
 
     return (
-        "With a buffer that grows with the number of connections, and a congestion threshold that grows along, SPD's cost "
-        f"vanishes: {at('SPD', 15)} of the link with 15 connections, {at('SPD', 60)} with 60, {at('SPD', 120)} with 120 (EPD "
-        f"{at('EPD', 120)}), for "
-        "then enough connections are sending while others recover. With the threshold left at 200 cells it is "
-        f"{at('SPD, fixed', 60)} with 60 and {at('SPD, fixed', 120)} with 120: the document's expectation holds for a threshold "
-        "in proportion only."
+        f"If the buffer and the congestion threshold grow with the number of connections, SPD's cost vanishes: {at('SPD', 15)} "
+        f"of the link with 15 connections, {at('SPD', 60)} with 60, {at('SPD', 120)} with 120 (EPD {at('EPD', 120)}), because "
+        "enough connections are sending while others recover. With a constant threshold of 200 cells it is "
+        f"{at('SPD, fixed', 60)} with 60 and {at('SPD, fixed', 120)} with 120: the document's expectation holds only for a "
+        "proportional threshold."
     )
 
 
 sizes = Experiment(
     id="spd-1998/sizes",
     title="Future work: larger buffers and more connections",
-    question="Does SPD do as well with many connections as with few, if the buffer grows along?",
+    question="Does SPD do as well with many connections as with few, if the buffer grows in proportion?",
     source="section 6.2, 1",
     variants=tuple(
         variant
@@ -262,20 +260,18 @@ def _round_trips(results: Measured) -> str:
         return f"{mean(goodput(results, policy, round_trip_ms=round_trip)):.2f}"
 
     return (
-        '"Some might say that EPD works well with LAN while SPD works well with WAN": it is the other way round. SPD carries '
+        '"Some might say that EPD works well with LAN while SPD works well with WAN": the opposite is true. SPD carries '
         f"{at('SPD', 1.2)} of the link over a round trip of 1.2 ms, {at('SPD', 12)} over 12 ms and {at('SPD', 48)} over 48 ms, "
-        "EPD "
-        f"{at('EPD', 1.2)}, {at('EPD', 12)} and {at('EPD', 48)}. The longer the round trip the longer a window takes to grow "
-        "again, and "
-        "the more an early discard costs. Beyond 80 ms the windows of a buffer that is smaller than the pipe decide, whatever "
-        "the policy."
+        f"EPD {at('EPD', 1.2)}, {at('EPD', 12)} and {at('EPD', 48)}. With a longer round trip, a window takes longer to "
+        "recover, and an early discard costs more. Beyond 80 ms the buffer is smaller than the bandwidth-delay product, which "
+        "limits the windows whatever the policy."
     )
 
 
 round_trips = Experiment(
     id="spd-1998/round-trips",
     title="Future work: longer round trips",
-    question="Is an early discard worth more where the news of it travels long?",
+    question="Is an early discard worth more if congestion feedback takes longer?",
     source="section 6.2, 2",
     variants=vary(
         chain(15),
@@ -301,7 +297,7 @@ round_trips = Experiment(
         Claim(
             "F7",
             "reproduced",
-            "SPD carries less the longer the round trip (from 1.2 to 48 ms)",
+            "SPD carries less with a longer round trip (from 1.2 to 48 ms)",
             lambda results: goodput(results, "SPD", round_trip_ms=1.2) - goodput(results, "SPD", round_trip_ms=48),
             Inequality(">", 0.1),
             ours=True,
@@ -321,7 +317,7 @@ round_trips = Experiment(
     assumptions=(SETTINGS, Assumption("duration, timer and fast retransmit", "as LONG, but 30 s")),
 )
 
-# Networks of both documents: the queue that matters, the bits that its link carries in a second, and cells of a packet.
+# Networks of both documents: the bottleneck queue, the rate of its link in bit/s, and cells per packet.
 NARROW = {"link23": 10e6, "bottleneck": 75e6}
 TOPOLOGY_TICK = Choice({}, {"flows.*.tcp.timer.tick": "0.3 s"})
 
@@ -331,13 +327,13 @@ def _narrow(run: Run) -> str:
 
 
 def goodput_of_any(run: Run) -> float:
-    """Cells of packets delivered once, as a fraction of all that the narrow link can carry, in networks of either document."""
+    """Cells of packets delivered once, as a fraction of the capacity of the narrow link, in networks of either document."""
     cells = float((run.flows["delivered_packets"] * run.flows["frame_cells"]).sum())
     return cells * measures.CELL_BITS / NARROW[_narrow(run)] / run.simulated_s
 
 
 def wait_ms(run: Run) -> float:
-    """How long a cell waits in front of the narrow link, on average, in ms."""
+    """Mean queueing delay of a cell at the narrow link, in ms."""
     return 1e3 * float(run.queues.where(queue=_narrow(run))["mean_wait_s"][0])
 
 
@@ -365,17 +361,17 @@ def _which(results: Measured) -> str:
     }
     best = max(least, key=lambda policy: least[policy])
     return (
-        f"Which one should a switch run? {best}: in its worst network it still carries {least[best]:.2f} of the link "
-        f"(EPD {least['EPD']:.2f}, EPD per VC {least['EPD per VC']:.2f}, SPD {least['SPD']:.2f}, PPD {least['PPD']:.2f}, plain "
-        f"{least['plain']:.2f}). EPD, which needs no state but its place in the frame, is as good where connections are so many "
-        "that it does not matter who waits. SPD carries more than EPD where senders are Reno, which a single loss costs half a "
-        "window and several a timeout, and less where they are Tahoe; in front of Tahoe it keeps the queue short.\n\n"
-        f"Goodput, best first. {'; '.join(lines)}."
+        f"Which policy should a switch run? {best}: in its worst network it still carries {least[best]:.2f} of the link (EPD "
+        f"{least['EPD']:.2f}, EPD per VC {least['EPD per VC']:.2f}, SPD {least['SPD']:.2f}, PPD {least['PPD']:.2f}, plain "
+        f"{least['plain']:.2f}). EPD, whose only state is the position in the frame, is as good with so many connections that "
+        "it does not matter which of them waits. SPD carries more than EPD with Reno senders, to which one loss costs half a "
+        "window and several losses a timeout, and less with Tahoe senders; for Tahoe it keeps the queue short.\n\nGoodput, "
+        f"best first. {'; '.join(lines)}."
     )
 
 
 def behind(policy: str) -> Callable[[Measured], Values]:
-    """What BPD carries more than this policy, in the network where that is least."""
+    """Goodput of BPD minus that of this policy, in the network with the smallest difference."""
     return lambda results: lowest(
         *(
             results.values("normalised_goodput", network=each, policy="BPD")
@@ -403,7 +399,7 @@ both_documents = Experiment(
         Claim(
             "F8",
             "reproduced",
-            "BPD carries more than SPD in every network (least difference)",
+            "BPD carries more than SPD in every network (smallest difference)",
             behind("SPD"),
             Inequality(">", 0),
             ours=True,
@@ -411,7 +407,7 @@ both_documents = Experiment(
         Claim(
             "F9",
             "reproduced",
-            "and more than PPD in every network (least difference)",
+            "and more than PPD in every network (smallest difference)",
             behind("PPD"),
             Inequality(">", 0),
             ours=True,
@@ -419,7 +415,7 @@ both_documents = Experiment(
         Claim(
             "F10",
             "reproduced",
-            "and no less than EPD, but for 0.02 (least difference)",
+            "and no less than EPD, except for 0.02 (smallest difference)",
             behind("EPD"),
             Inequality(">=", -0.02),
             ours=True,
@@ -427,8 +423,8 @@ both_documents = Experiment(
         Claim(
             "F11",
             "reproduced",
-            "in the document's network a cell waits less under SPD than under any other policy that refuses whole packets (least "
-            "difference, ms)",
+            "in the document's network, cells have a shorter queueing delay under SPD than under any other policy that discards "
+            "whole packets (smallest difference, ms)",
             lambda results: lowest(
                 *(
                     results.values("wait_ms", network=each, policy=other) - results.values("wait_ms", network=each, policy="SPD")
@@ -443,9 +439,9 @@ both_documents = Experiment(
     ),
     grids=(
         Grid("normalised_goodput", "network", "policy", "goodput"),
-        Grid("wait_ms", "network", "policy", "mean wait, ms", "min"),
+        Grid("wait_ms", "network", "policy", "mean queueing delay, ms", "min"),
         Grid("fairness", "network", "policy", "fairness"),
-        Grid("timeouts", "network", "policy", "timeouts of a connection per second", "min"),
+        Grid("timeouts", "network", "policy", "timeouts per connection and second", "min"),
     ),
     panels=(
         (

@@ -1,4 +1,4 @@
-"""Figure 5.11 and table 5.11: sources that are not always busy (section 5.4)."""
+"""Figure 5.11 and table 5.11: bursty sources (section 5.4)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tailback.papers.spd_1998.schemes import largest, leads, least_lead, ratio, 
 
 __all__ = ["EXPERIMENTS"]
 
-# Units of 1024 octets in a microsecond; as a rate of payload in bit/s.
+# Units of 1024 octets per microsecond; as a payload rate in bit/s.
 MU = 0.00024
 RATE = MU * 1e6 * 1024 * 8
 
@@ -35,22 +35,22 @@ LONG_BURSTY = Choice({"setting": "LONG"}, {**LONG.changes, **SOURCES})
 
 
 def lead(threshold: int, setting: str = "SHORT") -> Callable[[Measured], Values]:
-    """Of SPD over EPD."""
+    """Lead of SPD over EPD."""
     return lambda results: ratio(results, "SPD", threshold, setting) - ratio(results, "EPD", threshold, setting)
 
 
 def growth(setting: str) -> Callable[[Measured], Values]:
-    """Of that lead from threshold 500 to 1000."""
+    """Growth of that lead from threshold 500 to 1000."""
     return lambda results: lead(1000, setting)(results) - lead(500, setting)(results)
 
 
 def loss(policy: str, setting: str, threshold: int = 900) -> Callable[[Measured], Values]:
-    """From one threshold to the next."""
+    """Loss from one threshold to the next."""
     return lambda results: ratio(results, policy, threshold, setting) - ratio(results, policy, threshold + 100, setting)
 
 
 def widest(setting: str) -> Callable[[Measured], Values]:
-    """The largest difference between two schemes at one threshold below the buffer."""
+    """Largest difference between two schemes at one threshold below the buffer."""
     pairs = [(first, second) for first in THREE for second in THREE if first < second]
     return lambda results: largest(
         [
@@ -63,8 +63,8 @@ def widest(setting: str) -> Callable[[Measured], Values]:
 
 figure_11 = Experiment(
     id="spd-1998/fig5.11",
-    title="SPD beside EPD, with ten bursty sources",
-    question="Does SPD also help where sources pause?",
+    title="SPD and EPD with ten bursty sources",
+    question="Does SPD also help if sources pause?",
     source="figure 5.11, table 5.11, section 5.4; averages of five runs",
     variants=vary(chain(10), schemes(BURSTY), [SHORT, LONG_BURSTY]),
     measures={
@@ -76,7 +76,7 @@ figure_11 = Experiment(
         Claim(
             "C42",
             "conditional",
-            "SPD is better than both EPDs at every threshold (least lead)",
+            "SPD is better than both EPDs at every threshold (smallest lead)",
             leads("SHORT", BURSTY.thresholds),
             Inequality(">", 0),
             published=least_lead(BURSTY),
@@ -113,7 +113,7 @@ figure_11 = Experiment(
         Claim(
             "C43a",
             "not_reproduced",
-            "at both steps, for which the table has numbers (the lesser)",
+            "at both steps for which the table has numbers (the smaller)",
             lambda results: lowest(loss("EPD", "SHORT", 800)(results), loss("EPD", "SHORT")(results)),
             Inequality(">", 0),
             published=0.046,
@@ -123,7 +123,7 @@ figure_11 = Experiment(
         Claim(
             "C43b",
             "reproduced",
-            "SPD does not (greater of two steps, SHORT)",
+            "SPD does not (larger of two steps, SHORT)",
             lambda results: highest(loss("SPD", "SHORT", 800)(results), loss("SPD", "SHORT")(results)),
             Inequality("<=", 0),
             published=0,
@@ -134,13 +134,13 @@ figure_11 = Experiment(
     assumptions=(
         Assumption(
             "rate of the sources",
-            f"{MU} units of 1024 octets a microsecond, {RATE / 1e6:.2f} Mbit/s each: in cells 2.3 times what the narrow link "
-            "carries. The text "
-            "has 1024 Kbytes and 0.24 Mbits a second, with which ten sources would leave the link idle most of the time",
+            f"{MU} units of 1024 octets per microsecond, {RATE / 1e6:.2f} Mbit/s each: in cells 2.3 times the capacity of "
+            "the narrow link. The text has 1024 Kbytes and 0.24 Mbits a second, which would leave the link idle most of the "
+            "time with ten sources",
         ),
-        Assumption("what TCP may not send yet", "is kept, without bound"),
+        Assumption("data that TCP may not send yet", "is queued without limit"),
         Assumption(
-            "duration", "SHORT: 2 s here, for bursty sources take longer to fill the switch. LONG: 10 s and fast retransmit"
+            "duration", "SHORT: 2 s here, because bursty sources take longer to fill the switch. LONG: 10 s and fast retransmit"
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""What the document leaves open, and what each choice does to its numbers."""
+"""Settings that the document does not state, and the effect of each choice on its numbers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LOSSES = (
 
 
 def after(seconds: float, losses: str = "timer only") -> Any:
-    """The lead of SPD over EPD in runs of this length."""
+    """Lead of SPD over EPD in runs of this length."""
 
     def measured(results: Measured) -> Values:
         own, other = (results.values("ratio", policy=policy, seconds=seconds, losses=losses) for policy in ("SPD", "EPD"))
@@ -52,7 +52,7 @@ duration = Experiment(
     id="spd-1998/duration",
     title="The ratio over the length of the run",
     question="How long did the document's runs last?",
-    source="nowhere in the document: it gives no duration",
+    source="not in the document, which gives no duration",
     variants=vary(chain(15), POLICIES, [Choice({"seconds": each}, {"duration": f"{each:g} s"}) for each in SECONDS], LOSSES),
     times=3,
     measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},
@@ -60,7 +60,7 @@ duration = Experiment(
         Claim(
             "D1",
             "reproduced",
-            "between 1.6 and 2 s the ratio of EPD rises by more than 0.08: no number of it can be compared without the duration",
+            "between 1.6 and 2 s the ratio of EPD rises by more than 0.08: its numbers cannot be compared without the duration",
             lambda results: (
                 results.values("ratio", policy="EPD", seconds=2.0, losses="timer only")
                 - results.values("ratio", policy="EPD", seconds=1.6, losses="timer only")
@@ -79,23 +79,23 @@ duration = Experiment(
                 tuple(Line(policy, {"policy": policy, "losses": losses.labels["losses"]}) for policy in ("EPD", "SPD")),
                 "goodput to input",
                 "length of the run, s",
-                title=f"losses noticed by {'the timer only' if losses is LOSSES[0] else 'fast retransmit'}",
+                title=f"losses detected by {'the timer only' if losses is LOSSES[0] else 'fast retransmit'}",
             )
             for losses in LOSSES
         ),
     ),
-    assumptions=(Assumption("what is run", "15 connections, EPD threshold 600 cells"),),
+    assumptions=(Assumption("common settings", "15 connections, EPD threshold 600 cells"),),
 )
 
 
 def distinct(run: Run) -> float:
-    """The ratio without what arrives again."""
+    """The ratio without duplicate packets."""
     cells = float((run.flows["delivered_packets"] * run.flows["frame_cells"]).sum())
     return cells / float(run.queues.where(queue="link12")["departed_units"][0])
 
 
 def processing(delay: Any) -> dict[str, Any]:
-    """Changes of the hosts."""
+    """Settings of the hosts' processing delay."""
     return {"flows.vc.send_processing": delay, "flows.vc.receive_processing": delay}
 
 
@@ -115,16 +115,16 @@ OPEN = (
 
 
 def of_choice(results: Measured, choice: str) -> Values:
-    """The lead of SPD over EPD."""
+    """Lead of SPD over EPD."""
     own, other = (results.values("ratio", policy=policy, choice=choice) for policy in ("SPD", "EPD"))
     return own - other
 
 
 choices = Experiment(
     id="spd-1998/choices",
-    title="What the other open choices do",
-    question="Does the outcome hang on what the document does not say?",
-    source="nowhere in the document",
+    title="Effects of the other unstated settings",
+    question="Does the outcome depend on settings that the document does not state?",
+    source="not in the document",
     variants=vary(chain(15), POLICIES, OPEN),
     times=3,
     measures={"ratio": measures.goodput_to_input, "ratio_distinct": distinct, "normalised_goodput": measures.normalised_goodput},
@@ -132,8 +132,7 @@ choices = Experiment(
         Claim(
             "D4",
             "reproduced",
-            "the delay of segmentation and reassembly, 300 ns a packet, changes nothing that could be seen (lead of SPD, "
-            "difference)",
+            "the delay of segmentation and reassembly, 300 ns a packet, has no visible effect (lead of SPD, difference)",
             lambda results: of_choice(results, "no delay of segmentation") - of_choice(results, "as in SHORT"),
             Value(0, 0.01),
             ours=True,
@@ -141,7 +140,7 @@ choices = Experiment(
         Claim(
             "D5",
             "reproduced",
-            "what arrives again is less than a tenth of the input (EPD, SHORT)",
+            "duplicates are less than a tenth of the input (EPD, SHORT)",
             lambda results: (
                 results.values("ratio", policy="EPD", choice="as in SHORT")
                 - results.values("ratio_distinct", policy="EPD", choice="as in SHORT")
@@ -163,14 +162,14 @@ choices = Experiment(
             ),
         ),
     ),
-    assumptions=(Assumption("what is run", "15 connections, EPD threshold 600 cells, SHORT but for the choice named"),),
+    assumptions=(Assumption("common settings", "15 connections, EPD threshold 600 cells, SHORT except for the named setting"),),
 )
 
 ACTIVE = ("configured", "backlogged")
 
 
 def active_gain(setting: str) -> Callable[[Measured], Values]:
-    """What EPD per VC gains if only connections with cells in the buffer count."""
+    """Gain of EPD per VC if only connections with cells in the buffer count as active."""
 
     def measured(results: Measured) -> Values:
         every, waiting = (results.values("ratio", active=each, setting=setting) for each in ACTIVE)
@@ -182,8 +181,8 @@ def active_gain(setting: str) -> Callable[[Measured], Values]:
 active = Experiment(
     id="spd-1998/active",
     title="Which connections are active",
-    question="Does EPD per VC do better if its threshold follows the connections that have cells in the buffer?",
-    source='section 2.5: "ten active VCs", an example with all that there are',
+    question="Does EPD per VC improve if its threshold follows the connections that have cells in the buffer?",
+    source='section 2.5: "ten active VCs", an example with all connections',
     variants=vary(
         chain(15),
         epd_per_vc([THRESHOLD]),
@@ -200,7 +199,7 @@ active = Experiment(
         Claim(
             name,
             "reproduced",
-            f"it does no better ({setting}, gain in the ratio)",
+            f"it does not improve ({setting}, gain in the ratio)",
             active_gain(setting),
             Inequality("<=", 0),
             ours=True,
@@ -221,12 +220,12 @@ active = Experiment(
         ),
     ),
     assumptions=(
-        Assumption("what is run", "15 connections, EPD threshold 600 cells"),
+        Assumption("common settings", "15 connections, EPD threshold 600 cells"),
         Assumption("active", "configured: all fifteen, as in the other experiments; backlogged: those with cells in the buffer"),
     ),
 )
 
-# One configuration that the document has in two tables.
+# A configuration that the document has in two tables.
 TWICE = {15: (0.950, 0.859), 20: (0.9212, 0.733), 25: (0.9327, 0.726)}
 
 
@@ -271,18 +270,18 @@ def _why(results: Measured) -> str:
         for vcs, (first, second) in TWICE.items()
     )
     return (
-        "The document has SPD at 20 cells with EPD off in two tables each, under the same stated configuration, with ratios up "
-        "to 0.2 "
-        f"apart: {pairs}. Runs of different length, with and without fast retransmit, give both; nothing that is stated does."
+        "The document has SPD at 20 cells with EPD off in two tables each, with the same stated configuration and ratios up to "
+        f"0.2 apart: {pairs}. Runs of different length, with and without fast retransmit, reproduce both; no stated setting "
+        "does."
     )
 
 
 contradictions = Experiment(
     id="spd-1998/contradictions",
     title="One configuration, two tables",
-    question="Why do tables 5.1 to 5.3 and 5.8 to 5.10 have different numbers for the same thing?",
+    question="Why do tables 5.1 to 5.3 and 5.8 to 5.10 have different numbers for the same configuration?",
     source="tables 5.1 to 5.3 at 20 cells; tables 5.8 to 5.10 at threshold 1000; table 5.2 has two rows for 20, whose mean is "
-    "taken",
+    "used",
     variants=tuple(variant for vcs in TWICE for variant in vary(chain(vcs), spd([NO_EPD]), [SHORT, LONG], vcs=vcs)),
     times=3,
     measures={"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput},

@@ -1,4 +1,4 @@
-"""What the document measures, as functions of a run."""
+"""The quantities that the document measures, as functions of a run."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ RATE_BPS = 10e6
 
 
 def frame_goodput(run: Run) -> float:
-    """Cells that arrived in whole packets, duplicates included."""
+    """Cells that arrived in whole packets, including duplicates."""
     return float(run.flows["frame_goodput_cells"].sum())
 
 
 def goodput_to_input(run: Run) -> float:
-    """The document's measure: cells that leave the network in whole packets, over cells that the first switch sends."""
+    """The document's measure: cells leaving the network in whole packets, divided by cells sent by the first switch."""
     return frame_goodput(run) / float(run.queues.where(queue="link12")["departed_units"][0])
 
 
 def badput_share(run: Run) -> float:
-    """Of the cells that arrived, the share that closed no whole packet."""
+    """Fraction of the arriving cells that do not belong to a whole packet."""
     badput = float(run.flows["badput_cells"].sum())
     return badput / (badput + frame_goodput(run))
 
 
 def normalised_goodput(run: Run) -> float:
-    """Cells of packets delivered once, as a fraction of all that the narrow link can carry."""
+    """Cells of packets delivered once, as a fraction of the capacity of the narrow link."""
     cells = float((run.flows["delivered_packets"] * run.flows["frame_cells"]).sum())
     return cells * CELL_BITS / RATE_BPS / run.simulated_s
 
@@ -53,28 +53,28 @@ def carried(group: str) -> Measure:
 
 
 def mean_queue(run: Run) -> float:
-    """Cells in the buffer of the second switch, on average over time."""
+    """Time-averaged occupancy of the second switch's buffer, in cells."""
     return float(run.queues.where(queue="link23")["mean_queue_units"][0])
 
 
 def largest_queue(run: Run) -> float:
-    """The most cells that were ever there."""
+    """Maximum occupancy of that buffer, in cells."""
     return float(run.queues.where(queue="link23")["max_queue_units"][0])
 
 
 def fairness(run: Run) -> float:
-    """Jain's index of what the connections deliver."""
+    """Jain's index of the connections' deliveries."""
     delivered = run.flows["delivered_packets"].astype(float)
     return float(delivered.sum() ** 2 / (len(delivered) * (delivered**2).sum()))
 
 
 def timeouts(run: Run) -> float:
-    """Timeouts of a connection in a second, on average over them."""
+    """Timeouts per connection and second, averaged over connections."""
     return float(run.flows["timeouts"].mean()) / run.simulated_s
 
 
 def time_above(cells: int) -> Measure:
-    """Share of the time with at least so many cells in the buffer; needs the trace `queue`."""
+    """Fraction of time with at least this many cells in the buffer; requires the trace `queue`."""
 
     def share(run: Run) -> float:
         trace = run.trace("queue")
@@ -85,9 +85,9 @@ def time_above(cells: int) -> Measure:
 
 
 def zeros_per_second(run: Run) -> float:
-    """How often a queue of more than one packet has become empty; needs the trace `queue`."""
+    """Number of times per second at which a queue of more than one packet became empty; requires the trace `queue`."""
     cells = run.trace("queue")["queue_units"]
-    # What has been in the buffer since it was last empty.
+    # Maximum occupancy since the buffer was last empty.
     empty = np.flatnonzero(cells == 0)
     peaks = np.maximum.reduceat(cells, empty[:-1]) if len(empty) > 1 else np.array([])
     return float((peaks > 23).sum()) / run.simulated_s

@@ -1,4 +1,4 @@
-"""The document's networks, and the axes along which its experiments vary them."""
+"""The document's networks, and the axes of its experiments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_EPD = BUFFER
 
 _HOST_LINK = {"rate": "155 Mbps", "delay": "50 ns"}
 
-# What every connection has: section 4.1.
+# Common to all connections: section 4.1.
 CONNECTION: dict[str, Any] = {
     "from": "switch1",
     "framing": {"segmentation_delay": "300 ns", "reassembly_delay": "300 ns"},
@@ -47,7 +47,7 @@ CONNECTION: dict[str, Any] = {
 
 
 def chain(vcs: int, buffer: int = BUFFER) -> Scenario:
-    """Figure 4.1: peer-to-peer connections through three switches, the second of which has the narrow link."""
+    """Figure 4.1: peer-to-peer connections through three switches; the second has the narrow link."""
     return Scenario(
         {
             "name": f"spd-1998, {vcs} connections through three switches",
@@ -63,7 +63,7 @@ def chain(vcs: int, buffer: int = BUFFER) -> Scenario:
 
 
 def split() -> Scenario:
-    """Figure 5.15: of twenty connections ten are held up by a narrow link, the others by the link that all share."""
+    """Figure 5.15: twenty connections, ten limited by a narrow link and ten by the shared link."""
     group = {**CONNECTION, "count": 10}
     return Scenario(
         {
@@ -99,7 +99,7 @@ def epd(thresholds: Iterable[int], **labels: Any) -> list[Choice]:
 
 
 def epd_per_vc(thresholds: Iterable[int], **labels: Any) -> list[Choice]:
-    """EPD that takes packets only of connections with their share of the threshold."""
+    """EPD that accepts packets only from connections below their share of the threshold."""
     return [
         Choice(
             {"policy": "EPD per VC", "threshold": each, **labels},
@@ -117,7 +117,7 @@ def spd(
     reading: str = "corrected",
     **labels: Any,
 ) -> list[Choice]:
-    """SPD in front of EPD at each threshold, in cells."""
+    """SPD combined with EPD at each threshold, in cells."""
     return [
         Choice(
             {"policy": "SPD", "threshold": each, **labels},
@@ -137,7 +137,7 @@ THREE = ("EPD", "SPD", "EPD per VC")
 
 
 def schemes(table: Schemes, *, dropping: int = DROPPING_THRESHOLD, congestion: int = CONGESTION_THRESHOLD) -> list[Choice]:
-    """The schemes of a table at its thresholds, each place with the number that is printed for it."""
+    """The schemes of a table at its thresholds, each point with its printed number."""
     choices = []
     for policy, printed in table.ratios.items():
         for threshold, number in zip(table.thresholds, printed, strict=True):
@@ -148,26 +148,25 @@ def schemes(table: Schemes, *, dropping: int = DROPPING_THRESHOLD, congestion: i
     return choices
 
 
-# One run of either length sees another network: in the first it has only begun.
+# Short and long runs see different networks: short ones cover only the start-up.
 SHORT = Choice({"setting": "SHORT"}, {"duration": "1.7 s"})
 _FAST_RETRANSMIT = {"flows.*.tcp.fast_retransmit": 3}
 LONG = Choice(
     {"setting": "LONG"},
     {"duration": "10 s", **_FAST_RETRANSMIT, "flows.*.tcp.timer": {"form": "coarse_bsd"}},
 )
-# As LONG, but losses are noticed by the timer alone, as in SHORT.
+# As LONG, but losses are detected by the timer only, as in SHORT.
 TIMER_ONLY = Choice({"setting": "LONG, timer only"}, {"duration": "10 s"})
 
 
 def packet(cells: int) -> dict[str, str | int]:
-    """Changes after which a packet has so many cells: 20, 22 or 23."""
+    """Changes that set the cells per packet: 20, 22 or 23."""
     return {"flows.*.tcp.mss": {20: "912 B", 22: "984 B", 23: "1024 B"}[cells], "flows.*.tcp.receiver_window": 64}
 
 
 DURATION = Assumption(
     "duration, timer and fast retransmit",
-    "two settings side by side. SHORT: 1.7 s, losses are noticed by the timer alone (tick 0.5 s, NS form); the printed numbers "
-    "appear "
-    "there. LONG: 10 s, fast retransmit, tick 0.5 s (BSD form). A run of 1.7 s is the first slow start, its losses, and the "
-    "0.15 s after the timers have fired",
+    "two settings, shown together. SHORT: 1.7 s, losses are detected by the timer only (tick 0.5 s, NS form); it reproduces the "
+    "printed numbers. LONG: 10 s, fast retransmit, tick 0.5 s (BSD form). A run of 1.7 s consists of the first slow start, its "
+    "losses, and the 0.15 s after the timers have expired",
 )

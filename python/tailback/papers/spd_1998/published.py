@@ -1,4 +1,4 @@
-"""The numbers of the document's twelve tables. Its figures draw the same numbers."""
+"""The numbers of the document's twelve tables. Its figures show the same numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 __all__ = ["BURSTY", "DROPPING", "SCHEMES", "SPLIT", "Schemes"]
 
-# Tables 5.1 to 5.6: connections; of each, dropping threshold in cells and goodput-to-input ratio. Table 5.2 has two rows for 20.
+# Tables 5.1 to 5.6, by number of connections: dropping thresholds in cells and goodput-to-input ratios. Table 5.2 has two rows
+# for 20.
 DROPPING: dict[int, dict[int, tuple[float, ...]]] = {
     15: {
         18: (0.938,),
@@ -129,7 +130,7 @@ BURSTY = Schemes(
     },
 )
 
-# Table 5.12: cells of whole packets in the network with two ways.
+# Table 5.12: cells of whole packets in the network with two paths.
 SPLIT = Schemes(
     (2500, 3000, 3500, 4000, 4500),
     {"EPD": (55514, 59144, 59519, 61918, 62396), "SPD": (58747, 66602, 72775, 69977, 69521)},

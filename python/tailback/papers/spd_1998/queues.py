@@ -24,7 +24,7 @@ from tailback.papers.spd_1998.networks import LONG, chain, epd, epd_per_vc, spd
 __all__ = ["EXPERIMENTS"]
 
 THRESHOLD = 600
-# A packet that has begun goes on above the threshold: 22 more cells of each of 15 connections.
+# A packet that has begun is completed above the threshold: 22 more cells for each of 15 connections.
 CAPPED = THRESHOLD + 15 * 22
 LEVEL = ReferenceLine("600 cells", THRESHOLD)
 
@@ -39,8 +39,8 @@ MEASURES = {
 }
 WHICH = Assumption(
     "duration, timer and fast retransmit",
-    "LONG, because the plots show several bumps; a run of 1.7 s has one. TracePanel is the first seed: least and most of each of "
-    "1000 spans",
+    "LONG, because the plots show several peaks; a run of 1.7 s has one. The panels show the first seed: minimum and maximum of "
+    "each of 1000 intervals",
 )
 
 
@@ -50,7 +50,7 @@ def at(results: Measured, measure: str, policy: str) -> Values:
 
 
 def more(measure: str, policy: str, than: str) -> Any:
-    """The difference between two policies."""
+    """Difference between two policies."""
     return lambda results: at(results, measure, policy) - at(results, measure, than)
 
 
@@ -59,7 +59,7 @@ def figure(number: int, policy: str, title: str, claims: tuple[Claim, ...]) -> E
     return Experiment(
         id=f"spd-1998/fig5.{number}",
         title=title,
-        question="What does the queue do?",
+        question="How does the queue evolve?",
         source=f"figure 5.{number}, section 5.5: 15 connections, EPD threshold 600 of 1000 cells",
         variants=VARIANTS,
         measures=MEASURES,
@@ -79,7 +79,7 @@ EXPERIMENTS = (
             Claim(
                 "C44",
                 "reproduced",
-                "the queue never exceeds 600 cells and a packet's tail for each connection",
+                "the queue never exceeds 600 cells plus a packet's tail per connection",
                 lambda results: at(results, "largest_queue", "EPD"),
                 Inequality("<=", CAPPED),
             ),
@@ -107,21 +107,21 @@ EXPERIMENTS = (
             Claim(
                 "C46",
                 "reproduced",
-                "it spends less time at or above 600 cells than under EPD (share of the time)",
+                "it spends less time at or above 600 cells than under EPD (fraction of time)",
                 more("time_above", "EPD", "SPD"),
                 Inequality(">", 0),
             ),
             Claim(
                 "C46b",
                 "reproduced",
-                "and rarely is there at all: less than a twentieth of the time",
+                "and is rarely there at all: less than a twentieth of the time",
                 lambda results: at(results, "time_above", "SPD"),
                 Inequality("<", 0.05),
             ),
             Claim(
                 "C46c",
                 "reproduced",
-                "it returns to zero more often than under EPD (times a second, from more than a packet)",
+                "it returns to zero more often than under EPD (times per second, from more than one packet)",
                 more("zeros_per_second", "SPD", "EPD"),
                 Inequality(">", 0),
             ),

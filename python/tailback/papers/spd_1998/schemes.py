@@ -1,4 +1,4 @@
-"""Figures 5.7 to 5.10 and tables 5.7 to 5.10: SPD beside EPD and EPD per VC (section 5.3)."""
+"""Figures 5.7 to 5.10 and tables 5.7 to 5.10: SPD, EPD and EPD per VC (section 5.3)."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ BOTH = ("SHORT", "LONG")
 
 
 def ratio(results: Measured, policy: str, threshold: int, setting: str) -> Values:
-    """At one place."""
+    """Ratio at one point."""
     return results.values("ratio", policy=policy, threshold=threshold, setting=setting)
 
 
 def mean_ratio(policy: str, setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """On average over thresholds."""
+    """Ratio averaged over thresholds."""
     return lambda results: np.mean([ratio(results, policy, each, setting) for each in thresholds], axis=0)
 
 
 def leads(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """Of SPD over the better of the two EPDs, at the threshold where it is least."""
+    """Lead of SPD over the better of the two EPDs, at the threshold with the smallest lead."""
     return lambda results: lowest(
         *(
             ratio(results, "SPD", each, setting) - ratio(results, other, each, setting)
@@ -53,13 +53,13 @@ def leads(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Val
 
 
 def least_lead(table: Schemes) -> float:
-    """Of the printed ratios of SPD over the better of the two EPDs, at the threshold where it is least."""
+    """Smallest printed lead of SPD over the better of the two EPDs, over the thresholds."""
     spd, epd, per_vc = (np.array(table.ratios[policy]) for policy in ("SPD", "EPD", "EPD per VC"))
     return round(float((spd - np.maximum(epd, per_vc)).min()), 3)
 
 
 def worst_over_best(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """SPD at its worst threshold less the EPDs at their best."""
+    """SPD at its worst threshold minus the EPDs at their best."""
     return lambda results: (
         lowest(*(ratio(results, "SPD", each, setting) for each in thresholds))
         - highest(*(ratio(results, policy, each, setting) for each in thresholds for policy in ("EPD", "EPD per VC")))
@@ -67,7 +67,7 @@ def worst_over_best(setting: str, thresholds: tuple[int, ...]) -> Callable[[Meas
 
 
 def better_places(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measured], Values]:
-    """The share of the thresholds at which SPD is better than both EPDs."""
+    """Fraction of the thresholds at which SPD is better than both EPDs."""
     return lambda results: np.mean(
         [
             (ratio(results, "SPD", each, setting) > ratio(results, "EPD", each, setting))
@@ -79,12 +79,12 @@ def better_places(setting: str, thresholds: tuple[int, ...]) -> Callable[[Measur
 
 
 def largest(differences: list[Values]) -> Values:
-    """The difference that is largest on average, whatever its sign."""
+    """The difference with the largest mean absolute value."""
     return max(differences, key=lambda each: abs(float(np.mean(each))))
 
 
 def side_by_side() -> tuple[Curves, ...]:
-    """The ratio over EPD's threshold, SHORT beside LONG."""
+    """The ratio over EPD's threshold, SHORT next to LONG."""
     return tuple(
         Curves(
             "ratio",
@@ -100,7 +100,7 @@ def side_by_side() -> tuple[Curves, ...]:
 
 
 def common_claims(vcs: int) -> tuple[Claim, ...]:
-    """What the text says of all four tables."""
+    """Claims of the text about all four tables."""
     table = SCHEMES[vcs]
     below, top = table.thresholds[:-1], table.thresholds[-1]
     printed = {policy: dict(zip(table.thresholds, numbers, strict=True)) for policy, numbers in table.ratios.items()}
@@ -128,7 +128,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
         Claim(
             f"C37b-{vcs}",
             "conditional",
-            "in most cases SPD gives the better performance (share of the thresholds at which it is better than both EPDs)",
+            "in most cases SPD gives the better performance (fraction of the thresholds at which it is better than both EPDs)",
             better_places("SHORT", table.thresholds),
             Inequality(">", 0.5),
             published=round(float(np.mean(better)), 3),
@@ -138,7 +138,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
         Claim(
             f"C38-{vcs}",
             "reproduced",
-            "EPD is lowest with its threshold at the buffer (least difference to the other thresholds, SHORT and LONG)",
+            "EPD is lowest with its threshold at the buffer (smallest difference to the other thresholds, SHORT and LONG)",
             lowest_at_the_buffer,
             Inequality(">", 0),
             published=round(min(printed["EPD"][each] for each in below) - printed["EPD"][top], 3),
@@ -146,7 +146,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
         Claim(
             f"C39-{vcs}",
             "reproduced",
-            "accounting per VC does not make EPD better (gain on average over the thresholds below the buffer, SHORT or LONG)",
+            "per-VC accounting does not improve EPD (mean gain over the thresholds below the buffer, SHORT or LONG)",
             per_vc_gains,
             Inequality("<=", 0),
             published=round(float(np.mean([printed["EPD per VC"][each] - printed["EPD"][each] for each in below])), 3),
@@ -155,7 +155,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
         Claim(
             f"C40-{vcs}",
             "reproduced",
-            "SPD hardly depends on the EPD threshold behind it (largest difference between two thresholds, SHORT or LONG)",
+            "SPD hardly depends on the EPD threshold combined with it (largest difference between two thresholds, SHORT or LONG)",
             spread,
             Inequality("<", 0.05),
             published=round(max(table.ratios["SPD"]) - min(table.ratios["SPD"]), 3),
@@ -164,7 +164,7 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
             Claim(
                 f"{name}-{vcs}",
                 "conditional",
-                f"what {policy} turns of the input into whole packets, on average over the thresholds",
+                f"fraction of the input that {policy} turns into whole packets, averaged over the thresholds",
                 mean_ratio(policy, "SHORT", table.thresholds),
                 Value(round(float(np.mean(table.ratios[policy])), 3), 0.05),
                 published=round(float(np.mean(table.ratios[policy])), 3),
@@ -177,16 +177,16 @@ def common_claims(vcs: int) -> tuple[Claim, ...]:
 
 
 def few_connections(vcs: int) -> tuple[Claim, ...]:
-    """What the text says of tables 5.7 and 5.8."""
+    """Claims of the text about tables 5.7 and 5.8."""
     table = SCHEMES[vcs]
-    # With five connections a lead of 0.01 is left in LONG.
+    # With five connections, LONG has a remaining lead of 0.01.
     beside = "LONG, timer only" if vcs == 5 else "LONG"
     epd = max(*table.ratios["EPD"], *table.ratios["EPD per VC"])
     return (
         Claim(
             f"C36-{vcs}",
             "conditional",
-            "any SPD performance is higher than any other EPD performance (SPD at its worst threshold less EPD at its best)",
+            "any SPD performance is higher than any other EPD performance (SPD at its worst threshold minus EPD at its best)",
             worst_over_best("SHORT", table.thresholds),
             Inequality(">", 0),
             published=round(min(table.ratios["SPD"]) - epd, 3),
@@ -196,7 +196,7 @@ def few_connections(vcs: int) -> tuple[Claim, ...]:
         Claim(
             f"C36b-{vcs}",
             "conditional",
-            "SPD is better than both EPDs at every threshold (least lead)",
+            "SPD is better than both EPDs at every threshold (smallest lead)",
             leads("SHORT", table.thresholds),
             Inequality(">", 0),
             published=least_lead(table),
@@ -208,13 +208,13 @@ def few_connections(vcs: int) -> tuple[Claim, ...]:
 
 
 def many_connections(vcs: int) -> Claim:
-    """What the text says of tables 5.9 and 5.10."""
+    """Claims of the text about tables 5.9 and 5.10."""
     table = SCHEMES[vcs]
     differences: list[float] = [own - other for own, other in zip(table.ratios["SPD"], table.ratios["EPD"], strict=True)][:-1]
     largest_printed = max(differences, key=abs)
     return Claim(
         f"C37-{vcs}",
-        "R" if vcs == 25 else "N",
+        "reproduced" if vcs == 25 else "not_reproduced",
         "SPD is about as good as EPD: within 0.05 for thresholds from 500 to 900 (largest difference, SHORT or LONG)",
         lambda results: largest(
             [
@@ -225,14 +225,14 @@ def many_connections(vcs: int) -> Claim:
         ),
         Value(0, 0.05),
         published=round(largest_printed, 3),
-        note="The bound is ours. With 20 connections the largest difference is at it.",
+        note="The bound is our choice. With 20 connections the largest difference equals it.",
     )
 
 
 ROOM = Claim(
     "C49",
-    "N",
-    "SPD needs room for two packets between its threshold and EPD's share of a connection: with less, here 0.9, it does not help "
+    "not_reproduced",
+    "SPD needs room for two packets between its threshold and EPD's share per connection: with less, here 0.9, it does not help "
     "(its lead over EPD, threshold 200, SHORT)",
     lambda results: ratio(results, "SPD", 200, "SHORT") - ratio(results, "EPD", 200, "SHORT"),
     Inequality("<=", 0),
@@ -245,19 +245,19 @@ def figure(number: int, vcs: int) -> Experiment:
     """Figure and table 5.NUMBER."""
     table = SCHEMES[vcs]
     buffer = table.thresholds[-1]
-    # A fifth of the buffer, as in the others.
+    # A fifth of the buffer, as in the other tables.
     congestion = buffer // 5
     own = (*few_connections(vcs), ROOM) if vcs == 5 else few_connections(vcs) if vcs == 15 else (many_connections(vcs),)
     assumptions = [DURATION]
     if vcs == 5:
         assumptions += [
             Assumption("buffer", "200 cells, the largest of the thresholds"),
-            Assumption("congestion threshold", "40 cells, the same fifth of the buffer: with 200 SPD could never act"),
+            Assumption("congestion threshold", "40 cells, the same fifth of the buffer: with 200, SPD could never act"),
         ]
     return Experiment(
         id=f"spd-1998/fig5.{number}",
-        title=f"SPD beside EPD, with {vcs} connections",
-        question="Does SPD turn more of what enters the network into whole packets than EPD, whatever EPD's threshold?",
+        title=f"SPD and EPD with {vcs} connections",
+        question="Does SPD turn more of the network's input into whole packets than EPD, whatever EPD's threshold?",
         source=f"figure 5.{number}, table 5.{number}, section 5.3; single runs",
         variants=vary(
             chain(vcs, buffer), schemes(table, congestion=congestion), [SHORT, LONG, *([TIMER_ONLY] if vcs == 5 else [])], vcs=vcs

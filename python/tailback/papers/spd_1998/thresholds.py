@@ -1,4 +1,4 @@
-"""Figures 5.1 to 5.6 and tables 5.1 to 5.6: from how many cells of a connection should SPD discard? (section 5.2)"""
+"""Figures 5.1 to 5.6 and tables 5.1 to 5.6: the per-connection dropping threshold of SPD (section 5.2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["EXPERIMENTS"]
 
 MEASURES = {"ratio": measures.goodput_to_input, "normalised_goodput": measures.normalised_goodput}
 
-# Packets of 20 cells, fast retransmit, and a run that ends before any timer has fired.
+# Packets of 20 cells, fast retransmit, and a run that ends before any timer has expired.
 EARLY = Choice({"setting": "EARLY"}, {"duration": "1 s", "flows.*.tcp.fast_retransmit": 3, **packet(20)})
 # LONG without a congestion threshold.
 OPEN = Choice({"setting": "OPEN"}, {**LONG.changes, "links.*.queue.congestion_threshold": "0 cells"})
@@ -49,7 +49,7 @@ DESCRIBED = {
 
 
 def dropping(vcs: int) -> list[Choice]:
-    """SPD at each threshold of the table, and at 21 where the table stops at 20; EPD is off."""
+    """SPD at each threshold of the table, and at 21 if the table ends at 20; EPD is off."""
     table = DROPPING[vcs]
     choices = []
     for threshold in sorted({*table, 21}):
@@ -63,12 +63,12 @@ def dropping(vcs: int) -> list[Choice]:
 
 
 def at(results: Measured, setting: str, threshold: int) -> Values:
-    """The ratio at one place."""
+    """The ratio at one point."""
     return results.values("ratio", setting=setting, dropping_threshold=threshold)
 
 
 def optimum(setting: str) -> Callable[[Measured], Values]:
-    """How far the better of 19 and 20 cells is below the best threshold; at best 0."""
+    """Ratio of the better of 19 and 20 cells minus that of the best threshold; at most 0."""
 
     def measured(results: Measured) -> Values:
         best = results.best("ratio", setting=setting)
@@ -78,40 +78,40 @@ def optimum(setting: str) -> Callable[[Measured], Values]:
 
 
 def rise(setting: str, small: int) -> Callable[[Measured], Values]:
-    """From the largest threshold up to 12 cells to 20 cells."""
+    """Rise from the largest threshold up to 12 cells to 20 cells."""
     return lambda results: at(results, setting, 20) - at(results, setting, small)
 
 
 def fall(setting: str, large: int) -> Callable[[Measured], Values]:
-    """From 20 cells to a larger threshold."""
+    """Fall from 20 cells to a larger threshold."""
     return lambda results: at(results, setting, 20) - at(results, setting, large)
 
 
 def least(results: Measured) -> Values:
-    """The least ratio of all settings and thresholds."""
+    """Smallest ratio over all settings and thresholds."""
     return lowest(*(point.values["ratio"] for point in results.points))
 
 
 def claims(vcs: int) -> tuple[Claim, ...]:
-    """What the text says of this table, each claim with the number of connections."""
+    """Claims of the text about this table, each with the number of connections."""
     table = {threshold: sum(printed) / len(printed) for threshold, printed in DROPPING[vcs].items()}
-    # With 15 connections the plateau of the other setting goes on to 40 cells.
+    # With 15 connections the plateau of the other setting extends to 40 cells.
     best_in, worst_in = ("PRINTED", "SHORT") if vcs == 15 else ("EARLY", "OPEN")
     found = [
         Claim(
             f"C32-{vcs}",
             "conditional",
-            "the best dropping threshold is 19 or 20 cells (how far the better of them is below the best)",
+            "the best dropping threshold is 19 or 20 cells (distance of the better one from the best threshold)",
             optimum(best_in),
             Inequality(">=", 0),
             published=0,
             setting=DESCRIBED[best_in],
             contrast=Contrast(worst_in, optimum(worst_in)),
-            note="As the upper end of a plateau: up to one packet's length all thresholds give the same runs.",
+            note="They are the upper end of a plateau: up to one packet's length all thresholds give the same runs.",
         )
     ]
     if max(table) == 20:
-        # Nothing was run above the plateau.
+        # The document has no runs above the plateau.
         found = []
     small = [threshold for threshold in table if threshold <= 12]
     if small:
@@ -132,11 +132,11 @@ def claims(vcs: int) -> tuple[Claim, ...]:
             Claim(
                 f"C33b-{vcs}",
                 "not_reproduced",
-                "with the smallest thresholds most of what enters is lost (least ratio of all settings)",
+                "with the smallest thresholds most of the input is lost (smallest ratio of all settings)",
                 least,
                 Value(min(table.values()), 0.05),
                 published=min(table.values()),
-                note="Two thirds is the floor: one of three packets lost whenever a window has grown to two.",
+                note="Two thirds is the lower bound: one of three packets lost whenever a window has grown to two.",
             )
         )
     if vcs == 15:
@@ -163,7 +163,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
                 published=round(table[20] - table[21], 4),
                 setting=DESCRIBED["PRINTED"],
                 contrast=Contrast("SHORT", fall("SHORT", 21)),
-                note="With packets of 20 cells: a connection that has 20 in the buffer has one whole packet there.",
+                note="With packets of 20 cells, a connection that has 20 in the buffer has one whole packet there.",
             )
         )
     if 21 in table and vcs > 15:
@@ -171,7 +171,7 @@ def claims(vcs: int) -> tuple[Claim, ...]:
             Claim(
                 f"C35b-{vcs}",
                 "conditional",
-                "it does so with the code corrected and the stated congestion threshold of 200 cells, too",
+                "it also does so with the corrected code and the stated congestion threshold of 200 cells",
                 fall("EARLY", 21),
                 Inequality(">", 0),
                 published=round(table[20] - table[21], 4),
@@ -188,7 +188,7 @@ def figure(number: int, vcs: int) -> Experiment:
     return Experiment(
         id=f"spd-1998/fig5.{number}",
         title=f"The dropping threshold with {vcs} connections",
-        question="From how many cells of a connection on should SPD discard one of its packets?",
+        question="At how many buffered cells of a connection should SPD discard one of its packets?",
         source=f"figure 5.{number}, table 5.{number}, section 5.2; single runs",
         variants=vary(chain(vcs), dropping(vcs), SETTINGS),
         measures=MEASURES,

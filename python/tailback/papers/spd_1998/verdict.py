@@ -1,4 +1,6 @@
-"""Does SPD help? What the document does not weigh: what the ratio costs in goodput, and what is left of it in a longer run."""
+"""The benefit of SPD: the cost of its ratio in goodput, and its remaining lead in a longer run, which the document does not
+evaluate.
+"""
 
 from __future__ import annotations
 
@@ -41,32 +43,32 @@ def _variants(vcs: int) -> tuple[Variant, ...]:
 
 
 def at(results: Measured, measure: str, policy: str, vcs: int, setting: str) -> Values:
-    """A measure at one place."""
+    """A measure at one point."""
     return results.values(measure, policy=policy, vcs=vcs, setting=setting)
 
 
 def lead(results: Measured, measure: str, vcs: int, setting: str) -> Values:
-    """Of SPD over EPD."""
+    """Lead of SPD over EPD."""
     return at(results, measure, "SPD", vcs, setting) - at(results, measure, "EPD", vcs, setting)
 
 
 def cost(setting: str) -> Callable[[Measured], Values]:
-    """Goodput that SPD has less than EPD, as a share of EPD's, where it is least."""
+    """Loss of goodput of SPD relative to EPD, where it is smallest."""
     return lambda results: lowest(*(loss_share(results, vcs, setting) for vcs in VCS))
 
 
 def loss_share(results: Measured, vcs: int, setting: str) -> Values:
-    """Goodput that SPD has less than EPD, as a share of EPD's."""
+    """Loss of goodput of SPD relative to EPD."""
     return 1 - at(results, "normalised_goodput", "SPD", vcs, setting) / at(results, "normalised_goodput", "EPD", vcs, setting)
 
 
 def two_ways() -> tuple[Variant, ...]:
-    """The network of the second headline, with all thresholds of its table."""
+    """The network of the document's second headline, with all thresholds of its table."""
     return vary(split(), schemes(SPLIT, dropping=70), [SHORT, LONG], vcs="two ways")
 
 
 def improvement(setting: str) -> Callable[[Measured], Values]:
-    """Cells in whole packets that SPD brings home beyond what EPD does on two ways, as a share, mean over the thresholds."""
+    """Gain of SPD over EPD in cells of whole packets on two paths, relative, averaged over the thresholds."""
 
     def cells(results: Measured, policy: str, threshold: int) -> Values:
         return results.values("frame_goodput", policy=policy, threshold=threshold, setting=setting, vcs="two ways")
@@ -77,7 +79,7 @@ def improvement(setting: str) -> Callable[[Measured], Values]:
 
 
 def answer(results: Measured) -> str:
-    """The verdict in words, with what was measured."""
+    """The verdict in words, with the measured values."""
 
     def percent(share: float) -> str:
         return f"{100 * share:.0f} %"
@@ -104,30 +106,29 @@ def answer(results: Measured) -> str:
     reno += " connections"
     spread = float(np.std(lead(results, "ratio", 15, "SHORT"), ddof=1))
     return (
-        "Does single packet discard help? In the document's own measure, the share of what enters the network that leaves it "
-        f"in whole packets, it does for as long as the first overshoot lasts. In runs of 1.7 s it leads EPD by {leads} "
-        f"connections. In runs of 10 s in which TCP also has fast retransmit that lead is {late}: nothing that would be worth a "
-        f"scheme.\n\nAt what cost? The ratio rises because less is sent, not because more arrives. SPD brings {short_cost} less "
-        f"data home than EPD in the short runs, {long_cost} less in the long ones, and {timer_cost} less in long runs without "
-        f"fast retransmit. With 15 connections the narrow link carries {both('normalised_goodput', 15, 'LONG', '.3f')} of what "
-        "it could: each build-up costs a connection its window, and before it has grown again the queue is empty and the link "
-        f"idle. A connection has {both('timeouts', 15, 'LONG', '.2f')} timeouts a second.\n\nWhen does it pay all the same? Not "
-        "reliably. A Reno connection that loses several packets of a window waits for a timeout, and one that loses a single "
-        f"packet does not: with Reno SPD brings {reno} home than EPD. On the networks of bpd-2001, all Reno, it carries more "
-        "than EPD, and BPD more than either (experiment policies). With so many connections that some always send it costs "
-        "nothing (experiment sizes).\n\nAnd the second headline, 13 % more goodput where some connections have another way "
-        f"(abstract, section 5.6)? In runs of 10 s it is {100 * mean(improvement('LONG')(results)):+.0f} %. In runs of 1.7 s, "
-        "which give the printed numbers, single runs differ by "
-        f"{100 * float(np.std(improvement('SHORT')(results), ddof=1)):.0f} % (standard deviation), about a mean of "
-        f"{100 * mean(improvement('SHORT')(results)):+.0f} %: a lottery, of which the document has one ticket (experiment "
-        f"fig5.16).\n\nWhat does it buy? A short queue: {both('mean_queue', 15, 'LONG', '.0f')} cells on average with 15 "
-        "connections, a delay of "
+        "Does single packet discard help? By the document's own measure, the fraction of the input that leaves the network in "
+        f"whole packets, it does during the first overshoot. In runs of 1.7 s it leads EPD by {leads} connections. In runs of "
+        f"10 s in which TCP also has fast retransmit, that lead is {late}: too little to justify a scheme.\n\nAt what cost? The "
+        f"ratio rises because less is sent, not because more arrives. SPD delivers {short_cost} less data than EPD in the short "
+        f"runs, {long_cost} less in the long ones, and {timer_cost} less in long runs without fast retransmit. With 15 "
+        f"connections the narrow link carries {both('normalised_goodput', 15, 'LONG', '.3f')} of its capacity: each build-up "
+        "costs a connection its window, and before the window has recovered the queue is empty and the link idle. A connection "
+        f"has {both('timeouts', 15, 'LONG', '.2f')} timeouts a second.\n\nWhen is it worthwhile nevertheless? Not reliably. A "
+        "Reno connection that loses several packets of a window waits for a timeout, and one that loses a single packet does "
+        f"not: with Reno, SPD delivers {reno} than EPD. On the networks of bpd-2001, all Reno, it carries more than EPD, and "
+        "BPD more than either (experiment policies). With enough connections that some are always sending, it costs nothing "
+        "(experiment sizes).\n\nAnd the second headline, 13 % more goodput if some connections have another path (abstract, "
+        f"section 5.6)? In runs of 10 s it is {100 * mean(improvement('LONG')(results)):+.0f} %. In runs of 1.7 s, which give "
+        f"the printed numbers, single runs differ by {100 * float(np.std(improvement('SHORT')(results), ddof=1)):.0f} % "
+        f"(standard deviation), about a mean of {100 * mean(improvement('SHORT')(results)):+.0f} %: a lottery, of which the "
+        "document has a single draw (experiment fig5.16).\n\nWhat is its benefit? A short queue: "
+        f"{both('mean_queue', 15, 'LONG', '.0f')} cells on average with 15 connections, a delay of "
         f"{1000.0 * mean(at(results, 'mean_queue', 'SPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms instead "
         f"of {1000.0 * mean(at(results, 'mean_queue', 'EPD', 15, 'LONG')) * measures.CELL_BITS / measures.RATE_BPS:.0f} ms. If "
-        "that matters, and your senders have fast retransmit and enough connections to keep the link busy, SPD may be worth "
-        "it.\n\nThe document has single runs. With other start times within 50 ms the lead of SPD over EPD with 15 connections "
-        f"in a short run differs by {spread:.3f} (standard deviation) from run to run. Of its tables, differences below about "
-        f"{2 * spread:.2f} mean nothing."
+        "that matters, and the senders have fast retransmit and enough connections to keep the link busy, SPD may be "
+        "worthwhile.\n\nThe document has single runs. With other start times within 50 ms the lead of SPD over EPD with 15 "
+        f"connections in a short run differs by {spread:.3f} (standard deviation) from run to run. In its tables, differences "
+        f"below about {2 * spread:.2f} are not significant."
     )
 
 
@@ -143,9 +144,9 @@ def rows(setting: str) -> tuple[Line, ...]:
 verdict = Experiment(
     id="spd-1998/verdict",
     title="Does single packet discard help, when, and at what cost?",
-    question="What does SPD gain over EPD in the document's own measure, what does it lose in goodput, and what is left in a "
+    question="What does SPD gain over EPD by the document's own measure, what does it lose in goodput, and what remains in a "
     "longer run?",
-    source="sections 1.2, 6.1 and 6.2; the comparison is ours",
+    source="sections 1.2, 6.1 and 6.2; the comparison is not in the document",
     variants=(*(variant for vcs in VCS for variant in _variants(vcs)), *two_ways()),
     measures={
         "ratio": measures.goodput_to_input,
@@ -162,7 +163,7 @@ verdict = Experiment(
         Claim(
             "V1",
             "reproduced",
-            "in short runs SPD turns more of the input into whole packets than EPD (5 and 15 connections, lesser lead)",
+            "in short runs SPD turns more of the input into whole packets than EPD (5 and 15 connections, smaller lead)",
             lambda results: lowest(*(lead(results, "ratio", vcs, "SHORT") for vcs in (5, 15))),
             Inequality(">", 0),
             ours=True,
@@ -170,7 +171,7 @@ verdict = Experiment(
         Claim(
             "V2",
             "reproduced",
-            "in long runs it does not: the lead is within 0.02 of nothing (largest lead)",
+            "in long runs it does not: the lead is at most 0.02 either way (largest lead)",
             lambda results: highest(*(lead(results, "ratio", vcs, "LONG") for vcs in VCS)),
             Value(0, 0.02),
             ours=True,
@@ -178,7 +179,7 @@ verdict = Experiment(
         Claim(
             "V3",
             "reproduced",
-            "in long runs SPD carries at least 5 % less than EPD (least loss of goodput)",
+            "in long runs SPD carries at least 5 % less than EPD (smallest loss of goodput)",
             cost("LONG"),
             Inequality(">", 0.05),
             ours=True,
@@ -186,7 +187,7 @@ verdict = Experiment(
         Claim(
             "V4",
             "reproduced",
-            "without fast retransmit, as in the short runs, it carries at least a quarter less (least loss of goodput)",
+            "without fast retransmit, as in the short runs, it carries at least a quarter less (smallest loss of goodput)",
             cost("LONG, timer only"),
             Inequality(">", 0.25),
             ours=True,
@@ -202,7 +203,7 @@ verdict = Experiment(
         Claim(
             "V6",
             "reproduced",
-            "its queue is less than a third of EPD's (15 and 25 connections, LONG, greater share)",
+            "its queue is less than a third of EPD's (15 and 25 connections, LONG, larger fraction)",
             lambda results: highest(
                 *(
                     at(results, "mean_queue", "SPD", vcs, "LONG") / at(results, "mean_queue", "EPD", vcs, "LONG")
@@ -222,8 +223,11 @@ verdict = Experiment(
     ),
     assumptions=(
         DURATION,
-        Assumption("EPD threshold", "four fifths of the buffer, also behind SPD; buffer 200 cells with 5 connections, else 1000"),
-        Assumption("goodput", "payload delivered once: what arrives again is in the document's ratio, and not in this"),
+        Assumption(
+            "EPD threshold",
+            "four fifths of the buffer, also combined with SPD; buffer 200 cells with 5 connections, otherwise 1000",
+        ),
+        Assumption("goodput", "payload delivered once: the document's ratio includes duplicates, goodput does not"),
     ),
 )
 

@@ -1,8 +1,8 @@
-"""Today's standards on one bench: what RFCs say of controllers and queues, tried beside one another.
+"""Comparison of current standards: statements of RFCs about controllers and queues, tested under the same conditions.
 
-`members` says which controllers and queue policies take part, and nobody lists them: a new one is tried with the next run.
-`response` has windows over loss, `pairs` who shares with whom, `queues` the scenarios of RFC 7928, `coexistence` scalable
-and Classic senders behind DualPI2, `incast` many answers at once.
+`members` selects the controllers and queue policies automatically: a new one takes part in the next run. `response` has windows
+over loss, `pairs` the shares of pairs of controllers, `queues` the scenarios of RFC 7928, `coexistence` scalable and Classic
+senders behind DualPI2, and `incast` many simultaneous responses.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ DOCUMENT = Document(
             "senders", "SACK with timestamps, an initial window of 10, no delayed acknowledgements, packets of 1040 bytes"
         ),
         Assumption(
-            "who takes part",
-            "every controller that needs neither prices nor marks, with the settings that it has unless given, and every queue "
-            f"policy over packets that discards by itself. Some have to be given settings: {given()}",
+            "tested controllers and policies",
+            "every controller that needs neither prices nor marks, with default settings, and every queue policy over packets "
+            f"that discards by itself. Some have required settings: {given()}",
         ),
     ),
     experiments=(

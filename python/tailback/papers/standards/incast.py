@@ -1,4 +1,4 @@
-"""Many answers at once: a client asks many servers, and all answer through one port.
+"""Incast: a client sends requests to many servers, and all respond through one port.
 
 Alizadeh and others, "Data Center TCP (DCTCP)", SIGCOMM 2010, section 4.2.1.
 """
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 __all__ = ["EXPERIMENTS"]
 
-# The answers are 1 MB together.
+# Total size of the responses: 1 MB.
 ANSWER = 1_000_000
 SERVERS = (2, 5, 10, 15, 20, 25, 30, 35, 40, 50, 60)
 MSS = 1460
-# A static buffer of 100 kB, which are 66 packets of 1500 bytes, and DCTCP's K at 1 Gbit/s.
+# A static buffer of 100 kB (66 packets of 1500 bytes), and DCTCP's K at 1 Gbit/s.
 BUFFER, THRESHOLD = "66 packets", 20
 LEAST_RTO_MS = 10
 
 
 def asked(law: str, servers: int) -> Scenario:
-    """All answer within a tenth of a millisecond, with windows and timers as connections have them that are kept open."""
+    """All servers respond within a tenth of a millisecond, with the windows and timers of persistent connections."""
     marks = {"ecn": True} if law == "dctcp" else {}
     timer = {"min_rto": f"{LEAST_RTO_MS} ms", "initial_rto": f"{LEAST_RTO_MS} ms"}
     tcp = sender(law, mss=f"{MSS} B", initial_window=2, initial_ssthresh=2, timer=timer, **marks)
@@ -48,23 +48,23 @@ def asked(law: str, servers: int) -> Scenario:
 
 
 def completion_ms(run: Run) -> float:
-    """When the last answer is there."""
+    """Arrival time of the last response."""
     flows = run.flows
     return 1e3 * float((flows["start_s"] + flows["completion_time_s"]).max())
 
 
 def timeouts(run: Run) -> float:
-    """Of all servers together."""
+    """Timeouts of all servers."""
     return float(run.flows["timeouts"].sum())
 
 
 def of(results: Measured, measure: str, law: str, servers: int) -> Any:
-    """What was measured there."""
+    """A measure at one point."""
     return results.values(measure, law=law, servers=servers)
 
 
 def up_to_35(results: Measured, law: str) -> Any:
-    """Timeouts with all numbers of servers for which two segments of each fit in the buffer."""
+    """Timeouts with all numbers of servers for which two segments each fit in the buffer."""
     return sum(of(results, "timeouts", law, servers) for servers in SERVERS if servers <= 35)
 
 
@@ -72,8 +72,8 @@ LAWS = ("reno", "cubic", "dctcp")
 
 INCAST = Experiment(
     id="standards/incast",
-    title="Many answers at once",
-    question="How many servers may answer before timers decide when the last answer is there?",
+    title="Incast: many simultaneous responses",
+    question="How many servers may respond before timeouts determine the completion time?",
     source='Alizadeh and others, "Data Center TCP", SIGCOMM 2010, section 4.2.1 and figure 18; RFC 8257, section 1',
     variants=tuple(
         variant for law in LAWS for servers in SERVERS for variant in vary(asked(law, servers), law=law, servers=servers)
@@ -83,7 +83,7 @@ INCAST = Experiment(
         Claim(
             "I-dctcp",
             "reproduced",
-            "under DCTCP answers of up to 35 servers come without a timeout",
+            "under DCTCP responses of up to 35 servers complete without a timeout",
             lambda results: up_to_35(results, "dctcp"),
             Inequality("<=", 0),
             published=0,
@@ -100,7 +100,7 @@ INCAST = Experiment(
         Claim(
             "I-beyond",
             "reproduced",
-            "of 60 servers two segments each are more than the buffer holds, and DCTCP's answers wait as well",
+            "with 60 servers, two segments each exceed the buffer, and DCTCP's responses have timeouts as well",
             lambda results: of(results, "completion_ms", "dctcp", 60),
             Inequality(">", 8 + LEAST_RTO_MS),
         ),
@@ -108,19 +108,19 @@ INCAST = Experiment(
     panels=(
         (
             Curves(
-                "completion_ms", "servers", tuple(Line(law, {"law": law}) for law in LAWS), "last answer", "servers", log=True
+                "completion_ms", "servers", tuple(Line(law, {"law": law}) for law in LAWS), "last response", "servers", log=True
             ),
             Curves("timeouts", "servers", tuple(Line(law, {"law": law}) for law in LAWS), "timeouts", "servers"),
         ),
     ),
     assumptions=(
-        Assumption("round trip", "80 to 120 us, without queues: equal ones keep senders in step"),
+        Assumption("round trip", "80 to 120 us, without queues: equal round trips keep senders synchronised"),
         Assumption(
             "connections",
-            "the document keeps them open from one query to the next; here each begins as such a one stands then: a window of "
-            f"two segments, past slow start, and a timeout of {LEAST_RTO_MS} ms",
+            "the document keeps them open between queries; here each starts in the state of a persistent connection: a window "
+            f"of two segments, past slow start, and a timeout of {LEAST_RTO_MS} ms",
         ),
-        Assumption("answers", "begin within 100 us"),
+        Assumption("answers", "start within 100 us"),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Which controllers and queue policies are tried: all to which the core has no objection on a plain dumbbell."""
+"""The tested controllers and queue policies: all that the core accepts on a plain dumbbell."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ __all__ = ["MSS", "PACKET", "controllers", "forms", "given", "queues", "sender"]
 MSS = 1000
 PACKET = 1040
 
-# It never changes its window.
+# Its window is constant.
 NO_COMPETITORS = ("fixed",)
 
-# Settings that have to be given, with their source, for 10 Mbit/s, 100 ms and 500 waiting places.
+# Required settings, with their source, for 10 Mbit/s, 100 ms and a buffer of 500 packets.
 GIVEN: dict[str, dict[str, Any]] = {
     # Floyd and Jacobson, 1993, section 5.
     "red": {"min_threshold": "5 packets", "max_threshold": "15 packets"},
-    # About where CoDel and PIE have theirs: 16 ms. The document (Athuraliya and others, 2001) leaves it to whoever runs the link.
+    # Near the targets of CoDel and PIE: 16 ms. The document (Athuraliya and others, 2001) leaves it to the operator.
     "rem": {"target": "20 packets"},
-    # A seventh of what the link and the round trip hold (Alizadeh and others, SIGCOMM 2010, equation (13)).
+    # A seventh of the bandwidth-delay product (Alizadeh and others, SIGCOMM 2010, equation (13)).
     "threshold": {"threshold": "17 packets"},
     # K_min and K_max of Zhu and others, SIGCOMM 2015, section 5: 5 and 200 kB.
     "ramp": {"min_threshold": "5 packets", "max_threshold": "200 packets"},
-    # Ours: a twentieth below the link, and half of what it holds.
+    # Our choice: a twentieth below the link, and half of the bandwidth-delay product.
     "policer": {"rate": "9.5 Mbps", "burst": "60 kB"},
 }
 
 
 def sender(controller: str, **rest: Any) -> dict[str, Any]:
-    """A sender as a scenario has it."""
+    """A sender in scenario form."""
     return {
         "preset": "sack",
         "controller": controller,
@@ -48,7 +48,7 @@ def sender(controller: str, **rest: Any) -> dict[str, Any]:
 
 
 def is_accepted(scenario: Scenario) -> bool:
-    """Without an error or a warning."""
+    """Whether a scenario is valid and causes no warning."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", ScenarioWarning)
@@ -60,14 +60,14 @@ def is_accepted(scenario: Scenario) -> bool:
 
 @cache
 def forms(definition: str, tag: str) -> dict[str, dict[str, Any]]:
-    """The members of a family by name, in its order, as the schema has them."""
+    """Names of the members of a family, in the schema's order."""
     every = [form for form in schema()["$defs"][definition]["oneOf"] if "const" in form["properties"][tag]]
     return {form["properties"][tag]["const"]: form for form in every}
 
 
 @cache
 def controllers() -> tuple[str, ...]:
-    """Those that need neither prices nor marks."""
+    """Controllers that need neither prices nor marks."""
 
     def tried(name: str) -> Scenario:
         flows: Any = {"tcp": {"propagation_rtt": "40 ms", "tcp": sender(name)}}
@@ -78,7 +78,7 @@ def controllers() -> tuple[str, ...]:
 
 @cache
 def queues() -> dict[str, dict[str, Any]]:
-    """Policies over packets, by name, CoDel and PIE with a queue for each flow, and DualPI2."""
+    """Policies over packets, by name, with CoDel and PIE with per-flow queues, and DualPI2."""
 
     def tried(name: str) -> dict[str, Any]:
         return {"policy": name, "buffer": "500 packets", **GIVEN.get(name, {})}
@@ -96,6 +96,6 @@ def queues() -> dict[str, dict[str, Any]]:
 
 
 def given() -> str:
-    """The settings that some of them are given, in a line."""
+    """The required settings of members, in one line."""
     told = [f"{name}: " + ", ".join(f"{key} {value}" for key, value in settings.items()) for name, settings in GIVEN.items()]
     return "; ".join(told)

@@ -1,6 +1,6 @@
-"""The scenarios of RFC 7928 for every queue policy: how long packets wait, and what of the link is used.
+"""The scenarios of RFC 7928 for every queue policy: queueing delay and utilisation.
 
-Section numbers are the RFC's. Where it leaves a number to the experimenter, ours stands in `assumptions`.
+Section numbers are the RFC's. `assumptions` lists our values for numbers that it leaves to the experimenter.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["EXPERIMENTS"]
 
 RTT = "100 ms"
-# 100 packets are what 10 Mbit/s and 100 ms hold, less half: drop-tail may make packets wait for 0.4 s.
+# Length of a step. The buffer is much larger than the bandwidth-delay product: drop-tail may delay packets by 0.4 s.
 STEP_S = 20
 
 
 def bulk(law: str = "reno", count: int = 1, **rest: Any) -> dict[str, Any]:
-    """Flows that always have something to send."""
+    """Flows with unlimited data."""
     start = {"uniform": ["0 s", "1 s"]}
     return {"count": count, "propagation_rtt": RTT, "start": start, "tcp": sender(law), **rest}
 
 
-# Section, and who sends.
+# Section, and senders.
 TRAFFIC: dict[str, dict[str, Any]] = {
     "5.1.1 one Reno": {"reno": bulk()},
     "5.1.2 first windows of 3 and 10": {
@@ -79,7 +79,7 @@ TRAFFIC: dict[str, dict[str, Any]] = {
         "streams": {
             "count": 2,
             "propagation_rtt": RTT,
-            # Chunks, in bursts of five times what a stream needs.
+            # Chunks of video, in bursts of five times a stream's rate.
             "application": {"kind": "on_off", "rate": "5 Mbps", "mean_on": "200 ms", "mean_off": "800 ms"},
             "tcp": sender("reno"),
         },
@@ -101,19 +101,22 @@ TRAFFIC: dict[str, dict[str, Any]] = {
 }
 
 
-# What of the RFC is not one of these scenarios, and what covers it.
+# Parts of the RFC that are not among these scenarios, and their coverage.
 SECTIONS = {
-    "2, metrics": "goodput (2.5), waits (2.6) and losses (2.3) are measured, and 2.7 is the tables of waits beside those of "
-    "utilisation; flow completion and start-up times (2.1, 2.2) and the synchronisation of losses (2.4) are not",
+    "2, metrics": "goodput (2.5), queueing delay (2.6) and losses (2.3) are measured, and the tables of queueing delay next to "
+    "those of utilisation show 2.7; flow completion and start-up times (2.1, 2.2) and the synchronisation of "
+    "losses (2.4) are not measured",
     "3 and 4, setup": "a dumbbell (3.1), one buffer for all (3.2), Reno and CUBIC (3.3); "
     "scheduling (4.6) is fq_codel, fq_pie and dualpi2",
-    "8.3, sensitivity": "of a policy to its own settings: not here; each has those that its source gives",
-    "11 and 12": "cost of an implementation and what operators can set: nothing to simulate",
+    "8.3, sensitivity": (
+        "sensitivity of a policy to its settings: not covered; each policy has the settings that its source gives"
+    ),
+    "11 and 12": "cost of an implementation and settings for operators: not simulated",
 }
 
 
 def under(name: str, traffic: str) -> Scenario:
-    """A link of 10 Mbit/s, or where section 10 asks for it two in a row, with the queue of that name."""
+    """A link of 10 Mbit/s, or two in a row for section 10, with the named queue policy."""
     queue = queues()[name]
     rest: Any = {
         "name": f"standards, {name}, {traffic}",
@@ -141,13 +144,13 @@ def under(name: str, traffic: str) -> Scenario:
 
 
 def measured(run: Run, column: str) -> float:
-    """Of the queue that is looked at: the only one, that on the way there, or the second."""
+    """The measured queue: the only one, the one in the forward direction, or the second."""
     name = "hop2" if "hop2" in run.queues["queue"] else "bottleneck"
     return float(run.queues.where(queue=name)[column][0])
 
 
 def tcp_share(run: Run) -> float:
-    """Goodput of all TCP through that queue over the rate of the link in packets of 1040 bytes; nothing if there is none."""
+    """Goodput of all TCP flows through that queue divided by the rate of the link in packets of 1040 bytes; None without TCP."""
     elsewhere = ("back", "first")
     tcp = [name for name, flows in run.scenario["flows"].items() if "tcp" in flows and name not in elsewhere]
     goodput = sum(run.groups.where(group=name)["goodput_bps"][0] for name in tcp)
@@ -155,27 +158,27 @@ def tcp_share(run: Run) -> float:
 
 
 def wait_p95_ms(run: Run) -> float:
-    """What 95 % of the packets wait at most."""
+    """95th percentile of the queueing delay."""
     return 1e3 * measured(run, "wait_p95_s")
 
 
 def mean_wait_ms(run: Run) -> float:
-    """What a packet waits."""
+    """Mean queueing delay."""
     return 1e3 * measured(run, "mean_wait_s")
 
 
 def utilisation(run: Run) -> float:
-    """Share of the time in which it sends."""
+    """Fraction of time during which the link sends."""
     return measured(run, "utilisation")
 
 
 def loss_rate(run: Run) -> float:
-    """Of what arrives."""
+    """Fraction of the arriving packets that is lost."""
     return measured(run, "loss_rate")
 
 
 def wait(results: Measured, queue: str, traffic: str) -> Any:
-    """Mean wait in ms."""
+    """Mean queueing delay in ms."""
     return results.values("mean_wait_ms", queue=queue, traffic=traffic)
 
 
@@ -184,7 +187,7 @@ ONE, MEDIUM, UNRESPONSIVE = "5.1.1 one Reno", "8.2.3 medium: 20 flows", "5.3 mor
 SCENARIOS = Experiment(
     id="standards/rfc7928",
     title="Queue policies in the scenarios of RFC 7928",
-    question="How long do packets wait, and what does that cost of the link?",
+    question="How long is the queueing delay, and how much utilisation does it cost?",
     source="RFC 7928, sections 4.4, 4.5 and 5 to 10",
     variants=tuple(
         variant for traffic in TRAFFIC for name in queues() for variant in vary(under(name, traffic), queue=name, traffic=traffic)
@@ -200,37 +203,37 @@ SCENARIOS = Experiment(
         Claim(
             "A-pie",
             "reproduced",
-            "PIE holds the mean wait at its target of 15 ms (RFC 8033, section 4.2), with 20 flows",
+            "PIE keeps the mean queueing delay at its target of 15 ms (RFC 8033, section 4.2), with 20 flows",
             lambda results: wait(results, "pie", MEDIUM),
             Value(15, 5),
             published=15,
-            note="within 5 ms, which is ours",
+            note="within 5 ms, which is our choice",
         ),
         Claim(
             "A-codel",
             "reproduced",
-            "CoDel: packets of one flow wait for less than a tenth of what they do under drop-tail (RFC 8289, section 1)",
+            "CoDel: packets of one flow have less than a tenth of the queueing delay under drop-tail (RFC 8289, section 1)",
             lambda results: wait(results, "codel", ONE) - 0.1 * wait(results, "drop_tail", ONE),
             Inequality("<", 0),
-            note="the tenth is ours: the document says persistently full queues do not stand",
+            note="the tenth is our choice: the document says that there are no persistently full queues",
         ),
         Claim(
             "A-codel-used",
             "reproduced",
-            "and hardly less of the link is used: nine tenths at least, by 20 flows",
+            "and the utilisation is hardly lower: at least nine tenths, with 20 flows",
             lambda results: results.values("utilisation", queue="codel", traffic=MEDIUM),
             Inequality(">=", 0.9),
-            note="the bound is ours",
+            note="the bound is our choice",
         ),
         Claim(
             "A-fq_codel",
             "not_reproduced",
-            "FQ-CoDel: beside datagrams that more than fill the link, four Reno flows have their four fifths of it "
-            "(RFC 8290, section 1)",
+            "FQ-CoDel: next to datagrams that exceed the link's rate, four Reno flows have their four fifths of it (RFC 8290, "
+            "section 1)",
             lambda results: results.values("tcp_share", queue="fq_codel", traffic=UNRESPONSIVE),
             Value(0.8, 0.02),
             published=0.8,
-            note="the rest goes to the datagrams; the tolerance is ours",
+            note="the rest goes to the datagrams; the tolerance is our choice",
         ),
         Claim(
             "A-codel-unresponsive",
@@ -238,23 +241,23 @@ SCENARIOS = Experiment(
             "under CoDel alone they have less than a twentieth",
             lambda results: results.values("tcp_share", queue="codel", traffic=UNRESPONSIVE),
             Inequality("<", 0.05),
-            note="the bound is ours",
+            note="the bound is our choice",
             ours=True,
         ),
     ),
     grids=(
-        Grid("mean_wait_ms", "traffic", "queue", "Mean wait, ms", best="min"),
-        Grid("wait_p95_ms", "traffic", "queue", "95 % of packets wait at most, ms", best="min"),
-        Grid("utilisation", "traffic", "queue", "Share of the link that is used"),
-        Grid("tcp_share", "traffic", "queue", "Goodput of TCP, over that of a full link of 10 Mbit/s"),
-        Grid("loss_rate", "traffic", "queue", "Share of packets that are lost", best="min"),
+        Grid("mean_wait_ms", "traffic", "queue", "Mean queueing delay, ms", best="min"),
+        Grid("wait_p95_ms", "traffic", "queue", "95th percentile of the queueing delay, ms", best="min"),
+        Grid("utilisation", "traffic", "queue", "Utilisation"),
+        Grid("tcp_share", "traffic", "queue", "Goodput of TCP, divided by that of a full link of 10 Mbit/s"),
+        Grid("loss_rate", "traffic", "queue", "Fraction of packets lost", best="min"),
     ),
     panels=(
         (
             Ranking(
                 "mean_wait_ms",
                 tuple(Line(name, {"queue": name, "traffic": MEDIUM}) for name in queues()),
-                "mean wait, ms, 20 flows",
+                "mean queueing delay, ms, 20 flows",
             ),
             Ranking(
                 "utilisation", tuple(Line(name, {"queue": name, "traffic": MEDIUM}) for name in queues()), "utilisation, 20 flows"
@@ -262,15 +265,16 @@ SCENARIOS = Experiment(
         ),
     ),
     assumptions=(
-        Assumption("the link", "10 Mbit/s, 100 ms, room for 500 packets: 0.4 s"),
-        Assumption("phases", f"{STEP_S} s each, the first of which settles"),
+        Assumption("the link", "10 Mbit/s, 100 ms, buffer of 500 packets: 0.4 s"),
+        Assumption("phases", f"{STEP_S} s each, the first of which is warm-up"),
         Assumption(
-            "number of flows", "5, 20 and 100 where the RFC asks for loss rates: these give them only under some policies"
+            "number of flows",
+            "5, 20 and 100 where the RFC requires loss rates, which these numbers cause only under some policies",
         ),
         Assumption(
-            "ECN", "off but in 4.5: what policies would mark they discard, as for most traffic; the policer discards there, too"
+            "ECN", "off except in 4.5: policies discard instead of marking, as for most traffic; the policer always discards"
         ),
-        Assumption("settings", f"as they are unless given, but {given()}"),
+        Assumption("settings", f"defaults, except {given()}"),
         *(Assumption(f"section {section}", covered) for section, covered in SECTIONS.items()),
     ),
     max_seeds=5,

@@ -1,4 +1,4 @@
-"""Windows over loss: RFC 9438, table 1, and RFC 3649, section 5; each law through the same periodic losses."""
+"""Windows over loss: RFC 9438, table 1, and RFC 3649, section 5; each law with the same periodic losses."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = ["EXPERIMENTS"]
 
 RTT_S = 0.1
-# Losses in a run; the first half lets the window settle.
+# Losses in a run; the first half is warm-up.
 LOSSES = 24
-# One loss in so many packets.
+# Packets per loss.
 PERIODS = (100, 1_000, 10_000, 100_000)
-# RFC 9438, table 1: average windows for a round trip of 0.1 s, by one loss in so many packets.
+# RFC 9438, table 1: average windows for a round trip of 0.1 s, by packets per loss.
 PRINTED: dict[str, dict[int, float]] = {
     "reno": {100: 12, 1_000: 38, 10_000: 120, 100_000: 379},
     "hstcp": {100: 12, 1_000: 38, 10_000: 263, 100_000: 1795},
@@ -31,7 +31,7 @@ PRINTED: dict[str, dict[int, float]] = {
 
 
 def through_losses(law: str, period: int) -> Scenario:
-    """One flow, fast enough a link, and every n-th segment lost once; one early loss ends slow start."""
+    """One flow, a link that is fast enough, and every n-th segment lost once; one early loss ends slow start."""
     lost = [30, *(period * number for number in range(1, LOSSES + 1))]
     flows: Any = {
         "tcp": {"propagation_rtt": f"{1e3 * RTT_S:g} ms", "size": f"{(LOSSES * period + 1) * MSS} B", "tcp": sender(law)}
@@ -42,7 +42,7 @@ def through_losses(law: str, period: int) -> Scenario:
         delay="0 ms",
         buffer="unlimited",
         flows=flows,
-        # Memory of drops is estimated by it: 5 GiB, of a law that may pace at 10 Gbit/s.
+        # The memory estimate for recording drops depends on it: 5 GiB for a law that may pace at 10 Gbit/s.
         duration="4000 s",
         traces=["drops"],
     )
@@ -50,7 +50,7 @@ def through_losses(law: str, period: int) -> Scenario:
 
 
 def mean_window(run: Run) -> float:
-    """Segments of a round trip, over the second half of the losses; NaN of a law that does not come so far."""
+    """Segments per round trip, over the second half of the losses; NaN for a law with fewer losses."""
     if len(run.trace("drops")["time_s"]) <= LOSSES:
         return math.nan
     times = np.asarray(run.trace("drops")["time_s"])[-(LOSSES // 2 + 1) :]
@@ -59,26 +59,26 @@ def mean_window(run: Run) -> float:
 
 
 def claim(law: str, period: int, printed: float) -> Claim:
-    """A row of the table, within a tenth: where a period is ten round trips, that of the repair is a tenth by itself."""
+    """A row of the table, within a tenth: if a period is ten round trips, the repair alone takes a tenth of it."""
 
     def measured(results: Measured) -> Any:
         return results.values("mean_window", law=law, period=period)
 
     return Claim(
         f"W-{law}-{period}",
-        "N" if period == PERIODS[0] else "R",
+        "not_reproduced" if period == PERIODS[0] else "reproduced",
         f"{law} at one loss in {period:,}: a mean window of {printed:g}",
         measured,
         Value(printed, 0.1 * printed),
         published=printed,
-        note="within a tenth, which is ours: the formula leaves out the round trips in which losses are repaired",
+        note="within a tenth, which is our choice: the formula neglects the round trips in which losses are repaired",
     )
 
 
 RESPONSE = Experiment(
     id="standards/response",
     title="Windows over loss",
-    question="How large a window does each law keep at a given loss rate?",
+    question="How large a window does each law maintain at a given loss rate?",
     source="RFC 9438, section 5.1, table 1; RFC 3649, section 5",
     variants=tuple(
         variant
@@ -95,7 +95,7 @@ RESPONSE = Experiment(
                 "period",
                 tuple(Line(law, {"law": law}) for law in controllers()),
                 "mean window",
-                "packets for one loss",
+                "packets per loss",
                 log=True,
                 log_over=True,
             ),
@@ -103,7 +103,7 @@ RESPONSE = Experiment(
     ),
     assumptions=(
         Assumption("losses", "every n-th segment, once: the deterministic model of the RFCs' formulas"),
-        Assumption("time", "4000 s at most: a law that keeps fewer than 60 segments has no point at one loss in 100,000"),
+        Assumption("time", "at most 4000 s: a law that maintains fewer than 60 segments has no point at one loss in 100,000"),
         Assumption("one loss in 1,000,000 and more", "not run: the windows of some laws do not settle within minutes"),
     ),
     exact=True,
