@@ -69,11 +69,11 @@ def scenario() -> dict[str, str]:
     tables = {name for name, one in definitions.items() if any(forms(one))}
     roots = {key: [name for name in _references(value) if name in tables] for key, value in schema["properties"].items()}
     roots = {key: found for key, found in roots.items() if found} | {key: [name] for key, name in NESTED.items()}
-    home = _homes(roots, definitions, tables)
+    home = _homes(roots, definitions)
     link = {name: f"{home[name]}.md#{name.lower()}" if name in tables else f"values.md#{name.lower()}" for name in definitions}
     made = {}
     for page in roots:
-        own = {name: definitions[name] for name, at in home.items() if at == page}
+        own = {name: definitions[name] for name, at in home.items() if at == page and name in tables}
         made[f"scenario/{page}.md"] = "".join([f"# `{page}`\n", *_tables(own, link)])
     values = [
         f"\n## `{name}`\n\n{_cell(one['description'])}\n\nSyntax: {_written(one, link)}.\n"
@@ -90,12 +90,12 @@ def scenario() -> dict[str, str]:
     return made
 
 
-def _homes(roots: dict[str, list[str]], definitions: dict[str, Any], tables: set[str]) -> dict[str, str]:
-    """The page of each table: that of the nearest root from which it can be reached."""
+def _homes(roots: dict[str, list[str]], definitions: dict[str, Any]) -> dict[str, str]:
+    """The page of each definition: that of the nearest root from which it can be reached."""
     home = {name: page for page, names in roots.items() for name in names}
     ring = list(home)
     while ring:
-        reached = [(inner, home[name]) for name in ring for inner in _references(definitions[name]) if inner in tables]
+        reached = [(inner, home[name]) for name in ring for inner in _references(definitions[name])]
         ring = []
         for name, page in reached:
             if name not in home:
@@ -200,7 +200,7 @@ FAMILIES = {
 # Price schemes
 
 `scheme` of the table [`prices`](scenario/prices.md) selects how packets carry congestion prices:
-`prices = {scheme = "adpm", min = 0, max = 10}`. [Prices](../howto/prices.md) compares them.
+`prices = {scheme = "adpm", min_price = 0, max_price = 10}`. [Prices](../howto/prices.md) compares them.
 """,
     ),
     "sources": (
