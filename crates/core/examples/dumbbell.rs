@@ -154,12 +154,12 @@ impl Dumbbell {
             trace: None,
         };
         let places = of.get("buf") as u64;
-        let bpd = BpdSpec { lower: places * 4 / 10, upper: places * 9 / 10, gap: 25 };
+        let bpd = BpdSpec { lower_threshold: places * 4 / 10, upper_threshold: places * 9 / 10, gap: 25 };
         let spd = SpdSpec {
             dropping_threshold: Some(20),
             epd_threshold: places * 8 / 10,
             congestion_threshold: places / 5,
-            reading: SpdVariant::Corrected,
+            variant: SpdVariant::Corrected,
         };
         let policy = match (of.get("bpd"), of.get("spd")) {
             _ if [4.0, 5.0].contains(&of.get("law")) => PolicySpec::MaxNet(MaxNetSpec::default()),

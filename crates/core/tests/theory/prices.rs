@@ -126,7 +126,7 @@ fn rem_is_proportionally_fair_with_any_scheme_that_estimates_the_sum() {
         gamma: 0.0002,
         phi: 1.001,
         period: TimeDelta::from_millis(2),
-        packet: 1000,
+        mean_packet_size: 1000,
     });
     let source = RemSourceSpec { weight: Rate(1_000_000), max_rate: Rate(10_000_000), slow_start: true };
     let shares = [0.25, 0.75, 0.75, 0.75];
