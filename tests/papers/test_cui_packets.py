@@ -12,7 +12,7 @@ import pytest
 import tailback as tb
 from tailback import papers
 from tailback.papers._experiment import Experiment
-from tailback.papers.cui_thesis import intervals, links_tried, packets, parameters, tables, tried, unpaced
+from tailback.papers.cui_thesis import closed_loop_packets, intervals, packets, parameters, single_link_packets, tables, unpaced
 from toy_experiment import BASE, buffers, goodput
 
 SMALL = (8, 4, 10, 80, 200e6)
@@ -63,20 +63,20 @@ def test_gaps_of_a_poisson_process_are_distinguished() -> None:
 
 
 def test_the_minimum_buffer_is_just_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links_tried, "LINK_SECONDS", 20)
-    found = int(links_tried.least_buffer(30, 0.75, seed=1)["buffer"])
+    monkeypatch.setattr(single_link_packets, "LINK_SECONDS", 20)
+    found = int(single_link_packets.least_buffer(30, 0.75, seed=1)["buffer"])
 
     def used(buffer: int) -> float:
-        run = tb.simulate(links_tried.single(30, buffer), seed=1)
+        run = tb.simulate(single_link_packets.single(30, buffer), seed=1)
         return float(run.queues.where(queue="bottleneck")["utilisation"][0])
 
     assert used(found) >= 0.75 > used(found - 1)
 
 
 def test_an_unreachable_target_has_no_minimum_buffer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(links_tried, "LINK_SECONDS", 4)
-    monkeypatch.setattr(links_tried, "MOST_PLACES", 4)
-    assert np.isnan(links_tried.least_buffer(1, 0.999, seed=1)["buffer"])
+    monkeypatch.setattr(single_link_packets, "LINK_SECONDS", 4)
+    monkeypatch.setattr(single_link_packets, "MOST_PLACES", 4)
+    assert np.isnan(single_link_packets.least_buffer(1, 0.999, seed=1)["buffer"])
 
 
 @pytest.mark.parametrize("enough", [1, 3, 2048, 2049, 3999, 4000])
@@ -84,29 +84,34 @@ def test_the_largest_buffer_is_tried_before_a_target_is_unreachable(monkeypatch:
     def simulate(buffer: int, _seed: int) -> Any:
         return SimpleNamespace(queues=SimpleNamespace(where=lambda **_: {"utilisation": [float(buffer >= enough)]}))
 
-    monkeypatch.setattr(links_tried, "single", lambda _flows, buffer, _seconds: buffer)
-    monkeypatch.setattr(links_tried, "simulate", simulate)
-    found = links_tried.least_buffer(10, 0.999, seed=1)["buffer"]
+    monkeypatch.setattr(single_link_packets, "single", lambda _flows, buffer, _seconds: buffer)
+    monkeypatch.setattr(single_link_packets, "simulate", simulate)
+    found = single_link_packets.least_buffer(10, 0.999, seed=1)["buffer"]
     assert enough <= found <= max(enough, 1.06 * enough)
 
 
 def test_an_overflow_leaves_half_of_the_excess_over_the_product() -> None:
-    assert [links_tried.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
-    run = tb.simulate(links_tried.filled(1, 1.5, links_tried.REGULAR), seed=1)
-    assert links_tried.idle(run) == 0
-    assert links_tried.min_queue(run) == pytest.approx(150, abs=1)
+    assert [single_link_packets.bound(part) for part in (0.9, 1.1, 1.5)] == [0, 30, 150]
+    run = tb.simulate(single_link_packets.filled(1, 1.5, single_link_packets.REGULAR), seed=1)
+    assert single_link_packets.idle(run) == 0
+    assert single_link_packets.min_queue(run) == pytest.approx(150, abs=1)
 
 
 def test_trunks_filled_by_access_links_are_distinguished() -> None:
     by_rule = [row for number in ("3.1", "3.2", "3.3", "3.4") for row in tables.table(number) if row.rule == "(3.23)"]
-    assert {row.flows for row in by_rule if tried.just_filled(row)} == {400, 3200}
-    counted = [claim for each in tried.SIZING for claim in each.claims if claim.id.startswith("C-3.48.1") and not claim.ours]
+    assert {row.flows for row in by_rule if closed_loop_packets.just_filled(row)} == {400, 3200}
+    counted = [
+        claim
+        for each in closed_loop_packets.SIZING
+        for claim in each.claims
+        if claim.id.startswith("C-3.48.1") and not claim.ours
+    ]
     assert len(counted) == 6
 
 
 def test_round_trips_have_the_harmonic_mean_of_a_table() -> None:
     row = next(row for row in tables.table("3.1") if row.rule == "(3.23)")
-    experiment = next(each for each in tried.SIZING if each.id.endswith("table3.1-packets"))
+    experiment = next(each for each in closed_loop_packets.SIZING if each.id.endswith("table3.1-packets"))
     low, high = (
         float(text.removesuffix(" ms"))
         for text in experiment.variants[0].scenario.to_dict()["flows"]["tcp"]["propagation_rtt"]["uniform"]

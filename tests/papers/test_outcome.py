@@ -15,8 +15,8 @@ from tailback.papers import (
     Inequality,
     Value,
 )
+from tailback.papers._claim_text import failures, finding_label, seeds_used
 from tailback.papers._requirement import decided_by
-from tailback.papers._wording import decided, guard, word
 from toy_experiment import more_with_fifty, outcome, replaced
 
 
@@ -136,11 +136,13 @@ def test_missing_values_are_null_and_satisfy_no_claim(toys: list[Experiment]) ->
 def test_a_deterministic_experiment_has_one_run_without_a_seed(toys: list[Experiment]) -> None:
     toys[:] = [replace(toys[0], exact=True)]
     (verdict, *_) = tb.reproduce("toy", seeds=2).claims
-    assert decided(verdict) == "1 deterministic run"
+    assert seeds_used(verdict) == "1 deterministic run"
 
 
 def test_own_claims_are_counted_separately(toys: list[Experiment]) -> None:
-    toys[:] = [replaced(*(Claim(name, "reproduced", "more", more_with_fifty, Inequality(">", 0), ours=name != "A") for name in "ABC"))]
+    toys[:] = [
+        replaced(*(Claim(name, "reproduced", "more", more_with_fifty, Inequality(">", 0), ours=name != "A") for name in "ABC"))
+    ]
     done = tb.reproduce("toy", seeds=4)
     assert done.verdict() == "1 statement: 1 holds; 2 additional claims: 2 hold"
 
@@ -152,5 +154,5 @@ def test_too_few_seeds_are_neither_failure_nor_success(toys: list[Experiment]) -
     assert (verdict.finding, verdict.holds, done.holds) == ("cannot tell", False, False)
     assert verdict.decided_by is not None
     assert verdict.decided_by > 2
-    assert guard(done.claims) == f"1 reproduced claim does not hold: T (cannot tell by 2 seeds, {verdict.decided_by} needed)"
-    assert word(verdict) == "CANNOT TELL"
+    assert failures(done.claims) == f"1 reproduced claim does not hold: T (cannot tell by 2 seeds, {verdict.decided_by} needed)"
+    assert finding_label(verdict) == "CANNOT TELL"

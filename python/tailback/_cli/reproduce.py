@@ -104,7 +104,7 @@ def _listed(seeds: int, *, as_json: bool) -> str:
 
 def _lines(done: Reproduction) -> Iterator[str]:
     """Text of the experiments with their claims, then the overall verdict."""
-    from tailback.papers._wording import decided, guard, number, word
+    from tailback.papers._claim_text import failures, finding_label, number, seeds_used
 
     for outcome in done.experiments:
         yield f"{outcome.experiment.id}  {outcome.experiment.title}"
@@ -116,15 +116,17 @@ def _lines(done: Reproduction) -> Iterator[str]:
         for paragraph in outcome.answer.split("\n\n"):
             yield from textwrap.wrap(paragraph, 108, initial_indent="  ", subsequent_indent="  ")
         width = 1 + max((len(verdict.claim.id) for verdict in outcome.claims), default=0)
-        margin = " " * (width + 5)
+        margin = " " * (width + 4)
         for verdict in outcome.claims:
             claim = verdict.claim
             published = "" if claim.published is None else f", published {claim.published:g}"
-            yield f"  {claim.id:<{width}}{claim.kind}  {word(verdict)}: {number(verdict)}{published}; must be {claim.must}"
-            yield f"{margin}by {decided(verdict)}"
+            kind = claim.kind.replace("_", " ")
+            measured = f"{number(verdict)}{published}; required: {claim.must}"
+            yield f"  {claim.id:<{width}}{kind}  {finding_label(verdict)}: {measured}"
+            yield f"{margin}{seeds_used(verdict)}"
             yield textwrap.fill(verdict.text, 100, initial_indent=margin, subsequent_indent=margin)
             if verdict.contrast:
-                beside = verdict.contrast
-                yield f"{margin}compare {beside.contrast.setting}: {number(beside)}, {beside.finding}"
+                contrast = verdict.contrast
+                yield f"{margin}contrast: {contrast.contrast.setting}: {number(contrast)}, {contrast.finding}"
         yield ""
-    yield from (line for line in (done.verdict(), guard(done.claims)) if line)
+    yield from (line for line in (done.verdict(), failures(done.claims)) if line)

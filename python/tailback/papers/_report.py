@@ -12,11 +12,11 @@ from tailback._core import __version__
 from tailback._interval import Interval
 from tailback._pictures import Picture, dark_inks
 from tailback._study.measurements import Tally
+from tailback.papers._claim_text import finding_label, number, seeds_needed, summary
 from tailback.papers._experiment import Document, Experiment, Grid
 from tailback.papers._experiment_plot import draw
 from tailback.papers._figure_numbers import Figures
 from tailback.papers._outcome import Outcome, Verdict
-from tailback.papers._wording import needed, number, sentence, word
 from tailback.plots import require
 
 __all__ = ["Basis", "page"]
@@ -51,7 +51,7 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         dark_inks(picture for section in sections for _, picture in section.figures),
         document=document,
         missing=missing,
-        verdict=sentence(verdicts),
+        verdict=summary(verdicts),
         seeds=basis.seeds,
         usual_seeds=_USUAL,
         failed=[verdict for verdict in verdicts if verdict.claim.kind == "reproduced" and not verdict.holds],
@@ -59,9 +59,9 @@ def page(document: Document, outcomes: list[Outcome], missing: list[str], basis:
         linked=figures.linked,
         asides=_asides,
         colour=_colour,
-        word=word,
+        finding_label=finding_label,
         number=number,
-        needed=needed,
+        seeds_needed=seeds_needed,
         tally=tally,
         shared=f"instead of {basis.asked:,}, because figures share runs" if basis.asked > tally.runs else "",
         digest=hashlib.sha256("".join(sorted(tally.hashes)).encode()).hexdigest()[:16],

@@ -11,11 +11,11 @@ from tailback._html import Shown, notebook
 from tailback._store import write_atomically
 from tailback._study.measurements import Tally
 from tailback.errors import OutputError
+from tailback.papers._claim_text import HEAD, cells, summary
 from tailback.papers._documents import document
 from tailback.papers._outcome import Outcome, Verdict
 from tailback.papers._plan import Plan
 from tailback.papers._report import Basis, page
-from tailback.papers._wording import HEAD, row, sentence
 
 __all__ = ["Reproduction", "ReproductionInterrupted"]
 
@@ -69,7 +69,7 @@ class Reproduction:
 
     def verdict(self) -> str:
         """Numbers of statements of the documents and of additional claims by finding, in one sentence."""
-        return sentence(self.claims)
+        return summary(self.claims)
 
     def to_dict(self) -> dict[str, Any]:
         """Points and claims as plain data; unknown values are ``None``."""
@@ -82,8 +82,8 @@ class Reproduction:
     def report(self, path: str | os.PathLike[str]) -> list[Path]:
         """Write a page for each document; requires matplotlib.
 
-        A page is self-contained and loads nothing from the network. Its plots can be zoomed if scripts are enabled; otherwise they
-        are static pictures.
+        A page is self-contained and loads nothing from the network. Its plots can be zoomed if scripts are enabled; otherwise
+        they are static pictures.
 
         Parameters
         ----------
@@ -125,7 +125,7 @@ class Reproduction:
         return f"<Reproduction {', '.join(outcome.experiment.id for outcome in self.experiments)}: {self.verdict()}{cut}>"
 
     def _repr_html_(self) -> str:
-        rows = [(outcome.experiment.id, *row(verdict)) for outcome in self.experiments for verdict in outcome.claims]
+        rows = [(outcome.experiment.id, *cells(verdict)) for outcome in self.experiments for verdict in outcome.claims]
         return notebook(self.verdict(), tables=[Shown("", ("experiment", *HEAD), rows)])
 
 

@@ -47,7 +47,7 @@ def total_queue(run: Run) -> float:
     return switch_queue(run) + edge_queue(run)
 
 
-def largest_switch_queue(run: Run) -> float:
+def max_switch_queue(run: Run) -> float:
     """Maximum queue at the narrow link, in cells."""
     return float(run.queues.where(queue=_narrow(run))["max_queue_units"][0])
 
@@ -64,6 +64,6 @@ MEASURES = {
     "switch_queue": switch_queue,
     "edge_queue": edge_queue,
     "total_queue": total_queue,
-    "largest_switch_queue": largest_switch_queue,
+    "max_switch_queue": max_switch_queue,
     "timeouts": timeouts,
 }

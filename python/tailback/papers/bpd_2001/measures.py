@@ -19,13 +19,13 @@ __all__ = [
     "close_losses",
     "fairness",
     "goodput",
-    "largest_queue",
-    "loss_spacing",
+    "max_queue",
+    "max_timeouts",
     "mean_queue",
-    "most_timeouts",
     "peak_window",
+    "timeout_free_share",
     "timeouts",
-    "untroubled",
+    "typical_loss_spacing",
 ]
 
 RATE_BPS = 75e6
@@ -54,12 +54,12 @@ def timeouts(run: Run) -> float:
     return float(run.flows["timeouts"].mean())
 
 
-def most_timeouts(run: Run) -> float:
+def max_timeouts(run: Run) -> float:
     """Timeouts of the connection with the most timeouts."""
     return float(run.flows["timeouts"].max())
 
 
-def untroubled(run: Run) -> float:
+def timeout_free_share(run: Run) -> float:
     """Fraction of connections without a timeout."""
     return float((run.flows["timeouts"] == 0).mean())
 
@@ -75,7 +75,7 @@ def mean_queue(run: Run) -> float:
     return float(run.queues.where(queue="bottleneck")["mean_queue_units"][0])
 
 
-def largest_queue(run: Run) -> float:
+def max_queue(run: Run) -> float:
     """Maximum occupancy of the buffer, in cells."""
     return float(run.queues.where(queue="bottleneck")["max_queue_units"][0])
 
@@ -88,7 +88,7 @@ def peak_window(run: Run) -> float:
     return float(np.mean([windows[flows == flow].max() for flow in np.unique(flows)]))
 
 
-def loss_spacing(run: Run) -> float:
+def typical_loss_spacing(run: Run) -> float:
     """The most common number of segments between two losses of a connection; see `_losses` for the required traces."""
     segments = _losses(run).segments
     return float(np.bincount(segments[segments > 0]).argmax())

@@ -3,11 +3,11 @@
 Chapter 2 (background): `signals` covers RED and REM alone, `marked_tcp` both under TCP. Chapter 3, models: `losses` computes the
 losses for the open-loop figures in `open_loop`; `closed_loop` covers trunks loaded by TCP, `sizing` the sizing rules. Chapter 3,
 packet-level: `intervals` covers inter-packet intervals, `packets` the extrapolated results, `parameters` the parameters of a
-trunk, `access` and `unpaced` senders without pacing, `tried` the closed loop and the rule for trunks, and `links_tried` the rules
-for a single link. Chapter 4 (packets): `fast` and `vegas` have flows that arrive one after the other, `draining` flows that drain
-the queues once, `overflow` flows whose buffer is too small, `appendix_b` the remaining figures, and `further` the questions left
-to further research. Chapter 5 (prices): `marking` covers the estimates that receivers derive from marks, and `control` sources
-that react to them. `tables` contains the printed numbers.
+trunk, `access` and `unpaced` senders without pacing, `closed_loop_packets` the closed loop and the rule for trunks, and
+`single_link_packets` the rules for a single link. Chapter 4 (packets): `fast` and `vegas` have flows that arrive one after the
+other, `draining` flows that drain the queues once, `overflow` flows whose buffer is too small, `appendix_b` the remaining
+figures, and `further_research` the questions left to further research. Chapter 5 (prices): `marking` covers the estimates that
+receivers derive from marks, and `control` sources that react to them. `tables` contains the printed numbers.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tailback.papers.cui_thesis import (
     access,
     appendix_b,
     closed_loop,
+    closed_loop_packets,
     control,
     draining,
     fast,
-    further,
+    further_research,
     intervals,
-    links_tried,
     marked_tcp,
     marking,
     open_loop,
@@ -30,8 +30,8 @@ from tailback.papers.cui_thesis import (
     packets,
     parameters,
     signals,
+    single_link_packets,
     sizing,
-    tried,
     unpaced,
     vegas,
 )
@@ -83,16 +83,16 @@ DOCUMENT = Document(
         access.ACCESS,
         unpaced.UNPACED,
         *closed_loop.FIGURES,
-        *tried.CLOSED_LOOP,
+        *closed_loop_packets.CLOSED_LOOP,
         *sizing.EXPERIMENTS,
-        *tried.SIZING,
-        *links_tried.LINKS,
+        *closed_loop_packets.SIZING,
+        *single_link_packets.LINKS,
         *fast.EXPERIMENTS,
         *vegas.EXPERIMENTS,
         *draining.EXPERIMENTS,
         *overflow.EXPERIMENTS,
         *appendix_b.EXPERIMENTS,
-        *further.EXPERIMENTS,
+        *further_research.EXPERIMENTS,
         *marking.EXPERIMENTS,
         *control.EXPERIMENTS,
     ),

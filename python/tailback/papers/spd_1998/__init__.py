@@ -1,14 +1,14 @@
 """The thesis on single packet discard of 1998: TCP over ATM under EPD, EPD per VC and SPD.
 
 `networks` defines the simulations, `measures` the measured quantities, and `published` the printed tables; the experiments are
-grouped by the document's sections. `verdict` opens the report, `choices` compares settings that the document does not state, and
-`beyond` extends it.
+grouped by the document's sections. `verdict` opens the report, `unstated_settings` compares settings that the document does not
+state, and `future_work` extends it.
 """
 
 from __future__ import annotations
 
 from tailback.papers import Assumption, Document
-from tailback.papers.spd_1998 import beyond, bursty, choices, queues, schemes, thresholds, verdict, ways
+from tailback.papers.spd_1998 import bursty, future_work, queues, schemes, thresholds, two_paths, unstated_settings, verdict
 
 __all__ = ["DOCUMENT"]
 
@@ -56,8 +56,8 @@ DOCUMENT = Document(
         *schemes.EXPERIMENTS,
         *bursty.EXPERIMENTS,
         *queues.EXPERIMENTS,
-        *ways.EXPERIMENTS,
-        *choices.EXPERIMENTS,
-        *beyond.EXPERIMENTS,
+        *two_paths.EXPERIMENTS,
+        *unstated_settings.EXPERIMENTS,
+        *future_work.EXPERIMENTS,
     ),
 )

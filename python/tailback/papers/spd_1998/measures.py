@@ -14,7 +14,7 @@ __all__ = [
     "fairness",
     "frame_goodput",
     "goodput_to_input",
-    "largest_queue",
+    "max_queue",
     "mean_queue",
     "normalised_goodput",
     "timeouts",
@@ -57,7 +57,7 @@ def mean_queue(run: Run) -> float:
     return float(run.queues.where(queue="link23")["mean_queue_units"][0])
 
 
-def largest_queue(run: Run) -> float:
+def max_queue(run: Run) -> float:
     """Maximum occupancy of that buffer, in cells."""
     return float(run.queues.where(queue="link23")["max_queue_units"][0])
 

@@ -31,7 +31,7 @@ LEVEL = ReferenceLine("600 cells", THRESHOLD)
 QUEUE = Choice({}, {"record.traces": {"queue": ["link23"]}})
 VARIANTS = vary(chain(15), [*epd([THRESHOLD]), *epd_per_vc([THRESHOLD]), *spd([THRESHOLD])], [LONG], [QUEUE])
 MEASURES = {
-    "largest_queue": measures.largest_queue,
+    "max_queue": measures.max_queue,
     "mean_queue": measures.mean_queue,
     "time_above": measures.time_above(THRESHOLD),
     "zeros_per_second": measures.zeros_per_second,
@@ -80,7 +80,7 @@ EXPERIMENTS = (
                 "C44",
                 "reproduced",
                 "the queue never exceeds 600 cells plus a packet's tail per connection",
-                lambda results: at(results, "largest_queue", "EPD"),
+                lambda results: at(results, "max_queue", "EPD"),
                 Inequality("<=", CAPPED),
             ),
         ),
@@ -94,7 +94,7 @@ EXPERIMENTS = (
                 "C45",
                 "reproduced",
                 "its peaks are higher than under EPD (cells)",
-                more("largest_queue", "EPD per VC", "EPD"),
+                more("max_queue", "EPD per VC", "EPD"),
                 Inequality(">", 0),
             ),
         ),

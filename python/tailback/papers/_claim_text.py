@@ -5,17 +5,25 @@ from __future__ import annotations
 from tailback.papers._outcome import Contrasted, Verdict
 from tailback.papers._requirement import MAX_SEEDS, Finding
 
-__all__ = ["HEAD", "guard", "needed", "number", "row", "sentence", "word"]
+__all__ = ["HEAD", "cells", "failures", "finding_label", "number", "seeds_needed", "summary"]
 
 HEAD = ("claim", "kind", "", "text", "published", "measured", "requirement", "seeds", "seeds needed")
 
 
-def row(verdict: Verdict) -> tuple[str, ...]:
+def cells(verdict: Verdict) -> tuple[str, ...]:
     """The cells of a claim in a table under `HEAD`."""
     claim = verdict.claim
     published = "" if claim.published is None else f"{claim.published:g}"
-    said = (claim.id, claim.kind, word(verdict), verdict.text, published, number(verdict), str(claim.must))
-    return (*said, str(verdict.seeds), needed(verdict))
+    said = (
+        claim.id,
+        claim.kind.replace("_", " "),
+        finding_label(verdict),
+        verdict.text,
+        published,
+        number(verdict),
+        str(claim.must),
+    )
+    return (*said, str(verdict.seeds), seeds_needed(verdict))
 
 
 def number(verdict: Verdict | Contrasted) -> str:
@@ -26,17 +34,17 @@ def number(verdict: Verdict | Contrasted) -> str:
     return f"{interval.mean:.4g} [{interval.low:.4g}, {interval.high:.4g}]"
 
 
-def needed(verdict: Verdict) -> str:
+def seeds_needed(verdict: Verdict) -> str:
     """Number of seeds that decides a claim, assuming the mean and deviation of the completed runs."""
     return f"> {MAX_SEEDS}" if verdict.decided_by is None else str(verdict.decided_by)
 
 
-def decided(verdict: Verdict) -> str:
+def seeds_used(verdict: Verdict) -> str:
     """``10 seeds; 4 needed``. A deterministic measure has one run and no seeds."""
-    return "1 deterministic run" if verdict.seeds == 1 else f"{verdict.seeds} seeds; {needed(verdict)} needed"
+    return "1 deterministic run" if verdict.seeds == 1 else f"{verdict.seeds} seeds; {seeds_needed(verdict)} needed"
 
 
-def word(verdict: Verdict) -> str:
+def finding_label(verdict: Verdict) -> str:
     """The finding of a claim, in capitals if it differs from the expected one."""
     if verdict.contrast and verdict.holds:
         return {"contradicted": "holds there only", "cannot tell": "holds there", "holds": "holds in both settings"}[
@@ -47,7 +55,7 @@ def word(verdict: Verdict) -> str:
     return verdict.finding if verdict.holds or verdict.claim.kind != "reproduced" else verdict.finding.upper()
 
 
-def sentence(claims: list[Verdict]) -> str:
+def summary(claims: list[Verdict]) -> str:
     """Summary of claims by finding: statements of documents first, then additional claims."""
     said = [verdict for verdict in claims if not verdict.claim.ours]
     ours = [verdict for verdict in claims if verdict.claim.ours]
@@ -74,10 +82,10 @@ _VERBS: dict[Finding, tuple[str, str]] = {
 }
 
 
-def guard(claims: list[Verdict]) -> str:
+def failures(claims: list[Verdict]) -> str:
     """A sentence about ``reproduced`` claims that do not hold; empty if all hold."""
     failed = [verdict for verdict in claims if verdict.claim.kind == "reproduced" and not verdict.holds]
     if not failed:
         return ""
-    listed = ", ".join(f"{verdict.claim.id} ({verdict.finding} by {decided(verdict).replace(';', ',')})" for verdict in failed)
+    listed = ", ".join(f"{verdict.claim.id} ({verdict.finding} by {seeds_used(verdict).replace(';', ',')})" for verdict in failed)
     return f"{len(failed)} reproduced {'claims do' if len(failed) > 1 else 'claim does'} not hold: {listed}"
