@@ -593,7 +593,7 @@ def test_the_theory_equals_the_predictions_of_the_package(opened: Open) -> None:
 def test_a_model_that_does_not_apply_is_not_drawn_and_gives_the_reason(opened: Open) -> None:
     page = opened("#example=codel")
     page.click(".theory summary")
-    expect(page.locator(".theory")).to_contain_text("the policy is codel, and models require drop_tail")
+    expect(page.locator(".theory")).to_contain_text("the policy is codel, but models require drop_tail")
     assert page.locator(".theory dt:not([data-label='fair share'])").count() == 0
 
 

@@ -86,10 +86,10 @@ def by_package(question: dict[str, Any]) -> dict[str, Any]:
             "source": answer.rule.source,
             "assumes": list(answer.rule.assumes),
             "packets": answer.buffer,
-            "most": answer.most,
+            "most": answer.max_buffer,
             "bytes": answer.bytes,
             "delay_s": None if answer.delay_s is None else pytest.approx(answer.delay_s, rel=1e-12),
-            "meant": answer.meant,
+            "applies": answer.applies,
             "why": answer.why,
         }
         for answer in answers.answers
@@ -129,8 +129,10 @@ def test_a_rule_that_does_not_apply_has_the_reason_of_the_command(calculator: Pa
         row = calculator.locator(f"tr[data-rule={answer.rule.name}]")
         expect(row.locator(".why")).to_have_text(re.compile(re.escape(answer.why) + "$"))
         places = "\N{EN DASH}" if answer.buffer is None else f"{answer.buffer:,}"
-        expect(row.locator("td").first).to_contain_text(places if answer.most is None else f"{places} to {answer.most:,}")
-        assert row.evaluate("row => row.classList.contains('meant')") is answer.meant
+        expect(row.locator("td").first).to_contain_text(
+            places if answer.max_buffer is None else f"{places} to {answer.max_buffer:,}"
+        )
+        assert row.evaluate("row => row.classList.contains('applies')") is answer.applies
     expect(calculator.locator(".advice")).to_have_text(answers.advice)
     assert answers.recommended is not None
     expect(calculator.locator("tr.recommended th")).to_have_text(answers.recommended.rule.name)

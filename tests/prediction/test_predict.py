@@ -199,8 +199,8 @@ LEFT_OUT = {
     [
         ({"web": {"count": 30, "tcp": FAST}}, "no model covers the overflow"),
         ({"web": {"tcp": FAST}, "old": {"tcp": {"preset": "newreno"}}}, "fast and reno share the bottleneck"),
-        ({"web": {"count": 3, "start": START, "tcp": FAST}}, "models are for simultaneous starts, or one after"),
-        ({"web": {"tcp": FAST | {"controller": {"kind": "fast", "draining": 10}}}}, "models are for flows that do not"),
+        ({"web": {"count": 3, "start": START, "tcp": FAST}}, "models require simultaneous starts, or one after"),
+        ({"web": {"tcp": FAST | {"controller": {"kind": "fast", "draining": 10}}}}, "models require flows that do not"),
     ],
 )
 def test_violated_assumptions_of_delay_based_models_are_reported(flows: dict[str, Any], why: str) -> None:

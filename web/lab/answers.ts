@@ -211,7 +211,7 @@ export interface RuleAnswer {
   bytes: number | null;
   delay_s: number | null;
   // Whether the rule applies to the question, and the reason.
-  meant: boolean;
+  applies: boolean;
   why: string;
 }
 

@@ -20,7 +20,7 @@ const FIELDS: Field[] = [
   { key: "base_rtt", label: "Round trip without queueing", value: "100 ms" },
   { key: "flows", label: "Long-lived flows", value: "1000" },
   { key: "target", label: "Target utilisation", value: "98 %" },
-  { key: "packet", label: "Packet size on the wire", value: "1500 B" },
+  { key: "packet_size", label: "Packet size on the wire", value: "1500 B" },
   { key: "access_rate", label: "Access rate of each sender (if known)", value: "", optional: true },
   { key: "paced", label: "Pacing at senders", value: "", choices: [["unknown", null], ["yes, paced", true], ["no, bursts", false]] },
   { key: "transmitters", label: "Channels that share the buffer", value: "1" },
@@ -114,13 +114,13 @@ function shown({ asked, rules, recommended, advice }: SizingAnswer): HTMLElement
 
 function row(rule: RuleAnswer, recommended: boolean): HTMLElement {
   const refused = rule.packets === null;
-  const verdict = refused ? "no answer" : rule.meant ? "applies" : "does not apply";
+  const verdict = refused ? "no answer" : rule.applies ? "applies" : "does not apply";
   // The reason of a refusal starts with the verdict, and that of a rule without conditions is no more than the verdict.
   const why = rule.why.startsWith(verdict) ? rule.why : `${verdict}: ${rule.why}`;
   const places = rule.most === null ? count(rule.packets) : `${count(rule.packets)} to ${count(rule.most)}`;
   return make(
     "tr",
-    { class: [rule.meant ? "meant" : "", recommended ? "recommended" : ""].join(" ").trim() || undefined, "data-rule": rule.rule },
+    { class: [rule.applies ? "applies" : "", recommended ? "recommended" : ""].join(" ").trim() || undefined, "data-rule": rule.rule },
     make("th", { scope: "row", title: rule.equation }, rule.rule),
     make("td", { class: "n" }, places, rule.bytes !== null && make("small", {}, bytes(rule.bytes))),
     make("td", { class: "n" }, rule.delay_s === null ? "" : seconds(rule.delay_s)),

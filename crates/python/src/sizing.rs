@@ -54,7 +54,7 @@ pub fn buffer_answers(py: Python<'_>, question: Asked) -> (String, Vec<Judged>, 
     let question = question.question();
     let found = py.detach(|| answers(&question));
     let judged =
-        found.rules.into_iter().map(|SizingResult { rule, packets, most, meant, why, .. }| (rule, packets, most, meant, why));
+        found.rules.into_iter().map(|SizingResult { rule, packets, most, applies, why, .. }| (rule, packets, most, applies, why));
     (question.to_string(), judged.collect(), found.recommended, found.advice)
 }
 

@@ -29,14 +29,14 @@ impl Known<'_> {
         self.packets(rule).map_or_else(|| "2^53 packets or more".into(), packets)
     }
 
-    fn is_meant(&self, rule: &str) -> bool {
-        self.get(rule).is_some_and(|answer| answer.meant)
+    fn applies(&self, rule: &str) -> bool {
+        self.get(rule).is_some_and(|answer| answer.applies)
     }
 
     /// Reason why the buffer of a rule that does not apply is not recommended.
     fn instead_of(&self, rule: &str) -> String {
         match self.get(rule) {
-            Some(SizingResult { meant: false, packets: Some(places), why, .. }) => {
+            Some(SizingResult { applies: false, packets: Some(places), why, .. }) => {
                 format!(" The {} of {rule} do not apply: {why}.", packets(*places))
             }
             _ => String::new(),
@@ -66,7 +66,7 @@ pub(crate) fn advice(question: &Question, answers: &[SizingResult]) -> (Option<&
         let most = digits(100.0 * load, 3);
         return (None, format!("No buffer achieves {target}: at their largest windows all flows together use {most} %."));
     }
-    if known.is_meant("enachescu") {
+    if known.applies("enachescu") {
         let places = known.size_text("enachescu");
         return (
             Some("enachescu"),
@@ -74,10 +74,10 @@ pub(crate) fn advice(question: &Question, answers: &[SizingResult]) -> (Option<&
         );
     }
     // Few flows may halve together; the buffer has to absorb their bursts as well.
-    let bursts = if known.is_meant("unpaced") { "unpaced" } else { "appenzeller" };
+    let bursts = if known.applies("unpaced") { "unpaced" } else { "appenzeller" };
     let is_few = question.flows < FEW_FLOWS || known.packets(bursts).is_none();
     let otherwise = if is_few { of_few(question, &known) } else { bursts };
-    if known.is_meant(poisson) && question.flows > 1 {
+    if known.applies(poisson) && question.flows > 1 {
         return (Some(poisson), if_smooth(question, &known, poisson, otherwise, &target));
     }
     if is_few {
@@ -124,7 +124,7 @@ fn for_few(
     let rule = if paced { poisson } else { otherwise };
     let why = if matches!(rule, "synchronised" | "bandwidth_delay") { "even if they do" } else { "to absorb their bursts" };
     let mut text = format!("So few flows may halve together: {} for {target} {why} ({rule}).", known.size_text(rule));
-    if rule == "bandwidth_delay" && known.is_meant("synchronised") && known.places("synchronised") > 0 {
+    if rule == "bandwidth_delay" && known.applies("synchronised") && known.places("synchronised") > 0 {
         let together = known.size_text("synchronised");
         text += &format!(
             "  The {together} of synchronised may be too few: they cover synchronised halving, but bursts may be larger."

@@ -24,7 +24,7 @@ pub struct SizingResult {
     /// Upper end of a range.
     pub most: Option<u64>,
     /// Whether the case meets the rule's assumptions, as far as known.
-    pub meant: bool,
+    pub applies: bool,
     /// The objections, or the reason why there is no answer; if the rule applies, the conditions to ensure.
     pub why: String,
 }
@@ -41,16 +41,16 @@ fn answered(question: &Question, model: &'static Model) -> SizingResult {
     let found = match size(question, rule, model) {
         Ok(found) => found,
         Err(error) => {
-            return SizingResult { model, rule, packets: None, most: None, meant: false, why: format!("no answer: {error}") };
+            return SizingResult { model, rule, packets: None, most: None, applies: false, why: format!("no answer: {error}") };
         }
     };
     // In the order of the fields of `BufferSize`: packets, the unrounded value, the upper end of a range.
     let packets = found.first().map(|packets| *packets as u64);
     let most = found.get(2).filter(|most| most.is_finite()).map(|most| *most as u64);
     let against = against(question, rule);
-    let meant = against.is_empty();
-    let why = if meant { provided(question, rule, packets.unwrap_or(0)) } else { against.join("; ") };
-    SizingResult { model, rule, packets, most, meant, why }
+    let applies = against.is_empty();
+    let why = if applies { provided(question, rule, packets.unwrap_or(0)) } else { against.join("; ") };
+    SizingResult { model, rule, packets, most, applies, why }
 }
 
 fn size(question: &Question, rule: &str, model: &Model) -> Result<Vec<f64>, String> {

@@ -50,7 +50,7 @@ impl Question {
     }
 
     /// Load of the bottleneck if every sender's access link is full, if these are known.
-    pub(crate) fn most_by_access(&self) -> Option<f64> {
+    pub(crate) fn access_limit(&self) -> Option<f64> {
         self.access_rate_bps.map(|access| self.flows as f64 * access / self.capacity_bps())
     }
 

@@ -26,7 +26,7 @@ __all__ = ["size_buffer"]
 @click.option("--flows", metavar="N", help="Number of long-lived flows.")
 @click.option("--transmitters", metavar="K", help="Number of transmitters that share the buffer; by default 1.")
 @click.option("--inputs", metavar="M", help="Number of input links; by default unlimited.")
-@click.option("--packet", metavar="SIZE", help="Packet size on the wire; by default '1500 B'.")
+@click.option("--packet-size", metavar="SIZE", help="Packet size on the wire; by default '1500 B'.")
 @click.option("--access-rate", metavar="RATE", help="Rate of each sender's access link.")
 @click.option("--paced/--not-paced", default=None, help="Whether senders pace their packets.")
 @click.option("--window", metavar="PACKETS", help="Maximum window of a flow, in packets.")
@@ -42,7 +42,7 @@ def size_buffer(
     flows: str | None,
     transmitters: str | None,
     inputs: str | None,
-    packet: str | None,
+    packet_size: str | None,
     access_rate: str | None,
     paced: bool | None,
     window: str | None,
@@ -52,7 +52,7 @@ def size_buffer(
 ) -> Exit:
     """Compute the buffer size that a bottleneck needs, by every sizing rule.
 
-    Explains why the rules differ, and which of them is meant for the case.
+    Explains why the rules differ, and which of them applies.
     """
     from tailback import plots
     from tailback._scenario import load
@@ -61,7 +61,7 @@ def size_buffer(
 
     if plot is not None:
         plots.require()
-    texts = {"target": target, "rate": rate, "packet": packet, "access_rate": access_rate}
+    texts = {"target": target, "rate": rate, "packet_size": packet_size, "access_rate": access_rate}
     numbers = {"flows": flows, "transmitters": transmitters, "inputs": inputs, "window": window}
     given: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
     given |= {name: _number(text) for name, text in numbers.items() if text is not None}

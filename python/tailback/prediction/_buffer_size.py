@@ -28,11 +28,11 @@ class Answer:
     ----------
     rule : Rule
         Description of the rule, with equation, source and assumptions.
-    buffer, most : int or None
+    buffer, max_buffer : int or None
         Buffer size in packets, and the upper end if it is a range; None if the rule has no answer.
     bytes, delay_s : float or None
         The buffer size in bytes, and the time in which the bottleneck transmits it.
-    meant : bool
+    applies : bool
         Whether the rule applies: nothing known contradicts its assumptions.
     why : str
         The violated assumption, or why there is no answer; if the rule applies, the conditions that must be ensured.
@@ -40,10 +40,10 @@ class Answer:
 
     rule: Rule
     buffer: int | None
-    most: int | None
+    max_buffer: int | None
     bytes: float | None
     delay_s: float | None
-    meant: bool
+    applies: bool
     why: str
 
 
@@ -66,7 +66,7 @@ class BufferAnswers(Sequence[Answer]):
     Examples
     --------
     >>> import tailback as tb
-    >>> trunk = dict(rate="40 Gbps", transmitters=16, inputs=32, base_rtt="100 ms", flows=64000, packet="1040 B")
+    >>> trunk = dict(rate="40 Gbps", transmitters=16, inputs=32, base_rtt="100 ms", flows=64000, packet_size="1040 B")
     >>> answers = tb.size_buffer(**trunk, target="80 %")
     >>> answers.recommended.rule.name, answers.recommended.buffer
     ('cui_trunk', 16)
@@ -133,7 +133,7 @@ def size_buffer(
     flows: int | None = None,
     transmitters: int | None = None,
     inputs: int | None = None,
-    packet: str | None = None,
+    packet_size: str | None = None,
     access_rate: str | None = None,
     paced: bool | None = None,
     window: int | None = None,
@@ -160,7 +160,7 @@ def size_buffer(
         Number of transmitters that share the buffer: 1 for a link, K for a trunk of K wavelengths.
     inputs : int, optional
         Number of input links, each as fast as one transmitter; by default unlimited.
-    packet : str, optional
+    packet_size : str, optional
         Packet size on the wire; by default ``"1500 B"``.
     access_rate : str, optional
         Rate of each sender's access link.
@@ -191,17 +191,17 @@ def answer(question: Question) -> BufferAnswers:
     return BufferAnswers(question, asked, answers, by_name.get(recommended or ""), advice)
 
 
-def _answer(question: Question, name: str, buffer: int | None, most: int | None, meant: bool, why: str) -> Answer:
+def _answer(question: Question, name: str, buffer: int | None, max_buffer: int | None, applies: bool, why: str) -> Answer:
     on_wire = None if buffer is None else buffer * question.packet_bytes
     delay_s = None if on_wire is None else 8 * on_wire / question.capacity_bps
-    return Answer(models.SIZING_RULES[name], buffer, most, on_wire, delay_s, meant, why)
+    return Answer(models.SIZING_RULES[name], buffer, max_buffer, on_wire, delay_s, applies, why)
 
 
 def _cells(answer: Answer) -> list[str]:
     if answer.buffer is None or answer.bytes is None or answer.delay_s is None:
         return ["-", "-", "-", "no answer"]
-    buffer = f"{answer.buffer:,}" if answer.most is None else f"{answer.buffer} to {answer.most}"
-    return [buffer, _bytes(answer.bytes), quantity("delay_s", answer.delay_s), "meant" if answer.meant else "not meant"]
+    buffer = f"{answer.buffer:,}" if answer.max_buffer is None else f"{answer.buffer} to {answer.max_buffer}"
+    return [buffer, _bytes(answer.bytes), quantity("delay_s", answer.delay_s), "applies" if answer.applies else "does not apply"]
 
 
 def _bytes(size: float) -> str:

@@ -32,12 +32,12 @@ def predict_delay_based(outcome: Outcome, groups: list[TcpGroup], port: Port | s
         return
     laws = {group.tcp.controller for group in groups}
     if len(laws) > 1:
-        outcome.exclude(where, f"{' and '.join(sorted(laws))} share the bottleneck, but models are for one controller alone")
+        outcome.exclude(where, f"{' and '.join(sorted(laws))} share the bottleneck, but models cover only one controller")
         return
     for group in groups:
         if group.tcp.keeps_packets is None and group.tcp.keeps_pps is None:
             outcome.exclude(
-                f"flows.{group.name}.tcp.controller", "its flows drain the queue, but models are for flows that do not"
+                f"flows.{group.name}.tcp.controller", "its flows drain the queue, but models require flows that do not"
             )
             return
     if len({group.tcp.packet_bytes for group in groups}) > 1:
@@ -97,11 +97,11 @@ def _sequential(outcome: Outcome, groups: list[TcpGroup], starts: Any, port: Por
     apart = float(np.diff(np.sort(starts)).min())
     rtts = [rtt for group in groups for rtt in group.base_rtts_s]
     if apart < AT_REST * max(rtts):
-        why = f"flows start {apart:.3g} s apart; models are for simultaneous starts, or one after another in equilibrium"
+        why = f"flows start {apart:.3g} s apart; models require simultaneous starts, or one after another in equilibrium"
         outcome.exclude(where, why)
         return None
     if len({(group.tcp.keeps_packets, group.tcp.keeps_pps) for group in groups}) > 1:
-        outcome.exclude(where, "flows that start sequentially have different queue targets; models are for equal ones")
+        outcome.exclude(where, "flows that start sequentially have different queue targets; models require equal ones")
         return None
     place = np.argsort(np.argsort(starts)) + 1
     tcp = groups[0].tcp
@@ -111,7 +111,7 @@ def _sequential(outcome: Outcome, groups: list[TcpGroup], starts: Any, port: Por
         queue = tcp.keeps_packets * float(np.ravel(arrived.queue)[0])
         return _Equilibrium("arrivals one by one", "cui-thesis, equations (4.19) and (4.20)", simplifies, arrived.share, queue)
     if len(set(rtts)) > 1:
-        outcome.exclude(where, "flows of Vegas that start sequentially have different RTTs; models are for equal ones")
+        outcome.exclude(where, "flows of Vegas that start sequentially have different RTTs; models require equal ones")
         return None
     capacity_pps = port.capacity_bps / (8 * tcp.packet_bytes)
     arrived = models.vegas_arrivals(alpha_pps=tcp.keeps_pps or 0.0, capacity_pps=capacity_pps, arrived=len(starts), flow=place)

@@ -52,7 +52,7 @@ def predict_saturated(network: Network, outcome: Outcome, groups: list[TcpGroup]
     for group in groups:
         if not group.tcp.halves:
             outcome.exclude(
-                f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, but models are for Reno"
+                f"flows.{group.name}.tcp.controller", f"the controller is {group.tcp.controller}, but models require Reno"
             )
             return
     port = _bottleneck(network, groups)

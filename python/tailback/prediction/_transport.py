@@ -48,7 +48,7 @@ def _violation(network: Network, group: TcpGroup) -> tuple[str, str] | None:
     if group.path is None:
         return at, "its flows take different routes"
     if not group.greedy or group.stops:
-        return at, "not greedy for the whole run; models are for flows that always have data to send"
+        return at, "not greedy for the whole run; models require flows that always have data to send"
     if group.in_cells:
         return f"{at}.framing", "packets travel in cells, but models count packets"
     if group.processing:
@@ -64,7 +64,7 @@ def _violation(network: Network, group: TcpGroup) -> tuple[str, str] | None:
     for name in group.path:
         port = network.ports[name]
         if port.policy != "drop_tail":
-            return f"links.{name}.queue", f"the policy is {port.policy}, but models are for drop_tail"
+            return f"links.{name}.queue", f"the policy is {port.policy}, but models require drop_tail"
         if port.listed_drops:
             return f"links.{name}.loss.drops", "listed packets are discarded"
         if port.buffer is not None and port.unit != "packets":
@@ -212,7 +212,7 @@ def _predict_random_loss(network: Network, outcome: Outcome, bundle: _Bundle) ->
     for group in bundle.groups:
         at = f"flows.{group.name}"
         if not group.tcp.halves:
-            outcome.exclude(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, but the model is for Reno")
+            outcome.exclude(f"{at}.tcp.controller", f"the controller is {group.tcp.controller}, but the model requires Reno")
             return
         kept = math.prod(1 - network.ports[name].random_loss for name in group.path or ())
         if kept in (0.0, 1.0):

@@ -54,12 +54,12 @@ fn greedy<'a>(network: &'a Network, flow: &'a Flow) -> Result<Greedy<'a>, String
     };
     match () {
         () if group.application.is_some() || flow.size.is_some() || flow.stop != Time::NEVER => {
-            return uncovered("not greedy for the whole run: models require flows that always have data to send");
+            return uncovered("not greedy for the whole run; models require flows that always have data to send");
         }
         () if flow.start >= Time::ZERO + network.duration => {
             return uncovered("some of its flows start after the end of the run");
         }
-        () if group.framing.is_some() => return uncovered("packets are sent as cells, and models count packets"),
+        () if group.framing.is_some() => return uncovered("packets travel in cells, but models count packets"),
         () if group.send_processing.is_some() || group.receive_processing.is_some() => {
             return uncovered("no model covers processing times at hosts");
         }
@@ -77,11 +77,11 @@ pub(super) fn plain(port: &Port) -> Result<(), String> {
     match () {
         () if !matches!(port.policy, PolicySpec::DropTail(_)) => {
             let policy = port.policy.name().unwrap_or("user");
-            Err(format!("links.{name}.queue: the policy is {policy}, and models require drop_tail"))
+            Err(format!("links.{name}.queue: the policy is {policy}, but models require drop_tail"))
         }
         () if !port.listed_drops.is_empty() => Err(format!("links.{name}.loss.drops: listed packets are discarded")),
         () if matches!(port.buffer, Buffer::Bytes(_)) => {
-            Err(format!("links.{name}.queue.buffer: the buffer is in bytes, and models count packets"))
+            Err(format!("links.{name}.queue.buffer: the buffer is in bytes, but models count packets"))
         }
         () => Ok(()),
     }

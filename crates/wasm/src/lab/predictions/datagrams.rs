@@ -74,7 +74,7 @@ fn queue(network: &Network, port: u32) -> Result<Line, String> {
     let (model, loss, wait) = match () {
         () if exponential => ("mmck", number("mmck", 0, &known)?, number("mmck", 2, &known)?),
         () if servers > 1.0 => {
-            return Err(format!("links.{name}: no model covers packets of one size on {servers} transmitters"));
+            return Err(format!("links.{name}: no model covers packets of constant size on {servers} transmitters"));
         }
         () if waiting.is_none() => ("md1_mean_wait", 0.0, number("md1_mean_wait", 0, &known)?),
         () if places > MAX => return Err(format!("links.{name}: the buffer exceeds the limit of its model")),

@@ -16,7 +16,7 @@ pub(super) fn lines(network: &Network, followed: &Followed, flows: &[Greedy]) ->
     let mut asked = Vec::new();
     for greedy in flows {
         if !matches!(greedy.law, ControllerSpec::Reno(_)) {
-            return Err(format!("the controller is {}, and the model requires Reno", greedy.law.name().unwrap_or("user")));
+            return Err(format!("the controller is {}, but the model requires Reno", greedy.law.name().unwrap_or("user")));
         }
         let path = &network.paths[greedy.flow.forward as usize];
         let kept: f64 = path.iter().map(|&port| 1.0 - network.ports[port as usize].random_loss).product();

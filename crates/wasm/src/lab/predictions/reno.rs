@@ -10,7 +10,7 @@ use tailback_models::limits::{FEW_FLOWS, SHORT_QUEUE, is_slow};
 pub(super) fn lines(saturated: &Saturated, followed: &Followed) -> Result<Vec<Line>, String> {
     let Saturated { flows, described, .. } = saturated;
     if let Some(other) = flows.iter().find(|greedy| !matches!(greedy.law, ControllerSpec::Reno(_))) {
-        return Err(format!("the controller is {}, and models require Reno", other.law.name().unwrap_or("user")));
+        return Err(format!("the controller is {}, but models require Reno", other.law.name().unwrap_or("user")));
     }
     let Some(buffer) = waiting_places(described) else {
         let name = &described.name;

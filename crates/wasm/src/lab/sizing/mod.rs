@@ -26,7 +26,7 @@ fn described(answer: &SizingResult, question: &Question) -> Value {
         "most": answer.most,
         "bytes": bytes,
         "delay_s": bytes.map(|bytes| 8.0 * bytes / question.capacity_bps()),
-        "meant": answer.meant,
+        "applies": answer.applies,
         "why": answer.why,
     })
 }
