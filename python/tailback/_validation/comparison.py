@@ -35,7 +35,7 @@ class Comparison:
         Means over the seeds.
     difference : Interval
         Simulated minus kernel, paired by seed, as a fraction of the kernel's mean; absolute if that is 0.
-    bar : float
+    tolerance : float
         Tolerance of the difference.
     verdict : Verdict
         ``agree`` if the whole interval is within the tolerance, ``differ`` if it is completely outside, else ``inconclusive``.
@@ -52,7 +52,7 @@ class Comparison:
     kernel: Interval
     simulated: Interval
     difference: Interval
-    bar: float
+    tolerance: float
     verdict: Verdict
     seeds: int
     values: tuple[tuple[float, float], ...]
@@ -69,15 +69,15 @@ def compared(case: Case, measure: Measure, kernel: Sequence[float], simulated: S
         apart = Interval.of([made - real for real, made in pairs])
         scale = real.mean if real.mean > 0 else 1.0
         difference = Interval(apart.mean / scale, apart.half / scale)
-        verdict, ends = _verdict(difference, measure.bar), (real, made, difference)
+        verdict, ends = _verdict(difference, measure.tolerance), (real, made, difference)
     return Comparison(
-        case.name, dict(case.labels), measure.name, measure.unit, *ends, measure.bar, verdict, len(pairs), tuple(pairs)
+        case.name, dict(case.labels), measure.name, measure.unit, *ends, measure.tolerance, verdict, len(pairs), tuple(pairs)
     )
 
 
-def _verdict(difference: Interval, bar: float) -> Verdict:
-    if -bar <= difference.low and difference.high <= bar:
+def _verdict(difference: Interval, tolerance: float) -> Verdict:
+    if -tolerance <= difference.low and difference.high <= tolerance:
         return Verdict.AGREE
-    if difference.low > bar or difference.high < -bar:
+    if difference.low > tolerance or difference.high < -tolerance:
         return Verdict.DIFFER
     return Verdict.INCONCLUSIVE

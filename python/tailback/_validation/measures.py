@@ -40,14 +40,14 @@ class Measure:
     ----------
     name, unit : str
     of : callable
-    bar : float
+    tolerance : float
         Tolerance, as a fraction of the kernel's value.
     """
 
     name: str
     unit: str
     of: Callable[[Run], float]
-    bar: float = 0.02
+    tolerance: float = 0.02
 
 
 def utilisation(run: Run) -> float:

@@ -16,8 +16,8 @@ from tailback.user_code._interfaces import Controller, Policy, Source
 
 __all__ = [
     "Registered",
+    "conflict",
     "controller",
-    "misfit",
     "policy",
     "provenance_of",
     "registered",
@@ -149,7 +149,7 @@ def registered_class(kind: str, name: str) -> type:
     return required(kind, name).cls
 
 
-def misfit(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None:
+def conflict(kind: str, name: str, parameters: str) -> tuple[str, str, str] | None:
     """Check parameters (JSON) against the constructor of a class. Returns name, problem and expected value, or None."""
     given: dict[str, Any] = json.loads(parameters)
     cls = registered_class(kind, name)

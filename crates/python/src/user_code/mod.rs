@@ -10,7 +10,7 @@ mod source;
 mod views;
 
 pub use draw::Draw;
-pub use views::{Ack, Congestion, Occupancy, RoundTrip, Start, Turn, Unit, UnitSignal};
+pub use views::{Ack, Congestion, Departure, Occupancy, RoundTrip, Start, Unit, UnitSignal};
 
 use crate::errors;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
@@ -151,7 +151,7 @@ fn objection(py: Python<'_>, kind: CodeKind, code: &UserCode) -> PyResult<Option
         return Ok(Some(Objection::Unknown(known)));
     }
     let conflict: Option<SettingConflict> =
-        registry.call_method1("misfit", (word(kind), &code.name, &code.parameters))?.extract()?;
+        registry.call_method1("conflict", (word(kind), &code.name, &code.parameters))?.extract()?;
     Ok(conflict.map(|(parameter, message, expected)| Objection::SettingConflict { parameter, message, expected }))
 }
 
