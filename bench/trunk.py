@@ -40,7 +40,7 @@ def main() -> None:
             for load in LOADS:
                 began = time.process_time()
                 measured = tb.models.simulate_trunk(
-                    **trunk, load=load, reading=reading, relative_width=1e-9, most_arrivals=packets, splitting=False, threads=1
+                    **trunk, load=load, reading=reading, relative_width=1e-9, max_arrivals=packets, splitting=False, threads=1
                 )
                 row[f"million_per_cpu_s_at_{load}"] = round(measured.simulated / (time.process_time() - began) / 1e6, 1)
             rows.append(row)

@@ -107,7 +107,7 @@ def simulated(trunk: dict[str, Any]) -> tuple[float, float]:
     """Loss and half of its 95 % interval, which is narrower where the class of a model depends on it."""
     by_model = [float(tb.models.trunk_loss(**trunk, model=model).loss) for model in LOSS_MODELS]
     for width, packets in WIDTHS:
-        found = tb.models.simulate_trunk(**trunk, relative_width=width, most_arrivals=packets)
+        found = tb.models.simulate_trunk(**trunk, relative_width=width, max_arrivals=packets)
         if all(classified(loss, found.loss, found.half_width)[1] for loss in by_model):
             break
     return found.loss, found.half_width

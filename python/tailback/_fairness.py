@@ -138,7 +138,7 @@ def fairness_of(scenario: Scenario, seed: int, flows: Table, simulated_s: float,
     for index in greedy:
         flow = shared["flows"][index]
         route = [place[port] for port in shared["paths"][flow["path"]]]
-        own = [bound for bound in (flow["access_bps"], shared["groups"][flow["group"]]["fastest_bps"]) if bound is not None]
+        own = [bound for bound in (flow["access_bps"], shared["groups"][flow["group"]]["max_rate_bps"]) if bound is not None]
         if own and min(own) < min(room[link] for link in route):
             route.append(len(room))
             room.append(min(own))

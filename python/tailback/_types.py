@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 __all__ = [
     "Abr",
     "Access",
+    "AckCounting",
     "ActiveVcs",
     "Application",
     "Buffer",
@@ -23,7 +24,6 @@ __all__ = [
     "Columns",
     "Controller",
     "ControllerTable",
-    "AckCounting",
     "DelayedAck",
     "DelayedAckTable",
     "Description",
@@ -41,17 +41,16 @@ __all__ = [
     "Excess",
     "FastRetransmit",
     "FatTree",
-    "InitialEstimate",
+    "Feedback",
     "Flow",
     "FlowArrivals",
     "FlowTable",
     "Framing",
     "GilbertElliott",
     "Graph",
-    "SsthreshFrom",
     "Identification",
-    "NewRenoVariant",
     "Incast",
+    "InitialEstimate",
     "Jitter",
     "LeafSpine",
     "Link",
@@ -59,6 +58,7 @@ __all__ = [
     "Loss",
     "LossAt",
     "MappingKind",
+    "NewRenoVariant",
     "Node",
     "NodeKind",
     "PacketBytes",
@@ -89,6 +89,7 @@ __all__ = [
     "SlowStart",
     "Source",
     "SpdVariant",
+    "SsthreshFrom",
     "Steps",
     "Switching",
     "Tcp",
@@ -105,7 +106,6 @@ __all__ = [
     "Traffic",
     "UpdateForm",
     "Waxman",
-    "Feedback",
     "Window",
     "WindowValidation",
 ]
@@ -1167,7 +1167,6 @@ class ControllerTable(TypedDict, total=False):
     fs_max_cwnd: float
     fs_range: Duration
     hop_delay: Duration
-    min_cwnd: float
     max_mdf: Probability
     max_cwnd: float
     retx_reset_threshold: int

@@ -113,7 +113,7 @@ def probe(
         if isinstance(value, float) and not math.isfinite(value):
             raise ParameterError(f"{name} is {value}; expected a finite number")
     question = json.dumps({"scheme": scheme, "identification": identification, **settings})
-    most = _core.most_hops(question)
+    most = _core.max_hops(question)
     for number, path in enumerate(prices):
         if not isinstance(path, Sequence | np.ndarray):
             raise ParameterError(f"prices[{number}] is {path!r}; expected the prices of a path's queues, for example [0.5]")

@@ -49,10 +49,10 @@ def test_no_simulation_is_needed_with_a_transmitter_per_input() -> None:
 
 
 def test_an_unreachable_width_ends_with_the_results_so_far() -> None:
-    wide = tb.models.simulate_trunk(**TRUNK, relative_width=1e-6, most_arrivals=200_000)
+    wide = tb.models.simulate_trunk(**TRUNK, relative_width=1e-6, max_arrivals=200_000)
     assert not wide.narrow
     assert "wider than requested" in str(wide)
-    none = tb.models.simulate_trunk(**{**TRUNK, "load": 1e-6}, splitting=False, most_arrivals=200_000)
+    none = tb.models.simulate_trunk(**{**TRUNK, "load": 1e-6}, splitting=False, max_arrivals=200_000)
     assert not none.narrow
     assert math.isnan(none.half_width)
     assert math.isnan(none.relative_width)
@@ -73,8 +73,8 @@ def test_an_unreachable_width_ends_with_the_results_so_far() -> None:
         ({"reading": "own"}, '`reading` is "own"; expected one of own_length, fresh, coupled'),
         ({"relative_width": 0.0}, "`relative_width` is 0; expected above 0 and at most 0.5"),
         ({"relative_width": math.nan}, "`relative_width` is NaN"),
-        ({"most_arrivals": 10}, "`most_arrivals` is 10; expected 100000 to 10^15"),
-        ({"most_arrivals": 10**30}, "most_arrivals"),
+        ({"max_arrivals": 10}, "`max_arrivals` is 10; expected 100000 to 10^15"),
+        ({"max_arrivals": 10**30}, "max_arrivals"),
         ({"seed": -1}, "seed"),
         ({"threads": 0}, "`threads` is 0; expected a whole number of at least 1"),
     ],

@@ -28,7 +28,7 @@ def test_all_rules_give_an_answer() -> None:
     assert answers["enachescu"].buffer == 208
     assert answers["bandwidth_delay"].buffer == 7_692_308
     assert answers["gorinsky"].buffer == 64
-    assert (answers["beheshti"].buffer, answers["beheshti"].most) == (10, 20)
+    assert (answers["beheshti"].buffer, answers["beheshti"].max_buffer) == (10, 20)
     assert answers["cui_link"].buffer is None
     assert answers.recommended is answers["cui_trunk"]
     assert answers.recommended is not None
@@ -67,9 +67,7 @@ def test_the_recommended_rule_depends_on_the_case(changes: dict[str, Any], rule:
 @pytest.mark.parametrize("target", [0.3, 0.6, 0.8, 0.9])
 @pytest.mark.parametrize(("inputs", "transmitters"), [(2, 1), (16, 1), (5, 4), (8, 4), (32, 16), (256, 16)])
 @pytest.mark.parametrize("flows", [100, 4000, 100_000])
-def test_the_trunk_rule_is_conservative(
-    inputs: int, transmitters: int, flows: int, target: float
-) -> None:
+def test_the_trunk_rule_is_conservative(inputs: int, transmitters: int, flows: int, target: float) -> None:
     trunk: dict[str, Any] = {"inputs": inputs, "transmitters": transmitters, "flows": flows, "rate_bps": 40e9}
     trunk |= {"packet_bytes": 1040, "harmonic_rtt_s": 0.1}
     buffer = tb.models.cui_trunk_buffer(**trunk, utilisation=target).buffer

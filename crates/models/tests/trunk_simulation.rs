@@ -14,7 +14,7 @@ fn settings((inputs, transmitters, buffer): Size, load: f64) -> Result<Settings,
         load,
         reading: Reading::OwnLength,
         relative_width: 0.2,
-        most_arrivals: 1_000_000_000,
+        max_arrivals: 1_000_000_000,
         splitting: true,
         seed: 1,
     })
@@ -155,10 +155,10 @@ fn a_trunk_that_cannot_lose_packets_is_not_simulated() -> Result<(), ParameterEr
 
 #[test]
 fn an_unreachable_width_returns_the_best_estimate() -> Result<(), ParameterError> {
-    let few = Settings { relative_width: 1e-6, most_arrivals: 1_000_000, ..settings((16, 2, 10), 0.8)? };
+    let few = Settings { relative_width: 1e-6, max_arrivals: 1_000_000, ..settings((16, 2, 10), 0.8)? };
     let Estimate { loss, half_width, narrow, simulated, .. } = estimate(few)?;
     assert!(!narrow && half_width > 0.0 && half_width < loss && simulated <= 1_100_000);
-    let rare = Settings { splitting: false, most_arrivals: 1_000_000, ..settings((16, 2, 10), 0.1)? };
+    let rare = Settings { splitting: false, max_arrivals: 1_000_000, ..settings((16, 2, 10), 0.1)? };
     let Estimate { loss, half_width, narrow, simulated, .. } = estimate(rare)?;
     assert!(!narrow && loss == 0.0 && half_width.is_nan() && simulated <= 1_100_000);
     Ok(())
@@ -170,9 +170,9 @@ fn widths_and_budgets_out_of_range_are_refused_by_name() -> Result<(), Parameter
         let refused = Simulation::new(Settings { relative_width, ..settings((4, 1, 2), 0.5)? });
         assert_eq!(refused.err().map(|error| error.name), Some("relative_width"), "{relative_width}");
     }
-    for most_arrivals in [0, 99_999, u64::MAX] {
-        let refused = Simulation::new(Settings { most_arrivals, ..settings((4, 1, 2), 0.5)? });
-        assert_eq!(refused.err().map(|error| error.name), Some("most_arrivals"), "{most_arrivals}");
+    for max_arrivals in [0, 99_999, u64::MAX] {
+        let refused = Simulation::new(Settings { max_arrivals, ..settings((4, 1, 2), 0.5)? });
+        assert_eq!(refused.err().map(|error| error.name), Some("max_arrivals"), "{max_arrivals}");
     }
     Ok(())
 }

@@ -100,7 +100,7 @@ fn group(group: &Group) -> Value {
         "name": group.name,
         "kind": kind,
         "payload_share": payload_share(group),
-        "fastest_bps": (fastest > 0.0 && fastest.is_finite()).then_some(fastest),
+        "max_rate_bps": (fastest > 0.0 && fastest.is_finite()).then_some(fastest),
         "receiver_window_bits": window,
     })
 }

@@ -58,7 +58,7 @@ mod _core {
     #[pymodule_export]
     use crate::table::Table;
     #[pymodule_export]
-    use crate::user_code::{Ack, Congestion, Draw, Occupancy, RoundTrip, Start, Departure, Unit, UnitSignal};
+    use crate::user_code::{Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Start, Unit, UnitSignal};
 
     #[pymodule_export]
     const FEW_FLOWS: u64 = limits::FEW_FLOWS;

@@ -38,7 +38,7 @@ pub fn probe_estimates(
 
 /// The largest number of queues on a path that a scheme distinguishes.
 #[pyfunction]
-pub fn most_hops(py: Python<'_>, text: &str) -> PyResult<u8> {
+pub fn max_hops(py: Python<'_>, text: &str) -> PyResult<u8> {
     let (scheme, _) = ProbeQuestion::from_json(text).map_err(|problems| errors::scenario_error(py, &problems))?;
-    Ok(scheme.most_hops())
+    Ok(scheme.max_hops())
 }

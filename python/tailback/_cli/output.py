@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, cast
 
 import click
 
+from tailback._cli.renamed import RENAMED_COMMANDS, RENAMED_OPTIONS
 from tailback.errors import (
     CaptureError,
     CheckpointError,
@@ -74,6 +75,22 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        new = RENAMED_COMMANDS.get((self.name or "", args[0])) if args else None
+        if new:
+            ctx.fail(f"No such command '{args[0]}'; it has been renamed to '{new}'.")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            old = error.option_name
+            new = RENAMED_OPTIONS.get((error.ctx.info_name or "", old)) if error.ctx else None
+            if new is None:
+                raise
+            raise click.NoSuchOption(old, f"No such option: {old}; it has been renamed to {new}.", ctx=error.ctx) from None
 
 
 def command(function: Callable[P, Exit]) -> Callable[P, None]:

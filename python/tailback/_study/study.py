@@ -505,7 +505,7 @@ class Study:
         until = ledger.plan.get("until")
         asked = None if until is None else Until(until["quantity"], until["width"])
         work = {point: Simulated(text, code) for point, _, text in ledger.points()}
-        batches = SeedBatches(ledger, work, asked, until["most"] if until else 0)
+        batches = SeedBatches(ledger, work, asked, until["max_seeds"] if until else 0)
         runner.run(batches.first(), None if asked is None else batches.after)
 
     def _renew_hashes(self, ledger: Ledger, *, refresh: bool) -> None:

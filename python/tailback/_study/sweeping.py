@@ -149,7 +149,7 @@ def _plan(chosen: Grid, asked: Until | None, most: int) -> dict[str, Any]:
         "columns": chosen.columns,
         "axes": [axis.text for axis in chosen.axes],
         "seeds": list(chosen.seeds),
-        "until": None if asked is None else {"quantity": asked.quantity, "width": asked.width, "most": most},
+        "until": None if asked is None else {"quantity": asked.quantity, "width": asked.width, "max_seeds": most},
     }
 
 

@@ -82,12 +82,12 @@ __all__ = [
     "full_utilisation_buffer",
     "gorinsky_buffer",
     "late_arrival_coefficient",
-    "least_queue",
     "mathis_rate",
     "maxnet_base",
     "maxnet_price",
     "md1_mean_wait",
     "md1k",
+    "min_queue",
     "mm1k",
     "mmck",
     "padhye_goodput",
@@ -126,9 +126,13 @@ PROBE_ORDERS: dict[ProbeOrder, Word] = {
 DetectionForm: TypeAlias = Literal["random", "brc", "brc_direct", "brc_printed"]
 DETECTION_FORMS: dict[DetectionForm, Word] = {
     "random": Word("random", "thresholds drawn anew: (1 - a)^k", "cui-thesis, equation (5.4)"),
-    "brc": Word("BRC", "bit-reversed counting, exactly: the mean over all starts and places of the step", "docs/evidence/theory.md"),
+    "brc": Word(
+        "BRC", "bit-reversed counting, exactly: the mean over all starts and places of the step", "docs/evidence/theory.md"
+    ),
     "brc_direct": Word(
-        "BRC, direct", "max(0, 1 - a k), as if no two thresholds were closer than the step: a lower bound", "docs/evidence/theory.md"
+        "BRC, direct",
+        "max(0, 1 - a k), as if no two thresholds were closer than the step: a lower bound",
+        "docs/evidence/theory.md",
     ),
     "brc_printed": Word(
         "BRC, printed",
@@ -1559,14 +1563,14 @@ def rpm_error(*, probes: Numbers, levels: Numbers, initial: Numbers = 0) -> Bina
     return BinaryError(*answers("rpm_error", probes=probes, levels=levels, initial=initial))
 
 
-def price_levels(*, largest_bps: Numbers, smallest_bps: Numbers, granularity: Numbers) -> PriceLevels:
+def price_levels(*, max_rate_bps: Numbers, min_rate_bps: Numbers, granularity: Numbers) -> PriceLevels:
     """Levels of a price that tell rates apart whose ratio is 1 + `granularity`.
 
     Parameters
     ----------
-    largest_bps : float or array
+    max_rate_bps : float or array
         r_max, which a price of 0 stands for; bit/s, > 0.
-    smallest_bps : float or array
+    min_rate_bps : float or array
         r_min, which a price of 1 stands for; bit/s, > 0.
     granularity : float or array
         epsilon, the largest relative difference of two rates with the same price; > 0.
@@ -1592,21 +1596,21 @@ def price_levels(*, largest_bps: Numbers, smallest_bps: Numbers, granularity: Nu
     Examples
     --------
     >>> import tailback as tb
-    >>> tb.models.price_levels(largest_bps=100e9, smallest_bps=1e3, granularity=0.02).levels
+    >>> tb.models.price_levels(max_rate_bps=100e9, min_rate_bps=1e3, granularity=0.02).levels
     931
     """
-    return PriceLevels(*answers("price_levels", largest_bps=largest_bps, smallest_bps=smallest_bps, granularity=granularity))
+    return PriceLevels(*answers("price_levels", max_rate_bps=max_rate_bps, min_rate_bps=min_rate_bps, granularity=granularity))
 
 
-def rcp_price(*, largest_bps: Numbers, smallest_bps: Numbers, rate_bps: Numbers) -> Result:
+def rcp_price(*, max_rate_bps: Numbers, min_rate_bps: Numbers, rate_bps: Numbers) -> Result:
     """The price that stands for a rate of RCP: 0 for the largest and 1 for the smallest, so that the largest price of a path
     is its smallest rate.
 
     Parameters
     ----------
-    largest_bps : float or array
+    max_rate_bps : float or array
         r_max, which a price of 0 stands for; bit/s, > 0.
-    smallest_bps : float or array
+    min_rate_bps : float or array
         r_min, which a price of 1 stands for; bit/s, > 0.
     rate_bps : float or array
         r, the rate that a router allows; what is outside is 0 or 1; bit/s, > 0.
@@ -1634,17 +1638,17 @@ def rcp_price(*, largest_bps: Numbers, smallest_bps: Numbers, rate_bps: Numbers)
     Y. Cui, Three problems in TCP performance analysis and congestion management, section 5.3.2, which has log(1/r), mapped
     to 0 to 1.
     """
-    return number("rcp_price", largest_bps=largest_bps, smallest_bps=smallest_bps, rate_bps=rate_bps)
+    return number("rcp_price", max_rate_bps=max_rate_bps, min_rate_bps=min_rate_bps, rate_bps=rate_bps)
 
 
-def rcp_rate_error(*, largest_bps: Numbers, smallest_bps: Numbers, error: Numbers) -> RateError:
+def rcp_rate_error(*, max_rate_bps: Numbers, min_rate_bps: Numbers, error: Numbers) -> RateError:
     """How far off a rate of RCP is if its price is off by `error`: the same part of every rate.
 
     Parameters
     ----------
-    largest_bps : float or array
+    max_rate_bps : float or array
         r_max, which a price of 0 stands for; bit/s, > 0.
-    smallest_bps : float or array
+    min_rate_bps : float or array
         r_min, which a price of 1 stands for; bit/s, > 0.
     error : float or array
         Of the price, either way; 0 to 1.
@@ -1669,11 +1673,11 @@ def rcp_rate_error(*, largest_bps: Numbers, smallest_bps: Numbers, error: Number
     Examples
     --------
     >>> import tailback as tb
-    >>> error = tb.models.rcp_rate_error(largest_bps=100e9, smallest_bps=1e3, error=1 / 1024)
+    >>> error = tb.models.rcp_rate_error(max_rate_bps=100e9, min_rate_bps=1e3, error=1 / 1024)
     >>> round(error.over, 5)
     0.01815
     """
-    return RateError(*answers("rcp_rate_error", largest_bps=largest_bps, smallest_bps=smallest_bps, error=error))
+    return RateError(*answers("rcp_rate_error", max_rate_bps=max_rate_bps, min_rate_bps=min_rate_bps, error=error))
 
 
 def maxnet_price(cost: Numbers, base: Numbers) -> MaxnetPrice:
@@ -1717,12 +1721,12 @@ def maxnet_price(cost: Numbers, base: Numbers) -> MaxnetPrice:
     return MaxnetPrice(*answers("maxnet_price", cost=cost, base=base))
 
 
-def maxnet_base(largest_cost: Numbers, levels: Numbers) -> MaxnetBase:
+def maxnet_base(max_cost: Numbers, levels: Numbers) -> MaxnetBase:
     """The smallest base with which MaxNet carries costs up to a largest one in so many codes.
 
     Parameters
     ----------
-    largest_cost : float or array
+    max_cost : float or array
         The largest p, in the unit in which costs are carried; > 0.
     levels : int or array
         Codes, 0 among them; at least 3; >= 1.
@@ -1747,10 +1751,10 @@ def maxnet_base(largest_cost: Numbers, levels: Numbers) -> MaxnetBase:
     Examples
     --------
     >>> import tailback as tb
-    >>> round(tb.models.maxnet_base(largest_cost=1e11, levels=1024).granularity, 4)
+    >>> round(tb.models.maxnet_base(max_cost=1e11, levels=1024).granularity, 4)
     0.0251
     """
-    return MaxnetBase(*answers("maxnet_base", largest_cost=largest_cost, levels=levels))
+    return MaxnetBase(*answers("maxnet_base", max_cost=max_cost, levels=levels))
 
 
 def mm1k(load: Numbers, places: Numbers) -> FiniteQueue:
@@ -3039,7 +3043,7 @@ def full_utilisation_buffer(
     )
 
 
-def least_queue(
+def min_queue(
     *, transmitters: Numbers = 1, rate_bps: Numbers, packet_bytes: Numbers, max_rtt_s: Numbers, buffer: Numbers
 ) -> Result:
     """Packets left, in the worst case, in a buffer that overflowed, after all flows have responded.
@@ -3082,7 +3086,7 @@ def least_queue(
     Y. Cui, Three problems in TCP performance analysis and congestion management, equation (3.28).
     """
     return number(
-        "least_queue", transmitters=transmitters, rate_bps=rate_bps, packet_bytes=packet_bytes, max_rtt_s=max_rtt_s, buffer=buffer
+        "min_queue", transmitters=transmitters, rate_bps=rate_bps, packet_bytes=packet_bytes, max_rtt_s=max_rtt_s, buffer=buffer
     )
 
 

@@ -29,7 +29,7 @@ receives, and objects must not share state: then a run is a function of its scen
 'aimd'
 """
 
-from tailback._core import Ack, Congestion, Draw, Occupancy, RoundTrip, Signal, Start, Turn, Unit
+from tailback._core import Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Signal, Start, Unit
 from tailback.user_code._interfaces import Controller, Policy, Source, Verdict
 from tailback.user_code._loading import load
 from tailback.user_code._registry import controller, policy, source
@@ -38,6 +38,7 @@ __all__ = [
     "Ack",
     "Congestion",
     "Controller",
+    "Departure",
     "Draw",
     "Occupancy",
     "Policy",
@@ -45,7 +46,6 @@ __all__ = [
     "Signal",
     "Source",
     "Start",
-    "Turn",
     "Unit",
     "Verdict",
     "controller",

@@ -7,7 +7,7 @@ from collections.abc import Set
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar
 
-from tailback._core import Ack, Congestion, Draw, Occupancy, RoundTrip, Signal, Start, Turn, Unit
+from tailback._core import Ack, Congestion, Departure, Draw, Occupancy, RoundTrip, Signal, Start, Unit
 
 __all__ = ["Controller", "Policy", "Source", "Verdict"]
 
@@ -102,17 +102,17 @@ class Controller(ABC):
         """
 
     @abstractmethod
-    def on_congestion(self, seen: Congestion) -> None:
+    def on_congestion(self, congestion: Congestion) -> None:
         """Reduce the window after a loss or an ECN mark. Called once per congestion episode.
 
-        ``seen`` has ``now_s``; ``in_flight``, the segments outstanding: RFC 5681's FlightSize, or the window, depending on
+        ``congestion`` has ``now_s``; ``in_flight``, the segments outstanding: RFC 5681's FlightSize, or the window, depending on
         ``tcp.ssthresh_from``; and ``min_window``, the lower limit of the reduction: 1 for a mark if the preset follows the RFCs
         (RFC 3168, RFC 9438), else 2. With ``recovery = "rack_tlp"``, spurious reductions are undone for built-in controllers but
         not for user code.
         """
 
     @abstractmethod
-    def on_timeout(self, seen: Congestion) -> None:
+    def on_timeout(self, congestion: Congestion) -> None:
         """Handle a retransmission timeout. ``seen.repeated``: the segment had timed out before (RFC 5681, 3.1)."""
 
     def on_other_ack(self, ack: Ack) -> None:  # noqa: B027
@@ -171,19 +171,19 @@ class Policy(ABC, Generic[PerFlow]):
         """Decide about an arriving unit.
 
         ``unit`` has ``bytes`` and ``is_last`` (of its frame; a packet is a frame of its own). ``buffer`` has ``units`` and
-        ``bytes`` in total, ``of_flow`` in units, ``flows`` whose route crosses the port, ``backlogged`` flows, ``has_room`` for
-        this unit, ``idle_s`` since the last transmission, and ``rate_bps``. The unit in transmission is included only if the
+        ``bytes`` in total, ``flow_units``, ``flows`` whose route crosses the port, ``backlogged`` flows, ``has_room``
+        for this unit, ``idle_s`` since the last transmission, and ``rate_bps``. The unit in transmission is included only if the
         queue counts it.
         """
 
-    def on_departure(self, unit: Unit, turn: Turn) -> Verdict:
-        """Decide about a unit at the head of the queue. ``turn`` has ``now_s``, ``waited_s`` and ``bytes_behind``."""
+    def on_departure(self, unit: Unit, departure: Departure) -> Verdict:
+        """Decide about a unit at the head of the queue. ``departure`` has ``now_s``, ``waited_s`` and ``bytes_behind``."""
         return Verdict.ACCEPT
 
-    def on_signal(self, unit: Unit, turn: Turn, signal: Signal) -> None:
+    def on_signal(self, unit: Unit, departure: Departure, signal: Signal) -> None:
         """Rewrite the congestion signals of a departing unit.
 
-        ``signal`` has ``is_capable`` (of an ECN mark), ``is_marked`` and ``price``, a float or None; the last two can be set.
+        ``signal`` has ``ecn_capable`` (of an ECN mark), ``is_marked`` and ``price``, a float or None; the last two can be set.
         Only units of flows whose controller asks for prices carry a price.
         """
 

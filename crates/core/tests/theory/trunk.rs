@@ -111,7 +111,7 @@ fn detailed(size: Size, load: f64) -> Result<(f64, f64), ParameterError> {
         load,
         reading: Reading::OwnLength,
         relative_width: 0.01,
-        most_arrivals: 1_000_000_000,
+        max_arrivals: 1_000_000_000,
         splitting: true,
         seed: 1,
     })?;

@@ -24,9 +24,9 @@ arguments! {
     /// The range of rates that prices represent.
     pub struct Rates {
         /// r_max, represented by a price of 0.
-        largest_bps: Positive,
+        max_rate_bps: Positive,
         /// r_min, represented by a price of 1.
-        smallest_bps: Positive,
+        min_rate_bps: Positive,
     }
 }
 
@@ -97,7 +97,7 @@ models! {
     source: "cui-thesis, section 5.3.2";
     assumes: ["the price is the logarithm of a rate"];
     refuses: "rates in the wrong order, and numbers of levels out of floating-point range";
-    example: ">>> tb.models.price_levels(largest_bps=100e9, smallest_bps=1e3, granularity=0.02).levels\n931";
+    example: ">>> tb.models.price_levels(max_rate_bps=100e9, min_rate_bps=1e3, granularity=0.02).levels\n931";
 
     /// Price of an RCP rate: 0 for the largest and 1 for the smallest rate, so that the largest price of a path belongs to its
     /// smallest rate.
@@ -106,7 +106,7 @@ models! {
         /// r, the rate that a router allows; rates outside the range map to 0 or 1.
         rate_bps: Positive,
     ) -> Result<f64, ParameterError> {
-        let price = (libm::log(rates.largest_bps.get()) - libm::log(rate_bps.get())) / rates.span()?;
+        let price = (libm::log(rates.max_rate_bps.get()) - libm::log(rate_bps.get())) / rates.span()?;
         Ok(price.clamp(0.0, 1.0))
     }
     quantity: "price of a rate";
@@ -129,7 +129,7 @@ models! {
     source: "cui-thesis, section 5.3.2";
     assumes: ["the price is the logarithm of a rate"];
     refuses: "rates in the wrong order";
-    example: ">>> error = tb.models.rcp_rate_error(largest_bps=100e9, smallest_bps=1e3, error=1 / 1024)\n>>> round(error.over, 5)\n0.01815";
+    example: ">>> error = tb.models.rcp_rate_error(max_rate_bps=100e9, min_rate_bps=1e3, error=1 / 1024)\n>>> round(error.over, 5)\n0.01815";
 
     /// Integer code of a MaxNet cost, and the cost decoded from it.
     ///
@@ -163,16 +163,16 @@ models! {
     /// Smallest base with which MaxNet encodes costs up to a largest one in a given number of codes.
     pub fn maxnet_base(
         /// The largest p, in the unit in which costs are encoded.
-        largest_cost: Positive,
+        max_cost: Positive,
         /// Codes, 0 among them; at least 3.
         levels: Count,
     ) -> Result<MaxnetBase, ParameterError> {
-        let (largest, levels) = (largest_cost.get(), levels.get());
+        let (largest, levels) = (max_cost.get(), levels.get());
         if levels < 3 {
             return Err(ParameterError::new("levels", levels, "at least 3: codes 0 and 1 represent costs of 0 and less"));
         }
         if !(1e-100..=1e100).contains(&largest) {
-            return Err(ParameterError::new("largest_cost", largest, "1e-100 to 1e100"));
+            return Err(ParameterError::new("max_cost", largest, "1e-100 to 1e100"));
         }
         let top = (levels - 1) as f64;
         // Solved for q - 1, which may be small. At the upper end q^v - q is at least q (q - 1), more than the cost.
@@ -184,18 +184,18 @@ models! {
     source: "cui-thesis, section 5.3.2";
     assumes: ["costs of at least 0: all lower costs share a code"];
     refuses: "fewer than 3 codes, and costs outside 1e-100 to 1e100";
-    example: ">>> round(tb.models.maxnet_base(largest_cost=1e11, levels=1024).granularity, 4)\n0.0251";
+    example: ">>> round(tb.models.maxnet_base(max_cost=1e11, levels=1024).granularity, 4)\n0.0251";
 }
 
 impl Rates {
     /// log(r_max / r_min).
     fn span(self) -> Result<f64, ParameterError> {
-        let (largest, smallest) = (self.largest_bps.get(), self.smallest_bps.get());
+        let (largest, smallest) = (self.max_rate_bps.get(), self.min_rate_bps.get());
         match largest / smallest {
             ratio if ratio > 1.0 && ratio.is_finite() => Ok(libm::log(largest) - libm::log(smallest)),
             _ => {
-                let expected = format!("more than `smallest_bps`, {smallest}, by a factor within floating-point range");
-                Err(ParameterError::new("largest_bps", largest, expected))
+                let expected = format!("more than `min_rate_bps`, {smallest}, by a factor within floating-point range");
+                Err(ParameterError::new("max_rate_bps", largest, expected))
             }
         }
     }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn rates(largest: f64, smallest: f64) -> Result<Rates, ParameterError> {
-        Ok(Rates { largest_bps: positive(largest)?, smallest_bps: positive(smallest)? })
+        Ok(Rates { max_rate_bps: positive(largest)?, min_rate_bps: positive(smallest)? })
     }
 
     #[test]
@@ -282,7 +282,7 @@ mod tests {
         // q^2 - q = 2 has the root 2.
         assert!((maxnet_base(positive(2.0)?, Count::new("levels", 3)?)?.base - 2.0).abs() < 1e-14);
         assert!(maxnet_base(positive(1.0)?, Count::new("levels", 2)?).is_err());
-        assert!(maxnet_base(positive(5e-324)?, Count::new("levels", 5)?).is_err_and(|error| error.name == "largest_cost"));
+        assert!(maxnet_base(positive(5e-324)?, Count::new("levels", 5)?).is_err_and(|error| error.name == "max_cost"));
         Ok(())
     }
 }

@@ -39,7 +39,7 @@ models! {
     example: ">>> tb.models.full_utilisation_buffer(rate_bps=10e6, packet_bytes=1000, max_rtt_s=0.1).buffer\n126";
 
     /// Worst-case queue after a buffer overflow, once all flows have responded, in packets.
-    pub fn least_queue(bottleneck: Bottleneck, max_rtt_s: Positive, buffer: NonNegative) -> f64 {
+    pub fn min_queue(bottleneck: Bottleneck, max_rtt_s: Positive, buffer: NonNegative) -> f64 {
         (0.5 * (buffer.get() - bottleneck.packets_per_s() * max_rtt_s.get())).max(0.0)
     }
     quantity: "queue after an overflow";
@@ -74,8 +74,8 @@ mod tests {
         // 10 Mbps and 100 ms hold 125 packets of 1000 bytes.
         let (link, rtt) = (trunk(1, 10e6, 1000.0)?, Positive::new("rtt", 0.1)?);
         assert_eq!(full_utilisation_buffer(link, rtt)?.buffer, 126);
-        assert_eq!(least_queue(link, rtt, NonNegative::new("buffer", 225.0)?), 50.0);
-        assert_eq!(least_queue(link, rtt, NonNegative::new("buffer", 100.0)?), 0.0);
+        assert_eq!(min_queue(link, rtt, NonNegative::new("buffer", 225.0)?), 50.0);
+        assert_eq!(min_queue(link, rtt, NonNegative::new("buffer", 100.0)?), 0.0);
         assert_eq!(full_utilisation_buffer(trunk(4, 10e6, 1000.0)?, Positive::new("rtt", 0.100_1)?)?.buffer, 501);
         Ok(())
     }

@@ -32,13 +32,13 @@ impl TrunkSimulation {
         load: f64,
         reading: &str,
         relative_width: f64,
-        most_arrivals: u64,
+        max_arrivals: u64,
         splitting: bool,
         seed: u64,
     ) -> PyResult<Self> {
         let simulation = Trunk::new(inputs, transmitters, buffer).and_then(|trunk| {
             let reading = Reading::named(reading)?;
-            Simulation::new(Settings { trunk, load, reading, relative_width, most_arrivals, splitting, seed })
+            Simulation::new(Settings { trunk, load, reading, relative_width, max_arrivals, splitting, seed })
         });
         Ok(Self { simulation: simulation.map_err(|error| parameter_error(py, &error, ""))?, seed })
     }

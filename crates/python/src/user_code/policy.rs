@@ -1,6 +1,6 @@
 //! Adapter for a queue policy in Python.
 
-use super::views::{Occupancy, Turn, Unit, UnitSignal};
+use super::views::{Departure, Occupancy, Unit, UnitSignal};
 use super::{Draw, attached, copied_together, made, number, overrides, shown};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -101,7 +101,7 @@ impl UserPolicy for Policy {
             return Ok(queue::Verdict::Accept);
         }
         attached(|py| {
-            let arguments = (Unit::from(unit), Turn::from(turn));
+            let arguments = (Unit::from(unit), Departure::from(turn));
             self.verdicts.of(&self.policy.bind(py).call_method1(intern!(py, "on_departure"), arguments)?)
         })
     }
@@ -112,8 +112,8 @@ impl UserPolicy for Policy {
         }
         let (is_marked, price) = (signal.marks > 0, signal.price);
         attached(|py| {
-            let seen = Py::new(py, UnitSignal { is_capable: turn.is_capable, is_marked, price })?;
-            let arguments = (Unit::from(unit), Turn::from(turn), &seen);
+            let seen = Py::new(py, UnitSignal { ecn_capable: turn.is_capable, is_marked, price })?;
+            let arguments = (Unit::from(unit), Departure::from(turn), &seen);
             self.policy.bind(py).call_method1(intern!(py, "on_signal"), arguments)?;
             let written = seen.borrow(py);
             if let Some(price) = written.price

@@ -67,7 +67,7 @@ view!(
     Occupancy {
         units: u64,
         bytes: u64,
-        of_flow: u64,
+        flow_units: u64,
         flows: u32,
         backlogged: u32,
         has_room: bool,
@@ -77,14 +77,14 @@ view!(
 );
 view!(
     /// A unit about to be sent: its waiting time, and the bytes queued behind it (`Policy.on_departure`).
-    Turn { now_s: f64, waited_s: f64, bytes_behind: u64 }
+    Departure { now_s: f64, waited_s: f64, bytes_behind: u64 }
 );
 
 /// The congestion signals of a unit, which a policy may modify.
 #[pyclass(module = "tailback.user_code", name = "Signal")]
 pub struct UnitSignal {
     #[pyo3(get)]
-    pub is_capable: bool,
+    pub ecn_capable: bool,
     #[pyo3(get, set)]
     pub is_marked: bool,
     #[pyo3(get, set)]
@@ -94,9 +94,9 @@ pub struct UnitSignal {
 #[pymethods]
 impl UnitSignal {
     #[new]
-    #[pyo3(signature = (*, is_capable, is_marked=false, price=None))]
-    fn new(is_capable: bool, is_marked: bool, price: Option<f64>) -> Self {
-        Self { is_capable, is_marked, price }
+    #[pyo3(signature = (*, ecn_capable, is_marked=false, price=None))]
+    fn new(ecn_capable: bool, is_marked: bool, price: Option<f64>) -> Self {
+        Self { ecn_capable, is_marked, price }
     }
 }
 
@@ -144,13 +144,13 @@ impl From<&queue::Occupancy> for Occupancy {
     fn from(buffer: &queue::Occupancy) -> Occupancy {
         let queue::Occupancy { units, bytes, of_flow, flows, backlogged, has_room, idle, rate } = *buffer;
         let (units, bytes, of_flow) = (units.0, bytes.0, of_flow.0);
-        Occupancy { units, bytes, of_flow, flows, backlogged, has_room, idle_s: idle.seconds(), rate_bps: rate.0 }
+        Occupancy { units, bytes, flow_units: of_flow, flows, backlogged, has_room, idle_s: idle.seconds(), rate_bps: rate.0 }
     }
 }
 
-impl From<&queue::Turn> for Turn {
-    fn from(turn: &queue::Turn) -> Turn {
+impl From<&queue::Turn> for Departure {
+    fn from(turn: &queue::Turn) -> Departure {
         let queue::Turn { now, waited, bytes_behind, .. } = *turn;
-        Turn { now_s: now.seconds(), waited_s: waited.seconds(), bytes_behind: bytes_behind.0 }
+        Departure { now_s: now.seconds(), waited_s: waited.seconds(), bytes_behind: bytes_behind.0 }
     }
 }

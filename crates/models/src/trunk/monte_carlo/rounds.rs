@@ -31,7 +31,7 @@ pub struct Settings {
     /// Width of the 95 % interval relative to the loss, above 0 and up to 0.5.
     pub relative_width: f64,
     /// Maximum number of packets to simulate in total: 100,000 to 10^15.
-    pub most_arrivals: u64,
+    pub max_arrivals: u64,
     /// Whether to use splitting for rare losses.
     pub splitting: bool,
     pub seed: u64,
@@ -102,8 +102,8 @@ impl Simulation {
         if !(settings.relative_width > 0.0 && settings.relative_width <= 0.5) {
             return Err(ParameterError::new("relative_width", settings.relative_width, "above 0 and at most 0.5"));
         }
-        if !(100_000..=1_000_000_000_000_000).contains(&settings.most_arrivals) {
-            return Err(ParameterError::new("most_arrivals", settings.most_arrivals, "100000 to 10^15 packets"));
+        if !(100_000..=1_000_000_000_000_000).contains(&settings.max_arrivals) {
+            return Err(ParameterError::new("max_arrivals", settings.max_arrivals, "100000 to 10^15 packets"));
         }
         let offered = Offered::new(&settings.trunk, settings.load)?;
         let loses = offered.can_lose();
@@ -112,7 +112,7 @@ impl Simulation {
             walks: if loses { (0..REPLICATIONS).map(|index| walk(&offered, &settings, index)).collect() } else { Vec::new() },
             plan: Plan::none(if loses { offered.places() } else { 0 }),
             stage: if loses { Stage::Settling } else { Stage::Done },
-            length: FIRST_LENGTH.min(settings.most_arrivals / (8 * REPLICATIONS)),
+            length: FIRST_LENGTH.min(settings.max_arrivals / (8 * REPLICATIONS)),
             simulated: 0,
             expected: f64::INFINITY,
             estimate: Estimate {
@@ -157,7 +157,7 @@ impl Simulation {
         if self.stage == Stage::Done {
             return 1.0;
         }
-        (self.simulated + self.simulated_in_round()) as f64 / self.expected.min(self.settings.most_arrivals as f64)
+        (self.simulated + self.simulated_in_round()) as f64 / self.expected.min(self.settings.max_arrivals as f64)
     }
 
     /// Result of the last completed round.
@@ -172,7 +172,7 @@ impl Simulation {
         let lost: u64 = self.walks.iter().map(|walk| walk.tally().lost).sum();
         let rare = lost < ENOUGH || refined.copies() > WORTH_COPIES;
         self.plan = if rare { refined } else { Plan::none(self.plan.places()) };
-        if lost >= ENOUGH || self.simulated > self.settings.most_arrivals / 2 {
+        if lost >= ENOUGH || self.simulated > self.settings.max_arrivals / 2 {
             self.go_on(Stage::Measuring, 1.0);
         } else {
             // Deeper with the new thresholds; longer if there is no new one.
@@ -197,7 +197,7 @@ impl Simulation {
     /// Starts the next round, longer by a factor of `growth` if the budget allows; the last round uses the rest of the budget.
     fn go_on(&mut self, stage: Stage, growth: f64) {
         let cost = self.simulated_in_round() as f64 / self.length as f64;
-        let left = self.settings.most_arrivals.saturating_sub(self.simulated) as f64;
+        let left = self.settings.max_arrivals.saturating_sub(self.simulated) as f64;
         let affordable = (left / cost).floor();
         let wanted = (self.length as f64 * growth).round();
         // A measurement that is not longer than the previous one would be no better.
