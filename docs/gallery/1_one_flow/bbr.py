@@ -1,7 +1,7 @@
-"""BBR probes.
+"""Bandwidth probing of BBR.
 
-BBR sends at the rate of delivery. In cycles of eight round trips it probes for more, which shows as a queue of some
-20 packets, and every ten seconds or so it nearly stops to see the shortest round trip.
+BBR sends at the measured delivery rate. It probes for more bandwidth in cycles of eight round trips, which builds a
+queue of about 20 packets, and every ten seconds it almost stops sending to measure the minimum RTT.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
 """CUBIC and Reno after the same loss.
 
-CUBIC is back at its window of 300 four seconds after the loss, and rests there for another five before it probes for
-more. Reno adds a segment in each round trip, and is not back by the end.
+CUBIC returns to its window of 300 four seconds after the loss, and stays there for another five before it probes for
+more. Reno adds one segment per round trip, and has not recovered by the end.
 """
 
 import tailback as tb

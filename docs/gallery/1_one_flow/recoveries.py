@@ -1,7 +1,7 @@
-"""Four recoveries from the same three losses.
+"""Four loss recoveries after the same three losses.
 
-SACK repairs all three in one round trip, NewReno one in each. Reno leaves fast recovery too early and waits for its
-timer; Tahoe starts over from one segment.
+SACK repairs all three losses in one round trip, NewReno one per round trip. Reno leaves fast recovery too early and
+waits for its timer; Tahoe restarts from one segment.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
-"""The sawtooth.
+"""The sawtooth of one flow.
 
-The window grows by a segment in each round trip until the buffer overflows, and halves. With a buffer of one
-bandwidth-delay product the queue is empty just then, but the link never idles.
+The window grows by one segment per round trip until the buffer overflows, and then halves. With a buffer of one
+bandwidth-delay product, the queue is empty at that moment, but the link is never idle.
 """
 
 import tailback as tb

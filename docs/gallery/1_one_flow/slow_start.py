@@ -1,8 +1,8 @@
-"""Three ways out of slow start.
+"""Three ends of slow start.
 
-The standard one ends when the queue has overflown, and more is lost than the window ever held. HyStart stops as round
-trips grow, and loses nothing. HyStart++ slows down first, in case that was a false alarm: it fills the buffer all the
-same, but loses a tenth of what the standard one does.
+Standard slow start ends when the queue has overflowed, and loses more packets than the window ever contained. HyStart
+stops when the RTT increases, and loses nothing. HyStart++ first slows down, in case the increase was spurious: it
+still fills the buffer, but loses a tenth as much as standard slow start.
 """
 
 import tailback as tb

@@ -1,8 +1,8 @@
-"""FAST, and newcomers that mistake a queue for the path.
+"""FAST flows that overestimate the base RTT.
 
-Each FAST flow means to keep 20 packets in the queue. Left: a flow that starts later takes the queue it finds for part
-of its path, and keeps more; three keep 92. Right: with draining, flows slow down for a moment and see the empty path;
-three keep 60.
+Each FAST flow tries to keep 20 packets in the queue. Left: a flow that starts later includes the standing queue in
+its base RTT, and keeps more; three flows keep 92. Right: with draining, flows briefly slow down and measure the empty
+path; three flows keep 60.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
 """A link that changes its rate.
 
-At 10 s the link becomes four times slower: the queue fills at once. At 20 s the rate returns. The packets that stood
-in the queue are now on their way, and the flows fill the link again within a second.
+At 10 s the link becomes four times slower, and the queue fills at once. At 20 s the rate returns. The queued packets
+are then in flight, and the flows fill the link again within a second.
 """
 
 import tailback as tb

@@ -1,8 +1,8 @@
-"""The near get more.
+"""Short RTTs get a larger share.
 
-Eight Reno flows over one link: those with short round trips grow faster and take more; only the farthest gets more
-than the one before it. Along the grey line goodput would be in proportion to one over the round trip: 15 of the other
-21 points lie below it.
+Eight Reno flows share one link: flows with short RTTs grow faster and get more; only the flow with the longest RTT
+gets more than the previous one. The grey line shows goodput inversely proportional to the RTT: 15 of the other 21
+points are below it.
 """
 
 import matplotlib.pyplot as plt
@@ -10,7 +10,10 @@ import numpy as np
 
 import tailback as tb
 
-web = {"count": 8, "propagation_rtt": {"evenly": ["20 ms", "160 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"}}
+web = {
+    "count": 8, "propagation_rtt": {"evenly": ["20 ms", "160 ms"]},
+    "start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"},
+}
 scenario = tb.dumbbell(rate="20 Mbps", delay="5 ms", buffer="60 packets", flows={"web": web}, duration="300 s", warmup="20 s")
 runs = tb.simulate(scenario, seeds=3)
 rtt, goodput = (np.array([run.flows[column] for run in runs]) for column in ("mean_rtt_s", "goodput_bps"))

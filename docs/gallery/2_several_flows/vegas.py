@@ -1,14 +1,16 @@
 """Vegas keeps a few packets queued.
 
-Once they have started, four Vegas flows hold 10 to 17 packets in the queue between them, and lose nothing. Four Reno
-flows fill the buffer over and over.
+After the start, four Vegas flows together keep 10 to 17 packets in the queue, and lose nothing. Four Reno flows fill
+the buffer repeatedly.
 """
 
 import tailback as tb
 
 scenario = tb.dumbbell(
     name="vegas", rate="20 Mbps", delay="20 ms", buffer="100 packets", duration="20 s", traces=["cwnd", "queue"],
-    flows={"four": {"count": 4, "propagation_rtt": {"evenly": ["60 ms", "80 ms"]}, "tcp": {"preset": "sack", "timestamps": True}}},
+    flows={
+        "four": {"count": 4, "propagation_rtt": {"evenly": ["60 ms", "80 ms"]}, "tcp": {"preset": "sack", "timestamps": True}},
+    },
 )
 vegas = tb.simulate(scenario.with_({"flows.four.tcp.controller": "vegas"}))
 vegas.plot(lines=("four", "bottleneck"), beside={"reno": tb.simulate(scenario)}, span=(0, 20)).savefig("vegas.svg")

@@ -1,7 +1,7 @@
 """Bufferbloat, and CoDel.
 
-A buffer of a thousand packets: with drop-tail a round trip of 50 ms becomes one of half a second and more. CoDel
-keeps it below 70 ms once the start is over, by discarding one packet in a thousand.
+With a buffer of a thousand packets and drop-tail, an RTT of 50 ms grows to half a second or more. After the start,
+CoDel keeps it below 70 ms by discarding one packet in a thousand.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
 """How much buffer does a link need?
 
-One flow fills the link with a whole bandwidth-delay product, as the grey closed form says, and 99 % of it with seven
-tenths. Five flows fill 99 % with two fifths, and twenty-five with a fifth.
+One flow fills the link with a whole bandwidth-delay product, as the closed form (grey) predicts, and 99 % of it with
+seven tenths. Five flows fill 99 % with two fifths, and twenty-five flows with a fifth.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""What ECN saves.
+"""Retransmissions saved by ECN.
 
-PIE signals about as often either way. Without ECN each signal is a discarded packet, which has to be sent again; with
-it, a mark.
+PIE signals congestion about equally often in both cases. Without ECN, each signal is a discarded packet, which has to
+be retransmitted; with ECN, it is a mark.
 """
 
 import matplotlib.pyplot as plt

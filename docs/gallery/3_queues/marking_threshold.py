@@ -1,7 +1,7 @@
-"""Marks above a threshold.
+"""Marking above a threshold.
 
-A switch that marks whatever finds more than 30 packets waiting, and senders with ECN that halve: nothing is lost, and
-the queue turns around soon after 30.
+The switch marks packets that find more than 30 packets queued, and senders with ECN halve their windows: nothing is
+lost, and the queue starts to shrink soon after it exceeds 30.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
-"""Three queues of the same traffic.
+"""Three queue policies with the same traffic.
 
-Drop-tail swings between 53 and 200 packets. RED, with thresholds of 20 and 60 packets, and CoDel, which aims at a
-wait of 5 ms or 8 packets, hold 16 and 17 in the mean, and both let the queue run empty now and then.
+Drop-tail oscillates between 53 and 200 packets. RED, with thresholds of 20 and 60 packets, and CoDel, with a target
+of 5 ms or 8 packets, have mean queues of 16 and 17, and both are empty at times.
 """
 
 import tailback as tb

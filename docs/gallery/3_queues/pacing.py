@@ -1,8 +1,7 @@
 """Small buffers and pacing.
 
-Twenty flows over buffers of 1 to 20 % of the bandwidth-delay product. Spread over their round trips, their packets
-fill 86 % of the link with a buffer of 2 %; in bursts that takes one of 10 %. With one of 20 % bursts do better: 96 %
-against 92 %.
+Twenty flows with buffers of 1 to 20 % of the bandwidth-delay product. Paced packets fill 86 % of the link with a
+buffer of 2 %; bursts require 10 % for that. With 20 %, bursts are better: 96 % compared with 92 %.
 """
 
 import tailback as tb

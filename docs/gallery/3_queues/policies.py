@@ -1,14 +1,17 @@
-"""Wait against utilisation.
+"""Queueing delay against utilisation.
 
-The same twenty flows through six policies. Drop-tail fills the link and keeps the buffer full for most of the time;
-the others keep the wait below 20 ms and give up between 0.4 % of the link (PI2) and 9 % (RED).
+The same twenty flows through six policies. Drop-tail fills the link and keeps the buffer full most of the time; the
+others keep the queueing delay below 20 ms and lose between 0.4 % of the link (PI2) and 9 % (RED).
 """
 
 import matplotlib.pyplot as plt
 
 import tailback as tb
 
-web = {"count": 20, "propagation_rtt": {"uniform": ["60 ms", "120 ms"]}, "start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"}}
+web = {
+    "count": 20, "propagation_rtt": {"uniform": ["60 ms", "120 ms"]},
+    "start": {"uniform": ["0 s", "1 s"]}, "tcp": {"preset": "sack"},
+}
 lengths = {"red": {"min_threshold": "20 packets", "max_threshold": "60 packets"}, "rem": {"target": "20 packets"}}
 figure, axis = plt.subplots()
 for policy in ("drop_tail", "red", "codel", "pie", "pi2", "rem"):

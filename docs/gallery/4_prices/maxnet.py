@@ -1,7 +1,7 @@
-"""MaxNet: the dearest link counts.
+"""MaxNet: the largest price counts.
 
-A long flow over three links and a short one over each. By MaxNet all get within 2 % of the same, since the long one
-pays only the largest price. Reno's long flow loses at every link, and gets a quarter of what the others get.
+A long flow over three links and a short flow over each. With MaxNet, all rates are equal within 2 %, because the long
+flow pays only the largest price. Reno's long flow has losses at every link, and gets a quarter of the others' rate.
 """
 
 import matplotlib.pyplot as plt

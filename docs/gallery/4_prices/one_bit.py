@@ -1,7 +1,7 @@
-"""A price told by one bit.
+"""A price encoded in one bit.
 
-MaxNet's price travels as a number, or as one mark a packet (ADPM). By marks a sender sees it in steps, and hardly
-later: from 0.5 s on it is never more than 0.17 off.
+MaxNet's price is sent as a number, or as one mark per packet (ADPM). With marks, a sender sees the price in steps,
+with almost no additional delay: from 0.5 s on, the error is never more than 0.17.
 """
 
 import matplotlib.pyplot as plt

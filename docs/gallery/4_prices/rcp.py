@@ -1,7 +1,7 @@
-"""RCP: one rate for all.
+"""RCP: one rate for all flows.
 
-Every four seconds another flow starts. The queue tells all of them one rate. The first takes two seconds to fill the
-link; each newcomer has its full share after 0.4 s, ten round trips, at the price of a short queue.
+Every four seconds another flow starts. The queue assigns the same rate to all of them. The first flow takes two
+seconds to fill the link; each new flow has its full share after 0.4 s, ten round trips, at the cost of a short queue.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
-"""XCP: a full link and hardly a queue.
+"""XCP: a full link with a short queue.
 
-Each packet is told by how much its flow may change its rate. Newcomers take more than a second to nine tenths of
-their share, for they get it in small parts. The queue has 23 packets at the start, and never more than 12 after that.
+Each packet carries a rate change for its flow. New flows take more than a second to reach nine tenths of their share,
+because they receive it in small increments. The queue has 23 packets at the start, and never more than 12 afterwards.
 """
 
 import tailback as tb

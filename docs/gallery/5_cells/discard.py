@@ -1,8 +1,7 @@
-"""What should an ATM switch discard?
+"""Discard policies of an ATM switch.
 
-Five TCP connections, three of which could fill the link. Discarding single cells wastes what is left of their
-packets; EPD discards whole packets; BPD spares whoever has just lost one, and has 6 timeouts in a run where EPD has
-30.
+Five TCP connections, three of which could fill the link. Discarding single cells wastes the rest of their packets;
+EPD discards whole packets; BPD spares connections with a recent loss, and has 6 timeouts in a run where EPD has 30.
 """
 
 import tailback as tb

@@ -1,8 +1,8 @@
 """Single packet discard keeps the queue short.
 
-Ten connections into a slow link. EPD discards nothing before the queue has reached its threshold of 800 cells. SPD
-takes one packet of each connection whose own queue builds up: after the start there are never more than 245 cells. It
-costs: these senders wait for their timers more often, and their goodput is half of that with EPD.
+Ten connections into a slow link. EPD discards nothing until the queue reaches its threshold of 800 cells. SPD
+discards one packet of each connection whose own queue grows: after the start there are never more than 245 cells. The
+cost: these senders wait for their timers more often, and their goodput is half of that with EPD.
 """
 
 import tailback as tb

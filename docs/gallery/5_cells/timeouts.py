@@ -1,7 +1,7 @@
-"""Why a link idles behind EPD.
+"""Why a link is idle with EPD.
 
-Windows that lose several packets wait for a coarse timer. While three of five connections wait, the others cannot
-fill the link, and the queue has hardly a cell. BPD, beside it, keeps all but one going.
+Windows with several losses wait for a coarse timer. While three of five connections wait, the others cannot fill the
+link, and the queue is almost empty. For comparison, BPD keeps all but one connection active.
 """
 
 import tailback as tb

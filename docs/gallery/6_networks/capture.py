@@ -1,7 +1,7 @@
-"""What tcpdump would have seen.
+"""A simulated packet capture.
 
-A run is written as a capture of packets with real headers, and read back like any other: round trips and data in
-flight as measured from the capture alone.
+A run is written as a capture of packets with real headers, and read back like any other capture: RTTs and data in
+flight are measured from the capture alone.
 """
 
 import matplotlib.pyplot as plt

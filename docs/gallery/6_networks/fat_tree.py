@@ -1,8 +1,8 @@
-"""Hashes are no plan.
+"""ECMP hashing in a fat tree.
 
-Each host of a fat tree sends to one other at its full rate; the network could carry all of it. Ways chosen by a hash put
-several flows on some links and none on others, so that few get all that their host can send. By shortest ways all flows
-between pods meet at one core.
+Each host of a fat tree sends to one other host at its full rate; the network could carry all of it. Paths selected by
+a hash put several flows on some links and none on others, so that few flows reach their host's rate. With shortest
+paths, all flows between pods meet at one core switch.
 """
 
 import matplotlib.pyplot as plt

@@ -1,8 +1,8 @@
-"""A parking lot: what is fair, and what TCP gives.
+"""A parking lot: fair rates and TCP's rates.
 
-A flow over 1 to 5 links, on each beside a flow that crosses only this one. Max-min fairness gives the long one half
-of a link however many, proportional fairness less the more there are. From Reno, whose round trip grows as well, it
-gets half of one link, a ninth of two, and next to nothing of four.
+A flow over 1 to 5 links shares each of them with a flow over that link only. Max-min fairness gives the long flow
+half of a link, whatever the number of links; proportional fairness gives it less with more links. With Reno, whose
+RTT grows as well, it gets half of one link, a ninth with two, and almost nothing with four.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
-"""A route that changes.
+"""A route change.
 
-At 5 s a flow is sent over a detour. Its window is limited and stays as it was, so that a round trip of 46 ms instead
-of 21 ms costs more than half of the throughput.
+At 5 s a flow is rerouted over a detour. Its window is limited and stays constant, so an RTT of 46 ms instead of 21 ms
+costs more than half of the throughput.
 """
 
 import tailback as tb

@@ -1,8 +1,8 @@
-"""An optical trunk with hardly any buffer.
+"""An optical trunk with almost no buffer.
 
-Sixteen edge routers share a trunk of four wavelengths: one buffer for all of them, or one for each. Without a waiting
-place, a free choice of the wavelength carries three times as much; four places that all share do nine tenths of the
-work of four for each.
+Sixteen edge routers share a trunk of four wavelengths: one buffer for all wavelengths, or one per wavelength. Without
+waiting places, a free choice of the wavelength carries three times as much; four shared places carry nine tenths as
+much as four places per wavelength.
 """
 
 import tailback as tb
@@ -15,6 +15,9 @@ scenario = tb.dwdm(
     }},
 )
 buffers = ["0 packets", "2 packets", "4 packets", "8 packets", "16 packets"]
-converters = {"any wavelength": {"topology.dwdm.wavelength_conversion": True}, "its own": {"topology.dwdm.wavelength_conversion": False}}
+converters = {
+    "any wavelength": {"topology.dwdm.wavelength_conversion": True},
+    "its own": {"topology.dwdm.wavelength_conversion": False},
+}
 study = tb.sweep(scenario, {"a packet leaves on": converters, "topology.dwdm.queue.buffer": buffers}, seeds=4)
 study.plot("groups.web.goodput_bps", by="a packet leaves on").savefig("wavelengths.svg")

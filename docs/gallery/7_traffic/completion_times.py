@@ -1,9 +1,9 @@
-"""Short transfers wait for long ones.
+"""Short transfers queued behind long ones.
 
-Four hundred transfers beside two endless flows. With a large buffer nearly all wait in the queue, and half of them
-take more than 0.33 s. With a small one the median is 0.11 s, but three in ten lose packets, and one in nine takes
-more than a second. With CoDel the median is 0.12 s, and 2 % take more than a second. What takes more than 4 s is
-beyond the picture.
+Four hundred transfers and two permanent flows. With a large buffer, nearly all transfers are queued, and half of them
+take more than 0.33 s. With a small buffer, the median is 0.11 s, but three in ten have losses, and one in nine takes
+more than a second. With CoDel, the median is 0.12 s, and 2 % take more than a second. Times above 4 s are outside the
+plot.
 """
 
 import tailback as tb

@@ -1,8 +1,8 @@
-"""Incast: many answers at once.
+"""Incast: many simultaneous responses.
 
-Servers send 64 kB each to one client, all at once, through a buffer of 64 packets. From four servers on, some lose the end
-of their answer or all of a window, of which only a timer tells them. By RFC 6298 that waits for a second at least, in a
-network that carries all answers of 24 servers in 13 ms.
+Servers send 64 kB each to one client at the same time, through a buffer of 64 packets. From four servers on, some
+lose the end of their response or a whole window, which only a timer detects. RFC 6298 specifies a timeout of at least
+one second, in a network that carries the responses of 24 servers in 13 ms.
 """
 
 import tailback as tb

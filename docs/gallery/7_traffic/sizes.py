@@ -1,7 +1,7 @@
 """Completion time against size.
 
-Four in five transfers take as long as slow start says for an empty network, the line, or 5 % more. Some have to
-queue, and four of the small ones that lose what nothing follows wait a second for the timer.
+Four in five transfers take as long as slow start predicts for an empty network (the line), or up to 5 % longer. Some
+are queued, and four small transfers with a loss at their end wait a second for the timer.
 """
 
 import matplotlib.pyplot as plt
@@ -9,7 +9,10 @@ import numpy as np
 
 import tailback as tb
 
-short = {"count": 500, "propagation_rtt": "60 ms", "start": {"uniform": ["0 s", "40 s"]}, "size": {"pareto": {"mean": "60 kB", "shape": 1.2}}}
+short = {
+    "count": 500, "propagation_rtt": "60 ms",
+    "start": {"uniform": ["0 s", "40 s"]}, "size": {"pareto": {"mean": "60 kB", "shape": 1.2}},
+}
 short |= {"tcp": {"preset": "sack", "delayed_ack": False}}
 scenario = tb.dumbbell(rate="20 Mbps", delay="10 ms", buffer="60 packets", flows={"short": short}, duration="60 s")
 flows = tb.simulate(scenario).flows

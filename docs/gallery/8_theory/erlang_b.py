@@ -1,7 +1,7 @@
 """Erlang's loss formula.
 
-Circuits, or wavelengths without a buffer: how often a request finds all of them busy. At the same load of each, many
-lose less than few: at 50 % one server loses a third, and sixteen lose half a percent.
+The probability that a request finds all circuits, or all wavelengths without a buffer, busy. At the same load per
+server, many servers lose less than few: at 50 %, one server loses a third, and sixteen lose half a percent.
 """
 
 import matplotlib.pyplot as plt

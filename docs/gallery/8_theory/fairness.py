@@ -1,7 +1,7 @@
-"""The price of crossing many links.
+"""The cost of crossing many links.
 
-Proportional fairness gives a flow over n links, each shared with nine others, less and less; max-min fairness does
-not count links.
+Proportional fairness gives a flow over n links, each shared with nine others, less with every link; max-min fairness
+does not depend on the number of links.
 """
 
 import matplotlib.pyplot as plt

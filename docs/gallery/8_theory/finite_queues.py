@@ -1,7 +1,7 @@
-"""Simulated queues on the curves of theory.
+"""Simulated queues on theoretical curves.
 
-Poisson arrivals at a link with four waiting places: packets of exponential size follow M/M/1/5, of one size M/D/1/5,
-which loses less.
+Poisson arrivals at a link with four waiting places: packets of exponential size follow M/M/1/5, packets of constant
+size M/D/1/5, which loses less.
 """
 
 import matplotlib.pyplot as plt

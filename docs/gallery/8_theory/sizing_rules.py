@@ -1,8 +1,8 @@
-"""Rules for sizing a buffer, side by side.
+"""Comparison of buffer sizing rules.
 
-The utilisation that published rules promise for the same link of 1 Gbit/s and 500 flows, by buffer, and a dot where
-they reach 98 %, which enachescu does not. Grey lines are rules that name a buffer and no utilisation. The answers lie
-between ten packets and more than ten thousand.
+The utilisation that published rules predict for the same link of 1 Gbit/s and 500 flows, by buffer, and a dot where
+they reach 98 %, which enachescu does not. Grey lines are rules that give a buffer and no utilisation. The results
+range from ten packets to more than ten thousand.
 """
 
 import tailback as tb

@@ -1,7 +1,7 @@
 """Loss of a trunk by six models.
 
-Sixteen inputs on four wavelengths at a load of 0.8. Which of them is near depends on the trunk; `trunk_accuracy`
-knows how far each is from the detailed model.
+Sixteen inputs on four wavelengths at a load of 0.8. The most accurate model depends on the trunk; `trunk_accuracy`
+gives the error of each model against the detailed one.
 """
 
 import matplotlib.pyplot as plt

@@ -1,15 +1,18 @@
 """Is pacing better, and by how much?
 
-Goodput with pacing less goodput without, by buffer, with the 95 % interval of the difference: up to half of the link
-with ten places and fewer, nothing to speak of with twenty, and a loss beyond. Both have the same seeds, so that what
-they have in common by chance cancels.
+Goodput with pacing minus goodput without, by buffer, with the 95 % interval of the difference: up to half of the link
+with at most ten places, almost nothing with twenty, and a loss beyond. Both use the same seeds, so that common random
+variation cancels.
 """
 
 import matplotlib.pyplot as plt
 
 import tailback as tb
 
-web = {"count": 10, "propagation_rtt": {"uniform": ["60 ms", "100 ms"]}, "start": {"uniform": ["0 s", "2 s"]}, "tcp": {"preset": "sack"}}
+web = {
+    "count": 10, "propagation_rtt": {"uniform": ["60 ms", "100 ms"]},
+    "start": {"uniform": ["0 s", "2 s"]}, "tcp": {"preset": "sack"},
+}
 scenario = tb.dumbbell(rate="20 Mbps", delay="5 ms", buffer="5 packets", flows={"web": web}, duration="40 s", warmup="10 s")
 buffers = [f"{places} packets" for places in (2, 5, 10, 20, 40, 80)]
 study = tb.sweep(scenario, {"flows.web.tcp.pacing": [True, False], "topology.dumbbell.queue.buffer": buffers}, seeds=6)

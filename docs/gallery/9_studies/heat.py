@@ -1,8 +1,8 @@
-"""A study as a map.
+"""A study as a heat map.
 
-Utilisation over buffer and number of flows, 25 points with three seeds each. A buffer of one bandwidth-delay product
-fills the link whoever sends. At 5 % of it a few flows that send in bursts do worse than one alone, and many better
-than a few.
+Utilisation over buffer and number of flows, at 25 points with three seeds each. A buffer of one bandwidth-delay
+product fills the link with any number of flows. At 5 % of it, a few bursty flows do worse than one flow, and many
+flows better than a few.
 """
 
 import tailback as tb
