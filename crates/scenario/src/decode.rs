@@ -5,6 +5,7 @@
 use crate::problem::{self, Alike, Problem, Report, listed};
 use crate::record::Record;
 use crate::tree::Node;
+use crate::values::Name;
 use indexmap::IndexMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -139,6 +140,13 @@ impl<'a> Decoder<'a> {
     /// Reports that this place is an unknown key of its table.
     pub fn unknown_key(&mut self, key: &str, known: &[&str]) {
         self.report.unknown_key(&self.path, key, known);
+    }
+
+    /// Reports that this key of a table is not a valid name.
+    pub fn invalid_name(&mut self, key: &str) -> Option<Name> {
+        let problem = self.report.add_key(&self.path, format!("`{}` is not a valid name", key.escape_debug()));
+        problem.given(Node::Text(key.into()).to_string()).expected(Name::expected());
+        None
     }
 
     /// Reports an unknown word in this place.

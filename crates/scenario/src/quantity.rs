@@ -193,9 +193,9 @@ impl Kind {
     }
 
     fn accepted(&self) -> Vec<&'static str> {
-        let mut units = self.units.to_vec();
-        units.sort_by_key(|(_, factor)| *factor);
-        units.into_iter().map(|(unit, _)| unit).collect()
+        let mut sorted = self.units.to_vec();
+        sorted.sort_by_key(|(_, factor)| *factor);
+        units(&sorted)
     }
 
     fn decode(&self, node: &Node, decoder: &mut Decoder) -> Option<u64> {
@@ -229,7 +229,7 @@ impl Kind {
             Fault::UnknownUnit(unit) if unit.ends_with("Bps") || unit.ends_with("B/s") => {
                 problem.expected(self.expected()).hint("rates are in bits: 1 megabyte per second is `8 Mbps`")
             }
-            Fault::UnknownUnit(unit) => problem.nearest(unit, &self.accepted()).expected(self.expected()),
+            Fault::UnknownUnit(unit) => problem.nearest(unit, &units(self.units)).expected(self.expected()),
             _ => problem.expected(self.expected()),
         };
         None
@@ -244,6 +244,10 @@ impl Kind {
         let (unit, factor) = self.units.iter().find(fits).copied().unwrap_or(("", 1));
         format!("{} {unit}", u128::from(value) / factor)
     }
+}
+
+fn units(units: &[Unit]) -> Vec<&'static str> {
+    units.iter().map(|(unit, _)| *unit).collect()
 }
 
 /// Why a text is not a quantity.

@@ -87,11 +87,14 @@ fn syntax(file: &str, text: &Text, errors: impl IntoIterator<Item = (Option<Rang
     let source = Source::new(file, None);
     let mut report = Report::new(&source);
     let mut alike = Alike::default();
+    let mut last = None;
     for (span, message) in errors {
-        report.among(&mut alike, |report| report.add("", message).location = span.map(|span| text.location(span)));
+        let location = span.map(|span| text.location(span));
+        last.clone_from(&location);
+        report.among(&mut alike, |report| report.add("", message).location = location);
     }
     if let Some(problem) = alike.rest("", "lines", &mut report) {
-        problem.expected("TOML");
+        problem.expected("TOML").location = last;
     }
     report.finish()
 }

@@ -111,7 +111,7 @@ impl<T: Decode> Decode for IndexMap<Name, T> {
         let mut named = IndexMap::new();
         for (key, value) in entries {
             decoder.inside(key, |decoder| {
-                let name = Name::read(key, decoder);
+                let name = Name::of(key).or_else(|| decoder.invalid_name(key));
                 let value = T::decode(value, decoder).unwrap_or_default();
                 named.extend(name.map(|name| (name, value)));
             });

@@ -1,5 +1,5 @@
-//! Networks that generators make have the structure that their papers describe, routes are spread and kept, patterns are what they are
-//! called, and all of it runs as if it had been written by hand.
+//! Generated networks have the structure of their papers, ECMP distributes flows over routes, traffic patterns match their names, and
+//! generated networks run like handwritten ones.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use tailback_scenario::Scenario;
 
 const LINKS: &str = "rate = \"10 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"50 packets\"}";
 
-/// A fat tree by `k`, with the given flow group and whatever else.
+/// A fat tree by `k`, with the given flow groups and further tables.
 fn fat_tree(k: u32, routing: &str, flows: &str) -> Network {
     built(&format!("duration = \"10 ms\"\nrouting = \"{routing}\"\n[topology.fat_tree]\nk = {k}\n{LINKS}\n{flows}"))
 }
@@ -40,7 +40,7 @@ fn ends(network: &Network, port: PortId) -> (String, String) {
     if is_back { (to.into(), from.into()) } else { (from.into(), to.into()) }
 }
 
-/// The nodes of a path in turn.
+/// The nodes of a path, in order.
 fn nodes(network: &Network, path: u32) -> Vec<String> {
     let ports = &network.paths[path as usize];
     let first = ends(network, ports[0]).0;
@@ -63,7 +63,7 @@ fn neighbours(network: &Network) -> BTreeMap<String, BTreeSet<String>> {
     found
 }
 
-/// Hops from a node to each other.
+/// Number of hops from a node to all others.
 fn hops(neighbours: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::from([(from.to_string(), 0)]);
     let mut reached = vec![from.to_string()];
@@ -85,7 +85,7 @@ fn count(neighbours: &BTreeMap<String, BTreeSet<String>>, prefix: &str) -> usize
 }
 
 #[test]
-fn a_fat_tree_has_the_switches_hosts_and_ways_of_its_paper() {
+fn a_fat_tree_has_the_switches_hosts_and_paths_of_its_paper() {
     for k in [2, 4, 6, 8] {
         let network = fat_tree(k, "ecmp", &group("shift = {nodes = \"host*\"}", ALL));
         let (k, around) = (k as usize, neighbours(&network));
@@ -93,13 +93,13 @@ fn a_fat_tree_has_the_switches_hosts_and_ways_of_its_paper() {
         assert_eq!(count(&around, "edge") + count(&around, "agg") + count(&around, "core"), 5 * k * k / 4);
         assert!(around.iter().all(|(name, others)| others.len() == if name.starts_with("host") { 1 } else { k }));
         assert_eq!(network.ports.len(), 2 * 3 * k * k * k / 4);
-        // Half of all hosts on, and so in another pod: two links up to the core, two down, one at each end.
+        // The receiver is in another pod: two links up to the core, two down, one at each end.
         assert!(network.flows.iter().all(|flow| nodes(&network, flow.forward).len() == 7));
     }
 }
 
 #[test]
-fn between_two_pods_hashes_find_each_core_and_nothing_else() {
+fn hashes_between_two_pods_reach_every_core() {
     let flows = "[flows.web]\nfrom = \"host0\"\nto = \"host127\"\ncount = 1600\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
     let network = fat_tree(8, "ecmp", flows);
     let mut through: BTreeMap<String, [u32; 2]> = BTreeMap::new();
@@ -108,21 +108,21 @@ fn between_two_pods_hashes_find_each_core_and_nothing_else() {
             through.entry(nodes(&network, path)[3].clone()).or_default()[direction] += 1;
         }
     }
-    // (k/2)^2 ways of equal length, and 100 flows each in the mean.
+    // (k/2)^2 paths of equal length, with a mean of 100 flows each.
     assert_eq!(through.len(), 16);
     assert!(through.keys().all(|name| name.starts_with("core")));
     for direction in [0, 1] {
         let chi_square: f64 = through.values().map(|flows| (f64::from(flows[direction]) - 100.0).powi(2) / 100.0).sum();
-        // Of 15 degrees of freedom, exceeded by one in a thousand.
+        // The 99.9 % quantile with 15 degrees of freedom.
         assert!(chi_square < 37.7, "{chi_square}");
     }
-    // There and back are independent: the same core by chance, one in 16.
+    // Both directions are independent: the same core with probability 1/16.
     let same = network.flows.iter().filter(|flow| nodes(&network, flow.forward)[3] == nodes(&network, flow.backward)[3]).count();
     assert!((60..140).contains(&same), "{same}");
 }
 
 #[test]
-fn a_hash_is_of_the_flow_and_of_nothing_else() {
+fn a_hash_depends_on_the_flow_only() {
     let flows = |count: u32, more: &str| {
         let text = format!(
             "[flows.web]\nfrom = \"host0\"\nto = \"host15\"\ncount = {count}\nsize = \"1 kB\"\ntcp = {{preset = \"newreno\"}}\n{more}"
@@ -136,7 +136,7 @@ fn a_hash_is_of_the_flow_and_of_nothing_else() {
 }
 
 #[test]
-fn shortest_routes_are_one_for_each_pair_and_come_back_the_same_way() {
+fn each_pair_has_one_shortest_route_in_both_directions() {
     let network = fat_tree(4, "shortest", &group("all_to_all = \"host*\"", ALL));
     assert_eq!(network.flows.len(), 16 * 15);
     for flow in &network.flows {
@@ -150,7 +150,7 @@ fn shortest_routes_are_one_for_each_pair_and_come_back_the_same_way() {
 }
 
 #[test]
-fn each_leaf_knows_each_spine() {
+fn each_leaf_is_linked_to_each_spine() {
     let flows = group("permutation = \"host*\"", ALL);
     let network = built(&format!(
         "duration = \"10 ms\"\n[topology.leaf_spine]\nleaves = 4\nspines = 3\nhosts = 5\nhost_rate = \"1 Gbps\"\n{LINKS}\n{flows}"
@@ -167,7 +167,7 @@ fn each_leaf_knows_each_spine() {
 }
 
 #[test]
-fn a_torus_is_as_wide_as_half_its_rings_together() {
+fn the_diameter_of_a_torus_is_half_the_sum_of_its_rings() {
     for (sizes, diameter) in [(vec![5], 2), (vec![4, 4], 4), (vec![2, 3, 5], 4), (vec![4, 4, 4], 6)] {
         let network = built(&format!(
             "duration = \"10 ms\"\n[topology.torus]\ndimensions = {sizes:?}\n{LINKS}\n{}",
@@ -176,7 +176,7 @@ fn a_torus_is_as_wide_as_half_its_rings_together() {
         let around = neighbours(&network);
         let switches: usize = sizes.iter().product();
         assert_eq!((count(&around, "switch"), count(&around, "host")), (switches, switches));
-        // A host, and two neighbours in each dimension, of which two switches are one another's only one.
+        // A host, and two neighbours in each dimension, or one in a dimension of two switches.
         let degree = 1 + sizes.iter().map(|&size| if size == 2 { 1 } else { 2 }).sum::<usize>();
         assert!(around.iter().all(|(name, others)| others.len() == if name.starts_with("host") { 1 } else { degree }));
         let farthest = |name: &String| {
@@ -206,7 +206,7 @@ fn a_dragonfly_has_a_link_between_each_two_groups() {
     }
     assert_eq!(joined.len(), groups * (groups - 1));
     assert!(joined.values().all(|&links| links == 1));
-    // Local, global, local: three hops between switches at most.
+    // Local, global, local: at most three hops between switches.
     let farthest =
         hops(&around, "switch0_0").into_iter().filter(|(name, _)| name.starts_with("switch")).map(|(_, hops)| hops).max();
     assert_eq!(farthest, Some(3));
@@ -215,7 +215,7 @@ fn a_dragonfly_has_a_link_between_each_two_groups() {
 }
 
 #[test]
-fn random_routers_are_all_joined_and_long_links_rare() {
+fn random_routers_are_connected_and_long_links_are_rare() {
     let text = |seed: u32, beta: f64| {
         let settings = format!(
             "routers = 60\nalpha = 0.1\nbeta = {beta}\nrate = \"1 Gbps\"\ndelay = \"10 ms\"\nqueue = {{buffer = \"50 packets\"}}"
@@ -226,11 +226,11 @@ fn random_routers_are_all_joined_and_long_links_rare() {
         let network = built(&text(seed, beta));
         let around = neighbours(&network);
         assert_eq!(hops(&around, "router0").len(), 60);
-        // Without luck a tree remains.
+        // With few random links, a tree remains.
         assert!(beta > 0.01 || network.ports.len() <= 2 * 62, "{}", network.ports.len());
         let delays: Vec<f64> = network.ports.iter().map(|port| port.delay.seconds()).collect();
         assert!(delays.iter().all(|delay| (0.0..=0.01).contains(delay)));
-        // Two places of a square are 0.37 of its diagonal apart in the mean.
+        // The mean distance of two random places is 0.37 of the diagonal.
         assert!(delays.iter().sum::<f64>() / (delays.len() as f64) < 0.0025);
     }
     assert_eq!(built(&text(1, 0.4)), built(&text(1, 0.4)));
@@ -249,7 +249,7 @@ fn switches_of_a_random_regular_graph_reach_one_another_within_a_few_hops() {
         let network = built(&large(seed));
         let around = neighbours(&network);
         assert!((0..200).all(|switch| around[&format!("switch{switch}")].len() == 8 + 1));
-        // Two hops reach 1 + 8 + 8 x 7 of them at most.
+        // Two hops reach at most 1 + 8 + 8 x 7 switches.
         let most =
             hops(&around, "switch0").into_iter().filter(|(name, _)| name.starts_with("switch")).map(|(_, hops)| hops).max();
         assert!((3..=5).contains(&most.unwrap()), "{most:?}");
@@ -257,16 +257,19 @@ fn switches_of_a_random_regular_graph_reach_one_another_within_a_few_hops() {
     assert_eq!(built(&large(1)), built(&large(1)));
     assert_ne!(built(&large(1)).paths, built(&large(2)).paths);
     assert!(read(&large(1)).is_random());
-    // Eight switches with three links each may be drawn as two parts of four.
+    // Eight switches with three links each may be drawn as two components of four.
     for seed in 0..200 {
         assert_eq!(hops(&neighbours(&built(&text(seed, "switches = 8\ndegree = 3\nhosts = 1"))), "switch0").len(), 16);
     }
     for (settings, parts) in [
-        ("switches = 4\ndegree = 4", ["topology.random_regular.degree", "given    4", "at most 3: there are 4 switches"]),
+        ("switches = 4\ndegree = 4", ["topology.random_regular.degree", "given    4", "at most 3, for 4 switches"]),
         ("switches = 5\ndegree = 3", ["topology.random_regular.degree", "5 switches with 3 links each", "an even number"]),
         ("switches = 9\ndegree = 2", ["topology.random_regular.degree", "given    2", "from 3 to 1000000"]),
-        ("switches = 1000000\ndegree = 10", ["topology.random_regular", "a network too large", "and 6000000 links"]),
-        ("switches = 8\ndegree = 3\nhosts = 0\nhost_delay = \"1 ms\"", ["random_regular.host_delay", "hosts = 0", "no hosts"]),
+        ("switches = 1000000\ndegree = 10", ["topology.random_regular", "generates too many nodes", "and 6000000 links"]),
+        (
+            "switches = 8\ndegree = 3\nhosts = 0\nhost_delay = \"1 ms\"",
+            ["random_regular.host_delay", "hosts = 0", "`host_delay` requires hosts"],
+        ),
     ] {
         let errors = Scenario::from_toml(&text(1, settings), "").and_then(|scenario| scenario.build()).unwrap_err().to_string();
         assert!(parts.iter().all(|part| errors.contains(part)), "{errors}");
@@ -292,7 +295,7 @@ fn a_permutation_moves_every_node_and_differs_from_round_to_round() {
 }
 
 #[test]
-fn the_other_patterns_are_what_they_are_called() {
+fn the_other_patterns_match_their_names() {
     let of = |traffic: &str, more: &str| pairs(&fat_tree(4, "shortest", &group(traffic, &format!("size = \"1 kB\"\n{more}"))));
     let host = |number: usize| format!("host{number}");
     assert_eq!(
@@ -311,7 +314,7 @@ fn the_other_patterns_are_what_they_are_called() {
     assert!(random.iter().all(|(from, to)| from != to));
     let mut often: BTreeMap<_, u32> = BTreeMap::new();
     random.iter().for_each(|pair| *often.entry(pair).or_default() += 1);
-    // 240 pairs, 4.17 times each in the mean: 239 degrees of freedom, exceeded by one in a thousand.
+    // 240 pairs with a mean of 4.17 flows each: the 99.9 % quantile with 239 degrees of freedom.
     let chi_square: f64 = 1000.0 / 240.0 * (240 - often.len()) as f64
         + often.values().map(|&seen| (f64::from(seen) - 1000.0 / 240.0).powi(2) / (1000.0 / 240.0)).sum::<f64>();
     assert!(chi_square < 312.0, "{chi_square}");
@@ -324,7 +327,7 @@ fn the_other_patterns_are_what_they_are_called() {
 }
 
 #[test]
-fn groups_start_and_draw_as_others_do() {
+fn groups_with_patterns_start_and_draw_like_others() {
     let network = fat_tree(
         4,
         "ecmp",
@@ -336,7 +339,7 @@ fn groups_start_and_draw_as_others_do() {
 }
 
 #[test]
-fn what_a_generator_makes_is_what_is_written_by_hand() {
+fn a_generated_network_equals_a_handwritten_one() {
     let made = fat_tree(4, "ecmp", &group("permutation = \"host*\"", ALL));
     let mut hand = String::from("duration = \"10 ms\"\nrouting = \"ecmp\"\n[nodes]\n");
     let around = neighbours(&made);
@@ -349,7 +352,7 @@ fn what_a_generator_makes_is_what_is_written_by_hand() {
         writeln!(hand, "[links.{}]\nfrom = \"{from}\"\nto = \"{to}\"\n{LINKS}\n{back}", port.name).unwrap();
     }
     for (index, (from, to)) in pairs(&made).into_iter().enumerate() {
-        // A group of each flow would draw other routes: they are given.
+        // A group per flow would draw other routes, so that routes are given.
         let flow = &made.flows[index];
         let route =
             |path: u32| made.paths[path as usize].iter().map(|&port| made.ports[port as usize].name.as_str()).collect::<Vec<_>>();
@@ -378,7 +381,7 @@ fn what_a_generator_makes_is_what_is_written_by_hand() {
 }
 
 #[test]
-fn what_is_written_by_hand_may_join_what_is_made() {
+fn nodes_and_links_may_extend_a_generated_network() {
     let more = "[nodes.store]\nkind = \"host\"\n[links.uplink]\nfrom = \"core0\"\nto = \"store\"\nrate = \"1 Gbps\"\ndelay = \"5 us\"\nqueue = {buffer = \"9 packets\"}\n\
                 [flows.web]\nfrom = \"host*\"\nto = \"store\"\ncount = 16\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
     let network = fat_tree(4, "shortest", more);
@@ -398,7 +401,7 @@ fn a_billion_hosts_are_counted_not_made() {
         let text = format!("duration = \"10 ms\"\n[topology.{kind}]\n{settings}\n{LINKS}\n{flows}");
         let errors = read(&text).build().unwrap_err();
         assert_eq!(errors.list[0].at, format!("topology.{kind}"), "{errors}");
-        assert_eq!(errors.list[0].message, "a network too large to be made");
+        assert_eq!(errors.list[0].message, format!("`{kind}` generates too many nodes or links"));
         assert_eq!(errors.list.len(), 1, "{errors}");
     }
 }
@@ -465,22 +468,25 @@ fn a_graphml_file_becomes_part_of_the_scenario() {
 }
 
 #[test]
-fn what_a_graphml_file_leaves_open_or_has_wrong_is_told_with_its_place() {
+fn errors_in_a_graphml_file_have_places() {
     let scenario = beside("zoo.graphml", ZOO, &zoo("name_attribute = \"label\"\ndelay = \"3 ms\"")).unwrap();
     let errors = scenario.build().unwrap_err().to_string();
-    assert!(errors.contains("its rate is not said") && errors.contains("topology.graph.links[2]"), "{errors}");
+    assert!(errors.contains("`rate` is missing") && errors.contains("topology.graph.links[2]"), "{errors}");
     let wrong = ZOO.replace("target=\"2\" />", "target=\"4\" />").replace("2488000000.0", "fast");
     let errors = beside("zoo.graphml", &wrong, &zoo("delay = \"3 ms\"")).unwrap_err();
-    assert!(errors.contains("[zoo.graphml line 11].target") && errors.contains("unknown node `4`"), "{errors}");
+    assert!(
+        errors.contains("[zoo.graphml line 11].target") && errors.contains("`target` names an unknown node: `4`"),
+        "{errors}"
+    );
     assert!(errors.contains("[zoo.graphml line 10].LinkSpeedRaw"), "{errors}");
     assert!(errors.contains("2 errors"), "{errors}");
     let errors = beside("zoo.graphml", ZOO, &zoo("delay = \"3 ms\"\nrate_attribute = \"LinkSpedRaw\"")).unwrap_err();
     assert!(errors.contains("no edge has `LinkSpedRaw`") && errors.contains("did you mean `LinkSpeedRaw`?"), "{errors}");
     for (from, to, message) in [
         ("</graph>", "", "cannot be read"),
-        ("<edge source=\"1\" target=\"2\" />", "<hyperedge/>", "a link has two ends"),
+        ("<edge source=\"1\" target=\"2\" />", "<hyperedge/>", "line 11 has a <hyperedge>, and a link has two ends"),
         ("Seattle", "Chicago", "two nodes are called `Chicago`"),
-        ("id=\"2\"", "", "a node without an identifier"),
+        ("id=\"2\"", "", "the node has no identifier"),
     ] {
         let settings = "name_attribute = \"label\"\ndelay = \"3 ms\"";
         let errors = beside("zoo.graphml", &ZOO.replace(from, to), &zoo(settings)).unwrap_err();
@@ -505,13 +511,13 @@ fn a_file_of_flows_is_read_with_its_units() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_of_flows_is_told_line_by_line() {
+fn errors_in_a_flow_table_have_lines() {
     let has = |csv: &str, more: &str, parts: &[&str]| {
         let errors = table(csv, more).unwrap_err();
         assert!(parts.iter().all(|part| errors.contains(part)), "{errors}");
     };
-    has("source,destination,size\nhost0,host1,1 kB\n", "", &["flows.csv has no column `sink`", "flows.web.traffic.table"]);
-    has("", "", &["flows.csv has no column `source`", "flows.csv has no column `sink`", "2 errors"]);
+    has("source,destination,size\nhost0,host1,1 kB\n", "", &["`flows.csv` has no column `sink`", "flows.web.traffic.table"]);
+    has("", "", &["`flows.csv` has no column `source`", "`flows.csv` has no column `sink`", "2 errors"]);
     has(
         "source,sink,size\nhost0,host1,-1 kB\nhost0,,1 kB\n",
         "",
@@ -521,43 +527,44 @@ fn what_is_wrong_with_a_file_of_flows_is_told_line_by_line() {
         "source,sink,size\nhost0,hots1,1 kB\nhost2,host2,1 kB\n",
         "",
         &[
-            "unknown node `hots1`",
+            "`sink` names an unknown node: `hots1`",
             "[flows.csv line 2].sink",
             "did you mean",
             "[flows.csv line 3].sink",
-            "a flow from a node to itself",
+            "`source` and `sink` are the same node",
         ],
     );
-    has("source,sink\nhost0,host1\n", "", &["how much each flow transfers is not said", "flows.web.size"]);
-    has("source,sink,size,size_bytes\nhost0,host1,1 kB,1000\n", "", &["several columns of `size`"]);
-    has("source,sink,size\nhost0,host1,1 kB\n", "size = \"1 kB\"", &["the flow table has a column of each flow's size"]);
-    has("source,sink,size\nhost0,host1,1 kB\n", "count = 3", &["a flow table needs a row for each flow", "1 rows for 3 flows"]);
-    has("source,sink,size\n", "", &["a flow table without flows"]);
+    has("source,sink\nhost0,host1\n", "", &["`size` is missing, in the group and in the flow table", "flows.web.size"]);
+    has("source,sink,size,size_bytes\nhost0,host1,1 kB,1000\n", "", &["`flows.csv` has several columns for `size`"]);
+    has("source,sink,size\nhost0,host1,1 kB\n", "size = \"1 kB\"", &["`size` is also a column of the flow table"]);
+    has("source,sink,size\nhost0,host1,1 kB\n", "count = 3", &["`table` does not have one row per flow", "1 rows for 3 flows"]);
+    has("source,sink,size\n", "", &["`table` has no flows"]);
     has(
         "source,sink,size_bytes\nhost0,host1,1,000,000\nhost0,host1,0\n",
         "",
         &[
             "[flows.csv line 2]",
-            "more cells than there are columns",
+            "the line has more cells than columns",
             "5 for 3",
             "[flows.csv line 3].size",
-            "nothing to transfer",
+            "`size` is zero",
             "2 errors",
         ],
     );
     has(
         "source,sink,size,start_sec\nhost0,host1,1 kB,3\n",
         "",
-        &["a column `start_sec`, whose name ends in no unit", "`start_s`"],
+        &["column `start_sec` of `flows.csv` does not end in a unit", "`start_s`"],
     );
-    let part = ["[flows.csv line 2].size", "a size with a part of a byte", "\"1000.5 B\"", "whole bytes, such as `1001 B`"];
+    let part =
+        ["[flows.csv line 2].size", "`size` is not a whole number of bytes", "\"1000.5 B\"", "whole bytes, such as `1001 B`"];
     has("source,sink,size\nhost0,host1,1000.5 B\n", "", &part);
     has("source,sink,size_bytes\nhost0,host1,1000.5\n", "", &part);
-    has("sorce,sink,size\nhost0,host1,1 kB\n", "", &["no column `source`", "is that `sorce`?"]);
+    has("sorce,sink,size\nhost0,host1,1 kB\n", "", &["no column `source`", "did you mean the column `sorce`?"]);
 }
 
 #[test]
-fn unknown_nodes_of_a_list_are_told_one_by_one() {
+fn unknown_nodes_of_a_list_are_reported_one_by_one() {
     let of = |nodes: &str| {
         let flows = group(&format!("permutation = {nodes}"), ALL);
         let scenario = format!("duration = \"10 ms\"\n[topology.fat_tree]\nk = 4\n{LINKS}\n{flows}");
@@ -568,7 +575,7 @@ fn unknown_nodes_of_a_list_are_told_one_by_one() {
     assert!(errors.contains("did you mean `host*`?"), "{errors}");
     let many: Vec<String> = (0..300).map(|number| format!("\"nobody{number}\"")).collect();
     let errors = of(&format!("[{}]", many.join(", ")));
-    assert!(errors.contains("280 more names like these") && errors.contains("21 errors"), "{errors}");
+    assert!(errors.contains("280 more names have similar errors") && errors.contains("21 errors"), "{errors}");
 }
 
 #[test]
@@ -576,23 +583,23 @@ fn many_thousand_errors_are_counted() {
     let mut csv = String::from("source,sink,size\n");
     (0..50_000).for_each(|_| csv += "host0,host1,-1\n");
     let errors = table(&csv, "").unwrap_err();
-    assert!(errors.contains("49980 more lines like these") && errors.contains("21 errors"), "{errors}");
+    assert!(errors.contains("49980 more lines have similar errors") && errors.contains("21 errors"), "{errors}");
     let errors = table(&csv.replace("-1", "1 kB").replace("host1", "nowhere"), "").unwrap_err();
-    assert!(errors.contains("49980 more flows like these") && errors.contains("21 errors"), "{errors}");
+    assert!(errors.contains("49980 more flows have similar errors") && errors.contains("21 errors"), "{errors}");
     let edge = "{from = \"a\", to = \"b\"}";
     let hosts: Vec<String> = (0..50).map(|number| format!("\"nobody{number}\"")).collect();
     let shape = format!("links = [{edge}]\nhosts = [{}]\n{LINKS}", hosts.join(", "));
     let web = "[flows.web]\nfrom = \"a\"\nto = \"b\"\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
     let errors = read(&format!("duration = \"1 ms\"\n[topology.graph]\n{shape}\n{web}")).build().unwrap_err().to_string();
-    assert!(errors.contains("30 more names like these") && errors.contains("21 errors"), "{errors}");
+    assert!(errors.contains("30 more names have similar errors") && errors.contains("21 errors"), "{errors}");
     let starts: Vec<String> = (0..1000).map(|_| "-1".into()).collect();
     let text = format!("duration = \"1 ms\"\n[flows.web]\nstart = [{}]", starts.join(", "));
     let errors = Scenario::from_toml(&text, "").unwrap_err().to_string();
-    assert!(errors.contains("980 more entries like these") && errors.contains("flows.web.start[19]"), "{errors}");
+    assert!(errors.contains("980 more entries have similar errors") && errors.contains("flows.web.start[19]"), "{errors}");
 }
 
 #[test]
-fn pairs_without_a_route_are_told_each_with_its_place() {
+fn pairs_without_a_route_are_reported_with_their_places() {
     let two = |routing: &str, flows: &str| {
         let trees = "[topology]\nfat_tree = {k = 4, LINKS}\ntorus = {dimensions = [5, 5], hosts = 0, LINKS}\n";
         let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
@@ -609,7 +616,7 @@ fn pairs_without_a_route_are_told_each_with_its_place() {
         let ends =
             "[flows.web]\nfrom = \"host*\"\nto = \"switch*\"\ncount = 400\nsize = \"1 kB\"\ntcp = {preset = \"newreno\"}\n";
         let errors = read(&two(routing, ends)).build().unwrap_err().to_string();
-        assert!(errors.contains("380 more pairs of nodes like these") && errors.contains("21 errors"), "{errors}");
+        assert!(errors.contains("380 more pairs of nodes have similar errors") && errors.contains("21 errors"), "{errors}");
     }
 }
 
@@ -637,7 +644,7 @@ fn a_flow_without_a_way_back_is_told_in_its_turn() {
 }
 
 #[test]
-fn what_is_said_of_hosts_that_are_not_made_is_refused() {
+fn settings_of_hosts_require_hosts() {
     let of = |shape: &str, hosts: u32| {
         let said = "host_rate = \"1 Gbps\"\nhost_delay = \"2 us\"\nhost_queue = {buffer = \"9 packets\"}";
         let flows = group("permutation = \"switch*\"", ALL);
@@ -649,14 +656,17 @@ fn what_is_said_of_hosts_that_are_not_made_is_refused() {
         let errors = of(shape, 0).unwrap_err().to_string();
         let kind = &shape[..shape.find(']').unwrap()];
         for (key, line) in [("host_rate", line), ("host_delay", line + 1), ("host_queue", line + 2)] {
-            assert!(errors.contains(&format!("topology.{kind}.{key} (none.toml, line {line})")), "{errors}");
+            assert!(
+                errors.contains(&format!("--> none.toml:{line}:")) && errors.contains(&format!("topology.{kind}.{key}\n")),
+                "{errors}"
+            );
         }
         assert!(errors.contains("hosts = 0") && errors.contains("3 errors"), "{errors}");
     }
 }
 
 #[test]
-fn names_that_come_twice_are_told_with_what_makes_them() {
+fn duplicate_names_are_reported_with_their_origins() {
     let links = "rate = \"1 Gbps\", delay = \"1 us\", queue = {buffer = \"9 packets\"}";
     let of = |shapes: &str| {
         let text = format!("duration = \"10 ms\"\n{}\n{}", shapes.replace("LINKS", links), group("permutation = \"host*\"", ALL));
@@ -665,23 +675,20 @@ fn names_that_come_twice_are_told_with_what_makes_them() {
     let leaves = "leaf_spine = {leaves = 10, spines = 2, hosts = 10, LINKS}";
     let errors = of(&format!("[topology]\nfat_tree = {{k = 8, LINKS}}\n{leaves}"));
     assert!(
-        errors.contains("the name `host0` is taken") && errors.contains("topology.leaf_spine (two.toml, line 4)"),
+        errors.contains("the name `host0` is used twice\n --> two.toml:4:14\n") && errors.contains("topology.leaf_spine\n"),
         "{errors}"
     );
-    assert!(errors.contains("`topology.fat_tree` and `topology.leaf_spine` make `host0`"), "{errors}");
-    assert!(errors.contains("80 more names like these") && errors.contains("21 errors"), "{errors}");
-    // What is written has a place of its own.
+    assert!(errors.contains("`topology.fat_tree` and `topology.leaf_spine` create `host0`"), "{errors}");
+    assert!(errors.contains("80 more names have similar errors") && errors.contains("21 errors"), "{errors}");
+    // Tables of the scenario have their own places.
     let link = "from = \"core1\"\nto = \"core2\"\nrate = \"1 Gbps\"\ndelay = \"1 us\"\nqueue = {buffer = \"9 packets\"}";
     let errors = of(&format!("[topology]\nfat_tree = {{k = 4, LINKS}}\n[nodes.core0]\n[links.core0-agg0_0]\n{link}"));
-    assert!(
-        errors.contains("nodes.core0 (two.toml, line 4)") && errors.contains("links.core0-agg0_0 (two.toml, line 5)"),
-        "{errors}"
-    );
-    assert!(errors.contains("topology.fat_tree also makes `core0`") && errors.contains("2 errors"), "{errors}");
+    assert!(errors.contains("--> two.toml:4:8\n") && errors.contains("--> two.toml:5:8\n"), "{errors}");
+    assert!(errors.contains("topology.fat_tree also creates `core0`") && errors.contains("2 errors"), "{errors}");
 }
 
 #[test]
-fn the_way_taken_is_as_long_as_the_shortest_that_there_is() {
+fn routes_are_as_long_as_the_shortest_path() {
     let settings = "routers = 40\nalpha = 0.2\nrate = \"1 Gbps\"\ndelay = \"10 ms\"\nqueue = {buffer = \"50 packets\"}";
     let with = |traffic: &str| built(&format!("duration = \"1 s\"\n[topology.waxman]\n{settings}\n{}", group(traffic, ALL)));
     let network = with("all_to_all = \"router*\"");

@@ -38,7 +38,7 @@ pub(crate) fn bytes_of(file: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
 /// The same of a file that may have `max` bytes: a larger one is not opened. `expected`: what is to be there.
 pub(crate) fn bytes_up_to(max: u64, file: &str, expected: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
     let path = Path::new(decoder.report.file()).parent().unwrap_or(Path::new("")).join(file);
-    match check_size(&path, max).and_then(|()| std::fs::read(&path).map_err(|error| error.to_string())) {
+    match check_size(&path, max).and_then(|()| std::fs::read(&path).map_err(reason)) {
         Ok(bytes) => Some(bytes),
         Err(reason) => {
             decoder.fault(format!("`{file}` cannot be read: {reason}")).given(path.display().to_string()).expected(expected);
@@ -47,8 +47,13 @@ pub(crate) fn bytes_up_to(max: u64, file: &str, expected: &str, decoder: &mut De
     }
 }
 
+/// The text of an error without its number.
+fn reason(error: std::io::Error) -> String {
+    error.to_string().split(" (os error").next().unwrap_or_default().to_string()
+}
+
 fn check_size(path: &Path, max: u64) -> Result<(), String> {
-    match std::fs::metadata(path).map_err(|error| error.to_string())? {
+    match std::fs::metadata(path).map_err(reason)? {
         found if !found.is_file() => Err("it is not a file".into()),
         found if found.len() > max => Err(format!("it has {} bytes, more than {max}", found.len())),
         _ => Ok(()),

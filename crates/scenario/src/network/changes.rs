@@ -154,7 +154,7 @@ impl Changes {
             if is_given && (slot.replace(when).is_some() || own) {
                 report
                     .add(format!("{at}.{key}"), format!("`{key}` of `{name}` is given twice"))
-                    .expected("it once, in `flows` or in `timeline`");
+                    .expected(format!("one `{key}`, in the group or in one event"));
             }
         }
         if event.route.is_none() && event.return_route.is_some() {

@@ -82,7 +82,10 @@ impl Decode for Processing {
     }
 
     fn expected() -> String {
-        "a duration such as `300 us`, {uniform = [lowest, highest]}, {exponential = mean} or {normal = {mean, deviation}}".into()
+        format!(
+            "{}, {{uniform = [lowest, highest]}}, {{exponential = mean}} or {{normal = {{mean, deviation}}}}",
+            Duration::expected()
+        )
     }
 }
 

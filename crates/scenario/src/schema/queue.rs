@@ -191,7 +191,7 @@ impl Decode for Buffer {
     }
 
     fn expected() -> String {
-        "`100 packets`, `1200 cells`, `50 kB`, `50 %` (of rate times `bdp_rtt`) or `unlimited`".into()
+        format!("`100 packets`, `1200 cells`, {}, `50 %` (of rate times `bdp_rtt`) or `unlimited`", Size::expected())
     }
 }
 

@@ -96,7 +96,7 @@ impl Decode for PacketBytes {
     }
 
     fn expected() -> String {
-        "a size such as `1000 B`, or {exponential = mean}".into()
+        format!("{}, or {{exponential = mean}}", Size::expected())
     }
 }
 

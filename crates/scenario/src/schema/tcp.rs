@@ -215,7 +215,7 @@ impl Decode for WindowSize {
     }
 
     fn expected() -> String {
-        format!("a whole number of segments from 1 to {}, or a size such as `64 KiB`", WindowSize::MAX)
+        format!("a whole number of segments from 1 to {}, or {}", WindowSize::MAX, Size::expected())
     }
 }
 
