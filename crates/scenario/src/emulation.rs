@@ -78,11 +78,11 @@ const FIRST_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const ADDRESSES: u32 = (1 << 17) - 2;
 
 impl Scenario {
-    /// The network in which the packets between all nodes, and the flows of the groups in `played`, are real. Seeds and names of what stays
-    /// simulated are untouched, so that it draws what it draws in a run.
+    /// The network in which the packets between all nodes and the flows of the groups in `played` are real. Seeds and names of simulated parts
+    /// do not change, so that their random draws are the same as in a simulation.
     ///
     /// # Errors
-    /// Everything that [`Scenario::build`] finds; groups that do not exist or that no kernel can play.
+    /// As [`Scenario::build`]; groups that do not exist or that the kernel cannot run.
     pub fn emulated(&self, played: &[String]) -> Result<Emulated, Errors> {
         let mut report = Report::new(self.source());
         let mut description = self.description.clone();
@@ -366,7 +366,7 @@ mod tests {
         let delay = Access { rate: None, delay: TimeDelta::from_millis(20) };
         assert_eq!((there.sender_access, back.receiver_access), (delay, delay));
         assert_eq!((there.forward, there.backward), (back.backward, back.forward));
-        // What is simulated is as in a run.
+        // Simulated parts are as in a simulation.
         let run = scenario(flows).build().unwrap();
         let of_cross =
             |network: &Network| network.flows.iter().find(|flow| network.groups[flow.group as usize].name == "cross").cloned();

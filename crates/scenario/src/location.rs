@@ -85,7 +85,7 @@ impl Glyph {
     fn of(character: char) -> Glyph {
         match character {
             '\t' => Glyph { text: " ".repeat(TAB_WIDTH), width: TAB_WIDTH },
-            // Controls, and marks that reorder what follows, would garble the message.
+            // Control characters, and marks that change the direction of text, would garble the message.
             _ if character.is_control() || matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') => {
                 Glyph { text: "\u{FFFD}".into(), width: 1 }
             }

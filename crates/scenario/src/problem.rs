@@ -20,7 +20,7 @@ pub struct Problem {
     /// The valid values.
     pub expected: Option<String>,
     pub hint: Option<String>,
-    /// Line and column by which problems are sorted, if not those of the location.
+    /// Line and column for sorting, if different from the location.
     #[serde(skip)]
     order: Option<(u32, u32)>,
 }
@@ -198,7 +198,7 @@ pub(crate) fn listed(words: &[&str]) -> String {
     }
 }
 
-/// The word that a wrong one most likely stands for: its new name, a similar one, or a synonym.
+/// The word that most likely replaces an invalid one: its new name, a similar one, or a synonym.
 pub fn nearest_word<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
     renamed(given, words).or_else(|| nearest(given, words)).or_else(|| synonym(given, words))
 }
@@ -220,7 +220,7 @@ fn nearest<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
     (edits(word) <= allowed && edits(word) < given.chars().count()).then_some(word)
 }
 
-/// Words of other tools and of result tables, with the keys that they stand for.
+/// Words of other tools and of result tables, with the corresponding keys.
 const SYNONYMS: &[(&str, &[&str])] = &[
     ("flow", &["group"]),
     ("index", &["flow"]),
@@ -249,7 +249,7 @@ fn synonym<'a>(given: &str, words: &[&'a str]) -> Option<&'a str> {
     words.iter().copied().find(|word| meant.contains(word))
 }
 
-/// Counts errors of one kind, such as those of a list: the first ones are reported one by one, the others as a number.
+/// Counts errors of one kind, for example in a list: the first ones are reported one by one, the others as a number.
 #[derive(Default)]
 pub(crate) struct Alike {
     found: usize,
@@ -259,7 +259,7 @@ pub(crate) struct Alike {
 
 impl Alike {
     /// Places whose errors are reported one by one.
-    const TOLD: usize = 20;
+    const REPORTED: usize = 20;
 
     /// Whether any was found.
     pub fn any(&self) -> bool {
@@ -268,10 +268,10 @@ impl Alike {
 
     /// Reports how many were left out, if any; `nouns` names the places. Details follow by [`Problem`]'s methods.
     pub fn rest<'r>(&self, at: impl Into<String>, nouns: &str, report: &'r mut Report) -> Option<&'r mut Problem> {
-        let more = self.found.saturating_sub(Alike::TOLD);
+        let more = self.found.saturating_sub(Alike::REPORTED);
         (more > 0).then(|| {
             let problem = report.add(at, format!("{more} more {nouns} have similar errors"));
-            // Sorted behind those that were reported, wherever the list begins.
+            // Sorted behind the reported ones, wherever the list begins.
             problem.order = self.order;
             problem
         })
@@ -365,7 +365,7 @@ impl<'a> Report<'a> {
     /// Begins to check such a place, for callers that cannot use [`Report::among`].
     pub fn mark(&mut self, alike: &Alike) -> Mark {
         let before = Mark { problems: self.problems.len(), more: self.more, counts_only: self.counts_only };
-        self.counts_only |= alike.found >= Alike::TOLD;
+        self.counts_only |= alike.found >= Alike::REPORTED;
         before
     }
 
@@ -383,7 +383,7 @@ impl<'a> Report<'a> {
         self.counts_only = before.counts_only;
     }
 
-    /// Reports a name that is not declared; `noun` is what it should name.
+    /// Reports a name that is not declared; `noun` describes valid names.
     pub fn unknown<'w>(&mut self, at: &str, noun: &str, name: &str, known: impl IntoIterator<Item = &'w str>) -> &mut Problem {
         let is_shown = self.is_shown();
         let problem = self.add(at, format!("{} names an unknown {noun}: `{}`", key(at), name.escape_debug()));
@@ -538,26 +538,26 @@ error: `policy` names an unknown queue policy: `edp`
         let mut report = Report::new(&source);
         let mut alike = Alike::default();
         for index in 0..30 {
-            let told = report.among(&mut alike, |report| {
+            let found = report.among(&mut alike, |report| {
                 if index % 2 == 0 {
                     report.add(format!("list[{index}]"), "wrong");
                     report.add(format!("list[{index}]"), "and odd");
                 }
                 index
             });
-            assert_eq!(told, index);
+            assert_eq!(found, index);
         }
-        // Fewer than are told.
+        // All were reported.
         assert!(alike.any() && alike.rest("list", "entries", &mut report).is_none());
         for index in 30..60 {
             report.among(&mut alike, |report| _ = report.unknown(&format!("list[{index}]"), "node", "b", ["a"]).hint("none"));
         }
         alike.rest("list", "entries", &mut report).unwrap().expected("others");
         let list = report.finish().list;
-        // Of 15 places two each, of 5 one each, and the rest.
+        // Two each for 15 places, one each for 5, and the rest.
         assert_eq!(list.len(), 36);
         assert_eq!((list[34].at.as_str(), list[35].message.as_str()), ("list[34]", "25 more entries have similar errors"));
-        // Nothing is told but once.
+        // Without errors, nothing is reported.
         let mut report = Report::new(&source);
         assert!(Alike::default().rest("list", "entries", &mut report).is_none() && report.is_empty());
     }
@@ -585,7 +585,7 @@ error: `policy` names an unknown queue policy: `edp`
             });
         }
         outer.rest("list", "entries", &mut report);
-        let told: Vec<String> = report.finish().list.iter().map(|problem| problem.message.clone()).collect();
-        assert_eq!((told.len(), told[40].as_str()), (41, "10 more entries have similar errors"));
+        let messages: Vec<String> = report.finish().list.iter().map(|problem| problem.message.clone()).collect();
+        assert_eq!((messages.len(), messages[40].as_str()), (41, "10 more entries have similar errors"));
     }
 }

@@ -3,7 +3,7 @@
 //! An old name is an error like any unknown one, and its hint gives the new name. One list serves keys and words of scenarios, arguments in
 //! Python and columns of tables: a name counts as renamed only where its new name is valid.
 
-/// Old and new name of each key, word, argument and column. An old name with several new ones stands once for each.
+/// Old and new name of each key, word, argument and column. An old name with several new ones has one entry for each.
 pub const RENAMED: &[(&str, &str)] = &[
     // TCP and flows
     ("halves", "ssthresh_from"),

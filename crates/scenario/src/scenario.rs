@@ -62,7 +62,7 @@ impl Scenario {
     /// Reads TOML. Messages name `file`, unless it is empty.
     ///
     /// # Errors
-    /// All errors, including those that [`Scenario::build`] finds in the decoded parts.
+    /// All errors, including errors that [`Scenario::build`] finds in the decoded parts.
     pub fn from_toml(text: &str, file: &str) -> Result<Scenario, Errors> {
         let (node, source) = tree::from_toml(text, file)?;
         Scenario::decode(&node, source)

@@ -204,7 +204,7 @@ impl<'de> Deserialize<'de> for Node {
     }
 }
 
-/// Refuses duplicate keys, of which `serde_json::Value` would keep the last.
+/// Refuses duplicate keys. `serde_json::Value` would keep the last one.
 struct NodeVisitor;
 
 impl<'de> Visitor<'de> for NodeVisitor {

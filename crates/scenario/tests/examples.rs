@@ -1,4 +1,4 @@
-//! Every example runs, says what to see, and survives being normalised.
+//! Every example runs, has a comment, and can be normalised.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -37,11 +37,12 @@ fn every_example_runs_and_conserves_its_packets() {
 }
 
 #[test]
-fn every_example_says_what_to_see() {
+fn every_example_has_a_comment_about_its_results() {
     for path in examples() {
         let text = std::fs::read_to_string(&path).unwrap();
         let comment: Vec<&str> = text.lines().take_while(|line| line.starts_with('#')).collect();
-        assert!(comment.iter().any(|line| line.starts_with("# See: ")), "{}", path.display());
+        // A summary in the first line, then a paragraph about the results.
+        assert!(comment.len() >= 3 && comment[0].len() > 2 && comment[1] == "#", "{}", path.display());
     }
 }
 

@@ -1,4 +1,4 @@
-//! The pages of presets, settings and tables are what these are. `TAILBACK_ACCEPT=1` writes them anew, to be reviewed.
+//! The pages of presets and tables are generated. `TAILBACK_ACCEPT=1` rewrites them for review.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -419,7 +419,7 @@ fn flows_of_a_table_run_between_its_nodes() {
     assert_eq!((again.to_json(), again.build().unwrap()), (scenario.to_json(), network));
 }
 
-/// A file in a folder of its own, and a scenario beside it.
+/// A file and a scenario in a temporary folder.
 fn beside(file: &str, text: &str, scenario: &str) -> Result<Scenario, String> {
     static FOLDERS: AtomicU32 = AtomicU32::new(0);
     let number = FOLDERS.fetch_add(1, Ordering::Relaxed);

@@ -35,7 +35,7 @@ pub(crate) fn bytes_of(file: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
     bytes_up_to(MAX_BYTES, file, "a CSV file, relative to the scenario's directory", decoder)
 }
 
-/// The same of a file that may have `max` bytes: a larger one is not opened. `expected`: what is to be there.
+/// Reads a file of at most `max` bytes. `expected` describes it for messages.
 pub(crate) fn bytes_up_to(max: u64, file: &str, expected: &str, decoder: &mut Decoder) -> Option<Vec<u8>> {
     let path = Path::new(decoder.report.file()).parent().unwrap_or(Path::new("")).join(file);
     match check_size(&path, max).and_then(|()| std::fs::read(&path).map_err(reason)) {

@@ -136,7 +136,7 @@ fn inverse(points: impl Iterator<Item = (u64, f64)>, share: f64) -> u64 {
     before.map_or(0, |(value, _)| value)
 }
 
-/// Of a cumulative distribution, linear between its points.
+/// Mean of a cumulative distribution with linear interpolation.
 fn mean_of(points: impl Iterator<Item = (u64, f64)>) -> f64 {
     let (mut sum, mut before) = (0.0, None);
     for (value, share) in points {
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(values, [112, 137, 162, 187]);
     }
 
-    /// Within five standard errors of what the formulas say.
+    /// Within five standard errors of the formulas.
     #[test]
     fn random_draws_have_their_means() {
         let error = |deviation: f64| 5.0 * deviation / (FLOWS as f64).sqrt();
@@ -199,7 +199,7 @@ mod tests {
         let lognormal = draws(&Distribution::Lognormal { median: Size::new(1_000_000), sigma: 1.0 });
         let below = lognormal.iter().filter(|&&value| value < 1e6).count() as f64;
         assert!((below / FLOWS as f64 - 0.5).abs() < 5.0 * 0.5 / (FLOWS as f64).sqrt());
-        // 15.9 % lie above e times the median.
+        // 15.9 % are above e times the median.
         let above = lognormal.iter().filter(|&&value| value > 1e6 * std::f64::consts::E).count() as f64;
         assert!((above / FLOWS as f64 - 0.158_655).abs() < 5.0 * 0.365 / (FLOWS as f64).sqrt());
     }

@@ -35,7 +35,7 @@ pub(super) fn starts(description: &Description, name: &Name, flow: &schema::Flow
     Process::of(description, name, flow).map_or(Vec::new(), |process| process.take(count).collect())
 }
 
-/// Reports conflicts of settings, and arrivals that end long before the run; `flows` are those of the group.
+/// Reports conflicts of settings, and arrivals that end long before the run, for the flows of a group.
 pub(super) fn check(flow: &schema::Flow, flows: &[Flow], at: &str, duration: Duration, report: &mut Report) {
     let Some(arrivals) = &flow.arrivals else { return };
     let inner = format!("{at}.arrivals");

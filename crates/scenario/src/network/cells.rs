@@ -45,7 +45,7 @@ pub(super) struct Crossing<'d> {
     pub rerouted: bool,
 }
 
-/// Reports conflicts. `groups` is the number of flow groups, some of which may have no known crossing.
+/// Reports conflicts. `groups` is the number of flow groups, including groups without a known crossing.
 pub(super) fn check(crossings: &[Crossing], groups: usize, (graph, changes): (&Graph, &Changes), report: &mut Report) {
     let in_cells: Vec<&Crossing> = crossings.iter().filter(|crossing| crossing.framed).collect();
     for crossing in &in_cells {

@@ -212,7 +212,7 @@ impl Routes<'_> {
         forward.into_iter().zip(backward).map(|(forward, backward)| forward.zip(backward)).collect()
     }
 
-    /// Reports pairs of nodes between which no way was found, flow by flow. Of a flow without a way there, the way back is no news.
+    /// Reports flows without a path. A flow without a forward path is not reported again for the reverse path.
     fn tell_lost(&self, pairs: &[Ends], there: &[Found], back: &[Found], graph: &Graph, at: &str, report: &mut Report) {
         if !graph.is_complete() || !report.sound(at) {
             return;

@@ -279,7 +279,7 @@ fn pairs(made: &Made, groups: &Groups, report: &mut Report) -> Vec<Pair> {
     made.plan.styles.iter().map(one).collect()
 }
 
-/// Both directions of a link, without names. `at` are their paths, `places` those of their queues.
+/// Both directions of a link, without names. `at` and `places` are the paths of the links and of their queues.
 fn pair(link: &Link, [at, back_at]: [&str; 2], places: [String; 2], groups: &Groups, report: &mut Report) -> Pair {
     let transmitters = link.transmitters.0 as u32;
     let [there, back] = places;

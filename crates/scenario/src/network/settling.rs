@@ -10,7 +10,8 @@ use tailback_core::network::{Buffer, Flow, Network, Port, PortId, Transport};
 use tailback_core::price::PriceMeaning;
 use tailback_core::queue::{PolicySpec, RemSpec};
 
-/// With REM's queue counted, price and queue swing a little at any gain; what they turn through in a round trip from where on it costs the link.
+/// Phase in a round trip from which oscillations reduce the utilisation. With the queue in the price of REM, small oscillations occur at any
+/// gain.
 const TURN: f64 = 0.7;
 
 /// Stability limit of a setting: a price integrates arrivals, and its effect is delayed by a round trip.

@@ -95,7 +95,7 @@ impl Sites {
         found
     }
 
-    /// The nodes of these names, those of a pattern sorted by their numbers. Unknown names are reported.
+    /// The nodes of these names. Nodes of a pattern are sorted by number. Unknown names are reported.
     pub fn named(&self, names: &Nodes, at: &str, report: &mut Report) -> Option<Vec<usize>> {
         let (mut found, mut all_known, mut faults) = (Vec::new(), true, Alike::default());
         let is_told = report.sound(at) && self.all_named;

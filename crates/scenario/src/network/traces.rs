@@ -110,7 +110,7 @@ fn kind(word: TraceWord, bin: Duration) -> TraceKind {
     }
 }
 
-/// Warns of traces of controllers without state beside the window, which would be empty.
+/// Warns of empty traces, of controllers whose only state is the window.
 pub(super) fn check_laws(description: &Description, groups: &[Group], report: &mut Report) {
     let Some(Traces::Some(table)) = &description.record.traces else { return };
     let samples = ControllerSpec::samples();

@@ -126,7 +126,7 @@ fn several(nodes: &Nodes, at: &str, sites: &Sites, report: &mut Report) -> Optio
     Some(found)
 }
 
-/// From the nodes of `from` to those of `to`.
+/// Pairs of the nodes in `from` and `to`.
 fn between(flow: &Flow, at: &str, count: usize, sites: &Sites, report: &mut Report) -> Option<Vec<Ends>> {
     let mut named = |key: &str, nodes: &Option<Nodes>| {
         let at = format!("{at}.{key}");

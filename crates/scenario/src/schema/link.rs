@@ -106,7 +106,7 @@ record! {
         segment: Integer<0, 2147483647>,
         /// Transmission of the packet: 1 is the first, 2 the first retransmission.
         transmission: Integer<1, 255> = Integer(1),
-        /// With `framing`: cell of the packet among those that reach the queue, from 0. Default: all cells.
+        /// With `framing`: number of the cell, from 0, among the cells of the packet that reach the queue. Default: all cells.
         cell: Option<Integer<0, 1366>>,
     }
 }

@@ -71,7 +71,7 @@ record! {
         acks: FlowTraces = FlowTraces::default(),
         /// Changes of state: slow start, congestion avoidance, recovery and timeout.
         state: FlowTraces = FlowTraces::default(),
-        /// State of the controller beside the window, at each change: thresholds and round trips of FAST and Vegas, the curve of CUBIC.
+        /// Further state of the controller, at each change: thresholds and round trips of FAST and Vegas, the curve of CUBIC.
         controller: FlowTraces = FlowTraces::default(),
         /// Delivered payload per bin.
         throughput: Option<Throughput>,

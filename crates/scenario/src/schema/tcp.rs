@@ -51,7 +51,7 @@ record! {
         controller: Option<Controller>,
         /// Loss detection and recovery.
         recovery: Option<Word<Recovery>>,
-        /// Quantity of which half becomes the slow-start threshold after a loss.
+        /// Quantity that is halved to give the slow-start threshold after a loss.
         ssthresh_from: Option<Word<SsthreshFrom>>,
         /// Unit in which acknowledgements increase the window: acknowledgements or acknowledged bytes.
         ack_counting: Option<Word<AckCounting>>,
@@ -100,7 +100,7 @@ record! {
 }
 
 impl Tcp {
-    /// Converts settings of the core to those of a scenario.
+    /// Converts settings of the core for a scenario.
     pub(crate) fn of(preset: PresetName, controller: &ControllerSpec, spec: &TcpSpec) -> Tcp {
         let (form, granularity, tick) = match spec.timer.form {
             tcp::TimerForm::Exact { granularity } => (TimerForm::Exact, Some(granularity), None),
@@ -340,7 +340,7 @@ impl DelayedAck {
         })
     }
 
-    /// Applies the settings to those of the preset.
+    /// Applies these settings to the preset.
     pub(crate) fn spec(&self, preset: Option<tcp::DelayedAck>) -> Option<tcp::DelayedAck> {
         let preset = preset.unwrap_or(tcp::DelayedAck::USUAL);
         match self {

@@ -17,7 +17,7 @@ words! {
 }
 
 record! {
-    /// Traffic pattern: exactly one of these keys. Nodes are ordered as listed, those of a prefix such as `host*` by their numbers.
+    /// Traffic pattern: exactly one of these keys. Nodes are ordered as listed. Nodes of a prefix such as `host*` are ordered by number.
     pub struct Traffic {
         /// Random permutation without fixed points: flow i starts at node i. After each round a new permutation is drawn.
         permutation: Option<Nodes>,

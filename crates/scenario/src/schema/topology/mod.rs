@@ -97,7 +97,7 @@ generators! {
     /// Fully connected groups of switches, with one link between every two groups (Kim, Dally, Scott and Abts, ISCA 2008): in group G
     /// `switchG_0`, `switchG_1`, ...; links `switch0_0-switch0_1`, `switch0_1-switch3_0`, `switch0_0-host0`.
     dragonfly: Dragonfly,
-    /// Routers `router0`, `router1`, ... at random places of a square, with random links, of which short ones are more likely (Waxman, IEEE Journal on Selected Areas in
+    /// Routers `router0`, `router1`, ... at random places of a square, with random links that favour short distances (Waxman, IEEE Journal on Selected Areas in
     /// Communications 6(9), 1988): `router0-router7`.
     waxman: Waxman,
     /// Switches `switch0`, `switch1`, ... in a random regular graph (Singla, Hong, Popa and Godfrey, NSDI 2012), with hosts:

@@ -97,7 +97,7 @@ impl Generator for Waxman {
     }
 }
 
-/// The shortest links that connect all components: those of a minimum spanning tree that contains the existing links (Prim, Bell System
+/// The shortest links that connect all components: the links of a minimum spanning tree that contains the existing links (Prim, Bell System
 /// Technical Journal 36(6), 1957).
 fn joining(linked: &[Vec<usize>], length: &impl Fn(usize, usize) -> f64) -> Vec<(usize, usize)> {
     const LINKED: f64 = -1.0;
