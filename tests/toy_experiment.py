@@ -87,7 +87,16 @@ TOY = Experiment(
     measures={"goodput": goodput},
     claims=CLAIMS,
     panels=(
-        (Curves("goodput", "packets", (Line("toy", {}),), "goodput", "buffer, packets", levels=(ReferenceLine("90 %", 0.9),)),),
+        (
+            Curves(
+                "goodput",
+                "packets",
+                (Line("toy", {}),),
+                "goodput",
+                "buffer, packets",
+                reference_lines=(ReferenceLine("90 %", 0.9),),
+            ),
+        ),
         (Ranking("goodput", (Line("two", {"packets": 2}), Line("fifty", {"packets": 50})), "goodput"),),
     ),
     traces=(Trace("cwnd", {"packets": 2}, ["cwnd"], window),),

@@ -55,7 +55,7 @@ def test_bands_beyond_the_scale_are_named() -> None:
         points = [Point({"packets": n}, {"goodput": np.array([n, n * second])}) for n in (2, 50)]
         return draw([(curve,)], Measured(points))[0].note
 
-    assert "bands go on beyond the scale" in drawn(3.0)
+    assert "bands extend beyond the scale" in drawn(3.0)
     assert "bands" not in drawn(1.0001)
 
 
