@@ -20,11 +20,11 @@ from tailback.papers.standards.members import forms
 # Values of settings without a default, by type and, where a type has several settings, by type and name.
 GIVEN: dict[str, Any] = {
     "QueueLength": "20 %",
-    "QueueLength lower": "10 %",
-    "QueueLength upper": "30 %",
+    "QueueLength min_threshold": "10 %",
+    "QueueLength max_threshold": "30 %",
     "Threshold": "80 %",
-    "Threshold lower": "40 %",
-    "Threshold upper": "90 %",
+    "Threshold lower_threshold": "40 %",
+    "Threshold upper_threshold": "90 %",
     "Threshold congestion_threshold": "20 %",
     "DroppingThreshold": "12 cells",
     "integer": 25,

@@ -57,9 +57,10 @@ tcp = {preset = "sack", controller = {kind = "reno"}, timestamps = true}
 POLICIES = """\
 # Queue policies
 
-`policy` of a [`queue`](../scenario/queue.md), with its settings in the same table: `queue = {buffer = "80 packets", policy =
-"red", min_threshold = "25 %", max_threshold = "75 %"}`. Each page below describes one policy: settings, notes on its source, and its behaviour
-in the experiment of this page. [Queue policies](../../howto/policies.md) helps to choose one.
+`policy` of a [`queue`](../scenario/queue.md), with its settings in the same table:
+`queue = {buffer = "80 packets", policy = "red", min_threshold = "25 %", max_threshold = "75 %"}`. Each page below describes one
+policy: settings, notes on its source, and its behaviour in the experiment of this page.
+[Queue policies](../../howto/policies.md) helps to choose one.
 
 **Packets**: ten ECN-capable flows with round-trip times of 40 to 80 ms share 50 Mbit/s and a buffer of 333 packets. Senders run
 Reno, or the controller that uses the policy's price. Policies with one queue-length threshold use 20 % of the buffer, those

@@ -253,8 +253,14 @@ def _default(value: Any) -> str:
     """As a scenario would say it; nothing for what is not there, or an empty table."""
     if value in (None, [], "") or isinstance(value, dict):
         return ""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    text = str(value).lower() if isinstance(value, bool) else _number(value) if isinstance(value, float) else str(value)
     return f"`{text}`"
+
+
+def _number(value: float) -> str:
+    """Without a fraction of zero, with separators of thousands from 10,000 on."""
+    whole = int(value) if float(value).is_integer() else value
+    return f"{whole:,}" if abs(whole) >= 10_000 else str(whole)
 
 
 def _cell(text: str) -> str:
@@ -290,10 +296,10 @@ def _written(value: dict[str, Any], link: dict[str, str]) -> str:
         above, below = value.get("exclusiveMinimum"), value.get("exclusiveMaximum")
         whole = "a whole number" if kind == "integer" else "a number"
         bounds = [
-            *([f"from {low:,}"] if low is not None else []),
-            *([f"above {above:,}"] if above is not None else []),
-            *([f"to {high:,}"] if high is not None and high < 2**53 - 1 else []),
-            *([f"below {below:,}"] if below is not None else []),
+            *([f"from {_number(low)}"] if low is not None else []),
+            *([f"above {_number(above)}"] if above is not None else []),
+            *([f"to {_number(high)}"] if high is not None and high < 2**53 - 1 else []),
+            *([f"below {_number(below)}"] if below is not None else []),
         ]
         return " ".join([whole, *bounds])
     return {"string": "text", "boolean": "true or false"}[str(kind)]
