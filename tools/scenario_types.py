@@ -39,14 +39,41 @@ def main() -> None:
     """Writes the module to stdout, formatted."""
     schema = tb.schema()
     definitions: dict[str, Any] = {**schema["$defs"], "Description": schema}
-    names = sorted(definitions)
+    names = sorted([*definitions, POLICY])
     exported = "".join(f'    "{name}",\n' for name in names)
     parts = [HEAD, f"\n__all__ = [\n{exported}]\n"]
-    for name in names:
-        definition = definitions[name]
-        parts.append(table(name, definition) if properties(definition) else alias(name, definition))
+    # A base class precedes the classes that extend it.
+    for name in sorted(names, key=lambda name: name in POLICY_TABLES):
+        definition = policies(definitions) if name == POLICY else definitions[name]
+        if name in POLICY_TABLES:
+            parts.append(table(name, without_policies(definition), base=POLICY))
+        else:
+            parts.append(table(name, definition) if properties(definition) else alias(name, definition))
     ruff = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "_types.py", "-"]
     subprocess.run(ruff, input="".join(parts), text=True, check=True)
+
+
+# The type that tables with a queue policy extend, so that the settings of each policy are defined once.
+POLICY = "Policy"
+POLICY_TABLES = ("Queue", "Class")
+
+
+def policies(definitions: dict[str, Any]) -> dict[str, Any]:
+    """The keys of the queue policies, as a table: those that all tables with a policy have."""
+    first, *others = (forms(definitions[name]) for name in POLICY_TABLES)
+    shared = [
+        {key: value for key, value in form.items() if all(value == other[at].get(key) for other in others)}
+        for at, form in enumerate(first)
+    ]
+    description = "A queue policy with its settings: the keys that `Queue` and `Class` share."
+    return {"description": description, "oneOf": [{"properties": form} for form in shared]}
+
+
+def without_policies(definition: dict[str, Any]) -> dict[str, Any]:
+    """A table with a policy, without the keys of the policies."""
+    found = forms(definition)
+    own = {key: value for key, value in found[0].items() if all(form.get(key) == value for form in found)}
+    return {"description": definition["description"], "properties": own}
 
 
 def alias(name: str, definition: dict[str, Any]) -> str:
@@ -64,13 +91,13 @@ def alias(name: str, definition: dict[str, Any]) -> str:
     return f"\n{comment}{name}: TypeAlias = {text}\n"
 
 
-def table(name: str, definition: dict[str, Any]) -> str:
+def table(name: str, definition: dict[str, Any], base: str = "TypedDict") -> str:
     """A table, in functional form if a key is a Python keyword."""
     fields = {key: union(values) for key, values in properties(definition).items()}
     described = "\n".join(f"    {line}".rstrip() for line in documentation(definition))
     if not any(map(keyword.iskeyword, fields)):
         body = "".join(f"    {key}: {value}\n" for key, value in fields.items())
-        return f'\n\nclass {name}(TypedDict, total=False):\n    """{described.strip()}\n    """\n\n{body}\n'
+        return f'\n\nclass {name}({base}, total=False):\n    """{described.strip()}\n    """\n\n{body}\n'
     body = "".join(f'        "{key}": "{value}",\n' for key, value in fields.items())
     called = f'{name} = TypedDict(\n    "{name}",\n    {{\n{body}    }},\n    total=False,\n)\n'
     return f'\n\n{called}{name}.__doc__ = """{described.strip()}\n"""\n\n'
@@ -82,7 +109,8 @@ def documentation(definition: dict[str, Any]) -> Iterator[str]:
     found = forms(definition)
     tag = next((key for key, value in found[0].items() if "const" in value), "")
     common = {key: value for key, value in found[0].items() if key != tag and all(form.get(key) == value for form in found)}
-    yield from section("Attributes", common)
+    if common:
+        yield from section("Attributes", common)
     if tag:
         yield from ("", tag, "    Selects the other keys of the table:", "")
         for form in found:

@@ -40,6 +40,7 @@ from ._types import (
     Flow as Flow,
     Link as Link,
     Node as Node,
+    Policy as Policy,
     Prices as Prices,
     Queue as Queue,
     Record as Record,

@@ -1,6 +1,6 @@
-"""The tables of a scenario as types: plain dictionaries, with names that editors and type checkers know.
+"""The tables of a scenario as types: plain dictionaries with keys for editors and type checkers.
 
-Made from the JSON Schema by tools/scenario_types.py; a test compares. What is required is checked by the core, as all else is.
+Generated from the JSON Schema by tools/scenario_types.py; a test compares them. The core checks required keys and all values.
 
 >>> import tailback as tb
 >>> tb.Flow(count=3, propagation_rtt="100 ms", tcp=tb.Tcp(preset="sack"))
@@ -65,6 +65,7 @@ __all__ = [
     "Parameter",
     "Parameters",
     "ParkingLot",
+    "Policy",
     "PresetName",
     "Prices",
     "Probability",
@@ -112,36 +113,37 @@ __all__ = [
 
 
 class Abr(TypedDict, total=False):
-    """The available bit rate service (ABR, ATM Forum TM 4.0): an edge at the sender lets cells into the network at
-    the rate that RM cells bring back. Rates are of whole cells, 53 bytes each.
+    """Available bit rate service (ABR, ATM Forum TM 4.0): an edge device at the sender sends cells at the rate that
+    RM cells return. Rates count whole cells of 53 bytes.
 
     Attributes
     ----------
     ack_threshold
-        Acknowledgements wait at the edge while it has so many packets or more. If not given, none waits.
+        Hold acknowledgements at the edge device while it buffers at least this number of packets. Default: never.
     adtf
-        How long a rate above ICR may go unused (ADTF).
+        Maximum time for which a rate above ICR may stay unused (ADTF).
     buffer
-        Waiting places at the edge of each flow: packets, bytes or `unlimited`. A packet holds its place until its
-        last cell has left.
+        Buffer of the edge device per flow: packets, bytes or `unlimited`. A packet is buffered until its last cell is
+        sent.
     cdf
-        Cutoff decrease factor (CDF): how much of the rate each RM cell takes off while too many have not come back.
+        Cutoff decrease factor (CDF): share of the rate that each RM cell removes while too many RM cells are missing.
     icr
-        Initial cell rate (ICR). If not given, PCR.
+        Initial cell rate (ICR). Default: PCR.
     mcr
-        Minimum cell rate (MCR). If not given, the rate falls to 10 cells per second at least.
+        Minimum cell rate (MCR). Default: 10 cells per second.
     nrm
-        Each so many cells one is an RM cell (Nrm).
+        Number of cells per RM cell (Nrm): one RM cell is sent every Nrm cells.
     pcr
-        Peak cell rate (PCR). If not given, that of `sender_access`.
+        Peak cell rate (PCR). Default: the rate of `sender_access`.
     rdf
-        Rate decrease factor (RDF): how much of the rate an RM cell with CI takes off.
+        Rate decrease factor (RDF): share of the rate that an RM cell with CI removes.
     rif
-        Rate increase factor (RIF): how much of PCR an RM cell without CI and NI adds.
+        Rate increase factor (RIF): share of PCR that an RM cell without CI and NI adds.
     tbe
-        Transient buffer exposure (TBE): cells that may be sent before the first RM cell comes back, until CDF counts.
+        Transient buffer exposure (TBE): number of cells that may be sent before the first RM cell returns, after
+        which CDF applies.
     trm
-        From one RM cell to the next at most, if two cells have been sent (Trm).
+        Maximum time between two RM cells if at least two cells were sent (Trm).
     """
 
     ack_threshold: int
@@ -159,57 +161,61 @@ class Abr(TypedDict, total=False):
 
 
 class Access(TypedDict, total=False):
-    """A private link with room for everything.
+    """A private link with an unlimited queue.
 
     Attributes
     ----------
     delay
         Propagation delay, one way.
     rate
-        Bit rate; no serialisation if not given.
+        Bit rate. Default: no serialisation delay.
     """
 
     delay: Duration
     rate: Rate
 
 
-# Which VCs share a threshold.
+# Unit in which acknowledgements open the window.
+AckCounting: TypeAlias = Literal["bytes", "acknowledgements"]
+
+# VCs that share a threshold.
 ActiveVcs: TypeAlias = Literal["configured", "backlogged"]
 
 
 class Application(TypedDict, total=False):
-    """An application above TCP. It holds whatever TCP may not send yet, without limit.
+    """An application above TCP. Data that TCP cannot send yet is buffered without limit.
 
     Attributes
     ----------
     burst
-        Full segments that it hands over at a time.
+        Full segments per write.
 
     kind
-        What the rest of the table means:
+        Selects the other keys of the table:
 
-        * ``"constant"``: Evenly spaced.
-        * ``"poisson"``: Exponential gaps.
-        * ``"on_off"``: Bursts of evenly spaced arrivals, and silences, both of exponential length.
+        * ``"constant"``: Evenly spaced arrivals.
+        * ``"poisson"``: Poisson arrivals: exponentially distributed gaps.
+        * ``"on_off"``: Bursts of evenly spaced arrivals, separated by silences; both have exponentially distributed
+        lengths.
 
     With kind = "constant"
     ----------------------
     rate
-        Rate: of datagrams on the wire, headers included; of an application, of its payload.
+        Rate: for datagrams on the wire, headers included; for applications, of the payload.
 
     With kind = "poisson"
     ---------------------
     rate
-        Mean rate: of datagrams on the wire, headers included; of an application, of its payload.
+        Mean rate: for datagrams on the wire, headers included; for applications, of the payload.
 
     With kind = "on_off"
     --------------------
     mean_off
-        Mean length of a silence.
+        Mean duration of a silence.
     mean_on
-        Mean length of a burst.
+        Mean duration of a burst.
     rate
-        Rate while it is on: of datagrams on the wire, headers included; of an application, of its payload.
+        Rate during a burst: for datagrams on the wire, headers included; for applications, of the payload.
     """
 
     burst: int
@@ -219,27 +225,28 @@ class Application(TypedDict, total=False):
     mean_on: Duration
 
 
-# `100 packets`, `1200 cells`, `50 kB`, `50 %` (of rate times `bdp_rtt`) or `unlimited`
+# `100 packets`, `1200 cells`, a size such as `1500 B` (B, kB, KiB, MB, MiB, GB, GiB, TB, TiB), `50 %` (of rate
+# times `bdp_rtt`) or `unlimited`
 Buffer: TypeAlias = "Literal['unlimited'] | str | Size"
 
 
 class Chain(TypedDict, total=False):
-    """Routers in a row, each link with its own settings.
+    """Routers in a row, with an individual rate and delay for each link.
 
     Attributes
     ----------
     delays
-        Propagation delays, link by link; as many as there are rates.
+        One-way propagation delay of each link.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     queue
-        The queue in front of each link.
+        Queue at the input of each link.
     rates
-        Bit rates, link by link, or when they can send.
+        Bit rate or delivery trace of each link.
     """
 
     delays: list[Duration]
@@ -251,16 +258,16 @@ class Chain(TypedDict, total=False):
 
 
 class ChanceLoss(TypedDict, total=False):
-    """Packets lost by chance. Listed packets are those of a link: it has to be one of `links`.
+    """Random losses. Listed drops are available only for links in `links`.
 
     Attributes
     ----------
     at
-        Where chance takes packets: on the wire behind the queue, or before they get to it.
+        Where random losses happen: on the wire behind the queue, or before the queue.
     gilbert_elliott
-        Losses in bursts, beside those.
+        Additional losses in bursts.
     probability
-        Probability of loss for each packet, independently.
+        Probability of loss of each packet, independently of others.
     """
 
     at: LossAt
@@ -268,348 +275,23 @@ class ChanceLoss(TypedDict, total=False):
     probability: Probability
 
 
-class Class(TypedDict, total=False):
-    """One of several queues of a link.
-
-    Attributes
-    ----------
-    buffer
-        Waiting places of its own, within the queue's `buffer`.
-    name
-        The flows that have it: those whose group has this `class`.
-    share
-        Share of the link in proportion to those of the others; what it says, the scheduler knows.
-    default
-        Whether flows whose class no other queue has, or that have none, have this queue as well.
-
-    policy
-        What the rest of the table means:
-
-        * ``"drop_tail"``: Accepts whatever fits. Over cells this is plain ATM.
-        * ``"ppd"``: Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, except
-        the last cell.
-        * ``"epd"``: Early packet discard: once the threshold is reached, no packet may begin. Includes partial packet
-        discard.
-        * ``"epd_per_vc"``: Early packet discard with per-VC accounting: past the threshold, only VCs that hold their
-        share of it lose packets.
-        * ``"bpd"``: Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
-        * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early
-        packet discard.
-        * ``"erica"``: Tells the sources of an available bit rate service (`abr`) the rate that fills the link and is
-        fair (ERICA).
-        * ``"red"``: Random early detection: marks or discards at random, with a probability that grows with the
-        average queue. What cannot be marked is discarded.
-        * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
-        are not ECN-capable.
-        * ``"cobalt"``: CoDel, and BLUE where senders do not answer it: overflows make discards likelier, an empty
-        queue rarer.
-        * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
-        packets that are not ECN-capable.
-        * ``"pi2"``: The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay.
-        Discards packets that are not ECN-capable. Defaults are those of Linux.
-        * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
-        Discards what is not ECN-capable.
-        * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
-        are not ECN-capable.
-        * ``"ramp"``: Marks at random, the likelier the longer the queue is at the moment, the switch of DCQCN.
-        Discards packets that are not ECN-capable.
-        * ``"policer"``: A token bucket: discards or marks what comes faster than a rate, but for bursts.
-        * ``"clamp"``: CLAMP: the price is a multiple of the time that the queue takes to be sent, and is told to
-        senders that keep a window by it.
-        * ``"maxnet"``: MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders
-        that go by it.
-        * ``"rcp"``: The rate control protocol: one rate for all flows of the link, told to senders that take it.
-        * ``"xcp"``: XCP: works out once a round trip by how much flows should change their rates, and shares it out
-        among their packets.
-        * ``user:NAME``: `user:NAME`: a policy in Python registered under that name.
-
-    With policy = "epd"
-    -------------------
-    threshold
-        Once the buffer holds this many cells, no packet may begin.
-
-    With policy = "epd_per_vc"
-    --------------------------
-    active
-        Which VCs are active.
-    threshold
-        Once the buffer holds this many cells, no VC that holds its share (this divided by the number of active VCs)
-        may begin a packet.
-
-    With policy = "bpd"
-    -------------------
-    gap
-        For how many packets after a loss a VC is judged by `max_threshold` (GAP).
-    lower
-        Cells in the buffer from which packets of most VCs may not begin (LT).
-    upper
-        Cells in the buffer from which those of a VC that has just lost may not (UT).
-
-    With policy = "spd"
-    -------------------
-    congestion_threshold
-        Cells in the buffer that must be exceeded for the single discard (CongestTh).
-    dropping_threshold
-        Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
-    epd_threshold
-        Once the buffer holds this many cells, no packet may begin.
-    variant
-        How the printed code is read.
-
-    With policy = "erica"
-    ---------------------
-    averaging_interval
-        Time over which load and channels are counted, at least 1 us.
-    delta
-        As long as the load factor is no more than this above 1, rates are made equal (delta).
-    target
-        Share of the link's rate that is handed out (target utilisation).
-
-    With policy = "red"
-    -------------------
-    counts
-        What the average queue is counted in. Thresholds keep the unit of the buffer: counted in bytes, a packet of a
-        threshold is one of the size `packet`.
-    gentle
-        Between `max_threshold` and twice that, the probability grows to 1.
-    lower
-        Average queue below which nothing is marked (min_th).
-    max_probability
-        Probability of a mark as the average reaches `max_threshold` (max_p).
-    packet
-        Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have
-        been sent meanwhile.
-    signals
-        What becomes of a packet that is to tell of congestion.
-    upper
-        Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`)
-        or is 1.
-    weight
-        Weight of a new sample in the average (w_q).
-
-    With policy = "codel"
-    ---------------------
-    interval
-        How long waits must exceed the target: about the longest usual round-trip time.
-    target
-        Acceptable wait.
-
-    With policy = "cobalt"
-    ----------------------
-    decrement
-        By so much an empty queue lowers it (d2).
-    freeze
-        From one change of it to the next at least (freeze_time).
-    increment
-        By so much an overflow raises the probability of a discard (d1 of BLUE).
-    interval
-        How long waits must exceed the target: about the longest usual round-trip time (of CoDel).
-    target
-        Acceptable wait (of CoDel).
-
-    With policy = "pie"
-    -------------------
-    burst
-        A burst of this length after a calm passes unmarked (MAX_BURST).
-    max_mark_probability
-        Highest probability at which packets are marked; above it they are discarded (mark_ecnth).
-    packet
-        Typical packet: a queue of two of them counts as empty (MEAN_PKTSIZE).
-    period
-        Time between updates of the probability (T_UPDATE), at least 1 us.
-    target
-        Target delay (QDELAY_REF).
-
-    With policy = "pi2"
-    -------------------
-    alpha
-        Weight of the delay's distance from the target, per second (alpha).
-    beta
-        Weight of its change, per second (beta).
-    max_mark_probability
-        Highest probability at which packets are marked; from it on they are discarded (p_Cmax).
-    period
-        Time between updates of the probability (Tupdate), at least 1 us.
-    target
-        Target delay (target).
-
-    With policy = "rem"
-    -------------------
-    alpha
-        Weight of the queue's distance from the target, against that of the input from the capacity (alpha).
-    gamma
-        How far the price moves in a period (gamma).
-    packet
-        Typical packet: what input and capacity are counted in.
-    period
-        Time between updates of the price, at least 1 us.
-    phi
-        A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
-    target
-        Queue length to maintain (b*).
-
-    With policy = "threshold"
-    -------------------------
-    threshold
-        Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
-
-    With policy = "ramp"
-    --------------------
-    lower
-        Queue up to which nothing is marked (K_min).
-    max_probability
-        Probability of a mark at `max_threshold` (P_max).
-    upper
-        Queue at which the probability is `max_probability` (K_max); above it everything is marked.
-
-    With policy = "policer"
-    -----------------------
-    burst
-        Tokens that are kept, which pass at once (CBS). A larger packet never conforms.
-    excess
-        What becomes of what comes faster.
-    rate
-        At which tokens come (CIR); headers count.
-
-    With policy = "clamp"
-    ---------------------
-    offset
-        Price below which nothing is told, as bytes of queue times the slope (a).
-    slope
-        How many seconds of price a second of queue is (b). Above pi/2 windows swing.
-
-    With policy = "maxnet"
-    ----------------------
-    gain
-        By how much the cost changes in a period in which nothing arrives, or twice the target (phi c).
-    period
-        Time between updates of the cost, at least 1 us.
-    signed
-        Whether the cost may fall below 0, as (5.6) is printed. An idle link then lowers it without end, and sources
-        take as long to slow down again.
-    target
-        Target rate, as a share of the link's (c).
-
-    With policy = "rcp"
-    -------------------
-    alpha
-        How much spare capacity counts in a round trip (alpha).
-    beta
-        How much the queue counts (beta).
-    initial_rtt
-        Stands for the mean round trip until packets tell one.
-    initial_share
-        The first rate, as a share of the link's.
-    period
-        Time between updates of the rate (T), at least 1 us.
-    target
-        Share of the link's rate that flows may have together (eta).
-
-    With policy = "xcp"
-    -------------------
-    alpha
-        How much of the spare capacity is given away in an interval (alpha).
-    beta
-        How much of the standing queue is taken back (beta).
-    gamma
-        Share of the traffic that changes hands in an interval, for fairness (gamma).
-    period
-        How finely the length of an interval is told, which is the mean round trip, at least 1 us.
-    target
-        Share of the link's rate that flows may have together.
-
-    With policy = "user:NAME"
-    -------------------------
-    parameters
-        Keyword arguments for the policy's class (of `user:NAME`).
-    """
-
-    buffer: Buffer
-    name: str
-    policy: (
-        Literal[
-            "drop_tail",
-            "ppd",
-            "epd",
-            "epd_per_vc",
-            "bpd",
-            "spd",
-            "erica",
-            "red",
-            "codel",
-            "cobalt",
-            "pie",
-            "pi2",
-            "rem",
-            "threshold",
-            "ramp",
-            "policer",
-            "clamp",
-            "maxnet",
-            "rcp",
-            "xcp",
-        ]
-        | str
-    )
-    share: float
-    default: bool
-    threshold: Threshold | QueueLength
-    active: ActiveVcs
-    gap: int
-    lower: Threshold | QueueLength
-    upper: Threshold | QueueLength
-    congestion_threshold: Threshold
-    dropping_threshold: DroppingThreshold
-    epd_threshold: Threshold
-    variant: SpdVariant
-    averaging_interval: Duration
-    delta: float
-    target: Probability | Duration | QueueLength
-    counts: RedQueueUnit
-    gentle: bool
-    max_probability: Probability
-    packet: Size
-    signals: RedSignals
-    weight: Probability
-    interval: Duration
-    decrement: Probability
-    freeze: Duration
-    increment: Probability
-    burst: Duration | Size
-    max_mark_probability: Probability
-    period: Duration
-    alpha: float
-    beta: float
-    gamma: float | Probability
-    phi: float
-    excess: Excess
-    rate: Rate
-    offset: Size
-    slope: float
-    gain: float
-    signed: bool
-    initial_rtt: Duration
-    initial_share: Probability
-    parameters: Parameters
-
-
 class Columns(TypedDict, total=False):
-    """Flows, as many as each column has values.
+    """Columns of a flow table, with one value per flow.
 
     Attributes
     ----------
     sink
-        The node where it ends.
+        Receiving node of each flow.
     size
-        Payload that each transfers, if the group does not say.
+        Payload of each flow, unless the group has `size`.
     size_bytes
-        The same as plain numbers.
+        Payload of each flow in bytes, as plain numbers.
     source
-        The node where each flow begins.
+        Sending node of each flow.
     start
-        When each starts, if the group does not say.
+        Start time of each flow, unless the group has `start`.
     start_s
-        The same as plain numbers.
+        Start time of each flow in seconds, as plain numbers.
     """
 
     sink: list[str]
@@ -622,7 +304,7 @@ class Columns(TypedDict, total=False):
 
 # one of `reno`, `cubic`, `bbrv1`, `vegas`, `fast`, `clamp`, `maxnet`, `rcp`, `xcp`, `rem`, `hstcp`, `dctcp`,
 # `stcp`, `htcp`, `bic`, `westwood`, `westwood_plus`, `hybla`, `illinois`, `veno`, `yeah`, `aimd`, `binomial`,
-# `ledbat`, `compound`, `prague`, `copa`, `swift`, `timely`, `bbrv3` and 1 more, `user:NAME` for a law in
+# `ledbat`, `compound`, `prague`, `copa`, `swift`, `timely`, `bbrv3` and 1 more, `user:NAME` for a controller in
 # Python, or a table such as {kind = "vegas", alpha = 1, beta = 3}
 Controller: TypeAlias = (
     "Literal['reno', 'cubic', 'bbrv1', 'vegas', 'fast', 'clamp', 'maxnet', 'rcp', 'xcp', 'rem', 'hstcp', 'dctcp', 'stcp', 'htcp', 'bic', 'westwood', 'westwood_plus', 'hybla', 'illinois', 'veno', 'yeah', 'aimd', 'binomial', 'ledbat', 'compound', 'prague', 'copa', 'swift', 'timely', 'bbrv3', 'fixed'] | "
@@ -632,426 +314,440 @@ Controller: TypeAlias = (
 
 
 class ControllerTable(TypedDict, total=False):
-    """A control law with its settings.
-
-    Attributes
-    ----------
+    """Congestion controller with its settings.
 
     kind
-        What the rest of the table means:
+        Selects the other keys of the table:
 
-        * ``"reno"``: A segment more per round trip, half on congestion.
-        * ``"cubic"``: A cubic curve of time.
-        * ``"bbrv1"``: Sends at the rate of delivery, with two bandwidth-delay products in flight (BBR version 1).
-        * ``"vegas"``: Keeps a few segments in the queues.
-        * ``"fast"``: A given number of segments in the queues (FAST TCP).
-        * ``"clamp"``: A client of CLAMP: Reno, whose window is bounded by the prices of its path, which are waits.
-        * ``"maxnet"``: A source of MaxNet: its rate falls exponentially with the largest congestion cost of its path.
-        * ``"rcp"``: A source of RCP: sends at the rate that the queues of its path tell.
-        * ``"xcp"``: A source of XCP: its window changes by what the queues of its path tell, packet by packet.
-        * ``"rem"``: A source that maximises its utility, the logarithm of its rate, less what its path costs (the
+        * ``"reno"``: Increases the window by one segment per RTT, and halves it on congestion.
+        * ``"cubic"``: The window follows a cubic function of the time since the last loss.
+        * ``"bbrv1"``: Paces at the estimated bottleneck bandwidth, with at most two bandwidth-delay products in
+        flight (BBR version 1).
+        * ``"vegas"``: Keeps a few segments queued.
+        * ``"fast"``: Keeps a given number of segments queued (FAST TCP).
+        * ``"clamp"``: CLAMP client: Reno with a window bounded according to the prices of its path, which are scaled
+        queueing delays.
+        * ``"maxnet"``: MaxNet source: its rate falls exponentially with the largest congestion cost of its path.
+        * ``"rcp"``: RCP source: sends at the rate advertised by the queues of its path.
+        * ``"xcp"``: XCP source: its window changes by the feedback that the queues of its path write into each
+        packet.
+        * ``"rem"``: Source that maximises its utility, the logarithm of its rate, minus the cost of its path (the
         source of REM, NUM).
-        * ``"hstcp"``: The larger the window, the faster it grows and the less it backs off.
-        * ``"dctcp"``: Reduces in proportion to the share of marked segments. Needs `ecn`, and queues that mark, such
-        as `threshold`.
-        * ``"stcp"``: Opens by a share of the window and closes by a share of it.
-        * ``"htcp"``: The increase grows with the time since the last loss; a loss takes what the queue holds.
-        * ``"bic"``: A binary search for the window, in bounded steps.
-        * ``"westwood"``: A loss leaves what the measured bandwidth, a filter of every acknowledgement, brings in the
-        shortest round trip.
-        * ``"westwood_plus"``: A loss leaves what the measured bandwidth, a sample a round trip, brings in the
-        shortest round trip.
-        * ``"hybla"``: Opens the window as fast in time as a flow with a short round trip. Its paper asks for `pacing`
-        and `timestamps`.
-        * ``"illinois"``: The average queueing delay says by how much the window grows, and what a loss takes.
-        * ``"veno"``: Reno, but a loss without a queue takes a fifth, and with a queue the window opens half as fast.
-        * ``"yeah"``: Grows like Scalable TCP while its queue is short, and empties it while it is not.
-        * ``"aimd"``: So many segments more in a round trip, such a share less at a loss. It keeps pace with Reno
-        where `a` is 3 b / (2 - b).
-        * ``"binomial"``: The increase falls, and the reduction grows, with a power of the window; it competes fairly
-        with Reno where the powers add up to 1.
-        * ``"ledbat"``: Keeps a given delay in queues and gives way to others.
-        * ``"compound"``: Reno and a window that goes by delay, together.
-        * ``"prague"``: For queues of L4S: reduces in proportion to the share of marked segments, and paces. Needs
-        `ecn`, and a queue that marks, such as `dualpi2`'s.
-        * ``"copa"``: Keeps about 1/delta packets in the queues, and empties them every few round trips. Best with
-        timestamps and, in short buffers, RACK-TLP.
-        * ``"swift"``: Holds the round trip at a target, which grows with hops and with the number of flows. Best with
+        * ``"hstcp"``: The window grows faster and is reduced less the larger it is.
+        * ``"dctcp"``: Reduces the window in proportion to the fraction of marked segments. Requires `ecn` and queues
+        that mark, such as `threshold`.
+        * ``"stcp"``: Both the increase per RTT and the reduction are proportional to the window.
+        * ``"htcp"``: The increase grows with the time since the last loss, and a loss reduces the window by the
+        queued data.
+        * ``"bic"``: Binary search for the window, with bounded steps.
+        * ``"westwood"``: A loss sets the window to the estimated bandwidth times the minimum RTT. The bandwidth is
+        filtered at every acknowledgement.
+        * ``"westwood_plus"``: A loss sets the window to the estimated bandwidth times the minimum RTT. The bandwidth
+        is sampled once per RTT.
+        * ``"hybla"``: Opens the window at the rate of a flow with a short RTT. The paper recommends `pacing` and
+        `timestamps`.
+        * ``"illinois"``: The average queueing delay determines the window increase and the reduction after a loss.
+        * ``"veno"``: Reno, except that a loss without a queue removes a fifth of the window, and with a queue the
+        window opens half as fast.
+        * ``"yeah"``: Grows like Scalable TCP while its queue is short, and drains the queue when it is not.
+        * ``"aimd"``: Additive increase, multiplicative decrease (AIMD) with configurable parameters. TCP-friendly if
+        `a` is 3 b / (2 - b).
+        * ``"binomial"``: The increase is divided by a power of the window, and the reduction grows with another
+        power. TCP-friendly if the powers add up to 1.
+        * ``"ledbat"``: Keeps the queueing delay at a target and yields to other traffic.
+        * ``"compound"``: Reno plus a delay-based window.
+        * ``"prague"``: For L4S queues: reduces the window in proportion to the fraction of marked segments, and
+        paces. Requires `ecn` and a queue that marks, such as that of `dualpi2`.
+        * ``"copa"``: Keeps about 1/delta packets queued, and empties the queue every few RTTs. Works best with
+        timestamps and, with short buffers, RACK-TLP.
+        * ``"swift"``: Keeps the RTT at a target that grows with the number of hops and of flows. Works best with
         timestamps.
-        * ``"timely"``: Sends at a rate that follows the gradient of the round trip. Best with timestamps, and for
-        networks without loss.
-        * ``"bbrv3"``: Sends at the rate of delivery, probes for more in cycles and heeds losses above 2 % (BBR
-        version 3).
-        * ``"fixed"``: The initial window, unchanged for the whole run.
-        * ``user:NAME``: `user:NAME`: a law in Python registered under that name.
+        * ``"timely"``: Adjusts its rate to the gradient of the RTT. Works best with timestamps, in networks without
+        loss.
+        * ``"bbrv3"``: Paces at the estimated bottleneck bandwidth, probes for more in cycles and limits losses to
+        about 2 % (BBR version 3).
+        * ``"fixed"``: Keeps the initial window for the whole run.
+        * ``user:NAME``: `user:NAME`, where NAME is the registered name of the Python class.
 
     With kind = "cubic"
     -------------------
     fast_convergence
-        A flow that loses again before it has regained its window gives way to others (section 4.7).
+        Fast convergence: a flow that loses again before it has regained its previous maximum window releases
+        bandwidth to others (section 4.7).
     steps
-        In what steps the window follows the curve: those of RFC 9438, or those of Ha, Rhee and Xu (2008), which
-        kernels take.
+        Granularity of window growth: that of RFC 9438, or that of Ha, Rhee and Xu (2008), which kernels implement.
 
     With kind = "bbrv1"
     -------------------
     btlbw_filter_len
-        Round trips of which the highest rate of delivery counts (BtlBwFilterLen).
-    pacing_margin
-        Share of the rate of delivery that pacing stays below it, which the draft does not have; 1 % in Linux.
-    probe_rtt_duration
-        How long nearly nothing is in flight then (ProbeRTTDuration).
-    rtprop_filter_len
-        How long a shortest round trip counts until it is measured anew (RTpropFilterLen).
+        Length of the maximum filter of the delivery rate, in RTTs (BtlBwFilterLen).
     cwnd_gain
-        Bandwidth-delay products in flight at most while bandwidth is probed (cwnd_gain).
+        Maximum data in flight while bandwidth is probed, in bandwidth-delay products (cwnd_gain).
+    pacing_margin
+        Fraction by which the pacing rate stays below the estimated bandwidth. The draft has no margin; Linux uses 1
+        %. Must not be 1.
+    probe_rtt_duration
+        Duration of ProbeRTT, during which almost nothing is in flight (ProbeRTTDuration).
+    rtprop_filter_len
+        Time after which the minimum RTT expires and is measured again (RTpropFilterLen).
 
     With kind = "vegas"
     -------------------
     alpha
-        The window grows while fewer segments than this are queued.
+        Number of queued segments below which the window grows.
     alpha_rate
-        Instead of `alpha`, as a rate in segments per second: what it brings in a base round trip. With `beta_rate`.
+        Alternative to `alpha`, as a rate in segments per second: `alpha` is this rate times the base RTT. Requires
+        `beta_rate`.
     beta
-        The window shrinks while more segments than this are queued.
+        Number of queued segments above which the window shrinks.
     beta_rate
-        Instead of `beta`, likewise.
+        Alternative to `beta`, as a rate in segments per second. Requires `alpha_rate`.
     gamma
-        Slow start ends once more segments than this are queued.
+        Number of queued segments above which slow start ends.
     slow_start
-        Off: the window only ever moves by a segment in a round trip, also from its start and after timeouts.
+        If false, the window changes by at most one segment per RTT, also at the start and after timeouts.
 
     With kind = "fast"
     ------------------
     alpha
-        Segments to keep in the queues.
+        Number of segments to keep queued. Must not be 0.
     alpha_recovery_rate
-        A loss, a mark or a first timeout halves `alpha`, down to a hundredth, and `beta` with it; it returns
-        exponentially, at this rate per second (k of equation 4.32).
+        Rate per second at which `alpha` recovers exponentially (k of equation 4.32). If given, each loss, mark or
+        first timeout halves `alpha`, down to a hundredth of its value, and `beta` with it. Must not be 0.
     beta
-        The window rests while at least `alpha` segments are in the queues and fewer than this; `alpha` if not given.
+        The window stays constant while at least `alpha` and fewer than this many segments are queued. Default:
+        `alpha`.
     drain_interval
-        With `draining`: after so long the flow forgets what it took for propagation and drains again, so that a
-        longer path is not taken for a queue.
+        With `draining`: time after which the flow discards its estimate of the propagation delay and drains again, so
+        that a longer path is not mistaken for a queue.
     draining
-        Factor by which a new flow slows down for a while, once it is stable, so that the queues drain (r).
+        Factor by which a new flow, once stable, slows down for a while so that the queues drain (r).
     gamma
-        Fraction of the way to the new window that each update moves.
+        Fraction of the distance to the new window that each update covers. Must not be 0.
     history_weight
-        Weight of its history in the averaged round trip (4.5).
-    mi_threshold
-        Slow start while the queueing delay is below this (MIthreshold).
-    paced_decrease
-        The window shrinks by its share on each acknowledgement, so that sending does not pause (Algorithm 1).
+        Weight of the previous average in the averaged RTT (4.5). Must not be 1.
     lagged_window
-        The queue is judged by the window of a round trip ago, and after a loss by the window before it; off in the
-        form `thesis` and on in `module` if not given. Off in `module`, which updates many times before it sees what
-        came of it, it does not come to rest.
+        Estimate the queue from the window of one RTT ago and, after a loss, from the window before the loss. By
+        default off in the form `thesis` and on in `module`. With this off, `module` does not converge, because it
+        updates many times before it sees the effect of an update.
+    mi_threshold
+        Queueing delay below which the window grows as in slow start (MIthreshold).
+    paced_decrease
+        Spread a window decrease over the acknowledgements in proportion, so that transmission does not pause
+        (Algorithm 1).
     round_trips
-        Of the form `thesis`: round trips from one update of the window to the next.
+        Form `thesis`: RTTs between updates of the window.
     update
-        When the window is updated, and by what.
+        Form of the window update: its timing and equation.
     update_period
-        Of the form `module`: the time from one update of the window to the next, in every other round trip.
+        Form `module`: time between updates of the window, in every other RTT.
 
     With kind = "clamp"
     -------------------
     backlog
-        What price times rate comes to at rest, in segments (tau): at a slope of 1, what a flow of weight 1 keeps in
-        queues.
+        Price times rate in equilibrium, in segments (tau). At a slope of 1 this is the number of segments that a flow
+        of weight 1 keeps queued. Must not be 0.
     weight
-        A flow of weight 2 has twice the rate at each price (phi).
+        Weight of the flow; the rate at a given price is proportional to it (phi). Must not be 0.
 
     With kind = "maxnet"
     --------------------
     max_rate
-        Rate at a cost of 0, and the most that a source of weight 1 sends.
+        Rate at a cost of 0, the maximum rate of a source of weight 1.
     slow_start
-        Whether the window at most doubles in a round trip, while the cost is learnt.
+        Limit window growth to a doubling per RTT while the cost is being learnt.
     weight
-        A source of weight 2 wants twice as much at each cost.
+        Weight of the flow; the rate at a given cost is proportional to it. Must not be 0.
 
     With kind = "rcp"
     -----------------
     max_rate
-        The most that it sends.
+        Maximum sending rate.
     slow_start
-        Whether the window at most doubles in a round trip, while an estimated price is still far off.
+        Limit window growth to a doubling per RTT while an estimated price is still inaccurate.
     weight
-        Of rates: a source of weight 2 sends twice as much as it is told, so that a queue shares by weights.
+        Weight of the flow, which multiplies the advertised rate; queues share their capacity by weight. Must not be
+        0.
 
     With kind = "rem"
     -----------------
     max_rate
-        The most that it sends, which it does at a price of 0.
+        Maximum sending rate, which is used at a price of 0.
     slow_start
-        Whether the window at most doubles in a round trip, while the price is learnt.
+        Limit window growth to a doubling per RTT while the price is being learnt.
     weight
-        Rate at a price of 1, which is the weight of the utility.
+        Sending rate at a price of 1: the weight of the utility.
 
     With kind = "hstcp"
     -------------------
     high_decrease
-        Share of a window of `high_window` that a loss takes (High_Decrease).
+        Fraction of the window removed by a loss at `high_window` (High_Decrease). Must not be 0.
     high_p
-        Loss rate at which it has `high_window` (High_P).
+        Loss rate at which the mean window is `high_window` (High_P). Must not be 0.
     high_window
-        Window that it has at a loss rate of `high_p` (High_Window).
+        Mean window at a loss rate of `high_p` (High_Window).
     low_p
-        Loss rate at which it has that window (Low_P).
+        Loss rate at which the mean window is `low_window` (Low_P).
     low_window
-        Window up to which it is Reno (Low_Window).
+        Window up to which the flow behaves as Reno (Low_Window).
 
     With kind = "dctcp"
     -------------------
     gain
-        Weight of the newest window in the estimate of the marked share (g).
+        Weight of the newest window in the estimate of the marked fraction (g). Must not be 0.
     initial_alpha
-        That estimate at the start (DCTCP.Alpha).
+        Initial estimate of the marked fraction (DCTCP.Alpha).
 
     With kind = "stcp"
     ------------------
     a
-        By how much an acknowledged segment opens the window.
+        Window increase per acknowledged segment, in segments. Must not be 0.
     b
-        Share of the window that a loss takes.
+        Fraction of the window removed by a loss. Must be neither 0 nor 1.
     lwnd
-        Window up to which it is Reno.
+        Window up to which the flow behaves as Reno.
 
     With kind = "htcp"
     ------------------
     adaptive_backoff
-        A loss leaves the shortest round trip over the longest of the window, 0.5 to 0.8; off: half.
+        Adaptive backoff: a loss multiplies the window by the ratio of the minimum to the maximum RTT, limited to 0.5
+        to 0.8. If false, it halves the window.
     delta_l
-        For so long after a loss it is Reno (Delta_L).
+        Time after a loss during which the flow behaves as Reno (Delta_L).
     rtt_scaling
-        The increase is in proportion to the round trip, 0.1 to 2 times that of 100 ms.
+        RTT scaling: the increase is proportional to the RTT, 0.1 to 2 times the increase at 100 ms.
 
     With kind = "bic"
     -----------------
     beta
-        Share of the window that a loss takes.
+        Fraction of the window removed by a loss. Must be neither 0 nor 1.
     fast_convergence
-        A flow that loses again before it has regained its window gives way to others.
+        Fast convergence: a flow that loses again before it has regained its previous maximum window releases
+        bandwidth to others.
     low_window
-        Window below which it is Reno.
+        Window below which the flow behaves as Reno.
     s_max
-        The largest step of a round trip (S_max).
+        Maximum window increase per RTT, in segments (S_max).
     s_min
-        The smallest one (S_min).
+        Minimum window increase per RTT, in segments (S_min). Must not be 0.
 
     With kind = "westwood"
     ----------------------
     tau
-        Time constant of the filter of bandwidth samples.
+        Time constant of the bandwidth filter.
 
     With kind = "westwood_plus"
     ---------------------------
     alpha
-        Weight of the past in the filter of bandwidth samples.
+        Weight of the previous estimate in the bandwidth filter. Must not be 1.
 
     With kind = "hybla"
     -------------------
-    rtt_0
-        The round trip that it keeps pace with (RTT_0). Flows with a shorter one are Reno.
     max_slow_start_increment
-        By so many segments at most an acknowledged one opens the window in slow start. What the paper has, 2^rho - 1,
-        are 15 with four times `rtt_0`, and a million with twenty times as much.
+        Maximum window increase per acknowledged segment in slow start, in segments. The increase of the paper, 2^rho
+        - 1, is 15 at four times `rtt_0` and about a million at twenty times.
+    rtt_0
+        Reference RTT (RTT_0). Flows with a shorter RTT behave as Reno.
 
     With kind = "illinois"
     ----------------------
     alpha_max
-        The same without delay.
+        Window increase per RTT without queueing delay, in segments.
     alpha_min
-        Segments that a round trip adds at the largest delay.
+        Window increase per RTT at the maximum delay, in segments. Must not be 0.
     beta_max
-        The same at much delay.
+        Fraction of the window removed by a loss at high delay.
     beta_min
-        Share of the window that a loss takes at little delay.
+        Fraction of the window removed by a loss at low delay. Must not be 0.
     eta_1
-        Up to this share of the largest delay the increase is `alpha_max`.
+        Fraction of the maximum queueing delay up to which the increase is `alpha_max`.
     eta_2
-        Up to this share a loss takes `beta_min`.
+        Fraction of the maximum queueing delay up to which a loss removes `beta_min`.
     eta_3
-        From this share on it takes `beta_max`.
+        Fraction of the maximum queueing delay from which a loss removes `beta_max`.
     theta
-        Round trips with little delay before the increase is `alpha_max` again.
+        Number of RTTs with low delay before the increase returns to `alpha_max`.
     w_thresh
-        Window below which it is Reno.
+        Window below which the flow behaves as Reno.
 
     With kind = "veno"
     ------------------
     beta
-        With so many segments in queues the path is congested.
+        Number of queued segments from which the path counts as congested.
 
     With kind = "yeah"
     ------------------
     a
-        By how much an acknowledged segment opens the window in the fast mode.
+        Window increase per acknowledged segment in fast mode, in segments.
     delta
-        Share of the window that a loss takes at least.
+        Minimum fraction of the window removed by a loss. Must not be 0.
     epsilon
-        Share of the window that an early decongestion takes at most.
+        Maximum fraction of the window removed by one early decongestion. Must not be 1.
     phi
-        It is slow, too, where the queueing delay is above the shortest round trip over this.
+        The flow is also in slow mode while the queueing delay exceeds the minimum RTT divided by this value.
     q_max
-        With so many of its segments in queues it is slow, and takes them out (Q_max).
+        Number of queued segments from which the flow is in slow mode and drains its queue (Q_max).
     rho
-        After so many slow round trips in a row, others keep the queue full, and a loss takes half.
+        Number of consecutive RTTs in slow mode after which competing loss-based flows are assumed; a loss then halves
+        the window.
     zeta
-        After so many fast round trips there are no such others.
+        Number of RTTs in fast mode after which competing loss-based flows are no longer assumed.
 
     With kind = "aimd"
     ------------------
     a
-        Segments that a round trip adds.
+        Window increase per RTT, in segments. Must not be 0.
     b
-        Share of the window that a loss takes.
+        Fraction of the window removed by a loss. Must be neither 0 nor 1.
 
     With kind = "binomial"
     ----------------------
     alpha
-        Factor of the increase.
+        Factor of the increase. Must not be 0.
     beta
-        Factor of the reduction.
+        Factor of the reduction. Must not be 0.
     k
-        Power of the window by which the increase is divided.
+        Power of the window that divides the increase.
     l
         Power of the window in the reduction.
 
     With kind = "ledbat"
     --------------------
     allowed_increase
-        The window is at most so many segments above what is in flight (ALLOWED_INCREASE).
+        Maximum excess of the window over the data in flight, in segments (ALLOWED_INCREASE).
     base_history
-        Minutes of which the least one-way delay is the path's own (BASE_HISTORY).
+        Number of minutes over which the minimum one-way delay is the base delay (BASE_HISTORY).
     current_filter
-        Of so many one-way delays, one of each acknowledgement, the least is the present one (CURRENT_FILTER).
+        Number of recent one-way delays, one per acknowledgement, whose minimum is the current delay (CURRENT_FILTER).
     gain
-        Segments that a round trip adds to or takes off where the delay is as far from TARGET as an empty queue
-        (GAIN); the RFC allows 1 at most.
+        Window change per RTT, in segments, when the queueing delay is as far from TARGET as with an empty queue
+        (GAIN); the RFC allows at most 1. Must not be 0.
     min_cwnd
-        The least window, but after a timeout until as many segments are acknowledged (MIN_CWND).
+        Minimum window, except after a timeout until this many segments are acknowledged (MIN_CWND).
     target
-        Delay that it keeps in queues (TARGET); the RFC allows 100 ms at most.
+        Target queueing delay (TARGET); the RFC allows at most 100 ms.
 
     With kind = "compound"
     ----------------------
     alpha
-        Factor of the increase of both windows.
+        Factor of the increase of the total window.
     beta
-        Share of both that a loss takes.
+        Fraction of the total window removed by a loss. Must be neither 0 nor 1.
     gamma
-        With so many segments in queues the second window closes.
+        Number of queued segments from which the delay-based window shrinks.
     k
-        Power of both in their increase.
+        Power of the total window in its increase.
     zeta
-        By how many times of what is queued it closes.
+        Decrease of the delay-based window per queued segment.
 
     With kind = "prague"
     --------------------
     gain
-        Weight of the newest round in the estimate of the marked share (g).
+        Weight of the newest round in the estimate of the marked fraction (g). Must not be 0.
     initial_alpha
-        That estimate at the start (alpha).
+        Initial estimate of the marked fraction (alpha).
     transition_rounds
-        Round trips from which on it does (D).
+        Number of RTTs after which a flow starts to emulate `virtual_rtt` (D).
     virtual_rtt
-        Shortest round trip as which it behaves, whatever its own is (RTT_virt); 0 is its own.
+        Minimum RTT that the flow emulates if its own is shorter (RTT_virt); 0 disables this.
 
     With kind = "copa"
     ------------------
     competitive_mode
-        Whether delta is lowered beside flows that fill the queues, by additive increase and multiplicative decrease
-        of one over it.
+        Competitive mode: lower delta while buffer-filling flows share the queue, by additive increase and
+        multiplicative decrease of 1/delta.
     delta
-        How much delay weighs against throughput: about one over it packets are kept in the queues.
+        Weight of delay against throughput; about 1/delta packets are kept queued.
     min_rtt_filter_len
-        How long a shortest round trip counts (RTTmin).
+        Lifetime of the minimum RTT (RTTmin).
 
     With kind = "swift"
     -------------------
     additive_increase
-        By how much the window grows in a round trip (ai).
+        Window increase per RTT, in segments (ai).
     base_target
-        The target of a path without hops and of a large window (base_target).
+        Target RTT of a path without hops, for a large window (base_target).
     decrease
-        What is taken of a window for an excess as large as the delay (beta).
-    fs_min_cwnd
-        A window up to which all of that is added (fs_min_cwnd).
+        Multiplicative decrease factor; the decrease is proportional to the excess delay relative to the delay (beta).
+        Must not be 0.
     fs_max_cwnd
-        A window from which on nothing of it is (fs_max_cwnd).
+        Window from which the flow-based addition is zero (fs_max_cwnd).
+    fs_min_cwnd
+        Window up to which the full flow-based addition applies (fs_min_cwnd).
     fs_range
-        What the smallest windows add to it (fs_range); zero for one target for all.
+        Maximum addition to the target, for the smallest windows (fs_range); 0 gives every flow the same target.
     hop_delay
-        What each link of the path adds to it.
-    min_cwnd
-        The window is no smaller (min_cwnd). Below one, a segment leaves only every few round trips.
-    max_mdf
-        At most this share is taken of a window, and for a loss (max_mdf).
+        Addition to the target per link of the path.
     max_cwnd
-        The window is no larger (max_cwnd).
+        Maximum window (max_cwnd).
+    max_mdf
+        Maximum fraction of the window removed at once, and the fraction removed by a loss (max_mdf). Must be neither
+        0 nor 1.
+    min_cwnd
+        Minimum window (min_cwnd). Below 1, a segment is sent only every few RTTs.
     retx_reset_threshold
-        So many timeouts in a row leave the least window (RETX_RESET_THRESHOLD).
+        Number of consecutive timeouts after which the window is reset to the minimum (RETX_RESET_THRESHOLD).
 
     With kind = "timely"
     --------------------
     additive_step
-        By this much the rate grows at a time (delta).
-    hai_threshold
-        Completions in a row without a growing round trip after which steps are larger (HAI).
-    hai_factor
-        How much larger (N).
+        Additive increase of the rate per update (delta).
     decrease
-        How much a gradient, or an excess, takes of the rate (beta).
-    max_rate
-        The most that it sends: the line rate of the host.
+        Multiplicative decrease factor for a positive RTT gradient and for an RTT above `t_high` (beta).
+    hai_factor
+        Factor by which hyperactive increase multiplies the additive step (N).
+    hai_threshold
+        Number of consecutive completion events without a growing RTT before the larger steps of hyperactive increase
+        begin (HAI).
     initial_rate
-        What it starts with: C/(N+1) in the paper, where N other flows of the host share its line rate; without,
-        `max_rate`.
-    min_rtt
-        What a gradient is a share of: the round trip of an empty network (minRTT).
-    outstanding
-        At most so much is outstanding.
-    segment
-        Data whose acknowledgement is a completion, after which the rate changes.
+        Initial sending rate: C/(N+1) in the paper, where N other flows of the host share its line rate. Default: the
+        maximum rate.
+    max_outstanding
+        Maximum outstanding data.
+    max_rate
+        Maximum sending rate: the line rate of the host.
     min_rate
-        The least that it sends.
+        Minimum sending rate.
+    min_rtt
+        RTT of an empty network, by which the gradient is normalised (minRTT).
+    segment
+        Segment size: the acknowledgement of this much data is a completion event, after which the rate is updated.
     t_high
-        Round trips above this lower it (T_high).
+        RTT above which the rate always decreases (T_high).
     t_low
-        Round trips below this only raise the rate (T_low).
+        RTT below which the rate always increases (T_low).
     weight
-        Weight of the newest difference of round trips in their average (alpha).
+        Weight of the newest RTT difference in the average (alpha). Must not be 0.
 
     With kind = "bbrv3"
     -------------------
     beta
-        What a round trip with losses leaves of the short-term bounds at least (Beta).
-    headroom
-        Share of the long-term bound that is left to others (Headroom).
-    loss_threshold
-        Share of a round trip's segments that may be lost while bandwidth is probed (LossThresh).
-    min_rtt_filter_len
-        How long a shortest round trip counts (MinRTTFilterLen).
-    pacing_margin
-        Share of the rate of delivery that pacing stays below it (PacingMarginPercent).
-    probe_rtt_duration
-        For how long (ProbeRTTDuration).
-    probe_rtt_interval
-        Without a shorter round trip for so long, half a product is in flight for a while (ProbeRTTInterval).
+        Minimum fraction of the short-term bounds that remains after an RTT with losses (Beta).
     cwnd_gain
-        Bandwidth-delay products in flight at most, but while bandwidth is probed and in ProbeRTT (DefaultCwndGain).
+        Maximum data in flight outside bandwidth probing and ProbeRTT, in bandwidth-delay products (DefaultCwndGain).
+    headroom
+        Fraction of the long-term bound left unused for other flows (Headroom).
+    loss_threshold
+        Maximum tolerated fraction of lost segments per RTT while bandwidth is probed (LossThresh). Must not be 1.
+    min_rtt_filter_len
+        Lifetime of the minimum RTT (MinRTTFilterLen).
+    pacing_margin
+        Fraction by which the pacing rate stays below the estimated bandwidth (PacingMarginPercent). Must not be 1.
+    probe_rtt_duration
+        Duration of ProbeRTT (ProbeRTTDuration).
+    probe_rtt_interval
+        Time without a shorter RTT after which ProbeRTT limits the data in flight to half a bandwidth-delay product
+        (ProbeRTTInterval).
 
     With kind = "fixed"
     -------------------
     rate
-        Rate on the wire at which full segments leave, if acknowledgements do not clock them.
+        Pacing rate on the wire for full segments. Without it, acknowledgements clock transmission.
 
     With kind = "user:NAME"
     -----------------------
     parameters
-        Keyword arguments for the law's class (of `user:NAME`).
+        Keyword arguments of the Python class.
     """
 
     kind: (
@@ -1093,10 +789,10 @@ class ControllerTable(TypedDict, total=False):
     fast_convergence: bool
     steps: Steps
     btlbw_filter_len: int
+    cwnd_gain: float
     pacing_margin: Probability
     probe_rtt_duration: Duration
     rtprop_filter_len: Duration
-    cwnd_gain: float
     alpha: float | Probability
     alpha_rate: float
     beta: float | Probability
@@ -1107,9 +803,9 @@ class ControllerTable(TypedDict, total=False):
     drain_interval: Duration
     draining: int
     history_weight: Probability
+    lagged_window: bool
     mi_threshold: Duration
     paced_decrease: bool
-    lagged_window: bool
     round_trips: int
     update: UpdateForm
     update_period: Duration
@@ -1132,8 +828,8 @@ class ControllerTable(TypedDict, total=False):
     s_max: float
     s_min: float
     tau: Duration
-    rtt_0: Duration
     max_slow_start_increment: float
+    rtt_0: Duration
     alpha_max: float
     alpha_min: float
     beta_max: Probability
@@ -1163,21 +859,21 @@ class ControllerTable(TypedDict, total=False):
     additive_increase: float
     base_target: Duration
     decrease: Probability
-    fs_min_cwnd: float
     fs_max_cwnd: float
+    fs_min_cwnd: float
     fs_range: Duration
     hop_delay: Duration
-    max_mdf: Probability
     max_cwnd: float
+    max_mdf: Probability
     retx_reset_threshold: int
     additive_step: Rate
-    hai_threshold: int
     hai_factor: int
+    hai_threshold: int
     initial_rate: Rate
-    min_rtt: Duration
-    outstanding: Size
-    segment: Size
+    max_outstanding: Size
     min_rate: Rate
+    min_rtt: Duration
+    segment: Size
     t_high: Duration
     t_low: Duration
     headroom: Probability
@@ -1187,70 +883,66 @@ class ControllerTable(TypedDict, total=False):
     parameters: Parameters
 
 
-# What of an acknowledgement opens the window.
-AckCounting: TypeAlias = Literal["bytes", "acknowledgements"]
-
 # true, false, or a table such as {every = 2, timeout = "200 ms"}
 DelayedAck: TypeAlias = "bool | DelayedAckTable"
 
 
 class DelayedAckTable(TypedDict, total=False):
-    """Delayed acknowledgements (RFC 5681 section 4.2), as far as they differ from the preset's, or from every second
-    segment within 200 ms if it has none.
+    """Delayed acknowledgements (RFC 5681 section 4.2). Defaults: the preset's values, or every second segment within
+    200 ms if the preset has none.
 
     Attributes
     ----------
-    quickack_segments
-        So many segments, the flow's first, are acknowledged one by one.
-    every
-        Acknowledge at least once per this many full segments.
     ack_ce_immediately
-        The first marked segment since the sender last reduced its window, the next, and one that tells of a reduction
-        are acknowledged at once.
+        Acknowledge immediately the first two marked segments since the last window reduction, and segments with CWR.
+    every
+        Acknowledge at least every N full segments.
+    quickack_segments
+        Number of segments at the start of a flow that are acknowledged one by one.
     sack_compression
-        With SACK, above a gap, after three acknowledgements at once, one for all that arrives within this time, or a
-        third of a round trip if that is less; 0 s for one each.
+        SACK compression: after three immediate acknowledgements above a gap, send one per interval of this length or
+        a third of the round-trip time, whichever is shorter. 0 s turns it off.
     timeout
-        Acknowledge at most this long after the first unacknowledged segment arrived.
+        Maximum delay of an acknowledgement after the arrival of the first unacknowledged segment.
     """
 
-    quickack_segments: int
-    every: int
     ack_ce_immediately: bool
+    every: int
+    quickack_segments: int
     sack_compression: Duration
     timeout: Duration
 
 
 class Description(TypedDict, total=False):
-    """A network, what runs in it, and what to record: everything that a run needs. Times, rates and sizes are text
-    with a unit, such as `10 ms`, `75 Mbps`, `50 kB`.
+    """A network, its flows, and the recordings. Times, rates and sizes are text with a unit, such as `10 ms`, `75
+    Mbps`, `50 kB`.
 
     Attributes
     ----------
     duration
-        Length of the run.
+        Simulated time.
     flows
-        Flow groups by name. Their order is that of every table of results.
+        Flow groups by name, in the order of all result tables.
     links
         Links by name.
     name
-        What the scenario is about, in a few words.
+        Title of the scenario.
     nodes
         Nodes by name.
     prices
-        How prices of congestion travel, where queues tell any.
+        Encoding of congestion prices.
     record
-        What to keep in addition to the counters.
+        Recordings in addition to the counters.
     routing
-        Which way packets take where no `route` is given.
+        Routing of flows without `route`.
     seed
         Seed of all random streams.
     timeline
-        Changes while the network runs.
+        Changes during the run.
     topology
-        Common networks in one line.
+        Generators of common networks.
     warmup
-        Results count from here.
+        Time from which results count.
     """
 
     duration: Duration
@@ -1268,39 +960,38 @@ class Description(TypedDict, total=False):
 
 
 class Dragonfly(TypedDict, total=False):
-    """Groups of switches, all of a group linked and all groups linked.
+    """Fully connected groups of switches, with one link between every two groups.
 
     Attributes
     ----------
     delay
-        Propagation delay of each link, one way.
+        One-way propagation delay of each link.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     global_delay
-        Propagation delay of the links between groups, one way, if not that of the others.
+        One-way propagation delay of links between groups. Default: that of the other links.
     global_links
-        Links of each switch to other groups, h of the paper, which advises half as many as there are `switches` in a
-        group.
+        Links per switch to other groups (h). The paper recommends half of `switches`.
     global_rate
-        Bit rate of the links between groups, if not that of the others.
+        Bit rate of links between groups. Default: that of the other links.
     host_delay
-        Propagation delay of the links of hosts, one way, if not that of the others.
+        One-way propagation delay of host links. Default: that of the other links.
     host_queue
-        The queue of each host, in front of its link; unlimited if not given.
+        Queue of each host. Default: unlimited.
     host_rate
-        Bit rate of the links of hosts, if not that of the others.
+        Bit rate of host links. Default: that of the other links.
     hosts
-        Hosts of each switch, p of the paper, which advises half as many as there are `switches` in a group.
+        Hosts per switch (p). The paper recommends half of `switches`.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     queue
-        The queue of each port of each switch.
+        Queue of each switch port.
     rate
-        Bit rate of each link, or when it can send.
+        Bit rate of each link, or a delivery trace.
     switches
-        Switches of each group, a of the paper.
+        Switches per group (a).
     """
 
     delay: Duration
@@ -1320,21 +1011,20 @@ class Dragonfly(TypedDict, total=False):
 
 
 class Drop(TypedDict, total=False):
-    """One transmission of one packet.
+    """One transmission of one packet, which is discarded.
 
     Attributes
     ----------
     cell
-        For a packet that travels in cells: which of its cells that reach the queue, counted from 0; all of them if
-        not given.
+        With `framing`: cell of the packet among those that reach the queue, from 0. Default: all cells.
     flow
-        Flow in the group; 0 is the first.
+        Flow of the group, from 0.
     group
         Flow group.
     segment
-        Data segment or datagram of the flow; 0 is the first, or the SYN where a connection is opened.
+        Data segment or datagram of the flow, from 0. With `handshake`, 0 is the SYN.
     transmission
-        1 is the first transmission, 2 the first retransmission.
+        Transmission of the packet: 1 is the first, 2 the first retransmission.
     """
 
     cell: int
@@ -1347,7 +1037,7 @@ class Drop(TypedDict, total=False):
 # `20 cells`, `2 %` (of the buffer) or `none`
 DroppingThreshold: TypeAlias = "Threshold | Literal['none']"
 
-# Which of the two queues of DualPI2 is served.
+# Service discipline of the two queues of DualPI2.
 DualService: TypeAlias = Literal["weighted_round_robin", "time_shifted_fifo"]
 
 
@@ -1357,19 +1047,19 @@ class Dumbbell(TypedDict, total=False):
     Attributes
     ----------
     delay
-        Its propagation delay, one way.
+        One-way propagation delay of the bottleneck.
     duplication
-        Probability that a packet which it does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     jitter
-        A random addition to its delay.
+        Random delay added for each packet.
     loss
-        Packets that it loses.
+        Losses that do not depend on the queue.
     queue
-        The queue in front of it.
+        Queue of the bottleneck.
     rate
-        Bit rate of the bottleneck, or when it can send.
+        Bit rate of the bottleneck, or a delivery trace.
     reverse
-        What differs on the way back, which has an unlimited queue otherwise.
+        Settings of the reverse link that differ. Its default queue is unlimited.
     """
 
     delay: Duration
@@ -1381,15 +1071,15 @@ class Dumbbell(TypedDict, total=False):
     reverse: Reverse
 
 
-# a duration such as `10 ms` (ns, us, ms, s, min, h)
+# a duration such as `10 ms` (ps, ns, us, µs, ms, s, min, h)
 Duration: TypeAlias = "str"
 
-# One value per flow: the same for all, a list, or a table with one of these. `uniform` is between two bounds,
-# and `evenly` spread between them without chance. `exponential` and `pareto` are given by their mean,
-# `lognormal` by its median and the deviation of its logarithm, `bounded_pareto` is a Pareto distribution
-# between two bounds. `cdf` lists values with the share that is at most as large, linear in between. `workload`
-# is a published distribution of sizes. `csv` takes a column of a file beside the scenario's, with a unit in
-# each cell or in the column's name (`start_s`, `size_bytes`).
+# One value per flow: the same for all, a list, or a table with one of these keys. `uniform` draws between two
+# bounds, `evenly` spreads the flows between them. `exponential` and `pareto` are given by their mean,
+# `lognormal` by its median and the standard deviation of its logarithm, `bounded_pareto` by two bounds and its
+# shape. `cdf` lists values with their cumulative shares, with linear interpolation. `workload` is a published
+# distribution of sizes. `csv` reads a column of a CSV file, with a unit in each cell or in the column's name
+# (`start_s`, `size_bytes`).
 DurationDistribution: TypeAlias = "Duration | list[Duration] | dict[str, Any]"
 
 
@@ -1398,28 +1088,26 @@ class Dwdm(TypedDict, total=False):
 
     Attributes
     ----------
-    wavelength_conversion
-        Whether a packet may leave on any channel, and not only on the wavelength on which it came.
     delay
-        Propagation delay of the trunk, one way.
+        One-way propagation delay of the trunk.
     edge_queue
-        The queue of each edge router; unlimited if not given.
+        Queue of each edge router. Default: unlimited.
     input_delay
-        Propagation delay of each input link, one way; a switch that decides on heads needs some.
+        One-way propagation delay of each input link; cut-through switching requires more than 0.
     inputs
-        Edge routers, and links from them to the switch.
+        Number of edge routers and of links from them to the switch.
     queue
-        The queue in front of the trunk: with conversion its places are shared by all channels, without it each has as
-        many.
+        Queue of the trunk: shared by all channels with wavelength conversion, otherwise one per channel.
     rate
         Bit rate of each input link and of each channel.
     switching
-        When the switch decides on a packet: at its last bit, or at its first (cut-through).
+        Switching mode: the queue receives a packet at its last bit (store and forward) or at its first (cut-through).
     transmitters
-        Wavelength channels of the trunk.
+        Number of wavelength channels of the trunk.
+    wavelength_conversion
+        Full wavelength conversion: packets may leave on any channel. Otherwise they keep their wavelength.
     """
 
-    wavelength_conversion: bool
     delay: Duration
     edge_queue: Queue
     input_delay: Duration
@@ -1428,9 +1116,10 @@ class Dwdm(TypedDict, total=False):
     rate: Rate
     switching: Switching
     transmitters: int
+    wavelength_conversion: bool
 
 
-# Bits of the ECN field that carry marks.
+# Number of ECN bits that carry marks.
 EcnBits: TypeAlias = Literal["one", "two"]
 
 
@@ -1446,22 +1135,22 @@ Edge = TypedDict(
     },
     total=False,
 )
-Edge.__doc__ = """A link of a list.
+Edge.__doc__ = """A link.
 
     Attributes
     ----------
     delay
-        Propagation delay, one way.
+        One-way propagation delay.
     duplex
-        Whether there is also a way back.
+        Create a reverse link.
     from
-        Node where the link begins.
+        Node at which the link starts.
     name
-        Its name; if not given, that of its ends, `FROM-TO`, and of further links between them `FROM-TO_2` and so on.
+        Name. Default: `FROM-TO`, and `FROM-TO_2` and so on for further links between the same nodes.
     rate
         Bit rate.
     to
-        Node where it ends.
+        Node at which the link ends.
 """
 
 
@@ -1471,29 +1160,28 @@ class Event(TypedDict, total=False):
     Attributes
     ----------
     at
-        When.
+        Time of the change.
     buffer
-        What the link's queue has room for from now on, in the unit of its own `buffer`, or in packets where that is a
-        percentage. What is in it stays, but where a scheduler's queues share it: the longest makes room at the next
-        arrival. Thresholds stay as they are.
+        New buffer of the link's queue, in the unit of its `buffer`, or in packets if that is a percentage. Queued
+        packets stay; with a scheduler, the longest queue makes room at the next arrival. Thresholds do not change.
     delay
-        The link's new delay, for packets that leave from now on; they never overtake.
+        New delay of the link, for packets sent from now on. Packets stay in order.
     group
         Flow group that changes.
     link
-        Link that changes (`NAME`, or `NAME.reverse` for its way back).
+        Link that changes (`NAME`, or `NAME.reverse` for the reverse link).
     loss
-        The link's new probability of random loss.
+        New probability of random loss.
     rate
-        The link's new rate; the packet being sent finishes at the old one.
+        New rate of the link. A packet in transmission finishes at the old rate.
     return_route
-        The group's new return route; if not given with `route`, found as for a flow.
+        New return route of the group. Default with `route`: as for a flow.
     route
-        The group's new route.
+        New route of the group.
     start
-        `true`: the group's `start` counts from now.
+        Start the group: its `start` counts from this time.
     stop
-        `true`: the group sends no new data from now on.
+        Stop the group: it sends no new data from this time on.
     """
 
     at: Duration
@@ -1509,7 +1197,7 @@ class Event(TypedDict, total=False):
     stop: bool
 
 
-# What becomes of a packet that comes too fast.
+# Action on packets that exceed the rate.
 Excess: TypeAlias = Literal["dropped", "marked"]
 
 # a whole number from 1 to 1000, or false
@@ -1517,30 +1205,30 @@ FastRetransmit: TypeAlias = "int | Literal[False]"
 
 
 class FatTree(TypedDict, total=False):
-    """Pods of edge and aggregation switches below a core; a quarter of `k` cubed hosts.
+    """Fat tree: `k` pods of edge and aggregation switches below a core, with k³/4 hosts.
 
     Attributes
     ----------
     delay
-        Propagation delay of each link, one way.
+        One-way propagation delay of each link.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     host_delay
-        Propagation delay of the links of hosts, one way, if not that of the others.
+        One-way propagation delay of host links. Default: that of the other links.
     host_queue
-        The queue of each host, in front of its link; unlimited if not given.
+        Queue of each host. Default: unlimited.
     host_rate
-        Bit rate of the links of hosts, if not that of the others.
+        Bit rate of host links. Default: that of the other links.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     k
-        Ports of each switch, an even number: 4 makes 16 hosts, 8 makes 128, 32 makes 8192.
+        Number of ports per switch, even: 4 gives 16 hosts, 8 gives 128, 32 gives 8192.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     queue
-        The queue of each port of each switch.
+        Queue of each switch port.
     rate
-        Bit rate of each link, or when it can send.
+        Bit rate of each link, or a delivery trace.
     """
 
     delay: Duration
@@ -1555,8 +1243,8 @@ class FatTree(TypedDict, total=False):
     rate: LinkRate
 
 
-# What a receiver takes the price for before the first probe.
-InitialEstimate: TypeAlias = Literal["min", "max"]
+# How the receiver returns the price to the sender.
+Feedback: TypeAlias = Literal["exact", "one_bit"]
 
 
 Flow = TypedDict(
@@ -1571,11 +1259,11 @@ Flow = TypedDict(
         "from": "str | list[str]",
         "jitter": "Duration",
         "l4s": "bool",
+        "propagation_rtt": "DurationDistribution",
         "receive_processing": "Processing",
         "receiver_access": "Access",
         "return_route": "list[str]",
         "route": "list[str]",
-        "propagation_rtt": "DurationDistribution",
         "send_processing": "Processing",
         "sender_access": "Access",
         "size": "SizeDistribution",
@@ -1588,76 +1276,75 @@ Flow = TypedDict(
     },
     total=False,
 )
-Flow.__doc__ = """A group of flows of one kind. Either `tcp` or `source` says what they send.
+Flow.__doc__ = """A group of flows with the same settings, either with `tcp` or with a datagram `source`.
 
     Attributes
     ----------
     abr
-        Flows with `framing` may have the available bit rate service.
+        Available bit rate service of flows with `framing`.
     application
-        What hands data to TCP. If not given, all data is available from the start.
+        Application that writes data to TCP. Default: all data is available at the start.
     arrivals
-        Lets flows start one after another, from `start` on.
+        Random arrivals of the flows, from `start` on.
     class
-        Which queue its packets and acknowledgements have at links that tell classes apart (`queue.classes`).
+        Traffic class of its packets and acknowledgements in queues with `classes`.
     count
-        Flows in the group. If not given, as many as start before they stop or the run ends where `arrivals` says when
-        they do, as many as a list has values, as `traffic` makes in one round, or 1.
+        Number of flows. Default: all that arrive before `stop` or the end of the run (with `arrivals`), the length of
+        a list of values, one round of `traffic`, or 1.
     framing
-        Packets travel in ATM cells, and each flow is a virtual channel (VC) of its own.
+        Send packets in ATM cells (AAL5). Each flow is a virtual channel (VC).
     from
-        Node where the senders are, or several of them, which the flows take in turn; one named twice gets twice as
-        many.
+        Node of the senders, or several nodes, to which flows are assigned in turn. A node may be listed several
+        times.
     jitter
-        Delays each data packet at the sender by a uniform draw from 0 to this; order is kept.
+        Maximum of a uniform random delay of each data packet at the sender. Packets stay in order.
     l4s
-        Whether its packets say that they are L4S, ECT(1), which decides about their queue at a `dualpi2`. By default
-        they do if the controller is made for that (`prague`) and `ecn` is on.
-    receive_processing
-        Processing of each packet at the receiver, if not the node's.
-    receiver_access
-        Private link between the network and each receiver.
-    return_route
-        Links that acknowledgements cross; if not given, the reverse of the route, or where that is not possible, or
-        where hashes decide, as `routing` says.
-    route
-        Links that data crosses in turn (`NAME`, or `NAME.reverse` for the way back); if not given, as `routing` says.
+        Send packets as L4S, with ECT(1), which selects their queue in `dualpi2`. Default: true for an L4S controller
+        (`prague`) with `ecn`.
     propagation_rtt
-        Propagation delay there and back, without any serialisation: sets the delay of `sender_access`.
+        Round-trip propagation delay, without serialisation. It sets the delay of `sender_access`.
+    receive_processing
+        Processing time of each packet at the receiver. Default: that of the node.
+    receiver_access
+        Private access link of each receiver.
+    return_route
+        Links of the acknowledgements, in order. Default: the reverse of `route`, or by `routing` if that does not
+        exist or routing is `ecmp`.
+    route
+        Links of the data, in order (`NAME`, or `NAME.reverse` for the reverse link). Default: by `routing`.
     send_processing
-        Processing of each data packet at the sender, if not the node's.
+        Processing time of each data packet at the sender. Default: that of the node.
     sender_access
-        Private link between each sender and the network, both ways, with room for everything.
+        Private access link of each sender, in both directions, with an unlimited queue.
     size
-        Payload that each flow transfers; endless if not given.
+        Payload of each flow. Default: unlimited.
     source
-        Datagrams without a transport.
+        Source of datagrams without a transport protocol.
     start
-        When each flow starts.
+        Start time of each flow.
     stop
-        When all stop sending new data.
+        Time at which all flows stop sending new data.
     tcp
-        TCP.
+        TCP settings.
     to
-        Node where the receivers are, or several: when each node of `from` had its turn, the next of these has.
+        Node of the receivers, or several nodes: each round over `from` uses the next one.
     traffic
-        Who sends to whom among many nodes, instead of `from` and `to`.
+        Traffic pattern among many nodes, instead of `from` and `to`.
 """
 
 
 class FlowArrivals(TypedDict, total=False):
-    """A Poisson process of starts: exponential times between them. Either `mean_interval` or `load` says how long
-    these are.
+    """Poisson arrivals of flows. The rate is given by `mean_interval` or by `load`.
 
     Attributes
     ----------
     load
-        Payload that arrives, in the mean, as a share of `reference_rate`, 1 at most; headers come on top.
-        `mean_interval` can say more.
+        Mean arriving payload as a share of `reference_rate`, at most 1, without headers. For an overload use
+        `mean_interval`.
     mean_interval
-        From one start to the next, in the mean.
+        Mean time between two starts.
     reference_rate
-        What `load` is a share of, such as the rate of the bottleneck.
+        Rate that `load` refers to, such as that of the bottleneck.
     """
 
     load: Probability
@@ -1671,19 +1358,18 @@ FlowTable: TypeAlias = "str | Columns"
 
 
 class Framing(TypedDict, total=False):
-    """AAL5: a packet is cut into 53-byte cells, each with 48 bytes of the frame.
+    """AAL5 framing: a packet is segmented into 53-byte cells with 48 bytes of payload.
 
     Attributes
     ----------
     llc_snap
-        Whether the 8 bytes of LLC and SNAP precede each packet (RFC 2684 section 5.1).
+        Add the 8-byte LLC/SNAP header to each packet (RFC 2684 section 5.1).
     reassembly_delay
-        From the arrival of a packet's last cell until the packet is handed up.
+        Delay from the arrival of the last cell until the packet is delivered.
     segmentation_delay
-        From a packet's arrival at the adaptation layer until its first cell may leave, for data and acknowledgements
-        alike.
+        Delay of the adaptation layer before the first cell of a packet is sent, for data and acknowledgements.
     trailer
-        Bytes appended to each packet, before padding. ITU-T I.363.5 has 8; bpd-2001 assumes none.
+        Trailer of each packet, before padding: 8 bytes in ITU-T I.363.5, none in bpd-2001.
     """
 
     llc_snap: bool
@@ -1693,7 +1379,7 @@ class Framing(TypedDict, total=False):
 
 
 class GilbertElliott(TypedDict, total=False):
-    """Losses in bursts (Gilbert 1960, Elliott 1963): a link is in a good or in a bad state, and may change it with
+    """Burst losses (Gilbert 1960, Elliott 1963): the link has a good and a bad state, and may change its state with
     each packet.
 
     Attributes
@@ -1703,9 +1389,9 @@ class GilbertElliott(TypedDict, total=False):
     loss_in_good
         Probability of loss in the good state (Elliott's 1 - k).
     p
-        Probability of going from the good state to the bad one.
+        Transition probability from the good to the bad state.
     r
-        Probability of going back.
+        Transition probability from the bad to the good state.
     """
 
     loss_in_bad: Probability
@@ -1715,37 +1401,37 @@ class GilbertElliott(TypedDict, total=False):
 
 
 class Graph(TypedDict, total=False):
-    """A network by its links.
+    """A network as a list of links.
 
     Attributes
     ----------
     delay
-        Propagation delay, one way, of links that have none.
+        Default one-way propagation delay of links.
     delay_attribute
-        Of a GraphML file: the attribute of edges that is their delay, with a unit there or in its name, such as
-        `delay_ms`; `delay` if not given.
+        GraphML only: edge attribute for the delay, with a unit in the value or in its name, such as `delay_ms`.
+        Default: `delay`.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     graphml
-        A GraphML file beside the scenario's, instead of `links`. Undirected edges are links with a way back.
+        GraphML file, relative to the scenario's directory, instead of `links`. Undirected edges become duplex links.
     hosts
-        Nodes that only begin and end flows; the others are routers.
+        Nodes that are hosts. The other nodes are routers.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     links
-        Links. The nodes that they name are there.
+        Links. The nodes that they name are created.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     name_attribute
-        Of a GraphML file: the attribute of nodes that names them, such as `label`, with `_` for what no name has;
-        their identifiers if not given.
+        GraphML only: node attribute for the names, such as `label`; invalid characters become `_`. Default: the node
+        identifiers.
     queue
-        The queue in front of each link, there and back.
+        Queue of each link, in both directions.
     rate
-        Bit rate of links that have none.
+        Default bit rate of links.
     rate_attribute
-        Of a GraphML file: the attribute of edges that is their rate, with a unit, or as a number in bit/s;
-        `LinkSpeedRaw` if not given, as the Topology Zoo has it.
+        GraphML only: edge attribute for the rate, with a unit or as a number in bit/s. Default: `LinkSpeedRaw`, as in
+        the Topology Zoo.
     """
 
     delay: Duration
@@ -1762,44 +1448,41 @@ class Graph(TypedDict, total=False):
     rate_attribute: str
 
 
-# The quantity whose half becomes the slow-start threshold when a segment is lost.
-SsthreshFrom: TypeAlias = Literal["flight_size", "window"]
-
-# How senders identify packets, of which probes are made.
+# How senders assign the identification of packets, from which probes are derived.
 Identification: TypeAlias = Literal["counting", "from_one", "byte_swapped", "random", "checksum"]
-
-# Which partial acknowledgements restart the retransmission timer: the variants of RFC 6582 section 4. With
-# `rack_tlp` all do.
-NewRenoVariant: TypeAlias = Literal["impatient", "slow_but_steady"]
 
 
 class Incast(TypedDict, total=False):
-    """So many nodes send to one of them, by chance; the next so many flows to the next one.
+    """Random groups of senders, each with one receiver; the next group has the next receiver.
 
     Attributes
     ----------
-    among
+    nodes
         The nodes.
     senders
-        How many send at a time.
+        Number of senders per receiver.
     to
-        The node that they send to, or several of which each time one is drawn; any if not given.
+        Receiver, or several nodes from which it is drawn. Default: any node.
     """
 
-    among: str | list[str]
+    nodes: str | list[str]
     senders: int
     to: str | list[str]
 
 
+# The receiver's price estimate before the first probe.
+InitialEstimate: TypeAlias = Literal["min", "max"]
+
+
 class Jitter(TypedDict, total=False):
-    """A random addition to a link's delay, drawn for each packet.
+    """Random delay that is added for each packet of a link.
 
     Attributes
     ----------
     delay
-        What is added.
+        Distribution of the added delay.
     reordering
-        Whether packets overtake one another. If not, a packet waits behind those before it.
+        Allow reordering. Otherwise a packet never arrives before an earlier one.
     """
 
     delay: Processing
@@ -1807,34 +1490,34 @@ class Jitter(TypedDict, total=False):
 
 
 class LeafSpine(TypedDict, total=False):
-    """Leaves with hosts, and spines between them.
+    """Leaf switches with hosts, and spine switches that connect them.
 
     Attributes
     ----------
     delay
-        Propagation delay of each link, one way.
+        One-way propagation delay of each link.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     host_delay
-        Propagation delay of the links of hosts, one way, if not that of the others.
+        One-way propagation delay of host links. Default: that of the other links.
     host_queue
-        The queue of each host, in front of its link; unlimited if not given.
+        Queue of each host. Default: unlimited.
     host_rate
-        Bit rate of the links of hosts, if not that of the others.
+        Bit rate of host links. Default: that of the other links.
     hosts
-        Hosts of each leaf. With more of them than spines, and links of one rate, the leaves are oversubscribed.
+        Hosts per leaf. Leaves are oversubscribed if this exceeds `spines` and all links have the same rate.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     leaves
-        Switches with hosts.
+        Number of leaf switches.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     queue
-        The queue of each port of each switch.
+        Queue of each switch port.
     rate
-        Bit rate of each link, or when it can send.
+        Bit rate of each link, or a delivery trace.
     spines
-        Switches between them.
+        Number of spine switches.
     """
 
     delay: Duration
@@ -1869,56 +1552,56 @@ Link = TypedDict(
     },
     total=False,
 )
-Link.__doc__ = """A link from one node to another, with a queue where packets wait for it.
+Link.__doc__ = """A link from one node to another, with a queue at its input.
 
     Attributes
     ----------
     delay
-        Propagation delay, one way.
+        One-way propagation delay.
     duplex
-        Whether there is also a link back, called NAME.reverse, with the same rate and delay and an unlimited queue.
+        Create a reverse link, NAME.reverse, with the same rate and delay and an unlimited queue.
     duplication
-        Probability that a packet which is not lost arrives twice.
+        Probability that a packet that is not lost is duplicated.
     from
-        Node where the link begins.
+        Node at which the link starts.
     jitter
-        A random addition to the delay.
+        Random delay added for each packet.
     loss
-        Packets that the link loses.
+        Losses that do not depend on the queue.
     queue
-        The queue in front of the link.
+        Queue at the input of the link.
     rate
-        Bit rate of each transmitter, or when the link can send.
+        Bit rate of each transmitter, or a delivery trace.
     reverse
-        What differs on the way back.
+        Settings of the reverse link that differ.
     switching
-        When the queue decides on a packet: at its last bit, or at its first (cut-through).
+        Switching mode: the queue receives a packet at its last bit (store and forward) or at its first (cut-through).
     to
-        Node where it ends.
+        Node at which the link ends.
     transmitters
-        Transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
+        Number of transmitters that share the queue: 1 for a link, K for a trunk of K wavelengths.
 """
 
 
-# A bit rate, or when the link can send: `trace` names a file of Mahimahi's beside the scenario's, with the
-# millisecond of an opportunity for 1500 bytes in each line, and `opportunities` lists milliseconds with how
-# many each has. After the last one, all begins anew.
+# A bit rate, or a delivery trace: `trace` names a Mahimahi file, which has the millisecond of an opportunity to
+# send 1500 bytes in each line, and `opportunities` lists milliseconds with their numbers of opportunities. The
+# trace repeats after its last millisecond.
 LinkRate: TypeAlias = "Rate | dict[str, Any]"
 
 
 class Loss(TypedDict, total=False):
-    """Packets lost regardless of the queue.
+    """Losses that do not depend on the queue.
 
     Attributes
     ----------
     at
-        Where chance takes packets: on the wire behind the queue, or before they get to it.
+        Where random losses happen: on the wire behind the queue, or before the queue.
     drops
-        Packets to discard on arrival at the queue.
+        Individual packets to discard on arrival at the queue.
     gilbert_elliott
-        Losses in bursts, beside those.
+        Additional losses in bursts.
     probability
-        Probability of loss for each packet, independently.
+        Probability of loss of each packet, independently of others.
     """
 
     at: LossAt
@@ -1930,22 +1613,25 @@ class Loss(TypedDict, total=False):
 # Where a link loses packets.
 LossAt: TypeAlias = Literal["wire", "before_queue"]
 
-# How a price is mapped to 0 to 1.
+# How a price is mapped to the range 0 to 1.
 MappingKind: TypeAlias = Literal["linear", "logarithmic", "signed"]
+
+# Partial acknowledgements that restart the retransmission timer: the variants of RFC 6582 section 4. With
+# `rack_tlp` all do.
+NewRenoVariant: TypeAlias = Literal["impatient", "slow_but_steady"]
 
 
 class Node(TypedDict, total=False):
-    """A node. Every node that a link or a flow names must be declared, unless a topology helper makes it.
+    """A node. Nodes named by links or flows must be declared here, unless a topology creates them.
 
     Attributes
     ----------
     kind
-        `router` forwards; a route never leads through a `host`.
+        Kind of the node. Routes never lead through a `host`.
     receive_processing
-        Hosts only: the same for each packet received, before it is acknowledged.
+        Hosts only: processing time of each received packet before it is acknowledged.
     send_processing
-        Hosts only: serial, order-preserving processing of each data packet before it is sent. Each flow has its own
-        server.
+        Hosts only: processing time of each data packet before it is sent. Each flow has its own FIFO server.
     """
 
     kind: NodeKind
@@ -1953,16 +1639,16 @@ class Node(TypedDict, total=False):
     send_processing: Processing
 
 
-# What a node does: a router forwards, a host only begins and ends flows.
+# Kind of a node: routers forward packets, hosts only send and receive.
 NodeKind: TypeAlias = Literal["router", "host"]
 
 # Payload of a datagram.
 PacketBytes: TypeAlias = "Size | dict[str, Any]"
 
-# a number (whole ones below 2^63), text, a truth value, a list or a table
+# a number (integers below 2^63), text, a Boolean, a list or a table
 Parameter: TypeAlias = "bool | float | str | list[Parameter] | Parameters"
 
-# Arguments for user code, by the names of its class's keyword arguments.
+# Keyword arguments of the Python class.
 Parameters: TypeAlias = "dict[str, Parameter]"
 
 
@@ -1972,19 +1658,19 @@ class ParkingLot(TypedDict, total=False):
     Attributes
     ----------
     delay
-        Propagation delay of each link, one way.
+        One-way propagation delay of each link.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     hops
-        Links in the row.
+        Number of links.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     queue
-        The queue in front of each link.
+        Queue at the input of each link.
     rate
-        Bit rate of each link, or when it can send.
+        Bit rate of each link, or a delivery trace.
     """
 
     delay: Duration
@@ -1996,392 +1682,252 @@ class ParkingLot(TypedDict, total=False):
     rate: LinkRate
 
 
-# Named settings. Plain names follow the RFCs, `linux/*` what Linux does, the others the document they name.
-PresetName: TypeAlias = Literal[
-    "newreno",
-    "reno",
-    "sack",
-    "tahoe",
-    "cubic",
-    "linux/reno",
-    "linux/cubic",
-    "linux/bbr",
-    "bpd-2001/reno",
-    "bpd-2001/sack",
-    "spd-1998/tahoe",
-]
-
-
-class Prices(TypedDict, total=False):
-    """How queues that tell prices, receivers and senders that go by them understand one another.
-
-    Attributes
-    ----------
-    max_rate
-        Instead of `min_price`, where prices are one over a rate (`rcp`): the largest rate.
-    identification
-        How senders identify packets, of which probes are made.
-    min_price
-        Price that is mapped to 0.
-    mapping
-        How a price is mapped to 0 to 1, where it does not travel as a number: linearly, if nothing says otherwise,
-        and by its logarithm between `min_rate` and `max_rate`.
-    max_price
-        Price that is mapped to 1.
-    scale
-        Of the signed mapping: prices up to about this size are mapped linearly, larger ones by their logarithm.
-    min_rate
-        Instead of `max_price`, where prices are one over a rate (`rcp`): the least rate.
-    feedback
-        How the price comes from the receiver to the sender.
-
-    scheme
-        What the rest of the table means:
-
-        * ``"exact"``: The price itself, as a number in each packet's header.
-        * ``"adpm"``: Adaptive deterministic packet marking: each packet asks whether the price is above its
-        threshold. Tells the largest price.
-        * ``"rem"``: Random exponential marking: the share of marked packets tells the sum of the prices, by its
-        logarithm.
-        * ``"ram"``: Random additive marking: the share of marked packets is the mean of the prices of the path, whose
-        hops are known by the TTL.
-        * ``"tpm"``: Thommes and Coates: each packet asks for one bit of the quantised prices of certain queues. Tells
-        the sum of the prices.
-        * ``"rpm"``: Ryu and others: each packet asks whether a price is just one level. Tells the largest price.
-
-    With scheme = "adpm"
-    --------------------
-    initial_estimate
-        What a receiver takes the price for before the first probe.
-    thresholds
-        How the threshold of a packet follows from its identification.
-
-    With scheme = "rem"
-    -------------------
-    memory
-        Packets over which a receiver averages marks; at first as many as there are.
-    phi
-        A price of p (0 to 1) marks all but `phi` to the power of -p of the packets (phi), above 1.
-
-    With scheme = "ram"
-    -------------------
-    memory
-        Packets over which a receiver averages marks; at first as many as there are.
-
-    With scheme = "tpm"
-    -------------------
-    bits
-        Bits of a quantised price (b).
-    ecn_bits
-        Bits of the ECN field that carry marks.
-    hops
-        The longest path, in queues that tell prices (h).
-
-    With scheme = "rpm"
-    -------------------
-    levels
-        Levels of a quantised price (n).
-    memory
-        Packets after which a receiver takes the largest level of these packets, if any was marked; a larger one it
-        takes at once. With packets counted, as many as there are levels bring each once; otherwise several times as
-        many are needed, or the price of a queue that asks for less may be taken for the largest.
-    """
-
-    max_rate: Rate
-    identification: Identification
-    min_price: float
-    mapping: MappingKind
-    max_price: float
-    scale: float
-    scheme: Literal["exact", "adpm", "rem", "ram", "tpm", "rpm"]
-    min_rate: Rate
-    feedback: Feedback
-    initial_estimate: InitialEstimate
-    thresholds: Thresholds
-    memory: int
-    phi: float
-    bits: int
-    ecn_bits: EcnBits
-    hops: int
-    levels: int
-
-
-# a number from 0 to 1, or a percentage such as `1 %`
-Probability: TypeAlias = "float | str"
-
-# A delay per packet.
-Processing: TypeAlias = "Duration | dict[str, Any]"
-
-
-class Queue(TypedDict, total=False):
-    """A queue.
-
-    Attributes
-    ----------
-    bdp_packet_size
-        Packet size that a `buffer` in percent is counted in.
-    bdp_rtt
-        Round-trip time that a `buffer` in percent refers to.
-    buffer
-        Waiting places: packets, cells, bytes, `unlimited`, or a percentage of rate times `bdp_rtt`. `0 packets` means
-        no waiting.
-    classes
-        The queues of a scheduler, one for each class of flows; some schedulers go by their order.
-    counts_in_service
-        Whether the packet or cell being sent holds a waiting place. By default it does if the buffer is in cells.
-    scheduler
-        What chooses between several queues that share the buffer: of flows, each with the policy, or of `classes`.
-    shaper
-        A token bucket that holds back what is to be sent: in the long run the link sends at its rate, and at its own
-        for a burst.
+class Policy(TypedDict, total=False):
+    """A queue policy with its settings: the keys that `Queue` and `Class` share.
 
     policy
-        What the rest of the table means:
+        Selects the other keys of the table:
 
-        * ``"drop_tail"``: Accepts whatever fits. Over cells this is plain ATM.
-        * ``"ppd"``: Partial packet discard: when a cell does not fit, the rest of its packet is discarded too, except
-        the last cell.
-        * ``"epd"``: Early packet discard: once the threshold is reached, no packet may begin. Includes partial packet
-        discard.
-        * ``"epd_per_vc"``: Early packet discard with per-VC accounting: past the threshold, only VCs that hold their
-        share of it lose packets.
-        * ``"bpd"``: Balanced packet discard: early packet discard that spares the VCs that have just lost a packet.
-        * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up. Backed up by early
-        packet discard.
-        * ``"erica"``: Tells the sources of an available bit rate service (`abr`) the rate that fills the link and is
+        * ``"drop_tail"``: Accepts every packet that fits. For cells this is plain ATM.
+        * ``"ppd"``: Partial packet discard: if a cell does not fit, the rest of its packet is discarded too, except
+        for the last cell.
+        * ``"epd"``: Early packet discard: from a threshold on, no packet may begin. Includes partial packet discard.
+        * ``"epd_per_vc"``: Early packet discard with per-VC accounting: above the threshold, only VCs that hold at
+        least their share of it lose packets.
+        * ``"bpd"``: Balanced packet discard: early packet discard that spares VCs that have just lost a packet.
+        * ``"spd"``: Single packet discard: one early loss for each VC whose own queue builds up, with early packet
+        discard as a fallback.
+        * ``"erica"``: Assigns the sources of an available bit rate service (`abr`) rates that fill the link and are
         fair (ERICA).
         * ``"red"``: Random early detection: marks or discards at random, with a probability that grows with the
-        average queue. What cannot be marked is discarded.
-        * ``"codel"``: Controlled delay: marks when no wait within an interval met the target. Discards packets that
-        are not ECN-capable.
-        * ``"cobalt"``: CoDel, and BLUE where senders do not answer it: overflows make discards likelier, an empty
-        queue rarer.
-        * ``"pie"``: Proportional integral controller enhanced: the probability of a mark follows the delay. Discards
-        packets that are not ECN-capable.
-        * ``"pi2"``: The Classic queue of DualPI2: the probability of a mark is the square of what follows the delay.
-        Discards packets that are not ECN-capable. Defaults are those of Linux.
-        * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
-        Discards what is not ECN-capable.
-        * ``"threshold"``: Marks what finds more than a threshold waiting, the switch of DCTCP. Discards packets that
-        are not ECN-capable.
-        * ``"ramp"``: Marks at random, the likelier the longer the queue is at the moment, the switch of DCQCN.
+        average queue length. Discards packets that cannot be marked.
+        * ``"codel"``: Controlled delay: marks while the queueing delay has exceeded a target for a whole interval.
         Discards packets that are not ECN-capable.
-        * ``"policer"``: A token bucket: discards or marks what comes faster than a rate, but for bursts.
-        * ``"clamp"``: CLAMP: the price is a multiple of the time that the queue takes to be sent, and is told to
-        senders that keep a window by it.
-        * ``"maxnet"``: MaxNet: a congestion cost integrates what arrives beyond a target rate, and is told to senders
-        that go by it.
-        * ``"rcp"``: The rate control protocol: one rate for all flows of the link, told to senders that take it.
-        * ``"xcp"``: XCP: works out once a round trip by how much flows should change their rates, and shares it out
-        among their packets.
-        * ``user:NAME``: `user:NAME`: a policy in Python registered under that name.
+        * ``"cobalt"``: CoDel combined with BLUE for unresponsive traffic: an overflow raises BLUE's discard
+        probability, and an empty queue lowers it.
+        * ``"pie"``: Proportional integral controller enhanced: the marking probability follows the queueing delay.
+        Discards packets that are not ECN-capable.
+        * ``"pi2"``: The Classic queue of DualPI2: the marking probability is the square of a controller output that
+        follows the delay. Discards packets that are not ECN-capable. The defaults are from Linux.
+        * ``"rem"``: Random exponential marking: a price that follows input rate and queue length, signalled by marks.
+        Discards packets that are not ECN-capable.
+        * ``"threshold"``: Marks packets that arrive at a queue longer than a threshold: the switch of DCTCP. Discards
+        packets that are not ECN-capable.
+        * ``"ramp"``: Marks at random, with a probability that grows with the instantaneous queue length: the switch
+        of DCQCN. Discards packets that are not ECN-capable.
+        * ``"policer"``: Token bucket: discards or marks packets that exceed a rate, except for bursts.
+        * ``"clamp"``: CLAMP access router: its price is a multiple of the queueing delay and bounds the windows of
+        CLAMP clients.
+        * ``"maxnet"``: MaxNet router: its congestion cost integrates the arrivals in excess of a target rate, and
+        senders adapt to it.
+        * ``"rcp"``: Rate control protocol: advertises one rate for all flows of the link to RCP sources.
+        * ``"xcp"``: XCP router: once per mean RTT it computes the change of the aggregate rate and divides it among
+        packets as feedback.
+        * ``user:NAME``: `user:NAME`, where NAME is the registered name of the Python class.
 
     With policy = "epd"
     -------------------
     threshold
-        Once the buffer holds this many cells, no packet may begin.
+        Queue length in cells from which no packet may begin.
 
     With policy = "epd_per_vc"
     --------------------------
-    active
-        Which VCs are active.
+    active_vcs
+        VCs that count as active.
     threshold
-        Once the buffer holds this many cells, no VC that holds its share (this divided by the number of active VCs)
-        may begin a packet.
+        Queue length in cells from which a VC that holds its share (the threshold divided by the number of active VCs)
+        may not begin a packet.
 
     With policy = "bpd"
     -------------------
     gap
-        For how many packets after a loss a VC is judged by `max_threshold` (GAP).
-    lower
-        Cells in the buffer from which packets of most VCs may not begin (LT).
-    upper
-        Cells in the buffer from which those of a VC that has just lost may not (UT).
+        Number of packets after a loss for which a VC is subject to `upper_threshold` instead of `lower_threshold`
+        (GAP).
+    lower_threshold
+        Queue length in cells from which packets of most VCs are refused (LT).
+    upper_threshold
+        Queue length in cells from which packets of VCs that have just lost a packet are refused (UT).
 
     With policy = "spd"
     -------------------
     congestion_threshold
-        Cells in the buffer that must be exceeded for the single discard (CongestTh).
+        Queue length in cells that must be exceeded for the single discard (CongestTh).
     dropping_threshold
-        Cells of the VC itself from which one packet is discarded (SPDth); `none` turns this off.
+        Number of cells of the VC from which one of its packets is discarded (SPDth); `none` disables this.
     epd_threshold
-        Once the buffer holds this many cells, no packet may begin.
+        Queue length in cells from which no packet may begin.
     variant
-        How the printed code is read.
+        Interpretation of the printed code.
 
     With policy = "erica"
     ---------------------
     averaging_interval
-        Time over which load and channels are counted, at least 1 us.
+        Averaging interval over which load and active channels are counted, at least 1 us.
     delta
-        As long as the load factor is no more than this above 1, rates are made equal (delta).
+        Rates are equalised while the load factor is at most 1 plus this value (delta).
     target
-        Share of the link's rate that is handed out (target utilisation).
+        Target utilisation: the fraction of the link's rate that is allocated. Must not be 0.
 
     With policy = "red"
     -------------------
-    counts
-        What the average queue is counted in. Thresholds keep the unit of the buffer: counted in bytes, a packet of a
-        threshold is one of the size `packet`.
     gentle
-        Between `max_threshold` and twice that, the probability grows to 1.
-    lower
-        Average queue below which nothing is marked (min_th).
+        Increase the probability linearly to 1 between `max_threshold` and twice `max_threshold`.
     max_probability
-        Probability of a mark as the average reaches `max_threshold` (max_p).
-    packet
-        Typical packet: idle time counts as arrivals at an empty queue, as many as packets of this size could have
-        been sent meanwhile.
+        Marking probability as the average reaches `max_threshold` (max_p). Must not be 0.
+    max_threshold
+        Average queue length at which the probability is `max_probability` (max_th). Above it the probability keeps
+        growing (`gentle`) or is 1.
+    mean_packet_size
+        Typical packet size. The average decays during idle time as if packets of this size had found the queue empty.
+    min_threshold
+        Average queue length below which nothing is marked (min_th).
+    queue_unit
+        Unit of the average queue length. Thresholds keep the unit of the buffer; if the average is in bytes, a packet
+        of a threshold has the size `mean_packet_size`.
     signals
-        What becomes of a packet that is to tell of congestion.
-    upper
-        Average queue at which the probability is `max_probability` (max_th); above that it keeps growing (`gentle`)
-        or is 1.
+        How congestion is signalled.
     weight
-        Weight of a new sample in the average (w_q).
+        Weight of a new sample in the average (w_q). Must not be 0.
 
     With policy = "codel"
     ---------------------
     interval
-        How long waits must exceed the target: about the longest usual round-trip time.
+        Time for which the delay must exceed the target: about the longest usual RTT.
     target
-        Acceptable wait.
+        Target queueing delay.
 
     With policy = "cobalt"
     ----------------------
     decrement
-        By so much an empty queue lowers it (d2).
+        Decrease of the discard probability on an empty queue (d2 of BLUE).
     freeze
-        From one change of it to the next at least (freeze_time).
+        Minimum time between changes of the discard probability (freeze_time).
     increment
-        By so much an overflow raises the probability of a discard (d1 of BLUE).
+        Increase of the discard probability on an overflow (d1 of BLUE).
     interval
-        How long waits must exceed the target: about the longest usual round-trip time (of CoDel).
+        CoDel's interval: the time for which the delay must exceed the target, about the longest usual RTT.
     target
-        Acceptable wait (of CoDel).
+        CoDel's target queueing delay.
 
     With policy = "pie"
     -------------------
-    burst
-        A burst of this length after a calm passes unmarked (MAX_BURST).
+    max_burst
+        Duration of a burst that passes unmarked after a period without congestion (MAX_BURST).
     max_mark_probability
-        Highest probability at which packets are marked; above it they are discarded (mark_ecnth).
-    packet
-        Typical packet: a queue of two of them counts as empty (MEAN_PKTSIZE).
+        Probability above which packets are discarded instead of marked (mark_ecnth).
+    mean_packet_size
+        Typical packet size; a queue of at most two such packets counts as empty (MEAN_PKTSIZE).
     period
         Time between updates of the probability (T_UPDATE), at least 1 us.
     target
-        Target delay (QDELAY_REF).
+        Target queueing delay (QDELAY_REF).
 
     With policy = "pi2"
     -------------------
     alpha
-        Weight of the delay's distance from the target, per second (alpha).
+        Integral gain: weight of the deviation of the delay from the target, per second (alpha). Must not be 0.
     beta
-        Weight of its change, per second (beta).
+        Proportional gain: weight of the change of the delay, per second (beta).
     max_mark_probability
-        Highest probability at which packets are marked; from it on they are discarded (p_Cmax).
+        Probability from which packets are discarded instead of marked (p_Cmax).
     period
         Time between updates of the probability (Tupdate), at least 1 us.
     target
-        Target delay (target).
+        Target queueing delay (target).
 
     With policy = "rem"
     -------------------
     alpha
-        Weight of the queue's distance from the target, against that of the input from the capacity (alpha).
+        Weight of the queue's deviation from the target, relative to the mismatch of input rate and capacity (alpha).
+        Must not be 0.
     gamma
-        How far the price moves in a period (gamma).
-    packet
-        Typical packet: what input and capacity are counted in.
+        Step size of the price per period (gamma). Must not be 0.
+    mean_packet_size
+        Typical packet size, the unit of input and capacity.
     period
         Time between updates of the price, at least 1 us.
     phi
-        A price of p marks all but `phi` to the power of -p of the packets (phi), above 1.
+        Base of the marking probability: a price of p leaves `phi` to the power of -p of the packets unmarked (phi).
+        Must be above 1. Must not be 1.
     target
-        Queue length to maintain (b*).
+        Target queue length (b*).
 
     With policy = "threshold"
     -------------------------
     threshold
-        Queue that a packet must find on arrival, without itself, to pass unmarked: at most this (K).
+        Queue length on arrival, excluding the arriving packet, above which packets are marked (K).
 
     With policy = "ramp"
     --------------------
-    lower
-        Queue up to which nothing is marked (K_min).
     max_probability
-        Probability of a mark at `max_threshold` (P_max).
-    upper
-        Queue at which the probability is `max_probability` (K_max); above it everything is marked.
+        Marking probability at `max_threshold` (P_max).
+    max_threshold
+        Queue length at which the probability is `max_probability` (K_max). Above it every packet is marked.
+    min_threshold
+        Queue length up to which nothing is marked (K_min).
 
     With policy = "policer"
     -----------------------
     burst
-        Tokens that are kept, which pass at once (CBS). A larger packet never conforms.
+        Bucket size: maximum burst that passes at once (CBS). A larger packet never conforms.
     excess
-        What becomes of what comes faster.
+        Action on packets that exceed the rate.
     rate
-        At which tokens come (CIR); headers count.
+        Token rate, headers included (CIR).
 
     With policy = "clamp"
     ---------------------
     offset
-        Price below which nothing is told, as bytes of queue times the slope (a).
+        Offset in bytes, subtracted from the queue times the slope (a). The price is 0 below it.
     slope
-        How many seconds of price a second of queue is (b). Above pi/2 windows swing.
+        Seconds of price per second of queueing delay (b). Windows oscillate above pi/2. Must not be 0.
 
     With policy = "maxnet"
     ----------------------
     gain
-        By how much the cost changes in a period in which nothing arrives, or twice the target (phi c).
+        Change of the cost in a period with no arrivals, or with twice the target (phi c). Must not be 0.
     period
         Time between updates of the cost, at least 1 us.
     signed
-        Whether the cost may fall below 0, as (5.6) is printed. An idle link then lowers it without end, and sources
-        take as long to slow down again.
+        Allow a negative cost, as (5.6) is printed. An idle link then lowers the cost without bound, and sources take
+        as long to slow down again.
     target
-        Target rate, as a share of the link's (c).
+        Target rate, as a fraction of the link's rate (c). Must not be 0.
 
     With policy = "rcp"
     -------------------
     alpha
-        How much spare capacity counts in a round trip (alpha).
+        Gain of the spare capacity per RTT (alpha). Must not be 0.
     beta
-        How much the queue counts (beta).
+        Gain of the queue (beta).
     initial_rtt
-        Stands for the mean round trip until packets tell one.
+        Mean RTT assumed until packets report one.
     initial_share
-        The first rate, as a share of the link's.
+        Initial rate, as a fraction of the link's rate. Must not be 0.
     period
         Time between updates of the rate (T), at least 1 us.
     target
-        Share of the link's rate that flows may have together (eta).
+        Fraction of the link's rate that the flows may use together (eta). Must not be 0.
 
     With policy = "xcp"
     -------------------
     alpha
-        How much of the spare capacity is given away in an interval (alpha).
+        Fraction of the spare capacity that is allocated per control interval (alpha). Must not be 0.
     beta
-        How much of the standing queue is taken back (beta).
+        Gain of the persistent queue (beta).
     gamma
-        Share of the traffic that changes hands in an interval, for fairness (gamma).
+        Fraction of the traffic that is redistributed per control interval, for fairness (gamma).
     period
-        How finely the length of an interval is told, which is the mean round trip, at least 1 us.
+        Timer resolution of the control interval (the mean RTT), at least 1 us.
     target
-        Share of the link's rate that flows may have together.
+        Fraction of the link's rate that the flows may use together. Must not be 0.
 
     With policy = "user:NAME"
     -------------------------
     parameters
-        Keyword arguments for the policy's class (of `user:NAME`).
+        Keyword arguments of the Python class.
     """
 
-    bdp_packet_size: Size
-    bdp_rtt: Duration
-    buffer: Buffer
-    classes: list[Class]
-    counts_in_service: bool
     policy: (
         Literal[
             "drop_tail",
@@ -2407,13 +1953,11 @@ class Queue(TypedDict, total=False):
         ]
         | str
     )
-    scheduler: Scheduler
-    shaper: Shaper
     threshold: Threshold | QueueLength
-    active: ActiveVcs
+    active_vcs: ActiveVcs
     gap: int
-    lower: Threshold | QueueLength
-    upper: Threshold | QueueLength
+    lower_threshold: Threshold
+    upper_threshold: Threshold
     congestion_threshold: Threshold
     dropping_threshold: DroppingThreshold
     epd_threshold: Threshold
@@ -2421,23 +1965,26 @@ class Queue(TypedDict, total=False):
     averaging_interval: Duration
     delta: float
     target: Probability | Duration | QueueLength
-    counts: RedQueueUnit
     gentle: bool
     max_probability: Probability
-    packet: Size
+    max_threshold: QueueLength
+    mean_packet_size: Size
+    min_threshold: QueueLength
+    queue_unit: RedQueueUnit
     signals: RedSignals
     weight: Probability
     interval: Duration
     decrement: Probability
     freeze: Duration
     increment: Probability
-    burst: Duration | Size
+    max_burst: Duration
     max_mark_probability: Probability
     period: Duration
     alpha: float
     beta: float
     gamma: float | Probability
     phi: float
+    burst: Size
     excess: Excess
     rate: Rate
     offset: Size
@@ -2449,40 +1996,159 @@ class Queue(TypedDict, total=False):
     parameters: Parameters
 
 
+# Named settings. Plain names follow the RFCs, `linux/*` follow Linux, the others follow the document in their
+# name.
+PresetName: TypeAlias = Literal[
+    "newreno",
+    "reno",
+    "sack",
+    "tahoe",
+    "cubic",
+    "linux/reno",
+    "linux/cubic",
+    "linux/bbr",
+    "bpd-2001/reno",
+    "bpd-2001/sack",
+    "spd-1998/tahoe",
+]
+
+
+class Prices(TypedDict, total=False):
+    """Encoding of congestion prices between queues, receivers and senders.
+
+    Attributes
+    ----------
+    feedback
+        Feedback of the price from the receiver to the sender.
+    identification
+        Identification of packets, from which probes are derived.
+    mapping
+        Mapping of prices to 0 to 1, if they are not sent as numbers. Default: linear, or logarithmic between
+        `min_rate` and `max_rate`.
+    max_price
+        Price that is mapped to 1.
+    max_rate
+        Instead of `min_price`, if prices are inverse rates (`rcp`): the maximum rate.
+    min_price
+        Price that is mapped to 0.
+    min_rate
+        Instead of `max_price`, if prices are inverse rates (`rcp`): the minimum rate.
+    scale
+        Signed mapping only: prices up to about this absolute value are mapped linearly, larger ones by their
+        logarithm.
+
+    scheme
+        Selects the other keys of the table:
+
+        * ``"exact"``: The price itself, as a number in each packet's header.
+        * ``"adpm"``: Adaptive deterministic packet marking: each packet tests whether the price exceeds its
+        threshold. Reports the largest price of the path.
+        * ``"rem"``: Random exponential marking: the fraction of marked packets encodes the sum of the prices
+        logarithmically.
+        * ``"ram"``: Random additive marking: the fraction of marked packets is the mean of the path's prices, and the
+        TTL gives the number of hops.
+        * ``"tpm"``: Deterministic packet marking by Thommes and Coates: each packet tests one bit of the quantised
+        prices of certain queues. Reports the sum of the prices.
+        * ``"rpm"``: Deterministic packet marking by Ryu and others: each packet tests for one level of the quantised
+        price. Reports the largest price of the path.
+
+    With scheme = "adpm"
+    --------------------
+    initial_estimate
+        The receiver's price estimate before the first probe.
+    thresholds
+        Function that maps a packet's identification to its threshold.
+
+    With scheme = "rem"
+    -------------------
+    memory
+        Number of packets over which a receiver averages marks; fewer until it has received that many.
+    phi
+        Base of the marking probability: a price of p (0 to 1) leaves `phi` to the power of -p of the packets unmarked
+        (phi). Must be above 1. Must not be 1.
+
+    With scheme = "ram"
+    -------------------
+    memory
+        Number of packets over which a receiver averages marks; fewer until it has received that many.
+
+    With scheme = "tpm"
+    -------------------
+    bits
+        Number of bits of the quantised price (b).
+    ecn_bits
+        Number of ECN bits that carry marks.
+    hops
+        Maximum number of queues on a path that report prices (h).
+
+    With scheme = "rpm"
+    -------------------
+    levels
+        Number of levels of the quantised price (n).
+    memory
+        Number of packets after which a receiver adopts the largest level marked among them, if any; a larger level is
+        adopted immediately. With sequential packet identification, `levels` packets test every level once. Otherwise
+        several times as many are needed, or the receiver may adopt the lower price of another queue.
+    """
+
+    feedback: Feedback
+    identification: Identification
+    mapping: MappingKind
+    max_price: float
+    max_rate: Rate
+    min_price: float
+    min_rate: Rate
+    scale: float
+    scheme: Literal["exact", "adpm", "rem", "ram", "tpm", "rpm"]
+    initial_estimate: InitialEstimate
+    thresholds: Thresholds
+    memory: int
+    phi: float
+    bits: int
+    ecn_bits: EcnBits
+    hops: int
+    levels: int
+
+
+# a number from 0 to 1, or a percentage such as `1 %`
+Probability: TypeAlias = "float | str"
+
+# Delay per packet: fixed, uniform, exponential or normal (truncated at zero).
+Processing: TypeAlias = "Duration | dict[str, Any]"
+
 # `20 packets`, `400 cells` or `25 %` (of the buffer)
 QueueLength: TypeAlias = "str"
 
 
 class RandomRegular(TypedDict, total=False):
-    """Switches with equally many links, between random pairs of them.
+    """Random regular graph of switches.
 
     Attributes
     ----------
     degree
-        Links of each switch to others, fewer than there are switches. With two of each there is a ring, which `torus`
-        makes.
+        Links per switch to other switches, fewer than `switches`. For a ring use `torus`.
     delay
-        Propagation delay of each link, one way.
+        One-way propagation delay of each link.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     host_delay
-        Propagation delay of the links of hosts, one way, if not that of the others.
+        One-way propagation delay of host links. Default: that of the other links.
     host_queue
-        The queue of each host, in front of its link; unlimited if not given.
+        Queue of each host. Default: unlimited.
     host_rate
-        Bit rate of the links of hosts, if not that of the others.
+        Bit rate of host links. Default: that of the other links.
     hosts
-        Hosts of each switch.
+        Hosts per switch.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     queue
-        The queue of each port of each switch.
+        Queue of each switch port.
     rate
-        Bit rate of each link, or when it can send.
+        Bit rate of each link, or a delivery trace.
     switches
-        Switches.
+        Number of switches.
     """
 
     degree: int
@@ -2499,21 +2165,21 @@ class RandomRegular(TypedDict, total=False):
     switches: int
 
 
-# a rate such as `10 Mbps` (bps, kbps, Mbps, Gbps)
+# a rate such as `10 Mbps` (bps, bit/s, kbps, kbit/s, Mbps, Mbit/s, Gbps, Gbit/s, Tbps, Tbit/s)
 Rate: TypeAlias = "str"
 
 
 class Record(TypedDict, total=False):
-    """What to keep in addition to the counters.
+    """Recordings in addition to the counters.
 
     Attributes
     ----------
     delay_percentiles
-        Keep percentiles of the delay per queue and per flow group.
+        Record percentiles of the delay per queue and per flow group.
     queue_flows
-        Count what of each flow passes each queue: table `queue_flows`.
+        Count the packets of each flow at each queue (table `queue_flows`).
     traces
-        Traces: a list of kinds, each for everything, or a table of what to follow for each kind.
+        Traces: a list of kinds, each for all flows and links, or a table with flows or links for each kind.
     """
 
     delay_percentiles: bool
@@ -2521,35 +2187,35 @@ class Record(TypedDict, total=False):
     traces: Traces
 
 
-# How losses are found and repaired.
+# How losses are detected and repaired.
 Recovery: TypeAlias = Literal["newreno", "reno", "sack", "rack_tlp", "tahoe", "bpd_sack"]
 
-# What RED counts the average queue in.
+# Unit in which RED measures the average queue length.
 RedQueueUnit: TypeAlias = Literal["packets", "bytes"]
 
-# How RED tells of congestion.
+# How RED signals congestion.
 RedSignals: TypeAlias = Literal["marks", "drops"]
 
 
 class Reverse(TypedDict, total=False):
-    """What differs on a link's way back.
+    """Settings of a reverse link. Keys that are absent have the values of the link.
 
     Attributes
     ----------
     delay
-        Propagation delay, if not the link's.
+        One-way propagation delay. Default: that of the link.
     duplication
-        Probability that a packet which is not lost arrives twice.
+        Probability that a packet that is not lost is duplicated.
     jitter
-        A random addition to its delay.
+        Random delay added for each packet.
     loss
-        Packets that it loses.
+        Losses that do not depend on the queue.
     queue
-        The queue in front of it, if not an unlimited one.
+        Queue at the input of the reverse link. Default: unlimited.
     rate
-        Bit rate, or when it can send, if not as the link.
+        Bit rate or delivery trace. Default: that of the link.
     switching
-        When that queue decides on a packet, if not as the link's does.
+        Switching mode. Default: that of the link.
     """
 
     delay: Duration
@@ -2561,7 +2227,7 @@ class Reverse(TypedDict, total=False):
     switching: Switching
 
 
-# Which way packets take.
+# Routing of packets.
 Routing: TypeAlias = Literal["shortest", "ecmp"]
 
 # one of `fifo`, `strict_priority`, `drr`, `wfq`, `start_time_fair`, `sfq`, `flow_queue`, `dualpi2`, or a table
@@ -2577,58 +2243,59 @@ class SchedulerTable(TypedDict, total=False):
     Attributes
     ----------
     queues
-        Queues between which a hash of the flow chooses; each flow has a queue of its own if not given. RFC 8290 has
-        1024.
+        Number of queues, selected by a hash of the flow; RFC 8290 has 1024. Default: one queue per flow.
 
     kind
-        What the rest of the table means:
+        Selects the other keys of the table:
 
-        * ``"fifo"``: In the order of arrival, whatever the queue.
-        * ``"strict_priority"``: The first queue that holds anything: those after it wait for as long as it does; the
-        queue with the most bytes makes room.
-        * ``"drr"``: Bytes by turns: a quantum for each queue, times its share; the queue with the most bytes makes
-        room.
-        * ``"wfq"``: By the time at which the fluid ideal, generalized processor sharing, would finish a unit; the
-        queue with the most bytes makes room.
-        * ``"start_time_fair"``: By the virtual time at which a unit would begin, by shares; the queue with the most
-        bytes makes room.
-        * ``"sfq"``: A unit of each queue in turn; the longest queue makes room.
-        * ``"flow_queue"``: Bytes by turns, new queues first; the queue with the most bytes makes room.
-        * ``"dualpi2"``: Two queues with coupled marks: for L4S packets (`l4s`), and for all others. It has their
-        policies in itself.
+        * ``"fifo"``: Serves packets in the order of arrival, whatever their queue.
+        * ``"strict_priority"``: Strict priority: serves the first backlogged queue. On overflow the queue with the
+        most bytes loses packets.
+        * ``"drr"``: Deficit round robin: a quantum of bytes per turn, in proportion to each queue's share. On
+        overflow the queue with the most bytes loses packets.
+        * ``"wfq"``: Weighted fair queueing: serves packets by their finish time under generalised processor sharing.
+        On overflow the queue with the most bytes loses packets.
+        * ``"start_time_fair"``: Start-time fair queueing: serves packets by virtual start time, weighted by shares.
+        On overflow the queue with the most bytes loses packets.
+        * ``"sfq"``: Stochastic fairness queueing: one packet of each queue in turn. On overflow the longest queue
+        loses packets.
+        * ``"flow_queue"``: Flow queueing of FQ-CoDel: a quantum of bytes per turn, new queues first. On overflow the
+        queue with the most bytes loses packets.
+        * ``"dualpi2"``: Two queues with coupled marking: one for L4S packets (`l4s`) and one for all others. Includes
+        the policies of both.
 
     With kind = "drr"
     -----------------
     quantum
-        Bytes a turn of the queue with the least share.
+        Quantum per turn of the queue with the smallest share, in bytes.
 
     With kind = "flow_queue"
     ------------------------
     quantum
-        Bytes a turn of the queue with the least share.
+        Quantum per turn of the queue with the smallest share, in bytes.
 
     With kind = "dualpi2"
     ---------------------
     alpha
-        Weight of the delay's distance from the target, per second (alpha).
+        Integral gain: weight of the deviation of the delay from the target, per second (alpha). Must not be 0.
     beta
-        Weight of its change, per second (beta).
+        Proportional gain: weight of the change of the delay, per second (beta).
     classic_share
-        Share of the link that the Classic queue has at least while both have something; of weighted round robin.
+        Weighted round robin: minimum share of the link for the Classic queue while both queues are backlogged.
     coupling
-        Coupling factor: the base probability times this is marked in the L4S queue at least (k).
+        Coupling factor: L4S packets are marked with at least this multiple of the base probability (k).
+    l4s_min_threshold
+        Delay above which the L4S queue marks on its own (minTh).
+    l4s_range
+        Width of the ramp above `l4s_min_threshold`, at whose end every L4S packet is marked; 0 gives a step (range).
     period
         Time between updates of the base probability (Tupdate), at least 1 us.
-    ramp
-        So much further it marks everything; 0 is a step (range).
-    l4s_min_threshold
-        Delay above which the L4S queue marks by itself (minTh).
     service
-        Which queue is served.
-    shift
-        By so much L4S packets seem to have waited longer; of the time-shifted FIFO (tshift).
+        Service discipline of the two queues.
     target
-        Target delay of the queue of the others, the Classic one (target).
+        Target delay of the Classic queue (target).
+    time_shift
+        Time-shifted FIFO: time added to the wait of L4S packets (tshift).
     """
 
     kind: Literal["fifo", "strict_priority", "drr", "wfq", "start_time_fair", "sfq", "flow_queue", "dualpi2"]
@@ -2638,12 +2305,12 @@ class SchedulerTable(TypedDict, total=False):
     beta: float
     classic_share: Probability
     coupling: float
-    period: Duration
-    ramp: Duration
     l4s_min_threshold: Duration
+    l4s_range: Duration
+    period: Duration
     service: DualService
-    shift: Duration
     target: Duration
+    time_shift: Duration
 
 
 # a number of segments from 1 to 1000000000, or `unlimited`
@@ -2651,15 +2318,14 @@ Segments: TypeAlias = "float | Literal['unlimited']"
 
 
 class Shaper(TypedDict, total=False):
-    """A token bucket at the end of a queue. The packet that waits for its tokens holds no place.
+    """Token bucket behind a queue. A packet that waits for tokens does not count as buffered.
 
     Attributes
     ----------
     burst
-        Tokens that are kept, 1 B to 1 GB. A larger packet goes when all are there, and those after it wait for what
-        it took too much.
+        Bucket size, 1 B to 1 GB. A larger packet leaves when the bucket is full and leaves a deficit.
     rate
-        At which tokens come; headers count.
+        Token rate, headers included.
     """
 
     burst: Size
@@ -2667,32 +2333,32 @@ class Shaper(TypedDict, total=False):
 
 
 class Shift(TypedDict, total=False):
-    """Each node sends to the one so many places on, the last ones to the first.
+    """Each node sends to the node at a fixed offset in the list, with wrap-around.
 
     Attributes
     ----------
-    among
+    nodes
         The nodes.
-    by
-        Places, from 1 to one less than there are nodes; half as many as nodes, rounded down, if not given.
+    offset
+        Offset, 1 to the number of nodes minus 1. Default: half the number of nodes, rounded down.
     """
 
-    among: str | list[str]
-    by: int
+    nodes: str | list[str]
+    offset: int
 
 
-# a size such as `1500 B` (B, kB, MB, GB, KiB, MiB, GiB)
+# a size such as `1500 B` (B, kB, KiB, MB, MiB, GB, GiB, TB, TiB)
 Size: TypeAlias = "str"
 
-# One value per flow: the same for all, a list, or a table with one of these. `uniform` is between two bounds,
-# and `evenly` spread between them without chance. `exponential` and `pareto` are given by their mean,
-# `lognormal` by its median and the deviation of its logarithm, `bounded_pareto` is a Pareto distribution
-# between two bounds. `cdf` lists values with the share that is at most as large, linear in between. `workload`
-# is a published distribution of sizes. `csv` takes a column of a file beside the scenario's, with a unit in
-# each cell or in the column's name (`start_s`, `size_bytes`).
+# One value per flow: the same for all, a list, or a table with one of these keys. `uniform` draws between two
+# bounds, `evenly` spreads the flows between them. `exponential` and `pareto` are given by their mean,
+# `lognormal` by its median and the standard deviation of its logarithm, `bounded_pareto` by two bounds and its
+# shape. `cdf` lists values with their cumulative shares, with linear interpolation. `workload` is a published
+# distribution of sizes. `csv` reads a column of a CSV file, with a unit in each cell or in the column's name
+# (`start_s`, `size_bytes`).
 SizeDistribution: TypeAlias = "Size | list[Size] | dict[str, Any]"
 
-# What ends slow start before a loss does.
+# How slow start ends before a loss.
 SlowStart: TypeAlias = Literal["standard", "hystart", "hystart++"]
 
 
@@ -2702,61 +2368,62 @@ class Source(TypedDict, total=False):
     Attributes
     ----------
     header
-        Bytes of headers that each datagram carries.
+        Headers of each datagram.
 
     kind
-        What the rest of the table means:
+        Selects the other keys of the table:
 
-        * ``"constant"``: Evenly spaced.
-        * ``"poisson"``: Exponential gaps.
-        * ``"on_off"``: Bursts of evenly spaced arrivals, and silences, both of exponential length.
-        * ``"alternating"``: One datagram after another, with an exponential idle time between the end of one and the
-        beginning of the next: the input port of a switch.
-        * ``user:NAME``: `user:NAME`: a source in Python registered under that name.
+        * ``"constant"``: Evenly spaced arrivals.
+        * ``"poisson"``: Poisson arrivals: exponentially distributed gaps.
+        * ``"on_off"``: Bursts of evenly spaced arrivals, separated by silences; both have exponentially distributed
+        lengths.
+        * ``"alternating"``: Input port of a switch: one datagram at a time, with an exponentially distributed idle
+        time after each.
+        * ``user:NAME``: `user:NAME`, where NAME is the registered name of the Python class.
 
     With kind = "constant"
     ----------------------
-    packet
+    packet_size
         Payload of each datagram: fixed or exponential.
     rate
-        Rate: of datagrams on the wire, headers included; of an application, of its payload.
+        Rate: for datagrams on the wire, headers included; for applications, of the payload.
 
     With kind = "poisson"
     ---------------------
-    packet
+    packet_size
         Payload of each datagram: fixed or exponential.
     rate
-        Mean rate: of datagrams on the wire, headers included; of an application, of its payload.
+        Mean rate: for datagrams on the wire, headers included; for applications, of the payload.
 
     With kind = "on_off"
     --------------------
     mean_off
-        Mean length of a silence.
+        Mean duration of a silence.
     mean_on
-        Mean length of a burst.
-    packet
+        Mean duration of a burst.
+    packet_size
         Payload of each datagram: fixed or exponential.
     rate
-        Rate while it is on: of datagrams on the wire, headers included; of an application, of its payload.
+        Rate during a burst: for datagrams on the wire, headers included; for applications, of the payload.
 
     With kind = "alternating"
     -------------------------
     mean_idle
         Mean idle time.
-    packet
+    packet_size
         Payload of each datagram: fixed or exponential.
     rate
-        Rate on the wire at which a datagram is sent, headers included.
+        Sending rate of a datagram on the wire, headers included.
 
     With kind = "user:NAME"
     -----------------------
     parameters
-        Keyword arguments for the source's class (of `user:NAME`).
+        Keyword arguments of the Python class.
     """
 
     header: Size
     kind: Literal["constant", "poisson", "on_off", "alternating"] | str
-    packet: PacketBytes
+    packet_size: PacketBytes
     rate: Rate
     mean_off: Duration
     mean_on: Duration
@@ -2764,10 +2431,13 @@ class Source(TypedDict, total=False):
     parameters: Parameters
 
 
-# How the printed code of single packet discard is read.
+# Interpretation of the printed code of single packet discard.
 SpdVariant: TypeAlias = Literal["corrected", "printed"]
 
-# The steps in which CUBIC's window grows.
+# Quantity whose half becomes the slow-start threshold when a segment is lost.
+SsthreshFrom: TypeAlias = Literal["flight_size", "window"]
+
+# Granularity in which CUBIC's window grows.
 Steps: TypeAlias = Literal["fractions", "whole_segments"]
 
 # When a queue decides on a packet.
@@ -2775,73 +2445,73 @@ Switching: TypeAlias = Literal["store_and_forward", "cut_through"]
 
 
 class Tcp(TypedDict, total=False):
-    """A TCP: a preset, and settings that differ from it. Windows are counted in segments.
+    """TCP: a preset, and settings that replace its values. Windows are in segments. Default of each setting: the
+    value of the preset.
 
     Attributes
     ----------
+    abc_limit
+        Maximum window increase per acknowledgement in slow start, in segments (L of RFC 3465), or `unlimited`.
+        Requires `ack_counting = "bytes"`. With `slow_start = "hystart++"` the default is 8, or `unlimited` with
+        `pacing` (L of RFC 9406).
+    ack_counting
+        Unit in which acknowledgements increase the window: acknowledgements or acknowledged bytes.
     ack_size
         Size of an acknowledgement on the wire, 1 B to 1 kB.
     controller
-        Control law of the window. It replaces the preset's with all its settings.
-    ack_counting
-        What of an acknowledgement opens the window.
+        Congestion controller. It replaces the controller of the preset with all its settings.
     delayed_ack
-        Delayed acknowledgements; `false` acknowledges every segment at once, `true` delays as the preset does, or
-        every second one within 200 ms if it does not.
+        Delayed acknowledgements. `false` acknowledges every segment immediately. `true` uses the preset's values, or
+        every second segment within 200 ms if the preset has none.
     ecn
-        Explicit congestion notification (RFC 3168): policies that can mark need not discard. Not with `framing`.
+        Use explicit congestion notification (RFC 3168). Cannot be used with `framing`.
     fast_retransmit
-        Duplicate acknowledgements that start a fast retransmit; `false` leaves all repair to the timer. With
-        `rack_tlp`, whose losses are found by time, DupThresh of RFC 8985: so many segments SACKed find one without
-        waiting for reordering.
-    ssthresh_from
-        The quantity whose half becomes the slow-start threshold when a segment is lost.
+        Number of duplicate acknowledgements that trigger fast retransmit; `false` turns it off. With `rack_tlp`:
+        DupThresh of RFC 8985, the number of SACKed segments that detect a loss without a reordering window.
     handshake
-        Open a connection before data is sent (RFC 9293): a SYN of the size of a `header`, and data once it is
-        acknowledged. It counts as a packet without payload.
+        Open the connection with a SYN before data is sent (RFC 9293). The SYN has the size of `header` and counts as
+        a packet without payload.
     header
-        Headers of each data segment on the wire, 0 B to 1 kB.
+        Headers of a data segment on the wire, 0 B to 1 kB.
     initial_ssthresh
-        Slow-start threshold at the start; `unlimited` is arbitrarily high.
+        Initial slow-start threshold, or `unlimited`.
     initial_window
-        Congestion window at the start.
+        Initial congestion window.
     limited_transmit
         Send a new segment for each of the first two duplicate acknowledgements (RFC 3042).
     mss
-        Payload of a full segment, 1 B to 1 MB.
+        Maximum segment size (payload), 1 B to 1 MB.
     pacing
-        Spread new data at window / RTT instead of sending when acknowledgements arrive.
+        Pace new data at window / RTT instead of sending it when acknowledgements arrive.
     preset
-        Supplies all settings that are not given.
+        Preset, which supplies all settings that are not given.
     receiver_window
-        Receiver's window: segments, or bytes, rounded down to whole segments.
+        Receive window in segments, or in bytes, which are rounded down to whole segments.
     recovery
-        How losses are found and repaired.
+        Loss detection and recovery.
     sack_blocks
-        SACK blocks that an acknowledgement can carry.
+        Maximum number of SACK blocks in an acknowledgement.
     slow_start
-        What ends slow start before a loss does. All but `standard` need `timestamps = true`. Of the preset only with
-        a controller whose slow start can be ended: Vegas, FAST and a user's have a start of their own.
-    abc_limit
-        Segments for which an acknowledgement opens the window in slow start, at most (L of RFC 3465); `unlimited` is
-        all that it acknowledges. Only with `ack_counting = "bytes"`. With `slow_start = "hystart++"` it is 8 unless
-        given, and `unlimited` with `pacing` (L of RFC 9406).
+        Exit from slow start before a loss. All words but `standard` require `timestamps = true` and a controller
+        without its own slow start (not Vegas, FAST or user code).
+    ssthresh_from
+        Quantity of which half becomes the slow-start threshold after a loss.
     timer
         Retransmission timer.
     timestamps
-        A round-trip sample from every acknowledgement (as with RFC 7323) instead of from one segment at a time.
+        Take a round-trip sample from every acknowledgement (RFC 7323) instead of from one segment at a time.
     window_validation
-        What becomes of a window that its `application` does not fill. By `linux` the window of any flow opens only if
-        it is used.
+        Validation of a window that the application does not fill. With `linux`, the window grows only while it is
+        used.
     """
 
+    abc_limit: Segments
+    ack_counting: AckCounting
     ack_size: Size
     controller: Controller
-    ack_counting: AckCounting
     delayed_ack: DelayedAck
     ecn: bool
     fast_retransmit: FastRetransmit
-    ssthresh_from: SsthreshFrom
     handshake: bool
     header: Size
     initial_ssthresh: Segments
@@ -2854,7 +2524,7 @@ class Tcp(TypedDict, total=False):
     recovery: Recovery
     sack_blocks: int
     slow_start: SlowStart
-    abc_limit: Segments
+    ssthresh_from: SsthreshFrom
     timer: Timer
     timestamps: bool
     window_validation: WindowValidation
@@ -2863,8 +2533,7 @@ class Tcp(TypedDict, total=False):
 # `480 cells` or `40 %` (of the buffer)
 Threshold: TypeAlias = "str"
 
-# How the threshold of a probe follows from its 16 bits of identification A + 256 B, as a number between 0 and
-# 1.
+# Function that maps the 16 identification bits of a probe, A + 256 B, to a threshold between 0 and 1.
 Thresholds: TypeAlias = Literal["exclusive_or", "printed", "reversal"]
 
 
@@ -2875,90 +2544,88 @@ class Throughput(TypedDict, total=False):
     ----------
     bin
         Width of a bin.
-    reference_rate
+    flows
         Flow groups or flows.
     """
 
     bin: Duration
-    of: list[str]
+    flows: list[str]
 
 
 class Timer(TypedDict, total=False):
-    """Settings of the retransmission timer that differ from the preset's.
+    """Retransmission timer. Default of each setting: the value of the preset.
 
     Attributes
     ----------
     form
-        How it counts.
+        Form of the timer.
     granularity
         Clock granularity G of RFC 6298 (form `exact`).
-    newreno_variant
-        Which partial acknowledgements restart it.
     initial_rto
         Timeout before the first round-trip sample.
     max_backoff
-        Largest back-off factor, a power of two.
+        Maximum back-off factor, a power of two.
     max_rto
-        Longest timeout.
+        Maximum timeout.
     min_rto
-        Shortest timeout. With form `exact` the granularity becomes no longer than it, unless it is given.
+        Minimum timeout. With form `exact` the default granularity is at most this.
+    newreno_variant
+        Variant of NewReno: which partial acknowledgements restart the timer.
     tick
-        Length of a tick (coarse forms).
+        Length of a tick (forms `coarse_ns` and `coarse_bsd`).
     """
 
     form: TimerForm
     granularity: Duration
-    newreno_variant: NewRenoVariant
     initial_rto: Duration
     max_backoff: int
     max_rto: Duration
     min_rto: Duration
+    newreno_variant: NewRenoVariant
     tick: Duration
 
 
-# How the retransmission timer counts.
+# Form of the retransmission timer.
 TimerForm: TypeAlias = Literal["exact", "coarse_ns", "coarse_bsd"]
 
 
 class Topology(TypedDict, total=False):
-    """Common networks; each generator makes its own nodes and links.
+    """Generators of common networks. Each creates its own nodes and links.
 
     Attributes
     ----------
     chain
-        Nodes `n0`, `n1`, ... and the links `link1`, `link2`, ... between them, each with its own rate and delay.
+        Nodes `n0`, `n1`, ... in a row, with links `link1`, `link2`, ..., each with its own rate and delay.
     dragonfly
-        Groups of switches that all know one another, and one link between each two groups (Kim, Dally, Scott and
-        Abts, ISCA 2008): of group G `switchG_0`, `switchG_1`, ...; links `switch0_0-switch0_1`,
-        `switch0_1-switch3_0`, `switch0_0-host0`.
+        Fully connected groups of switches, with one link between every two groups (Kim, Dally, Scott and Abts, ISCA
+        2008): in group G `switchG_0`, `switchG_1`, ...; links `switch0_0-switch0_1`, `switch0_1-switch3_0`,
+        `switch0_0-host0`.
     dumbbell
         Nodes `left` and `right` and the link `bottleneck` between them.
     dwdm
-        Edge routers `edge1`, `edge2`, ..., each with a link `input1`, `input2`, ... to a switch, and behind it a
-        trunk of wavelength channels to `far`. With wavelength conversion that is the node `switch` and the link
-        `trunk`, without it `switch1`, `trunk1`, `switch2`, `trunk2`, ..., one for each wavelength, on which the edge
-        routers are in turn.
+        Edge routers `edge1`, `edge2`, ... with links `input1`, `input2`, ... to an optical switch, and a trunk of
+        wavelength channels to `far`. With wavelength conversion there are one `switch` and one `trunk`; otherwise
+        `switch1`, `trunk1`, `switch2`, ..., one per wavelength, to which edge routers are assigned in turn.
     fat_tree
         Switches with `k` ports each in `k` pods (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008): `core0`, `core1`,
-        ...; of pod P `aggP_0`, `aggP_1`, ... and `edgeP_0`, `edgeP_1`, ...; hosts `host0`, `host1`, ..., pod by pod.
-        A link is named by its ends, from above: `core0-agg1_0`, `agg1_0-edge1_0`, `edge1_0-host4`.
+        ...; in pod P `aggP_0`, `aggP_1`, ... and `edgeP_0`, `edgeP_1`, ...; hosts `host0`, `host1`, ... Links are
+        named by their ends, from the top: `core0-agg1_0`, `agg1_0-edge1_0`, `edge1_0-host4`.
     graph
-        Nodes and links one by one, listed here or in a GraphML file. A link without a name of its own is named by its
-        ends.
+        Nodes and links from a list or a GraphML file. A link without a name is named by its ends.
     leaf_spine
-        Switches `leaf0`, `leaf1`, ... with hosts `host0`, `host1`, ..., each leaf with a link to each of the switches
-        `spine0`, `spine1`, ...: `spine0-leaf1`, `leaf1-host4`.
+        Switches `leaf0`, `leaf1`, ... with hosts `host0`, `host1`, ..., and a link from each leaf to each of the
+        switches `spine0`, `spine1`, ...: `spine0-leaf1`, `leaf1-host4`.
     parking_lot
-        Nodes `n0`, `n1`, ... and the links `hop1`, `hop2`, ... between them, all alike.
+        Nodes `n0`, `n1`, ... in a row, with equal links `hop1`, `hop2`, ...
     random_regular
-        Switches `switch0`, `switch1`, ..., each with links to equally many others, which are drawn (Singla, Hong,
-        Popa and Godfrey, NSDI 2012), and with hosts: `switch0-switch7`, `switch0-host0`.
+        Switches `switch0`, `switch1`, ... in a random regular graph (Singla, Hong, Popa and Godfrey, NSDI 2012), with
+        hosts: `switch0-switch7`, `switch0-host0`.
     torus
-        Switches in a grid that is closed in each dimension, such as `switch0_2_1`, with links to their neighbours,
-        such as `switch0_2_1-switch0_2_2`, and with hosts: `switch0_2_1-host9`.
+        Switches in a grid with wrap-around in each dimension, such as `switch0_2_1`, with links to their neighbours,
+        such as `switch0_2_1-switch0_2_2`, and to hosts: `switch0_2_1-host9`.
     waxman
-        Routers `router0`, `router1`, ... anywhere in a square, near ones linked more likely (Waxman, IEEE Journal on
-        Selected Areas in Communications 6(9), 1988): `router0-router7`.
+        Routers `router0`, `router1`, ... at random places of a square, with random links, of which short ones are
+        more likely (Waxman, IEEE Journal on Selected Areas in Communications 6(9), 1988): `router0-router7`.
     """
 
     chain: Chain
@@ -2975,32 +2642,32 @@ class Topology(TypedDict, total=False):
 
 
 class Torus(TypedDict, total=False):
-    """Switches in a grid of rings.
+    """Torus: switches in a grid with wrap-around.
 
     Attributes
     ----------
     delay
-        Propagation delay of each link, one way.
+        One-way propagation delay of each link.
     dimensions
         Switches in each dimension, such as `[4, 4, 4]`. Two switches of a dimension share one link.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     host_delay
-        Propagation delay of the links of hosts, one way, if not that of the others.
+        One-way propagation delay of host links. Default: that of the other links.
     host_queue
-        The queue of each host, in front of its link; unlimited if not given.
+        Queue of each host. Default: unlimited.
     host_rate
-        Bit rate of the links of hosts, if not that of the others.
+        Bit rate of host links. Default: that of the other links.
     hosts
-        Hosts of each switch.
+        Hosts per switch.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     queue
-        The queue of each port of each switch.
+        Queue of each switch port.
     rate
-        Bit rate of each link, or when it can send.
+        Bit rate of each link, or a delivery trace.
     """
 
     delay: Duration
@@ -3017,46 +2684,45 @@ class Torus(TypedDict, total=False):
 
 
 class TraceTable(TypedDict, total=False):
-    """What to follow. Flow traces name groups (`web`) or single flows (`web[0]`), link traces links (`NAME`,
-    `NAME.reverse`).
+    """Traces with the flows or links to record: groups (`web`), flows (`web[0]`) or links (`NAME`, `NAME.reverse`).
 
     Attributes
     ----------
     acks
-        Acknowledgements as they reach the sender.
+        Arrivals of acknowledgements at the sender.
+    controller
+        State of the controller beside the window, at each change: thresholds and round trips of FAST and Vegas, the
+        curve of CUBIC.
     cwnd
         Congestion window at each change, in packets.
     departures
-        Packets that leave a queue, with their sizes: what a trace of Mahimahi's is written from.
+        Departures from a queue with packet sizes, from which Mahimahi traces are written.
     drops
         Packets discarded at a queue.
     in_flight
-        Packets sent and not yet acknowledged.
-    law
-        What control laws go by beside the window, at each change: of FAST and Vegas thresholds and round trips, of
-        CUBIC its curve.
+        Packets in flight.
     packets
-        What senders send and hear, with all that headers would say: what a capture is written from.
+        Packets sent and received by senders, with all header fields, from which captures are written.
     queue
         Packets in a queue, at each change.
     rtt
         Round-trip samples.
     segments
-        Data segments as sent.
+        Transmissions of data segments.
     ssthresh
         Slow-start threshold at each change, in packets.
     state
-        Changes between slow start, congestion avoidance, recovery and timeout.
+        Changes of state: slow start, congestion avoidance, recovery and timeout.
     throughput
         Delivered payload per bin.
     """
 
     acks: list[str]
+    controller: list[str]
     cwnd: list[str]
     departures: list[str]
     drops: list[str]
     in_flight: list[str]
-    law: list[str]
     packets: list[str]
     queue: list[str]
     rtt: list[str]
@@ -3083,29 +2749,28 @@ TraceWord: TypeAlias = Literal[
     "packets",
 ]
 
-# What to trace.
+# Traces, for all flows and links or for some.
 Traces: TypeAlias = "list[TraceWord] | TraceTable"
 
 
 class Traffic(TypedDict, total=False):
-    """Who sends to whom, by exactly one of these patterns. Nodes are counted in the order in which they are named,
-    those of a name such as `host*` in the order of their numbers.
+    """Traffic pattern: exactly one of these keys. Nodes are ordered as listed, those of a prefix such as `host*` by
+    their numbers.
 
     Attributes
     ----------
     all_to_all
-        Each of these nodes sends to each other: all to the next, then all to the one after that, and so on.
+        Each node sends to every other node: first all to the next one, then all to the one after that, and so on.
     incast
-        Several nodes send to one.
+        Several nodes send to one node.
     permutation
-        Each of these nodes sends to one other and hears of one other, by chance: flow i begins at node i, and after
-        each has had its turn another permutation follows.
+        Random permutation without fixed points: flow i starts at node i. After each round a new permutation is drawn.
     random_pairs
-        Each flow runs between two of these nodes, by chance.
+        Each flow connects two random nodes.
     shift
-        Each node sends to the one so many places on.
+        Each node sends to the node at a fixed offset in the list.
     table
-        Flows as a file or lists say, one by one.
+        Table of flows, from a file or from lists.
     """
 
     all_to_all: str | list[str]
@@ -3116,35 +2781,34 @@ class Traffic(TypedDict, total=False):
     table: FlowTable
 
 
-# When and how the window of FAST is updated.
+# Timing and equation of FAST's window updates.
 UpdateForm: TypeAlias = Literal["thesis", "module"]
 
 
 class Waxman(TypedDict, total=False):
-    """Routers at random places of a square, and links by distance; parts that none joins are joined by the shortest
-    ones.
+    """Random graph of routers in a square, whose links depend on the distance. Separate components are connected by
+    the shortest links.
 
     Attributes
     ----------
     alpha
-        How far links reach: larger values make more long links, above 0 to 1.
+        Length of links relative to the diagonal, above 0 to 1: larger values give more long links.
     beta
-        How many links there are: the probability of a link between two routers at one place, above 0 to 1.
+        Density of links, above 0 to 1: the probability of a link between two routers at distance 0.
     delay
-        Propagation delay of a link from corner to opposite corner, one way; each link has as much of it as it is
-        long.
+        One-way propagation delay along the diagonal of the square. The delay of a link is proportional to its length.
     duplication
-        Probability that a packet which a link does not lose arrives twice.
+        Probability that a packet that is not lost is duplicated.
     jitter
-        A random addition to the delay of each link.
+        Random delay that each link adds for each packet.
     loss
-        Packets that each link loses.
+        Random losses of each link.
     queue
-        The queue of each port of each router.
+        Queue of each router port.
     rate
-        Bit rate of each link, or when it can send.
+        Bit rate of each link, or a delivery trace.
     routers
-        Routers.
+        Number of routers.
     """
 
     alpha: Probability
@@ -3158,11 +2822,61 @@ class Waxman(TypedDict, total=False):
     routers: int
 
 
-# How the price comes from the receiver to the sender.
-Feedback: TypeAlias = Literal["exact", "one_bit"]
-
-# a whole number of segments from 1 to 1073741824, or a size such as `64 KiB`
+# a whole number of segments from 1 to 1073741824, or a size such as `1500 B` (B, kB, KiB, MB, MiB, GB, GiB, TB,
+# TiB)
 Window: TypeAlias = "int | Size"
 
-# What becomes of a window that its application does not fill.
+# How a window that the application does not fill is treated.
 WindowValidation: TypeAlias = Literal["none", "rfc5681", "rfc7661", "linux"]
+
+
+class Class(Policy, total=False):
+    """A traffic class with its queue.
+
+    Attributes
+    ----------
+    buffer
+        Buffer of the class, as a part of the queue's `buffer`.
+    default
+        Use this queue for flows without a class, or with a class that no other queue handles.
+    name
+        Name of the class, as in the `class` of flow groups.
+    share
+        Weight of the queue relative to the others, 0.001 to 1000000. Its meaning depends on the scheduler.
+    """
+
+    buffer: Buffer
+    default: bool
+    name: str
+    share: float
+
+
+class Queue(Policy, total=False):
+    """A queue.
+
+    Attributes
+    ----------
+    bdp_packet_size
+        Packet size for converting a `buffer` in percent to packets.
+    bdp_rtt
+        Round-trip time of the bandwidth-delay product for a `buffer` in percent.
+    buffer
+        Size of the buffer in packets, cells or bytes, as a percentage of rate times `bdp_rtt`, or `unlimited`.
+    classes
+        Queues of the scheduler, one per traffic class. Priority schedulers serve them in this order.
+    counts_in_service
+        Count the packet or cell in transmission as buffered. By default true for a buffer in cells, otherwise false.
+    scheduler
+        Scheduler of several queues that share the buffer: one queue per flow, each with the policy, or one per entry
+        of `classes`.
+    shaper
+        Token bucket behind the queue, which limits the long-term rate of the link.
+    """
+
+    bdp_packet_size: Size
+    bdp_rtt: Duration
+    buffer: Buffer
+    classes: list[Class]
+    counts_in_service: bool
+    scheduler: Scheduler
+    shaper: Shaper
