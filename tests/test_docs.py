@@ -53,7 +53,7 @@ def snippets(*languages: str) -> list[Snippet]:
         for match in FENCE.finditer(text):
             if match[1] in languages:
                 found.append(Snippet(page, text.count("\n", 0, match.start()) + 2, match[1], match[2]))
-    return [snippet for snippet in found if snippet.page.name != "gallery.md"]
+    return found
 
 
 def commands(snippet: Snippet) -> list[str]:

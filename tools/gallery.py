@@ -38,8 +38,8 @@ PAGE_FILE = DOCS / "howto/gallery.md"
 PAGE = """\
 # Gallery
 
-{count} pictures, each with the script that draws it. The scripts are in `docs/gallery`; together they take less than a minute.
-`make docs` draws all pictures again.
+{count} pictures, each drawn by a script of about ten lines that you can copy and change. The scripts are in `docs/gallery`; together
+they take less than a minute.
 
 Pictures are drawn by `plot` of a run, a study or an answer, or by matplotlib. To get the look of the latter, run
 `plt.rcParams.update(tailback.plots.STYLE)` first and use constrained layouts.
@@ -95,8 +95,9 @@ class Script:
         return self.draw() != self.picture.read_text(encoding="utf-8")
 
     def shown(self) -> str:
-        picture = f"![{self.title}](images/gallery/{self.path.stem}.svg)"
-        return f"\n### {self.title}\n\n{self.see}\n\n{picture}\n\n```python\n{self.code}\n```\n"
+        picture = f"![{self.title}](../images/gallery/{self.path.stem}.svg)"
+        script = f"[{self.path.name}](../gallery/{self.section}/{self.path.name})"
+        return f"\n### {self.title}\n\n{self.see} Script: {script}.\n\n{picture}\n"
 
 
 def scripts() -> list[Script]:

@@ -211,14 +211,12 @@ def page(family: Family, name: str) -> str:
     description, settings = members(family.table, "../scenario/")[name]
     parts = [f"# `{name}`\n\n{description}\n\n{remarks(family, name)}Code: `{source(family, name)}`.\n", "\n## Settings\n"]
     parts.append(settings or "\nNone.\n")
-    parts.append("\n## Behaviour\n\nThe [experiment](index.md) is the same for all members, on the same axes.\n")
+    parts.append("\n## Behaviour\n\nThe [experiment and its results](index.md) cover all members, on the same axes.\n")
     for picture, experiment in family.experiments(name):
         if experiment.partner:
             parts.append(f"\n{family.partner.format(experiment.partner)}\n")
         parts.append(f"\n{configured(family, experiment)}\n")
         parts.append(f"\n![{name}: {', '.join(experiment.runs)}](../../images/{family.pictures}/{picture}.svg)\n")
-        parts.append(f"\n| Run | {NUMBERS} |\n|---|{'---|' * (NUMBERS.count('|') + 1)}\n")
-        parts += [f"| {title} | {measured(run)} |\n" for title, run in experiment.runs.items()]
     return "".join([*parts, *where(family, name)])
 
 
@@ -290,40 +288,14 @@ def share(part: float) -> str:
 
 
 def where(family: Family, name: str) -> Iterator[str]:
-    """Guides, pictures and examples that use a member, or name it."""
+    """Gallery pictures and examples that use a member."""
     used = re.compile(rf"""\b(?:{family.key})["']?\s*[=:]\s*["']{name}["']""")
-    named = used if name in words() else re.compile(rf"{used.pattern}|(?<!\w)(?:{called(name)})(?!\w)")
-    counts = {place: len(named.findall(_text(DOCS / place[0]))) for place in guide_pages()}
-    most = sorted((place for place, count in counts.items() if count), key=lambda place: -counts[place])[:4]
-    guides = [f"[{title}](../../{at})" for at, title in most]
     shown = [f"[{one.title}](../../howto/gallery.md#{anchor(one.title)})" for one in gallery.scripts() if used.search(one.code)]
     examples = [f"`examples/{path.name}`" for path in sorted((ROOT / "examples").glob("*.toml")) if used.search(_text(path))]
-    lists = {"Pages": guides, "Gallery": shown, "Examples": examples}
+    lists = {"Gallery": shown, "Examples": examples}
     if any(lists.values()):
         yield "\n## See also\n\n"
         yield from (f"* {title}: {', '.join(places)}.\n" for title, places in lists.items() if places)
-
-
-def called(name: str) -> str:
-    """As texts call it, as a regular expression: `fast` is FAST, `bbrv1` BBR, `pie` PIE, `drop_tail` drop-tail, `codel` CoDel."""
-    plain = re.sub(r"v\d$", "", name)
-    if "_" in plain:
-        return f"(?i:{plain.replace('_', '[-_ ]')})"
-    return f"`{name}`|{plain[0].upper()}(?i:{plain[1:]})"
-
-
-@cache
-def words() -> set[str]:
-    """Names of settings: in a text they say nothing of a member that is called the same."""
-    return {setting for forms in (controllers(), policies()) for form in forms.values() for setting in form["properties"]}
-
-
-@cache
-def guide_pages() -> list[tuple[str, str]]:
-    """The pages of the parts that explain, with their titles; not indexes, and not the gallery, which is generated."""
-    found = [path for part in ("learn", "howto", "evidence") for path in sorted((DOCS / part).glob("*.md"))]
-    named = [path for path in found if path.stem not in ("index", "gallery")]
-    return [(str(path.relative_to(DOCS)), re.findall(r"^# (.*)", _text(path), re.MULTILINE)[0]) for path in named]
 
 
 @cache
